@@ -1,7 +1,7 @@
 //! Tasks of the project: `cargo xtask tidy`, `cargo xtask conformance`, `cargo xtask bench`.
 //!
-//! Only the checks are part of this program. The other tools are crates of their own, built when they are used, because they
-//! depend on much more.
+//! Only the checks are part of this program. The other tools are separate crates that are built when they are used,
+//! because they have many more dependencies.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool that prints its results")]
 
 mod tidy;
@@ -30,32 +30,32 @@ struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Task {
-    /// Check the rules of the code: layers, circles, lengths, banned calls, licences
+    /// Check the rules of the code: layers, import cycles, lengths, banned calls, licences
     Tidy(tidy::Options),
-    /// Write the list of conformance cases that are known to differ into docs/jmeter-differences.md
+    /// Write the list of known differences of conformance cases into docs/jmeter-differences.md
     Differences,
-    /// Record what JMeter does, and compare Busyhour with it
+    /// Record the behaviour of JMeter, and compare Busyhour with it
     #[command(disable_help_flag = true)]
-    Conformance(Words),
+    Conformance(ToolArguments),
     /// Measure Busyhour and other load generators
     #[command(disable_help_flag = true)]
-    Bench(Words),
+    Bench(ToolArguments),
 }
 
-/// Arguments of a tool in a separate crate.
+/// The arguments of a tool in a separate crate.
 #[derive(Debug, clap::Args)]
-struct Words {
+struct ToolArguments {
     /// Arguments of the tool; `--help` lists them
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    words: Vec<OsString>,
+    arguments: Vec<OsString>,
 }
 
 fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {
         Task::Tidy(options) => tidy::run(&options).map(|()| ExitCode::SUCCESS),
         Task::Differences => tidy::differences::write(&project::root()).map(|()| ExitCode::SUCCESS),
-        Task::Conformance(words) => run_tool("xtask-conformance", &words),
-        Task::Bench(words) => run_tool("xtask-bench", &words),
+        Task::Conformance(arguments) => run_tool("xtask-conformance", &arguments),
+        Task::Bench(arguments) => run_tool("xtask-bench", &arguments),
     };
     outcome.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");
@@ -64,13 +64,13 @@ fn main() -> ExitCode {
 }
 
 /// Builds and runs the tool in `package`; returns its exit code.
-fn run_tool(package: &str, arguments: &Words) -> Result<ExitCode> {
+fn run_tool(package: &str, arguments: &ToolArguments) -> Result<ExitCode> {
     let manifest = project::root().join("Cargo.toml");
     let status = project::cargo()
         .args(["run", "--quiet", "--package", package, "--manifest-path"])
         .arg(manifest)
         .arg("--")
-        .args(&arguments.words)
+        .args(&arguments.arguments)
         .status()?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
@@ -88,9 +88,9 @@ mod tests {
     }
 
     #[test]
-    fn arguments_of_tools_are_passed_on_unread() {
+    fn arguments_of_tools_are_passed_on_unchanged() {
         let words = |line: &str| match Arguments::parse_from(line.split(' ')).task {
-            Task::Bench(words) | Task::Conformance(words) => words.words,
+            Task::Bench(arguments) | Task::Conformance(arguments) => arguments.arguments,
             _ => Vec::new(),
         };
         assert_eq!(words("xtask bench http --only users"), ["http", "--only", "users"]);

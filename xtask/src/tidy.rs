@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: the rules of the code base as a check.
+//! `cargo xtask tidy`: checks the rules of the code base.
 
 mod circles;
 mod dependencies;
@@ -20,19 +20,20 @@ Examples:
   cargo xtask tidy
   cargo xtask tidy --circles crates/http";
 
-/// Options of `tidy`.
+/// The options of `tidy`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// Print the circles between the files of the crate in this directory, with their imports, instead of checking
+    /// Print the import cycles between the files of the crate in this directory, with their imports, instead of
+    /// checking
     #[arg(long, value_name = "DIRECTORY")]
     circles: Option<String>,
 }
 
-/// Checks the whole tree and prints what it finds.
+/// Checks the whole tree and prints the findings.
 ///
 /// # Errors
-/// Fails when something breaks a rule, or when the tree cannot be read.
+/// A rule is violated, or the tree cannot be read.
 pub fn run(options: &Options) -> Result<()> {
     let root = project::root();
     let files = tree::load(&root)?;
@@ -56,7 +57,7 @@ pub fn run(options: &Options) -> Result<()> {
         println!("note: {note}");
     }
     if findings.is_empty() {
-        println!("tidy: {} files, {} packages, nothing out of order", files.len(), packages.len());
+        println!("tidy: {} files, {} packages, no findings", files.len(), packages.len());
         Ok(())
     } else {
         bail!("tidy: {} findings", findings.len())

@@ -1,4 +1,4 @@
-//! Lists of names and values inside elements.
+//! Lists of names and values in elements.
 
 use busyhour_plan::{Element, Property};
 use busyhour_program::controller::Assignment;
@@ -23,8 +23,8 @@ pub(crate) fn arguments<'p>(
         .collect()
 }
 
-/// The variables that an element sets, from the `Arguments` in one of its properties. Of several with the same name the
-/// last counts, in the place of the first.
+/// The variables that an element sets, from the `Arguments` in one of its properties. If a name occurs several times,
+/// the last value counts, at the position of the first.
 pub(crate) fn assignments<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,

@@ -16,11 +16,11 @@ use busyhour_program::template::Template;
 use crate::context::Context;
 use crate::elements::assertions::AssertionClass;
 use crate::processor_settings::{
-    first_flavour, json_assertion_settings, refuse_yaml, scope, warn_of_expression,
+    first_flavour, json_assertion_settings, refuse_yaml, scope, warn_about_expression,
 };
 use crate::scripts;
 
-/// The assertion an element is.
+/// Compiles an assertion; `None` if it is rejected.
 pub(crate) fn assertion<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -29,7 +29,7 @@ pub(crate) fn assertion<'p>(
     if let Some(known) = context.parts.assertions.get(&element.id()) {
         return known.clone();
     }
-    let made: Result<Arc<dyn Assertion>, Refusal> = match class {
+    let compiled: Result<Arc<dyn Assertion>, Refusal> = match class {
         AssertionClass::Response => response_assertion(context, element),
         AssertionClass::Duration => duration_assertion(context, element),
         AssertionClass::JsonPath => json_assertion(context, element),
@@ -44,19 +44,19 @@ pub(crate) fn assertion<'p>(
             let name = context.name(element);
             let file = context.text(element, "xmlschema_assertion_filename");
             let base = context.options.base_dir.clone();
-            XmlSchemaAssertion::new(name, file, base).map(|made| Arc::new(made) as _)
+            XmlSchemaAssertion::new(name, file, base).map(|compiled| Arc::new(compiled) as _)
         }
         AssertionClass::Md5Hex => {
             let name = context.name(element);
             Ok(Arc::new(Md5HexAssertion::new(name, context.text(element, "MD5HexAssertion.size"))) as _)
         }
         AssertionClass::Script(source) => {
-            scripts::assertion(context, element, source).map(|made| Arc::new(made) as _)
+            scripts::assertion(context, element, source).map(|compiled| Arc::new(compiled) as _)
         }
     };
-    let made = made.map_err(|refusal| context.findings.refuse(element, &refusal)).ok();
-    context.parts.assertions.insert(element.id(), made.clone());
-    made
+    let compiled = compiled.map_err(|refusal| context.findings.refuse(element, &refusal)).ok();
+    context.parts.assertions.insert(element.id(), compiled.clone());
+    compiled
 }
 
 fn duration_assertion<'p>(
@@ -73,7 +73,7 @@ fn response_assertion<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
 ) -> Result<Arc<dyn Assertion>, Refusal> {
-    // JMeter's own spelling, and the one that some tools write.
+    // JMeter's own (misspelt) name, and the name that some tools write.
     let list =
         element.collection("Asserion.test_strings").or_else(|| element.collection("Assertion.test_strings"));
     let mut test_strings = Vec::new();
@@ -105,7 +105,7 @@ fn json_assertion<'p>(
     let path = context.text(element, "JSON_PATH");
     let settings = json_assertion_settings(context, element, path);
     let assertion = JsonAssertion::new(settings)?;
-    warn_of_expression(context, element, assertion.path_error());
+    warn_about_expression(context, element, assertion.path_error());
     Ok(Arc::new(assertion))
 }
 
@@ -130,16 +130,16 @@ fn xpath_assertion<'p>(
     refuse_validation(element)?;
     let flavour = first_flavour(context, element, "XPath")?;
     let query = context.text_or(element, "XPath.xpath", "/");
-    warn_of_expression(context, element, xpath_error(&query));
+    warn_about_expression(context, element, xpath_error(&query));
     xpath_assertion_of(context, element, flavour, query)
 }
 
-/// Refuses validation, which has an effect in assertions only.
+/// Rejects validation, which has an effect only in assertions.
 fn refuse_validation(element: Element<'_>) -> Result<(), Refusal> {
     let flag = |name: &str| element.boolean(name).unwrap_or(false);
     if flag("XPath.validate") && !flag("XPath.tolerant") {
         return Err(Refusal::unsupported("validates documents against their DTD")
-            .with_hint("switch its validation off: the expression is checked without it"));
+            .with_hint("switch off its validation: the expression is checked without it"));
     }
     Ok(())
 }
@@ -174,7 +174,7 @@ fn jmes_assertion<'p>(
     element: Element<'p>,
 ) -> Result<Arc<dyn Assertion>, Refusal> {
     let path = context.text(element, "JMES_PATH");
-    warn_of_expression(context, element, jmespath_error(&path));
+    warn_about_expression(context, element, jmespath_error(&path));
     Ok(Arc::new(JmesAssertion::new(json_assertion_settings(context, element, path))?))
 }
 

@@ -1,8 +1,8 @@
-//! What happens when a test starts, before any user does.
+//! Texts that are evaluated when a test starts, before any user starts.
 //!
-//! JMeter prepares the test beans that listen to the start of the test: the functions in the properties of JSR223 and
-//! BeanShell elements are evaluated once, in the order of the plan, with the plan's own variables. Variables that they set
-//! are those of every user.
+//! JMeter prepares the test beans that listen to the start of the test: it evaluates the functions in the properties of
+//! JSR223 and BeanShell elements once, in plan order, with the plan's own variables. Every user gets the variables that
+//! these functions set.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use busyhour_program::variables::Slot;
 pub(crate) struct TextsAtStart(BTreeMap<ElementId, Vec<Template>>);
 
 impl TextsAtStart {
-    /// Adds the texts of an element that call functions; those of an element that is there already are known.
+    /// Adds the texts of an element that call functions, unless the element was added before.
     pub(crate) fn add(&mut self, element: ElementId, texts: [&Template; 3]) {
         let calls =
             |text: &&&Template| text.segments().iter().any(|segment| matches!(segment, Segment::Function(_)));
@@ -27,12 +27,13 @@ impl TextsAtStart {
         }
     }
 
-    /// Whether the element's texts are there.
+    /// Whether texts of this element were added.
     pub(crate) fn contains(&self, element: ElementId) -> bool {
         self.0.contains_key(&element)
     }
 
-    /// Evaluates the texts; `known` are the variables of `user` so far, to which those are added that functions set.
+    /// Evaluates the texts. `known` contains the variables of `user` so far; the variables that functions set are
+    /// added.
     pub(crate) fn evaluate(&self, user: &mut UserState, known: &mut Vec<(Slot, Arc<str>)>) {
         if self.0.is_empty() {
             return;

@@ -1,4 +1,4 @@
-//! Backend listeners whose class is one of JMeter's own two for time series.
+//! Backend listeners with one of JMeter's two classes for time series.
 
 use busyhour_plan::Element;
 
@@ -9,7 +9,7 @@ use crate::outputs::{BackendKind, BackendTemplate};
 const GRAPHITE: &str = "org.apache.jmeter.visualizers.backend.graphite.GraphiteBackendListenerClient";
 const INFLUX: &str = "org.apache.jmeter.visualizers.backend.influxdb.InfluxdbBackendListenerClient";
 
-/// Reads a backend listener; `None` when its class is another one.
+/// Compiles a backend listener; `None` if it has a different class.
 pub(crate) fn listener<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<BackendTemplate> {
     let class = context.now(element.text("classname").unwrap_or_default());
     let (kind, property) = match class.trim() {

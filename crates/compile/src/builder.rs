@@ -31,11 +31,11 @@ pub(crate) struct Built {
     pub(crate) counting: Vec<ControllerId>,
 }
 
-/// What is below one controller.
+/// The compiled children of one controller.
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
     pub(crate) children: Vec<Child>,
-    /// Elements that are notified of its passes, in the order JMeter registers them.
+    /// Elements that are notified of the controller's passes, in the order in which JMeter registers them.
     registered: Vec<IterationListener>,
 }
 
@@ -44,23 +44,23 @@ impl<'c, 'p> Builder<'c, 'p> {
         Self { context, controllers: Vec::new(), samplers: Vec::new(), counting: Vec::new() }
     }
 
-    /// Notes that a controller counts its passes in a variable.
+    /// Records that a controller counts its passes in a variable.
     pub(crate) fn counts_passes(&mut self, id: ControllerId) {
         self.counting.push(id);
     }
 
-    /// A number for a controller that will be put later.
+    /// Reserves a number for a controller that will be set later.
     pub(crate) fn reserve(&mut self) -> ControllerId {
         self.controllers.push(None);
         ControllerId(u32::try_from(self.controllers.len() - 1).unwrap_or(u32::MAX))
     }
 
-    /// Puts the controller of a number.
-    pub(crate) fn put(&mut self, id: ControllerId, controller: Controller) {
+    /// Sets the controller with a reserved number.
+    pub(crate) fn set_controller(&mut self, id: ControllerId, controller: Controller) {
         self.controllers[id.0 as usize] = Some(controller);
     }
 
-    /// Everything that was built.
+    /// Returns everything that was built.
     pub(crate) fn finish(self) -> Built {
         Built {
             controllers: self.controllers.into_iter().flatten().collect(),
@@ -69,7 +69,8 @@ impl<'c, 'p> Builder<'c, 'p> {
         }
     }
 
-    /// Compiles what is below the last element of `stack`; `ancestors` are the controllers around, nearest first.
+    /// Compiles the children of the last element of `stack`; `ancestors` are the enclosing controllers, innermost
+    /// first.
     pub(crate) fn children(&mut self, stack: &Stack<'p>, ancestors: &[ControllerId], mut tree: Tree) -> Tree {
         let Some(parent) = stack.path.last().copied() else { return tree };
         for element in parent.children().filter(|child| child.enabled()) {
@@ -78,7 +79,7 @@ impl<'c, 'p> Builder<'c, 'p> {
         tree
     }
 
-    /// Compiles one element below the last of `stack`.
+    /// Compiles one child of the last element of `stack`.
     fn child(
         &mut self,
         element: Element<'p>,
@@ -99,7 +100,7 @@ impl<'c, 'p> Builder<'c, 'p> {
             }
             Role::Sampler(class) => {
                 let below = stack.with(element);
-                // Counters and the like below a sampler step with the controller around it.
+                // Steps such as counters below a sampler belong to the controller around it.
                 tree = self.children(&below, ancestors, tree);
                 if let Some(package) = samplers::package(self.context, &below, class, ancestors) {
                     tree.children.push(Child::Sampler(self.sampler(package)));
@@ -110,11 +111,11 @@ impl<'c, 'p> Builder<'c, 'p> {
                 self.add_controller(&stack.with(element), ControllerClass::Simple, ancestors, &mut tree);
             }
             role if role.is_step() => {
-                if let Some(step) = steps::of_role(self.context, element, role) {
+                if let Some(step) = steps::compile_step(self.context, element, role) {
                     tree.registered.push(IterationListener::Step(step));
                 }
             }
-            // These are in the scope of samplers, or work apart from them.
+            // These elements are compiled with the samplers in whose scope they are, or elsewhere.
             Role::Group(_)
             | Role::Timer(_)
             | Role::Config(_)
@@ -137,7 +138,7 @@ impl<'c, 'p> Builder<'c, 'p> {
         SamplerId(u32::try_from(self.samplers.len() - 1).unwrap_or(u32::MAX))
     }
 
-    /// A loop of one pass for each sampler and controller directly below a parallel controller.
+    /// Compiles a loop of one pass for each sampler and controller directly below a parallel controller.
     fn branches(&mut self, stack: &Stack<'p>, ancestors: &[ControllerId]) -> Box<[ControllerId]> {
         let Some(parent) = stack.path.last().copied() else { return Box::default() };
         let acts = |child: &Element<'_>| {
@@ -153,19 +154,19 @@ impl<'c, 'p> Builder<'c, 'p> {
             let kind = ControllerKind::Loop { count: Template::literal("1"), forever: false };
             let listeners = self.iteration_listeners(stack, &tree);
             let children = tree.children.into();
-            self.put(id, Controller { name, index_slot: None, kind, children, listeners });
+            self.set_controller(id, Controller { name, index_slot: None, kind, children, listeners });
             branches.push(id);
         }
         branches.into()
     }
 
-    /// What is notified of a controller's passes, in that order: the last registered first. Elements of the test plan
-    /// itself are registered last.
+    /// The listeners that are notified of a controller's passes, in this order: the last one registered comes first.
+    /// Elements of the test plan itself are registered last.
     pub(crate) fn iteration_listeners(&mut self, stack: &Stack<'p>, tree: &Tree) -> Box<[IterationListener]> {
         let mut all = tree.registered.clone();
         if stack.path.len() == 1 {
             for element in stack.plan_level.iter().copied() {
-                if let Some(step) = steps::of_role(self.context, element, role(element)) {
+                if let Some(step) = steps::compile_step(self.context, element, role(element)) {
                     all.push(IterationListener::Step(step));
                 }
             }
@@ -193,16 +194,19 @@ impl<'c, 'p> Builder<'c, 'p> {
         if is_loop(&kind) {
             self.counts_passes(id);
         }
-        if starts_afresh(&kind) {
+        if is_reset_each_pass(&kind) {
             tree.registered.push(IterationListener::Controller(id));
         }
-        self.put(id, Controller { name, index_slot: None, kind, children: below.children.into(), listeners });
+        self.set_controller(
+            id,
+            Controller { name, index_slot: None, kind, children: below.children.into(), listeners },
+        );
         tree.children.push(Child::Controller(id));
     }
 }
 
-/// Whether a controller starts afresh, or decides, with each pass of the one around it.
-fn starts_afresh(kind: &ControllerKind) -> bool {
+/// Whether a controller is reset, or decides again, in each pass of the enclosing controller.
+fn is_reset_each_pass(kind: &ControllerKind) -> bool {
     matches!(
         kind,
         ControllerKind::Loop { .. }

@@ -1,4 +1,4 @@
-//! Compiling a plan, from the test plan to a program.
+//! Compiles a test plan to a program.
 
 use busyhour_diagnostic::{Diagnostic, Severity};
 use busyhour_plan::TestPlan;
@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::options::Options;
 use crate::{groups, keystore, modules, numbers};
 
-/// Compiles a plan. The program is there unless a diagnostic is an error.
+/// Compiles a plan. There is a program unless a diagnostic is an error.
 pub fn compile(plan: &TestPlan, options: &Options) -> (Option<Compiled>, Vec<Diagnostic>) {
     let (assembled, findings) = modules::assemble(plan, options);
     let plan = assembled.as_ref().unwrap_or(plan);

@@ -17,16 +17,16 @@ use crate::at_start::TextsAtStart;
 use crate::outputs::CompiledOutputs;
 use crate::variables::VariableSet;
 
-/// Name and number of a thread group, before the name is rendered.
+/// The name and number of a thread group before the name is rendered.
 #[derive(Clone, Debug)]
 pub(crate) struct GroupLabel {
     pub(crate) name: Template,
-    /// What the names of its threads have behind the name.
+    /// The suffix that the names of its threads have after the group's name.
     pub(crate) thread_suffix: &'static str,
     pub(crate) number: u32,
 }
 
-/// A program that has not started: user defined variables are not evaluated yet.
+/// A program that has not started: the user defined variables are not yet evaluated.
 #[derive(Debug)]
 pub struct Compiled {
     pub(crate) groups: Vec<Group<AnySampler>>,
@@ -41,10 +41,10 @@ pub struct Compiled {
     /// The plan's folder.
     pub(crate) base_dir: PathBuf,
     pub(crate) variables: Vec<VariableSet>,
-    /// The properties before files of the plan were read, if some were.
+    /// The properties before the plan's property files were read, if there are such files.
     pub(crate) properties_before_files: Option<Arc<Properties>>,
     pub(crate) at_start: TextsAtStart,
-    /// What all HTTP samplers share.
+    /// The state that all HTTP samplers share.
     pub(crate) http: Arc<SharedHttp>,
     pub(crate) plan_name: String,
     pub(crate) rate_timers: BTreeSet<&'static str>,
@@ -56,7 +56,7 @@ impl Compiled {
         self.groups.len()
     }
 
-    /// Whether the plan is in functional test mode: XML files show data and what was sent.
+    /// Whether the plan is in functional test mode: XML files contain response data and sent data.
     pub fn functional_mode(&self) -> bool {
         self.outputs.functional_mode
     }

@@ -1,4 +1,4 @@
-//! Conditions of If Controllers.
+//! The conditions of If Controllers.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -15,7 +15,7 @@ use busyhour_script::{ScriptError, javascript};
 
 use crate::context::Context;
 
-/// The text, with its variables and functions, reads `true`.
+/// A condition that holds if the text, with its variables and functions replaced, is `true`.
 #[derive(Debug)]
 struct Expression(Template);
 
@@ -25,42 +25,42 @@ impl Condition for Expression {
     }
 }
 
-/// The text is JavaScript.
+/// A condition in JavaScript.
 #[derive(Debug)]
 struct Script(Template);
 
-/// Scripts a thread keeps parsed; their texts vary with the variables in them.
-const KEPT_MAX: usize = 512;
+/// The number of parsed scripts that a thread caches. The texts of scripts vary with the variables in them.
+const CACHED_SCRIPTS_MAX: usize = 512;
 
 thread_local! {
-    static KEPT: RefCell<HashMap<String, Rc<Result<javascript::Script, ScriptError>>>> = RefCell::default();
+    static SCRIPT_CACHE: RefCell<HashMap<String, Rc<Result<javascript::Script, ScriptError>>>> = RefCell::default();
 }
 
 impl Condition for Script {
     fn holds(&self, user: &mut UserState) -> bool {
         let text = self.0.text(user);
-        // What most conditions read once their variables are in.
+        // Most conditions are one of these texts after variables are replaced.
         match &*text {
             "true" => return true,
             "false" => return false,
             _ => {}
         }
-        let script = KEPT.with_borrow_mut(|kept| {
-            if let Some(script) = kept.get(&*text) {
+        let script = SCRIPT_CACHE.with_borrow_mut(|cache| {
+            if let Some(script) = cache.get(&*text) {
                 return Rc::clone(script);
             }
-            if kept.len() >= KEPT_MAX {
-                kept.clear();
+            if cache.len() >= CACHED_SCRIPTS_MAX {
+                cache.clear();
             }
             let script = Rc::new(javascript::compile(&text));
-            kept.insert(text.clone().into_owned(), Rc::clone(&script));
+            cache.insert(text.clone().into_owned(), Rc::clone(&script));
             script
         });
-        let held = match &*script {
+        let result = match &*script {
             Ok(script) => script.evaluate_condition(),
             Err(error) => Err(error.clone()),
         };
-        match held {
+        match result {
             Ok(holds) => holds,
             Err(error) => {
                 if matches!(error, ScriptError::LimitReached { .. }) {

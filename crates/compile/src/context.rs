@@ -1,4 +1,4 @@
-//! What is shared while a plan is being compiled, and how properties become templates and values.
+//! The state that is shared while a plan is compiled, and the conversion of properties to templates and values.
 
 use std::sync::Arc;
 
@@ -22,54 +22,54 @@ use crate::outputs::Outputs;
 use crate::parts::Parts;
 use crate::variables::VariableSet;
 
-/// What is shared while a plan is being compiled.
+/// The state that is shared while a plan is compiled.
 pub(crate) struct Context<'p> {
     pub(crate) plan: &'p TestPlan,
     pub(crate) options: &'p Options,
-    /// What is wrong with the plan.
+    /// The problems of the plan.
     pub(crate) findings: Findings,
     /// Names of variables and states of elements.
     pub(crate) symbols: Symbols,
-    /// Labels that do not vary.
+    /// Labels that are the same for all samples.
     pub(crate) labels: Labels,
     /// Result files and metrics.
     pub(crate) outputs: Outputs,
-    /// What several samplers share.
+    /// Elements that several samplers share.
     pub(crate) parts: Parts,
     /// What holds for the group being compiled.
     pub(crate) group: GroupContext,
-    /// What elements may read besides their own sample, wherever they are in the plan.
+    /// The data that elements may read besides their own sample, wherever they are in the plan.
     pub(crate) reads: Reads,
     /// Texts of scripts that are evaluated when the test starts.
     pub(crate) at_start: TextsAtStart,
-    /// The plan's user defined variables, for what is needed before it runs.
+    /// The plan's user defined variables, for values that are needed before the plan runs.
     pub(crate) plan_variables: Vec<VariableSet>,
-    /// The texts being parsed belong to a request: a function that throws fails its sample.
+    /// Whether the texts being parsed belong to a request: a function that throws fails its sample.
     pub(crate) in_request: bool,
-    /// A user without a run, for values that are needed now.
+    /// A user without a run, for values that are needed during compilation.
     user: UserState,
 }
 
 /// What holds for the group being compiled.
 #[derive(Debug, Default)]
 pub(crate) struct GroupContext {
-    /// The group's sessions start by a schedule.
+    /// Whether the group's sessions start by a schedule.
     pub(crate) is_open: bool,
     /// The time limits of the group's Sample Timeouts, in milliseconds.
     pub(crate) sample_timeouts: Arc<[Template]>,
 }
 
-/// What elements may read of users and of results that are not their own. What functions read is in the symbols.
+/// The data of users and of earlier results that elements may read. Reads by functions are recorded in the symbols.
 #[derive(Debug, Default)]
 pub(crate) struct Reads {
-    /// Of the result of the sample before.
+    /// The parts of the previous sample's result.
     pub(crate) previous_result: Retention,
-    /// Any variable, by its name.
+    /// Any variable, by a name that is not known.
     pub(crate) any_variable: bool,
 }
 
 impl Reads {
-    /// Adds what an element reads of the result before.
+    /// Adds the parts of the previous result that an element reads.
     pub(crate) fn add_previous_result(&mut self, reads: Retention) {
         self.previous_result = self.previous_result.union(reads);
     }
@@ -99,12 +99,12 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// The text of a property as a template; missing: empty.
+    /// The text of a property as a template; empty if the property is missing.
     pub(crate) fn text(&mut self, element: Element<'p>, name: &str) -> Template {
         self.text_or(element, name, "")
     }
 
-    /// The text of a property as a template.
+    /// The text of a property as a template; `default` if the property is missing.
     pub(crate) fn text_or(&mut self, element: Element<'p>, name: &str, default: &str) -> Template {
         match element.property(name) {
             Some(property) => match property.text() {
@@ -123,10 +123,10 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// A text with variables and functions that is in `property`.
+    /// Parses a text of `property` that may contain variables and functions.
     pub(crate) fn parse(&mut self, text: &str, property: Property<'p>) -> Template {
         if busyhour_functions::call_left_as_text(text).is_some() {
-            let message = "JMeter 5.6.3 has no function __jexl and uses the text ${__jexl(…)} as it is";
+            let message = "JMeter 5.6.3 has no function __jexl and leaves the text ${__jexl(…)} unchanged";
             let finding = Diagnostic::warning("unknown-function", message);
             self.findings.add(property.locate(finding.with_hint("write __jexl3 or __jexl2")));
         }
@@ -176,7 +176,8 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// A truth value; one that is computed (`${__P(x)}`, `${x}`) is computed now, from properties and user defined variables.
+    /// A Boolean property. An expression (`${__P(x)}`, `${x}`) is evaluated now, from properties and user defined
+    /// variables.
     pub(crate) fn flag(&mut self, element: Element<'p>, name: &str, default: bool) -> bool {
         let Some(property) = element.property(name) else { return default };
         match property.text() {
@@ -188,7 +189,7 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// The truth value of an item of a property, computed like [`Self::flag`]; false if it is missing.
+    /// The Boolean value of an item of a property, evaluated like [`Self::flag`]; false if it is missing.
     pub(crate) fn item_flag(&mut self, property: Property<'p>, name: &str) -> bool {
         let Some(item) = property.property(name) else { return false };
         match item.text() {
@@ -197,7 +198,7 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// A whole number that is needed now.
+    /// An integer property, which is evaluated now.
     pub(crate) fn number(&mut self, element: Element<'p>, name: &str, default: i64) -> i64 {
         let Some(text) = element.text(name) else { return default };
         if text.trim().is_empty() {
@@ -207,8 +208,8 @@ impl<'p> Context<'p> {
         match value.trim().parse() {
             Ok(number) => number,
             Err(_) => {
-                let finding = Diagnostic::warning("invalid-number", format!("{value:?} is no whole number"));
-                let finding = finding.with_hint(format!("JMeter takes {default} here, and so does this run"));
+                let finding = Diagnostic::warning("invalid-number", format!("{value:?} is not an integer"));
+                let finding = finding.with_hint(format!("JMeter uses {default} here, and so does this run"));
                 if let Some(property) = element.property(name) {
                     self.findings.add(property.locate(finding));
                 }
@@ -217,13 +218,14 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// What a text is now, before the run: functions of properties are computed, variables stay as they are.
+    /// Evaluates a text now, before the run: functions of properties are evaluated, variables are left unchanged.
     pub(crate) fn now(&mut self, text: &str) -> String {
         busyhour_functions::evaluate_text(text, &mut self.user)
     }
 
-    /// What a property is when the test starts, the plan's own variables included; missing: empty. A text that cannot be
-    /// parsed is reported and empty.
+    /// The text of a property at the start of the test, with the plan's own variables replaced; empty if the property
+    /// is
+    /// missing. An invalid text is reported and returned unchanged.
     pub(crate) fn at_start(&mut self, element: Element<'p>, name: &str) -> String {
         match element.property(name) {
             Some(property) => self.text_at_start(property.text().unwrap_or(""), property),
@@ -236,7 +238,7 @@ impl<'p> Context<'p> {
         detached_user(&self.options.properties, self.symbols.names.clone(), self.symbols.state_count())
     }
 
-    /// What a text in `property` is when the test starts.
+    /// Evaluates a text of `property` as at the start of the test.
     pub(crate) fn text_at_start(&mut self, text: &str, property: Property<'p>) -> String {
         if !text.contains("${") {
             return text.to_owned();
@@ -250,10 +252,10 @@ impl<'p> Context<'p> {
     }
 }
 
-/// JMeter touches only texts with a variable or function in them: elsewhere even backslashes stay as they are.
+/// Restores a text without variables and functions: JMeter does not process it, so that even backslashes stay.
 fn as_written(template: Template, text: &str) -> Template {
-    let touched = template.segments().iter().any(|segment| !matches!(segment, Segment::Text(_)));
-    if touched { template } else { Template::literal(text) }
+    let has_references = template.segments().iter().any(|segment| !matches!(segment, Segment::Text(_)));
+    if has_references { template } else { Template::literal(text) }
 }
 
 fn finding(problem: &Problem) -> Diagnostic {
@@ -266,7 +268,7 @@ fn finding(problem: &Problem) -> Diagnostic {
     if problem.hint.is_empty() { finding } else { finding.with_hint(problem.hint.clone()) }
 }
 
-/// A user outside of any run, with properties, variables of these names, and so many states of elements.
+/// A user outside of any run, with these properties, names of variables, and number of element states.
 fn detached_user(properties: &Arc<Properties>, names: Names, states: u32) -> UserState {
     let group = GroupShared::new(String::new(), 1, Vec::new());
     let run = RunShared::new(

@@ -1,4 +1,4 @@
-//! What controllers do.
+//! Compiles the behaviour of controllers.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::elements::controllers::ControllerClass;
 use crate::scope::Stack;
 use crate::surroundings;
 
-/// What the controller at the end of `stack` does.
+/// Compiles the behaviour of the controller at the end of `stack`.
 pub(crate) fn kind<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -23,7 +23,7 @@ pub(crate) fn kind<'p>(
     stack: &Stack<'p>,
 ) -> ControllerKind {
     match class {
-        // The elements of modules and included files are below them already.
+        // The elements of modules and included files have already replaced their children.
         ControllerClass::Simple | ControllerClass::Module | ControllerClass::Include => {
             ControllerKind::Simple
         }
@@ -72,7 +72,7 @@ pub(crate) fn kind<'p>(
     }
 }
 
-/// Whether an interleave or random controller takes one sampler of a child controller in each pass.
+/// Whether an interleave or random controller runs only one sampler of a child controller in each pass.
 fn uses_sub_controllers<'p>(context: &mut Context<'p>, element: Element<'p>) -> bool {
     context.number(element, "InterleaveControl.style", 0) == 1
 }
@@ -130,15 +130,15 @@ fn weights<'p>(context: &mut Context<'p>, element: Element<'p>) -> Box<[Template
     all.into()
 }
 
-/// Whether a throughput controller counts each user's passes for itself. A session of an open workload is one pass by a
-/// fresh visitor, which would never be let through: there the passes of all sessions are counted.
+/// Whether a throughput controller counts the passes of each user separately. A session of an open workload is a single
+/// pass by a new visitor, which would never be let through; in this case the passes of all sessions are counted.
 fn counts_per_user<'p>(context: &mut Context<'p>, element: Element<'p>) -> bool {
     let per_user = context.flag(element, "ThroughputController.perThread", false);
     if per_user && context.group.is_open {
         context.findings.warn(
             element,
             "counts-over-sessions",
-            "a session is one pass and has nothing to count by itself: it counts over all sessions",
+            "a session is a single pass, so passes cannot be counted per user: they are counted over all sessions",
         );
     }
     per_user && !context.group.is_open

@@ -1,8 +1,8 @@
 //! The elements of JMeter, each described once: its class, names, role, limits, numbers and properties.
 //!
-//! The table of supported elements, the refusals, the checks of numbers and of property names, and the compiler's choice
-//! of what an element becomes all derive from these descriptors. The compiler matches the classes of a role without a
-//! default arm, so that a new class does not compile until it is dealt with.
+//! The table of supported elements, the rejections, the checks of numbers and of property names, and the selection of
+//! the compiler function all derive from these descriptors. The compiler matches the classes of a role without a
+//! default arm, so that a new class does not compile until it is handled.
 
 pub(crate) mod assertions;
 pub(crate) mod config;
@@ -35,7 +35,7 @@ use samplers::SamplerClass;
 use script_source::ScriptSource;
 use timers::TimerClass;
 
-/// The part that an element plays in a plan.
+/// The role of an element in a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// A thread group.
@@ -50,7 +50,7 @@ pub(crate) enum Role {
     Timer(TimerClass),
     /// A config element that the samplers in its scope use.
     Config(ConfigClass),
-    /// A config element that steps with each pass of its controller.
+    /// A config element that advances with each pass of its controller.
     Step(StepClass),
     /// A pre-processor.
     PreProcessor(PreProcessorClass),
@@ -60,19 +60,19 @@ pub(crate) enum Role {
     Assertion(AssertionClass),
     /// A listener that may write a result file.
     ResultFile(ResultFileClass),
-    /// A listener that does more than write rows.
+    /// A listener that processes samples instead of writing a result file.
     SampleListener(SampleListenerClass),
     /// A listener that sends metrics elsewhere.
     BackendListener,
-    /// A listener whose effect is left out.
+    /// A listener that is ignored.
     DisplayListener,
-    /// It has no effect in a run; why, as the end of a sentence.
+    /// An element without effect in a run, with the reason as the end of a sentence.
     Inert(&'static str),
-    /// It is not supported.
+    /// An element that is not supported.
     Unsupported(Refused),
 }
 
-/// Makes a role of the class that a descriptor holds.
+/// Implements the conversion from the class in a descriptor to a role.
 macro_rules! roles_of_classes {
     ($($class:ty => $role:ident),* $(,)?) => {
         $(impl From<$class> for Role {
@@ -109,7 +109,7 @@ impl From<OtherClass> for Role {
 }
 
 impl Role {
-    /// The role as the table of supported elements names it.
+    /// The name of the role in the table of supported elements.
     pub(crate) fn kind(self) -> &'static str {
         match self {
             Self::Group(_) => "thread group",
@@ -129,12 +129,12 @@ impl Role {
         }
     }
 
-    /// Whether it steps with each pass of the controller around it.
+    /// Whether the element advances with each pass of the enclosing controller.
     pub(crate) fn is_step(self) -> bool {
         matches!(self, Self::Step(_) | Self::PreProcessor(PreProcessorClass::UserParameters))
     }
 
-    /// Where its script is, if it has one.
+    /// The properties that contain its script, if it has one.
     pub(crate) fn script_source(self) -> Option<&'static ScriptSource> {
         match self {
             Self::Sampler(SamplerClass::Script(source))
@@ -173,7 +173,7 @@ static ALL: LazyLock<Vec<Descriptor<Role>>> = LazyLock::new(|| {
     all
 });
 
-/// The same by class; several of one class differ in their editors.
+/// The descriptors by class; those that share a class differ in the class of their editor.
 static BY_CLASS: LazyLock<HashMap<&'static str, Vec<&'static Descriptor<Role>>>> = LazyLock::new(|| {
     let mut by_class: HashMap<_, Vec<_>> = HashMap::new();
     for descriptor in ALL.iter() {
@@ -182,7 +182,7 @@ static BY_CLASS: LazyLock<HashMap<&'static str, Vec<&'static Descriptor<Role>>>>
     by_class
 });
 
-/// The names of properties that have the form `Family.name`, in alphabetical order.
+/// The property names of the form `Family.name`, in alphabetical order.
 static PROPERTY_NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     let of_element = |descriptor: &Descriptor<Role>| descriptor.numbers.iter().chain(descriptor.properties);
     let mut names: Vec<_> = ALL.iter().flat_map(of_element).copied().collect();
@@ -192,8 +192,8 @@ static PROPERTY_NAMES: LazyLock<Vec<&'static str>> = LazyLock::new(|| {
     names
 });
 
-/// The names of properties of all elements that have the form `Family.name`, in alphabetical order: the string constants
-/// of JMeter 5.6.3's classes, and names that earlier releases wrote.
+/// The property names of all elements that have the form `Family.name`, in alphabetical order: the string constants of
+/// JMeter 5.6.3's classes, and names that earlier releases wrote.
 pub(crate) fn property_names() -> &'static [&'static str] {
     &PROPERTY_NAMES
 }
@@ -215,7 +215,7 @@ pub(crate) fn descriptor(element: Element<'_>) -> Option<&'static Descriptor<Rol
     }
 }
 
-/// The part that an element plays.
+/// The role of an element.
 pub(crate) fn role(element: Element<'_>) -> Role {
     match descriptor(element) {
         Some(descriptor) => descriptor.role,

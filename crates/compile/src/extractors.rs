@@ -13,7 +13,7 @@ use busyhour_processors::{
 use busyhour_program::element::Processor;
 
 use crate::context::Context;
-use crate::processor_settings::{debug_settings, first_flavour, refuse_yaml, scope, warn_of_expression};
+use crate::processor_settings::{debug_settings, first_flavour, refuse_yaml, scope, warn_about_expression};
 
 pub(crate) fn regex_extractor<'p>(
     context: &mut Context<'p>,
@@ -47,11 +47,10 @@ pub(crate) fn json_extractor<'p>(
         scope: scope(context, element, "Sample.scope")?,
     };
     let extractor = JsonExtractor::new(settings)?;
-    warn_of_expression(context, element, extractor.path_error());
+    warn_about_expression(context, element, extractor.path_error());
     if let Some(problem) = extractor.match_numbers_error() {
-        let message = format!(
-            "the match numbers are wrong, on which JMeter drops each sample, as is done here: {problem}"
-        );
+        let message =
+            format!("the match numbers are invalid, so every sample is discarded, as in JMeter: {problem}");
         context.findings.warn(element, "invalid-number", message);
     }
     Ok(Arc::new(extractor))
@@ -81,7 +80,7 @@ pub(crate) fn xpath_extractor<'p>(
 ) -> Result<Arc<dyn Processor>, Refusal> {
     let flavour = first_flavour(context, element, "XPathExtractor")?;
     let query = context.text(element, "XPathExtractor.xpathQuery");
-    warn_of_expression(context, element, xpath_error(&query));
+    warn_about_expression(context, element, xpath_error(&query));
     let settings = XPathExtractorSettings {
         name: context.name(element),
         flavour,
@@ -128,7 +127,7 @@ pub(crate) fn css_extractor<'p>(
         scope: scope(context, element, "Sample.scope")?,
     };
     let extractor = CssExtractor::new(settings)?;
-    warn_of_expression(context, element, extractor.selector_error());
+    warn_about_expression(context, element, extractor.selector_error());
     Ok(Arc::new(extractor))
 }
 
@@ -137,7 +136,7 @@ pub(crate) fn jmes_extractor<'p>(
     element: Element<'p>,
 ) -> Result<Arc<dyn Processor>, Refusal> {
     let path = context.text(element, "JMESExtractor.jmesPathExpr");
-    warn_of_expression(context, element, jmespath_error(&path));
+    warn_about_expression(context, element, jmespath_error(&path));
     Ok(Arc::new(JmesExtractor::new(JmesExtractorSettings {
         name: element.name().to_owned(),
         refname: context.text(element, "JMESExtractor.referenceName"),
@@ -161,7 +160,7 @@ pub(crate) fn plugin_json_extractor<'p>(
         source: of_variable.then(|| context.text(element, "VARIABLE")),
     };
     let extractor = PluginJsonExtractor::new(settings)?;
-    warn_of_expression(context, element, extractor.path_error());
+    warn_about_expression(context, element, extractor.path_error());
     Ok(Arc::new(extractor))
 }
 

@@ -1,4 +1,4 @@
-//! What is found wrong with a plan while it is being compiled.
+//! Collects the problems of a plan while it is compiled.
 
 use std::collections::HashSet;
 
@@ -11,18 +11,18 @@ use crate::elements::refused::Refused;
 /// The findings about a plan.
 pub(crate) struct Findings {
     allow_unsupported: bool,
-    /// Places and messages of the findings so far.
+    /// The positions and messages of the findings so far.
     seen: HashSet<(usize, String)>,
     diagnostics: Vec<Diagnostic>,
 }
 
 impl Findings {
-    /// Findings that begin with these. `allow_unsupported`: what is not supported is left out with a warning.
+    /// Starts with these diagnostics. If `allow_unsupported`, unsupported elements are ignored with a warning.
     pub(crate) fn new(allow_unsupported: bool, diagnostics: Vec<Diagnostic>) -> Self {
         Self { allow_unsupported, seen: HashSet::new(), diagnostics }
     }
 
-    /// All of them, errors first, in the order of the plan.
+    /// Returns all findings, errors first, in plan order.
     pub(crate) fn into_diagnostics(mut self) -> Vec<Diagnostic> {
         self.diagnostics
             .sort_by_key(|diagnostic| (diagnostic.severity, diagnostic.span.map(|span| span.offset)));
@@ -38,12 +38,12 @@ impl Findings {
         }
     }
 
-    /// Adds a finding about a property, or about the whole element where it has no such property.
+    /// Adds a finding about a property, or about the whole element if it has no such property.
     pub(crate) fn add_at(&mut self, element: Element<'_>, property: &str, diagnostic: Diagnostic) {
         self.add(located(element, property, diagnostic));
     }
 
-    /// Adds what works in JMeter and not here: an error, or a warning if the user allows it to be skipped.
+    /// Reports something that works only in JMeter: an error, or a warning if the user allows it to be skipped.
     pub(crate) fn add_unsupported(&mut self, mut diagnostic: Diagnostic) {
         if self.allow_unsupported {
             diagnostic.severity = Severity::Warning;
@@ -52,7 +52,7 @@ impl Findings {
         self.add(diagnostic);
     }
 
-    /// Adds an element that is not supported.
+    /// Reports an element that is not supported.
     pub(crate) fn unsupported_element(&mut self, element: Element<'_>, refused: Refused) {
         let kind = if element.kind().is_empty() { element.tag() } else { element.kind() };
         let finding =
@@ -64,12 +64,12 @@ impl Findings {
         self.add_unsupported(element.locate(finding).with_hint(hint).with_needs(refused.needs));
     }
 
-    /// Adds a setting of a supported element that is not supported.
+    /// Reports an unsupported setting of a supported element.
     pub(crate) fn unsupported_setting(&mut self, element: Element<'_>, property: &str, what: &str) {
         self.refuse_setting(element, property, Diagnostic::error("unsupported-setting", what));
     }
 
-    /// Adds a setting of a supported element that would need a Java machine.
+    /// Reports a setting of a supported element that needs a JVM.
     pub(crate) fn setting_needs_java(&mut self, element: Element<'_>, property: &str, what: &str) {
         let finding = Diagnostic::error("unsupported-setting", what).with_needs(Needs::Java);
         self.refuse_setting(element, property, finding);
@@ -78,19 +78,19 @@ impl Findings {
     fn refuse_setting(&mut self, element: Element<'_>, property: &str, finding: Diagnostic) {
         self.add_unsupported(
             located(element, property, finding)
-                .with_hint("change the setting, or run with --allow-unsupported to do without it"),
+                .with_hint("change the setting, or run with --allow-unsupported to ignore it"),
         );
     }
 
-    /// Adds something worth knowing that does not keep the plan from running.
+    /// Adds a warning, which does not prevent the plan from running.
     pub(crate) fn warn(&mut self, element: Element<'_>, code: &'static str, message: impl Into<String>) {
         self.add(element.locate(Diagnostic::warning(code, message.into())));
     }
 
-    /// Adds what an element's own compiler refuses.
+    /// Reports that the constructor of an element rejected its settings.
     pub(crate) fn refuse(&mut self, element: Element<'_>, refusal: &Refusal) {
         let message = format!("the element {} {}", element.kind(), refusal.message);
-        // Mistakes in the plan have other codes than what is only not supported.
+        // Mistakes in the plan have other codes than unsupported settings.
         let code = match refusal.kind {
             RefusalKind::Unsupported | RefusalKind::NeedsJava => "refused-element",
             RefusalKind::MissingFile => "missing-file",
@@ -110,7 +110,7 @@ impl Findings {
     }
 }
 
-/// A finding with the place of a property, or that of the element where it has no such property.
+/// Adds the position of a property to a finding, or that of the element if it has no such property.
 pub(crate) fn located(element: Element<'_>, property: &str, finding: Diagnostic) -> Diagnostic {
     match element.property(property) {
         Some(property) => property.locate(finding),

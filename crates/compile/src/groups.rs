@@ -20,20 +20,20 @@ use crate::elements::others::{TEST_PLAN, WORK_BENCH};
 use crate::elements::processors::PreProcessorClass;
 use crate::elements::{Role, role};
 use crate::load_profiles::{self, LoadProfile};
-use crate::open::{self, Opened};
+use crate::open::{self, GroupWorkload};
 use crate::scope::Stack;
 use crate::variables::VariableSet;
 use crate::{backends, known, listeners, plan_variables, property_files, save_settings, scripts};
 
-/// The groups of a plan while it is being compiled.
+/// The groups of a plan while it is compiled.
 #[derive(Default)]
 struct Groups {
     groups: Vec<Group<AnySampler>>,
     labels: Vec<GroupLabel>,
-    opened: Vec<(u32, Opened)>,
+    opened: Vec<(u32, GroupWorkload)>,
     /// Loops with a variable for their iteration count, with the numbers of their groups.
     counting: Vec<(usize, ControllerId)>,
-    /// Groups of each phase.
+    /// The number of groups in each phase.
     numbers: [u32; 3],
 }
 
@@ -46,13 +46,13 @@ pub(crate) fn compile_plan<'p>(mut context: Context<'p>) -> (Option<Compiled>, V
     if let Err(error) = save_settings::save_config(&context.options.properties) {
         context.findings.add(Diagnostic::error("invalid-property", error.message));
     }
-    // JMeter finds groups and variables on the workbench of an old plan, too.
-    let benches: Vec<_> =
+    // JMeter also finds groups and variables on the workbench of an old plan.
+    let workbenches: Vec<_> =
         context.plan.roots().filter(|other| other.kind() == WORK_BENCH && other.enabled()).collect();
-    let variables = variables(&mut context, root, &benches);
+    let variables = variables(&mut context, root, &workbenches);
     let properties_before_files = property_files::read(&mut context);
     let mut groups = Groups::default();
-    for place in std::iter::once(root).chain(benches) {
+    for place in std::iter::once(root).chain(workbenches) {
         add_groups(&mut context, place, &mut groups);
     }
     let open = open::workloads(&mut context, root, std::mem::take(&mut groups.opened));
@@ -62,7 +62,7 @@ pub(crate) fn compile_plan<'p>(mut context: Context<'p>) -> (Option<Compiled>, V
         let message = "the plan has no enabled thread group: nothing will be sent";
         context.findings.warn(root, "no-thread-group", message);
     }
-    keep_for_others(&context, &mut groups.groups);
+    retain_previous_results(&context, &mut groups.groups);
     count_passes(&mut context, &mut groups);
     let compiled = Compiled {
         groups: groups.groups,
@@ -85,9 +85,9 @@ pub(crate) fn compile_plan<'p>(mut context: Context<'p>) -> (Option<Compiled>, V
     (Some(compiled), context.findings.into_diagnostics())
 }
 
-/// Reports a file that has no test plan: a template, or a part of a plan, which JMeter can paste and not run.
+/// Reports a file without a test plan: a template or a part of a plan, which JMeter can paste but not run.
 fn report_no_plan(context: &mut Context<'_>) {
-    let finding = Diagnostic::error("no-test-plan", "the file holds no test plan");
+    let finding = Diagnostic::error("no-test-plan", "the file does not contain a test plan");
     context.findings.add(match context.plan.roots().next() {
         Some(first) => first
             .locate(finding)
@@ -99,27 +99,32 @@ fn report_no_plan(context: &mut Context<'_>) {
     });
 }
 
-/// The user defined variables, which count wherever they are, in the order of the plan.
-fn variables<'p>(context: &mut Context<'p>, root: Element<'p>, benches: &[Element<'p>]) -> Vec<VariableSet> {
+/// The user defined variables, which apply wherever they are defined, in plan order.
+fn variables<'p>(
+    context: &mut Context<'p>,
+    root: Element<'p>,
+    workbenches: &[Element<'p>],
+) -> Vec<VariableSet> {
     let mut variables = Vec::new();
     if let Some(defined) = root.element("TestPlan.user_defined_variables") {
-        variables.extend(plan_variables::of_property(context, defined));
+        variables.extend(plan_variables::from_property(context, defined));
     }
     if root.text("TestPlan.user_define_classpath").is_some_and(|path| !path.trim().is_empty()) {
         let message = "the plan adds Java classes to the classpath; none can be used here";
         context.findings.warn(root, "classpath", message);
     }
-    let everything = root.descendants().chain(benches.iter().flat_map(|bench| bench.descendants()));
+    let everything =
+        root.descendants().chain(workbenches.iter().flat_map(|workbench| workbench.descendants()));
     for element in everything.filter(|element| element.is_active()) {
         match role(element) {
             Role::Config(ConfigClass::UserVariables) => {
                 if let Some(list) = element.collection("Arguments.arguments") {
-                    variables.push(plan_variables::of_list(context, list));
+                    variables.push(plan_variables::from_list(context, list));
                 }
             }
             Role::Config(ConfigClass::VariablesFromCsv) => {
                 context.plan_variables.clone_from(&variables);
-                variables.push(plan_variables::of_file(context, element));
+                variables.push(plan_variables::from_file(context, element));
             }
             _ => {}
         }
@@ -131,11 +136,11 @@ fn variables<'p>(context: &mut Context<'p>, root: Element<'p>, benches: &[Elemen
 /// Compiles the groups directly below a test plan or workbench.
 fn add_groups<'p>(context: &mut Context<'p>, place: Element<'p>, groups: &mut Groups) {
     let enabled = || place.children().filter(|child| child.enabled());
-    let beside: Vec<_> =
+    let plan_level: Vec<_> =
         enabled().filter(|child| !matches!(role(*child), Role::Group(_) | Role::Fragment)).collect();
     for element in enabled() {
         if let Role::Group(class) = role(element) {
-            add_group(context, element, class, &beside, groups);
+            add_group(context, element, class, &plan_level, groups);
         }
     }
 }
@@ -166,14 +171,14 @@ fn add_group<'p>(
     let index = groups.groups.len();
     let index_u32 = u32::try_from(index).unwrap_or(u32::MAX);
     let open = match phase {
-        Phase::Main => open::of_group(context, element, class, index_u32),
-        Phase::SetUp | Phase::TearDown => Opened::Not,
+        Phase::Main => open::group_workload(context, element, class, index_u32),
+        Phase::SetUp | Phase::TearDown => GroupWorkload::Closed,
     };
     context.group = GroupContext {
         is_open: open::sets_the_rate(&open, class),
         sample_timeouts: sample_timeouts(context, element, plan_level),
     };
-    let planned = PlannedGroup { element, class, phase, is_open: !matches!(open, Opened::Not) };
+    let planned = PlannedGroup { element, class, phase, is_open: !matches!(open, GroupWorkload::Closed) };
     let (group, counting) = group(context, &planned, plan_level);
     groups.groups.push(group);
     groups.counting.extend(counting.into_iter().map(|id| (index, id)));
@@ -181,7 +186,7 @@ fn add_group<'p>(
     groups.opened.push((index_u32, open));
 }
 
-/// Reports enabled elements that no sampler used, such as those of other protocols.
+/// Compiles or reports enabled elements that no sampler used, such as those of other protocols.
 fn check_unused<'p>(context: &mut Context<'p>, root: Element<'p>) {
     for element in root.descendants().filter(|element| element.is_active()) {
         match role(element) {
@@ -190,7 +195,7 @@ fn check_unused<'p>(context: &mut Context<'p>, root: Element<'p>) {
                 listeners::result_file(context, element, class);
             }
             Role::Unsupported(refused) => {
-                // A fragment that a module of a group refers to has a copy there.
+                // If a module of a group refers to a fragment, the group contains a copy of it.
                 let is_in = |is: fn(Role) -> bool| element.ancestors().any(|above| is(role(above)));
                 let in_fragment = is_in(|role| role == Role::Fragment);
                 if !in_fragment || is_in(|role| matches!(role, Role::Group(_))) {
@@ -199,9 +204,9 @@ fn check_unused<'p>(context: &mut Context<'p>, root: Element<'p>) {
             }
             Role::BackendListener => match backends::listener(context, element) {
                 Some(backend) => context.outputs.backends.push(backend),
-                None => warn_of_display(context, element),
+                None => warn_about_display(context, element),
             },
-            Role::DisplayListener => warn_of_display(context, element),
+            Role::DisplayListener => warn_about_display(context, element),
             Role::Inert(why) => {
                 let message = format!("the element {} {why}", element.kind());
                 context.findings.warn(element, "inert-element", message);
@@ -221,13 +226,13 @@ fn check_unused<'p>(context: &mut Context<'p>, root: Element<'p>) {
     }
 }
 
-fn warn_of_display(context: &mut Context<'_>, element: Element<'_>) {
+fn warn_about_display(context: &mut Context<'_>, element: Element<'_>) {
     let message = format!("the listener {} is accepted, but shows and sends nothing", element.kind());
     context.findings.warn(element, "silent-listener", message);
 }
 
 /// Makes all samplers retain the parts of the previous result that scripts of the plan can read.
-fn keep_for_others(context: &Context<'_>, groups: &mut [Group<AnySampler>]) {
+fn retain_previous_results(context: &Context<'_>, groups: &mut [Group<AnySampler>]) {
     let keep = context.reads.previous_result.union(context.symbols.reads.result);
     if keep == Retention::default() {
         return;
@@ -237,11 +242,11 @@ fn keep_for_others(context: &Context<'_>, groups: &mut [Group<AnySampler>]) {
     }
 }
 
-/// Prefix of the variables with iteration counts of loops.
+/// The prefix of the variables with iteration counts of loops.
 const PASSES_PREFIX: &str = "__jm__";
 
-/// Adds variables with iteration counts to loops, if something may read these. The plan or a property may name one: a
-/// reference, `sample_variables`, or a text that `__eval` evaluates.
+/// Adds variables with iteration counts to loops if something may read them. The plan or a property may contain such a
+/// name: a reference, `sample_variables`, or a text that `__eval` evaluates.
 fn count_passes(context: &mut Context<'_>, groups: &mut Groups) {
     let is_named = || {
         let properties = context.options.properties.all();
@@ -264,7 +269,7 @@ struct PlannedGroup<'p> {
     element: Element<'p>,
     class: GroupClass,
     phase: Phase,
-    /// Its sessions start by a schedule.
+    /// Whether its sessions start by a schedule.
     is_open: bool,
 }
 
@@ -275,16 +280,19 @@ fn group<'p>(
     plan_level: &[Element<'p>],
 ) -> (Group<AnySampler>, Vec<ControllerId>) {
     let element = planned.element;
-    let profile = load_profiles::of_group(context, element, planned.class, planned.is_open);
+    let profile = load_profiles::load_profile(context, element, planned.class, planned.is_open);
     let kind = main_loop(context, planned, profile.as_ref());
-    let stack = Stack::of_group(element, plan_level);
+    let stack = Stack::for_group(element, plan_level);
     let mut builder = Builder::new(context);
     let root = builder.reserve();
     builder.counts_passes(root);
     let tree = builder.children(&stack, &[root], Tree::default());
     let name = builder.context.name(element);
     let listeners = builder.iteration_listeners(&stack, &tree);
-    builder.put(root, Controller { name, index_slot: None, kind, children: tree.children.into(), listeners });
+    builder.set_controller(
+        root,
+        Controller { name, index_slot: None, kind, children: tree.children.into(), listeners },
+    );
     let built = builder.finish();
     let scheduled = profile.is_none() && context.flag(element, "ThreadGroup.scheduler", false);
     let schedule = scheduled.then(|| Schedule {
@@ -329,14 +337,14 @@ fn main_loop<'p>(
     match main {
         Some(main) => ControllerKind::Loop {
             count: context.item(main, "LoopController.loops"),
-            // As in JMeter, a main controller without this setting continues for ever.
+            // As in JMeter, a main controller without this setting loops forever.
             forever: main.item_boolean("LoopController.continue_forever").unwrap_or(true),
         },
         None => ControllerKind::Loop { count: Template::literal("1"), forever: false },
     }
 }
 
-/// JMeter's Sample Timeouts interrupt all samplers of their thread group, wherever they are in it.
+/// The timeouts of a group. In JMeter, a Sample Timeout applies to all samplers of its thread group, wherever it is.
 fn sample_timeouts<'p>(
     context: &mut Context<'p>,
     group: Element<'p>,

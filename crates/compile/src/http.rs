@@ -1,4 +1,4 @@
-//! HTTP samplers with the defaults and managers of their scope.
+//! Compiles HTTP samplers with the defaults and managers in their scope.
 
 use busyhour_diagnostic::Diagnostic;
 use busyhour_http::embedded::Embedded;
@@ -20,14 +20,14 @@ use crate::elements::{Role, role};
 use crate::managers;
 use crate::scope::Stack;
 
-/// A sampler and the defaults elements that may fill its gaps, nearest first.
+/// A sampler and the defaults elements that supply missing settings, innermost first.
 struct Merged<'p> {
     sampler: Element<'p>,
     defaults: Vec<Element<'p>>,
 }
 
 impl<'p> Merged<'p> {
-    /// The property that counts: the sampler's own, unless it is missing or an empty text.
+    /// The effective property: the sampler's own, unless it is missing or empty.
     fn property(&self, name: &str) -> Option<Property<'p>> {
         let own = self.sampler.property(name);
         let is_there = |property: &Property<'p>| property.text().is_none_or(|text| !text.is_empty());
@@ -44,14 +44,14 @@ impl<'p> Merged<'p> {
     }
 
     fn flag(&self, context: &mut Context<'p>, name: &str, default: bool) -> bool {
-        // A truth value of the sampler takes precedence over one of the defaults.
+        // A Boolean value of the sampler takes precedence over one of the defaults.
         match self.property(name) {
             Some(property) => context.flag(property.owner(), name, default),
             None => default,
         }
     }
 
-    /// Items of a list inside an inner element: the sampler's, then those of the defaults.
+    /// The items of a list in an inner element: those of the sampler, then those of the defaults.
     fn items(&self, element: &str, list: &str) -> Vec<Property<'p>> {
         std::iter::once(&self.sampler)
             .chain(&self.defaults)
@@ -61,14 +61,14 @@ impl<'p> Merged<'p> {
     }
 }
 
-/// The HTTP/2 sampler of BlazeMeter's plugin at the end of `stack`.
+/// Compiles the HTTP/2 sampler of BlazeMeter's plugin at the end of `stack`.
 pub(crate) fn http2_sampler<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Option<HttpSampler> {
     let what = "the plugin's HTTP/2 requests are sent over HTTP/1.1: the same requests, one at a time on a connection";
     context.findings.warn(*stack.path.last()?, "http2", what);
     sampler(context, stack)
 }
 
-/// The HTTP sampler at the end of `stack`.
+/// Compiles the HTTP sampler at the end of `stack`.
 pub(crate) fn sampler<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Option<HttpSampler> {
     let element = *stack.path.last()?;
     let scope = stack.nearest_first();
@@ -76,9 +76,9 @@ pub(crate) fn sampler<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Optio
     let defaults = scope.iter().copied().filter(is_default).collect();
     let merged = Merged { sampler: element, defaults };
     context.in_request = true;
-    let made = request(context, stack, &scope, &merged);
+    let sampler = request(context, stack, &scope, &merged);
     context.in_request = false;
-    Some(made)
+    Some(sampler)
 }
 
 fn request<'p>(
@@ -97,12 +97,12 @@ fn request<'p>(
     let encoding = content_encoding(context, merged);
     let redirects = redirects(context, merged);
     let proxy = proxy(context, merged);
-    // An empty method is one that JMeter refuses to send.
+    // An empty method is retained; JMeter refuses to send it.
     let method = match merged.property("HTTPSampler.method") {
         Some(_) => merged.text(context, "HTTPSampler.method"),
         None => Template::literal("GET"),
     };
-    // JMeter applies managers from the sampler outwards, and of these each takes the place of the one before.
+    // JMeter applies managers from the sampler outwards, and each replaces the previous one.
     let last = |class| scope.iter().copied().rfind(|element| role(*element) == Role::Config(class));
     let cookies = last(ConfigClass::CookieManager);
     let cache = last(ConfigClass::CacheManager);
@@ -151,7 +151,7 @@ fn redirects<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Redirects {
     }
 }
 
-/// The proxy of the sampler's own, if the plan names one.
+/// The sampler's own proxy, if the plan configures one.
 fn proxy<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Option<Proxy> {
     let host = merged.text(context, "HTTPSampler.proxyHost");
     (!host.is_empty()).then(|| Proxy {
@@ -194,7 +194,7 @@ fn files<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Box<[FileArgumen
     files.into()
 }
 
-/// The content encoding: known now if it is the same for all samples.
+/// The content encoding, resolved now if it is the same for all samples.
 fn content_encoding<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> ContentEncoding {
     const PROPERTY: &str = "HTTPSampler.contentEncoding";
     let template = merged.text(context, PROPERTY);
@@ -205,7 +205,7 @@ fn content_encoding<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Conte
     let owner = merged.property(PROPERTY).map_or(merged.sampler, Property::owner);
     if Charset::may_be_name(name) {
         let what = format!(
-            "the content encoding {name:?} is not supported: it is none of those that Java and the web know by the same name"
+            "the content encoding {name:?} is not supported: only encodings that have the same name in Java and on the web are"
         );
         context.findings.unsupported_setting(owner, PROPERTY, &what);
         return ContentEncoding::Known(Charset::Utf8);
@@ -223,18 +223,18 @@ fn header_managers(scope: &[Element<'_>]) -> HeaderManagers {
         scope.iter().filter(|element| role(**element) == Role::Config(ConfigClass::HeaderManager));
     match (managers.next(), managers.next()) {
         (None, _) => HeaderManagers::None,
-        (Some(one), None) => HeaderManagers::One(u32::try_from(one.id().index()).unwrap_or(u32::MAX)),
+        (Some(manager), None) => HeaderManagers::One(u32::try_from(manager.id().index()).unwrap_or(u32::MAX)),
         (Some(_), Some(_)) => HeaderManagers::Several,
     }
 }
 
-/// Header managers merge; of two headers with one name the nearer counts.
+/// The merged headers of all header managers in scope; if a name occurs in several, the innermost manager counts.
 pub(crate) fn headers<'p>(context: &mut Context<'p>, scope: &[Element<'p>]) -> Box<[Header]> {
     let mut headers: Vec<(String, Header)> = Vec::new();
     for element in scope.iter().filter(|element| role(**element) == Role::Config(ConfigClass::HeaderManager))
     {
         let Some(list) = element.collection("HeaderManager.headers") else { continue };
-        // A manager alone may name a header twice; of those merged into another, each name counts once.
+        // A single manager may contain a name several times; when managers are merged, each name counts once.
         let merges = !headers.is_empty();
         for item in list.items() {
             let name = item.item_text("Header.name").unwrap_or("").to_owned();
@@ -249,7 +249,7 @@ pub(crate) fn headers<'p>(context: &mut Context<'p>, scope: &[Element<'p>]) -> B
     headers.into_iter().map(|(_, header)| header).collect()
 }
 
-/// Embedded resources, if they are wanted.
+/// The settings for embedded resources, if they are downloaded.
 fn embedded<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Option<Box<Embedded>> {
     if !merged.flag(context, "HTTPSampler.image_parser", false) {
         return None;
@@ -266,16 +266,16 @@ fn embedded<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Option<Box<Em
     }))
 }
 
-/// Pre-processors in scope that change the sampler, in the order they run.
+/// The pre-processors in scope that change the request, in the order in which they run.
 fn modifiers<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Box<[Modifier]> {
     let mut all = Vec::new();
     for element in stack.outermost_first() {
         let Role::PreProcessor(class) = role(element) else { continue };
         match class {
             PreProcessorClass::UrlRewriting => {
-                let state = context.parts.rewriting_states.entry(element.id());
-                let kept = *state.or_insert_with(|| context.symbols.state());
-                all.push(Modifier::UrlRewriting(url_rewriting(context, element, kept)));
+                let entry = context.parts.rewriting_states.entry(element.id());
+                let state = *entry.or_insert_with(|| context.symbols.state());
+                all.push(Modifier::UrlRewriting(url_rewriting(context, element, state)));
             }
             PreProcessorClass::LinkParser => all.push(Modifier::Links),
             PreProcessorClass::RegexUserParameters => all.push(Modifier::RegexParameters {
@@ -291,14 +291,14 @@ fn modifiers<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Box<[Modifier]
             | PreProcessorClass::Script(_) => {}
         }
         if matches!(class, PreProcessorClass::UrlRewriting | PreProcessorClass::LinkParser) {
-            // They look for the value or the links in the page before.
+            // They search the previous page for the value or the links.
             context.reads.add_previous_result(Retention { body: true, ..Retention::default() });
         }
     }
     all.into()
 }
 
-fn url_rewriting<'p>(context: &mut Context<'p>, element: Element<'p>, kept: StateId) -> UrlRewriting {
+fn url_rewriting<'p>(context: &mut Context<'p>, element: Element<'p>, state: StateId) -> UrlRewriting {
     UrlRewriting {
         argument: context.text_or(element, "argument_name", ""),
         in_path: context.flag(element, "path_extension", false),
@@ -306,11 +306,11 @@ fn url_rewriting<'p>(context: &mut Context<'p>, element: Element<'p>, kept: Stat
         ends_at_question_mark: context.flag(element, "path_extension_no_questionmark", false),
         keeps: context.flag(element, "cache_value", true),
         encoded: context.flag(element, "encode", false),
-        kept,
+        kept: state,
     }
 }
 
-/// The local address of the sampler's connections, if the plan names one.
+/// The local address of the sampler's connections, if the plan configures one.
 fn source<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Option<Box<Source>> {
     let text = merged.text(context, "HTTPSampler.ipSource");
     if text.is_empty() {

@@ -1,4 +1,4 @@
-//! JMeter's properties that change what HTTP samplers do.
+//! JMeter's properties that affect HTTP samplers.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use busyhour_program::template::Template;
 
 use crate::options::Options;
 
-/// Properties that change what JMeter's HTTP samplers do, and not ours, with the value that changes nothing.
+/// Properties that affect JMeter's HTTP samplers but not ours, with the value that has no effect.
 const WITHOUT_EFFECT: [(&str, &str); 17] = [
     ("httpclient4.retrycount", "0"),
     ("httpclient4.gzip_relax_mode", "false"),
@@ -32,7 +32,7 @@ const WITHOUT_EFFECT: [(&str, &str); 17] = [
     ("jmeter.regex.engine", "oro"),
 ];
 
-/// What all HTTP samplers share, and findings about properties that have no effect.
+/// Creates the state that all HTTP samplers share, and findings about properties that have no effect.
 pub(crate) fn shared(options: &Options) -> (SharedHttp, Vec<Diagnostic>) {
     let properties: &Properties = &options.properties;
     let reset = properties.flag("httpclient.reset_state_on_thread_group_iteration", true);
@@ -52,7 +52,7 @@ pub(crate) fn shared(options: &Options) -> (SharedHttp, Vec<Diagnostic>) {
         properties.get("httpsampler.max_redirects").and_then(|text| text.trim().parse().ok());
     http.body_limit = match properties.get("httpsampler.max_bytes_to_store_per_request") {
         None => BodyLimit::default(),
-        // JMeter takes what is no number for 0.
+        // JMeter reads a text that is not a number as 0.
         Some(text) => match text.trim().parse().unwrap_or(0) {
             0 => BodyLimit::Unlimited,
             most => BodyLimit::Truncate(most),
@@ -68,7 +68,7 @@ pub(crate) fn shared(options: &Options) -> (SharedHttp, Vec<Diagnostic>) {
         let value = value.trim();
         if !value.is_empty() && !value.eq_ignore_ascii_case(same_as_unset) {
             let message =
-                format!("the property {name}={value} is not heeded: HTTP samplers do as without it");
+                format!("the property {name}={value} is ignored: it has no effect on HTTP samplers");
             findings.push(Diagnostic::warning("http-property", message));
         }
     }
@@ -85,7 +85,7 @@ pub(crate) fn shared(options: &Options) -> (SharedHttp, Vec<Diagnostic>) {
 /// The parsers of embedded resources and their media types.
 fn parsers(properties: &Properties, findings: &mut Vec<Diagnostic>) -> Parsers {
     const HTML: &str = "text/html application/xhtml+xml application/xml text/xml";
-    // Name, class and types in JMeter's own properties.
+    // Name, class and types in JMeter's default properties.
     const DEFAULTS: [(&str, &str, &str); 3] = [
         ("htmlParser", "LagartoBasedHtmlParser", HTML),
         ("wmlParser", "RegexpHTMLParser", "text/vnd.wap.wml"),
@@ -107,8 +107,8 @@ fn parsers(properties: &Properties, findings: &mut Vec<Diagnostic>) -> Parsers {
                 let is_own = default.is_some_and(|(_, class, _)| *class == other);
                 if !is_own {
                     let message = format!(
-                        "{name}.className={class}: embedded resources are found as JMeter's LagartoBasedHtmlParser \
-                         finds them"
+                        "{name}.className={class}: embedded resources are found by the rules of JMeter's \
+                         LagartoBasedHtmlParser"
                     );
                     findings.push(Diagnostic::warning("http-property", message));
                 }

@@ -14,12 +14,12 @@ use crate::elements::config::ConfigClass;
 use crate::elements::{Role, role};
 use crate::setting_error::SettingError;
 
-/// The system property that names the file.
+/// The system property with the name of the file.
 const FILE: &str = "javax.net.ssl.keyStore";
 
-/// Sees to the client certificates of all HTTP samplers, before the first is compiled.
+/// Configures the client certificates of all HTTP samplers, before the first sampler is compiled.
 pub(crate) fn configure(context: &mut Context<'_>) {
-    let element = sole(context);
+    let element = keystore_element(context);
     let properties = Arc::clone(&context.options.properties);
     let file = properties.get(FILE).unwrap_or_default();
     let choice = match element {
@@ -37,9 +37,9 @@ pub(crate) fn configure(context: &mut Context<'_>) {
     let keys = if file.is_empty() {
         context.findings.add(at(Diagnostic::warning(
             "no-key-store",
-            "no key store is named: servers that request a client certificate get none, as in JMeter",
+            "no key store is configured: servers that request a client certificate get none, as in JMeter",
         )
-        .with_hint("-Djavax.net.ssl.keyStore=FILE -Djavax.net.ssl.keyStorePassword=… name one")));
+        .with_hint("set -Djavax.net.ssl.keyStore=FILE and -Djavax.net.ssl.keyStorePassword=…")));
         (!choice.alias_variable.is_empty()).then(|| ClientKeys::none(choice.alias_variable))
     } else {
         let path = context.parts.http.files.resolve(&file);
@@ -67,8 +67,8 @@ fn load(path: &Path, password: &str, choice: KeyChoice, tls: TlsPolicy) -> Resul
     ClientKeys::load(&bytes, password, choice, tls).map_err(|error| SettingError::new(error.to_string()))
 }
 
-/// The plan's Keystore Configuration, wherever it is in the plan.
-fn sole<'p>(context: &mut Context<'p>) -> Option<Element<'p>> {
+/// The plan's Keystore Configuration, wherever it is; if there are several, the first.
+fn keystore_element<'p>(context: &mut Context<'p>) -> Option<Element<'p>> {
     let plan = context.plan;
     let mut all = plan
         .elements()
@@ -90,32 +90,32 @@ fn choice<'p>(context: &mut Context<'p>, element: Element<'p>, properties: &Prop
         }
         text.parse().unwrap_or_else(|_| {
             let message =
-                format!("{name} is no whole number: {text:?}; JMeter takes {default}, and so does this run");
+                format!("{name} is not an integer: {text:?}; JMeter uses {default}, and so does this run");
             context.findings.warn(element, "invalid-number", message);
             default
         })
     };
     let first = index("startIndex", "https.keyStoreStartIndex", 0);
     let last = index("endIndex", "https.keyStoreEndIndex", -1);
-    let (Ok(first_place), Ok(last_place)) = (usize::try_from(first), last_place(last)) else {
-        refuse(context, element, &format!("its places {first} to {last} cannot be"));
+    let (Ok(first_index), Ok(last_index)) = (usize::try_from(first), last_index(last)) else {
+        refuse(context, element, &format!("the index range {first} to {last} is invalid"));
         return None;
     };
-    if last_place.is_some_and(|last| last < first_place) {
-        refuse(context, element, &format!("its last place, {last}, comes before its first, {first}"));
+    if last_index.is_some_and(|last| last < first_index) {
+        refuse(context, element, &format!("the end index {last} is less than the start index {first}"));
         return None;
     }
     let alias_variable = context.at_start(element, "clientCertAliasVarName");
-    Some(KeyChoice { first: first_place, last: last_place, alias_variable })
+    Some(KeyChoice { first: first_index, last: last_index, alias_variable })
 }
 
-/// −1 is the end.
-fn last_place(last: i32) -> Result<Option<usize>, std::num::TryFromIntError> {
+/// The index of the last key; −1 means the end of the store.
+fn last_index(last: i32) -> Result<Option<usize>, std::num::TryFromIntError> {
     if last == -1 { Ok(None) } else { usize::try_from(last).map(Some) }
 }
 
-/// JMeter does not start the test then.
+/// Reports an index range without keys; in this case JMeter does not start the test.
 fn refuse(context: &mut Context<'_>, element: Element<'_>, why: &str) {
-    let message = format!("the Keystore Configuration chooses no key: {why}");
+    let message = format!("the Keystore Configuration selects no key: {why}");
     context.findings.add(element.locate(Diagnostic::error("invalid-element", message)));
 }

@@ -1,5 +1,5 @@
-//! Texts that are known before the run although they are not literal: they depend on properties and on user-defined
-//! variables only.
+//! Texts that are known before the run although they are not literal: they depend only on properties and user-defined
+//! variables.
 
 use busyhour_diagnostic::Diagnostic;
 use busyhour_plan::Element;
@@ -11,8 +11,8 @@ use crate::elements::groups::GroupClass;
 use crate::elements::{Role, role};
 
 impl Context<'_> {
-    /// What a text is when the run starts; `None` when that is not known yet, or when finding out could change
-    /// something. A variable that nothing defines stays as it is written.
+    /// The value of a text at the start of the run; `None` if it is not known yet, or if evaluating it could have side
+    /// effects. A variable that nothing defines is left unchanged.
     pub(crate) fn known_text(&self, template: &Template) -> Option<String> {
         let mut user = self.user_at_start();
         let mut unknown = Vec::new();
@@ -32,7 +32,7 @@ impl Context<'_> {
         is_known(template, &unknown).then(|| template.text(&mut user).into_owned())
     }
 
-    /// Whether a group that runs before the others may set properties or make files.
+    /// Whether a group that runs before the others may set properties or create files.
     pub(crate) fn has_set_up_group(&self) -> bool {
         self.plan
             .elements()
@@ -48,8 +48,8 @@ fn is_known(template: &Template, unknown: &[Slot]) -> bool {
     })
 }
 
-/// Refuses a thread group without a main controller, which JMeter would not start, and warns of a number of users that is
-/// known to be no number, for which JMeter starts no user.
+/// Rejects a thread group without a main controller, which JMeter would not start, and warns about a number of users
+/// that is known not to be a number, for which JMeter starts no user.
 pub(crate) fn check_group<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -73,9 +73,9 @@ pub(crate) fn check_group<'p>(
     }
     let shown: String = value.chars().take(40).collect();
     let message = match users.as_literal() {
-        Some(_) => format!("the number of users is {shown:?}, which is no number"),
+        Some(_) => format!("the number of users is {shown:?}, which is not a number"),
         None => format!(
-            "the number of users {} is {shown:?} at the start of the run, which is no number",
+            "the number of users {} is {shown:?} at the start of the run, which is not a number",
             users.source()
         ),
     };

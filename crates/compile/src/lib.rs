@@ -1,11 +1,13 @@
 //! Compiles a test plan to a program that the engine runs.
 //!
 //! [`compile()`] applies JMeter's scoping rules once: each sampler gets a list of the elements in its scope, variables
-//! become slots, functions are parsed. What cannot run as in JMeter is refused with its place in the plan.
+//! become slots, functions are parsed. Elements and settings that cannot run as in JMeter are rejected with their
+//! position in the plan.
 //!
-//! Files depend on each other in one direction: `elements` describes the elements, `context` has what is shared while
-//! compiling, then come the files that compile elements of a kind, then `surroundings`, `samplers` and `controllers`, which
-//! use these, `builder` and `groups`, and last `compile`. `start` and `lint` are independent of them.
+//! Files depend on each other in one direction: `elements` describes the elements, `context` contains the state that is
+//! shared while compiling; then follow the files that compile one kind of element, then `surroundings`, `samplers` and
+//! `controllers`, which use these, then `builder` and `groups`, and finally `compile`. `start` and `lint` are
+//! independent of them.
 
 mod arguments;
 mod assertions;

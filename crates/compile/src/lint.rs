@@ -1,4 +1,4 @@
-//! Likely mistakes in a plan that JMeter accepts without a message: misspelt property names, values that are no booleans,
+//! Likely mistakes in a plan that JMeter accepts without a message: misspelt property names, invalid Boolean values,
 //! variables that look like functions, variables that nothing defines or reads.
 
 mod properties;
@@ -19,8 +19,8 @@ use references::{Reference, references};
 use crate::options::Options;
 use crate::{elements, save_settings};
 
-/// The likely mistakes of a plan: warnings, because JMeter runs such a plan. `options` has the plan's folder, whose data files
-/// name variables, and the properties.
+/// Finds likely mistakes in a plan. They are warnings, because JMeter runs such a plan. `options` contains the plan's
+/// folder, whose data files define variables, and the properties.
 #[must_use]
 pub fn lint(plan: &TestPlan, options: &Options) -> Vec<Diagnostic> {
     let mut found = Vec::new();
@@ -28,7 +28,7 @@ pub fn lint(plan: &TestPlan, options: &Options) -> Vec<Diagnostic> {
     for element in active() {
         each_property(element, &mut |property| {
             found.extend(unknown_name(property));
-            found.extend(no_boolean(property));
+            found.extend(invalid_boolean(property));
             found.extend(calls_of_variables(property));
         });
     }
@@ -37,14 +37,14 @@ pub fn lint(plan: &TestPlan, options: &Options) -> Vec<Diagnostic> {
     found
 }
 
-/// A name of a known family that JMeter does not have.
+/// Reports a property name of a known family that JMeter does not have.
 fn unknown_name(property: Property<'_>) -> Option<Diagnostic> {
-    // The fields of an object are no properties, and items of a map may have any name.
+    // The fields of an object are not properties, and items of a map may have any name.
     if matches!(property.kind(), PropertyKind::Other | PropertyKind::Object) {
         return None;
     }
     let name = property.written_name();
-    // JMeter itself brings outdated names up to date.
+    // JMeter itself replaces outdated names.
     if property.name() != name {
         return None;
     }
@@ -66,11 +66,11 @@ fn unknown_name(property: Property<'_>) -> Option<Diagnostic> {
     Some(if is_near { diagnostic.with_hint(format!("did you mean `{nearest}`?")) } else { diagnostic })
 }
 
-/// A boolean whose value is neither `true` nor `false`, which JMeter reads as false.
-fn no_boolean(property: Property<'_>) -> Option<Diagnostic> {
+/// Reports a Boolean whose value is neither `true` nor `false`, which JMeter reads as false.
+fn invalid_boolean(property: Property<'_>) -> Option<Diagnostic> {
     let text = property.text().filter(|_| property.kind() == PropertyKind::Boolean)?;
-    let is_one = ["true", "false", ""].iter().any(|known| text.eq_ignore_ascii_case(known));
-    if is_one || text.contains("${") {
+    let is_boolean = ["true", "false", ""].iter().any(|known| text.eq_ignore_ascii_case(known));
+    if is_boolean || text.contains("${") {
         return None;
     }
     let name = property.name();
@@ -81,7 +81,7 @@ fn no_boolean(property: Property<'_>) -> Option<Diagnostic> {
     Some(property.locate(diagnostic).with_hint("write true or false, without other characters"))
 }
 
-/// Variables whose names look like calls of functions.
+/// Reports variables whose names look like calls of functions.
 fn calls_of_variables(property: Property<'_>) -> Vec<Diagnostic> {
     let Some(text) = property.text() else { return Vec::new() };
     let calls = references(text).into_iter().filter_map(|reference| match reference {
@@ -90,7 +90,7 @@ fn calls_of_variables(property: Property<'_>) -> Vec<Diagnostic> {
     });
     let diagnostic = |function: &str| {
         let message =
-            format!("`${{{function}(…)}}` is the name of a variable, not a call: it stays as it is");
+            format!("`${{{function}(…)}}` is the name of a variable, not a call: it is left unchanged");
         let bare = function.trim_start_matches('_');
         property
             .locate(Diagnostic::warning("misspelt-function", message))

@@ -1,4 +1,4 @@
-//! Listeners: those with a file name write it.
+//! Compiles listeners: result files, and listeners that process samples.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::elements::listeners::{ResultFileClass, SampleListenerClass};
 use crate::outputs::ListenerFile;
 use crate::{save_settings, scripts};
 
-/// Number of the result file that a listener writes, if it writes one.
+/// The number of the result file that a listener writes, if it writes one.
 pub(crate) fn result_file<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -51,7 +51,7 @@ fn listener_file<'p>(
         let fields: Vec<_> = object.items().map(|field| (field.tag(), field.text().unwrap_or(""))).collect();
         config = SaveConfig::for_listener(&config, fields);
     }
-    // The listeners of jmeter-plugins need the numbers of users in any case.
+    // The listeners of jmeter-plugins always need the numbers of users.
     config.thread_counts |= class == ResultFileClass::PluginCollector;
     config.in_functional_mode(context.outputs.functional_mode);
     let filter = if context.flag(element, "ResultCollector.error_logging", false) {
@@ -76,7 +76,7 @@ fn columns<'p>(context: &mut Context<'p>, element: Element<'p>) -> SaveConfig {
     SaveConfig { columns: Some(Box::new(columns)), ..SaveConfig::default() }
 }
 
-/// The listener an element is that does more than write rows; `None`: a refused one.
+/// Compiles a listener that processes samples; `None` if it is rejected.
 pub(crate) fn sample_listener<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -85,16 +85,16 @@ pub(crate) fn sample_listener<'p>(
     if let Some(known) = context.parts.processors.get(&element.id()) {
         return known.clone();
     }
-    let made: Result<Arc<dyn Processor>, Refusal> = match class {
+    let compiled: Result<Arc<dyn Processor>, Refusal> = match class {
         SampleListenerClass::SaveResponses => Ok(Arc::new(save_responses(context, element))),
         SampleListenerClass::AutoStop => Ok(Arc::new(auto_stop(context, element))),
         SampleListenerClass::Script(source) => {
-            scripts::listener(context, element, source).map(|made| Arc::new(made) as _)
+            scripts::listener(context, element, source).map(|compiled| Arc::new(compiled) as _)
         }
     };
-    let made = made.map_err(|refusal| context.findings.refuse(element, &refusal)).ok();
-    context.parts.processors.insert(element.id(), made.clone());
-    made
+    let compiled = compiled.map_err(|refusal| context.findings.refuse(element, &refusal)).ok();
+    context.parts.processors.insert(element.id(), compiled.clone());
+    compiled
 }
 
 fn save_responses<'p>(context: &mut Context<'p>, element: Element<'p>) -> SaveResponses {

@@ -1,4 +1,4 @@
-//! Load profiles: the numbers of users over time that thread groups of jmeter-plugins have instead of a ramp-up.
+//! Load profiles: the numbers of users over time in thread groups of jmeter-plugins, which have no ramp-up.
 
 use busyhour_diagnostic::Diagnostic;
 use busyhour_plan::{Element, Property};
@@ -11,29 +11,29 @@ use crate::elements::groups::GroupClass;
 use crate::plugin_arrivals::unit_s;
 use crate::shape_notation;
 
-/// The table of the Ultimate Thread Group, and the property of JMeter that takes its place.
+/// The table of the Ultimate Thread Group, and the JMeter property that replaces it.
 const TABLE: &str = "ultimatethreadgroupdata";
 const SCHEDULE: &str = "threads_schedule";
 
-/// When the users of a group start and stop.
+/// The load profile of a group: when its users start and stop.
 pub(crate) struct LoadProfile {
     pub(crate) profile: Population,
-    /// Passes of each user, where the group's own controller does not determine them.
+    /// The number of passes of each user, unless the group's own controller determines it.
     pub(crate) passes: Option<Template>,
-    /// The largest number of users at a time, as far as it is known.
+    /// The largest number of simultaneous users, as far as it is known.
     pub(crate) users: Template,
-    /// Passes continue as the same visitor.
+    /// Whether a user continues its next pass as the same visitor.
     pub(crate) same_user: bool,
 }
 
-/// What the names of a group's threads have behind the group's name. The plugins name them after the thread that starts
-/// them.
+/// The suffix that the names of a group's threads have after the group's name. The plugins name threads after the
+/// thread that starts them.
 pub(crate) fn thread_suffix(class: GroupClass) -> &'static str {
     if class.has_thread_starter() { "-ThreadStarter" } else { "" }
 }
 
-/// The load profile of a group, if it has one; `is_open`: its arrivals come from elsewhere.
-pub(crate) fn of_group<'p>(
+/// The load profile of a group, if it has one. `is_open` if its arrivals come from another source.
+pub(crate) fn load_profile<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
     class: GroupClass,
@@ -41,7 +41,7 @@ pub(crate) fn of_group<'p>(
 ) -> Option<LoadProfile> {
     let logs_starts = element.text("LogFilename").is_some_and(|name| !name.trim().is_empty());
     if class.has_thread_starter() && logs_starts {
-        let text = "the file in which the thread group writes its starts down is not written";
+        let text = "the file in which the thread group logs its starts is not written";
         context.findings.warn(element, "setting-without-effect", text);
     }
     match class {
@@ -50,7 +50,7 @@ pub(crate) fn of_group<'p>(
         GroupClass::Stepping if !is_open => Some(stepping_profile(context, element)),
         GroupClass::Concurrency if !is_open => Some(concurrency_profile(context, element)),
         GroupClass::Ultimate | GroupClass::Stepping | GroupClass::Concurrency => None,
-        // The arrivals of the command line take the place of the group's own.
+        // The arrivals of the command line replace those of the group.
         GroupClass::Arrivals | GroupClass::FreeFormArrivals if context.options.open.is_some() => None,
         GroupClass::Arrivals | GroupClass::FreeFormArrivals => Some(LoadProfile {
             profile: Population::Arrivals,
@@ -68,7 +68,7 @@ fn ultimate_profile<'p>(context: &mut Context<'p>, element: Element<'p>) -> Opti
         .try_fold(0_i64, |sum, row| Some(sum + row.users.as_literal()?.trim().parse().unwrap_or(0)));
     let users = Template::literal(&users.unwrap_or(0).to_string());
     let profile = Population::Lifetimes(Lifetimes::Ultimate(rows));
-    // The plugin makes each pass that of another visitor.
+    // In the plugin each pass is a new visitor.
     Some(LoadProfile { profile, passes: None, users, same_user: false })
 }
 
@@ -105,12 +105,12 @@ fn concurrency_profile<'p>(context: &mut Context<'p>, element: Element<'p>) -> L
     }
 }
 
-/// Whether passes continue as the same visitor; in plans from before the plugins had the setting they never do.
+/// Whether a user continues as the same visitor; false in plans that are older than this setting of the plugins.
 fn same_user<'p>(context: &mut Context<'p>, element: Element<'p>) -> bool {
     context.flag(element, "same_user_on_next_iteration", false)
 }
 
-/// The editor of the plugins trims these settings.
+/// The text of a setting, trimmed as by the editor of the plugins.
 fn trimmed<'p>(context: &mut Context<'p>, element: Element<'p>, name: &str, default: &str) -> Template {
     match element.property(name) {
         Some(property) => context.parse(property.text().unwrap_or("").trim(), property),
@@ -118,7 +118,7 @@ fn trimmed<'p>(context: &mut Context<'p>, element: Element<'p>, name: &str, defa
     }
 }
 
-/// Passes of each user: nothing and 0 are no limit.
+/// The number of passes of each user; an empty text and 0 mean no limit.
 fn passes<'p>(context: &mut Context<'p>, element: Element<'p>) -> Template {
     let text = context.at_start(element, "Iterations");
     match text.parse::<i64>() {
@@ -128,7 +128,7 @@ fn passes<'p>(context: &mut Context<'p>, element: Element<'p>) -> Template {
         Err(_) => {
             let finding = Diagnostic::error(
                 "invalid-value",
-                format!("the iterations limit {text:?} is no whole number"),
+                format!("the iterations limit {text:?} is not an integer"),
             );
             context.findings.add_at(element, "Iterations", finding);
             Template::literal("-1")
@@ -139,16 +139,16 @@ fn passes<'p>(context: &mut Context<'p>, element: Element<'p>) -> Template {
 /// The rows of the Ultimate Thread Group.
 fn ultimate<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Vec<UltimateRow>> {
     if let Some(text) = context.options.properties.get(SCHEDULE).filter(|text| !text.is_empty()) {
-        let (rows, wrong) = spawns(&text);
+        let (rows, wrong) = parse_spawns(&text);
         for chunk in wrong {
-            let text = format!("{chunk:?} in the property {SCHEDULE} cannot be read: it is left out");
+            let text = format!("{chunk:?} in the property {SCHEDULE} cannot be parsed and is ignored");
             context.findings.add(element.locate(Diagnostic::warning("invalid-value", text)).with_hint(
                 "users, delay, startup, hold and shutdown: -Jthreads_schedule='spawn(10,0s,1m,5m,10s)'",
             ));
         }
         return Some(rows);
     }
-    // An early version of the plugin wrote the table under the property's name.
+    // An early version of the plugin stored the table under the name of the property.
     let table = element.collection(TABLE).or_else(|| element.collection(SCHEDULE));
     let mut rows = Vec::new();
     for row in table.into_iter().flat_map(Property::items) {
@@ -180,8 +180,8 @@ fn ultimate<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Vec<U
     Some(rows)
 }
 
-/// The rows of `spawn(users,delay,startup,hold,shutdown) …`, and what cannot be read.
-fn spawns(text: &str) -> (Vec<UltimateRow>, Vec<String>) {
+/// Parses `spawn(users,delay,startup,hold,shutdown) …`: the rows, and the parts that cannot be parsed.
+fn parse_spawns(text: &str) -> (Vec<UltimateRow>, Vec<String>) {
     let (mut rows, mut wrong) = (Vec::new(), Vec::new());
     let mut chunks: Vec<&str> = text.split(')').collect();
     while chunks.last().is_some_and(|chunk| chunk.is_empty()) {
@@ -221,16 +221,16 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> (Vec<[String; 5]>, Vec<String>) {
-        let (rows, wrong) = spawns(text);
-        let words = |row: &UltimateRow| {
+        let (rows, wrong) = parse_spawns(text);
+        let texts = |row: &UltimateRow| {
             [&row.users, &row.delay_s, &row.startup_s, &row.hold_s, &row.shutdown_s]
                 .map(|cell| cell.as_literal().unwrap().to_owned())
         };
-        (rows.iter().map(words).collect(), wrong)
+        (rows.iter().map(texts).collect(), wrong)
     }
 
     #[test]
-    fn schedules_of_the_command_line() {
+    fn schedules_of_the_command_line_are_parsed() {
         let (rows, wrong) = read("spawn(1,1s,1m,1h,1m30s) Spawn( 20 , 0 , 3s , , 2 )");
         assert_eq!(rows, [["1", "1", "60", "3600", "90"], ["20", "0", "3", "0", "2"]]);
         assert!(wrong.is_empty());

@@ -1,4 +1,4 @@
-//! HTTP cookie, cache and authorization managers.
+//! Compiles HTTP cookie, cache, DNS cache and authorization managers.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use busyhour_plan::Element;
 
 use crate::context::Context;
 
-/// The cookie manager an element is.
+/// Compiles a cookie manager, once per element.
 pub(crate) fn cookies<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<CookieManager>> {
     if let Some(known) = context.parts.cookies.get(&element.id()) {
         return known.clone();
@@ -21,7 +21,7 @@ pub(crate) fn cookies<'p>(context: &mut Context<'p>, element: Element<'p>) -> Op
         "rfc2109" => CookiePolicy::Rfc2109,
         "ignoreCookies" => CookiePolicy::Ignore,
         "standard-strict" | "default" | "compatibility" | "best-match" | "netscape" | "rfc2965" => {
-            let message = format!("the cookie policy {policy:?} is taken for \"standard\" (RFC 6265)");
+            let message = format!("the cookie policy {policy:?} is treated as \"standard\" (RFC 6265)");
             context.findings.warn(element, "cookie-policy", message);
             CookiePolicy::Standard
         }
@@ -73,7 +73,7 @@ pub(crate) fn cookies<'p>(context: &mut Context<'p>, element: Element<'p>) -> Op
     Some(manager)
 }
 
-/// The cache manager an element is.
+/// Compiles a cache manager, once per element.
 pub(crate) fn cache<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<CacheManager>> {
     if let Some(known) = context.parts.caches.get(&element.id()) {
         return known.clone();
@@ -102,7 +102,7 @@ pub(crate) fn cache<'p>(context: &mut Context<'p>, element: Element<'p>) -> Opti
     Some(manager)
 }
 
-/// The DNS cache manager an element is.
+/// Compiles a DNS cache manager, once per element.
 pub(crate) fn dns<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<DnsManager>> {
     const SERVERS: &str = "DNSCacheManager.servers";
     if let Some(known) = context.parts.dns.get(&element.id()) {
@@ -130,7 +130,7 @@ pub(crate) fn dns<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option
     Some(manager)
 }
 
-/// The authorization manager an element is.
+/// Compiles an authorization manager, once per element.
 pub(crate) fn auth<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<AuthManager>> {
     if let Some(known) = context.parts.auths.get(&element.id()) {
         return known.clone();

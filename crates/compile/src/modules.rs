@@ -1,5 +1,5 @@
-//! Module and Include Controllers: before anything is compiled, copies of the elements they refer to
-//! replace their children, as in JMeter.
+//! Module and Include Controllers: before the plan is compiled, copies of the elements to which they refer replace
+//! their children, as in JMeter.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -18,19 +18,19 @@ const MODULE: Role = Role::Controller(ControllerClass::Module);
 /// The role of Include Controllers.
 const INCLUDE: Role = Role::Controller(ControllerClass::Include);
 
-/// Property of JMeter: what is written before the name of an included file.
+/// The JMeter property with the prefix of the names of included files.
 const PREFIX_PROPERTY: &str = "includecontroller.prefix";
 
-/// Files that may be included, those that they include counted.
+/// The maximum number of included files, including those that included files include.
 const FILES_MAX: usize = 1_000;
-/// Bytes that these files may have together.
+/// The maximum size of these files together, in bytes.
 const FILES_BYTES_MAX: usize = 64 << 20;
 
-/// What was found wrong, and whether it is only that something is left out.
+/// A problem, and whether JMeter only ignores the element because of it.
 #[derive(Clone)]
 pub(crate) struct Finding {
     pub(crate) diagnostic: Box<Diagnostic>,
-    /// JMeter continues without it.
+    /// Whether JMeter continues without the element.
     pub(crate) left_out: bool,
 }
 
@@ -40,7 +40,7 @@ impl Finding {
     }
 }
 
-/// The plan with modules and included files in their places; `None` when it has neither.
+/// Replaces the children of Module and Include Controllers; returns `None` if the plan has neither.
 pub(crate) fn assemble(plan: &TestPlan, options: &Options) -> (Option<TestPlan>, Vec<Finding>) {
     if !plan.elements().any(|element| matches!(role(element), MODULE | INCLUDE)) {
         return (None, Vec::new());
@@ -58,7 +58,7 @@ pub(crate) fn assemble(plan: &TestPlan, options: &Options) -> (Option<TestPlan>,
                 Some(target) => Ok(vec![target]),
                 None => Err(no_target(element)),
             }),
-            // Of an included file JMeter does not follow the modules.
+            // JMeter does not follow the modules of an included file.
             MODULE => Some(Err(not_followed(element))),
             _ => None,
         };
@@ -79,9 +79,9 @@ pub(crate) fn assemble(plan: &TestPlan, options: &Options) -> (Option<TestPlan>,
             let (AssemblyError::Endless(id) | AssemblyError::TooLarge(id)) = error;
             let finding = Diagnostic::error(
                 "endless-module",
-                format!("the modules and included files of the plan have no end: {error}"),
+                format!("the modules and included files of the plan contain each other: {error}"),
             );
-            let hint = "JMeter dies of it, too; disable one of the controllers that refer to one another";
+            let hint = "JMeter fails, too; disable one of the controllers that refer to each other";
             let diagnostic = library.element(id).locate(finding).with_hint(hint);
             findings.push(Finding::new(diagnostic, false));
             (None, findings)
@@ -89,15 +89,15 @@ pub(crate) fn assemble(plan: &TestPlan, options: &Options) -> (Option<TestPlan>,
     }
 }
 
-/// The element that a Module Controller's path leads to: the names of the elements from the root down; of several the
-/// last.
+/// The element to which a Module Controller's path refers. The path consists of the names of the elements from the root
+/// down; if several elements match, the last one counts.
 fn target(plan: &TestPlan, module: Element<'_>) -> Option<ElementId> {
     let path: Vec<&str> = module
         .collection("ModuleController.node_path")?
         .items()
         .map(|item| item.text().unwrap_or(""))
         .collect();
-    // The first is JMeter's own root, above the test plan.
+    // The first name is that of JMeter's own root, above the test plan.
     let mut found = None;
     for root in plan.roots().filter(|root| root.kind() == TEST_PLAN) {
         search(root, path.get(1..)?, &mut found);
@@ -129,7 +129,7 @@ fn no_target(module: Element<'_>) -> Finding {
         [] => "the Module Controller has no selected controller".to_owned(),
         path => format!("the Module Controller's target is not in the plan: {}", path.join(" > ")),
     };
-    let hint = "JMeter does not start either; was an element on the path renamed?";
+    let hint = "JMeter does not start the test either; was an element on the path renamed?";
     let diagnostic = module.locate(Diagnostic::error("no-module", message)).with_hint(hint);
     Finding::new(diagnostic, false)
 }
@@ -140,32 +140,33 @@ fn not_followed(module: Element<'_>) -> Finding {
     Finding::new(diagnostic, true)
 }
 
-/// Included files.
+/// The included files.
 struct Files<'o> {
     options: &'o Options,
-    /// What each file has to include; `None` for a file without a Test Fragment, which must not be read again either: it
-    /// may include itself.
+    /// The elements to include from each file; `None` for a file without a Test Fragment, which must not be read again
+    /// either:
+    /// it may include itself.
     known: HashMap<PathBuf, Option<Vec<ElementId>>>,
-    /// Bytes of these files.
+    /// The total size of these files in bytes.
     bytes: usize,
-    /// What replaces the children of each Include Controller.
+    /// The elements that replace the children of each Include Controller.
     included: HashMap<ElementId, Result<Vec<ElementId>, Finding>>,
 }
 
 impl Files<'_> {
-    /// Reads every file that is named, in the plan and in files that were read for it.
+    /// Reads all included files, including those that included files include.
     fn load(&mut self, library: &mut TestPlan) {
         loop {
             let next = library
                 .elements()
                 .find(|element| role(*element) == INCLUDE && !self.included.contains_key(&element.id()));
             let Some(include) = next.map(|element| element.id()) else { return };
-            let found = self.file(library, include);
+            let found = self.include(library, include);
             self.included.insert(include, found);
         }
     }
 
-    fn file(&mut self, library: &mut TestPlan, include: ElementId) -> Result<Vec<ElementId>, Finding> {
+    fn include(&mut self, library: &mut TestPlan, include: ElementId) -> Result<Vec<ElementId>, Finding> {
         let element = library.element(include);
         let name = element.text("IncludeController.includepath").unwrap_or("").to_owned();
         let name = name.as_str();
@@ -175,7 +176,8 @@ impl Files<'_> {
         let path = self.path(name);
         let no_fragment = |library: &TestPlan| {
             let message = format!("the included file {name} has no Test Fragment in its test plan");
-            let hint = "JMeter does not start either; put what is to be included into a Test Fragment";
+            let hint =
+                "JMeter does not start the test either; put the elements to be included into a Test Fragment";
             let finding = Diagnostic::error("no-fragment", message);
             let diagnostic = library.element(include).locate(finding).with_hint(hint);
             Finding::new(diagnostic, false)
@@ -207,7 +209,8 @@ impl Files<'_> {
         fragment.ok_or_else(|| no_fragment(library))
     }
 
-    /// JMeter searches the working directory, with the prefix, then the plan's directory, without it.
+    /// The path of an included file. JMeter searches the working directory, with the prefix, then the plan's directory,
+    /// without it.
     fn path(&self, name: &str) -> PathBuf {
         let prefix = self.options.properties.get(PREFIX_PROPERTY).unwrap_or_default();
         let named = format!("{prefix}{name}");
@@ -274,14 +277,14 @@ mod tests {
     }
 
     #[test]
-    fn of_targets_with_the_same_path_the_last_is_taken() {
+    fn the_last_of_several_matching_targets_is_used() {
         let (assembled, findings) = assemble(&plan(&["root", "P", "F", "twice"]), &options());
         assert!(findings.is_empty());
         assert_eq!(below_module(&assembled.unwrap()), ["twice", "second"]);
         let (assembled, _) = assemble(&plan(&["root", "P", "F"]), &options());
         let assembled = assembled.unwrap();
         let copy = assembled.elements().rfind(|element| element.name() == "F").unwrap();
-        assert!(copy.is_active(), "a target that is disabled runs");
+        assert!(copy.is_active(), "a disabled target runs");
     }
 
     #[test]
@@ -323,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_leads_nowhere_or_to_a_module_is_refused() {
+    fn a_path_without_target_or_to_a_module_is_rejected() {
         for path in [&["root", "P", "G"][..], &["root", "P", "M"], &["root"], &[]] {
             let (_, findings) = assemble(&plan(path), &options());
             assert_eq!(findings.len(), 1, "{path:?}");

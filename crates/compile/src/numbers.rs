@@ -1,11 +1,12 @@
-//! Texts in the place of numbers: JMeter reads them as 0, or ignores them, without a message.
+//! Settings that should be numbers and are not: JMeter reads them as 0, or ignores them, without a message.
 
 use busyhour_diagnostic::Diagnostic;
 use busyhour_plan::{Element, Property, TestPlan};
 
 use crate::elements;
 
-/// What is wrong with the numbers of a plan's enabled elements. Texts with variables or functions are not known yet.
+/// Reports invalid numbers of a plan's enabled elements. Texts with variables or functions are skipped, as their values
+/// are not known yet.
 pub(crate) fn check(plan: &TestPlan) -> Vec<Diagnostic> {
     plan.elements().filter(|element| element.is_active()).flat_map(check_element).collect()
 }
@@ -14,7 +15,7 @@ const USERS: &str = "ThreadGroup.num_threads";
 
 fn check_element(element: Element<'_>) -> Vec<Diagnostic> {
     let numbers = elements::descriptor(element).map_or(&[][..], |descriptor| descriptor.numbers);
-    // The number of users is looked at with its group.
+    // The number of users is checked with its group.
     let own = numbers.iter().filter(|name| **name != USERS).filter_map(|name| element.property(name));
     // The loops of a thread group are in an element inside it.
     let main = element.element("ThreadGroup.main_controller");
@@ -29,9 +30,9 @@ fn check_property(property: Property<'_>) -> Option<Diagnostic> {
     }
     let shown: String = text.chars().take(40).collect();
     let finding =
-        Diagnostic::warning("bad-number", format!("{} is {shown:?}, which is no number", property.name()))
+        Diagnostic::warning("bad-number", format!("{} is {shown:?}, which is not a number", property.name()))
             .with_hint(
-                "JMeter takes such a text for 0 or for nothing, and so does this program: put a number there",
+                "JMeter reads such a text as 0 or ignores it, and so does this program: write a number",
             );
     Some(property.locate(finding))
 }
@@ -57,10 +58,10 @@ mod tests {
             assert!(seconds(good).is_empty(), "{good:?}");
         }
         for bad in ["ten", "5 seconds", "1,000", "NaN", "$users"] {
-            assert_eq!(seconds(bad), [format!("ThreadGroup.ramp_time is {bad:?}, which is no number")]);
+            assert_eq!(seconds(bad), [format!("ThreadGroup.ramp_time is {bad:?}, which is not a number")]);
         }
         let loops = "<elementProp name=\"ThreadGroup.main_controller\" elementType=\"LoopController\">\
              <stringProp name=\"LoopController.loops\">often</stringProp></elementProp>";
-        assert_eq!(messages(loops), ["LoopController.loops is \"often\", which is no number"]);
+        assert_eq!(messages(loops), ["LoopController.loops is \"often\", which is not a number"]);
     }
 }

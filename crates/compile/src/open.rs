@@ -12,32 +12,32 @@ use crate::elements::{Role, role};
 use crate::options::{OpenOptions, USERS_MAX, no_free_user};
 use crate::plugin_arrivals;
 
-/// Property of a thread group: its arrivals. JMeter passes over it.
+/// The property of a thread group with its arrivals. JMeter ignores it.
 const ARRIVALS: &str = "busyhour.arrivals";
 
-/// Property of a thread group: what becomes of an arrival that finds no free user.
+/// The property of a thread group that determines the handling of an arrival if no user is free.
 const NO_FREE_USER: &str = "busyhour.no_free_user";
 
-/// Property of JMeter's Open Model Thread Group: its schedule.
+/// The property of JMeter's Open Model Thread Group with its schedule.
 const SCHEDULE: &str = "OpenModelThreadGroup.schedule";
 
-/// How a main group becomes part of an open workload.
-pub(crate) enum Opened {
-    /// It starts its own users.
-    Not,
-    /// By the command line, with this weight.
+/// The part of a group in open workloads.
+pub(crate) enum GroupWorkload {
+    /// Not part of an open workload: the group starts its own users.
+    Closed,
+    /// Part of the command line's workload, with this weight.
     ByOptions(f64),
-    /// By the plan.
+    /// A workload that the plan defines.
     ByPlan(OpenWorkload),
 }
 
-/// Whether and how the group is part of an open workload; `index` is its number in the program.
-pub(crate) fn of_group<'p>(
+/// Determines the part of a group in open workloads; `index` is the group's number in the program.
+pub(crate) fn group_workload<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
     class: GroupClass,
     index: u32,
-) -> Opened {
+) -> GroupWorkload {
     if context.options.open.is_some() {
         return by_options(context, element);
     }
@@ -53,29 +53,29 @@ pub(crate) fn of_group<'p>(
         | GroupClass::Stepping
         | GroupClass::Concurrency => by_property(context, element, index),
     };
-    workload.map_or(Opened::Not, Opened::ByPlan)
+    workload.map_or(GroupWorkload::Closed, GroupWorkload::ByPlan)
 }
 
 /// The part of a group in the arrivals of the command line.
-fn by_options(context: &mut Context<'_>, element: Element<'_>) -> Opened {
+fn by_options(context: &mut Context<'_>, element: Element<'_>) -> GroupWorkload {
     let weights = context.options.open.as_ref().map_or(&[][..], |options| options.weights.as_slice());
     if weights.is_empty() {
-        return Opened::ByOptions(1.0);
+        return GroupWorkload::ByOptions(1.0);
     }
     let name = element.name();
     if let Some((_, weight)) = weights.iter().find(|(known, _)| known == name) {
-        return Opened::ByOptions(*weight);
+        return GroupWorkload::ByOptions(*weight);
     }
     let finding = Diagnostic::error(
         "no-weight",
-        format!("the arrivals of --arrivals are shared out by weight, and {name:?} has none"),
+        format!("the arrivals of --arrivals are distributed by weight, but {name:?} has no weight"),
     );
     let hint = format!("add --weight '{name}=1', or '{name}=0' to leave the group out");
     context.findings.add(element.locate(finding).with_hint(hint));
-    Opened::Not
+    GroupWorkload::Closed
 }
 
-/// The workload of a group by the property of its arrivals.
+/// The workload that the arrivals property of a group defines.
 fn by_property<'p>(context: &mut Context<'p>, element: Element<'p>, index: u32) -> Option<OpenWorkload> {
     let property = element.property(ARRIVALS)?;
     let text = context.now(property.text().unwrap_or(""));
@@ -116,8 +116,8 @@ fn by_property<'p>(context: &mut Context<'p>, element: Element<'p>, index: u32) 
     })
 }
 
-/// The arrivals of a thread group whose workload is open, as the plan writes them; the rates of plugins' groups are
-/// spread over several properties and are only mentioned.
+/// The arrivals of a thread group with an open workload, as the plan writes them. The rates of plugins' groups are
+/// spread over several properties and are not repeated.
 pub(crate) fn arrivals_of(group: Element<'_>) -> Option<&str> {
     let Role::Group(class) = role(group) else { return None };
     if class.is_plugin_arrivals() {
@@ -127,7 +127,8 @@ pub(crate) fn arrivals_of(group: Element<'_>) -> Option<&str> {
     group.text(name).filter(|text| !text.trim().is_empty())
 }
 
-/// JMeter's Open Model Thread Group: its schedule keeps a fixed count, and ends what still runs.
+/// JMeter's Open Model Thread Group: its schedule has a fixed number of arrivals, and its end stops the remaining
+/// users.
 fn open_model<'p>(context: &mut Context<'p>, element: Element<'p>, index: u32) -> Option<OpenWorkload> {
     let Some(property) = element.property(SCHEDULE) else {
         context.findings.warn(
@@ -157,7 +158,7 @@ fn open_model<'p>(context: &mut Context<'p>, element: Element<'p>, index: u32) -
         groups: vec![(index, 1.0)],
         no_free_user: NoFreeUser::Grow(u32::MAX),
         users: None,
-        // With JMeter's own seed the starts are fixed already; 0 means a new schedule each time.
+        // With JMeter's own seed the starts are already fixed; 0 means a new schedule in each run.
         seed: None,
         ends_with_schedule: true,
     })
@@ -177,15 +178,15 @@ fn report_unreadable(context: &mut Context<'_>, property: Property<'_>, text: &s
 pub(crate) fn workloads(
     context: &mut Context<'_>,
     root: Element<'_>,
-    opened: Vec<(u32, Opened)>,
+    opened: Vec<(u32, GroupWorkload)>,
 ) -> Vec<OpenWorkload> {
     let mut weights = Vec::new();
     let mut workloads = Vec::new();
     for (index, opened) in opened {
         match opened {
-            Opened::Not => {}
-            Opened::ByOptions(weight) => weights.push((index, weight)),
-            Opened::ByPlan(workload) => workloads.push(workload),
+            GroupWorkload::Closed => {}
+            GroupWorkload::ByOptions(weight) => weights.push((index, weight)),
+            GroupWorkload::ByPlan(workload) => workloads.push(workload),
         }
     }
     let Some(options) = &context.options.open else { return workloads };
@@ -222,18 +223,19 @@ fn check_weights(
         context.findings.add(root.locate(finding).with_hint(hint));
     }
     for (name, _) in &options.weights {
-        // A weight that no group has would change the shares of the others unnoticed.
+        // A weight without a group would silently change the shares of the other groups.
         if !main_groups.iter().any(|group| group.name() == name) {
             let finding = Diagnostic::error(
                 "unknown-group",
-                format!("--weight names {name:?}, which no main thread group is called"),
+                format!("--weight names {name:?}, but no main thread group has this name"),
             );
-            let hint = "a group's name is that in the plan, before functions";
+            let hint = "use the name as written in the plan, before functions are evaluated";
             context.findings.add(root.locate(finding).with_hint(hint));
         }
     }
     if weights.iter().all(|(_, weight)| *weight == 0.0) {
-        let finding = Diagnostic::error("no-weight", "no main thread group takes the arrivals of --arrivals");
+        let finding =
+            Diagnostic::error("no-weight", "no main thread group receives the arrivals of --arrivals");
         context.findings.add(root.locate(finding));
     }
 }
@@ -242,20 +244,21 @@ fn is_main_group(element: Element<'_>) -> bool {
     element.enabled() && matches!(role(element), Role::Group(class) if class.is_main())
 }
 
-/// Whether the arrivals of a group alone are to set its rate. JMeter allows timers beside its Open Model Thread Group's
+/// Whether only the arrivals of a group may set its rate. JMeter allows timers in addition to its Open Model Thread
+/// Group's
 /// own schedule.
-pub(crate) fn sets_the_rate(opened: &Opened, class: GroupClass) -> bool {
+pub(crate) fn sets_the_rate(opened: &GroupWorkload, class: GroupClass) -> bool {
     match opened {
-        Opened::Not => false,
-        Opened::ByOptions(_) => true,
-        Opened::ByPlan(_) => class != GroupClass::OpenModel && !class.is_plugin_arrivals(),
+        GroupWorkload::Closed => false,
+        GroupWorkload::ByOptions(_) => true,
+        GroupWorkload::ByPlan(_) => class != GroupClass::OpenModel && !class.is_plugin_arrivals(),
     }
 }
 
 /// Reports a timer that sets a rate in a group whose sessions start by a schedule.
 pub(crate) fn report_rate_timer(context: &mut Context<'_>, element: Element<'_>) {
     let text =
-        format!("{} sets another rate inside a group whose sessions begin by schedule", element.kind());
+        format!("{} sets a different rate in a group whose sessions start by a schedule", element.kind());
     if context.options.open.as_ref().is_some_and(|open| open.ignore_rate_timers) {
         context.findings.warn(element, "rate-timer-left-out", format!("{text}: it is left out"));
         return;
@@ -263,7 +266,7 @@ pub(crate) fn report_rate_timer(context: &mut Context<'_>, element: Element<'_>)
     let finding = Diagnostic::error("rate-timer", text);
     let hint = match context.options.open {
         Some(_) => "disable it, or leave it out with --ignore-rate-timers",
-        None => "disable it, or take the arrivals out of the plan",
+        None => "disable it, or remove the arrivals from the plan",
     };
     context.findings.add(element.locate(finding).with_hint(hint));
 }

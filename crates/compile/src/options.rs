@@ -15,19 +15,19 @@ use crate::setting_error::SettingError;
 /// Inputs of the compiler besides the plan.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// JMeter's properties, those of the command line included.
+    /// JMeter's properties, including those of the command line.
     pub properties: Arc<Properties>,
-    /// Directory of the plan: relative file names are looked up there first.
+    /// The directory of the plan, in which relative file names are looked up first.
     pub base_dir: PathBuf,
-    /// What is not supported becomes a warning and is left out.
+    /// Whether unsupported elements and settings are ignored with a warning.
     pub allow_unsupported: bool,
     /// Which servers are trusted.
     pub tls: TlsPolicy,
     /// The proxy of the command line.
     pub proxy: Option<ProxyOption>,
-    /// Longest time of one HTTP request; `None`: no limit, as in JMeter.
+    /// The maximum time of one HTTP request; `None`: no limit, as in JMeter.
     pub request_deadline: Option<Duration>,
-    /// Arrivals of the command line: they take the place of the main groups' own users.
+    /// Arrivals of the command line, which replace the main groups' own users.
     pub open: Option<OpenOptions>,
 }
 
@@ -42,29 +42,29 @@ pub struct ProxyOption {
     pub user: String,
     /// `-a`
     pub password: String,
-    /// `-N`: hosts reached without it, separated by `|`.
+    /// `-N`: hosts that are reached without the proxy, separated by `|`.
     pub no_proxy: Vec<String>,
 }
 
-/// Users that an open workload may make unless a limit is given.
+/// The default limit of the users that an open workload may create.
 pub const USERS_MAX: u32 = 10_000;
 
 /// Arrivals of the command line, for all main groups of a plan together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OpenOptions {
-    /// When sessions begin.
+    /// The process that determines when sessions start.
     pub process: ArrivalProcess,
     /// Weights of the groups, by name. Needed when the plan has several main groups.
     pub weights: Vec<(String, f64)>,
-    /// What becomes of an arrival that finds no free user; `None`: users are made, up to [`USERS_MAX`].
+    /// The handling of an arrival if no user is free; `None`: users are created, up to [`USERS_MAX`].
     pub no_free_user: Option<NoFreeUser>,
-    /// Users of each group when none are made; `None`: the group's own number.
+    /// The number of users of each group if none are created later; `None`: the group's own number.
     pub users: Option<u32>,
-    /// Timers that set a rate are left out with a warning instead of refused.
+    /// Whether timers that set a rate are ignored with a warning instead of rejected.
     pub ignore_rate_timers: bool,
 }
 
-/// Reads `queue`, `drop`, `grow to N`.
+/// Parses `queue`, `drop`, `grow` or `grow to N`.
 ///
 /// # Errors
 /// The text is not one of these.
@@ -77,10 +77,10 @@ pub fn no_free_user(text: &str) -> Result<NoFreeUser, SettingError> {
         ["grow", "to", number] => match number.replace('_', "").parse() {
             Ok(most) if most > 0 => Ok(NoFreeUser::Grow(most)),
             _ => {
-                let message = format!("{number:?} is no number of users: write for instance 'grow to 500'");
+                let message = format!("{number:?} is not a number of users: write for example 'grow to 500'");
                 Err(SettingError::new(message))
             }
         },
-        _ => Err(SettingError::new(format!("{text:?} is not known: it is 'queue', 'drop' or 'grow to N'"))),
+        _ => Err(SettingError::new(format!("{text:?} is unknown: use 'queue', 'drop' or 'grow to N'"))),
     }
 }

@@ -1,4 +1,4 @@
-//! Samplers of other protocols than HTTP, TCP and WebSocket, with the defaults of their scope.
+//! Compiles samplers of protocols other than HTTP, TCP and WebSocket, with the defaults in their scope.
 
 use busyhour_diagnostic::{Diagnostic, Needs};
 use busyhour_plan::Element;
@@ -25,14 +25,14 @@ pub(crate) fn java<'p>(
             format!("the Java Request runs the class {:?}, which needs a JVM", name.trim()),
         );
         let finding = finding.with_hint(
-            "of Java's classes only only JMeter's JavaTest and SleepTest run here; replace it by an HTTP request or \
+            "only JMeter's JavaTest and SleepTest can run here; replace it with an HTTP request or \
              script, disable the element, or run with --allow-unsupported",
         );
         context.findings.add_unsupported(located(element, "classname", finding.with_needs(Needs::Java)));
         return None;
     };
     let mut all = arguments(context, element, "arguments");
-    // The arguments of defaults follow the sampler's own, and of two with the same name the first counts.
+    // The arguments of defaults follow the sampler's own; if a name occurs twice, the first value counts.
     let is_java_default = |element: &Element<'p>| role(*element) == Role::Config(ConfigClass::JavaDefaults);
     for defaults in stack.nearest_first().into_iter().filter(is_java_default) {
         all.extend(arguments(context, defaults, "arguments"));
@@ -40,7 +40,7 @@ pub(crate) fn java<'p>(
     Some(JavaRequest { class, arguments: all.into(), client: context.symbols.state() })
 }
 
-/// jmeter-plugins' sampler that makes its result up.
+/// The Dummy Sampler of jmeter-plugins.
 pub(crate) fn dummy<'p>(context: &mut Context<'p>, element: Element<'p>) -> Dummy {
     const CLASS: &str = "RESULT_CLASS";
     let known = |class: &str| {
@@ -52,7 +52,7 @@ pub(crate) fn dummy<'p>(context: &mut Context<'p>, element: Element<'p>) -> Dumm
         .contains(&class)
     };
     if element.text(CLASS).is_some_and(|class| !known(class)) {
-        context.findings.setting_needs_java(element, CLASS, "results of another class need a Java machine");
+        context.findings.setting_needs_java(element, CLASS, "results of another class need a JVM");
     }
     Dummy {
         success: context.text(element, "SUCCESFULL"),
@@ -68,13 +68,13 @@ pub(crate) fn dummy<'p>(context: &mut Context<'p>, element: Element<'p>) -> Dumm
     }
 }
 
-/// jmeter-plugins' sampler of packets.
+/// The UDP Request of jmeter-plugins.
 pub(crate) fn udp<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Udp> {
     const CLASS: &str = "encodeclass";
     let class = element.text(CLASS).unwrap_or("").to_owned();
     let class = context.now(&class);
     let Some(coder) = UdpCoder::named(&class) else {
-        let what = format!("the coder {class:?} of packets needs a JVM; HexStringUDPDecoder or none do not");
+        let what = format!("the packet coder {class:?} needs a JVM; use HexStringUDPDecoder or none");
         context.findings.setting_needs_java(element, CLASS, &what);
         return None;
     };
@@ -92,7 +92,7 @@ pub(crate) fn udp<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option
     })
 }
 
-/// jmeter-plugins' sampler of texts over TCP.
+/// The HTTP Raw Request of jmeter-plugins.
 pub(crate) fn raw_http<'p>(context: &mut Context<'p>, element: Element<'p>) -> RawHttp {
     RawHttp {
         host: context.text(element, "hostname"),

@@ -1,4 +1,4 @@
-//! The outline of a plan: its elements, which of them are supported, and their places in the file.
+//! The outline of a plan: its elements, whether they are supported, and their positions in the file.
 
 use busyhour_plan::{Element, TestPlan};
 
@@ -16,15 +16,15 @@ pub struct OutlineNode {
     pub name: String,
     /// Line in the file.
     pub line: u32,
-    /// It and everything above it is enabled.
+    /// Whether the element and all its ancestors are enabled.
     pub active: bool,
-    /// It is supported (or has no effect anyway).
+    /// Whether it is supported (or has no effect anyway).
     pub supported: bool,
-    /// A thread group's arrivals, as written, when its workload is open: sessions begin by a schedule.
+    /// The arrivals of a thread group with an open workload, as written: its sessions start by a schedule.
     pub arrivals: Option<String>,
 }
 
-/// The outline of a plan, in its order.
+/// The outline of a plan, in plan order.
 pub fn outline(plan: &TestPlan) -> Vec<OutlineNode> {
     let mut nodes = Vec::new();
     for root in plan.roots() {

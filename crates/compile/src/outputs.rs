@@ -1,4 +1,4 @@
-//! Where samples go besides the run's own record: result files and metrics.
+//! The outputs of samples besides the run's own record: result files and metrics.
 
 use std::collections::HashMap;
 
@@ -20,16 +20,16 @@ pub(crate) struct ListenerFile {
     pub(crate) filter: SampleFilter,
 }
 
-/// A backend listener of the plan. It receives all samples of the run, wherever it is in the plan.
+/// A backend listener of the plan, which receives all samples of the run, wherever it is in the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackendListener {
     /// Its name.
     pub name: String,
-    /// Which of the two.
+    /// The kind of client.
     pub kind: BackendKind,
-    /// Its parameters as JMeter names them.
+    /// Its parameters, with JMeter's names.
     pub arguments: Vec<(String, String)>,
-    /// Seconds between two sets of metrics, where a property sets them.
+    /// Seconds between two sets of metrics, if a property sets them.
     pub send_interval_s: Option<u64>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct BackendTemplate {
 }
 
 impl BackendTemplate {
-    /// The listener with its parameters as they are at the start of the test.
+    /// Evaluates the parameters as at the start of the test.
     pub(crate) fn at_start(&self, user: &mut UserState) -> BackendListener {
         let texts = |(name, value): &(Template, Template), user: &mut UserState| {
             (name.text(user).into_owned(), value.text(user).into_owned())
@@ -68,32 +68,32 @@ impl BackendTemplate {
 
 /// The outputs of a plan while it is being compiled.
 pub(crate) struct Outputs {
-    /// How the main log is written, by the properties.
+    /// The format of the main log, which the properties determine.
     main_log: SaveConfig,
-    /// The plan is in functional test mode.
+    /// Whether the plan is in functional test mode.
     pub(crate) functional_mode: bool,
     files: Vec<ListenerFile>,
-    /// Which file each listener writes; `None`: it writes none.
+    /// The file that each listener writes; `None` if it writes none.
     file_of: HashMap<ElementId, Option<usize>>,
-    /// Sets of files that samplers write to, each once. The first is empty.
+    /// The distinct sets of files to which samplers write. The first set is empty.
     sets: Vec<Vec<usize>>,
     /// Listeners that send metrics elsewhere.
     pub(crate) backends: Vec<BackendTemplate>,
 }
 
-/// The same when compiling is done.
+/// The outputs of a compiled plan.
 #[derive(Debug)]
 pub(crate) struct CompiledOutputs {
     pub(crate) files: Vec<ListenerFile>,
     pub(crate) sets: Vec<Vec<usize>>,
     pub(crate) backends: Vec<BackendTemplate>,
-    /// By set: what its files and the main log show beyond rows. Empty: none does.
+    /// For each set, the details that its files and the main log contain besides rows. Empty if none contains any.
     pub(crate) shown_details: Vec<Option<ShownDetails>>,
     pub(crate) functional_mode: bool,
 }
 
 impl Outputs {
-    /// The outputs of a plan of which nothing has been compiled.
+    /// Creates the outputs before any element is compiled.
     pub(crate) fn new(properties: &Properties, functional_mode: bool) -> Self {
         let mut main_log = save_settings::save_config(properties).unwrap_or_default();
         main_log.in_functional_mode(functional_mode);
@@ -107,7 +107,7 @@ impl Outputs {
         }
     }
 
-    /// The file of a listener that has been compiled.
+    /// The file of a listener, if the listener has been compiled.
     pub(crate) fn known_file(&self, listener: ElementId) -> Option<Option<usize>> {
         self.file_of.get(&listener).copied()
     }
@@ -122,7 +122,7 @@ impl Outputs {
         number
     }
 
-    /// Number of the set of these files.
+    /// The number of the set of these files.
     pub(crate) fn set(&mut self, files: Vec<usize>) -> u32 {
         let at = match self.sets.iter().position(|set| *set == files) {
             Some(at) => at,
@@ -134,13 +134,13 @@ impl Outputs {
         u32::try_from(at).unwrap_or(0)
     }
 
-    /// What these files and the main log need of a result.
-    pub(crate) fn kept_for(&self, files: &[usize]) -> Retention {
-        let files = files.iter().map(|at| kept_for(&self.files[*at].config));
-        files.fold(kept_for(&self.main_log), Retention::union)
+    /// The parts of a result that these files and the main log need.
+    pub(crate) fn retention_for(&self, files: &[usize]) -> Retention {
+        let files = files.iter().map(|at| retention_for(&self.files[*at].config));
+        files.fold(retention_for(&self.main_log), Retention::union)
     }
 
-    /// Ends compiling.
+    /// Returns the outputs of the compiled plan.
     pub(crate) fn finish(self) -> CompiledOutputs {
         let shown_details = self.shown_details();
         let Self { functional_mode, files, sets, backends, .. } = self;
@@ -150,15 +150,15 @@ impl Outputs {
     fn shown_details(&self) -> Vec<Option<ShownDetails>> {
         let main = details_shown_by(&self.main_log);
         let of_set = |set: &Vec<usize>| {
-            let wishes = set.iter().filter_map(|at| details_shown_by(&self.files[*at].config));
-            wishes.chain(main).reduce(ShownDetails::union)
+            let details = set.iter().filter_map(|at| details_shown_by(&self.files[*at].config));
+            details.chain(main).reduce(ShownDetails::union)
         };
-        let wishes: Vec<_> = self.sets.iter().map(of_set).collect();
-        if wishes.iter().all(Option::is_none) { Vec::new() } else { wishes }
+        let details: Vec<_> = self.sets.iter().map(of_set).collect();
+        if details.iter().all(Option::is_none) { Vec::new() } else { details }
     }
 }
 
-/// What a file shows beyond rows, if anything.
+/// The details that a file contains besides rows, if any.
 fn details_shown_by(config: &SaveConfig) -> Option<ShownDetails> {
     if let Some(columns) = &config.columns {
         Some(ShownDetails { body: columns.shows_body(), body_on_error: false })
@@ -169,8 +169,8 @@ fn details_shown_by(config: &SaveConfig) -> Option<ShownDetails> {
     }
 }
 
-/// What a file needs of a result.
-fn kept_for(config: &SaveConfig) -> Retention {
+/// The parts of a result that a file needs.
+fn retention_for(config: &SaveConfig) -> Retention {
     if let Some(columns) = &config.columns {
         return Retention {
             body: columns.shows_body(),
@@ -179,7 +179,7 @@ fn kept_for(config: &SaveConfig) -> Retention {
             http: false,
         };
     }
-    // Without a charset in the headers the encoding is looked for in the page.
+    // If the headers contain no charset, it is searched in the page.
     let page = config.encoding;
     if !config.xml {
         return Retention { body: page, ..Retention::default() };

@@ -1,4 +1,5 @@
-//! Parts of a program that several samplers share: elements are compiled once, however many samplers are in their scope.
+//! Parts of a program that several samplers share: each element is compiled once, however many samplers are in its
+//! scope.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -16,15 +17,15 @@ use busyhour_processors::CsvFiles;
 use busyhour_program::element::{Assertion, IterationStep, Processor, Timer};
 use busyhour_program::user::StateId;
 
-/// Elements that have been compiled; `None`: one that is refused.
+/// Compiled elements; `None` for an element that was rejected.
 pub(crate) type CompiledOnce<T> = HashMap<ElementId, Option<Arc<T>>>;
 
-/// What several samplers share.
+/// The parts that several samplers share.
 pub(crate) struct Parts {
     pub(crate) http: Arc<SharedHttp>,
     pub(crate) csv_files: Arc<CsvFiles>,
     pub(crate) timers: CompiledOnce<dyn Timer>,
-    /// The names of those that set a rate.
+    /// The names of the timers that set a rate.
     pub(crate) rate_timers: BTreeSet<&'static str>,
     pub(crate) processors: CompiledOnce<dyn Processor>,
     pub(crate) assertions: CompiledOnce<dyn Assertion>,
@@ -33,23 +34,23 @@ pub(crate) struct Parts {
     pub(crate) caches: CompiledOnce<CacheManager>,
     pub(crate) auths: CompiledOnce<AuthManager>,
     pub(crate) dns: CompiledOnce<DnsManager>,
-    /// Where each HTTP URL Re-writing Modifier keeps its value.
+    /// The state in which each HTTP URL Re-writing Modifier stores its value.
     pub(crate) rewriting_states: HashMap<ElementId, StateId>,
     pub(crate) schedules: Schedules,
 }
 
 /// The schedules that rate timers share.
 pub(crate) struct Schedules {
-    /// That of all users.
+    /// The schedule that all users share.
     pub(crate) all: Arc<SharedSchedule>,
-    /// Those of the groups.
+    /// The schedules of the groups.
     pub(crate) by_group: Arc<[SharedSchedule]>,
-    /// Those of Precise Throughput Timers.
+    /// The schedules of Precise Throughput Timers.
     pub(crate) precise: Arc<PreciseSchedules>,
 }
 
 impl Parts {
-    /// Parts of a plan with up to so many groups, of which nothing has been compiled.
+    /// Creates the parts of a plan with at most `groups_max` groups, before any element is compiled.
     pub(crate) fn new(http: SharedHttp, base_dir: &Path, groups_max: usize) -> Self {
         Self {
             http: Arc::new(http),

@@ -12,12 +12,12 @@ use crate::setting_error::SettingError;
 use crate::variables::VariableSet;
 
 /// The variables of an inner element `Arguments`.
-pub(crate) fn of_property<'p>(context: &mut Context<'p>, property: Property<'p>) -> Option<VariableSet> {
-    Some(of_list(context, property.property("Arguments.arguments")?))
+pub(crate) fn from_property<'p>(context: &mut Context<'p>, property: Property<'p>) -> Option<VariableSet> {
+    Some(from_list(context, property.property("Arguments.arguments")?))
 }
 
 /// The variables of a list of arguments.
-pub(crate) fn of_list<'p>(context: &mut Context<'p>, list: Property<'p>) -> VariableSet {
+pub(crate) fn from_list<'p>(context: &mut Context<'p>, list: Property<'p>) -> VariableSet {
     let mut set = Vec::new();
     for item in list.items() {
         let name = item.item_text("Argument.name").unwrap_or_else(|| item.name());
@@ -31,8 +31,8 @@ pub(crate) fn of_list<'p>(context: &mut Context<'p>, list: Property<'p>) -> Vari
     VariableSet(set)
 }
 
-/// The variables of a file with a name and a value in each line (jmeter-plugins), which is read now.
-pub(crate) fn of_file<'p>(context: &mut Context<'p>, element: Element<'p>) -> VariableSet {
+/// The variables of a file with a name and a value in each line (jmeter-plugins). The file is read immediately.
+pub(crate) fn from_file<'p>(context: &mut Context<'p>, element: Element<'p>) -> VariableSet {
     if context.flag(element, "storeSysProp", false) {
         let what = "the variables are not set as system properties";
         context.findings.unsupported_setting(element, "storeSysProp", what);
@@ -65,8 +65,8 @@ fn read(name: &str, separator: &str, skip: usize) -> Result<Vec<(String, String)
     Ok(pairs(&String::from_utf8_lossy(&bytes), separator, skip))
 }
 
-/// Names and values of lines, as jmeter-plugins read them. A value that begins with a quote continues until a line ends
-/// with one.
+/// The names and values in the lines of a text, parsed as by jmeter-plugins. A value that begins with a quote continues
+/// until a line ends with a quote.
 fn pairs(text: &str, separator: &str, skip: usize) -> Vec<(String, String)> {
     let mut all = Vec::new();
     let mut open: Option<(String, String)> = None;
@@ -104,7 +104,7 @@ mod tests {
     use super::pairs;
 
     #[test]
-    fn names_and_values_of_a_file() {
+    fn names_and_values_are_read_from_lines() {
         let text = "skipped\n# comment,1\na,1,rest\nb\n\nc,\"one\ntwo\nthree\"\nd,x y\r\n";
         let all = pairs(text, ",", 1);
         let all: Vec<_> = all.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();

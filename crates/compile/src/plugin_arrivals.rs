@@ -1,7 +1,7 @@
-//! The Arrivals and the Free-Form Arrivals Thread Group of jmeter-plugins: when their arrivals are.
+//! The arrivals of the Arrivals and the Free-Form Arrivals Thread Group of jmeter-plugins.
 //!
-//! The plugin goes from arrival to arrival: the next one comes after the reciprocal of the rate at the last. So arrivals
-//! are evenly spaced, and on a slope they lag behind it.
+//! The plugin computes each arrival from the previous one: the interval is the reciprocal of the rate at the previous
+//! arrival. Therefore arrivals are evenly spaced, and while the rate changes they lag behind it.
 
 use busyhour_arrivals::ArrivalProcess;
 use busyhour_diagnostic::Diagnostic;
@@ -11,23 +11,23 @@ use busyhour_program::open::{NoFreeUser, OpenWorkload};
 use crate::context::Context;
 use crate::elements::groups::GroupClass;
 
-/// More arrivals than this, or pauses of a rate of 0, are not made beforehand.
+/// The maximum number of arrivals and of pauses with a rate of 0 that are computed in advance.
 const ARRIVALS_MAX: usize = 20_000_000;
 
-/// How long the plugin waits where the rate is 0, in seconds.
+/// The time that the plugin waits while the rate is 0, in seconds.
 const PAUSE_S: f64 = 0.2;
 
 /// A rate over time.
 #[derive(Clone, Debug, PartialEq)]
 enum Rate {
-    /// Up to a target, then kept.
+    /// Rises to a target, then stays constant.
     Level { target_per_s: f64, ramp_up_s: f64, steps: f64, hold_s: f64 },
-    /// Rows of rates at the beginning and at the end (per second), and seconds.
+    /// Rows of start rate and end rate (per second) and duration (seconds).
     Rows(Vec<(f64, f64, f64)>),
 }
 
 impl Rate {
-    /// The rate at a time, once so many arrivals have been; `None`: it is over.
+    /// The rate at a time, after this number of arrivals; `None` after the end.
     fn at(&self, at_s: f64, arrivals: usize) -> Option<f64> {
         match self {
             Rate::Level { target_per_s, ramp_up_s, steps, hold_s } => {
@@ -39,7 +39,7 @@ impl Rate {
                 } else if *steps > 0.0 {
                     target_per_s / steps * ((at_s / (ramp_up_s / steps)).floor() + 1.0)
                 } else {
-                    // Without arrivals this is 0, so that there is none before the end of the ramp.
+                    // Without arrivals this is 0, so there is no arrival before the end of the ramp.
                     let slope = target_per_s / ramp_up_s;
                     slope * (2.0 * arrivals as f64 / slope).sqrt()
                 })
@@ -60,7 +60,7 @@ impl Rate {
         }
     }
 
-    /// About how many arrivals there are, but for those of a ramp to a level.
+    /// The approximate number of arrivals, without those of a ramp to a level.
     fn area(&self) -> f64 {
         match self {
             Rate::Level { target_per_s, hold_s, .. } => target_per_s * hold_s,
@@ -68,9 +68,10 @@ impl Rate {
         }
     }
 
-    /// The arrivals in nanoseconds, and when it is found that there are no more; `None`: too many.
+    /// The arrivals in nanoseconds, and the time at which the plugin finds that there are no more; `None` if there are
+    /// too many.
     fn arrivals_ns(&self) -> Option<(Vec<u64>, u64)> {
-        // No user waits for an arrival that does not take place.
+        // Reject a rate with too many arrivals before computing them.
         if self.area() > 2.0 * ARRIVALS_MAX as f64 {
             return None;
         }
@@ -81,7 +82,7 @@ impl Rate {
             if all.len() + pauses >= ARRIVALS_MAX {
                 return None;
             }
-            // A slope of 0 divides by 0.
+            // A slope of 0 would divide by 0.
             if rate > 0.0 {
                 all.push((at_s * 1e9).round() as u64);
                 at_s += 1.0 / rate;
@@ -94,12 +95,12 @@ impl Rate {
     }
 }
 
-/// Seconds of the unit in which the group's times are given.
+/// The number of seconds in the unit of the group's times.
 pub(crate) fn unit_s(element: Element<'_>) -> u32 {
     if element.text("Unit") == Some("M") { 60 } else { 1 }
 }
 
-/// The workload of such a group; `index`: its number in the program.
+/// The workload of such a group; `index` is its number in the program.
 pub(crate) fn workload<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -127,7 +128,7 @@ pub(crate) fn workload<'p>(
             .add_unsupported(finding.with_hint("use the command line: --arrivals 'even(RATE/s) for TIME'"));
         return None;
     };
-    warn_of_spacing(context, element, &rate);
+    warn_about_spacing(context, element, &rate);
     let limit = context.at_start(element, "ConcurrencyLimit").parse::<i64>().unwrap_or(0);
     let no_free_user = match u32::try_from(limit) {
         Ok(0) | Err(_) => NoFreeUser::Grow(u32::MAX),
@@ -143,9 +144,9 @@ pub(crate) fn workload<'p>(
     })
 }
 
-/// Warns of how the plugin spaces arrivals.
-fn warn_of_spacing(context: &mut Context<'_>, element: Element<'_>, rate: &Rate) {
-    let spaced = "the arrivals of the plugin are evenly spaced, not random: no queue is as long as with a Poisson process \
+/// Warns about the way in which the plugin spaces arrivals.
+fn warn_about_spacing(context: &mut Context<'_>, element: Element<'_>, rate: &Rate) {
+    let spaced = "the arrivals of the plugin are evenly spaced, not random: queues are shorter than with a Poisson process \
                   of the same rate";
     let finding = element.locate(Diagnostic::warning("even-arrivals", spaced));
     context.findings.add(finding.with_hint("for a Poisson process: --arrivals 'poisson(RATE/s) for TIME'"));
@@ -153,7 +154,7 @@ fn warn_of_spacing(context: &mut Context<'_>, element: Element<'_>, rate: &Rate)
         && *ramp_up_s > 0.0
     {
         let text = format!(
-            "the plugin makes no arrival during a ramp-up without steps ({ramp_up_s} s), and neither does this run"
+            "the plugin generates no arrivals during a ramp-up without steps ({ramp_up_s} s), and neither does this run"
         );
         let finding = element.locate(Diagnostic::warning("ramp-without-arrivals", text));
         context
@@ -200,14 +201,12 @@ fn rows<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Rate> {
         let [from, to, time, ..] = cells.as_slice() else {
             let text = format!("a row of the Free-Form Arrivals Thread Group has {} cells", cells.len());
             let finding = row.locate(Diagnostic::error("invalid-value", text));
-            context
-                .findings
-                .add(finding.with_hint("a row has a rate at its beginning, one at its end, and a time"));
+            context.findings.add(finding.with_hint("a row has a start rate, an end rate and a duration"));
             return None;
         };
         let mut number = |cell: &Property<'p>| {
             let text = context.text_at_start(cell.text().unwrap_or(""), *cell);
-            // As in JMeter, what is no number is 0.
+            // As in JMeter, a text that is not a number is read as 0.
             text.trim().parse::<f64>().ok().filter(|number| number.is_finite()).unwrap_or(0.0)
         };
         let (from, to, time) = (number(from), number(to), number(time));
@@ -226,7 +225,7 @@ fn rows<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Rate> {
 }
 
 fn invalid<T>(context: &mut Context<'_>, element: Element<'_>, name: &str) -> Option<T> {
-    let finding = Diagnostic::error("invalid-value", format!("{name} of the thread group is no number"));
+    let finding = Diagnostic::error("invalid-value", format!("{name} of the thread group is not a number"));
     context.findings.add_at(element, name, finding);
     None
 }
@@ -245,7 +244,7 @@ mod tests {
         let rate = Rate::Level { target_per_s: 8.0, ramp_up_s: 2.0, steps: 2.0, hold_s: 0.5 };
         let (all, end) = ms(&rate);
         assert_eq!(all[..7], [0, 250, 500, 750, 1_000, 1_125, 1_250]);
-        // At the very end of the ramp the plugin counts one step too many: 12 a second.
+        // At the very end of the ramp the plugin counts one step too many: 12 per second.
         assert_eq!(all[12..], [2_000, 2_083, 2_208, 2_333, 2_458]);
         assert_eq!(end, 2_583);
     }
@@ -257,10 +256,10 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_followed_from_arrival_to_arrival() {
+    fn each_interval_depends_on_the_rate_at_the_previous_arrival() {
         let rate = Rate::Rows(vec![(0.0, 10.0, 2.0), (10.0, 10.0, 1.0)]);
         let (all, end) = ms(&rate);
-        // 1/s at 0.2 s: a second's wait; 6/s at 1.2 s.
+        // 1/s at 0.2 s: an interval of one second; 6/s at 1.2 s.
         assert_eq!(all[..3], [200, 1_200, 1_366]);
         assert!(end > 3_000 && end < 3_101, "{end}");
         assert_eq!(ms(&Rate::Rows(vec![(2.0, 2.0, 1.0), (-1.0, 2.0, 5.0)])), (vec![0, 500, 1_000], 1_500));
@@ -268,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_do_ends() {
+    fn rates_without_or_with_too_many_arrivals_end() {
         let rate = Rate::Level { target_per_s: 0.0, ramp_up_s: 1.0, steps: 0.0, hold_s: 1.0 };
         assert_eq!(ms(&rate).0, Vec::<u64>::new());
         let many = Rate::Level { target_per_s: 1e6, ramp_up_s: 0.0, steps: 0.0, hold_s: 1e6 };

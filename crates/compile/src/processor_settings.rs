@@ -1,4 +1,4 @@
-//! Settings that several processors and assertions have.
+//! Settings that several processors and assertions share.
 
 use busyhour_plan::Element;
 use busyhour_processors::scope::Scope;
@@ -7,7 +7,7 @@ use busyhour_program::template::Template;
 
 use crate::context::Context;
 
-/// Which results an element looks at, by its property of that name.
+/// The scope of an element: the results or the variable that it reads.
 pub(crate) fn scope<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -17,7 +17,7 @@ pub(crate) fn scope<'p>(
     Scope::parse(element.text_or(property, ""), variable)
 }
 
-/// The common settings of assertions about JSON documents; only the property of the path has different names.
+/// The common settings of assertions about JSON documents; only the property with the path differs.
 pub(crate) fn json_assertion_settings<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -34,18 +34,20 @@ pub(crate) fn json_assertion_settings<'p>(
     }
 }
 
-/// Warns of an expression that cannot be read, which JMeter finds out at each sample.
-pub(crate) fn warn_of_expression(context: &mut Context<'_>, element: Element<'_>, problem: Option<String>) {
+/// Warns about an invalid expression, which JMeter detects at each sample.
+pub(crate) fn warn_about_expression(
+    context: &mut Context<'_>,
+    element: Element<'_>,
+    problem: Option<String>,
+) {
     if let Some(problem) = problem {
-        let message = format!(
-            "the expression of {} is wrong, so that it finds nothing at any sample: {problem}",
-            element.kind()
-        );
+        let message =
+            format!("the expression of {} is invalid, so it never finds anything: {problem}", element.kind());
         context.findings.warn(element, "wrong-expression", message);
     }
 }
 
-/// Settings of JMeter's first XPath elements that change how a document is read.
+/// The settings of JMeter's XPath 1 elements that affect how a document is parsed.
 pub(crate) fn first_flavour(
     context: &mut Context<'_>,
     element: Element<'_>,
@@ -64,7 +66,7 @@ pub(crate) fn first_flavour(
     Ok(XPathFlavour::XPath1 { tolerant, namespaces })
 }
 
-/// Refuses documents in YAML, which a library converts to JSON by its own rules.
+/// Rejects documents in YAML, which the plugin's library converts to JSON by its own rules.
 pub(crate) fn refuse_yaml(element: Element<'_>) -> Result<(), Refusal> {
     match element.text_or("INPUT_FORMAT", "JSON") {
         "YAML" => Err(Refusal::unsupported("reads YAML")),
@@ -72,7 +74,7 @@ pub(crate) fn refuse_yaml(element: Element<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// What a debug element shows.
+/// The settings of a debug element: what it outputs.
 pub(crate) fn debug_settings<'p>(context: &mut Context<'p>, element: Element<'p>) -> DebugSamplerSettings {
     let variables = context.flag(element, "displayJMeterVariables", false);
     context.reads.any_variable |= variables;

@@ -11,9 +11,9 @@ use crate::context::Context;
 use crate::elements::processors::{PostProcessorClass, PreProcessorClass};
 use crate::{extractors, scripts, steps};
 
-type Made = Result<Arc<dyn Processor>, Refusal>;
+type ProcessorResult = Result<Arc<dyn Processor>, Refusal>;
 
-/// The pre-processor an element is; `None`: a refused one, or one that works in another way.
+/// Compiles a pre-processor; `None` if it is rejected or works in another way.
 pub(crate) fn pre_processor<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -22,7 +22,7 @@ pub(crate) fn pre_processor<'p>(
     if let Some(known) = context.parts.processors.get(&element.id()) {
         return known.clone();
     }
-    let made: Made = match class {
+    let compiled: ProcessorResult = match class {
         PreProcessorClass::UserParameters => return steps::user_parameters(context, element),
         // The HTTP sampler applies these itself.
         PreProcessorClass::LinkParser
@@ -37,13 +37,13 @@ pub(crate) fn pre_processor<'p>(
         })),
         PreProcessorClass::RawDataSource => Ok(Arc::new(raw_request_source(context, element))),
         PreProcessorClass::Script(source) => {
-            scripts::pre_processor(context, element, source).map(|made| Arc::new(made) as _)
+            scripts::pre_processor(context, element, source).map(|processor| Arc::new(processor) as _)
         }
     };
-    accept(context, element, made)
+    store(context, element, compiled)
 }
 
-/// The post-processor an element is; `None`: a refused one, or one that works in another way.
+/// Compiles a post-processor; `None` if it is rejected or works in another way.
 pub(crate) fn post_processor<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -52,11 +52,11 @@ pub(crate) fn post_processor<'p>(
     if let Some(known) = context.parts.processors.get(&element.id()) {
         return known.clone();
     }
-    let made: Made = match class {
+    let compiled: ProcessorResult = match class {
         PostProcessorClass::Regex => extractors::regex_extractor(context, element),
         PostProcessorClass::Json => extractors::json_extractor(context, element),
         PostProcessorClass::Boundary => extractors::boundary_extractor(context, element),
-        // It is compiled with its sampler: what follows a failed sample.
+        // It is compiled with its sampler, as the action after a failure.
         PostProcessorClass::ResultAction => return None,
         PostProcessorClass::PutIntoQueue => Ok(Arc::new(PutIntoQueue {
             queue: context.text(element, "FifoName"),
@@ -69,17 +69,21 @@ pub(crate) fn post_processor<'p>(
         PostProcessorClass::PluginJsonPath => extractors::plugin_json_extractor(context, element),
         PostProcessorClass::Debug => Ok(extractors::debug_post_processor(context, element)),
         PostProcessorClass::Script(source) => {
-            scripts::post_processor(context, element, source).map(|made| Arc::new(made) as _)
+            scripts::post_processor(context, element, source).map(|processor| Arc::new(processor) as _)
         }
     };
-    accept(context, element, made)
+    store(context, element, compiled)
 }
 
-/// Notes what became of an element, and reports why it is refused.
-fn accept(context: &mut Context<'_>, element: Element<'_>, made: Made) -> Option<Arc<dyn Processor>> {
-    let made = made.map_err(|refusal| context.findings.refuse(element, &refusal)).ok();
-    context.parts.processors.insert(element.id(), made.clone());
-    made
+/// Stores a compiled element, or reports why it is rejected.
+fn store(
+    context: &mut Context<'_>,
+    element: Element<'_>,
+    compiled: ProcessorResult,
+) -> Option<Arc<dyn Processor>> {
+    let compiled = compiled.map_err(|refusal| context.findings.refuse(element, &refusal)).ok();
+    context.parts.processors.insert(element.id(), compiled.clone());
+    compiled
 }
 
 fn raw_request_source<'p>(context: &mut Context<'p>, element: Element<'p>) -> RawRequestSource {
@@ -91,7 +95,7 @@ fn raw_request_source<'p>(context: &mut Context<'p>, element: Element<'p>) -> Ra
     });
     if let Some(name) = source.missing_file() {
         let message =
-            format!("the file {name:?} cannot be read; as long as it is not there, its variable is not set");
+            format!("the file {name:?} cannot be read; its variable is not set until the file exists");
         context.findings.warn(element, "missing-file", message);
     }
     source

@@ -1,4 +1,4 @@
-//! Files of properties that a plan names (Property File Reader).
+//! Property files to which a plan refers (Property File Reader).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use crate::elements::{Role, role};
 
 const PATH: &str = "propFilePath";
 
-/// Longer files are not read.
+/// The maximum size of a file in bytes.
 const BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// Sets the properties of the files that the plan names. Returns the properties before, which are those that user defined
-/// variables see: JMeter evaluates them before the files are read. `None` if there are no files.
+/// Sets the properties of the files to which the plan refers. Returns the properties before that, which apply to user
+/// defined variables: JMeter evaluates them before the files are read. `None` if there are no files.
 pub(crate) fn read(context: &mut Context<'_>) -> Option<Arc<Properties>> {
     let is_reader = |element: &Element<'_>| {
         role(*element) == Role::Config(ConfigClass::PropertyReader) && element.is_active()
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
     use crate::options::Options;
 
-    /// A plan with a user defined variable, a reader of this file, and a group of so many users as a property says.
+    /// A plan with a user defined variable that reads a property, and a reader of this file.
     fn plan(path: &str) -> String {
         format!(
             "<jmeterTestPlan version=\"1.2\"><hashTree><TestPlan testclass=\"TestPlan\" testname=\"p\"><elementProp \

@@ -1,4 +1,4 @@
-//! Timers that hand out starts from a schedule.
+//! Timers that schedule the starts of samples.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use crate::context::Context;
 use crate::setting_error::SettingError;
 use crate::shape_notation;
 
-/// Its table: a property of the element, and the property of JMeter that replaces it.
+/// The table of the Throughput Shaping Timer: a property of the element, and the JMeter property that replaces it.
 const LOAD_PROFILE: &str = "load_profile";
 
-/// A table whose starts differ from the sum of its rows by more than this fraction gets a warning.
+/// A table gets a warning if its number of starts differs from the sum of its rows by more than this fraction.
 const STARTS_OFF_MAX: f64 = 0.05;
 
-/// Tables up to this length, in seconds, are added up.
+/// The longest table, in seconds, whose starts are counted.
 const SECONDS_MAX: i64 = 1_000_000;
 
 /// JMeter's Precise Throughput Timer.
@@ -27,7 +27,7 @@ pub(crate) fn precise<'p>(context: &mut Context<'p>, element: Element<'p>) -> Op
     // A setting that is missing is 0, as in JMeter.
     for (name, wrong) in [
         ("throughput", "without a throughput above 0 no sample would ever start"),
-        ("throughputPeriod", "a throughput is so many samples in a period of whole seconds"),
+        ("throughputPeriod", "the period is a whole number of seconds, one or more"),
         ("duration", "a schedule lasts a whole number of seconds, one or more"),
     ] {
         let text = element.text(name).unwrap_or("0").trim();
@@ -36,7 +36,8 @@ pub(crate) fn precise<'p>(context: &mut Context<'p>, element: Element<'p>) -> Op
             _ => text.parse().is_ok_and(|number: i64| number > 0),
         };
         if !text.contains("${") && !good {
-            let message = format!("the Precise Throughput Timer has no starts to give: {name} is {text:?}");
+            let message =
+                format!("the Precise Throughput Timer cannot schedule any sample: {name} is {text:?}");
             let finding = Diagnostic::error("invalid-value", message).with_hint(wrong);
             context.findings.add_at(element, name, finding);
             return None;
@@ -56,7 +57,7 @@ pub(crate) fn precise<'p>(context: &mut Context<'p>, element: Element<'p>) -> Op
         "the Precise Throughput Timer gives each window of {duration_s} s a fixed number of starts at random times, as \
          in JMeter: their counts vary less than those of a Poisson process"
     );
-    doubt(
+    warn_with_hint(
         context,
         element,
         "fixed-count-arrivals",
@@ -76,8 +77,8 @@ pub(crate) fn precise<'p>(context: &mut Context<'p>, element: Element<'p>) -> Op
     }))
 }
 
-/// A warning with its advice.
-fn doubt(
+/// Adds a warning with a hint.
+fn warn_with_hint(
     context: &mut Context<'_>,
     element: Element<'_>,
     code: &'static str,
@@ -91,36 +92,36 @@ fn doubt(
 pub(crate) fn shaping<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn Timer>> {
     let name = context.now(element.name());
     let source = context.plan.source();
-    let tells = ["_rps", "_cntDelayed", "_cntSent", "_totalDuration", "__tstFeedback"]
+    let sets_properties = ["_rps", "_cntDelayed", "_cntSent", "_totalDuration", "__tstFeedback"]
         .iter()
-        .any(|word| source.contains(word));
+        .any(|suffix| source.contains(suffix));
     let rows = match profile(context, &name) {
         Some(Ok(rows)) => rows.into_iter().map(literal).collect(),
         Some(Err(error)) => {
             let finding = element.locate(Diagnostic::error("invalid-value", error.message));
             context
                 .findings
-                .add(finding.with_hint("write for instance -Jload_profile='const(10,60s) line(10,100,1m)'"));
+                .add(finding.with_hint("write for example -Jload_profile='const(10,60s) line(10,100,1m)'"));
             return None;
         }
         None => table(context, element)?,
     };
     if rows.is_empty() {
-        let text = "the Throughput Shaping Timer has no schedule: the users in its scope stop at once";
+        let text = "the Throughput Shaping Timer has no schedule: the users in its scope stop immediately";
         context.findings.warn(element, "no-schedule", text);
     }
     if let Some((starts, asked)) = counted(&rows) {
         let text = format!(
-            "the Throughput Shaping Timer makes {starts} starts where its rows ask for {asked:.1}: like the plugin it \
-             rounds each second up to a whole number and goes on for a second after its last row"
+            "the Throughput Shaping Timer starts {starts} samples where its rows ask for {asked:.1}: like the plugin, it \
+             rounds each second up to a whole number and continues for one second after its last row"
         );
         let hint = "for the exact rates: --arrivals 'ramp(FROM/s to TO/s) over TIME' --ignore-rate-timers";
-        doubt(context, element, "shape-rounded", text, hint);
+        warn_with_hint(context, element, "shape-rounded", text, hint);
     }
-    Some(Arc::new(ThroughputShaping::new(&name, rows, tells)))
+    Some(Arc::new(ThroughputShaping::new(&name, rows, sets_properties)))
 }
 
-/// The table of the command line, that for this timer before that for all.
+/// The table of the command line: the property for this timer, otherwise the property for all timers.
 fn profile(context: &Context<'_>, name: &str) -> Option<Result<Vec<shape_notation::Row>, SettingError>> {
     let properties = &context.options.properties;
     let text = properties.get(&format!("{name}.{LOAD_PROFILE}")).filter(|text| !text.is_empty());
@@ -136,7 +137,7 @@ fn literal((from, to, seconds): shape_notation::Row) -> ShapeRow {
     }
 }
 
-/// The table of the element: the first three cells of each row; the names of the cells do not matter.
+/// The table of the element: the first three cells of each row; the names of the cells are ignored.
 fn table<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Vec<ShapeRow>> {
     let mut rows = Vec::new();
     for row in element.property(LOAD_PROFILE).into_iter().flat_map(Property::items) {
@@ -146,7 +147,7 @@ fn table<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Vec<Shap
             let finding = row.locate(Diagnostic::error("invalid-value", text));
             context
                 .findings
-                .add(finding.with_hint("a row has a rate at its beginning, one at its end, and seconds"));
+                .add(finding.with_hint("a row has a start rate, an end rate and a number of seconds"));
             return None;
         };
         for (cell, whole) in [(from, false), (to, false), (seconds, true)] {
@@ -157,9 +158,9 @@ fn table<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Vec<Shap
             };
             if !text.contains("${") && !good {
                 let what = if whole { "number of seconds" } else { "rate" };
-                let text = format!("{text:?} is no {what} in a row of the Throughput Shaping Timer");
+                let text = format!("{text:?} is not a {what} in a row of the Throughput Shaping Timer");
                 let finding = cell.locate(Diagnostic::error("invalid-value", text));
-                context.findings.add(finding.with_hint("write a number from 0 up; seconds are whole"));
+                context.findings.add(finding.with_hint("write a number of 0 or more; seconds are integers"));
                 return None;
             }
         }
@@ -169,7 +170,7 @@ fn table<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Vec<Shap
     Some(rows)
 }
 
-/// The starts that a table makes and the sum of its rows, if both are known and differ by much.
+/// The number of starts of a table and the sum of its rows, if both are known and differ significantly.
 fn counted(rows: &[ShapeRow]) -> Option<(u64, f64)> {
     let number = |template: &Template| template.as_literal()?.trim().parse::<f64>().ok();
     let known = rows.iter().map(|row| {

@@ -1,4 +1,4 @@
-//! Samplers with the elements in their scope.
+//! Compiles samplers with the elements in their scope.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -26,7 +26,7 @@ use crate::processor_settings::debug_settings;
 use crate::scope::Stack;
 use crate::{http, other_samplers, scripts, surroundings, tcp, websocket};
 
-/// The package of the sampler at the end of `stack`.
+/// Compiles the sampler at the end of `stack` with everything in its scope.
 pub(crate) fn package<'p>(
     context: &mut Context<'p>,
     stack: &Stack<'p>,
@@ -55,7 +55,7 @@ pub(crate) fn package<'p>(
     if let SamplerKind::Protocol(AnySampler::Http(http)) = &mut kind
         && processors.into_iter().any(|processor| processor.opens_request())
     {
-        before = opened(context, element, http, &before);
+        before = open_request(context, element, http, &before);
     }
     let label = context.name(element);
     let label_id = label.as_literal().map(|label| context.labels.intern(label));
@@ -77,7 +77,7 @@ pub(crate) fn package<'p>(
     })
 }
 
-/// What a sampler does.
+/// Compiles the action of a sampler.
 fn kind<'p>(
     context: &mut Context<'p>,
     stack: &Stack<'p>,
@@ -123,19 +123,19 @@ fn other(sampler: impl OtherSampler + 'static) -> SamplerKind<AnySampler> {
     SamplerKind::Protocol(AnySampler::Other(Box::new(sampler)))
 }
 
-/// What follows the samples of a sampler: listeners, and actions after failures.
+/// The elements that process the samples of a sampler: listeners, and actions after failures.
 struct Listening {
     files: Vec<usize>,
     files_in_transaction: Option<u32>,
     sample_listeners: SampleListeners,
     on_failure: Box<[FailureAction]>,
-    /// What files, and a transaction around the sampler, need of its results.
+    /// The parts of its results that files and an enclosing transaction need.
     keep: Retention,
 }
 
 fn listening<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Listening {
     let files = surroundings::result_files(context, stack);
-    let mut keep = context.outputs.kept_for(&files);
+    let mut keep = context.outputs.retention_for(&files);
     let all = surroundings::sample_listeners(context, stack);
     let mut in_transaction: Box<[Arc<dyn Processor>]> = Box::default();
     let mut files_in_transaction = None;
@@ -144,8 +144,8 @@ fn listening<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Listening {
     let mut handlers: Vec<_> = stack.nearest_first().into_iter().filter(is_handler).collect();
     if let Some(transaction) = enclosing_transaction(context, stack) {
         let of_transaction = surroundings::result_files(context, &transaction);
-        keep = keep.union(context.outputs.kept_for(&of_transaction));
-        // JMeter counts the handlers among the listeners: those of the transaction see its sample, and cannot act on it.
+        keep = keep.union(context.outputs.retention_for(&of_transaction));
+        // JMeter treats the handlers as listeners: those of the transaction receive its sample and cannot act on it.
         let around_transaction = transaction.nearest_first();
         handlers.retain(|handler| !around_transaction.contains(handler));
         let of_both = surroundings::sample_listeners(context, &transaction);
@@ -168,8 +168,8 @@ fn listening<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Listening {
     }
 }
 
-/// The pre-processors of a sampler that scripts look at and change.
-fn opened<'p>(
+/// Makes the request of a sampler accessible to scripts; returns the pre-processors with one that prepares this.
+fn open_request<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
     http: &mut HttpSampler,
@@ -184,7 +184,7 @@ fn opened<'p>(
     std::iter::once(first).chain(before.iter().cloned()).collect()
 }
 
-/// The stack of the nearest transaction controller around a sampler that takes the place of its samples.
+/// The stack of the innermost enclosing transaction controller that generates a parent sample.
 fn enclosing_transaction<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Option<Stack<'p>> {
     let at = stack.path.iter().rposition(|element| {
         role(*element) == Role::Controller(ControllerClass::Transaction)

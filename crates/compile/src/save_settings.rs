@@ -1,11 +1,11 @@
-//! What result files contain, as far as JMeter's properties determine it.
+//! The contents of result files, as far as JMeter's properties determine them.
 
 use busyhour_program::run::Properties;
 use busyhour_record::SaveConfig;
 
 use crate::setting_error::SettingError;
 
-/// The save configuration that the properties give.
+/// The save configuration that the properties specify.
 ///
 /// # Errors
 /// A delimiter or time stamp format that cannot be used.
@@ -20,7 +20,7 @@ pub(crate) fn save_config(properties: &Properties) -> Result<SaveConfig, Setting
 /// Names of the variables that are saved with each sample (`sample_variables`).
 pub(crate) fn sample_variables(properties: &Properties) -> Vec<String> {
     let Some(text) = properties.get("sample_variables") else { return Vec::new() };
-    // Names may hold spaces (`__jm__Thread Group__idx`) and are not trimmed; empty ones at the end do not count.
+    // Names may contain spaces (`__jm__Thread Group__idx`) and are not trimmed; empty ones at the end do not count.
     let mut names: Vec<String> = text.split(',').map(str::to_owned).collect();
     while names.len() > 1 && names.last().is_some_and(String::is_empty) {
         names.pop();
@@ -28,7 +28,7 @@ pub(crate) fn sample_variables(properties: &Properties) -> Vec<String> {
     names
 }
 
-/// How file names begin that are looked up in the plan's folder.
+/// The prefix of file names that are relative to the plan's folder.
 pub(crate) fn base_prefix(properties: &Properties) -> String {
     properties.get("jmeter.save.saveservice.base_prefix").unwrap_or_else(|| "~/".into())
 }
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_saved_variables_may_hold_spaces() {
+    fn names_of_saved_variables_may_contain_spaces() {
         let names = |text: &str| {
             let properties = Properties::default();
             properties.set("sample_variables", text);

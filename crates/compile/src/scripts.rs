@@ -1,4 +1,4 @@
-//! Scripted elements.
+//! Compiles scripted elements.
 
 use busyhour_plan::Element;
 use busyhour_processors::{
@@ -49,7 +49,7 @@ pub(crate) fn assertion<'p>(
     Ok(assertion)
 }
 
-/// A scripted pre-processor, whose results are those of the sample before.
+/// A scripted pre-processor, which reads the result of the previous sample.
 pub(crate) fn pre_processor<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -84,13 +84,14 @@ fn processor<'p>(
     source: &ScriptSource,
     make: fn(ScriptSettings) -> Result<ScriptProcessor, Refusal>,
 ) -> Result<ScriptProcessor, Refusal> {
-    let made = make(settings(context, element, source)?)?;
-    warn(context, element, made.warnings());
-    context.reads.any_variable |= made.reads_any_variable();
-    Ok(made)
+    let processor = make(settings(context, element, source)?)?;
+    warn(context, element, processor.warnings());
+    context.reads.any_variable |= processor.reads_any_variable();
+    Ok(processor)
 }
 
-/// Adds the texts of elements that are in the scope of no sampler, which JMeter evaluates at the start of the test, too.
+/// Adds the texts of elements that are in the scope of no sampler; JMeter also evaluates these at the start of the
+/// test.
 pub(crate) fn add_unused_at_start(context: &mut Context<'_>) {
     for element in context.plan.elements().filter(|element| element.is_active()) {
         let Some(source) = role(element).script_source().filter(|source| source.is_evaluated_at_start())
@@ -101,7 +102,7 @@ pub(crate) fn add_unused_at_start(context: &mut Context<'_>) {
             continue;
         }
         let names = [source.filename, source.parameters, source.script];
-        // What is wrong with the text of an element that never runs is not reported.
+        // Mistakes in an element that never runs are not reported.
         let texts = names.map(|name| {
             let text = element.text_or(name, "");
             busyhour_functions::parse(text, &mut context.symbols).unwrap_or_default()
@@ -110,7 +111,7 @@ pub(crate) fn add_unused_at_start(context: &mut Context<'_>) {
     }
 }
 
-/// Warns of what is accepted in a script and fails in JMeter when it is reached.
+/// Warns about constructs that are accepted in a script and fail in JMeter when they are executed.
 fn warn(context: &mut Context<'_>, element: Element<'_>, warnings: &[String]) {
     for warning in warnings {
         context.findings.warn(element, "script-fails", format!("the script: {warning}"));

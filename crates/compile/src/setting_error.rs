@@ -1,14 +1,14 @@
-//! Settings that cannot be used.
+//! The error for an invalid setting.
 
-/// A property, option or table that cannot be used.
+/// An invalid property, option or table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingError {
-    /// What is wrong.
+    /// The message.
     pub message: String,
 }
 
 impl SettingError {
-    /// An error with this text.
+    /// Creates an error with this message.
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self { message: message.into() }
     }

@@ -1,26 +1,26 @@
-//! The property `load_profile`, with which the Throughput Shaping Timer's table is replaced from the command line:
+//! The property `load_profile`, which replaces the Throughput Shaping Timer's table from the command line:
 //! `const(10,60s) line(10,100,1m) step(5,25,5,1h)`.
 
 use crate::setting_error::SettingError;
 
-/// More rows than anybody writes.
+/// The maximum number of rows, far above any real table.
 const ROWS_MAX: usize = 100_000;
 
-/// A row: rate at the beginning and at the end in samples a second, and whole seconds.
+/// A row: start rate and end rate in samples per second, and whole seconds.
 pub(crate) type Row = (f64, f64, i64);
 
-/// The rows of such a text.
+/// Parses a load profile.
 ///
 /// # Errors
-/// What cannot be read. (The plugin leaves it out with a line in the log, and offers another load.)
+/// A part of the text is invalid. (The plugin logs and ignores such a part, so that the load differs.)
 pub(crate) fn parse(text: &str) -> Result<Vec<Row>, SettingError> {
     let mut rows = Vec::new();
     for part in text.split(')').map(str::trim).filter(|part| !part.is_empty()) {
-        let unreadable = || SettingError::new(format!("{part:?}) is no part of a load profile"));
+        let unreadable = || SettingError::new(format!("{part:?}) is not a part of a load profile"));
         let (name, arguments) = part.split_once('(').ok_or_else(unreadable)?;
         let arguments: Vec<&str> = arguments.split(',').map(str::trim).collect();
         let rate = |text: &str| {
-            let error = |_| SettingError::new(format!("{text:?} is no whole rate a second"));
+            let error = |_| SettingError::new(format!("{text:?} is not an integer rate per second"));
             text.parse::<u32>().map_err(error)
         };
         match (name.trim().to_ascii_lowercase().as_str(), arguments.as_slice()) {
@@ -33,10 +33,10 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Row>, SettingError> {
             ("step", [from, to, by, time]) => {
                 let (from, to, by, time) = (rate(from)?, rate(to)?, rate(by)?, seconds(time)?);
                 if by == 0 {
-                    return Err(SettingError::new(format!("the steps of {part:?}) are 0")));
+                    return Err(SettingError::new(format!("the step size of {part:?}) is 0")));
                 }
                 let step = usize::try_from(by).unwrap_or(usize::MAX);
-                // Upwards the last rate is one of the steps, downwards it is not.
+                // Ascending steps include the last rate, descending steps do not.
                 let rates: Box<dyn Iterator<Item = u32>> = if from > to {
                     Box::new((to + 1..=from).rev().step_by(step))
                 } else {
@@ -53,9 +53,9 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Row>, SettingError> {
     Ok(rows)
 }
 
-/// `90`, `90s`, `1m30s`, `2h`, `1d`.
+/// Parses a time such as `90`, `90s`, `1m30s`, `2h` or `1d`.
 pub(crate) fn seconds(text: &str) -> Result<i64, SettingError> {
-    let unreadable = || SettingError::new(format!("{text:?} is no time like 90, 1m30s or 2h"));
+    let unreadable = || SettingError::new(format!("{text:?} is not a time such as 90, 1m30s or 2h"));
     let mut sum = 0_i64;
     let mut rest = text;
     while !rest.is_empty() {
@@ -81,7 +81,7 @@ mod tests {
 
     /// The first text and its rows are those of the plugin's own test.
     #[test]
-    fn the_three_forms() {
+    fn all_forms_are_parsed() {
         let expected = [
             (10.0, 10.0, 10),
             (10.0, 100.0, 60),
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read() {
+    fn invalid_profiles_are_rejected() {
         for text in [
             "const",
             "const(",

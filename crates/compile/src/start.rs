@@ -1,4 +1,4 @@
-//! Starting a compiled program: user defined variables are evaluated, names rendered.
+//! Starts a compiled program: evaluates user defined variables and renders names.
 
 use std::sync::Arc;
 
@@ -16,29 +16,29 @@ use crate::compiled::Compiled;
 use crate::outputs::{BackendListener, ListenerFile};
 use crate::save_settings::base_prefix;
 
-/// A program ready to run.
+/// A program that is ready to run.
 #[derive(Debug)]
 pub struct Started {
     /// The program that users run.
     pub program: Arc<Program<AnySampler>>,
-    /// What they share.
+    /// The state that users share.
     pub shared: Arc<RunShared>,
-    /// Labels known so far.
+    /// The labels that are known so far.
     pub labels: Labels,
     /// Names for the recorder.
     pub names: RunNames,
     /// The listeners' result files.
     pub listeners: Vec<ResultFileConfig>,
-    /// Sets of them, by number.
+    /// The sets of result files, by number.
     pub listener_sets: Vec<Vec<usize>>,
     /// Listeners that send metrics elsewhere.
     pub backends: Vec<BackendListener>,
 }
 
-/// Properties that every user finds among its variables, too.
+/// Properties that are also variables of every user.
 const PRELOADED: [&str; 4] = ["START.MS", "START.YMD", "START.HMS", "TESTSTART.MS"];
 
-/// Evaluates what is evaluated once, at the start of the test.
+/// Evaluates everything that is evaluated once, at the start of the test.
 pub fn start(
     mut compiled: Compiled,
     seed: u64,
@@ -67,16 +67,16 @@ pub fn start(
         )
     };
     let of_variables = compiled.properties_before_files.as_ref().unwrap_or(properties);
-    let early = |properties: &Arc<Properties>| {
+    let new_user = |properties: &Arc<Properties>| {
         let group = GroupShared::new(String::new(), 1, Vec::new());
         UserState::new(Arc::new(run(vec![group], properties)), None, 0, 0)
     };
-    let mut user = early(of_variables);
+    let mut user = new_user(of_variables);
     let mut initial = initial_variables(&compiled, &preloaded, of_variables, &mut user);
     if !Arc::ptr_eq(of_variables, properties) {
-        user = early(properties);
+        user = new_user(properties);
         initial.iter().for_each(|(slot, value)| user.variables.set_slot(*slot, value));
-        take_over_reads(of_variables, properties);
+        copy_reads(of_variables, properties);
     }
     compiled.at_start.evaluate(&mut user, &mut initial);
     let groups = groups(&compiled, &initial, &mut user);
@@ -104,8 +104,8 @@ pub fn start(
     }
 }
 
-/// Notes which properties have been read before the files: they are those of the run, too.
-fn take_over_reads(before: &Properties, properties: &Properties) {
+/// Marks the properties that were read before the property files as read in the properties of the run.
+fn copy_reads(before: &Properties, properties: &Properties) {
     for (name, _) in before.all() {
         if before.is_read(&name) {
             properties.with(&name, |_| ());
@@ -113,7 +113,7 @@ fn take_over_reads(before: &Properties, properties: &Properties) {
     }
 }
 
-/// The variables that every user has at its start; `user` has them, too, afterwards.
+/// The variables that every user has when it starts. Afterwards `user` has them, too.
 fn initial_variables(
     compiled: &Compiled,
     preloaded: &[Slot],

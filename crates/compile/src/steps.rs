@@ -1,4 +1,4 @@
-//! Counters, random variables, CSV rows and user parameters, which step with each pass of a controller.
+//! Counters, random variables, CSV rows and user parameters, which advance with each pass of a controller.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use crate::elements::Role;
 use crate::elements::config::StepClass;
 use crate::elements::processors::PreProcessorClass;
 
-/// The step that an element with this role is; `None`: a refused one, or no step.
-pub(crate) fn of_role<'p>(
+/// Compiles the step for an element with this role; `None` if it is rejected or not a step.
+pub(crate) fn compile_step<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
     role: Role,
@@ -40,14 +40,14 @@ fn step<'p>(
     if let Some(known) = context.parts.steps.get(&element.id()) {
         return known.clone();
     }
-    let made: Option<Arc<dyn IterationStep>> = match class {
+    let compiled: Option<Arc<dyn IterationStep>> = match class {
         StepClass::Counter => Some(Arc::new(counter(context, element))),
         StepClass::RandomVariable => Some(Arc::new(random_variable(context, element))),
         StepClass::CsvDataSet => csv(context, element),
         StepClass::RandomCsvDataSet => random_csv(context, element),
     };
-    context.parts.steps.insert(element.id(), made.clone());
-    made
+    context.parts.steps.insert(element.id(), compiled.clone());
+    compiled
 }
 
 fn counter<'p>(context: &mut Context<'p>, element: Element<'p>) -> CounterStep {
@@ -95,7 +95,7 @@ fn csv<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn It
             if let Some(path) = step.missing_file() {
                 report_missing(context, element, &path.display().to_string());
             } else {
-                check_named(context, element, step.file_name(), |name| step.missing_file_named(name));
+                check_known_file(context, element, step.file_name(), |name| step.missing_file_named(name));
             }
             Some(Arc::new(step))
         }
@@ -106,9 +106,9 @@ fn csv<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn It
     }
 }
 
-/// Looks for a file whose name is made of properties and user-defined variables. That it is missing is a warning: users
-/// may have changed such a variable by the time the file is opened.
-fn check_named<'p>(
+/// Checks the file whose name consists of properties and user-defined variables. If it is missing, only a warning is
+/// reported: users may have changed such a variable by the time the file is opened.
+fn check_known_file<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
     name: &Template,
@@ -119,10 +119,13 @@ fn check_named<'p>(
     }
     let Some(known) = context.known_text(name).filter(|known| !known.contains("${")) else { return };
     let Some(path) = missing(&known) else { return };
-    let message =
-        format!("the file {} cannot be read; its name is written as {}", path.display(), name.source());
+    let message = format!(
+        "the file {} cannot be read; the plan specifies its name as {}",
+        path.display(),
+        name.source()
+    );
     let finding = Diagnostic::warning("missing-file", message).with_hint(
-        "users stop at their first row unless the file is there by then; set the variable or property",
+        "users stop at their first row unless the file exists by then; set the variable or property",
     );
     context.findings.add_at(element, "filename", finding);
 }
@@ -143,7 +146,7 @@ fn random_csv<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc
             if let Some(path) = step.missing_file() {
                 report_missing(context, element, &path.display().to_string());
             } else {
-                check_named(context, element, step.file_name(), |name| step.missing_file_named(name));
+                check_known_file(context, element, step.file_name(), |name| step.missing_file_named(name));
             }
             Some(Arc::new(step))
         }
@@ -154,12 +157,12 @@ fn random_csv<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc
     }
 }
 
-/// A file that is not there is refused now rather than found out user by user, unless a setUp group may make it.
+/// Reports a missing file before the run, as an error unless a setUp group may create it.
 fn report_missing(context: &mut Context<'_>, element: Element<'_>, path: &str) {
     let message = format!("the file {path} cannot be read");
     let finding = if context.has_set_up_group() {
         Diagnostic::warning("missing-file", message)
-            .with_hint("users stop at their first row unless a setUp group makes it")
+            .with_hint("users stop at their first row unless a setUp group creates it")
     } else {
         Diagnostic::error("missing-file", message)
             .with_hint("relative names are searched in the working directory and in the plan's directory")
@@ -167,7 +170,7 @@ fn report_missing(context: &mut Context<'_>, element: Element<'_>, path: &str) {
     context.findings.add_at(element, "filename", finding);
 }
 
-/// User Parameters, which are a step and a pre-processor at once.
+/// Compiles User Parameters, which are both a step and a pre-processor.
 pub(crate) fn user_parameters<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -192,8 +195,8 @@ pub(crate) fn user_parameters<'p>(
     }
     let per_iteration = context.flag(element, "UserParameters.per_iteration", false);
     let settings = UserParametersSettings { names, values, per_iteration };
-    let made = Arc::new(UserParameters::new(settings, &mut context.symbols));
-    context.parts.steps.insert(element.id(), Some(Arc::clone(&made) as _));
-    context.parts.processors.insert(element.id(), Some(Arc::clone(&made) as _));
-    Some(made)
+    let compiled = Arc::new(UserParameters::new(settings, &mut context.symbols));
+    context.parts.steps.insert(element.id(), Some(Arc::clone(&compiled) as _));
+    context.parts.processors.insert(element.id(), Some(Arc::clone(&compiled) as _));
+    Some(compiled)
 }

@@ -1,4 +1,4 @@
-//! What is supported, as `check --supported` prints it.
+//! The supported elements and functions, which `check --supported` prints.
 
 use crate::elements;
 
@@ -11,7 +11,7 @@ pub struct Supported {
     pub class: &'static str,
     /// JMeter's name in its menus.
     pub name: &'static str,
-    /// What is left out; may be empty.
+    /// The unsupported parts and differences; may be empty.
     pub note: &'static str,
 }
 
@@ -33,9 +33,9 @@ pub fn supported() -> Vec<Supported> {
 pub struct SupportedFunction {
     /// Name with its arguments.
     pub call: String,
-    /// What it gives.
+    /// The result.
     pub description: String,
-    /// In what it differs from JMeter; may be empty.
+    /// The differences from JMeter; may be empty.
     pub note: String,
 }
 

@@ -1,4 +1,4 @@
-//! The elements in the scope of a sampler or a transaction, compiled.
+//! Compiles the elements in the scope of a sampler or a transaction.
 
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ pub(crate) fn assertions<'p>(
     })
 }
 
-/// The listeners in scope that do more than write rows.
+/// The listeners in scope that process samples.
 pub(crate) fn sample_listeners<'p>(
     context: &mut Context<'p>,
     stack: &Stack<'p>,
@@ -71,7 +71,7 @@ pub(crate) fn result_files<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> 
     .into()
 }
 
-/// What `compile` makes of these elements, of those of which it makes something.
+/// Compiles these elements with `compile`; skips those for which it returns `None`.
 fn compiled<'p, T>(
     elements: &[Element<'p>],
     mut compile: impl FnMut(Element<'p>, Role) -> Option<T>,

@@ -1,4 +1,4 @@
-//! JMeter's TCP Sampler, with the defaults of its scope.
+//! Compiles JMeter's TCP Sampler, with the defaults in its scope.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use crate::elements::config::ConfigClass;
 use crate::elements::{Role, role};
 use crate::scope::Stack;
 
-/// A text of a sampler, or of the nearest of its defaults where the sampler has none.
+/// A text of a sampler, or of the innermost defaults element if the sampler has none.
 fn with_defaults<'p>(
     context: &mut Context<'p>,
     sampler: Element<'p>,
@@ -103,7 +103,7 @@ fn status_properties(properties: &Properties) -> StatusProperties {
     }
 }
 
-/// Texts are sent and read in UTF-8 only.
+/// Reports a charset other than UTF-8, which is not supported.
 fn check_charset(context: &mut Context<'_>, element: Element<'_>) {
     let charset = context.options.properties.get("tcp.charset");
     if charset.is_some_and(|name| !name.is_empty() && !name.eq_ignore_ascii_case("UTF-8")) {

@@ -1,4 +1,4 @@
-//! Think times as a text: `1s`, `uniform(0s, 2s)`, `exponential(1s)`, `lognormal(1s, cov 0.5)`.
+//! Think times in text form: `1s`, `uniform(0s, 2s)`, `exponential(1s)`, `lognormal(1s, cov 0.5)`.
 
 use std::sync::Arc;
 
@@ -10,14 +10,13 @@ use busyhour_program::element::Timer;
 use crate::context::Context;
 use crate::setting_error::SettingError;
 
-/// Property of a Constant Timer: the distribution its delay is drawn from. JMeter passes over it and waits for the
-/// constant.
+/// The property of a Constant Timer with the distribution of its delay. JMeter ignores it and waits for the constant.
 const THINK: &str = "busyhour.think";
 
-/// Reads a think time.
+/// Parses a think time.
 ///
 /// # Errors
-/// What is wrong with the text, and what it could be.
+/// The text is invalid; the message contains the valid forms.
 pub fn think_law(text: &str) -> Result<ThinkLaw, SettingError> {
     let wrong = |message: String| Err(SettingError::new(message));
     let time = |text: &str| {
@@ -34,23 +33,23 @@ pub fn think_law(text: &str) -> Result<ThinkLaw, SettingError> {
         ("exponential", [mean]) => Ok(ThinkLaw::Exponential(time(mean)?)),
         ("uniform", [low, high]) => match (time(low)?, time(high)?) {
             (low, high) if low <= high => Ok(ThinkLaw::Uniform(low, high)),
-            _ => wrong("the first of two times is the shorter one".into()),
+            _ => wrong("the first time must not be longer than the second".into()),
         },
         ("lognormal", [mean, cov]) => {
             let number = cov.strip_prefix("cov").unwrap_or(cov).trim();
             match number.parse::<f64>() {
                 Ok(cov) if cov.is_finite() && cov >= 0.0 => Ok(ThinkLaw::Lognormal(time(mean)?, cov)),
-                _ => wrong(format!("{number:?} is no coefficient of variation")),
+                _ => wrong(format!("{number:?} is not a coefficient of variation")),
             }
         }
         ("constant" | "exponential" | "uniform" | "lognormal", _) => wrong(format!(
-            "{name} has other arguments: constant(1s), exponential(1s), uniform(0s, 2s), lognormal(1s, cov 0.5)"
+            "{name} has different arguments: constant(1s), exponential(1s), uniform(0s, 2s), lognormal(1s, cov 0.5)"
         )),
-        _ => wrong(format!("{name:?} is not known: constant, uniform, exponential or lognormal")),
+        _ => wrong(format!("{name:?} is unknown: use constant, uniform, exponential or lognormal")),
     }
 }
 
-/// The native think time of a Constant Timer, if it has one; `Some(None)` when it cannot be read.
+/// The think time of a Constant Timer, if it has this property; `Some(None)` if it is invalid.
 pub(crate) fn native<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Option<Arc<dyn Timer>>> {
     let property = element.property(THINK)?;
     let text = context.now(property.text().unwrap_or(""));
@@ -73,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn think_times_are_read() {
+    fn think_times_are_parsed() {
         const S: u64 = 1_000_000_000;
         assert_eq!(think_law("1500ms"), Ok(ThinkLaw::Constant(S * 3 / 2)));
         assert_eq!(think_law(" Exponential( 10s ) "), Ok(ThinkLaw::Exponential(10 * S)));

@@ -1,4 +1,4 @@
-//! Timers.
+//! Compiles timers.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ use crate::context::Context;
 use crate::elements::timers::TimerClass;
 use crate::{open, rate_timers, scripts, think};
 
-/// The timer an element is.
+/// Compiles a timer; `None` if it is rejected.
 pub(crate) fn timer<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
     class: TimerClass,
 ) -> Option<Arc<dyn Timer>> {
-    // The schedule alone sets the rate of a group whose sessions start by it.
+    // In a group whose sessions start by a schedule, only the schedule sets the rate.
     if context.group.is_open && class.rate_timer().is_some() {
         open::report_rate_timer(context, element);
         return None;
@@ -27,7 +27,7 @@ pub(crate) fn timer<'p>(
     if let Some(known) = context.parts.timers.get(&element.id()) {
         return known.clone();
     }
-    let made: Option<Arc<dyn Timer>> = match class {
+    let compiled: Option<Arc<dyn Timer>> = match class {
         TimerClass::ConstantThroughput => constant_throughput(context, element),
         TimerClass::PreciseThroughput => rate_timers::precise(context, element),
         TimerClass::ThroughputShaping => rate_timers::shaping(context, element),
@@ -44,14 +44,14 @@ pub(crate) fn timer<'p>(
         TimerClass::GaussianRandom => pause(context, element, Draw::Gaussian),
         TimerClass::PoissonRandom => pause(context, element, Draw::Poisson),
     };
-    if made.is_some() {
+    if compiled.is_some() {
         context.parts.rate_timers.extend(class.rate_timer());
     }
-    context.parts.timers.insert(element.id(), made.clone());
-    made
+    context.parts.timers.insert(element.id(), compiled.clone());
+    compiled
 }
 
-/// A timer that pauses, unless the plan gives it another distribution.
+/// A timer that pauses, unless the plan specifies another distribution.
 fn pause<'p>(context: &mut Context<'p>, element: Element<'p>, draw: Draw) -> Option<Arc<dyn Timer>> {
     if let Some(think) = think::native(context, element) {
         return think;
@@ -71,17 +71,17 @@ fn synchronizing<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<
         context.findings.add_at(element, property, finding);
     };
     if number(&group_size).is_some_and(|size| size < 0) {
-        refuse("groupSize", "fewer than no users cannot meet", "JMeter's test fails to start then");
+        refuse("groupSize", "the group size cannot be negative", "JMeter does not start such a test");
         return None;
     }
     if number(&timeout_ms).is_some_and(|ms| ms < 0) {
-        refuse("timeoutInMs", "a wait cannot be shorter than nothing", "0 waits as long as it takes");
+        refuse("timeoutInMs", "the timeout cannot be negative", "0 waits without a time limit");
         return None;
     }
     if number(&group_size) == Some(0) && context.group.is_open {
         let finding = Diagnostic::error(
             "unsupported-setting",
-            "the users of a group whose sessions begin by schedule have no number that could be waited for",
+            "a group whose sessions start by a schedule has no fixed number of users to wait for",
         );
         context
             .findings
@@ -106,7 +106,7 @@ fn constant_throughput<'p>(context: &mut Context<'p>, element: Element<'p>) -> O
     }))
 }
 
-/// Whose samples a Constant Throughput Timer counts.
+/// The calculation mode of a Constant Throughput Timer: whose samples it counts.
 fn throughput_mode<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<ThroughputMode> {
     Some(match element.text("calcMode").unwrap_or("0").trim() {
         "0" | "" => ThroughputMode::ThisThreadOnly,
@@ -114,7 +114,7 @@ fn throughput_mode<'p>(context: &mut Context<'p>, element: Element<'p>) -> Optio
         "2" => ThroughputMode::ActiveInGroup,
         "3" => ThroughputMode::AllActiveShared,
         "4" => ThroughputMode::ActiveInGroupShared,
-        // Older plans hold the text of the list box.
+        // Older plans contain the text of the list box.
         text if text.eq_ignore_ascii_case("this thread only") => ThroughputMode::ThisThreadOnly,
         text if text.eq_ignore_ascii_case("all active threads") => ThroughputMode::AllActive,
         text if text.eq_ignore_ascii_case("all active threads in current thread group") => {
@@ -125,7 +125,8 @@ fn throughput_mode<'p>(context: &mut Context<'p>, element: Element<'p>) -> Optio
             ThroughputMode::ActiveInGroupShared
         }
         text => {
-            let finding = Diagnostic::error("invalid-value", format!("the way to count {text:?} is unknown"));
+            let finding =
+                Diagnostic::error("invalid-value", format!("the calculation mode {text:?} is unknown"));
             let finding = finding.with_hint("calcMode is a number from 0 to 4");
             if let Some(property) = element.property("calcMode") {
                 context.findings.add(property.locate(finding));

@@ -4,17 +4,17 @@ use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_program::variables::Slot;
 
-/// The variables of one element; none of them refers to another of the set.
+/// The variables of one element; none of them can refer to another one of the set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct VariableSet(pub(crate) Vec<(Slot, Template)>);
 
 impl VariableSet {
-    /// The variables and their values as the plan has them.
+    /// The variables and the templates of their values.
     pub(crate) fn templates(&self) -> &[(Slot, Template)] {
         &self.0
     }
 
-    /// Gives a user these variables; returns their values.
+    /// Sets these variables of a user; returns their values.
     pub(crate) fn evaluate(&self, user: &mut UserState) -> Vec<(Slot, String)> {
         let values: Vec<_> =
             self.0.iter().map(|(slot, value)| (*slot, value.text(user).into_owned())).collect();

@@ -1,4 +1,4 @@
-//! WebSocket samplers with the managers and filters of their scope.
+//! Compiles WebSocket samplers with the managers and filters in their scope.
 
 use busyhour_plan::Element;
 use busyhour_program::template::Template;
@@ -11,7 +11,7 @@ use crate::elements::{Role, role};
 use crate::scope::Stack;
 use crate::{http, managers};
 
-/// The sampler at the end of `stack`.
+/// Compiles the sampler at the end of `stack`.
 pub(crate) fn sampler<'p>(
     context: &mut Context<'p>,
     stack: &Stack<'p>,
@@ -38,7 +38,7 @@ pub(crate) fn sampler<'p>(
         );
     }
     let scope = stack.nearest_first();
-    // Of several cookie managers the plugin takes the last it is given, which is the outermost.
+    // Of several cookie managers the plugin uses the last one that it receives, which is the outermost.
     let is_manager = |element: &Element<'p>| role(*element) == Role::Config(ConfigClass::CookieManager);
     let cookies =
         scope.iter().copied().rfind(is_manager).and_then(|element| managers::cookies(context, element));
@@ -75,7 +75,7 @@ fn data<'p>(context: &mut Context<'p>, element: Element<'p>) -> Data {
     }
 }
 
-/// Filters in scope; one that is the same as an earlier one does not count.
+/// The filters in scope; a filter that is equal to an earlier one is skipped.
 fn filters<'p>(context: &mut Context<'p>, scope: &[Element<'p>]) -> Box<[FrameFilter]> {
     let mut seen = Vec::new();
     let mut filters = Vec::new();

@@ -1,10 +1,10 @@
-//! Generated plans: a short run, the same every time, of what the fuzz target `plans` does for hours.
+//! Generated plans: a short deterministic run of the fuzz target `plans`.
 
 mod generated_plans;
 
 use generated_plans::check;
 
-/// More of them are for changes of the compiler or the engine: 10,000 take some minutes.
+/// Use more of them after changes of the compiler or the engine: 10,000 take some minutes.
 const PLANS: u64 = 300;
 
 #[test]

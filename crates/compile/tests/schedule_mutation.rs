@@ -37,7 +37,7 @@ const CELLS: &[&str] = &[
     "rate(5/s) random_arrivals(1 min)",
 ];
 
-/// What takes the place of tables on the command line.
+/// Properties of the command line that replace tables.
 const PROFILES: &[&str] = &[
     "const(10,10s) line(10,100,1m) step(5,25,5,1h)",
     "step(0,4000000000,1,1s)",
@@ -59,7 +59,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
     #[test]
-    fn odd_tables_break_no_promise(
+    fn unusual_tables_violate_no_invariant(
         rows in proptest::collection::vec(proptest::collection::vec(proptest::sample::select(CELLS), 1..7), 0..5),
     ) {
         let rows: Vec<String> = rows.iter().map(|row| row.join(",")).collect();
@@ -67,18 +67,18 @@ proptest! {
     }
 
     #[test]
-    fn rubbish_breaks_no_promise(source in proptest::collection::vec(any::<u8>(), 0..80)) {
+    fn random_bytes_violate_no_invariant(source in proptest::collection::vec(any::<u8>(), 0..80)) {
         check(&source);
     }
 
     #[test]
-    fn tables_of_numbers_break_no_promise(text in "([0-9]{1,4},){4,8}[0-9]{1,4}(\n([0-9]{1,3},){4}[0-9]{1,3}){0,3}") {
+    fn tables_of_numbers_violate_no_invariant(text in "([0-9]{1,4},){4,8}[0-9]{1,4}(\n([0-9]{1,3},){4}[0-9]{1,3}){0,3}") {
         check(text.as_bytes());
     }
 }
 
 #[test]
-fn profiles_break_no_promise() {
+fn profiles_violate_no_invariant() {
     for profile in PROFILES {
         check(profile.as_bytes());
         for end in profile.char_indices().map(|(at, _)| at).step_by(7) {

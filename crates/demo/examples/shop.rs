@@ -1,4 +1,5 @@
-//! The ticket shop alone: `cargo run -p busyhour-demo --example shop -- [--port N] [--db FILE] [--small|--full] [--strict]`.
+//! Runs only the ticket shop: `cargo run -p busyhour-demo --example shop -- [--port N] [--db FILE] [--small|--full]
+//! [--strict]`.
 #![allow(clippy::print_stdout, reason = "an example prints its address")]
 
 use std::error::Error;

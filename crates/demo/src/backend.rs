@@ -1,9 +1,9 @@
 //! A simulated backend of the shop: a pool of slow connections.
 //!
-//! A shop that responds from memory is limited only by its processor, whose speed changes on many machines from
-//! minute to minute. With a backend each response occupies a connection of a pool for a time that uses no processor
-//! time. The capacity of such a system, connections divided by the mean time, is known exactly, which allows to test
-//! capacity models.
+//! A shop that responds from memory is limited only by its processor, whose speed changes on many machines from minute
+//! to minute. With a backend, each response occupies a connection of a pool for some time without using processor time.
+//! The capacity of such a system, the number of connections divided by the mean time, is known exactly, so capacity
+//! models can be tested with it.
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
@@ -14,13 +14,13 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use tokio::sync::oneshot;
 
-/// Seed of the first connection's times; the next ones have the next numbers.
+/// The seed for the times of the first connection; the following connections use the following numbers.
 const SEED: u64 = 0x0BAC_0E2D;
 
-/// How long an answer takes a connection.
+/// The time for which a response occupies a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BackendTime {
-    /// Always so long.
+    /// Always this time.
     Constant(Duration),
     /// Exponential with this mean.
     Exponential(Duration),
@@ -36,12 +36,12 @@ impl BackendTime {
     }
 }
 
-/// The pool behind a shop.
+/// The pool of connections to the simulated backend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BackendOptions {
-    /// How many answers it works on at once; others wait, first come, first served.
+    /// The number of responses that are processed concurrently; others wait in order of arrival.
     pub connections: NonZeroUsize,
-    /// How long each takes.
+    /// The time that each response takes.
     pub time: BackendTime,
 }
 
@@ -62,7 +62,8 @@ impl Pool {
         work(&mut self.waiting.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// The next answer in the queue, and whether it had to be waited for; `None` when the pool is closed.
+    /// Returns the next request in the queue, and whether the pool was idle before it arrived; `None` if the pool is
+    /// closed.
     fn next(&self) -> Option<(oneshot::Sender<()>, bool)> {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let mut was_idle = false;
@@ -78,8 +79,8 @@ impl Pool {
         }
     }
 
-    /// One connection. Its own thread wakes up within about 50 µs; the runtime of the shop rounds up to a
-    /// millisecond.
+    /// Runs one connection. It has its own thread, which wakes up within about 50 µs; the timers of the shop's runtime
+    /// are rounded up to a millisecond.
     fn work(&self, time: BackendTime, mut random: StdRng) {
         let mut end = Instant::now();
         while let Some((answered, was_idle)) = self.next() {
@@ -95,7 +96,7 @@ impl Pool {
     }
 }
 
-/// A pool at work.
+/// A running pool.
 #[derive(Debug)]
 pub(crate) struct Backend {
     pool: Arc<Pool>,
@@ -114,12 +115,12 @@ impl Backend {
         Ok(backend)
     }
 
-    /// Waits for a connection and until it is done.
-    pub(crate) async fn pass(&self) {
+    /// Waits until a connection has processed a request.
+    pub(crate) async fn process(&self) {
         let (answered, answer) = oneshot::channel();
         self.pool.with(|waiting| waiting.queue.push_back(answered));
         self.pool.changed.notify_one();
-        // The pool is closed with the shop: then the connection is, too.
+        // The pool is closed together with the shop, and the client's connection is closed then, too.
         let _ = answer.await;
     }
 }
@@ -150,19 +151,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn no_more_are_served_at_once_than_there_are_connections() {
+    async fn no_more_requests_are_processed_at_once_than_there_are_connections() {
         let time = Duration::from_millis(4);
         let connections = NonZeroUsize::new(2).unwrap();
         let backend =
             Backend::open(BackendOptions { connections, time: BackendTime::Constant(time) }).unwrap();
         let begin = Instant::now();
-        let passes = (0..6).map(|_| backend.pass());
-        futures_of(passes).await;
-        // Six through two: three after one another, and never less on any clock.
+        let passes = (0..6).map(|_| backend.process());
+        all_completed(passes).await;
+        // Six requests on two connections: three in sequence, so at least three times.
         assert!(begin.elapsed() >= 3 * time, "{:?}", begin.elapsed());
     }
 
-    async fn futures_of(passes: impl Iterator<Item = impl Future<Output = ()>>) {
+    async fn all_completed(passes: impl Iterator<Item = impl Future<Output = ()>>) {
         let mut passes: Vec<_> = passes.map(Box::pin).collect();
         std::future::poll_fn(|context| {
             passes.retain_mut(|pass| pass.as_mut().poll(context).is_pending());

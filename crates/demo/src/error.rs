@@ -1,13 +1,13 @@
-//! What can keep the shop from opening or running.
+//! The error for a shop that cannot start or run.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// Why the shop could not open, or had to close.
+/// The reason why the shop could not open, or had to close.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DemoError {
-    /// The database could not be opened or brought to the present schema.
+    /// The database could not be opened, or its tables could not be created.
     #[error("cannot open the shop's database {}", database_name(.path))]
     Database {
         /// The file, `None` for a database in memory.
@@ -28,10 +28,10 @@ pub enum DemoError {
     /// The backend's connections could not be opened.
     #[error("cannot open the connections to the backend")]
     Backend(#[source] std::io::Error),
-    /// The listening socket could not be handed to the runtime, or the runtime not be built.
+    /// The listening socket could not be registered with the runtime, or the runtime could not be created.
     #[error("cannot serve on {address:?}")]
     Listener {
-        /// The address, when the socket has one.
+        /// The address, if the socket has one.
         address: Option<SocketAddr>,
         /// The error of the operating system.
         source: std::io::Error,

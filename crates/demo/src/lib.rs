@@ -13,7 +13,6 @@
 //! The HTTP layer uses `tokio` and `httparse` and not axum, because hyper determines the position of
 //! `Transfer-Encoding`, `Connection` and `Date` and the framing of bodies, while the original's 143-byte head and
 //! 8192-byte chunks are part of what the shop reproduces.
-//! the original's 143-byte head and 8192-byte chunks are part of what the shop promises.
 //!
 //! ```no_run
 //! use busyhour_demo::{ShopOptions, listen, run_blocking};

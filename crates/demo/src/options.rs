@@ -1,4 +1,4 @@
-//! How a shop is set up.
+//! The configuration of a shop.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -9,19 +9,19 @@ use crate::{BackendOptions, DataSet};
 /// The base path of the REST interface.
 pub const BASE_PATH: &str = "/ticket-monster/rest";
 
-/// How long the original's server keeps an idle connection.
+/// The time after which the original's server closes an idle connection.
 pub const ORIGINAL_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How a shop is set up.
+/// The configuration of a shop.
 #[derive(Debug, Clone)]
 pub struct ShopOptions {
-    /// Where to listen; port 0 takes a free one (see [`listen`](crate::listen)).
+    /// The address to listen on; port 0 selects a free port (see [`listen`](crate::listen)).
     pub address: SocketAddr,
-    /// The database file; `None` keeps everything in memory. A file is locked for as long as the shop is open.
+    /// The database file; `None` keeps all data in memory. A file is locked while the shop is open.
     pub database: Option<PathBuf>,
-    /// What the shop holds when it opens; `None` is an empty shop. A database file that holds something keeps it.
+    /// The initial data of the shop; `None` is an empty shop. A database file that contains data is not changed.
     pub data_set: Option<DataSet>,
-    /// Answer mistakes of the client as the original did, faults included:
+    /// Respond to mistakes of the client like the original, including its faults:
     ///
     /// | case | default | strict |
     /// |---|---|---|
@@ -35,17 +35,17 @@ pub struct ShopOptions {
     /// | unreadable JSON sent as `application/json;charset=utf-8` | `application/json` | the charset is repeated |
     /// | unreadable query parameter | 400 | 404 |
     pub strict: bool,
-    /// Scheme and authority for `Location`, such as `http://shop.example:8080`; `None` takes the request's `Host`.
+    /// Scheme and authority for `Location`, such as `http://shop.example:8080`; `None` uses the request's `Host`.
     pub public_url: Option<String>,
-    /// What each answer waits for before it is sent; `None` answers at once.
+    /// The simulated backend for which each response waits before it is sent; `None` responds immediately.
     pub backend: Option<BackendOptions>,
-    /// A connection without a request for so long is closed; `None` keeps it open. The original's server closes after
+    /// The time after which an idle connection is closed; `None` keeps it open. The original's server closes it after
     /// [`ORIGINAL_IDLE_TIMEOUT`].
     pub idle_timeout: Option<Duration>,
 }
 
 impl Default for ShopOptions {
-    /// Loopback on port 8080, in memory and empty, answering mistakes as a good interface does.
+    /// Loopback on port 8080, in memory and empty, with proper error responses.
     fn default() -> Self {
         Self {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),

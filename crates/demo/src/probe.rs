@@ -1,12 +1,12 @@
-//! The probe: a server that does next to nothing but note when each request came.
+//! The probe: a server that does little except record when each request arrived.
 //!
-//! One thread, one queue of readiness events. A *stamp* is the moment at which the probe learnt that a request's first byte
-//! can be read: the end of the wait that brought the news. It is never before the byte arrived; it is after it by the time
-//! that the kernel took to wake the probe, or that the probe spent on what it had learnt before (some 10 µs a request).
-//! All that one wait brought has one stamp, since all of it was there at that moment. A request on a connection that was
-//! opened for it is stamped after `accept`, a wait later.
+//! It uses one thread and one queue of readiness events. A *stamp* is the time at which the probe learns that a
+//! request's first byte can be read: the end of the wait that reported the event. It is never before the arrival of the
+//! byte. It is later by the time that the kernel takes to wake the probe, or that the probe spends on earlier events
+//! (some 10 µs per request). All events of one wait have the same stamp, since all of them had occurred at that time.
+//! The first request on a new connection is stamped after `accept`, one wait later.
 //!
-//! Nothing is written while requests come: stamps are kept in memory and handed out at the end.
+//! Nothing is written while requests arrive: stamps are kept in memory and returned at the end.
 
 mod connection;
 mod record;
@@ -26,41 +26,41 @@ use rustix::time::{ClockId, clock_gettime};
 use self::connection::{After, Connection};
 pub use self::record::{ProbeRecord, STAMPS_MAX, STAMPS_VERSION};
 
-/// The listening socket's events.
+/// The token of the listening socket's events.
 const LISTENER: Token = Token(usize::MAX);
 
-/// A request to stop the probe.
+/// The token of a request to stop the probe.
 const STOP: Token = Token(usize::MAX - 1);
 
-/// Most events that one wait brings.
+/// The maximum number of events that one wait returns.
 const EVENTS: usize = 1024;
 
-/// The last of a wait is spent looking again and again, since the system's waits are whole milliseconds.
-const LOOK_WITHIN_NS: u64 = 1_000_000;
+/// The last part of a wait is a busy wait, since the system's waits are whole milliseconds.
+const BUSY_WAIT_NS: u64 = 1_000_000;
 
-/// A time in which the probe accepts nothing, reads nothing and answers nothing, as a server in a long pause. What
-/// becomes readable on connections that are open is stamped all the same.
+/// A period in which the probe accepts, reads and answers nothing, like a server in a long pause. Requests that become
+/// readable on open connections are stamped nevertheless.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stall {
-    /// When it begins, counted from the first stamp.
+    /// The start, relative to the first stamp.
     pub after: Duration,
-    /// How long it lasts.
+    /// The duration.
     pub length: Duration,
 }
 
-/// How a probe behaves.
+/// The configuration of a probe.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProbeOptions {
-    /// Pauses, in order of their beginnings.
+    /// The stalls, ordered by their start.
     pub stalls: Vec<Stall>,
-    /// How long each answer waits.
+    /// The time by which each response is delayed.
     pub delay: Duration,
 }
 
 /// Stops a probe, from any thread.
 #[derive(Clone, Debug)]
 pub struct ProbeStopper {
-    asked: Arc<AtomicBool>,
+    requested: Arc<AtomicBool>,
     waker: Arc<Waker>,
 }
 
@@ -70,12 +70,12 @@ impl ProbeStopper {
     /// # Errors
     /// The system cannot wake the probe; it stops at the next event.
     pub fn stop(&self) -> io::Result<()> {
-        self.asked.store(true, Ordering::Release);
+        self.requested.store(true, Ordering::Release);
         self.waker.wake()
     }
 }
 
-/// A probe that listens.
+/// A listening probe.
 #[derive(Debug)]
 pub struct Probe {
     poll: Poll,
@@ -84,20 +84,21 @@ pub struct Probe {
     options: ProbeOptions,
     connections: Vec<Option<Connection>>,
     free: Vec<usize>,
-    /// What was readable during a stall, and since when.
-    held: Vec<usize>,
+    /// Connections with readable data that has not been read yet, for example because of a stall.
+    readable: Vec<usize>,
     accepting: bool,
-    /// Answers to be sent, in order: when, and on which connection (and which of those that had its place).
+    /// Responses to be sent, in order: the time, the index of the connection, and its number, because indices are
+    /// reused.
     answers: VecDeque<(u64, usize, u64)>,
     record: ProbeRecord,
     first_ns: Option<u64>,
     stalls_begun: usize,
-    /// End of the current stall.
+    /// The end of the current stall.
     stalled_until_ns: Option<u64>,
 }
 
 impl Probe {
-    /// A probe on a listening socket of [`listen`](crate::listen).
+    /// Creates a probe on a listening socket of [`listen`](crate::listen).
     ///
     /// # Errors
     /// The error of the system.
@@ -110,11 +111,11 @@ impl Probe {
         Ok(Self {
             poll,
             listener,
-            stopper: ProbeStopper { asked: Arc::default(), waker },
+            stopper: ProbeStopper { requested: Arc::default(), waker },
             options,
             connections: Vec::new(),
             free: Vec::new(),
-            held: Vec::new(),
+            readable: Vec::new(),
             accepting: false,
             answers: VecDeque::new(),
             record: ProbeRecord::begin(monotonic_ns(), wall_ns()),
@@ -124,18 +125,18 @@ impl Probe {
         })
     }
 
-    /// What stops it.
+    /// Returns a handle that stops the probe.
     pub fn stopper(&self) -> ProbeStopper {
         self.stopper.clone()
     }
 
-    /// Serves until it is stopped; gives what it noted.
+    /// Serves until it is stopped; returns the record.
     ///
     /// # Errors
     /// The system cannot wait for events. A connection that fails only ends itself.
     pub fn run(mut self) -> io::Result<ProbeRecord> {
         let mut events = Events::with_capacity(EVENTS);
-        while !self.stopper.asked.load(Ordering::Acquire) {
+        while !self.stopper.requested.load(Ordering::Acquire) {
             let due_ns = self.stalled_until_ns.or_else(|| self.answers.front().map(|answer| answer.0));
             match self.poll.poll(&mut events, due_ns.map(wait_until)) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
@@ -143,7 +144,7 @@ impl Probe {
             }
             let now_ns = monotonic_ns();
             for event in &events {
-                self.notice(event, now_ns);
+                self.handle_event(event, now_ns);
             }
             self.start_stall(now_ns);
             if self.stalled_until_ns.is_some_and(|until_ns| now_ns < until_ns) {
@@ -155,24 +156,24 @@ impl Probe {
                 self.send_due();
             }
         }
-        // What came before the end is noted, though not answered.
+        // Requests that arrived before the end are recorded, although they are not answered.
         self.poll.poll(&mut events, Some(Duration::ZERO))?;
         let now_ns = monotonic_ns();
         for event in &events {
-            self.notice(event, now_ns);
+            self.handle_event(event, now_ns);
         }
         self.record.end(now_ns, wall_ns());
         Ok(self.record)
     }
 
-    /// Notes that something can be read.
-    fn notice(&mut self, event: &Event, now_ns: u64) {
+    /// Handles a readiness event: stamps a new request, and remembers the connection to read from.
+    fn handle_event(&mut self, event: &Event, now_ns: u64) {
         match event.token() {
             LISTENER => self.accepting = true,
             STOP => {}
             Token(at) => {
                 let Some(Some(connection)) = self.connections.get_mut(at) else { return };
-                // The end of a connection is readable too, but no request.
+                // The end of a connection also makes it readable, but is not a request.
                 if event.is_readable()
                     && !event.is_read_closed()
                     && !event.is_error()
@@ -181,7 +182,7 @@ impl Probe {
                     connection.stamped = true;
                     self.stamp(now_ns);
                 }
-                self.held.push(at);
+                self.readable.push(at);
             }
         }
     }
@@ -205,7 +206,7 @@ impl Probe {
 
     /// Reads available data and accepts waiting connections.
     fn serve(&mut self, now_ns: u64) {
-        for at in std::mem::take(&mut self.held) {
+        for at in std::mem::take(&mut self.readable) {
             self.read(at, now_ns);
         }
         if std::mem::take(&mut self.accepting) {
@@ -230,7 +231,7 @@ impl Probe {
                 self.connections.push(None);
             }
             self.record.connections += 1;
-            // What it sent already is news of the next wait.
+            // Data that the client has already sent is reported by the next wait.
             self.connections[at] = Some(Connection::new(stream, self.record.connections));
         }
     }
@@ -243,7 +244,7 @@ impl Probe {
             self.stamp(now_ns);
         }
         self.record.requests += seen.complete;
-        // A request that was read with the news of its connection can be the first one, which starts a stall.
+        // A request that is read together with its connection can be the first one, which starts a stall.
         self.start_stall(now_ns);
         if self.options.delay.is_zero() && self.stalled_until_ns.is_none() {
             if let Some(Some(connection)) = self.connections.get_mut(at) {
@@ -260,7 +261,7 @@ impl Probe {
         }
     }
 
-    /// Sends the delayed answers whose time has come.
+    /// Sends the delayed responses that are due.
     fn send_due(&mut self) {
         while let Some(&(due_ns, at, number)) = self.answers.front() {
             if due_ns > monotonic_ns() {
@@ -268,7 +269,7 @@ impl Probe {
             }
             self.answers.pop_front();
             let Some(Some(connection)) = self.connections.get_mut(at) else { continue };
-            // Another may have taken the place of one that was closed.
+            // The index may have been reused by another connection.
             if connection.number == number && connection.answer(1) == After::Closed {
                 self.close(at);
             }
@@ -276,19 +277,19 @@ impl Probe {
     }
 
     fn close(&mut self, at: usize) {
-        // Closing also ends its registration.
+        // Closing also removes its registration.
         if self.connections[at].take().is_some() {
             self.free.push(at);
-            // A connection may wait that could not be accepted for lack of descriptors.
+            // A connection that could not be accepted for lack of descriptors may be waiting.
             self.accepting = true;
         }
     }
 }
 
-/// How long the system shall wait: not at all within the last millisecond.
+/// The time for which the system waits: none within the last millisecond.
 fn wait_until(due_ns: u64) -> Duration {
     let left_ns = due_ns.saturating_sub(monotonic_ns());
-    if left_ns < LOOK_WITHIN_NS { Duration::ZERO } else { Duration::from_nanos(left_ns - LOOK_WITHIN_NS) }
+    if left_ns < BUSY_WAIT_NS { Duration::ZERO } else { Duration::from_nanos(left_ns - BUSY_WAIT_NS) }
 }
 
 fn ns(duration: Duration) -> u64 {

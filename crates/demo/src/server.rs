@@ -1,4 +1,4 @@
-//! Accepting connections, and opening and closing the shop around them.
+//! Accepts connections, and opens and closes the shop.
 
 use std::future::Future;
 use std::io;
@@ -16,16 +16,17 @@ use crate::http::connection;
 use crate::shop::{SharedShop, Shop};
 use crate::{DemoError, ShopOptions};
 
-/// Connections that may wait for `accept`: a load test opens hundreds at once.
+/// The number of connections that may wait for `accept`: a load test opens hundreds at once.
 const BACKLOG: i32 = 4096;
 
-/// How long a closing shop waits for answers being written.
+/// The time that a closing shop waits for responses that are being written.
 const CLOSING_TIME: Duration = Duration::from_secs(2);
 
-/// The bot books this often while it runs.
+/// The interval between the bookings of the running bot.
 const BOT_PERIOD: Duration = Duration::from_secs(1);
 
-/// Pause after a failed `accept` (out of file descriptors, mostly), which would otherwise fail again at once.
+/// The pause after a failed `accept` (mostly for lack of file descriptors), which would otherwise fail again
+/// immediately.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
 /// Binds a listening socket, so that the port is known before the shop starts.
@@ -41,11 +42,11 @@ pub fn listen(address: SocketAddr) -> io::Result<std::net::TcpListener> {
     Ok(socket.into())
 }
 
-/// Serves a shop on `listener` until `shutdown` completes. Must run inside a tokio runtime with time and I/O enabled; a
-/// `current_thread` runtime is the one the shop is made for. `options.address` is not looked at.
+/// Serves a shop on `listener` until `shutdown` completes. Must run inside a tokio runtime with time and I/O enabled;
+/// the shop is designed for a `current_thread` runtime. `options.address` is ignored.
 ///
 /// # Errors
-/// When the database or the backend cannot be opened. A connection that fails only ends itself.
+/// The database or the backend cannot be opened. An error on a connection ends only that connection.
 pub async fn serve(
     listener: TcpListener,
     options: ShopOptions,

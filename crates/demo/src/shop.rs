@@ -1,15 +1,15 @@
-//! The shop itself: what each request means, and the database it works on.
+//! The shop itself: its requests and its database.
 
 mod booking;
 mod bot;
 mod cache;
+mod crud;
 mod data;
+mod entity_json;
 mod fault;
-mod forge;
 mod image;
 mod input;
 mod metrics;
-mod page;
 mod query;
 mod route;
 mod schema;
@@ -28,8 +28,8 @@ use self::cache::Cache;
 use self::fault::Fault;
 use self::seats::SeatMaps;
 use crate::backend::Backend;
-use crate::http::answer::Answer;
 use crate::http::request::Request;
+use crate::http::response::Response;
 use crate::{DemoError, ShopOptions};
 
 pub use self::data::DataSet;
@@ -42,10 +42,10 @@ pub(crate) struct Shop {
     seats: SeatMaps,
     bot: Bot,
     image: Bytes,
-    /// What the original returns for media items that do not exist.
+    /// The image that the original returns for media items that do not exist.
     placeholder: Bytes,
     strict: bool,
-    /// Scheme and authority in front of what was created.
+    /// Scheme and authority for the addresses of created entities.
     public_url: Option<String>,
     local: SocketAddr,
 }
@@ -73,7 +73,7 @@ impl Shop {
     }
 
     /// Answers one request.
-    fn answer(&mut self, request: &Request<'_>) -> Answer {
+    fn answer(&mut self, request: &Request<'_>) -> Response {
         self.route(request).unwrap_or_else(|fault| fault.answer(self.strict, request.names_utf8()))
     }
 
@@ -84,24 +84,24 @@ impl Shop {
 
     /// Reloads the state from the database after a failed request.
     fn recover(&mut self) {
-        // Fails when nothing was begun, which is as good.
+        // This fails if no transaction was started, which is fine.
         let _ = self.connection.execute_batch("ROLLBACK");
-        self.seats.forget();
-        self.cache.forget();
+        self.seats.clear();
+        self.cache.clear();
     }
 
-    /// The rendered answer to `target`, from the cache when nothing it was made from has changed.
+    /// The rendered response to `target`, from the cache if none of its data has changed.
     fn cached(
         &mut self,
         target: &str,
-        make: impl FnOnce(&Connection) -> Result<Bytes, Fault>,
-    ) -> Result<Answer, Fault> {
+        render: impl FnOnce(&Connection) -> Result<Bytes, Fault>,
+    ) -> Result<Response, Fault> {
         if let Some(body) = self.cache.get(target) {
-            return Ok(Answer::json(body));
+            return Ok(Response::json(body));
         }
-        let body = make(&self.connection)?;
-        self.cache.keep(target, &body);
-        Ok(Answer::json(body))
+        let body = render(&self.connection)?;
+        self.cache.insert(target, &body);
+        Ok(Response::json(body))
     }
 }
 
@@ -119,24 +119,24 @@ impl SharedShop {
         Self { shop: Mutex::new(shop), backend, idle_timeout }
     }
 
-    /// How long a connection may be idle before it is closed.
+    /// The time after which an idle connection is closed.
     pub(crate) fn idle_timeout(&self) -> Option<Duration> {
         self.idle_timeout
     }
 
     /// Waits for the simulated backend, if there is one.
-    pub(crate) async fn pass_backend(&self) {
+    pub(crate) async fn wait_for_backend(&self) {
         if let Some(backend) = &self.backend {
-            backend.pass().await;
+            backend.process().await;
         }
     }
 
-    /// Answers one request. Requests are answered one after the other: this is what makes first fit well defined.
-    pub(crate) fn answer(&self, request: &Request<'_>) -> Answer {
+    /// Answers one request. Requests are answered sequentially, so that the first-fit search for seats is well defined.
+    pub(crate) fn answer(&self, request: &Request<'_>) -> Response {
         self.with(|shop| shop.answer(request))
     }
 
-    /// Has the shop to itself.
+    /// Calls `work` with exclusive access to the shop.
     pub(crate) fn with<T>(&self, work: impl FnOnce(&mut Shop) -> T) -> T {
         let mut shop = self.shop.lock().unwrap_or_else(|poisoned| {
             let mut shop = poisoned.into_inner();

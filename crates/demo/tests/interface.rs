@@ -1,4 +1,4 @@
-//! What the interface does, mistakes included, in both manners.
+//! The behaviour of the interface, including mistakes of clients, in both modes.
 
 mod support;
 
@@ -36,7 +36,7 @@ fn rows_and_seats(reply: &Reply) -> Vec<(u64, u64)> {
 }
 
 #[test]
-fn seats_are_found_as_the_original_found_them() {
+fn seats_are_assigned_as_in_the_original() {
     let shop = TestShop::open(ShopOptions::default());
     let mut client = shop.client();
     inject(&mut client, 0, 1, 1);
@@ -65,7 +65,7 @@ fn seats_are_found_as_the_original_found_them() {
     let metrics = r#"[{"show":1,"event":"event1","venue":"v","capacity":10,"performances":[{"date":4102444800000,"occupiedCount":10}]}]"#;
     assert_eq!(client.get("metrics").text(), metrics);
 
-    // Freed at once; two categories of one section share a block.
+    // Seats are freed immediately; two categories of one section share a block.
     assert_eq!(client.delete("bookings/2").status, 204);
     assert_eq!(client.delete("bookings/2").status, 404);
     let both = r#"{"ticketRequests":[{"ticketPrice":2,"quantity":1},{"ticketPrice":1,"quantity":2}],"email":"a@b.c","performance":1}"#;
@@ -73,7 +73,7 @@ fn seats_are_found_as_the_original_found_them() {
     assert_eq!(rows_and_seats(&shared), [(2, 1), (2, 2), (2, 3)]);
     assert_eq!(shared.json()["totalTicketPrice"], 5.5);
     assert_eq!(shared.json()["tickets"][0]["ticketCategory"]["id"], 2);
-    assert_eq!(shared.json()["id"], 5, "ids are never used again");
+    assert_eq!(shared.json()["id"], 5, "ids are never reused");
     assert_eq!(client.delete("bookings").status, 204);
     assert_eq!(client.get("bookings/count").text(), r#"{"count":0}"#);
     assert_eq!(client.get("sectionallocations/1").json()["occupiedCount"], 0);
@@ -83,20 +83,20 @@ fn seats_are_found_as_the_original_found_them() {
 #[test]
 fn impossible_bookings_are_explained() {
     let (_shop, mut client) = small(false);
-    let wish = |requests: &str, email: &str, performance: &str| {
+    let order = |requests: &str, email: &str, performance: &str| {
         format!(r#"{{"ticketRequests":[{requests}],"email":{email},"performance":{performance}}}"#)
     };
     let one = r#"{"ticketPrice":1,"quantity":1}"#;
     let good = r#""a@b.c""#;
     let cases = [
-        (wish(one, r#""nobody""#, "1"), "\"Not a valid email format\""),
-        (wish(one, "null", "1"), "\"may not be empty\""),
-        (wish("", good, "1"), "\"may not be empty\""),
-        (wish(r#"{"ticketPrice":1,"quantity":0}"#, good, "1"), "\"may not be empty\""),
-        (wish(&format!("{one},{one}"), good, "1"), "\"Duplicate price category id\""),
-        (wish(one, good, "77"), "\"there is no performance 77\""),
-        (wish(r#"{"ticketPrice":77,"quantity":1}"#, good, "\"1\""), "\"there is no ticket price 77\""),
-        (wish(r#"{"ticketPrice":2,"quantity":1}"#, good, "1"), "\"ticket price 2 is of another show\""),
+        (order(one, r#""nobody""#, "1"), "\"Not a valid email format\""),
+        (order(one, "null", "1"), "\"may not be empty\""),
+        (order("", good, "1"), "\"may not be empty\""),
+        (order(r#"{"ticketPrice":1,"quantity":0}"#, good, "1"), "\"may not be empty\""),
+        (order(&format!("{one},{one}"), good, "1"), "\"Duplicate price category id\""),
+        (order(one, good, "77"), "\"there is no performance 77\""),
+        (order(r#"{"ticketPrice":77,"quantity":1}"#, good, "\"1\""), "\"there is no ticket price 77\""),
+        (order(r#"{"ticketPrice":2,"quantity":1}"#, good, "1"), "\"ticket price 2 belongs to another show\""),
     ];
     for (body, why) in &cases {
         let reply = client.post("bookings", body);
@@ -110,25 +110,25 @@ fn impossible_bookings_are_explained() {
 
     let (_shop, mut strict) = small(true);
     let null = r#"{"errors":[null]}"#;
-    assert_eq!(printed(&strict.post("bookings", &wish(one, good, "77"))), (400, null));
-    assert_eq!(printed(&strict.post("bookings", &wish(one, r#""nobody""#, "1"))).0, 400);
+    assert_eq!(printed(&strict.post("bookings", &order(one, good, "77"))), (400, null));
+    assert_eq!(printed(&strict.post("bookings", &order(one, r#""nobody""#, "1"))).0, 400);
     // The original ignores a price with quantity 0 if there is another one.
     let none = r#"{"ticketPrice":2,"quantity":0}"#;
-    let both = wish(&format!("{one},{none}"), good, "1");
+    let both = order(&format!("{one},{none}"), good, "1");
     assert_eq!((client.post("bookings", &both).status, strict.post("bookings", &both).status), (400, 200));
-    assert_eq!(strict.post("bookings", &wish(none, good, "1")).status, 400);
+    assert_eq!(strict.post("bookings", &order(none, good, "1")).status, 400);
     // It repeats the charset of a body that it cannot read.
     let utf8 = "Content-Type: application/json;charset=utf-8\r\n";
     for (shop, content_type) in
         [(&mut client, "application/json"), (&mut strict, "application/json;charset=utf-8")]
     {
-        let reply = shop.ask("POST", "bookings", utf8, "{");
+        let reply = shop.request("POST", "bookings", utf8, "{");
         assert_eq!((reply.status, reply.header("Content-Type")), (400, Some(content_type)));
     }
 }
 
 #[test]
-fn missing_things_are_missing_or_a_fault_of_the_original() {
+fn missing_entities_give_404_or_the_originals_error() {
     let (_shop, mut client) = small(false);
     let (_other, mut strict) = small(true);
     for path in ["venues/99", "events/99", "shows/99", "bookings/99", "shows/performance/99"] {
@@ -149,7 +149,7 @@ fn missing_things_are_missing_or_a_fault_of_the_original() {
     );
     let wrong_type = "Content-Type: text/plain\r\n";
     for shop in [&mut client, &mut strict] {
-        assert_eq!(shop.ask("POST", "sections", wrong_type, "{}").status, 415);
+        assert_eq!(shop.request("POST", "sections", wrong_type, "{}").status, 415);
         shop.accept = "text/html".into();
         assert_eq!(shop.get("venues").status, 406);
         assert_eq!(shop.get("media/1").status, 200);
@@ -161,15 +161,18 @@ fn missing_things_are_missing_or_a_fault_of_the_original() {
             ("DELETE", "sections", "GET, POST, OPTIONS, HEAD"),
             ("PATCH", "sections/1", "GET, PUT, DELETE, OPTIONS, HEAD"),
         ] {
-            let reply = shop.ask(method, path, "", "");
+            let reply = shop.request(method, path, "", "");
             assert_eq!((reply.status, reply.header("Allow")), (405, Some(allow)), "{method} {path}");
         }
-        assert_eq!(shop.ask("OPTIONS", "sections", "", "").header("Allow"), Some("GET, POST, OPTIONS, HEAD"));
+        assert_eq!(
+            shop.request("OPTIONS", "sections", "", "").header("Allow"),
+            Some("GET, POST, OPTIONS, HEAD")
+        );
     }
 }
 
 #[test]
-fn rules_are_kept() {
+fn rules_are_enforced() {
     let (_shop, mut client) = small(false);
     let (_other, mut strict) = small(true);
     let event = |name: &str, words: &str, category: i64| {
@@ -215,7 +218,7 @@ fn rules_are_kept() {
 }
 
 #[test]
-fn entities_change_and_go_and_the_cache_follows() {
+fn the_cache_follows_changed_and_deleted_entities() {
     let (_shop, mut client) = small(false);
     assert!(client.get("shows/1").text().contains("\"name\":\"event1\""));
     let body = format!(r#"{{"id":1,"name":"another","description":"{WORDS}","category":{{"id":1}}}}"#);
@@ -228,7 +231,7 @@ fn entities_change_and_go_and_the_cache_follows() {
     assert_eq!(client.delete("sectionallocations/1").status, 204);
     assert_eq!(client.delete("forge/shows/1").status, 204);
     assert_eq!(client.get("shows/1").status, 404);
-    assert_eq!(client.get("performances/1").status, 404, "it goes with its show");
+    assert_eq!(client.get("performances/1").status, 404, "it is deleted with its show");
     assert_eq!(client.get("shows/count").text(), r#"{"count":5}"#);
 
     // Sold seats stay when a section changes its size.
@@ -242,14 +245,14 @@ fn entities_change_and_go_and_the_cache_follows() {
 }
 
 #[test]
-fn a_booking_can_be_put_together_by_hand_and_never_sells_a_seat_twice() {
+fn a_booking_of_existing_tickets_never_sells_a_seat_twice() {
     let (_shop, mut client) = small(false);
     let ticket = |seat: u32| {
         format!(
             r#"{{"ticketCategory":{{"id":1}},"price":7.25,"seat":{{"section":{{"id":1}},"rowNumber":1,"number":{seat}}}}}"#
         )
     };
-    let wish = |ticket: u32| {
+    let order = |ticket: u32| {
         format!(
             r#"{{"tickets":[{{"id":{ticket}}}],"performance":{{"id":1}},"createdOn":1,"cancellationCode":"xyz","contactEmail":"a@b.c"}}"#
         )
@@ -257,10 +260,10 @@ fn a_booking_can_be_put_together_by_hand_and_never_sells_a_seat_twice() {
     for seat in [3, 1] {
         assert_eq!(client.post("tickets", &ticket(seat)).status, 201);
     }
-    assert_eq!(client.post("forge/bookings", &wish(13)).status, 201);
+    assert_eq!(client.post("forge/bookings", &order(13)).status, 201);
     assert_eq!(client.get("forge/bookings/7").json()["totalTicketPrice"], 7.25);
-    assert_eq!(client.post("forge/bookings", &wish(14)).status, 409, "seat 1 is sold");
-    assert_eq!(client.post("forge/bookings", &wish(13)).status, 409, "the ticket is taken");
+    assert_eq!(client.post("forge/bookings", &order(14)).status, 409, "seat 1 is sold");
+    assert_eq!(client.post("forge/bookings", &order(13)).status, 409, "the ticket is taken");
     assert_eq!(client.put("tickets/13", &ticket(4)).status, 409);
     assert_eq!(rows_and_seats(&client.post("bookings", &booking(1, 1, 2))), [(1, 4), (1, 5)]);
     assert_eq!(client.get("sectionallocations/1").json()["occupiedCount"], 5);
@@ -269,7 +272,7 @@ fn a_booking_can_be_put_together_by_hand_and_never_sells_a_seat_twice() {
 }
 
 #[test]
-fn lists_come_in_pages_and_filtered() {
+fn lists_are_paged_and_filtered() {
     let (_shop, mut client) = small(false);
     let ids = |reply: Reply| -> Vec<u64> {
         reply.json().as_array().expect("a list").iter().map(|e| e["id"].as_u64().expect("an id")).collect()
@@ -287,7 +290,7 @@ fn lists_come_in_pages_and_filtered() {
 }
 
 #[test]
-fn the_bot_obeys() {
+fn the_bot_executes_commands() {
     let (_shop, mut client) = small(false);
     assert_eq!(client.get("bot/status").text(), "\"NOT_RUNNING\"");
     assert_eq!(client.put("bot/status", "\"RUNNING\"").status, 204);
@@ -300,7 +303,7 @@ fn the_bot_obeys() {
 }
 
 #[test]
-fn a_database_file_keeps_everything_and_is_locked_while_the_shop_is_open() {
+fn a_database_file_is_persistent_and_locked_while_the_shop_is_open() {
     let folder = tempfile::tempdir().expect("a folder");
     let options = ShopOptions {
         database: Some(folder.path().join("shop.db")),

@@ -1,4 +1,4 @@
-//! The probe over real sockets.
+//! Tests of the probe over real sockets.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -37,7 +37,7 @@ impl Running {
 
 const GET: &[u8] = b"GET /x HTTP/1.1\r\nHost: probe\r\n\r\n";
 
-fn ask(stream: &mut TcpStream, request: &[u8]) {
+fn send_request(stream: &mut TcpStream, request: &[u8]) {
     stream.write_all(request).unwrap();
     read_answers(stream, 1);
 }
@@ -54,16 +54,16 @@ fn read_answers(stream: &mut TcpStream, count: usize) {
 }
 
 #[test]
-fn every_request_has_a_stamp_on_kept_and_on_fresh_connections() {
+fn every_request_has_a_stamp_on_reused_and_new_connections() {
     let probe = Running::start(ProbeOptions::default());
-    let mut kept = probe.connect();
+    let mut reused = probe.connect();
     for _ in 0..5 {
-        ask(&mut kept, GET);
+        send_request(&mut reused, GET);
     }
-    ask(&mut kept, b"POST /x HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody");
+    send_request(&mut reused, b"POST /x HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody");
     for _ in 0..3 {
         let mut fresh = probe.connect();
-        ask(&mut fresh, b"GET / HTTP/1.1\r\nHost: probe\r\nConnection: close\r\n\r\n");
+        send_request(&mut fresh, b"GET / HTTP/1.1\r\nHost: probe\r\nConnection: close\r\n\r\n");
         assert_eq!(fresh.read(&mut [0; 10]).unwrap(), 0, "closed as requested");
     }
     let record = probe.end();
@@ -73,7 +73,7 @@ fn every_request_has_a_stamp_on_kept_and_on_fresh_connections() {
 }
 
 #[test]
-fn pieces_are_one_request_and_two_at_once_are_two() {
+fn split_and_pipelined_requests_are_counted() {
     let probe = Running::start(ProbeOptions::default());
     let mut stream = probe.connect();
     stream.write_all(&GET[..7]).unwrap();
@@ -81,7 +81,7 @@ fn pieces_are_one_request_and_two_at_once_are_two() {
     read_answers(&mut stream, 1);
     stream.write_all(&[GET, GET, &GET[..5]].concat()).unwrap();
     read_answers(&mut stream, 2);
-    ask(&mut stream, &GET[5..]);
+    send_request(&mut stream, &GET[5..]);
     let record = probe.end();
     assert_eq!((record.stamps_ns.len(), record.requests), (4, 4));
 }
@@ -112,7 +112,7 @@ fn in_a_stall_requests_have_stamps_and_new_clients_wait() {
     let stall = Stall { after: Duration::from_nanos(1), length: Duration::from_secs(3_600) };
     let probe = Running::start(ProbeOptions { stalls: vec![stall], ..ProbeOptions::default() });
     let mut client = probe.connect();
-    ask(&mut client, GET);
+    send_request(&mut client, GET);
     client.write_all(GET).unwrap();
     let mut waiting = probe.connect();
     waiting.write_all(GET).unwrap();
@@ -129,7 +129,7 @@ fn a_delayed_answer_waits_and_does_not_hold_back_others() {
     for client in &mut clients {
         client.write_all(GET).unwrap();
     }
-    // One goes away before its answer comes.
+    // One client disconnects before its response is due.
     drop(clients.pop());
     for client in &mut clients {
         read_answers(client, 1);
@@ -139,12 +139,12 @@ fn a_delayed_answer_waits_and_does_not_hold_back_others() {
 }
 
 #[test]
-fn rubbish_ends_its_connection_and_no_other() {
+fn an_invalid_request_ends_only_its_own_connection() {
     let probe = Running::start(ProbeOptions::default());
     let mut good = probe.connect();
     let mut bad = probe.connect();
     bad.write_all(b"\0\0\0\0 what \r\n\r\n").unwrap();
     assert_eq!(bad.read(&mut [0; 10]).unwrap_or(0), 0);
-    ask(&mut good, GET);
+    send_request(&mut good, GET);
     assert_eq!(probe.end().requests, 1);
 }

@@ -11,7 +11,7 @@ use support::{Client, TestShop, booking};
 
 type Seat = (u64, u64);
 
-/// What one client does: book so many seats, or give back one of its own bookings.
+/// An action of a client: book this number of seats, or cancel one of its own bookings.
 #[derive(Debug, Clone)]
 enum Step {
     Book(u8),
@@ -26,8 +26,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..40)
 }
 
-/// The bookings a client still holds, and how often it was refused.
-fn act(mut client: Client, performance: i64, steps: &[Step]) -> (BTreeMap<u64, Vec<Seat>>, usize) {
+/// Executes the steps of a client; returns its remaining bookings and the number of rejected ones.
+fn run_client(mut client: Client, performance: i64, steps: &[Step]) -> (BTreeMap<u64, Vec<Seat>>, usize) {
     let mut held: BTreeMap<u64, Vec<Seat>> = BTreeMap::new();
     let mut refused = 0;
     for step in steps {
@@ -88,7 +88,7 @@ proptest! {
 
         let outcomes: Vec<_> = thread::scope(|scope| {
             let running: Vec<_> =
-                plans.iter().map(|steps| { let client = shop.client(); scope.spawn(move || act(client, 1, steps)) }).collect();
+                plans.iter().map(|steps| { let client = shop.client(); scope.spawn(move || run_client(client, 1, steps)) }).collect();
             running.into_iter().map(|client| client.join().expect("a client that was answered well")).collect()
         });
 
@@ -110,7 +110,7 @@ proptest! {
         prop_assert_eq!(client.get("sectionallocations").json()[0]["occupiedCount"].as_u64(), Some(sold.len() as u64));
         prop_assert_eq!(client.get("tickets").json().as_array().map(Vec::len), Some(sold.len()));
 
-        // The free seats are all for sale: one by one they sell until the house is full, and not one more.
+        // All free seats can be sold one by one until the section is full, and not one more.
         let places = u64::from(rows * row_capacity);
         for _ in sold.len() as u64..places {
             let reply = client.post("bookings", &booking(1, 1, 1));
@@ -118,7 +118,7 @@ proptest! {
             prop_assert!(sold.insert(read(&reply.json()).1[0]));
         }
         prop_assert_eq!(client.post("bookings", &booking(1, 1, 1)).status, 400);
-        // And when all is given back, all is free.
+        // When all bookings are cancelled, all seats are free.
         prop_assert_eq!(client.delete("bookings").status, 204);
         let whole_row = client.post("bookings", &booking(1, 1, i64::from(row_capacity)));
         prop_assert_eq!(whole_row.status, 200);

@@ -1,4 +1,4 @@
-//! The bytes of the original, where they are known.
+//! Compares responses with the bytes of the original, as far as they are known.
 
 mod support;
 
@@ -25,9 +25,9 @@ fn filled(data_set: DataSet) -> (TestShop, Client) {
     (shop, client)
 }
 
-/// A body with the moment of the booking, which differs every time, taken out.
-fn without_moment(text: &str) -> String {
-    let start = text.find("\"createdOn\":").expect("a moment") + "\"createdOn\":".len();
+/// Replaces the time of the booking, which differs in every run, in a body.
+fn without_creation_time(text: &str) -> String {
+    let start = text.find("\"createdOn\":").expect("a time") + "\"createdOn\":".len();
     let digits = text[start..].find(|c: char| !c.is_ascii_digit()).expect("an end");
     assert_eq!(digits, 13, "milliseconds");
     format!("{}NOW{}", &text[..start], &text[start + digits..])
@@ -103,7 +103,7 @@ fn every_entity_has_the_originals_properties_in_the_originals_order() {
     ];
     for (path, expected) in &cases {
         for _ in 0..2 {
-            // The second answer comes from the cache.
+            // The second response comes from the cache.
             assert_eq!(client.get(path).text(), expected, "{path}");
         }
     }
@@ -113,7 +113,7 @@ fn every_entity_has_the_originals_properties_in_the_originals_order() {
         )
     };
     assert_eq!(
-        without_moment(client.get("bookings/1").text()),
+        without_creation_time(client.get("bookings/1").text()),
         format!(
             r#"{{"id":1,"tickets":[{},{}],"performance":{{"id":1,"date":{DATE}}},"cancellationCode":"abc","createdOn":NOW,"contactEmail":"a@b.c","totalTicketPrice":400.0}}"#,
             ticket(1),
@@ -121,7 +121,7 @@ fn every_entity_has_the_originals_properties_in_the_originals_order() {
         )
     );
     assert_eq!(
-        without_moment(client.get("forge/bookings/1").text()),
+        without_creation_time(client.get("forge/bookings/1").text()),
         format!(
             r#"{{"totalTicketPrice":400.0,"id":1,"tickets":[{{"id":1,"price":200.0,{}}},{{"id":2,"price":200.0,{}}}],"createdOn":NOW,"cancellationCode":"abc","contactEmail":"a@b.c","performance":{performance}}}"#,
             seats(1),
@@ -131,7 +131,7 @@ fn every_entity_has_the_originals_properties_in_the_originals_order() {
 }
 
 #[test]
-fn a_shop_filled_at_once_holds_what_an_injection_puts_into_an_empty_one() {
+fn initial_data_equals_the_data_of_an_injection() {
     let (_shop, mut client) = shop();
     inject(&mut client, 3, 2, 100);
     let (_filled, mut other) = filled(DataSet { venues: 3, events: 2 });
@@ -155,7 +155,10 @@ fn a_shop_filled_at_once_holds_what_an_injection_puts_into_an_empty_one() {
     }
     for id in 1..=6 {
         let path = format!("bookings/{id}");
-        assert_eq!(without_moment(client.get(&path).text()), without_moment(other.get(&path).text()));
+        assert_eq!(
+            without_creation_time(client.get(&path).text()),
+            without_creation_time(other.get(&path).text())
+        );
     }
 }
 
@@ -220,8 +223,8 @@ fn heads_are_those_of_the_original() {
 
     let gone = client.delete("eventcategories/2");
     assert_eq!((gone.status, names(&gone.head)), (204, vec!["Server".to_owned(), "Date".to_owned()]));
-    assert_eq!(client.ask("HEAD", "events", "", "").status, 200);
-    assert_eq!(client.get("events").status, 200, "the body of a HEAD stays in the shop");
+    assert_eq!(client.request("HEAD", "events", "", "").status, 200);
+    assert_eq!(client.get("events").status, 200, "the response to HEAD has no body");
 }
 
 #[test]
@@ -267,7 +270,7 @@ fn an_invalid_request_is_answered_and_the_connection_closed() {
         assert_eq!(client.receive(false).status, status);
         assert_eq!(client.get("events/count").status, 200, "the shop still responds");
     }
-    // Gone in the middle of a request.
+    // The client disconnects in the middle of a request.
     client.send(format!("{head}Content-Length: 100\r\n\r\n{{").as_bytes());
     drop(client);
     let mut client = shop.client();
@@ -279,7 +282,7 @@ fn an_invalid_request_is_answered_and_the_connection_closed() {
     assert_eq!((reported.status, reported.wire.len()), (100, 25));
     client.send(b"{}");
     assert_eq!(client.receive(false).text(), r#"{"errors":["may not be empty"]}"#);
-    // Also when the body came at once.
+    // Also if the body is sent immediately.
     client.send(
         format!(
             "{head}Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n{{}}"
@@ -288,7 +291,7 @@ fn an_invalid_request_is_answered_and_the_connection_closed() {
     );
     assert_eq!(client.receive(true).status, 100);
     assert_eq!(client.receive(false).text(), r#"{"errors":["may not be empty"]}"#);
-    // An HTTP/1.0 client reads to the end of the connection.
+    // For an HTTP/1.0 client, the body ends with the connection.
     client.send(b"GET /ticket-monster/rest/events/count HTTP/1.0\r\nConnection: keep-alive\r\n\r\n");
     let old = client.receive(false);
     assert_eq!((old.text(), old.head.len()), (r#"{"count":1}"#, 134));
@@ -319,20 +322,20 @@ fn idle_connections_are_closed_if_requested() {
 }
 
 #[test]
-fn a_backend_holds_answers_up_and_changes_none() {
+fn a_backend_delays_responses_without_changing_them() {
     let connections = std::num::NonZeroUsize::MIN;
     let time = BackendTime::Constant(std::time::Duration::from_micros(200));
     let backend = Some(BackendOptions { connections, time });
-    let held =
+    let delayed =
         TestShop::open(ShopOptions { data_set: Some(DataSet::SMALL), backend, ..ShopOptions::default() });
     let (_at_once, mut client) = filled(DataSet::SMALL);
     let wanted: Vec<Vec<u8>> =
         ["shows?maxResults=3", "events/2", "nothing"].iter().map(|path| client.get(path).body).collect();
-    // Three clients at a time wait for the one connection, and each gets its own response.
+    // Three clients concurrently wait for the single connection, and each gets its own response.
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
-                let mut client = held.client();
+                let mut client = delayed.client();
                 for (path, wanted) in ["shows?maxResults=3", "events/2", "nothing"].iter().zip(&wanted) {
                     assert_eq!(&client.get(path).body, wanted, "{path}");
                 }

@@ -16,7 +16,7 @@ use crate::encode;
 use crate::session::HttpSession;
 use crate::settings::{Argument, FileArgument, Header, HeaderManagers, HttpSampler, Redirects};
 
-/// Gives the scripts around a sampler access to it: the first of the sampler's pre-processors.
+/// The first pre-processor of a sampler that scripts access: it makes the request accessible to them.
 #[derive(Debug)]
 pub struct OpenRequest {
     sampler: Arc<HttpSampler>,
@@ -24,11 +24,12 @@ pub struct OpenRequest {
     state: StateId,
 }
 
-/// The arguments of a sampler that are left after a script has removed some; `None` for all.
-type Left = Option<Box<[Argument]>>;
+/// The arguments of a sampler that remain after a script has removed some; `None` for all.
+type RemainingArguments = Option<Box<[Argument]>>;
 
 impl OpenRequest {
-    /// For this sampler, whose label is `name`; `state` contains the arguments that are left for each user.
+    /// Creates the pre-processor for this sampler, whose label is `name`; `state` stores the remaining arguments of
+    /// each user.
     #[must_use]
     pub fn new(sampler: &HttpSampler, name: Template, state: StateId) -> OpenRequest {
         OpenRequest { sampler: Arc::new(sampler.clone()), name, state }
@@ -47,14 +48,14 @@ impl Processor for OpenRequest {
             has_own_headers: false,
         };
         if let Some(headers) = headers_of_scripts(&self.sampler, user) {
-            access.own().headers = headers;
+            access.sampler_mut().headers = headers;
         }
-        if let Some(left) = user.peek_state::<Left>(self.state).and_then(|left| left.clone()) {
-            access.own().arguments = left;
+        if let Some(left) = user.peek_state::<RemainingArguments>(self.state).and_then(|left| left.clone()) {
+            access.sampler_mut().arguments = left;
         }
         user.request = Some(Box::new(access));
-        if let Some(lent) = user.lent.as_mut().and_then(|lent| lent.downcast_mut::<Lent>()) {
-            for jar in lent.jars.iter_mut().filter(|jar| jar.forgets()) {
+        if let Some(lent) = user.lent.as_mut().and_then(|lent| lent.downcast_mut::<ScriptData>()) {
+            for jar in lent.jars.iter_mut().filter(|jar| jar.clears_each_sample()) {
                 jar.begin_sample();
                 lent.is_changed = true;
             }
@@ -75,7 +76,7 @@ struct Access {
     has_own_headers: bool,
 }
 
-/// The sampler and the label as scripts have changed them; `None` for what they left as it was.
+/// The sampler and the label as changed by scripts; `None` for those that are unchanged.
 pub(crate) fn changed(user: &UserState) -> (Option<Arc<HttpSampler>>, Option<Template>) {
     let access = user.request.as_ref().and_then(|request| request.as_any().downcast_ref::<Access>());
     let Some(access) = access else { return (None, None) };
@@ -84,7 +85,7 @@ pub(crate) fn changed(user: &UserState) -> (Option<Arc<HttpSampler>>, Option<Tem
 
 /// Data that scripts can access between samples: the cookies of the session, and the headers of managers.
 #[derive(Debug, Default)]
-struct Lent {
+struct ScriptData {
     jars: Vec<Jar>,
     is_changed: bool,
     /// Headers of managers that scripts have changed, by the manager's number.
@@ -97,35 +98,36 @@ pub(crate) fn headers_of_scripts(sampler: &HttpSampler, user: &UserState) -> Opt
         return None;
     }
     let HeaderManagers::One(manager) = sampler.header_managers else { return None };
-    let lent = user.lent.as_ref()?.downcast_ref::<Lent>()?;
+    let lent = user.lent.as_ref()?.downcast_ref::<ScriptData>()?;
     lent.headers.iter().find(|(known, _)| *known == manager).map(|(_, headers)| headers.clone())
 }
 
-/// Takes over the cookies that scripts have changed.
+/// Stores cookies that scripts changed in the session.
 pub(crate) fn apply_cookies_of_scripts(session: &mut HttpSession, user: &mut UserState) {
-    let lent = user.lent.as_mut().and_then(|lent| lent.downcast_mut::<Lent>());
+    let lent = user.lent.as_mut().and_then(|lent| lent.downcast_mut::<ScriptData>());
     if let Some(lent) = lent.filter(|lent| lent.is_changed) {
         session.swap_jars(&mut lent.jars);
         lent.is_changed = false;
     }
 }
 
-/// Begins a sample without scripts that access the request.
+/// Starts a sample whose request no script accesses.
 pub(crate) fn begin_sample(session: &mut HttpSession) {
     for jar in session.jars_mut() {
         jar.begin_sample();
     }
 }
 
-/// Shows scripts the cookies of the session.
+/// Copies the cookies of the session to the data that scripts can access.
 pub(crate) fn show_cookies_to_scripts(session: &HttpSession, user: &mut UserState) {
-    let headers = user.lent.take().and_then(|lent| lent.downcast::<Lent>().ok()).map(|lent| lent.headers);
+    let headers =
+        user.lent.take().and_then(|lent| lent.downcast::<ScriptData>().ok()).map(|lent| lent.headers);
     let headers = headers.unwrap_or_default();
-    user.lent = Some(Box::new(Lent { jars: session.jars().to_vec(), is_changed: false, headers }));
+    user.lent = Some(Box::new(ScriptData { jars: session.jars().to_vec(), is_changed: false, headers }));
 }
 
 impl Access {
-    fn own(&mut self) -> &mut HttpSampler {
+    fn sampler_mut(&mut self) -> &mut HttpSampler {
         self.is_changed = true;
         Arc::make_mut(&mut self.sampler)
     }
@@ -145,10 +147,10 @@ impl Access {
         })
     }
 
-    /// The index of the sampler's cookies among those that scripts can access.
+    /// Calls `work` with the sampler's cookies among those that scripts can access.
     fn with_jar<T>(&self, user: &mut UserState, work: impl FnOnce(&mut Jar) -> T) -> Option<T> {
         let manager = self.sampler.cookies.as_ref()?;
-        let mut lent = match user.lent.take().map(|lent| lent.downcast::<Lent>()) {
+        let mut lent = match user.lent.take().map(|lent| lent.downcast::<ScriptData>()) {
             Some(Ok(lent)) => lent,
             _ => Box::default(),
         };
@@ -165,7 +167,7 @@ impl Access {
         Some(value)
     }
 
-    /// Headers from their texts; unchanged ones keep their templates.
+    /// Converts texts to headers; unchanged headers keep their templates.
     fn headers_of(&mut self, user: &mut UserState, given: Vec<(String, String)>) -> Box<[Header]> {
         let mut known: Vec<Option<Header>> = self.sampler.headers.iter().cloned().map(Some).collect();
         let mut take = |name: &str, value: &str| {
@@ -176,21 +178,24 @@ impl Access {
                 .find(|at| known[*at].as_ref().is_some_and(|header| is_same(header, user)))?;
             known[at].take()
         };
-        let made = |name: &str, value: &str| Header {
+        let new_header = |name: &str, value: &str| Header {
             name: Template::literal(name),
             value: Template::literal(value),
         };
-        given.iter().map(|(name, value)| take(name, value).unwrap_or_else(|| made(name, value))).collect()
+        given
+            .iter()
+            .map(|(name, value)| take(name, value).unwrap_or_else(|| new_header(name, value)))
+            .collect()
     }
 
-    /// JMeter splits the query off the path of a GET.
+    /// Sets the path. As in JMeter, the query in the path of a GET becomes arguments.
     fn set_path(&mut self, user: &mut UserState, path: &str) {
         let method = self.sampler.method.text(user).into_owned();
         let is_url = path.starts_with("http://") || path.starts_with("https://");
         let query =
             if is_url || !matches!(method.as_str(), "GET" | "DELETE") { None } else { path.split_once('?') };
         let Some((path, query)) = query else {
-            self.own().path = Template::literal(path);
+            self.sampler_mut().path = Template::literal(path);
             return;
         };
         let decoded = |text: &str| encode::form_decode(text).unwrap_or_else(|| text.to_owned());
@@ -208,7 +213,7 @@ impl Access {
                 content_type: Template::default(),
             });
         }
-        let own = self.own();
+        let own = self.sampler_mut();
         own.path = Template::literal(path);
         own.arguments = arguments.into();
     }
@@ -238,15 +243,15 @@ impl RequestAccess for Access {
             }
             RequestText::Path => self.set_path(user, text),
             RequestText::ContentEncoding => match Charset::named(text) {
-                Some(charset) => self.own().encoding = ContentEncoding::Known(charset),
+                Some(charset) => self.sampler_mut().encoding = ContentEncoding::Known(charset),
                 None => return false,
             },
-            RequestText::Method => self.own().method = literal,
-            RequestText::Protocol => self.own().protocol = literal,
-            RequestText::Domain => self.own().domain = literal,
-            RequestText::Port => self.own().port = literal,
-            RequestText::ConnectTimeout => self.own().connect_timeout = literal,
-            RequestText::ResponseTimeout => self.own().response_timeout = literal,
+            RequestText::Method => self.sampler_mut().method = literal,
+            RequestText::Protocol => self.sampler_mut().protocol = literal,
+            RequestText::Domain => self.sampler_mut().domain = literal,
+            RequestText::Port => self.sampler_mut().port = literal,
+            RequestText::ConnectTimeout => self.sampler_mut().connect_timeout = literal,
+            RequestText::ResponseTimeout => self.sampler_mut().response_timeout = literal,
         }
         true
     }
@@ -264,7 +269,7 @@ impl RequestAccess for Access {
 
     fn set_flag(&mut self, which: RequestFlag, on: bool) {
         let redirects = self.sampler.redirects;
-        let own = self.own();
+        let own = self.sampler_mut();
         match which {
             RequestFlag::RawBody => own.raw_body = on,
             RequestFlag::KeepAlive => own.keep_alive = on,
@@ -298,19 +303,19 @@ impl RequestAccess for Access {
             use_equals: argument.use_equals,
             content_type: Template::literal(&argument.content_type),
         };
-        self.own().arguments = arguments.into_iter().map(of).collect();
+        self.sampler_mut().arguments = arguments.into_iter().map(of).collect();
     }
 
     fn remove_arguments(&mut self, user: &mut UserState, places: &[usize]) {
         let without = |arguments: &[Argument]| -> Box<[Argument]> {
-            let kept = arguments.iter().enumerate().filter(|(at, _)| !places.contains(at));
-            kept.map(|(_, argument)| argument.clone()).collect()
+            let remaining = arguments.iter().enumerate().filter(|(at, _)| !places.contains(at));
+            remaining.map(|(_, argument)| argument.clone()).collect()
         };
-        let left = user.state::<Left>(self.state, || None);
+        let left = user.state::<RemainingArguments>(self.state, || None);
         let before = left.take().unwrap_or_else(|| self.plan.arguments.clone());
         *left = Some(without(&before));
         let now = without(&self.sampler.arguments);
-        self.own().arguments = now;
+        self.sampler_mut().arguments = now;
     }
 
     fn headers(&mut self, user: &mut UserState) -> Option<Vec<(String, String)>> {
@@ -327,13 +332,13 @@ impl RequestAccess for Access {
         let headers = self.headers_of(user, headers);
         if let (HeaderManagers::One(manager), false) = (self.sampler.header_managers, self.has_own_headers) {
             self.sampler.shared.scripts_change_headers.store(true, Ordering::Relaxed);
-            let lent = user.lent.take().and_then(|lent| lent.downcast::<Lent>().ok());
+            let lent = user.lent.take().and_then(|lent| lent.downcast::<ScriptData>().ok());
             let mut lent = lent.unwrap_or_default();
             lent.headers.retain(|(known, _)| *known != manager);
             lent.headers.push((manager, headers.clone()));
             user.lent = Some(lent);
         }
-        self.own().headers = headers;
+        self.sampler_mut().headers = headers;
     }
 
     fn set_header_manager(&mut self, user: &mut UserState, headers: Vec<(String, String)>) {
@@ -346,7 +351,7 @@ impl RequestAccess for Access {
         }
         self.has_own_headers = true;
         let all = self.headers_of(user, all);
-        self.own().headers = all;
+        self.sampler_mut().headers = all;
     }
 
     fn files(&mut self, user: &mut UserState) -> Vec<RequestFile> {
@@ -364,7 +369,7 @@ impl RequestAccess for Access {
             parameter: Template::literal(&file.parameter),
             mime: Template::literal(&file.mime),
         };
-        self.own().files = files.into_iter().map(of).collect();
+        self.sampler_mut().files = files.into_iter().map(of).collect();
     }
 
     fn cookies(&mut self, user: &mut UserState) -> Option<Vec<RequestCookie>> {

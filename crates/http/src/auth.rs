@@ -1,4 +1,5 @@
-//! HTTP Authorization Manager: Basic credentials, sent preemptively as JMeter does by default, and the responses to
+//! HTTP Authorization Manager: Basic credentials, which are sent preemptively as JMeter does by default, and responses
+//! to
 //! challenges.
 
 use base64::Engine as _;
@@ -8,14 +9,14 @@ use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use rand::Rng as _;
 
-use crate::digest::{self, Asked, Challenge};
+use crate::digest::{self, Challenge, DigestRequest};
 use crate::url_parts;
 use crate::wire_request::WireRequest;
 
 /// One row of the manager's table.
 #[derive(Debug, Clone)]
 pub struct Authorization {
-    /// `Authorization.url`: the credentials are for URLs that begin so.
+    /// `Authorization.url`: the credentials apply to URLs with this prefix.
     pub url: Template,
     /// `Authorization.username`
     pub user: Template,
@@ -25,7 +26,7 @@ pub struct Authorization {
     pub domain: Template,
     /// `Authorization.realm`; empty: any.
     pub realm: Template,
-    /// `Authorization.mechanism` is Basic: the credentials are sent unasked.
+    /// Whether `Authorization.mechanism` is Basic: the credentials are sent preemptively.
     pub basic: bool,
 }
 
@@ -41,26 +42,26 @@ impl Authorization {
 /// An HTTP Authorization Manager.
 #[derive(Debug, Clone, Default)]
 pub struct AuthManager {
-    /// Its rows, in order; the first that fits counts.
+    /// Its rows, in order; the first match counts.
     pub entries: Vec<Authorization>,
-    /// `httpclient4.auth.preemptive` is off: nothing is sent unasked, and realms must be the same.
+    /// `httpclient4.auth.preemptive` is off: credentials are sent only on request, and realms must be equal.
     pub waits: bool,
 }
 
-/// What a request has been authorized with.
+/// The scheme with which a request was authorized.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Used {
+pub(crate) enum UsedScheme {
     Basic,
     Digest,
 }
 
-/// What follows a server's question.
+/// The reaction to a challenge.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Reply {
-    /// The request is sent once more, authorized so; `None`: as it was, since HttpClient tries in vain.
-    Again(Option<String>, Used),
-    /// The question is the answer.
-    Nothing,
+pub(crate) enum AuthReply {
+    /// Repeat the request with this `Authorization` header; `None` repeats it unchanged, as HttpClient does in vain.
+    Repeat(Option<String>, UsedScheme),
+    /// Use the challenge as the response of the sample.
+    Stop,
 }
 
 impl AuthManager {
@@ -69,13 +70,13 @@ impl AuthManager {
         if self.waits {
             return None;
         }
-        let entry = self.fitting(user, url).filter(|entry| entry.basic)?;
+        let entry = self.matching_entry(user, url).filter(|entry| entry.basic)?;
         let name = entry.principal(user);
         let password = entry.password.text(user);
         Some(basic(&name, &password))
     }
 
-    fn fitting(&self, user: &mut UserState, url: &str) -> Option<&Authorization> {
+    fn matching_entry(&self, user: &mut UserState, url: &str) -> Option<&Authorization> {
         self.entries.iter().find(|entry| {
             let prefix = entry.url.text(user);
             url.starts_with(&*prefix)
@@ -91,7 +92,7 @@ impl AuthManager {
                 same_server && Some(&*entry.realm.text(user)) == realm
             })?
         } else {
-            let entry = self.fitting(user, url)?;
+            let entry = self.matching_entry(user, url)?;
             let own = entry.realm.text(user);
             if !own.is_empty() && realm.is_some_and(|realm| realm != own) {
                 return None;
@@ -108,14 +109,14 @@ impl AuthManager {
         user: &mut UserState,
         request: &WireRequest,
         challenges: &[String],
-        used: Option<&Used>,
-    ) -> Reply {
+        used: Option<&UsedScheme>,
+    ) -> AuthReply {
         let challenges: Vec<Challenge> = challenges.iter().map(|header| Challenge::parse(header)).collect();
         let of = |scheme: &str| challenges.iter().rev().find(|challenge| challenge.scheme == scheme);
         match used {
-            Some(Used::Basic) if of("basic").is_some() => return Reply::Nothing,
-            Some(Used::Digest) if of("digest").is_some_and(|challenge| !challenge.is_stale()) => {
-                return Reply::Nothing;
+            Some(UsedScheme::Basic) if of("basic").is_some() => return AuthReply::Stop,
+            Some(UsedScheme::Digest) if of("digest").is_some_and(|challenge| !challenge.is_stale()) => {
+                return AuthReply::Stop;
             }
             _ => {}
         }
@@ -127,9 +128,9 @@ impl AuthManager {
             let line = String::from_utf8_lossy(&request.wire);
             let uri = line.split(' ').nth(1).unwrap_or("/");
             let body = request.has_body.then_some(&request.body[..]);
-            let asked = Asked { method: &request.method, uri, body };
-            match digest::answer(challenge, asked, &name, &password, &cnonce, 1) {
-                Ok(header) => return Reply::Again(Some(header), Used::Digest),
+            let digest_request = DigestRequest { method: &request.method, uri, body };
+            match digest::authorization(challenge, digest_request, &name, &password, &cnonce, 1) {
+                Ok(header) => return AuthReply::Repeat(Some(header), UsedScheme::Digest),
                 Err(why) => {
                     user.log(Level::Warn, &format!("cannot authorize {}: {why}", request.url));
                     in_vain = true;
@@ -139,16 +140,16 @@ impl AuthManager {
         if let Some(challenge) = of("basic")
             && let Some((name, password)) = self.credentials(user, &request.url, challenge.parameter("realm"))
         {
-            return Reply::Again(Some(basic(&name, &password)), Used::Basic);
+            return AuthReply::Repeat(Some(basic(&name, &password)), UsedScheme::Basic);
         }
         if in_vain {
-            return Reply::Again(None, Used::Digest);
+            return AuthReply::Repeat(None, UsedScheme::Digest);
         }
         if let Some(other) = ["ntlm", "negotiate", "kerberos"].into_iter().find(|scheme| of(scheme).is_some())
         {
             user.log(Level::Warn, &format!("{} asks for {other}, which is not supported", request.url));
         }
-        Reply::Nothing
+        AuthReply::Stop
     }
 }
 
@@ -157,16 +158,16 @@ pub(crate) fn basic(user: &str, password: &str) -> String {
     format!("Basic {}", STANDARD.encode(format!("{user}:{password}")))
 }
 
-/// Whether two URLs lead to the same host and port.
-fn same_server(one: &str, other: &str) -> bool {
+/// Whether two URLs have the same host and port.
+fn same_server(left: &str, right: &str) -> bool {
     let server = |url: &str| {
         let parts = url_parts::split(url).ok()?;
         Some((parts.host.to_owned(), parts.port.unwrap_or(if parts.secure { 443 } else { 80 })))
     };
-    server(one).is_some_and(|one| Some(one) == server(other))
+    server(left).is_some_and(|left| Some(left) == server(right))
 }
 
-/// The URL with the scheme's port named, or not named, if that is the port it goes to.
+/// The URL with the default port of its scheme added if it is omitted, or omitted if it is present.
 fn with_other_port_form(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
     let default = if scheme == "https" { ":443" } else { ":80" };
@@ -184,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn default_ports_may_be_named_or_not() {
+    fn default_ports_may_be_omitted() {
         assert_eq!(with_other_port_form("http://h/x").as_deref(), Some("http://h:80/x"));
         assert_eq!(with_other_port_form("https://h:443/x").as_deref(), Some("https://h/x"));
         assert_eq!(with_other_port_form("http://h:8080/x"), None);

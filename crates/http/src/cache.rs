@@ -1,4 +1,4 @@
-//! HTTP Cache Manager: what a browser's cache would spare the server, as JMeter imitates it.
+//! HTTP Cache Manager: simulates a browser's cache as JMeter does.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -17,18 +17,18 @@ pub struct CacheManager {
     pub controlled_by_group: bool,
     /// `useExpires`: no request while the copy is fresh according to `Expires` or `Cache-Control: max-age`.
     pub use_expires: bool,
-    /// `maxSize`: entries kept.
+    /// `maxSize`: the maximum number of entries.
     pub size_max: usize,
-    /// What becomes of a sample that needs no request.
+    /// The result of a sample that needs no request.
     pub when_fresh: WhenFresh,
 }
 
-/// What becomes of a sample that needs no request (property `cache_manager.cached_resource_mode`).
+/// The result of a sample that needs no request (property `cache_manager.cached_resource_mode`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WhenFresh {
-    /// No cache manager (JMeter's default).
+    /// There is no sample (JMeter's default).
     NoSample,
-    /// It succeeds with this code and message.
+    /// A successful sample with this code and message.
     Sample {
         /// Response code.
         code: String,
@@ -45,7 +45,7 @@ struct Entry {
     vary: Option<String>,
 }
 
-/// The headers of a response that decide about its copy.
+/// The headers of a response that determine how it is cached.
 #[derive(Debug, Clone, Default)]
 pub struct CacheHeaders {
     /// `Last-Modified`
@@ -62,21 +62,21 @@ pub struct CacheHeaders {
     pub vary: Option<String>,
 }
 
-/// What the cache has for a request.
+/// The cached information for a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Known<'c> {
-    /// For `If-Modified-Since`.
+    /// The value for `If-Modified-Since`.
     pub last_modified: Option<&'c str>,
-    /// For `If-None-Match`.
+    /// The value for `If-None-Match`.
     pub etag: Option<&'c str>,
-    /// No request is needed.
+    /// Whether no request is needed.
     pub fresh: bool,
 }
 
 /// The cache of one user under one manager.
 #[derive(Debug)]
 pub struct Cache {
-    /// Whose cache.
+    /// The manager of the cache.
     pub manager: Arc<CacheManager>,
     entries: HashMap<String, Entry>,
     order: VecDeque<String>,
@@ -88,7 +88,7 @@ impl Cache {
         Self { manager: Arc::clone(manager), entries: HashMap::new(), order: VecDeque::new() }
     }
 
-    /// An iteration begins; `same_user`: as the same visitor.
+    /// Starts an iteration; `same_user`: the visitor does not change.
     pub fn iteration_started(&mut self, same_user: bool) {
         let manager = &self.manager;
         let clear = if manager.controlled_by_group { !same_user } else { manager.clear_each_iteration };
@@ -98,7 +98,7 @@ impl Cache {
         }
     }
 
-    /// What is known about a URL; `headers` are the request's, one `Name: value` per line.
+    /// Looks up a URL; `headers` are those of the request, one `Name: value` per line.
     pub fn look_up(&self, url: &str, headers: &[u8], now_ms: i64) -> Option<Known<'_>> {
         let mut entry = self.entries.get(url)?;
         if let Some(vary) = &entry.vary {
@@ -111,7 +111,7 @@ impl Cache {
         })
     }
 
-    /// A response to a GET request arrived.
+    /// Stores a response to a GET request.
     pub fn save(
         &mut self,
         url: &str,
@@ -155,16 +155,16 @@ impl Cache {
         match response.vary {
             Some(vary) => {
                 let key = vary_key(url, &vary, request_headers);
-                self.put(url.to_owned(), Entry { vary: Some(vary), ..entry.clone() });
-                self.put(key, entry);
+                self.insert(url.to_owned(), Entry { vary: Some(vary), ..entry.clone() });
+                self.insert(key, entry);
             }
-            // JMeter keeps the first copy of a URL.
+            // JMeter retains the first entry of a URL.
             None if self.entries.contains_key(url) => {}
-            None => self.put(url.to_owned(), entry),
+            None => self.insert(url.to_owned(), entry),
         }
     }
 
-    fn put(&mut self, key: String, entry: Entry) {
+    fn insert(&mut self, key: String, entry: Entry) {
         if self.entries.insert(key.clone(), entry).is_none() {
             self.order.push_back(key);
         }
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_kept() {
+    fn uncacheable_responses_and_excess_entries_are_dropped() {
         let mut cache = cache(true);
         cache.save("a", b"", "200", CacheHeaders::default(), 0);
         let etag = || CacheHeaders { etag: Some("x".into()), ..CacheHeaders::default() };

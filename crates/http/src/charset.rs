@@ -1,4 +1,4 @@
-//! How texts become bytes.
+//! The character encodings of requests.
 
 use std::borrow::Cow;
 
@@ -21,7 +21,7 @@ impl ContentEncoding {
     /// The charset of the next sample.
     ///
     /// # Errors
-    /// As in Java for a name that is not one of a known charset.
+    /// The name is not that of a known charset; the failure is the same as in Java.
     pub(crate) fn charset(&self, user: &mut UserState) -> Result<Charset, Failure> {
         match self {
             Self::Known(charset) => Ok(*charset),
@@ -32,7 +32,7 @@ impl ContentEncoding {
         }
     }
 
-    /// Its name as the next sample has it.
+    /// The name of the encoding in the next sample.
     pub(crate) fn name(&self, user: &mut UserState) -> String {
         match self {
             Self::Known(charset) => charset.name().to_owned(),
@@ -41,7 +41,7 @@ impl ContentEncoding {
     }
 }
 
-/// What Java throws for the name of no charset.
+/// The exception that Java throws for an unknown charset name.
 fn unknown(name: &str) -> Failure {
     let class = if Charset::may_be_name(name) {
         "java.nio.charset.UnsupportedCharsetException"
@@ -51,7 +51,7 @@ fn unknown(name: &str) -> Failure {
     Failure::new(class, name)
 }
 
-/// How texts become bytes.
+/// A character encoding.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Charset {
     /// UTF-8, JMeter's default.
@@ -66,7 +66,7 @@ pub enum Charset {
 }
 
 impl Charset {
-    /// The charset of that name, if it is supported.
+    /// Returns the charset with this name, if it is supported.
     pub fn named(name: &str) -> Option<Self> {
         let name = name.trim();
         let is = |names: &[&str]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
@@ -79,7 +79,7 @@ impl Charset {
         if is(&["US-ASCII", "ASCII"]) {
             return Some(Self::Ascii);
         }
-        // A few names of Java; other labels of the web can mean a different charset in Java.
+        // A few names in Java; other labels of the web can mean a different charset in Java.
         let label = match name.to_ascii_lowercase().as_str() {
             "cp1250" => "windows-1250".to_owned(),
             "cp1251" => "windows-1251".to_owned(),
@@ -100,7 +100,7 @@ impl Charset {
             })
     }
 
-    /// Java's name of it.
+    /// Java's name of the charset.
     pub fn name(self) -> &'static str {
         match self {
             Self::Utf8 => "UTF-8",
@@ -111,7 +111,7 @@ impl Charset {
         }
     }
 
-    /// The text of these bytes; what is none becomes U+FFFD, as in Java.
+    /// Decodes bytes; invalid ones become U+FFFD, as in Java.
     pub(crate) fn decode(self, bytes: &[u8]) -> Cow<'_, str> {
         let replacement = char::REPLACEMENT_CHARACTER;
         match self {
@@ -125,7 +125,7 @@ impl Charset {
         }
     }
 
-    /// Appends `text`; what the charset lacks becomes `?`, as in Java.
+    /// Encodes and appends `text`; characters that the charset lacks become `?`, as in Java.
     pub(crate) fn encode(self, text: &str, out: &mut Vec<u8>) {
         let most = match self {
             Self::Utf8 => {
@@ -147,7 +147,7 @@ fn encode_other(encoding: &'static Encoding, text: &str, out: &mut Vec<u8>) {
     if encoding == encoding_rs::GBK
         && let Some((before, after)) = text.split_once('€')
     {
-        // The one character that the web has elsewhere.
+        // The only character that is encoded differently on the web.
         encode_other(encoding, before, out);
         out.extend_from_slice(b"\xa2\xe3");
         return encode_other(encoding, after, out);
@@ -188,7 +188,7 @@ mod tests {
             charset.encode("€日", &mut out);
             assert_eq!((charset.name(), &out[..]), (java, bytes), "{name}");
         }
-        // The web takes the first two for others, and writes no UTF-16.
+        // On the web, the first two labels mean other charsets, and UTF-16 cannot be written.
         for name in ["iso-8859-9", "tis-620", "UTF-16", "nonsense"] {
             assert_eq!(Charset::named(name), None, "{name}");
             assert!(Charset::may_be_name(name));

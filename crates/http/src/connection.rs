@@ -1,4 +1,4 @@
-//! One connection, and what is sent and read over it.
+//! A connection: sending requests and receiving responses.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -23,19 +23,19 @@ use crate::origin::Origin;
 use crate::proxy_address::ProxyAddress;
 use crate::response::{Progress, ResponseReader, Sink};
 
-/// One read takes at most so much.
+/// The maximum number of bytes of one read.
 const READ_BYTES: usize = 64 * 1024;
 
-/// The same where the body is not kept: what is not read need not be copied, see [`poll_skip`].
+/// The same if the body is not retained: unread data does not have to be copied, see [`poll_skip`].
 const READ_BYTES_SKIPPING: usize = 16 * 1024;
 
-/// A body of which nothing is kept is thrown away inside the kernel when so much of it is still to come.
+/// A body that is not retained is discarded in the kernel if at least this many bytes are still to come.
 const SKIP_BYTES_MIN: u64 = 8 * 1024;
 
-/// Most bytes thrown away at once.
+/// The maximum number of bytes that are discarded at once.
 const SKIP_BYTES_MAX: usize = 1 << 20;
 
-/// JMeter's `httpclient4.time_to_live`: no connection is used for longer, in milliseconds.
+/// JMeter's `httpclient4.time_to_live`: the maximum age of a connection that is used, in milliseconds.
 const TIME_TO_LIVE_MS: u64 = 60_000;
 
 thread_local! {
@@ -43,13 +43,13 @@ thread_local! {
     static BUFFER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Lends the thread's read buffer, of so many bytes.
+/// Calls `read` with the thread's read buffer, shortened to `bytes`.
 fn with_buffer<R>(bytes: usize, read: impl FnOnce(&mut [u8]) -> R) -> R {
-    // Taken out: unpacking what was read may be suspended, and another user may read meanwhile.
+    // The buffer is taken out, because decompressing may be suspended and another user may read meanwhile.
     let mut buffer = BUFFER.take();
     if buffer.len() < bytes {
-        // A large one is address space only: fresh pages are zero and cost nothing until they are written to,
-        // which a skipping kernel never does.
+        // A large buffer takes only address space: fresh pages are zero and take no memory until they are
+        // written to, which the kernel never does when it discards data.
         buffer = vec![0; if bytes <= READ_BYTES { READ_BYTES } else { SKIP_BYTES_MAX }];
     }
     let result = read(&mut buffer[..bytes]);
@@ -65,9 +65,9 @@ enum Stream {
 /// A connection to an origin, perhaps through a proxy.
 pub(crate) struct Connection {
     stream: Stream,
-    /// Where it leads.
+    /// The server.
     pub(crate) origin: Arc<Origin>,
-    /// Through whom.
+    /// The proxy.
     pub(crate) proxy: Option<Arc<ProxyAddress>>,
     /// The local address from the plan.
     pub(crate) source: Option<IpAddr>,
@@ -75,8 +75,8 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Connects to `origin`, or to the proxy on the way to it. Without a proxy the TLS handshake is included; through
-    /// one it waits for a tunnel, see [`Connection::secured`].
+    /// Connects to `origin`, or to its proxy. Without a proxy this includes the TLS handshake; through a proxy the
+    /// handshake takes place in a tunnel, see [`Connection::secured`].
     pub(crate) async fn open(
         origin: &Arc<Origin>,
         proxy: Option<&Arc<ProxyAddress>>,
@@ -100,8 +100,8 @@ impl Connection {
         if origin.secure && proxy.is_none() { opened.secured(options).await } else { Ok(opened) }
     }
 
-    /// A connection over a stream that leads to `origin`, before a TLS handshake.
-    pub(crate) fn over(stream: TcpStream, origin: &Arc<Origin>, now: Nanos) -> Self {
+    /// Wraps a stream to `origin`, before a TLS handshake.
+    pub(crate) fn from_stream(stream: TcpStream, origin: &Arc<Origin>, now: Nanos) -> Self {
         Self {
             stream: Stream::Plain(stream),
             origin: Arc::clone(origin),
@@ -111,7 +111,7 @@ impl Connection {
         }
     }
 
-    /// Makes the TLS handshake with the server at the other end.
+    /// Makes the TLS handshake with the server.
     pub(crate) async fn secured(mut self, options: &ConnectOptions<'_>) -> Result<Self, Failure> {
         if let Stream::Plain(stream) = self.stream {
             self.stream = Stream::Tls(Box::new(handshake(stream, &self.origin, options).await?));
@@ -119,7 +119,7 @@ impl Connection {
         Ok(self)
     }
 
-    /// Whether an idle connection can carry another request: neither too old nor closed by the other side.
+    /// Whether an idle connection can be used for another request: it is neither too old nor closed by the server.
     pub(crate) fn is_usable(&mut self, now: Nanos) -> bool {
         if now >= self.expires {
             return false;
@@ -131,14 +131,14 @@ impl Connection {
                 matches!(stream.try_read(&mut byte), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
             }
             Stream::Tls(stream) => {
-                let mut nobody = Context::from_waker(Waker::noop());
-                Pin::new(&mut **stream).poll_read(&mut nobody, &mut ReadBuf::new(&mut byte)).is_pending()
+                let mut context = Context::from_waker(Waker::noop());
+                Pin::new(&mut **stream).poll_read(&mut context, &mut ReadBuf::new(&mut byte)).is_pending()
             }
         }
     }
 
-    /// Keeps the idle connection for this many milliseconds, as promised by the server or set by the properties.
-    pub(crate) fn promised(&mut self, now: Nanos, ms: u64) {
+    /// Limits the idle time of the connection to this many milliseconds, which the server or the properties specify.
+    pub(crate) fn limit_idle_time(&mut self, now: Nanos, ms: u64) {
         self.expires = self.expires.min(now + Nanos::from_millis(ms).0);
     }
 
@@ -146,7 +146,7 @@ impl Connection {
     pub(crate) async fn send(&mut self, request: &[u8]) -> Result<(), Failure> {
         let sent = match &mut self.stream {
             Stream::Plain(stream) => {
-                // One write does for nearly every request; the long way round is for the rest.
+                // One write is sufficient for nearly every request; the slower call handles the rest.
                 match write_once(stream, request) {
                     Ok(written) if written == request.len() => return Ok(()),
                     Ok(written) => stream.write_all(&request[written..]).await,
@@ -164,8 +164,8 @@ impl Connection {
         sent.map_err(|error| Failure::socket(&error))
     }
 
-    /// Reads the response to its end. Gives the times of its first and its last byte, if there was any; `timeout` is the
-    /// longest silence.
+    /// Reads the response to its end. Returns the times of its first and its last byte, if there was any; `timeout` is
+    /// the maximum time between two reads.
     pub(crate) async fn receive(
         &mut self,
         reader: &mut ResponseReader,
@@ -253,7 +253,7 @@ enum Step {
     Closed,
 }
 
-/// Throws bytes of a body away without copying them out of the kernel (`MSG_TRUNC` on TCP).
+/// Discards bytes of a body without copying them from the kernel (`MSG_TRUNC` on TCP).
 #[cfg(target_os = "linux")]
 fn poll_skip(stream: &TcpStream, cx: &mut Context<'_>, reader: &ResponseReader) -> Poll<io::Result<u64>> {
     use rustix::net::{RecvFlags, recv};
@@ -262,9 +262,9 @@ fn poll_skip(stream: &TcpStream, cx: &mut Context<'_>, reader: &ResponseReader) 
     let want = usize::try_from(reader.skippable()).unwrap_or(usize::MAX).min(SKIP_BYTES_MAX - 1) + 1;
     loop {
         std::task::ready!(stream.poll_read_ready(cx))?;
-        let skipped = with_buffer(want, |space| {
+        let skipped = with_buffer(want, |buffer| {
             stream.try_io(Interest::READABLE, || {
-                let (_, bytes) = recv(stream, &mut *space, RecvFlags::TRUNC)?;
+                let (_, bytes) = recv(stream, &mut *buffer, RecvFlags::TRUNC)?;
                 Ok(bytes)
             })
         });
@@ -301,8 +301,9 @@ async fn handshake(
     let failed = |message: String| Failure::new("javax.net.ssl.SSLHandshakeException", message);
     let name = rustls::pki_types::ServerName::try_from(origin.bare_host().to_owned())
         .map_err(|error| failed(error.to_string()))?;
-    let shown = options.shared.shown(options.key_alias).map_err(|error| failed(error.to_string()))?;
-    let shake = TlsConnector::from(Arc::clone(&shown.config)).connect(name, stream);
+    let client_tls =
+        options.shared.client_tls(options.key_alias).map_err(|error| failed(error.to_string()))?;
+    let shake = TlsConnector::from(Arc::clone(&client_tls.config)).connect(name, stream);
     let shaken = match options.timeout {
         None => shake.await,
         Some(timeout) => match tokio::time::timeout(timeout, shake).await {
@@ -310,7 +311,7 @@ async fn handshake(
             Err(_) => return Err(Failure::read_timeout()),
         },
     };
-    if let Some(failure) = shown.missed() {
+    if let Some(failure) = client_tls.missing_key_failure() {
         return Err(failure);
     }
     shaken.map_err(|error| match error.kind() {
@@ -325,7 +326,7 @@ async fn handshake(
     })
 }
 
-/// One write, without the bookkeeping of the C library around a call that may be cancelled.
+/// Writes once, without the overhead of the C library for cancellation points.
 #[cfg(target_os = "linux")]
 fn write_once(stream: &TcpStream, bytes: &[u8]) -> io::Result<usize> {
     use rustix::net::{SendFlags, send};

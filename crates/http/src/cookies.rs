@@ -1,5 +1,5 @@
-//! Cookies of a user, as JMeter's HTTP Cookie Manager keeps them under its `standard` policy (RFC 6265, lenient) and under
-//! that of RFC 2109.
+//! The cookies of a user, as in JMeter's HTTP Cookie Manager with the `standard` policy (RFC 6265, lenient) and with
+//! the policy `rfc2109`.
 
 mod cookie;
 mod list;
@@ -18,7 +18,7 @@ use crate::dates;
 use crate::origin::Origin;
 use busyhour_program::ElementError;
 
-/// A cookie the plan gives every user to start with.
+/// A cookie of the plan, with which every user starts.
 #[derive(Debug, Clone)]
 pub struct InitialCookie {
     /// Name.
@@ -31,7 +31,7 @@ pub struct InitialCookie {
     pub path: Template,
     /// `Cookie.secure`.
     pub secure: bool,
-    /// `Cookie.expires`, seconds since 1970; 0: with the session.
+    /// `Cookie.expires`, seconds since 1970; 0: at the end of the session.
     pub expires_s: i64,
     /// `Cookie.domain_specified`.
     pub domain_specified: bool,
@@ -39,15 +39,15 @@ pub struct InitialCookie {
     pub path_specified: bool,
 }
 
-/// Which cookies are taken, and how they are sent.
+/// Which cookies are accepted, and how they are sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CookiePolicy {
     /// `standard`: RFC 6265.
     #[default]
     Standard,
-    /// `rfc2109`: cookies have a version, and go back with the attributes they came with.
+    /// `rfc2109`: cookies have a version, and are sent back with their attributes.
     Rfc2109,
-    /// `ignoreCookies`: none are sent or kept.
+    /// `ignoreCookies`: none are sent or stored.
     Ignore,
 }
 
@@ -62,45 +62,46 @@ pub struct CookieManager {
     pub controlled_by_group: bool,
     /// `CookieManager.policy`.
     pub policy: CookiePolicy,
-    /// Prefix of the variables that receive the cookies (property `CookieManager.save.cookies`), if they do.
+    /// The prefix of the variables in which cookies are stored (property `CookieManager.save.cookies`), if enabled.
     pub save_as: Option<String>,
     /// Whether cookies without a value are dropped (property `CookieManager.delete_null_cookies`).
     pub delete_empty: bool,
-    /// Whether cookies must fit the URL they came from (property `CookieManager.check.cookies`).
+    /// Whether cookies must match the URL of their response (property `CookieManager.check.cookies`).
     pub check: bool,
 }
 
-/// The version of cookies of the plan.
+/// The version of the plan's cookies.
 const INITIAL_VERSION: i32 = 1;
 
 /// The cookies of one user under one manager.
 #[derive(Debug, Clone)]
 pub struct Jar {
-    /// Whose cookies.
+    /// The manager of the cookies.
     pub manager: Arc<CookieManager>,
     cookies: CookieList,
-    /// A script has cleared the manager, which in JMeter keeps cookies for one sample from then on.
-    forgets: bool,
-    /// Cookies were dropped because there were too many.
+    /// Whether a script has cleared the manager, which in JMeter makes it retain cookies for only one sample from then
+    /// on.
+    clears_each_sample: bool,
+    /// Whether cookies were dropped because there were too many.
     has_dropped: bool,
 }
 
 impl Jar {
-    /// The jar of a user that has made no request yet.
+    /// Creates the jar of a user that has not made a request yet.
     pub fn new(manager: &Arc<CookieManager>, user: &mut UserState) -> Self {
         let (manager, cookies) = (Arc::clone(manager), CookieList::default());
-        let mut jar = Self { manager, cookies, forgets: false, has_dropped: false };
-        jar.restart(user);
+        let mut jar = Self { manager, cookies, clears_each_sample: false, has_dropped: false };
+        jar.reset(user);
         jar
     }
 
-    /// Forgets the cookies that another jar holds, too.
-    pub(crate) fn forget(&mut self, other: &Jar) {
+    /// Removes the cookies that another jar contains.
+    pub(crate) fn remove_all(&mut self, other: &Jar) {
         self.cookies.remove_all(&other.cookies);
     }
 
-    /// Forgets everything but the cookies to start with.
-    pub fn restart(&mut self, user: &mut UserState) {
+    /// Removes all cookies except the initial ones.
+    pub fn reset(&mut self, user: &mut UserState) {
         self.cookies.clear();
         for cookie in &self.manager.initial {
             self.cookies.push(Cookie {
@@ -117,7 +118,7 @@ impl Jar {
         }
     }
 
-    /// The cookies in their order.
+    /// The cookies in order.
     pub(crate) fn cookies(&self) -> Vec<RequestCookie> {
         let of = |cookie: &Cookie| RequestCookie {
             name: cookie.name.clone(),
@@ -136,17 +137,17 @@ impl Jar {
     /// Removes all cookies, as a script does.
     pub(crate) fn clear(&mut self) {
         self.cookies.clear();
-        self.forgets = true;
+        self.clears_each_sample = true;
     }
 
     /// Whether a script has cleared the manager.
-    pub(crate) fn forgets(&self) -> bool {
-        self.forgets
+    pub(crate) fn clears_each_sample(&self) -> bool {
+        self.clears_each_sample
     }
 
-    /// A sample begins: a manager that a script has cleared forgets the cookies of the sample before.
+    /// Starts a sample: if a script has cleared the manager, the cookies of the previous sample are removed.
     pub(crate) fn begin_sample(&mut self) {
-        if self.forgets {
+        if self.clears_each_sample {
             self.cookies.clear();
         }
     }
@@ -167,7 +168,7 @@ impl Jar {
         self.cookies = cookies.into_iter().map(of).collect();
     }
 
-    /// Takes all cookies of another jar, in the place of those they are like.
+    /// Adds all cookies of another jar; they replace those with the same name, path and domain.
     pub(crate) fn add_all(&mut self, from: Jar) {
         self.cookies.add_all(from.cookies, self.manager.delete_empty);
         self.has_dropped |= self.cookies.drop_oldest();
@@ -178,12 +179,12 @@ impl Jar {
         std::mem::take(&mut self.has_dropped)
     }
 
-    /// An iteration begins; `same_user`: as the same visitor.
+    /// Starts an iteration; `same_user`: the visitor does not change.
     pub fn iteration_started(&mut self, user: &mut UserState, same_user: bool) {
         let manager = &self.manager;
         let clear = if manager.controlled_by_group { !same_user } else { manager.clear_each_iteration };
         if clear {
-            self.restart(user);
+            self.reset(user);
         }
     }
 
@@ -199,7 +200,7 @@ impl Jar {
             CookiePolicy::Rfc2109 => rfc2109::domain_fits,
             _ => domain_fits,
         };
-        let mut fitting: Vec<&Cookie> = self
+        let mut matching: Vec<&Cookie> = self
             .cookies
             .iter()
             .filter(|cookie| {
@@ -209,16 +210,16 @@ impl Jar {
                     && path_fits(&cookie.path, path)
             })
             .collect();
-        // Longer paths first; the sort keeps the order of arrival among equals.
-        fitting.sort_by_key(|cookie| std::cmp::Reverse(cookie.path.len()));
-        if fitting.is_empty() {
+        // Longer paths first; the sort is stable, so equal ones stay in the order of arrival.
+        matching.sort_by_key(|cookie| std::cmp::Reverse(cookie.path.len()));
+        if matching.is_empty() {
             return false;
         }
         if policy == CookiePolicy::Rfc2109 {
-            rfc2109::write(&fitting, out);
+            rfc2109::write(&matching, out);
             return true;
         }
-        for (index, cookie) in fitting.iter().enumerate() {
+        for (index, cookie) in matching.iter().enumerate() {
             if index > 0 {
                 out.extend_from_slice(b"; ");
             }
@@ -229,10 +230,10 @@ impl Jar {
         true
     }
 
-    /// Takes a `Set-Cookie` header; gives name and value of the cookie kept, both empty when it only took one away.
+    /// Stores the cookie of a `Set-Cookie` header. Returns its name and value, both empty if it only removed a cookie.
     ///
     /// # Errors
-    /// Why the cookie is not kept, for the log: it is malformed or does not fit the URL it came from.
+    /// The cookie is malformed or does not match the URL of its response; the message is for the log.
     pub fn receive(
         &mut self,
         header: &str,
@@ -254,7 +255,7 @@ impl Jar {
                 origin.prefix, cookie.domain
             ).into());
         }
-        Ok(self.take(cookie, now_ms))
+        Ok(self.store(cookie, now_ms))
     }
 
     /// Receives a header under RFC 2109: it can contain several cookies; returns the result of the last one that was
@@ -266,13 +267,13 @@ impl Jar {
         path: &str,
         now_ms: i64,
     ) -> Result<(String, String), ElementError> {
-        // The text of an error contains the header, so that only one is made.
+        // The message contains the whole header, so it is created only once.
         let mut outcome = Ok((String::new(), String::new()));
         for cookie in rfc2109::parse(header, host, path, now_ms)? {
             let problem = if self.manager.check { rfc2109::problem(&cookie, host) } else { None };
             match problem {
                 Some(why) => outcome = outcome.and(Err(why)),
-                None => outcome = Ok(self.take(cookie, now_ms)),
+                None => outcome = Ok(self.store(cookie, now_ms)),
             }
         }
         outcome.map_err(|why| {
@@ -280,21 +281,22 @@ impl Jar {
         })
     }
 
-    /// Keeps a cookie in the place of those it is like; gives name and value, empty ones when none is kept.
-    fn take(&mut self, cookie: Cookie, now_ms: i64) -> (String, String) {
+    /// Stores a cookie, replacing those with the same name, path and domain. Returns name and value, empty if it is not
+    /// stored.
+    fn store(&mut self, cookie: Cookie, now_ms: i64) -> (String, String) {
         self.cookies.remove_like(&cookie);
         let expired = cookie.expires_ms != 0 && cookie.expires_ms < now_ms;
         if expired || (self.manager.delete_empty && cookie.value.is_empty()) {
             return (String::new(), String::new());
         }
-        let kept = (cookie.name.clone(), cookie.value.clone());
+        let stored = (cookie.name.clone(), cookie.value.clone());
         self.cookies.push(cookie);
         self.has_dropped |= self.cookies.drop_oldest();
-        kept
+        stored
     }
 }
 
-/// A value as HttpClient writes it: quoted when something special is in it.
+/// Writes a value like HttpClient: quoted if it contains a special character.
 fn write_value(value: &str, out: &mut Vec<u8>) {
     const SPECIAL: [u8; 5] = *b" \",;\\";
     if !value.bytes().any(|byte| SPECIAL.contains(&byte)) {
@@ -383,11 +385,11 @@ fn parse(header: &str, host: &str, path: &str, now_ms: i64) -> Result<Cookie, El
         }
     }
     if let Some(seconds) = max_age {
-        // 0 would mean "with the session" here: an age of nothing is in the past.
+        // 0 would mean "at the end of the session" here, so an age of 0 becomes a time in the past.
         cookie.expires_ms =
             if seconds <= 0 { 1 } else { now_ms.saturating_add(seconds.saturating_mul(1000)) };
     } else if let Some(at_ms) = expires {
-        // The beginning of 1970 itself means "with the session" to JMeter.
+        // JMeter treats the start of 1970 itself as "at the end of the session".
         cookie.expires_ms = if at_ms == 0 { 0 } else { at_ms.max(1) };
     }
     Ok(cookie)
@@ -400,13 +402,13 @@ mod tests {
 
     const NOW: i64 = 1_700_000_000_000;
 
-    fn kept(header: &str) -> Result<Cookie, ElementError> {
+    fn parsed(header: &str) -> Result<Cookie, ElementError> {
         parse(header, "shop.example.org", "/a/b/c", NOW)
     }
 
     #[test]
-    fn attributes_are_read() {
-        let cookie = kept(
+    fn attributes_are_parsed() {
+        let cookie = parsed(
             "JSESSIONID=x=y; Path=/shop; Secure; HttpOnly; Max-Age=10; Expires=Thu, 01 Jan 1970 00:00:00 GMT",
         )
         .unwrap();
@@ -414,10 +416,10 @@ mod tests {
         assert_eq!(cookie.path, "/shop");
         assert!(cookie.secure && !cookie.domain_specified);
         assert_eq!(cookie.expires_ms, NOW + 10_000);
-        assert_eq!(kept("a=b").unwrap().path, "/a/b");
-        assert_eq!(kept("a=b; domain=.Example.org").unwrap().domain, "example.org");
-        assert!(kept("a").is_err() && kept("=b").is_err() && kept("a=b; domain=").is_err());
-        assert_eq!(kept("a=b; max-age=0").unwrap().expires_ms, 1);
+        assert_eq!(parsed("a=b").unwrap().path, "/a/b");
+        assert_eq!(parsed("a=b; domain=.Example.org").unwrap().domain, "example.org");
+        assert!(parsed("a").is_err() && parsed("=b").is_err() && parsed("a=b; domain=").is_err());
+        assert_eq!(parsed("a=b; max-age=0").unwrap().expires_ms, 1);
     }
 
     #[test]
@@ -425,7 +427,7 @@ mod tests {
         let manager = Arc::new(CookieManager::default());
         let origin = Origin::new(false, "h", None);
         let cookies = CookieList::default();
-        let mut jar = Jar { manager, cookies, forgets: false, has_dropped: false };
+        let mut jar = Jar { manager, cookies, clears_each_sample: false, has_dropped: false };
         for number in 0..COOKIES_MAX + 5 {
             jar.receive(&format!("c{number}=x"), &origin, "/", NOW).unwrap();
             assert_eq!(jar.take_dropped(), number >= COOKIES_MAX, "{number}");
@@ -441,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_and_domains_fit_at_their_boundaries() {
+    fn paths_and_domains_match_at_segment_boundaries() {
         assert!(
             path_fits("/a", "/a/b")
                 && path_fits("/a/", "/a/b")

@@ -1,7 +1,7 @@
-//! Dates in headers, read as leniently as HttpClient reads them in cookies.
+//! Dates in headers, parsed as leniently as HttpClient parses them in cookies.
 
-/// Milliseconds since 1970 of a date such as `Sun, 06 Nov 1994 08:49:37 GMT`; the older forms are understood too
-/// (RFC 6265, section 5.1.1). `None` when it is no date.
+/// Parses a date such as `Sun, 06 Nov 1994 08:49:37 GMT`, also in the older formats (RFC 6265, section 5.1.1). Returns
+/// milliseconds since 1970; `None` if it is not a date.
 pub(crate) fn parse_ms(text: &str) -> Option<i64> {
     let (mut time, mut day, mut month, mut year) = (None, None, None, None);
     let is_delimiter = |c: char| !(c.is_ascii_alphanumeric() || c == ':');
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_three_forms_of_http() {
+    fn all_date_formats_of_http_are_parsed() {
         for text in
             ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"]
         {

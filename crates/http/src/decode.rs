@@ -1,7 +1,8 @@
 //! Compressed bodies, decompressed while they arrive.
 //!
-//! Errors and their messages are those of `java.util.zip` and HttpClient's `DeflateInputStream`, because JMeter
-//! records them. An invalid body fails its sample even if the text is not needed.
+//! Errors and their messages are those of `java.util.zip` and HttpClient's `DeflateInputStream`, because JMeter records
+//! them.
+//! An invalid body fails its sample even if the text is not needed.
 
 use std::cell::RefCell;
 
@@ -11,35 +12,35 @@ use busyhour_slices::tick;
 use flate2::{Crc, Decompress, FlushDecompress, Status};
 
 use crate::failure::Failure;
-use crate::kept::Kept;
 use crate::limits::{CONTENT_ENCODINGS_MAX, UNPACKED_BYTES_MIN, UNPACKED_PER_RECEIVED_MAX};
+use crate::retained_body::RetainedBody;
 
-/// Decoders that a thread keeps for the next body; each holds some 50 KiB.
+/// The number of decoders that a thread retains for later bodies; each takes some 50 KiB.
 const POOL_MAX: usize = 32;
 
-/// Bytes unpacked at once.
+/// The number of bytes that are decompressed at once.
 const PLAIN_BYTES: usize = 32 * 1024;
 
-/// Bytes of gzip's head without its optional fields, and of its trailer.
+/// The sizes of gzip's header without its optional fields, and of its trailer.
 const GZIP_HEAD: usize = 10;
 const GZIP_TRAILER: usize = 8;
 
-/// What is wrong with data of which no more is known.
+/// The message for invalid data if the cause is unknown.
 const UNKNOWN: &str = "Invalid ZLIB data format";
 
-/// Flags of gzip's head (RFC 1952).
+/// Flags of the gzip header (RFC 1952).
 const HEAD_CHECKSUM: u8 = 2;
 const EXTRA: u8 = 4;
 const NAME: u8 = 8;
 const COMMENT: u8 = 16;
 
-/// Unpacked bytes that count as one step: about 50 ns.
+/// The number of decompressed bytes that count as one step: about 50 ns.
 const BYTES_PER_STEP: usize = 16;
 
 thread_local! {
     #[expect(clippy::vec_box, reason = "a decoder goes to its response and back as a pointer")]
     static POOL: RefCell<Vec<Box<Decoder>>> = const { RefCell::new(Vec::new()) };
-    /// Buffers for what has just been unpacked; stacked decoders use one each at the same time.
+    /// Buffers for decompressed data; nested decoders use one each at the same time.
     static PLAIN: RefCell<Vec<Vec<u8>>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -63,24 +64,25 @@ impl Format {
     }
 }
 
-/// Where unpacked text goes, and how much more of it there may be.
+/// The destination of decompressed text, and its limit.
 struct Output<'a, 'k> {
-    kept: Option<&'a mut Kept<'k>>,
-    /// Bytes that all layers together may still yield.
+    retained: Option<&'a mut RetainedBody<'k>>,
+    /// The number of bytes that all layers together may still yield.
     bytes_left: u64,
 }
 
-/// A body that is being unpacked; its decoder goes back to the thread's pool in the end.
+/// A body that is being decompressed; at the end its decoder is returned to the thread's pool.
 pub(crate) struct Decoding {
     decoder: Option<Box<Decoder>>,
-    /// Compressed bytes so far.
+    /// The number of compressed bytes so far.
     received: u64,
-    /// Bytes that all layers have yielded so far.
+    /// The number of bytes that all layers have yielded so far.
     unpacked: u64,
 }
 
 impl Decoding {
-    /// Unpacks what a `Content-Encoding` names; `None` when there is nothing to do. Unknown names are ignored, as in
+    /// Creates the decoders for a `Content-Encoding`; `None` if there is nothing to decode. Unknown names are ignored,
+    /// as in
     /// HttpClient.
     ///
     /// # Errors
@@ -89,9 +91,9 @@ impl Decoding {
         let mut formats =
             encoding.split(|byte| *byte == b',').filter_map(|name| Format::named(name.trim_ascii()));
         let Some(first) = formats.next() else { return Ok(None) };
-        let mut decoding = Self::of(first);
+        let mut decoding = Self::new(first);
         if let Some(decoder) = &mut decoding.decoder {
-            // HttpClient unpacks in the order of the names.
+            // HttpClient decodes in the order of the names.
             let mut last = decoder;
             for (stacked, format) in formats.enumerate() {
                 if stacked + 1 >= CONTENT_ENCODINGS_MAX {
@@ -105,9 +107,9 @@ impl Decoding {
         Ok(Some(decoding))
     }
 
-    fn of(format: Format) -> Self {
-        let used = POOL.with_borrow_mut(Vec::pop);
-        let decoder = match used {
+    fn new(format: Format) -> Self {
+        let pooled = POOL.with_borrow_mut(Vec::pop);
+        let decoder = match pooled {
             Some(mut decoder) => {
                 decoder.begin(format);
                 decoder
@@ -117,26 +119,30 @@ impl Decoding {
         Self { decoder: Some(decoder), received: 0, unpacked: 0 }
     }
 
-    /// Decodes a piece of the body; the text is appended to `kept` if it is needed. An invalid body is reported at
+    /// Decodes a piece of the body and appends the text to `retained` if it is needed. An invalid body is reported at
     /// its end, so that the connection can be reused.
     ///
     /// # Errors
     /// The decompressed body exceeds a limit.
-    pub(crate) fn feed(&mut self, piece: &[u8], kept: Option<&mut Kept<'_>>) -> Result<(), Failure> {
+    pub(crate) fn feed(
+        &mut self,
+        piece: &[u8],
+        retained: Option<&mut RetainedBody<'_>>,
+    ) -> Result<(), Failure> {
         let Some(decoder) = &mut self.decoder else { return Ok(()) };
         self.received += piece.len() as u64;
         let most = UNPACKED_BYTES_MIN.max(self.received.saturating_mul(UNPACKED_PER_RECEIVED_MAX));
         let bytes_left = most.saturating_sub(self.unpacked);
-        let mut output = Output { kept, bytes_left };
+        let mut output = Output { retained, bytes_left };
         let fed = decoder.feed(piece, &mut output);
         self.unpacked += bytes_left - output.bytes_left;
         fed
     }
 
-    /// The body is at its end.
+    /// Ends the body.
     ///
     /// # Errors
-    /// It cannot be unpacked.
+    /// The body cannot be decoded.
     pub(crate) fn end(mut self) -> Result<(), Failure> {
         self.decoder.as_deref_mut().map_or(Ok(()), Decoder::end)
     }
@@ -157,35 +163,36 @@ impl Drop for Decoding {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Number of bytes received of the gzip header, or of those that distinguish zlib from raw deflate.
+    /// The number of received bytes of the gzip header, or of the bytes that distinguish zlib from raw deflate.
     Head(usize),
-    /// A byte of the length of gzip's extra field.
+    /// The first byte of the length of gzip's extra field.
     ExtraLength(Option<u8>),
     Extra(u16),
     Name,
     Comment,
     HeadChecksum(Option<u8>),
     Data,
-    /// So many bytes of gzip's trailer have been seen.
+    /// The number of received bytes of gzip's trailer.
     Trailer(usize),
-    /// What follows is of no interest.
+    /// The remaining bytes are ignored.
     Tail,
 }
 
 struct Decoder {
     format: Format,
     state: State,
-    /// A whole gzip member has been read: another may follow, or anything else, which does not count then.
+    /// Whether a complete gzip member was read: it may be followed by another one, or by other bytes, which are
+    /// ignored.
     member_read: bool,
     inflate: Decompress,
-    /// Of the text; of the head before.
+    /// The checksum of the text; before that, of the header.
     crc: Crc,
-    /// The last bytes of head or trailer.
+    /// The received bytes of the header or trailer.
     bytes: [u8; GZIP_HEAD],
     failure: Option<Failure>,
-    /// The format that zlib does not detect.
+    /// The decoder for brotli, which zlib does not support.
     brotli: Option<Box<BrotliState<StandardAlloc, StandardAlloc, StandardAlloc>>>,
-    /// The text is compressed, too.
+    /// The decoder of the next layer, if the text is itself compressed.
     next: Option<Box<Self>>,
 }
 
@@ -227,13 +234,13 @@ impl Decoder {
         }
     }
 
-    /// Errors are those of limits: what is wrong with the body itself is remembered for [`Self::end`].
+    /// Decodes a piece. Returns only errors of limits; an error in the body is stored for [`Self::end`].
     fn feed(&mut self, mut piece: &[u8], output: &mut Output<'_, '_>) -> Result<(), Failure> {
         while !piece.is_empty() && self.failure.is_none() && self.state != State::Tail {
             let used = match self.state {
                 State::Data if self.format == Format::Brotli => self.brotli_data(piece, output),
-                State::Data => self.data(piece, output),
-                _ => self.byte(piece[0], output).map(|()| 1),
+                State::Data => self.inflate_data(piece, output),
+                _ => self.framing_byte(piece[0], output).map(|()| 1),
             };
             match used {
                 Ok(used) => piece = &piece[used..],
@@ -242,23 +249,23 @@ impl Decoder {
             }
         }
         if self.format == Format::Brotli && !piece.is_empty() && self.failure.is_none() {
-            // Something follows the compressed text.
+            // There are bytes after the compressed text.
             self.failure = Some(brotli_failure());
         }
         Ok(())
     }
 
-    /// Passes decompressed text to the next layer or to its consumer.
+    /// Passes decompressed text to the next layer or to the destination.
     fn pass_on(&mut self, text: &[u8], output: &mut Output<'_, '_>) -> Result<(), Failure> {
         let Some(bytes_left) = output.bytes_left.checked_sub(text.len() as u64) else {
-            return Err(unpacks_to_too_much());
+            return Err(decompressed_too_large());
         };
         output.bytes_left = bytes_left;
         tick(text.len() / BYTES_PER_STEP);
-        match (&mut self.next, &mut output.kept) {
+        match (&mut self.next, &mut output.retained) {
             // At most CONTENT_ENCODINGS_MAX deep.
             (Some(next), _) => next.feed(text, output),
-            (None, Some(kept)) => kept.push(text),
+            (None, Some(retained)) => retained.push(text),
             (None, None) => Ok(()),
         }
     }
@@ -274,13 +281,13 @@ impl Decoder {
             State::Trailer(_) => return Err(end_of_file("null")),
             _ if self.member_read => {}
             _ if self.format == Format::Gzip => return Err(end_of_file("null")),
-            _ => return Err(broken("Unexpected end of stream")),
+            _ => return Err(zip_exception("Unexpected end of stream")),
         }
         self.next.as_deref_mut().map_or(Ok(()), Self::end)
     }
 
-    /// One byte of the framing around the data.
-    fn byte(&mut self, byte: u8, output: &mut Output<'_, '_>) -> Result<(), Failure> {
+    /// Processes one byte of the framing around the data.
+    fn framing_byte(&mut self, byte: u8, output: &mut Output<'_, '_>) -> Result<(), Failure> {
         self.state = match (self.format, self.state) {
             (Format::Deflate, State::Head(seen)) => {
                 self.bytes[seen] = byte;
@@ -292,7 +299,7 @@ impl Decoder {
                     self.inflate.reset(is_zlib(start));
                     let mut rest = &start[..];
                     while !rest.is_empty() && self.state == State::Data {
-                        let used = self.data(rest, output)?;
+                        let used = self.inflate_data(rest, output)?;
                         rest = &rest[used..];
                     }
                     self.state
@@ -301,8 +308,8 @@ impl Decoder {
             (Format::Gzip, State::Head(seen)) => {
                 self.bytes[seen] = byte;
                 match seen {
-                    1 if self.bytes[..2] != [0x1F, 0x8B] => self.head_is_wrong("Not in GZIP format")?,
-                    2 if byte != 8 => self.head_is_wrong("Unsupported compression method")?,
+                    1 if self.bytes[..2] != [0x1F, 0x8B] => self.invalid_head("Not in GZIP format")?,
+                    2 if byte != 8 => self.invalid_head("Unsupported compression method")?,
                     _ if seen + 1 < GZIP_HEAD => State::Head(seen + 1),
                     _ => {
                         self.crc.reset();
@@ -338,7 +345,7 @@ impl Decoder {
                 if u32::from(u16::from_le_bytes([low, byte])) == self.crc.sum() & 0xFFFF {
                     self.begin_member()
                 } else {
-                    self.head_is_wrong("Corrupt GZIP header")?
+                    self.invalid_head("Corrupt GZIP header")?
                 }
             }
             (_, State::Trailer(seen)) => {
@@ -348,7 +355,7 @@ impl Decoder {
                 } else {
                     let expected = u64::from(self.crc.amount()) << 32 | u64::from(self.crc.sum());
                     if self.bytes[..GZIP_TRAILER] != expected.to_le_bytes() {
-                        return Err(broken("Corrupt GZIP trailer"));
+                        return Err(zip_exception("Corrupt GZIP trailer"));
                     }
                     self.member_read = true;
                     State::Head(0)
@@ -363,7 +370,7 @@ impl Decoder {
         self.bytes[3] & flag != 0
     }
 
-    /// A byte of an optional field of the head, which counts into its checksum.
+    /// Processes a byte of an optional field of the header, which is included in its checksum.
     fn in_head(&mut self, byte: u8, next: State) -> State {
         if self.has(HEAD_CHECKSUM) && next != State::Data {
             self.crc.update(&[byte]);
@@ -371,7 +378,7 @@ impl Decoder {
         next
     }
 
-    /// The state of the first of the optional fields from `flag` on that is there.
+    /// The state for the first optional field, from `flag` on, that is present.
     fn after_head(&mut self, flag: u8) -> State {
         for (field, state) in
             [(EXTRA, State::ExtraLength(None)), (NAME, State::Name), (COMMENT, State::Comment)]
@@ -389,13 +396,13 @@ impl Decoder {
         State::Data
     }
 
-    /// Something else than a head; behind a whole member it does not matter.
-    fn head_is_wrong(&self, message: &str) -> Result<State, Failure> {
-        if self.member_read { Ok(State::Tail) } else { Err(broken(message)) }
+    /// Handles an invalid header, which does not matter after a complete member.
+    fn invalid_head(&self, message: &str) -> Result<State, Failure> {
+        if self.member_read { Ok(State::Tail) } else { Err(zip_exception(message)) }
     }
 
-    /// Unpacks; gives the bytes used.
-    fn data(&mut self, piece: &[u8], output: &mut Output<'_, '_>) -> Result<usize, Failure> {
+    /// Decompresses; returns the number of bytes used.
+    fn inflate_data(&mut self, piece: &[u8], output: &mut Output<'_, '_>) -> Result<usize, Failure> {
         let mut buffer = take_buffer();
         let mut used = 0;
         let outcome = loop {
@@ -418,30 +425,30 @@ impl Decoder {
                 // The buffer was large enough for the available output.
                 Ok(_) if made < buffer.len() => break Ok(piece.len()),
                 Ok(_) => {}
-                // Java takes a text that needs a dictionary for an empty one.
+                // Java treats a text that needs a dictionary as empty.
                 Err(error) if error.needs_dictionary().is_some() => {
                     self.state = State::Tail;
                     break Ok(used);
                 }
-                Err(error) => break Err(broken(reason(&error))),
+                Err(error) => break Err(zip_exception(reason(&error))),
             }
         };
-        give_back(buffer);
+        return_buffer(buffer);
         outcome
     }
 
-    /// The same for brotli.
+    /// Decompresses brotli; returns the number of bytes used.
     fn brotli_data(&mut self, piece: &[u8], output: &mut Output<'_, '_>) -> Result<usize, Failure> {
         let Some(mut brotli) = self.brotli.take() else { return Err(brotli_failure()) };
         let mut buffer = take_buffer();
         let (mut left, mut used, mut total) = (piece.len(), 0, 0);
         let outcome = loop {
-            let (mut room, mut made) = (buffer.len(), 0);
+            let (mut space, mut made) = (buffer.len(), 0);
             let result = BrotliDecompressStream(
                 &mut left,
                 &mut used,
                 piece,
-                &mut room,
+                &mut space,
                 &mut made,
                 &mut buffer,
                 &mut total,
@@ -460,7 +467,7 @@ impl Decoder {
                 BrotliResult::ResultFailure => break Err(brotli_failure()),
             }
         };
-        give_back(buffer);
+        return_buffer(buffer);
         self.brotli = Some(brotli);
         outcome
     }
@@ -470,7 +477,7 @@ fn take_buffer() -> Vec<u8> {
     PLAIN.with_borrow_mut(Vec::pop).unwrap_or_else(|| vec![0; PLAIN_BYTES])
 }
 
-fn give_back(buffer: Vec<u8>) {
+fn return_buffer(buffer: Vec<u8>) {
     PLAIN.with_borrow_mut(|buffers| {
         if buffers.len() < CONTENT_ENCODINGS_MAX {
             buffers.push(buffer);
@@ -478,7 +485,7 @@ fn give_back(buffer: Vec<u8>) {
     });
 }
 
-fn unpacks_to_too_much() -> Failure {
+fn decompressed_too_large() -> Failure {
     let message = format!(
         "Compressed body unpacks to more than {} MiB and to more than {} times its size",
         UNPACKED_BYTES_MIN >> 20,
@@ -487,13 +494,13 @@ fn unpacks_to_too_much() -> Failure {
     Failure::limited(Limit::UnpackedBytes, "org.apache.http.ContentTooLongException", message)
 }
 
-/// Why data cannot be unpacked, in zlib's words.
+/// The reason why data cannot be decompressed, in zlib's wording.
 fn reason(error: &flate2::DecompressError) -> &str {
-    // The library's fast path loses the cause; use Java's message for an unknown cause.
+    // The library's fast path does not report the cause; use Java's message for an unknown cause.
     error.message().filter(|text| *text != "repeated call with bad state").unwrap_or(UNKNOWN)
 }
 
-/// Whether deflate comes in zlib's frame, as HttpClient finds out.
+/// Whether deflate data has a zlib header, by HttpClient's test.
 fn is_zlib(start: [u8; 2]) -> bool {
     start[0] & 0x0F == 8 && start[0] >> 4 <= 7 && u16::from_be_bytes(start).is_multiple_of(31)
 }
@@ -502,7 +509,7 @@ fn brotli_failure() -> Failure {
     Failure::new("java.io.IOException", "Brotli stream decoding failed")
 }
 
-fn broken(message: &str) -> Failure {
+fn zip_exception(message: &str) -> Failure {
     Failure::new("java.util.zip.ZipException", message)
 }
 

@@ -1,4 +1,4 @@
-//! Connecting: every address of a name, and other local addresses when the local ports are used up.
+//! Connects to every address of a name in turn, and from other local addresses if the local ports are exhausted.
 
 use std::cell::Cell;
 use std::io;
@@ -22,7 +22,7 @@ pub(crate) struct ConnectOptions<'a> {
     pub(crate) timeout: Option<Duration>,
     /// Local address.
     pub(crate) source: Option<IpAddr>,
-    /// The user's key, by its alias, where a variable names it.
+    /// The alias of the user's key, if a variable specifies it.
     pub(crate) key_alias: Option<&'a str>,
 }
 
@@ -32,35 +32,35 @@ const ADDRESS_NOT_AVAILABLE: i32 = 99;
 /// Error of `bind` when the local ports of an address are exhausted.
 const ADDRESS_IN_USE: i32 = 98;
 
-/// The last parts of the addresses 127.0.0.x that are tried besides the usual one.
-const OTHERS: std::ops::RangeInclusive<u8> = 2..=254;
+/// The last parts of the addresses 127.0.0.x that are tried besides the default one.
+const OTHER_LOOPBACK_RANGE: std::ops::RangeInclusive<u8> = 2..=254;
 
 thread_local! {
-    /// The other address that was good last: those before it are used up, and finding that out again takes the kernel a
-    /// walk over all their ports.
-    static GOOD: Cell<u8> = const { Cell::new(*OTHERS.start()) };
+    /// The last other address that had free ports. The ports of those before it are exhausted, and checking this again
+    /// would make the kernel scan all of them.
+    static LAST_WITH_FREE_PORTS: Cell<u8> = const { Cell::new(*OTHER_LOOPBACK_RANGE.start()) };
 }
 
-/// Connects to a host, whose addresses are tried in turn; `own` are those, if they are known already.
+/// Connects to a host by trying its addresses in turn; `known` are the addresses, if they are already resolved.
 pub(crate) async fn connect(
     host: &str,
     port: u16,
-    own: Option<&[SocketAddr]>,
+    known: Option<&[SocketAddr]>,
     options: &ConnectOptions<'_>,
 ) -> Result<TcpStream, Failure> {
-    let addresses = match own {
-        Some(own) => own.iter().map(|address| SocketAddr::new(address.ip(), port)).collect(),
+    let addresses = match known {
+        Some(known) => known.iter().map(|address| SocketAddr::new(address.ip(), port)).collect(),
         None => crate::dns::resolve(host, port, options.clock.now()).await?,
     };
     let mut last = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for address in &addresses {
         let attempt = match options.source {
-            Some(source) => bound(*address, source, options.timeout).await?,
+            Some(source) => connect_from(*address, source, options.timeout).await?,
             None => connect_to(*address, options.timeout).await,
         };
         match attempt {
             Ok(stream) => {
-                // Without it a request sent in two pieces could wait for an acknowledgement.
+                // Without it, the second part of a request that is sent in two parts could wait for an acknowledgement.
                 let _ = stream.set_nodelay(true);
                 return Ok(stream);
             }
@@ -78,15 +78,17 @@ pub(crate) async fn connect_to(address: SocketAddr, timeout: Option<Duration>) -
         Err(error) if error.raw_os_error() == Some(ADDRESS_NOT_AVAILABLE) => error,
         connected => return connected,
     };
-    // There are millions of loopback addresses, each with its own local ports, so that a server on this machine can
-    // be reached from another one when the ports of the usual address are exhausted.
+    // There are millions of loopback addresses, each with its own local ports. A server on this machine can therefore
+    // be reached from another loopback address when the ports of the default address are exhausted.
     if !matches!(address, SocketAddr::V4(v4) if v4.ip().is_loopback()) {
         return Err(error);
     }
-    let opened = from_another(GOOD.get(), async |source| open_socket(address, Some(source), timeout).await);
+    let opened = connect_from_other(LAST_WITH_FREE_PORTS.get(), async |source| {
+        open_socket(address, Some(source), timeout).await
+    });
     match opened.await {
         Some((good, opened)) => {
-            GOOD.set(good);
+            LAST_WITH_FREE_PORTS.set(good);
             opened
         }
         None => Err(error),
@@ -95,11 +97,11 @@ pub(crate) async fn connect_to(address: SocketAddr, timeout: Option<Duration>) -
 
 /// Connects from the first other address, starting with `first`, whose ports are not exhausted; returns the address
 /// and the result. `None` if all are exhausted.
-async fn from_another<S>(
+async fn connect_from_other<S>(
     first: u8,
     mut open: impl AsyncFnMut(Ipv4Addr) -> io::Result<S>,
 ) -> Option<(u8, io::Result<S>)> {
-    let (before, from) = (*OTHERS.start()..first, first..=*OTHERS.end());
+    let (before, from) = (*OTHER_LOOPBACK_RANGE.start()..first, first..=*OTHER_LOOPBACK_RANGE.end());
     for last in from.chain(before) {
         let opened = open(Ipv4Addr::new(127, 0, 0, last)).await;
         let used_up = opened.as_ref().err().and_then(io::Error::raw_os_error);
@@ -110,8 +112,8 @@ async fn from_another<S>(
     None
 }
 
-/// Connects from the address that the plan names.
-async fn bound(
+/// Connects from the local address in the plan.
+async fn connect_from(
     address: SocketAddr,
     source: IpAddr,
     timeout: Option<Duration>,
@@ -129,10 +131,10 @@ async fn bound(
     }
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }.map_err(failed)?;
     socket.bind(SocketAddr::new(source, 0)).map_err(failed)?;
-    Ok(within(socket.connect(address), timeout).await)
+    Ok(with_timeout(socket.connect(address), timeout).await)
 }
 
-async fn within(
+async fn with_timeout(
     attempt: impl Future<Output = io::Result<TcpStream>>,
     timeout: Option<Duration>,
 ) -> io::Result<TcpStream> {
@@ -154,17 +156,17 @@ async fn open_socket(
     if let Some(source) = source {
         socket.bind(SocketAddr::from((source, 0)))?;
     }
-    within(socket.connect(address), timeout).await
+    with_timeout(socket.connect(address), timeout).await
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Tries addresses with `used_up` as the result of each; returns the addresses tried and the outcome.
+    /// Tries addresses that fail with `error_of`; returns the tried addresses and the outcome.
     fn attempt(first: u8, error_of: impl Fn(u8) -> Option<i32>) -> (Vec<u8>, Option<(u8, bool)>) {
         let mut tried = Vec::new();
-        let found = from_another(first, async |source| {
+        let found = connect_from_other(first, async |source| {
             let last = source.octets()[3];
             tried.push(last);
             error_of(last).map_or(Ok(last), |code| Err(io::Error::from_raw_os_error(code)))
@@ -175,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_address_with_ports_left_is_taken() {
+    fn the_first_address_with_free_ports_is_used() {
         assert_eq!(attempt(2, |_| None), (vec![2], Some((2, true))));
         let busy =
             |last| (last < 5).then_some(if last == 3 { ADDRESS_IN_USE } else { ADDRESS_NOT_AVAILABLE });
@@ -186,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn other_errors_and_the_end_of_all_addresses() {
+    fn other_errors_and_exhausted_addresses_are_returned() {
         const REFUSED: i32 = 111;
         assert_eq!(attempt(2, |_| Some(REFUSED)), (vec![2], Some((2, false))));
         let (tried, found) = attempt(9, |_| Some(ADDRESS_IN_USE));

@@ -1,4 +1,4 @@
-//! Digest authorization (RFC 7616) as HttpClient 4.5 answers it: `auth`, `auth-int` and the old form without `qop`.
+//! Digest authorization (RFC 7616) as in HttpClient 4.5: `auth`, `auth-int` and the old form without `qop`.
 
 use crate::charset::Charset;
 use busyhour_program::ElementError;
@@ -15,7 +15,7 @@ pub(crate) struct Challenge {
 }
 
 impl Challenge {
-    /// Reads the value of a `WWW-Authenticate` header; HttpClient takes one to hold one challenge.
+    /// Parses the value of a `WWW-Authenticate` header, which by HttpClient's rules contains one challenge.
     pub(crate) fn parse(header: &str) -> Self {
         let header = header.trim_start();
         let (scheme, rest) = header.split_once(char::is_whitespace).unwrap_or((header, ""));
@@ -51,12 +51,12 @@ impl Challenge {
         Self { scheme: scheme.to_ascii_lowercase(), parameters }
     }
 
-    /// A parameter; of one given twice the last counts.
+    /// A parameter; if it occurs twice, the last value counts.
     pub(crate) fn parameter(&self, name: &str) -> Option<&str> {
         self.parameters.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// The credentials were good, but the nonce has grown old.
+    /// Whether the credentials were correct, but the nonce has expired.
     pub(crate) fn is_stale(&self) -> bool {
         self.parameter("stale").is_some_and(|stale| stale.eq_ignore_ascii_case("true"))
     }
@@ -64,9 +64,9 @@ impl Challenge {
 
 /// The request that is to be authorized.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked<'r> {
+pub(crate) struct DigestRequest<'r> {
     pub(crate) method: &'r str,
-    /// As the request line has it.
+    /// The URI in the request line.
     pub(crate) uri: &'r str,
     /// The body, if the request can have one.
     pub(crate) body: Option<&'r [u8]>,
@@ -74,7 +74,7 @@ pub(crate) struct Asked<'r> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Quality {
-    /// The server is of the old kind.
+    /// The server implements only RFC 2069.
     Missing,
     Auth,
     AuthInt,
@@ -90,7 +90,7 @@ fn hex<D: Digest>(bytes: &[u8]) -> String {
     })
 }
 
-/// Java's hash of that name; `-sess` is known for MD5 only.
+/// Java's hash function with this name; `-sess` is supported only for MD5.
 fn hash_named(algorithm: &str) -> Option<Hash> {
     Some(match algorithm.to_ascii_uppercase().as_str() {
         "MD5" | "MD5-SESS" => hex::<Md5>,
@@ -102,26 +102,27 @@ fn hash_named(algorithm: &str) -> Option<Hash> {
     })
 }
 
-/// The value of `Authorization` that answers a challenge; `count` is how often its nonce is used now.
+/// The `Authorization` header for a challenge; `count` is the number of uses of its nonce, including this one.
 ///
 /// # Errors
-/// Why there is no answer, for the log.
-pub(crate) fn answer(
+/// There is no valid response to the challenge; the message is for the log.
+pub(crate) fn authorization(
     challenge: &Challenge,
-    asked: Asked<'_>,
+    request: DigestRequest<'_>,
     user: &str,
     password: &str,
     cnonce: &str,
     count: u32,
 ) -> Result<String, ElementError> {
-    let needed = |name: &str| challenge.parameter(name).ok_or_else(|| format!("missing {name} in challenge"));
-    let (realm, nonce) = (needed("realm")?, needed("nonce")?);
+    let required =
+        |name: &str| challenge.parameter(name).ok_or_else(|| format!("missing {name} in challenge"));
+    let (realm, nonce) = (required("realm")?, required("nonce")?);
     let algorithm = challenge.parameter("algorithm").unwrap_or("MD5");
     let quality = match challenge.parameter("qop") {
         None => Quality::Missing,
         Some(list) => {
-            let offers = |name: &str| list.split(',').any(|one| one.trim().eq_ignore_ascii_case(name));
-            if asked.body.is_some() && offers("auth-int") {
+            let offers = |name: &str| list.split(',').any(|offer| offer.trim().eq_ignore_ascii_case(name));
+            if request.body.is_some() && offers("auth-int") {
                 Quality::AuthInt
             } else if offers("auth") {
                 Quality::Auth
@@ -138,21 +139,21 @@ pub(crate) fn answer(
         charset.encode(text, &mut out);
         out
     };
-    let mut whose = hash(&bytes(&format!("{user}:{realm}:{password}")));
+    let mut ha1 = hash(&bytes(&format!("{user}:{realm}:{password}")));
     if algorithm.eq_ignore_ascii_case("MD5-sess") {
-        whose = hash(&bytes(&format!("{whose}:{nonce}:{cnonce}")));
+        ha1 = hash(&bytes(&format!("{ha1}:{nonce}:{cnonce}")));
     }
-    let Asked { method, uri, body } = asked;
-    let what = match (quality, body) {
+    let DigestRequest { method, uri, body } = request;
+    let ha2 = match (quality, body) {
         (Quality::AuthInt, Some(body)) => format!("{method}:{uri}:{}", hash(body)),
         _ => format!("{method}:{uri}"),
     };
-    let what = hash(&bytes(&what));
+    let ha2 = hash(&bytes(&ha2));
     let name = if quality == Quality::AuthInt { "auth-int" } else { "auth" };
     let response = if quality == Quality::Missing {
-        hash(format!("{whose}:{nonce}:{what}").as_bytes())
+        hash(format!("{ha1}:{nonce}:{ha2}").as_bytes())
     } else {
-        hash(format!("{whose}:{nonce}:{count:08x}:{cnonce}:{name}:{what}").as_bytes())
+        hash(format!("{ha1}:{nonce}:{count:08x}:{cnonce}:{name}:{ha2}").as_bytes())
     };
     let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
     let mut header = format!(
@@ -179,13 +180,13 @@ mod tests {
 
     /// The example of RFC 2617, section 3.5, and that of RFC 7616, section 3.9.1.
     #[test]
-    fn examples_of_the_standards() {
+    fn examples_of_the_rfcs_are_reproduced() {
         let challenge = Challenge::parse(
             "Digest realm=\"testrealm@host.com\", qop=\"auth,auth-int\", nonce=\"dcd98b7102dd2f0e8b11d0f600bfb0c093\", \
              opaque=\"5ccc069c403ebaf9f0171e9517f40e41\"",
         );
-        let asked = Asked { method: "GET", uri: "/dir/index.html", body: None };
-        let header = answer(&challenge, asked, "Mufasa", "Circle Of Life", "0a4f113b", 1).unwrap();
+        let request = DigestRequest { method: "GET", uri: "/dir/index.html", body: None };
+        let header = authorization(&challenge, request, "Mufasa", "Circle Of Life", "0a4f113b", 1).unwrap();
         assert_eq!(
             header,
             "Digest username=\"Mufasa\", realm=\"testrealm@host.com\", nonce=\"dcd98b7102dd2f0e8b11d0f600bfb0c093\", \
@@ -197,7 +198,7 @@ mod tests {
             "Digest realm=\"http-auth@example.org\", qop=\"auth, auth-int\", algorithm=SHA-256, nonce=\"{nonce}\""
         ));
         let cnonce = "f2/wE4q74E6zIJEtWaHKaf5wv/H5QzzpXusqGemxURZJ";
-        let header = answer(&challenge, asked, "Mufasa", "Circle of Life", cnonce, 1).unwrap();
+        let header = authorization(&challenge, request, "Mufasa", "Circle of Life", cnonce, 1).unwrap();
         assert!(
             header.contains("response=\"753927fa0e85d155564e2e272a28d1802ca10daf4496794697cf8db5856cb6c1\""),
             "{header}"
@@ -205,15 +206,15 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_answered() {
-        let asked = Asked { method: "GET", uri: "/", body: None };
+    fn invalid_challenges_are_rejected() {
+        let request = DigestRequest { method: "GET", uri: "/", body: None };
         for header in [
             "Digest nonce=1",
             "Digest realm=r",
             "Digest realm=r, nonce=1, qop=token",
             "Digest realm=r, nonce=1, algorithm=MD6",
         ] {
-            assert!(answer(&Challenge::parse(header), asked, "u", "p", "c", 1).is_err(), "{header}");
+            assert!(authorization(&Challenge::parse(header), request, "u", "p", "c", 1).is_err(), "{header}");
         }
         assert!(Challenge::parse("digest STALE=TRUE").is_stale());
         assert_eq!(Challenge::parse("Basic realm=\"a \\\"b\\\", c\"").parameter("realm"), Some("a \"b\", c"));
@@ -221,7 +222,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn rubbish_never_panics(header in ".{0,60}") {
+        fn random_headers_never_panic(header in ".{0,60}") {
             let _ = Challenge::parse(&header);
         }
     }

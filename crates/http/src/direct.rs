@@ -1,4 +1,4 @@
-//! The requests of a user.
+//! The requests that a user makes itself.
 
 use std::sync::Arc;
 
@@ -10,23 +10,23 @@ use busyhour_record::{HttpDetail, Nanos};
 use crate::complete::complete;
 use crate::embedded;
 use crate::exchange;
+use crate::exchange_context::ExchangeContext;
 use crate::failure::Failure;
 use crate::origin::Origin;
 use crate::render::locate;
 use crate::render::render;
 use crate::session::HttpSession;
 use crate::settings::HttpSampler;
-use crate::visit::Visit;
 use crate::wire_request::WireRequest;
 
-/// A user for itself.
+/// The exchanges of a user, in contrast to those of a concurrent download.
 pub(crate) struct Direct<'a> {
     pub(crate) sampler: &'a HttpSampler,
     pub(crate) user: &'a mut UserState,
     pub(crate) session: &'a mut HttpSession,
 }
 
-impl Visit for Direct<'_> {
+impl ExchangeContext for Direct<'_> {
     fn sampler(&self) -> &HttpSampler {
         self.sampler
     }
@@ -43,17 +43,17 @@ impl Visit for Direct<'_> {
         locate(self.session, request, self.sampler.client)
     }
 
-    async fn one(
+    async fn exchange(
         &mut self,
         request: &mut WireRequest,
         origin: &Arc<Origin>,
         keep: Retention,
     ) -> Option<String> {
-        exchange::one(self.sampler, self.user, self.session, request, origin, keep).await
+        exchange::perform(self.sampler, self.user, self.session, request, origin, keep).await
     }
 
     async fn fetch_resources(&mut self, request: &mut WireRequest, keep: Retention) {
-        embedded::of_page(self.sampler, self.user, self.session, request, keep).await;
+        embedded::fetch_for_page(self.sampler, self.user, self.session, request, keep).await;
     }
 }
 
@@ -67,13 +67,13 @@ pub(crate) async fn sample(
     keep: Retention,
 ) {
     session.start_session(sampler.shared.reset_on_iteration);
-    let mut request = WireRequest::take();
+    let mut request = WireRequest::from_pool();
     let rendered = render(sampler, user, session, &mut request).await;
     user.begin_result(label, intended);
     let mut redirect = None;
     let is_file = rendered.as_ref().is_ok_and(|origin| origin.is_file);
     match rendered {
-        Ok(origin) => redirect = exchange::one(sampler, user, session, &mut request, &origin, keep).await,
+        Ok(origin) => redirect = exchange::perform(sampler, user, session, &mut request, &origin, keep).await,
         Err(failure) => {
             user.result.url.push_str(&request.url);
             user.result.times.end = user.now();
@@ -83,14 +83,14 @@ pub(crate) async fn sample(
             }
             failure.write_to(&mut user.result, keep.body);
             if request.url.is_empty() {
-                // JMeter has no sampler's name either when there is no URL.
+                // Without a URL, the result in JMeter has no label either.
                 user.result.label.clear();
             }
         }
     }
     if redirect.is_some() || (sampler.embedded.is_some() && user.result.success) {
-        let mut visit = Direct { sampler, user, session };
-        Box::pin(complete(&mut visit, &mut request, redirect, keep)).await;
+        let mut context = Direct { sampler, user, session };
+        Box::pin(complete(&mut context, &mut request, redirect, keep)).await;
     }
     if is_file {
         user.result.label.clear();
@@ -98,5 +98,5 @@ pub(crate) async fn sample(
         label.render(user, &mut name);
         user.result.label = name;
     }
-    request.give_back();
+    request.recycle();
 }

@@ -1,5 +1,5 @@
-//! Names to addresses, off the executor and remembered for a while, as a Java machine does; and the DNS Cache Manager,
-//! with which each user remembers them for itself.
+//! Resolves names without blocking the executor and caches the results for a while, like a JVM; and the DNS Cache
+//! Manager, with which each user has its own cache.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -14,25 +14,25 @@ use busyhour_record::Nanos;
 use crate::dns_query;
 use crate::failure::Failure;
 
-/// How long an answer is remembered, in seconds: Java's `networkaddress.cache.ttl` without a security manager.
+/// The lifetime of a cached result in seconds: Java's `networkaddress.cache.ttl` without a security manager.
 const TTL_S: u64 = 30;
 
-/// So many names are remembered.
+/// The maximum number of cached names.
 const NAMES_MAX: usize = 4096;
 
-/// Addresses and when they expire.
-type Remembered = HashMap<Box<str>, (Nanos, Box<[IpAddr]>)>;
+/// Addresses and their expiry time, by name.
+type NameCache = HashMap<Box<str>, (Nanos, Box<[IpAddr]>)>;
 
 thread_local! {
-    static REMEMBERED: RefCell<Remembered> = RefCell::default();
+    static NAME_CACHE: RefCell<NameCache> = RefCell::default();
 }
 
-/// The addresses of a host, IPv4 first as Java orders them.
+/// Resolves a host; IPv4 addresses come first, as in Java.
 pub(crate) async fn resolve(host: &str, port: u16, now: Nanos) -> Result<Vec<SocketAddr>, Failure> {
     if let Ok(ip) = host.parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(ip, port)]);
     }
-    if let Some(known) = remembered(host, port, now) {
+    if let Some(known) = cached(host, port, now) {
         return Ok(known);
     }
     let found = tokio::net::lookup_host((host, port)).await.map_err(|error| {
@@ -48,8 +48,8 @@ pub(crate) async fn resolve(host: &str, port: u16, now: Nanos) -> Result<Vec<Soc
     }
     let addresses = found.iter().map(SocketAddr::ip).collect();
     let until = now + Nanos::from_secs(TTL_S).0;
-    REMEMBERED.with_borrow_mut(|all| {
-        // A plan may make names up as it goes.
+    NAME_CACHE.with_borrow_mut(|all| {
+        // A plan may generate ever new names.
         if all.len() >= NAMES_MAX {
             all.clear();
         }
@@ -58,9 +58,9 @@ pub(crate) async fn resolve(host: &str, port: u16, now: Nanos) -> Result<Vec<Soc
     Ok(found)
 }
 
-/// The addresses of a host that was looked up a short while ago.
-pub(crate) fn remembered(host: &str, port: u16, now: Nanos) -> Option<Vec<SocketAddr>> {
-    REMEMBERED.with_borrow(|all| {
+/// The cached addresses of a host.
+pub(crate) fn cached(host: &str, port: u16, now: Nanos) -> Option<Vec<SocketAddr>> {
+    NAME_CACHE.with_borrow(|all| {
         let (until, addresses) = all.get(host)?;
         (now < *until).then(|| addresses.iter().map(|ip| SocketAddr::new(*ip, port)).collect())
     })
@@ -74,60 +74,60 @@ const DNS_PORT: u16 = 53;
 pub struct DnsManager {
     /// `DNSCacheManager.clearEachIteration`
     pub clear_each_iteration: bool,
-    /// `DNSCacheManager.hosts`: names and the addresses they have here, separated by commas.
+    /// `DNSCacheManager.hosts`: names and their addresses, separated by commas.
     pub hosts: Vec<(Template, Template)>,
     /// `DNSCacheManager.servers`, if they replace the system's resolver.
     pub servers: Vec<Template>,
-    /// Number of queries so far; the servers are used in turn.
-    pub asked: AtomicUsize,
+    /// The number of queries so far; the servers are used in turn.
+    pub queries: AtomicUsize,
 }
 
-/// What a user has looked up under a manager, for good or until its next iteration.
+/// The names that a user has resolved under a manager, until its next iteration or for the whole run.
 #[derive(Debug)]
-pub(crate) struct Looked {
+pub(crate) struct ResolvedNames {
     pub(crate) manager: Arc<DnsManager>,
     pub(crate) known: HashMap<Box<str>, Arc<[SocketAddr]>>,
 }
 
-/// A name that a manager is to look up.
+/// A name that is resolved under a manager.
 #[derive(Debug)]
 pub(crate) struct Name {
     pub(crate) manager: Arc<DnsManager>,
     pub(crate) host: Box<str>,
-    /// The name that the plan defines as a replacement.
-    instead: Option<Vec<String>>,
-    /// The DNS servers of the plan's own.
+    /// The names or addresses by which the plan replaces it.
+    replacement: Option<Vec<String>>,
+    /// The DNS servers in the plan.
     servers: Vec<String>,
-    /// The addresses, once they are known.
+    /// The addresses, if they are already known.
     pub(crate) addresses: Option<Arc<[SocketAddr]>>,
 }
 
 impl Name {
     /// A name with its settings in the plan.
     pub(crate) fn new(manager: &Arc<DnsManager>, host: &str, user: &mut UserState) -> Self {
-        let mut instead = None;
+        let mut replacement = None;
         for (name, addresses) in &manager.hosts {
             if *name.text(user) == *host {
                 let addresses = addresses.text(user);
-                instead = Some(addresses.split(',').map(|one| one.trim().to_owned()).collect());
+                replacement = Some(addresses.split(',').map(|name| name.trim().to_owned()).collect());
                 break;
             }
         }
         let servers = manager.servers.iter().map(|server| server.text(user).into_owned()).collect();
-        Self { manager: Arc::clone(manager), host: host.into(), instead, servers, addresses: None }
+        Self { manager: Arc::clone(manager), host: host.into(), replacement, servers, addresses: None }
     }
 
-    /// The addresses, looked up if they are not known.
+    /// Returns the addresses, which are resolved if they are not known.
     pub(crate) async fn resolve(&mut self, port: u16, now: Nanos) -> Result<Arc<[SocketAddr]>, Failure> {
         if let Some(known) = &self.addresses {
             return Ok(Arc::clone(known));
         }
-        let found: Arc<[SocketAddr]> = match &self.instead {
+        let found: Arc<[SocketAddr]> = match &self.replacement {
             None => self.look_up(&self.host, port, now).await?.into(),
             Some(names) => {
                 let mut all = Vec::new();
                 for name in names {
-                    // What cannot be looked up is left out.
+                    // Names that cannot be resolved are skipped.
                     all.extend(self.look_up(name, port, now).await.unwrap_or_default());
                 }
                 all.into()
@@ -142,14 +142,14 @@ impl Name {
         if self.servers.is_empty() || host.parse::<IpAddr>().is_ok() {
             return resolve(host, port, now).await;
         }
-        let turn = self.manager.asked.fetch_add(1, Ordering::Relaxed);
+        let turn = self.manager.queries.fetch_add(1, Ordering::Relaxed);
         for at in 0..self.servers.len() {
             let server = &self.servers[(turn + at) % self.servers.len()];
             let Some(server) = resolve(server, DNS_PORT, now).await.ok().and_then(|all| all.first().copied())
             else {
                 continue;
             };
-            // Two questions at once shall not have the same number.
+            // Concurrent queries must not have the same id.
             let id = u16::try_from((now.0 >> 10).wrapping_add(turn as u64) & 0xffff).unwrap_or_default();
             match dns_query::addresses(server, host, id).await {
                 Ok(found) if found.is_empty() => break,

@@ -1,4 +1,4 @@
-//! Embedded resources: what a page has a browser fetch, each a sample within the page's sample.
+//! Embedded resources: the resources that a browser would download for a page, each a sub-result of the page's sample.
 
 mod addresses;
 mod conditional;
@@ -23,6 +23,7 @@ use crate::complete::complete;
 use crate::cookies::Jar;
 use crate::encode;
 use crate::exchange::{Next, prepare, settle};
+use crate::exchange_context::ExchangeContext;
 use crate::failure::Failure;
 use crate::file_page;
 use crate::limits::RESOURCES_MAX;
@@ -32,14 +33,13 @@ use crate::session::HttpSession;
 use crate::settings::HttpSampler;
 use crate::source::Source;
 use crate::url_parts;
-use crate::visit::Visit;
 use crate::wire_request::WireRequest;
 
-/// Concurrent downloads if the number in the plan is invalid.
+/// The number of concurrent downloads if the number in the plan is invalid.
 const AT_ONCE: usize = 6;
 
-/// Puts the page that is the user's last result and its resources into one result.
-pub(crate) async fn of_page(
+/// Downloads the resources of the page that is the user's last result, and combines them into one result.
+pub(crate) async fn fetch_for_page(
     sampler: &HttpSampler,
     user: &mut UserState,
     session: &mut HttpSession,
@@ -52,10 +52,10 @@ pub(crate) async fn of_page(
         Some(number) => number.text(user).trim().parse().unwrap_or(AT_ONCE).max(1),
     };
     let mut seed = request.seed();
-    // Where JMeter would send a body with a GET, it does so with those for resources, too.
+    // If JMeter would send a body with a GET request, it also sends it with the requests for resources.
     let with_body = with_entity_of_get(sampler, user, &mut seed).await.is_ok();
     let page = std::mem::take(&mut user.result);
-    let fetching = Fetching {
+    let fetching = PageFetch {
         sampler,
         settings,
         allow: settings.allow.text(user).into_owned(),
@@ -68,13 +68,13 @@ pub(crate) async fn of_page(
         resources_left: Cell::new(RESOURCES_MAX),
         parts: RefCell::new((user, session)),
     };
-    let whole = fetching.page(&mut Lane::default(), page, 0).await;
+    let whole = fetching.page(&mut DownloadState::default(), page, 0).await;
     let (user, _) = fetching.parts.into_inner();
     user.result = whole;
 }
 
-/// All that is fetched for one page.
-struct Fetching<'a> {
+/// The state of all downloads for one page.
+struct PageFetch<'a> {
     sampler: &'a HttpSampler,
     settings: &'a Embedded,
     allow: String,
@@ -82,49 +82,49 @@ struct Fetching<'a> {
     at_once: usize,
     keep: Retention,
     clock: Clock,
-    /// The sampler's name; JMeter names all that is in it so, until it is numbered.
+    /// The sampler's name, which JMeter uses for all results until they are numbered.
     label: String,
-    /// Headers and body of every request.
+    /// The headers and body of every request.
     seed: Box<WireRequest>,
-    /// Resources that may still be fetched.
+    /// The number of resources that may still be downloaded.
     resources_left: Cell<usize>,
-    /// Passed to the download that is not waiting for a server.
+    /// The user and session, which the download that is running at the moment borrows.
     parts: RefCell<(&'a mut UserState, &'a mut HttpSession)>,
 }
 
-/// What one of several downloads has for itself.
+/// The separate state of one download.
 #[derive(Debug, Default, Clone)]
-struct Lane {
-    /// A copy of the cookies, as JMeter makes for concurrent downloads; `None`: the user's cookies.
+struct DownloadState {
+    /// A copy of the cookies, which JMeter makes for concurrent downloads; `None`: the user's cookies.
     jars: Option<Vec<Jar>>,
-    /// Only the sums of bodies are kept.
+    /// Whether only the MD5 sums of bodies are retained.
     md5: bool,
 }
 
-impl Fetching<'_> {
-    /// Works on the user and its session with this result and these cookies.
+impl PageFetch<'_> {
+    /// Calls `act` with the user and its session, which temporarily have this result and these cookies.
     fn with<R>(
         &self,
-        lane: &mut Lane,
+        state: &mut DownloadState,
         result: &mut SampleResult,
         act: impl FnOnce(&mut UserState, &mut HttpSession) -> R,
     ) -> R {
         let mut parts = self.parts.borrow_mut();
         let (user, session) = &mut *parts;
         std::mem::swap(&mut user.result, result);
-        if let Some(jars) = &mut lane.jars {
+        if let Some(jars) = &mut state.jars {
             session.swap_jars(jars);
         }
-        let done = act(user, session);
-        if let Some(jars) = &mut lane.jars {
+        let value = act(user, session);
+        if let Some(jars) = &mut state.jars {
             session.swap_jars(jars);
         }
         std::mem::swap(&mut user.result, result);
-        done
+        value
     }
 
-    /// A page with its resources, if it has any.
-    async fn page(&self, lane: &mut Lane, mut page: SampleResult, depth: u32) -> SampleResult {
+    /// Downloads the resources of a page, if it has any, and combines them with it.
+    async fn page(&self, state: &mut DownloadState, mut page: SampleResult, depth: u32) -> SampleResult {
         let rules = &self.sampler.shared.embedded;
         if depth > rules.depth_max {
             let mut error = page.clone();
@@ -144,7 +144,7 @@ impl Fetching<'_> {
                 error.sub_results.clear();
                 failure.write_to(&mut error, self.keep.body);
                 add(&mut page, error);
-                self.judge(&mut page, false);
+                self.apply_failure(&mut page, false);
                 return page;
             }
         };
@@ -155,7 +155,7 @@ impl Fetching<'_> {
         if rules.separate_container {
             let mut inner = whole.clone();
             inner.label = format!("{}-0", whole.label);
-            // It is put in without the thread's name, which JMeter adds only near the top.
+            // It is added without the thread's name, which JMeter adds only near the top level.
             inner.unnamed_thread = true;
             whole.sub_results = vec![inner];
         }
@@ -167,22 +167,22 @@ impl Fetching<'_> {
         self.resources_left.set(left - urls.len());
         if self.at_once == 1 {
             for url in urls {
-                let (result, used) = Box::pin(self.fetch(std::mem::take(lane), url, depth + 1)).await;
-                *lane = used;
-                self.take(&mut whole, result);
+                let (result, used) = Box::pin(self.fetch(std::mem::take(state), url, depth + 1)).await;
+                *state = used;
+                self.add_resource(&mut whole, result);
             }
         } else {
-            let own = self.separate_lane(lane);
-            let fetch = async |url| self.fetch(own.clone(), url, depth + 1).await;
+            let separate = self.separate_state(state);
+            let fetch = async |url| self.fetch(separate.clone(), url, depth + 1).await;
             let downloads = urls.into_iter().map(fetch).collect();
-            for (result, used) in parallel::at_once(self.at_once, downloads).await {
+            for (result, used) in parallel::run_concurrently(self.at_once, downloads).await {
                 let received = used.jars.unwrap_or_default();
-                self.with(lane, &mut SampleResult::default(), |_, session| session.add_cookies(received));
-                self.take(&mut whole, result);
+                self.with(state, &mut SampleResult::default(), |_, session| session.add_cookies(received));
+                self.add_resource(&mut whole, result);
             }
         }
         if !whole.success {
-            self.judge(&mut whole, false);
+            self.apply_failure(&mut whole, false);
         }
         let too_many = too_many.then(|| {
             let what = "number of embedded resources";
@@ -194,7 +194,7 @@ impl Fetching<'_> {
         whole
     }
 
-    /// A page fails because its resources exceed a limit.
+    /// Fails a page because its resources exceed a limit.
     fn limit_page(&self, whole: &mut SampleResult, failure: Failure) {
         if let Some(limit) = failure.limit {
             busyhour_limits::exceeded(limit);
@@ -212,13 +212,13 @@ impl Fetching<'_> {
         };
         failure.write_to(&mut error, self.keep.body);
         add(whole, error);
-        self.judge(whole, false);
+        self.apply_failure(whole, false);
     }
 
-    /// The lane of a concurrent download.
-    fn separate_lane(&self, lane: &Lane) -> Lane {
-        let jars = lane.jars.clone().unwrap_or_else(|| self.parts.borrow().1.jars().to_vec());
-        Lane { jars: Some(jars), md5: lane.md5 || self.sampler.shared.embedded.md5 }
+    /// The state for a concurrent download.
+    fn separate_state(&self, state: &DownloadState) -> DownloadState {
+        let jars = state.jars.clone().unwrap_or_else(|| self.parts.borrow().1.jars().to_vec());
+        DownloadState { jars: Some(jars), md5: state.md5 || self.sampler.shared.embedded.md5 }
     }
 
     fn is_wanted(&self, url: &str) -> bool {
@@ -233,8 +233,14 @@ impl Fetching<'_> {
         matches(&self.allow, true) && !matches(&self.exclude, false)
     }
 
-    /// One resource with its redirects and, if it is a page itself, its resources. `None`: the cache has it.
-    async fn fetch(&self, lane: Lane, url: String, depth: u32) -> (Option<SampleResult>, Lane) {
+    /// Downloads one resource with its redirects and, if it is itself a page, its resources. Returns no result if it is
+    /// fresh in the cache.
+    async fn fetch(
+        &self,
+        state: DownloadState,
+        url: String,
+        depth: u32,
+    ) -> (Option<SampleResult>, DownloadState) {
         let mut request = self.seed.copy();
         request.url = url;
         let now = self.clock.now();
@@ -244,10 +250,10 @@ impl Fetching<'_> {
             success: true,
             ..SampleResult::default()
         };
-        let mut download = Download { all: self, lane, result, depth };
+        let mut download = Download { all: self, state, result, depth };
         match download.locate(&mut request) {
             Ok(origin) => {
-                let location = download.one(&mut request, &origin, self.keep).await;
+                let location = download.exchange(&mut request, &origin, self.keep).await;
                 complete(&mut download, &mut request, location, self.keep).await;
             }
             Err(failure) => {
@@ -256,13 +262,13 @@ impl Fetching<'_> {
                 failure.write_to(&mut download.result, self.keep.body);
             }
         }
-        request.give_back();
+        request.recycle();
         let result = (!download.result.ignore).then_some(download.result);
-        (result, download.lane)
+        (result, download.state)
     }
 
-    /// Takes a resource into the result of its page.
-    fn take(&self, whole: &mut SampleResult, resource: Option<SampleResult>) {
+    /// Adds a resource to the result of its page.
+    fn add_resource(&self, whole: &mut SampleResult, resource: Option<SampleResult>) {
         let ok = whole.success && resource.as_ref().is_none_or(|resource| resource.success);
         if let Some(resource) = resource {
             add(whole, resource);
@@ -272,8 +278,8 @@ impl Fetching<'_> {
         }
     }
 
-    /// A page fails with its resources, unless the properties disable that.
-    fn judge(&self, whole: &mut SampleResult, ok: bool) {
+    /// Fails a page if a resource failed, unless the properties disable that.
+    fn apply_failure(&self, whole: &mut SampleResult, ok: bool) {
         if self.sampler.shared.embedded.ignores_failures {
             return;
         }
@@ -289,7 +295,7 @@ impl Fetching<'_> {
     }
 }
 
-/// Numbers a result among those inside another and adds it up there.
+/// Adds a numbered sub-result and its sizes to a result.
 fn add(whole: &mut SampleResult, mut part: SampleResult) {
     part.label = format!("{}-{}", whole.label, whole.sub_results.len());
     whole.times.end = whole.times.end.max(part.times.end);
@@ -300,15 +306,15 @@ fn add(whole: &mut SampleResult, mut part: SampleResult) {
     whole.sub_results.push(part);
 }
 
-/// One download among others.
+/// One download.
 struct Download<'f, 'a> {
-    all: &'f Fetching<'a>,
-    lane: Lane,
+    all: &'f PageFetch<'a>,
+    state: DownloadState,
     result: SampleResult,
     depth: u32,
 }
 
-impl Visit for Download<'_, '_> {
+impl ExchangeContext for Download<'_, '_> {
     fn sampler(&self) -> &HttpSampler {
         self.all.sampler
     }
@@ -325,30 +331,30 @@ impl Visit for Download<'_, '_> {
         locate(self.all.parts.borrow_mut().1, request, self.all.sampler.client)
     }
 
-    async fn one(
+    async fn exchange(
         &mut self,
         request: &mut WireRequest,
         origin: &Arc<Origin>,
         keep: Retention,
     ) -> Option<String> {
-        let Self { all, lane, result, .. } = self;
+        let Self { all, state, result, .. } = self;
         let sampler = all.sampler;
         if origin.is_file {
-            let encoding = all.with(lane, result, |user, _| sampler.encoding.name(user));
+            let encoding = all.with(state, result, |user, _| sampler.encoding.name(user));
             file_page::read(sampler, (request, &encoding), result, &all.clock, keep).await;
             return None;
         }
         if let Some(source) = &sampler.source {
-            let name = all.with(lane, result, |user, _| source.name(user));
+            let name = all.with(state, result, |user, _| source.name(user));
             Source::look_up(name, all.clock.now()).await;
         }
         let mut step =
-            all.with(lane, result, |user, session| prepare(sampler, user, session, request, origin, keep))?;
-        step.line.md5 |= lane.md5;
+            all.with(state, result, |user, session| prepare(sampler, user, session, request, origin, keep))?;
+        step.transport.md5 |= state.md5;
         loop {
-            let outcome = step.line.transfer(result, request, &mut step.head, &all.clock).await;
+            let outcome = step.transport.transfer(result, request, &mut step.head, &all.clock).await;
             let next =
-                all.with(lane, result, |user, session| settle(user, session, request, &mut step, outcome));
+                all.with(state, result, |user, session| settle(user, session, request, &mut step, outcome));
             if let Next::Done(location) = next {
                 return location;
             }
@@ -357,6 +363,6 @@ impl Visit for Download<'_, '_> {
 
     async fn fetch_resources(&mut self, _request: &mut WireRequest, _keep: Retention) {
         let page = std::mem::take(&mut self.result);
-        self.result = Box::pin(self.all.page(&mut self.lane, page, self.depth)).await;
+        self.result = Box::pin(self.all.page(&mut self.state, page, self.depth)).await;
     }
 }

@@ -1,8 +1,8 @@
-//! Encoding of names, values and paths, as Java's and HttpClient's encoders do it.
+//! Encoding of names, values and paths by the rules of Java and HttpClient.
 
 use std::fmt::Write as _;
 
-/// Appends `text` as `java.net.URLEncoder` writes it for UTF-8: letters, digits and `.-*_` stay, space becomes `+`.
+/// Appends `text` encoded like `java.net.URLEncoder` with UTF-8: letters, digits and `.-*_` stay, a space becomes `+`.
 pub fn form(text: &str, out: &mut String) {
     form_bytes(text.as_bytes(), out);
 }
@@ -20,7 +20,7 @@ pub fn form_bytes(bytes: &[u8], out: &mut String) {
     }
 }
 
-/// Decodes `%xx` and `+`; `None` when an escape is cut off or no number (Java throws there).
+/// Decodes `%xx` and `+`; `None` if an escape is truncated or not hexadecimal (Java throws an exception).
 pub fn form_decode(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
@@ -45,8 +45,8 @@ fn stays_in_path(byte: u8) -> bool {
         | b';' | b':' | b'@' | b'&' | b'=' | b'+' | b'$' | b',')
 }
 
-/// Whether a path or query is sent as it is: ASCII, and for a path without empty segments.
-pub fn is_sent_as_it_is(text: &str) -> bool {
+/// Whether a path or query is sent unchanged: it is ASCII, and a path has no empty segments.
+pub fn is_sent_unchanged(text: &str) -> bool {
     let mut before = 0;
     text.bytes().all(|byte| {
         let fits = byte.is_ascii() && !(byte == b'/' && before == b'/');
@@ -55,7 +55,7 @@ pub fn is_sent_as_it_is(text: &str) -> bool {
     })
 }
 
-/// Appends a text with everything beyond ASCII encoded as UTF-8 (`URI.toASCIIString`).
+/// Appends a text with non-ASCII characters encoded as UTF-8 (`URI.toASCIIString`).
 pub fn ascii(text: &str, out: &mut String) {
     for character in text.chars() {
         if character.is_ascii() {
@@ -69,8 +69,8 @@ pub fn ascii(text: &str, out: &mut String) {
     }
 }
 
-/// Appends a path as HttpClient 4.5 sends it: when it holds empty segments other than the last, these are dropped and
-/// every segment is decoded and encoded again; otherwise it stays.
+/// Appends a path as HttpClient 4.5 sends it: if it contains empty segments other than the last, these are dropped and
+/// every segment is decoded and encoded again; otherwise it stays unchanged.
 pub fn normal_path(path: &str, out: &mut String) {
     if !path.contains("//") {
         ascii(if path.is_empty() { "/" } else { path }, out);
@@ -106,8 +106,8 @@ pub fn normal_path(path: &str, out: &mut String) {
     }
 }
 
-/// Appends a URL's path and query with what `java.net.URI` does not take quoted, percent signs too, as its constructor
-/// with several parts does.
+/// Appends a URL's path and query with the characters quoted that `java.net.URI` does not accept, including percent
+/// signs, as its constructor with several parts does.
 pub fn quote_illegal(text: &str, out: &mut String) {
     let mut in_query = false;
     for character in text.chars() {
@@ -129,7 +129,8 @@ pub fn quote_illegal(text: &str, out: &mut String) {
     }
 }
 
-/// A URL that `java.net.URI` takes: as it is, or else with what is illegal quoted, escapes included.
+/// Returns a URL that `java.net.URI` accepts: unchanged if possible, otherwise with illegal characters and escapes
+/// quoted.
 pub fn sanitized(url: String) -> String {
     let Ok(parts) = crate::url_parts::split(&url) else { return url };
     let path_at = url.len() - parts.rest.len();
@@ -145,7 +146,7 @@ pub fn sanitized(url: String) -> String {
 /// Finds a character that `java.net.URI` rejects; returns its index in `url` (in characters) and the part of the URL.
 /// The path starts at `path_at`.
 pub fn illegal(url: &str, path_at: usize) -> Option<(usize, &'static str)> {
-    // Nearly every URL is made of these.
+    // Nearly every URL consists of these characters.
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/?=&.-_,;:+~".contains(byte);
     if url.as_bytes()[path_at..].iter().all(plain) {
         return None;
@@ -209,7 +210,9 @@ mod tests {
             assert_eq!(out, sent, "{path}");
         }
         assert!(
-            is_sent_as_it_is("/rest/venues?a=%20") && !is_sent_as_it_is("/a//b") && !is_sent_as_it_is("/ü")
+            is_sent_unchanged("/rest/venues?a=%20")
+                && !is_sent_unchanged("/a//b")
+                && !is_sent_unchanged("/ü")
         );
         let mut out = String::new();
         quote_illegal("/a b?c=%20|d[]", &mut out);

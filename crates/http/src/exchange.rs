@@ -1,4 +1,4 @@
-//! One sample: the request, its response, and the redirects that follow.
+//! One exchange: the request, its response, and its repetitions for authentication.
 
 use std::sync::Arc;
 
@@ -8,24 +8,24 @@ use busyhour_program::run::Level;
 use busyhour_program::user::UserState;
 use busyhour_record::HttpDetail;
 
-use crate::auth::{Reply, Used};
+use crate::auth::{AuthReply, UsedScheme};
 use crate::cache::WhenFresh;
 use crate::failure::Failure;
 use crate::file_page;
 use crate::limits::AUTHENTICATION_ROUNDS_MAX;
-use crate::line::{Line, Route, Special};
 use crate::origin::Origin;
 use crate::proxy::proxy_for;
 use crate::proxy_address::ProxyAuth;
 use crate::session::HttpSession;
 use crate::settings::{HttpSampler, Redirects};
-use crate::sink::{Head, latin, look_for_encoding, reset_response};
+use crate::sink::{Head, detect_encoding, latin, reset_response};
 use crate::source::Source;
+use crate::transport::{ConnectionSettings, Route, Transport};
 use crate::wire_request::WireRequest;
 use busyhour_program::ElementError;
 
-/// One exchange; gives the `Location` when the response is a redirect that is to be followed.
-pub(crate) async fn one(
+/// Makes one exchange; returns the `Location` if the response is a redirect to be followed.
+pub(crate) async fn perform(
     sampler: &HttpSampler,
     user: &mut UserState,
     session: &mut HttpSession,
@@ -42,45 +42,46 @@ pub(crate) async fn one(
     if let Some(source) = &sampler.source {
         Box::pin(Source::look_up(source.name(user), user.now())).await;
     }
-    // It stays where it was made: a step is half a kilobyte.
+    // It is used in place, because a step takes half a kilobyte.
     let mut prepared = prepare(sampler, user, session, request, origin, keep);
     let step = prepared.as_mut()?;
     loop {
-        let outcome = step.line.transfer(&mut user.result, request, &mut step.head, &clock).await;
+        let outcome = step.transport.transfer(&mut user.result, request, &mut step.head, &clock).await;
         match settle(user, session, request, step, outcome) {
-            Next::Again => {}
+            Next::Repeat => {}
             Next::Done(location) => return location,
         }
     }
 }
 
-/// An exchange under way.
+/// An exchange in progress.
 pub(crate) struct Step<'s> {
-    pub(crate) line: Line<'s>,
+    pub(crate) transport: Transport<'s>,
     pub(crate) head: Head,
     now_ms: i64,
-    /// The request has been sent once more, with credentials for the proxy.
+    /// Whether the request was repeated with credentials for the proxy.
     credentials_sent: bool,
     /// The state of the proxy authentication before this exchange.
     proxy_auth: ProxyAuth,
-    asking: bool,
-    /// What the request has been authorized with.
-    used: Option<Used>,
-    /// Number of repetitions because of authentication.
+    sends_proxy_credentials: bool,
+    /// The scheme with which the request was authorized.
+    used: Option<UsedScheme>,
+    /// The number of repetitions because of authentication.
     rounds: u32,
-    /// Length of the plan's own headers: what follows them is for the cache.
+    /// The length of the plan's own headers; they are followed by conditional headers of the cache.
     own_headers: usize,
 }
 
-/// What follows an exchange.
+/// The action after an exchange.
 pub(crate) enum Next {
-    /// The request is to be sent once more.
-    Again,
-    /// Nothing, or the way to where the response redirects.
+    /// Repeat the request.
+    Repeat,
+    /// The exchange is complete; the target if the response is a redirect.
     Done(Option<String>),
 }
 
-/// Everything before the first byte is sent. `None`: the cache has answered.
+/// Prepares an exchange up to sending the request. `None` if the result is complete: from the cache, or because of a
+/// failure.
 pub(crate) fn prepare<'s>(
     sampler: &'s HttpSampler,
     user: &mut UserState,
@@ -92,7 +93,7 @@ pub(crate) fn prepare<'s>(
     let now_ms = i64::try_from(user.run.clock.wall_ms(user.now())).unwrap_or(i64::MAX);
     user.result.url.push_str(&request.url);
     if let Some(manager) = &sampler.cookies
-        && !request.led_here
+        && !request.is_client_redirect
     {
         request.cookies.clear();
         let at = request.path_at;
@@ -102,7 +103,7 @@ pub(crate) fn prepare<'s>(
     if keep.http {
         user.result.http = Some(Box::new(HttpDetail {
             method: Some(request.method.clone()),
-            cookies: shown_cookies(request),
+            cookies: recorded_cookies(request),
             query_string: latin(&request.body).into_owned(),
             redirect_location: None,
         }));
@@ -133,23 +134,25 @@ pub(crate) fn prepare<'s>(
         }
     }
     let proxy = proxy_for(sampler, user, origin);
-    // A tunnel sends the credentials of its proxy with CONNECT.
-    let asking = proxy.as_ref().is_some_and(|proxy| !origin.secure && proxy.authorization.is_some());
+    // For a tunnel, the credentials for the proxy are sent with CONNECT.
+    let sends_proxy_credentials =
+        proxy.as_ref().is_some_and(|proxy| !origin.secure && proxy.authorization.is_some());
     let proxy_auth = proxy.as_ref().map_or(ProxyAuth::Unasked, |proxy| session.proxy_auth(origin, proxy));
-    request.proxy_authorized = asking && proxy_auth == ProxyAuth::Accepted;
+    request.proxy_authorized = sends_proxy_credentials && proxy_auth == ProxyAuth::Accepted;
     let lines = request.assemble(origin, proxy.as_deref(), sampler.keep_alive);
     if keep.request {
         describe(request, lines, &mut user.result);
     }
     if !request.cookies.is_empty() && sampler.headers.iter().any(is_cookie) {
-        // The manager's cookies take the place of those a header manager names.
+        // The manager's cookies replace the `Cookie` headers of header managers.
         request.headers = without_cookie_lines(&request.headers);
         request.assemble(origin, proxy.as_deref(), sampler.keep_alive);
     }
     let own_headers = request.headers.len() - conditional;
-    let used = request.authorization.is_some().then_some(Used::Basic);
-    let special = match Special::of(sampler, user, session, origin, proxy.as_deref()) {
-        Ok(special) => special,
+    let used = request.authorization.is_some().then_some(UsedScheme::Basic);
+    let settings = match ConnectionSettings::for_connection(sampler, user, session, origin, proxy.as_deref())
+    {
+        Ok(settings) => settings,
         Err(failure) => {
             request.headers.truncate(own_headers);
             user.result.times.end = user.now();
@@ -157,15 +160,16 @@ pub(crate) fn prepare<'s>(
             return None;
         }
     };
-    let mut line = Line::new(sampler, user, session, Route { origin, proxy, proxy_auth, special }, keep);
-    line.room.clone_from(&request.room);
+    let mut transport =
+        Transport::new(sampler, user, session, Route { origin, proxy, proxy_auth, settings }, keep);
+    transport.budget.clone_from(&request.body_budget);
     Some(Step {
-        line,
+        transport,
         head: Head::new(sampler),
         now_ms,
         credentials_sent: false,
         proxy_auth,
-        asking,
+        sends_proxy_credentials,
         used,
         rounds: 0,
         own_headers,
@@ -181,7 +185,7 @@ fn is_redirect(status: u16, method: &str, redirects: Redirects) -> bool {
     }
 }
 
-/// Everything after the last byte.
+/// Processes the outcome of an exchange: authentication, connection, cookies, cache, redirect.
 pub(crate) fn settle(
     user: &mut UserState,
     session: &mut HttpSession,
@@ -189,52 +193,53 @@ pub(crate) fn settle(
     step: &mut Step<'_>,
     outcome: Result<(), Failure>,
 ) -> Next {
-    let Step { line, head, now_ms, .. } = step;
-    let (sampler, keep, now_ms) = (line.sampler, line.keep, *now_ms);
-    if let Some(proxy) = line.proxy.clone() {
-        if step.asking && outcome.is_ok() {
+    let Step { transport, head, now_ms, .. } = step;
+    let (sampler, keep, now_ms) = (transport.sampler, transport.keep, *now_ms);
+    if let Some(proxy) = transport.proxy.clone() {
+        if step.sends_proxy_credentials && outcome.is_ok() {
             let (new_proxy_auth, again) =
                 step.proxy_auth.after(head.status, head.proxy_asks, step.credentials_sent);
             if again {
                 step.credentials_sent = true;
                 request.proxy_authorized = true;
-                return once_more(user, request, step);
+                return repeat(user, request, step);
             }
-            line.proxy_auth = new_proxy_auth;
+            transport.proxy_auth = new_proxy_auth;
         }
-        if line.origin.secure || step.asking {
-            session.set_proxy_auth(&line.origin, &proxy, line.proxy_auth);
+        if transport.origin.secure || step.sends_proxy_credentials {
+            session.set_proxy_auth(&transport.origin, &proxy, transport.proxy_auth);
         }
     }
     if outcome.is_ok()
         && head.status == 401
         && !request.has_authorization
         && let Some(manager) = &sampler.auth
-        && let Reply::Again(header, used) = manager.reply(user, request, &head.challenges, step.used.as_ref())
+        && let AuthReply::Repeat(header, used) =
+            manager.reply(user, request, &head.challenges, step.used.as_ref())
     {
         if step.rounds < AUTHENTICATION_ROUNDS_MAX {
             step.rounds += 1;
             request.authorization = header;
             step.used = Some(used);
-            return once_more(user, request, step);
+            return repeat(user, request, step);
         }
-        // A server that finds every answer stale: its last question is the response.
+        // The server treats every response to its challenge as stale: its last challenge is the response.
         busyhour_limits::exceeded(Limit::AuthenticationRounds);
     }
     request.headers.truncate(step.own_headers);
-    if let Some(name) = line.special.as_mut().and_then(|special| special.name.take()) {
+    if let Some(name) = transport.settings.as_mut().and_then(|settings| settings.name.take()) {
         session.remember_addresses(name);
     }
-    if let Some(connection) = line.connection.take() {
-        session.keep(connection);
+    if let Some(connection) = transport.connection.take() {
+        session.store_idle(connection);
     }
-    let origin = &line.origin;
+    let origin = &transport.origin;
     let result = &mut user.result;
     if let Err(failure) = outcome {
-        // JMeter notes what was sent only once there is an answer.
+        // JMeter records the sent bytes only if there is a response.
         result.sent_bytes = 0;
-        if let Some(room) = &line.room {
-            room.release(result.body.len());
+        if let Some(budget) = &transport.budget {
+            budget.release(result.body.len());
         }
         failure.write_to(result, keep.body);
         if let Some(limit) = failure.limit {
@@ -246,16 +251,16 @@ pub(crate) fn settle(
     user.http_answered = true;
     let result = &mut user.result;
     if keep.body {
-        keep_sum(result, head.md5.take());
+        store_md5(result, head.md5.take());
     }
     let redirects = is_redirect(head.status, &request.method, sampler.redirects);
-    // A hop inside the client is seen by no manager.
+    // Managers do not receive redirects that the client follows itself.
     let unseen = redirects && sampler.redirects == Redirects::Auto;
     for cookie in std::mem::take(&mut head.cookies).into_iter().filter(|_| !unseen) {
         if let Some(manager) = &sampler.cookies {
             let at = request.path_at;
             let received = session.jar(manager, user).receive(&cookie, origin, &request.url[at..], now_ms);
-            take_cookie(received, manager, user);
+            record_cookie(received, manager, user);
             if session.jar(manager, user).take_dropped() {
                 busyhour_limits::exceeded(Limit::Cookies);
             }
@@ -293,25 +298,25 @@ pub(crate) fn settle(
     Next::Done(head.location.take())
 }
 
-/// Assembles the request again for a repetition.
-fn once_more(user: &mut UserState, request: &mut WireRequest, step: &mut Step<'_>) -> Next {
-    let line = &mut step.line;
-    let lines = request.assemble(&line.origin, line.proxy.as_deref(), line.sampler.keep_alive);
-    if line.keep.request {
+/// Assembles the request again to repeat it.
+fn repeat(user: &mut UserState, request: &mut WireRequest, step: &mut Step<'_>) -> Next {
+    let transport = &mut step.transport;
+    let lines = request.assemble(&transport.origin, transport.proxy.as_deref(), transport.sampler.keep_alive);
+    if transport.keep.request {
         describe(request, lines, &mut user.result);
     }
-    if let Some(room) = &line.room {
-        room.release(user.result.body.len());
+    if let Some(budget) = &transport.budget {
+        budget.release(user.result.body.len());
     }
     reset_response(&mut user.result);
-    line.again(user.now());
-    step.head = Head::new(line.sampler);
-    Next::Again
+    transport.prepare_repetition(user.now());
+    step.head = Head::new(transport.sampler);
+    Next::Repeat
 }
 
-/// Puts the sum of a body in its place, if only that is wanted.
-fn keep_sum(result: &mut SampleResult, md5: Option<Box<md5::Md5>>) {
-    look_for_encoding(result);
+/// Replaces the body by its MD5 sum if only that is required.
+fn store_md5(result: &mut SampleResult, md5: Option<Box<md5::Md5>>) {
+    detect_encoding(result);
     let Some(md5) = md5.filter(|_| !result.body.is_empty()) else { return };
     use std::fmt::Write as _;
 
@@ -336,7 +341,7 @@ fn without_cookie_lines(headers: &[u8]) -> Vec<u8> {
         .collect()
 }
 
-fn take_cookie(
+fn record_cookie(
     received: Result<(String, String), ElementError>,
     manager: &crate::cookies::CookieManager,
     user: &mut UserState,
@@ -362,7 +367,7 @@ fn answer_from_cache(result: &mut SampleResult, when_fresh: &WhenFresh) {
     }
 }
 
-/// The request as JMeter shows it.
+/// Records the request in JMeter's format.
 fn describe(request: &WireRequest, lines: std::ops::Range<usize>, result: &mut SampleResult) {
     result.request_headers.clear();
     for line in request.wire[lines].split_inclusive(|byte| *byte == b'\n') {
@@ -381,7 +386,7 @@ fn describe(request: &WireRequest, lines: std::ops::Range<usize>, result: &mut S
     data.push_str(" data:\n");
     data.push_str(&latin(&request.body));
     data.push('\n');
-    let cookies = shown_cookies(request);
+    let cookies = recorded_cookies(request);
     if cookies.is_empty() {
         data.push_str("\n[no cookies]\n");
     } else {
@@ -392,13 +397,13 @@ fn describe(request: &WireRequest, lines: std::ops::Range<usize>, result: &mut S
 }
 
 /// The cookies of the request, from its manager or from the headers of the plan.
-fn shown_cookies(request: &WireRequest) -> String {
+fn recorded_cookies(request: &WireRequest) -> String {
     if !request.cookies.is_empty() {
         return latin(&request.cookies).into_owned();
     }
     let lines = request.headers.split_inclusive(|byte| *byte == b'\n').filter(|line| is_cookie_line(line));
     let lines: Vec<u8> = lines.flatten().copied().filter(|byte| *byte != b'\r').collect();
-    // JMeter takes the name off the first line, of however many.
+    // JMeter removes the header name only from the first line.
     latin(&lines).get("cookie:".len()..).unwrap_or_default().trim().to_owned()
 }
 

@@ -1,4 +1,4 @@
-//! What can go wrong with a request, under the names JMeter gives it.
+//! Failures of requests, with the names that JMeter gives them.
 
 use std::fmt::Write as _;
 use std::io;
@@ -8,22 +8,22 @@ use busyhour_program::body_memory::BodyMemory;
 use busyhour_program::result::SampleResult;
 use busyhour_record::DataType;
 
-/// A request that got no (whole) response. The names are those of the Java exceptions JMeter would have recorded.
+/// A request without a complete response. The names are those of the Java exceptions that JMeter would have recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     /// Class of the exception.
     pub class: &'static str,
     /// Its message.
     pub message: String,
-    /// The limit that the response exceeded, if that is what went wrong.
+    /// The limit that the response exceeded, if that is the cause.
     pub limit: Option<Limit>,
 }
 
-/// Bytes of a buffer for bodies that are kept for the next one.
-const BODY_CAPACITY_KEPT: usize = 16 * 1024;
+/// The maximum capacity of a body buffer that is retained for the next body.
+const BODY_CAPACITY_RETAINED_MAX: usize = 16 * 1024;
 
 impl Failure {
-    /// A failure of this class.
+    /// Creates a failure of this class.
     pub fn new(class: &'static str, message: impl Into<String>) -> Self {
         Self { class, message: message.into(), limit: None }
     }
@@ -43,13 +43,13 @@ impl Failure {
         Self::new("java.net.SocketException", "Socket closed")
     }
 
-    /// The response is no HTTP.
+    /// The response is not HTTP.
     pub fn protocol() -> Self {
         // HttpClient wraps the reason and leaves the message of the outer exception empty.
         Self::new("org.apache.http.client.ClientProtocolException", "null")
     }
 
-    /// The name could not be resolved; the system's reason, or `None` when it found nothing.
+    /// The name could not be resolved; with the system's reason, or `None` if it found nothing.
     pub fn unknown_host(host: &str, reason: Option<&str>) -> Self {
         let message = reason.map_or_else(|| host.to_owned(), |reason| format!("{host}: {reason}"));
         Self::new("java.net.UnknownHostException", message)
@@ -65,7 +65,7 @@ impl Failure {
         }
     }
 
-    /// An error while connecting to `authority`, one of whose addresses (as Java prints them) was tried last.
+    /// An error while connecting to `authority`; `addresses` are those that were tried, in Java's format.
     pub fn connect(error: &io::Error, authority: &str, addresses: &str) -> Self {
         const ADDRESS_NOT_AVAILABLE: i32 = 99;
         const TOO_MANY_OPEN_FILES: i32 = 24;
@@ -99,7 +99,7 @@ impl Failure {
         Self::new(class, format!("Connect to {authority} {addresses} failed: {reason}"))
     }
 
-    /// Writes the failure into a result, as JMeter's `errorResult` does.
+    /// Writes the failure into a result like JMeter's `errorResult`.
     pub fn write_to(&self, result: &mut SampleResult, keep_body: bool) {
         result.data_type = DataType::Text;
         result.success = false;
@@ -108,13 +108,13 @@ impl Failure {
         result.message.clear();
         let _ = write!(result.message, "Non HTTP response message: {}", self.message);
         result.body.clear();
-        // What was kept of a body that is too long is not held until the user's next sample.
-        result.body.shrink_to(BODY_CAPACITY_KEPT);
+        // The memory of a body that exceeded a limit is released now, not with the user's next sample.
+        result.body.shrink_to(BODY_CAPACITY_RETAINED_MAX);
         result.body_memory = BodyMemory::default();
         if keep_body {
-            // JMeter keeps the stack trace here; its first line is what plans look for.
+            // JMeter stores the stack trace here; plans search its first line.
             result.body.extend_from_slice(self.class.as_bytes());
-            // An exception without a message: Java writes "null" for it in one place and nothing in the other.
+            // For an exception without a message, Java writes "null" in one place and nothing in the other.
             if self.message != "null" {
                 result.body.extend_from_slice(b": ");
                 result.body.extend_from_slice(self.message.as_bytes());
@@ -123,7 +123,7 @@ impl Failure {
     }
 }
 
-/// The system's words without Rust's "(os error 5)".
+/// The system's message without Rust's "(os error 5)".
 fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {

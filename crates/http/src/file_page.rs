@@ -1,4 +1,4 @@
-//! `file:` URLs, which JMeter's HTTP sampler reads from the disk as if they were pages.
+//! `file:` URLs, which JMeter's HTTP sampler reads from the disk like pages.
 
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -13,11 +13,11 @@ use crate::limits::BodyLimit;
 use crate::settings::HttpSampler;
 use crate::wire_request::WireRequest;
 
-/// Default number of retained bytes of a file, as in JMeter.
-const KEPT_MAX: usize = 10 * 1024 * 1024;
+/// The default number of retained bytes of a file, as in JMeter.
+const RETAINED_BYTES_MAX: usize = 10 * 1024 * 1024;
 
-/// Reads the file that the URL of the request names; a relative one is looked for in the working directory. The content has
-/// the encoding of the sampler.
+/// Reads the file to which the URL of the request refers; relative names are resolved in the working directory. The
+/// content has the encoding of the sampler.
 pub(crate) async fn read(
     sampler: &HttpSampler,
     (request, encoding): (&WireRequest, &str),
@@ -43,7 +43,7 @@ pub(crate) async fn read(
     let path = PathBuf::from(&name);
     let most = match sampler.shared.body_limit {
         BodyLimit::Truncate(most) => most,
-        BodyLimit::Refuse(_) | BodyLimit::Unlimited => KEPT_MAX,
+        BodyLimit::Refuse(_) | BodyLimit::Unlimited => RETAINED_BYTES_MAX,
     };
     let content = match tokio::task::spawn_blocking(move || read_file(&path, most)).await {
         Ok(content) => content,
@@ -52,8 +52,8 @@ pub(crate) async fn read(
     result.times.end = clock.now();
     match content {
         Ok((content, bytes)) => {
-            if let Some(room) = request.room.as_ref().filter(|_| keep.body)
-                && let Err(failure) = room.take(content.len())
+            if let Some(budget) = request.body_budget.as_ref().filter(|_| keep.body)
+                && let Err(failure) = budget.reserve(content.len())
             {
                 failure.write_to(result, keep.body);
                 busyhour_limits::exceeded(Limit::SampleBodyBytes);
@@ -86,8 +86,8 @@ pub(crate) async fn read(
     }
 }
 
-/// The first `most` bytes of a file, and how many it has. Redirects and pages may name any file: a device or a pipe could
-/// be without end.
+/// Returns the first `most` bytes of a file, and its size. Redirects and pages may refer to any file, and a device or a
+/// pipe could be endless.
 fn read_file(path: &Path, most: usize) -> io::Result<(Vec<u8>, u64)> {
     let kind = std::fs::metadata(path)?;
     if !kind.is_file() && !kind.is_dir() {
@@ -95,7 +95,7 @@ fn read_file(path: &Path, most: usize) -> io::Result<(Vec<u8>, u64)> {
     }
     let mut file = std::fs::File::open(path)?;
     let mut start = Vec::new();
-    let kept = (&mut file).take(most as u64).read_to_end(&mut start)? as u64;
+    let read = (&mut file).take(most as u64).read_to_end(&mut start)? as u64;
     let rest = io::copy(&mut file, &mut io::sink())?;
-    Ok((start, kept + rest))
+    Ok((start, read + rest))
 }

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use busyhour_limits::files::{UPLOAD_BYTES, count_too_large, read_regular};
 
-/// The contents of files a plan uploads. Relative names are looked up in the plan's directory, then in the working
-/// directory, as JMeter does.
+/// The contents of files that a plan uploads. Relative names are looked up in the plan's directory, then in the working
+/// directory, as in JMeter.
 #[derive(Debug, Default)]
 pub struct FileStore {
     base: PathBuf,
@@ -16,16 +16,16 @@ pub struct FileStore {
 }
 
 impl FileStore {
-    /// A store for a plan in the directory `base`.
+    /// Creates a store for a plan in the directory `base`.
     #[must_use]
     pub fn new(base: &Path) -> Self {
         Self { base: base.to_owned(), contents: Mutex::default() }
     }
 
-    /// The content of a file; read off the executor the first time.
+    /// Returns the content of a file, which is read the first time without blocking the executor.
     ///
     /// # Errors
-    /// The system's error when it cannot be read.
+    /// The file cannot be read; the system's error.
     pub async fn content(self: &Arc<Self>, name: &str) -> io::Result<Arc<[u8]>> {
         if let Some(known) = self.known(name) {
             return Ok(known);
@@ -41,14 +41,14 @@ impl FileStore {
         self.contents.lock().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    /// Where a file is looked for.
+    /// The path of a file.
     #[must_use]
     pub fn resolve(&self, name: &str) -> PathBuf {
         let path = Path::new(name);
         if path.is_absolute() {
             return path.to_owned();
         }
-        let beside = self.base.join(path);
-        if beside.exists() || !path.exists() { beside } else { path.to_owned() }
+        let in_plan_directory = self.base.join(path);
+        if in_plan_directory.exists() || !path.exists() { in_plan_directory } else { path.to_owned() }
     }
 }

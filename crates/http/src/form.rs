@@ -1,4 +1,4 @@
-//! The query and the body of a request, made of a sampler's arguments and files.
+//! Renders the query and the body of a request from a sampler's arguments and files.
 
 use busyhour_program::user::UserState;
 
@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::settings::HttpSampler;
 use crate::wire_request::WireRequest;
 
-/// Appends the query that a sampler's arguments make (`getQueryString`). Of a value in an unknown charset nothing is sent.
+/// Appends the query from a sampler's arguments (`getQueryString`). Values in an unknown charset are omitted.
 pub(crate) fn query(sampler: &HttpSampler, user: &mut UserState, out: &mut String) {
     let charset = sampler.encoding.charset(user).ok();
     let mut first = true;
@@ -34,7 +34,7 @@ pub(crate) fn query(sampler: &HttpSampler, user: &mut UserState, out: &mut Strin
     user.give_back(text);
 }
 
-/// Appends a value as it is, or encoded in the charset, if it is known.
+/// Appends a value unchanged, or encoded in the charset if it is known.
 fn append_value(text: &str, encoded_in: Option<Option<Charset>>, out: &mut String) {
     match encoded_in {
         None => out.push_str(text),
@@ -101,7 +101,7 @@ pub(crate) async fn body(
     Ok(())
 }
 
-/// Whether no argument has a name, so that their values are the body.
+/// Whether no argument has a name, so that the values form the body.
 pub(crate) fn sends_values_as_body(sampler: &HttpSampler, user: &mut UserState) -> bool {
     sampler.raw_body
         || (!sampler.arguments.is_empty()
@@ -121,7 +121,7 @@ fn form(sampler: &HttpSampler, charset: Charset, user: &mut UserState, request: 
         }
         let mut value = argument.value.text(user).into_owned();
         if !argument.encode {
-            // Already encoded by the user: decoded here, since what follows encodes.
+            // The user has already encoded it; it is decoded here, since the following code encodes.
             name = decoded(&name, charset).unwrap_or(name);
             value = decoded(&value, charset).unwrap_or(value);
         }
@@ -142,7 +142,7 @@ fn form(sampler: &HttpSampler, charset: Charset, user: &mut UserState, request: 
     user.give_back(out);
 }
 
-/// A text with its `%xx` and `+` decoded in the charset; `None` when an escape is cut off or no number.
+/// Decodes `%xx` and `+` in the charset; `None` if an escape is truncated or not hexadecimal.
 fn decoded(text: &str, charset: Charset) -> Option<String> {
     if charset == Charset::Utf8 {
         return encode::form_decode(text);
@@ -152,9 +152,9 @@ fn decoded(text: &str, charset: Charset) -> Option<String> {
     while let Some(at) = rest.find(['%', '+']) {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        if let Some(behind) = rest.strip_prefix('+') {
+        if let Some(after_plus) = rest.strip_prefix('+') {
             out.push(' ');
-            rest = behind;
+            rest = after_plus;
             continue;
         }
         let mut bytes = Vec::new();
@@ -188,7 +188,7 @@ async fn multipart(
     files: &[(String, String, String)],
 ) -> Result<(), Failure> {
     drop_content_type(request);
-    // Names of parts are UTF-8 unless the request imitates a browser's.
+    // Names of parts are UTF-8 unless the request is browser-compatible.
     let charset_of_names = if sampler.browser_compatible { charset } else { Charset::Utf8 };
     let boundary = boundary(user);
     let mut body = Vec::new();
@@ -250,8 +250,8 @@ fn drop_content_type(request: &mut WireRequest) {
     request.names_content_type = false;
     let lines = std::mem::take(&mut request.headers);
     for line in lines.split_inclusive(|byte| *byte == b'\n') {
-        let is_it = line.len() > 13 && line[..13].eq_ignore_ascii_case(b"content-type:");
-        if !is_it {
+        let is_content_type = line.len() > 13 && line[..13].eq_ignore_ascii_case(b"content-type:");
+        if !is_content_type {
             request.headers.extend_from_slice(line);
         }
     }
@@ -267,7 +267,7 @@ fn part_head(body: &mut Vec<u8>, boundary: &str, charset: Charset, name: &str, f
         body.extend_from_slice(b"; filename=\"");
         let mut escaped = String::new();
         for character in file.chars() {
-            // JMeter escapes these like browsers do.
+            // JMeter escapes these characters like browsers.
             match character {
                 '"' => escaped.push_str("%22"),
                 '\n' => escaped.push_str("%0A"),
@@ -281,7 +281,7 @@ fn part_head(body: &mut Vec<u8>, boundary: &str, charset: Charset, name: &str, f
     body.extend_from_slice(b"\r\n");
 }
 
-/// A boundary of 30 to 40 characters, as HttpClient draws it, from the user's own random stream.
+/// Generates a boundary of 30 to 40 characters, like HttpClient, from the user's own random numbers.
 fn boundary(user: &mut UserState) -> String {
     use rand::Rng as _;
     const ALPHABET: &[u8] = b"-_1234567890abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";

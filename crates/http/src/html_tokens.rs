@@ -1,5 +1,5 @@
-//! The tokens of an HTML page, read in slices. Only the attributes that a caller needs are kept, and errors are ignored, so that
-//! memory is used for the longest token at most, whatever a page repeats.
+//! The tokens of an HTML page, read in slices. Only the attributes that a caller needs are retained, and errors are
+//! ignored, so that memory is used for the longest token at most, whatever a page repeats.
 
 use std::io::{self, Read};
 
@@ -7,10 +7,10 @@ use busyhour_slices::tick;
 use html5gum::emitters::callback::{Callback, CallbackEmitter, CallbackEvent};
 use html5gum::{ForwardingEmitter, IoReader, Span, Tokenizer};
 
-/// Bytes that the tokenizer gets at a time. Reading them takes less than half a millisecond.
+/// The number of bytes that the tokenizer reads at a time, which takes less than half a millisecond.
 const PIECE_BYTES: usize = 4_096;
 
-/// What a caller needs of a page, besides the names of tags.
+/// The parts of a page that a caller needs, besides the names of tags.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Needs {
     /// Names of attributes, in lower case.
@@ -33,7 +33,7 @@ pub(crate) enum HtmlToken {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct StartTag {
     pub(crate) name: Vec<u8>,
-    /// Each name once: the first of several attributes with one name counts.
+    /// Each name occurs once: the first of several attributes with the same name counts.
     attributes: Vec<(&'static str, Vec<u8>)>,
 }
 
@@ -47,7 +47,7 @@ impl StartTag {
 
 /// The tokens of a page. Slices may end between two pieces of it.
 pub(crate) fn tokens(html: &str, needs: Needs) -> impl Iterator<Item = HtmlToken> {
-    let mut inner = CallbackEmitter::new(Collector { needs, tag: StartTag::default(), is_kept: false });
+    let mut inner = CallbackEmitter::new(Collector { needs, tag: StartTag::default(), is_needed: false });
     inner.naively_switch_states(true);
     let reader = IoReader::new_with_buffer_size::<PIECE_BYTES>(Pieces(html.as_bytes()));
     Tokenizer::new_with_emitter(reader, Emitter { inner, needs }).map_while(Result::ok)
@@ -68,19 +68,19 @@ impl Read for Pieces<'_> {
     }
 }
 
-/// Makes tokens of the tokenizer's events.
+/// Creates tokens from the tokenizer's events.
 struct Collector {
     needs: Needs,
     tag: StartTag,
-    /// The value that follows belongs to the last attribute of `tag`.
-    is_kept: bool,
+    /// Whether the next value belongs to the last attribute of `tag`.
+    is_needed: bool,
 }
 
 impl Collector {
     fn begin_attribute(&mut self, name: &[u8]) {
         let needed = self.needs.attributes.iter().find(|needed| needed.as_bytes() == name);
         let fresh = needed.filter(|needed| self.tag.attributes.iter().all(|(known, _)| known != *needed));
-        self.is_kept = fresh.is_some();
+        self.is_needed = fresh.is_some();
         self.tag.attributes.extend(fresh.map(|name| (*name, Vec::new())));
     }
 }
@@ -97,10 +97,10 @@ impl Callback<HtmlToken, ()> for Collector {
                 None
             }
             CallbackEvent::AttributeValue { value } => {
-                if self.is_kept
-                    && let Some((_, kept)) = self.tag.attributes.last_mut()
+                if self.is_needed
+                    && let Some((_, attribute)) = self.tag.attributes.last_mut()
                 {
-                    kept.extend_from_slice(value);
+                    attribute.extend_from_slice(value);
                 }
                 None
             }
@@ -118,7 +118,7 @@ impl Callback<HtmlToken, ()> for Collector {
     }
 }
 
-/// Passes on what is needed. The original keeps an error of 88 bytes for each NUL byte of a page.
+/// Forwards only the needed events. The wrapped emitter would store an error of 88 bytes for each NUL byte of a page.
 struct Emitter {
     inner: CallbackEmitter<Collector, HtmlToken>,
     needs: Needs,
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_do_not_depend_on_the_pieces() {
+    fn tokens_do_not_depend_on_slice_boundaries() {
         for shift in 0..40 {
             let html =
                 format!("{}<!-- x --><a href=\"é&copy;\">\r\n</a>", " ".repeat(PIECE_BYTES - 20 - shift));
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn many_attributes_neither_overflow_the_stack_nor_take_memory() {
+    fn many_attributes_overflow_neither_stack_nor_memory() {
         let html = format!("<a{} href=\"y\">", " b=\"c\"".repeat(100_000));
         let read = std::thread::Builder::new().stack_size(256 << 10).spawn(move || all(&html));
         assert_eq!(read.unwrap().join().unwrap(), [start("a", &[("href", "y")])]);

@@ -1,8 +1,8 @@
 //! Client certificates from a Java key store.
 //!
-//! The system properties `javax.net.ssl.keyStore…` name the store. Without a Keystore Configuration in the plan,
-//! connections use its first key. With one, connections use a range of keys in turn, or a variable of the user names
-//! the key.
+//! The system properties `javax.net.ssl.keyStore…` specify the store. Without a Keystore Configuration in the plan,
+//! connections use its first key. With one, connections use a range of keys in turn, or the key whose alias is in a
+//! variable of the user.
 
 mod der;
 mod entry;
@@ -29,16 +29,16 @@ use crate::tls::{TlsPolicy, tls_config_with};
 /// The keys of a store that are used, and how a key is selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeyChoice {
-    /// Place of the first key, from 0 (`startIndex`).
+    /// The index of the first key, from 0 (`startIndex`).
     pub first: usize,
-    /// Place of the last key (`endIndex`); `None`: to the end.
+    /// The index of the last key (`endIndex`); `None`: to the end.
     pub last: Option<usize>,
-    /// The variable that names the key (`clientCertAliasVarName`); empty: they take turns.
+    /// The variable with the alias of the key (`clientCertAliasVarName`); empty: keys are used in turn.
     pub alias_variable: String,
 }
 
 impl Default for KeyChoice {
-    /// What JMeter does without a Keystore Configuration: the first key, for everybody.
+    /// JMeter's behaviour without a Keystore Configuration: the first key for all connections.
     fn default() -> Self {
         Self { first: 0, last: Some(0), alias_variable: String::new() }
     }
@@ -54,17 +54,17 @@ pub struct ClientKeys {
 
 #[derive(Debug)]
 enum Configs {
-    /// One for all: the keys take turns.
+    /// One configuration that uses the keys in turn.
     InTurn(Arc<ClientConfig>),
-    /// One for each alias.
+    /// One configuration for each alias.
     Named(HashMap<String, Arc<ClientConfig>>),
 }
 
 impl ClientKeys {
-    /// The keys of a store from the `bytes` of its file, in the order in which Java lists them.
+    /// Loads the keys from the `bytes` of a store, in the order in which Java lists them.
     ///
     /// # Errors
-    /// The store cannot be read with this password, or keys are requested and it has no usable one.
+    /// The store cannot be read with this password, or the requested range contains no usable key.
     pub fn load(
         bytes: &[u8],
         password: &str,
@@ -91,7 +91,7 @@ impl ClientKeys {
         Ok(Self { alias_variable, keys, configs })
     }
 
-    /// No keys, as in JMeter with a Keystore Configuration but no store. If a variable names the key, a server that
+    /// No keys, as in JMeter with a Keystore Configuration but no store. If a variable specifies the key, a server that
     /// requests a certificate fails the sample.
     #[must_use]
     pub fn none(alias_variable: String) -> Self {
@@ -104,7 +104,7 @@ impl ClientKeys {
         policy: TlsPolicy,
     ) -> Result<Configs, KeyStoreError> {
         let config = |keys: Vec<Arc<CertifiedKey>>| {
-            let resolver = InTurn { keys, next: AtomicUsize::new(0) };
+            let resolver = RoundRobin { keys, next: AtomicUsize::new(0) };
             tls_config_with(policy, Some(Arc::new(resolver)))
                 .map_err(|error| KeyStoreError::Damaged(error.to_string()))
         };
@@ -115,38 +115,42 @@ impl ClientKeys {
         named.collect::<Result<_, KeyStoreError>>().map(Configs::Named)
     }
 
-    /// Aliases of the keys, in their order.
+    /// The aliases of the keys, in order.
     pub fn aliases(&self) -> impl Iterator<Item = &str> {
         self.keys.iter().map(|(alias, _)| alias.as_str())
     }
 
-    /// The variable that names the key; empty: keys are used in turn.
+    /// The variable with the alias of the key; empty: keys are used in turn.
     pub fn alias_variable(&self) -> &str {
         &self.alias_variable
     }
 
-    /// The TLS settings of a connection whose user has `alias` in the variable. A missing key matters only if the
-    /// server requests a certificate, see [`Shown::missed`].
+    /// The TLS settings for a connection of a user with `alias` in the variable. A missing key matters only if the
+    /// server requests a certificate, see [`ClientTls::missing_key_failure`].
     ///
     /// # Errors
     /// The cryptography provider has no common protocol version.
-    pub(crate) fn shown(&self, alias: Option<&str>, policy: TlsPolicy) -> Result<Shown, rustls::Error> {
+    pub(crate) fn client_tls(
+        &self,
+        alias: Option<&str>,
+        policy: TlsPolicy,
+    ) -> Result<ClientTls, rustls::Error> {
         let alias = alias.unwrap_or_default();
         let config = match &self.configs {
             Configs::InTurn(config) => Some(config),
             Configs::Named(configs) => configs.get(alias),
         };
         if let Some(config) = config {
-            return Ok(Shown { config: Arc::clone(config), missing: None });
+            return Ok(ClientTls { config: Arc::clone(config), missing: None });
         }
         let why = if alias.is_empty() {
             format!("No var called '{}' found", self.alias_variable)
         } else {
             format!("No PrivateKey found for alias:'{alias}'")
         };
-        let asked = Arc::new(NoKey::default());
-        let config = tls_config_with(policy, Some(Arc::clone(&asked) as _))?;
-        Ok(Shown { config, missing: Some((asked, why)) })
+        let requests = Arc::new(NoKey::default());
+        let config = tls_config_with(policy, Some(Arc::clone(&requests) as _))?;
+        Ok(ClientTls { config, missing: Some((requests, why)) })
     }
 }
 
@@ -163,34 +167,34 @@ fn certified(entry: Entry) -> Result<(String, Arc<CertifiedKey>), KeyStoreError>
     }
 }
 
-/// The TLS side of one connection.
-pub(crate) struct Shown {
+/// The TLS settings of one connection.
+pub(crate) struct ClientTls {
     pub(crate) config: Arc<ClientConfig>,
-    /// There is no key to show, and why.
+    /// The counter of requests and the reason, if there is no key.
     missing: Option<(Arc<NoKey>, String)>,
 }
 
-impl Shown {
-    /// Without any key.
-    pub(crate) fn nothing(config: Arc<ClientConfig>) -> Self {
+impl ClientTls {
+    /// Settings without a key.
+    pub(crate) fn without_key(config: Arc<ClientConfig>) -> Self {
         Self { config, missing: None }
     }
 
     /// The failure, if the server requested a certificate and the key is missing.
-    pub(crate) fn missed(&self) -> Option<Failure> {
-        let (asked, why) = self.missing.as_ref()?;
-        asked.times.load(Ordering::Relaxed).gt(&0).then(|| Failure::new("javax.net.ssl.SSLException", why))
+    pub(crate) fn missing_key_failure(&self) -> Option<Failure> {
+        let (requests, why) = self.missing.as_ref()?;
+        requests.count.load(Ordering::Relaxed).gt(&0).then(|| Failure::new("javax.net.ssl.SSLException", why))
     }
 }
 
 /// Uses the keys in turn for all connections.
 #[derive(Debug)]
-struct InTurn {
+struct RoundRobin {
     keys: Vec<Arc<CertifiedKey>>,
     next: AtomicUsize,
 }
 
-impl ResolvesClientCert for InTurn {
+impl ResolvesClientCert for RoundRobin {
     fn resolve(&self, _issuers: &[&[u8]], _schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
         let turn = self.next.fetch_add(1, Ordering::Relaxed);
         self.keys.get(turn % self.keys.len()).map(Arc::clone)
@@ -201,15 +205,15 @@ impl ResolvesClientCert for InTurn {
     }
 }
 
-/// Has no key and counts requests for one.
+/// Provides no key and counts the requests for one.
 #[derive(Debug, Default)]
 struct NoKey {
-    times: AtomicUsize,
+    count: AtomicUsize,
 }
 
 impl ResolvesClientCert for NoKey {
     fn resolve(&self, _issuers: &[&[u8]], _schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
-        self.times.fetch_add(1, Ordering::Relaxed);
+        self.count.fetch_add(1, Ordering::Relaxed);
         None
     }
 
@@ -235,42 +239,42 @@ mod tests {
     }
 
     #[test]
-    fn keys_come_in_the_order_in_which_java_lists_them() {
-        // As the order of what a server saw from JMeter.
+    fn keys_are_listed_in_javas_order() {
+        // The order that a server saw in requests of JMeter.
         assert_eq!(aliases(JKS, range(0, None)).unwrap(), ["carl", "anna", "bert", "zed"]);
         assert_eq!(aliases(PKCS12, range(0, None)).unwrap(), ["zed", "anna", "carl", "bert"]);
     }
 
     #[test]
-    fn ranges_count_from_nought_and_include_their_end() {
+    fn ranges_start_at_zero_and_include_their_end() {
         assert_eq!(aliases(JKS, range(1, Some(2))).unwrap(), ["anna", "bert"]);
         assert_eq!(aliases(PKCS12, KeyChoice::default()).unwrap(), ["zed"]);
         assert_eq!(aliases(PKCS12, range(3, Some(9))).unwrap(), ["bert"]);
         let none = aliases(JKS, range(4, None)).unwrap_err().to_string();
-        assert_eq!(none, "it holds no key with a certificate at the places 4 to the end");
+        assert_eq!(none, "it contains no key with a certificate at the indexes 4 to the end");
     }
 
     #[test]
-    fn keys_take_turns() {
+    fn keys_are_used_in_turn() {
         let keys = ClientKeys::load(PKCS12, "secret", range(1, Some(2)), TlsPolicy::AcceptAny).unwrap();
-        let resolver = InTurn {
+        let resolver = RoundRobin {
             keys: keys.keys.iter().map(|(_, key)| Arc::clone(key)).collect(),
             next: AtomicUsize::new(0),
         };
-        let shown: Vec<_> = (0..3).map(|_| resolver.resolve(&[], &[]).unwrap()).collect();
-        assert!(!Arc::ptr_eq(&shown[0], &shown[1]));
-        assert!(Arc::ptr_eq(&shown[0], &shown[2]));
+        let used: Vec<_> = (0..3).map(|_| resolver.resolve(&[], &[]).unwrap()).collect();
+        assert!(!Arc::ptr_eq(&used[0], &used[1]));
+        assert!(Arc::ptr_eq(&used[0], &used[2]));
     }
 
     #[test]
-    fn a_variable_names_the_key() {
+    fn a_variable_selects_the_key() {
         let choice = KeyChoice { first: 0, last: None, alias_variable: "who".to_owned() };
         let keys = ClientKeys::load(JKS, "secret", choice, TlsPolicy::AcceptAny).unwrap();
         let missed = |alias| {
-            let shown = keys.shown(alias, TlsPolicy::AcceptAny).unwrap();
-            assert_eq!(shown.missed(), None, "no request yet");
-            shown.config.client_auth_cert_resolver.resolve(&[], &[]);
-            shown.missed().map(|failure| failure.message)
+            let client_tls = keys.client_tls(alias, TlsPolicy::AcceptAny).unwrap();
+            assert_eq!(client_tls.missing_key_failure(), None, "no request yet");
+            client_tls.config.client_auth_cert_resolver.resolve(&[], &[]);
+            client_tls.missing_key_failure().map(|failure| failure.message)
         };
         assert_eq!(missed(Some("anna")), None);
         assert_eq!(missed(Some("Anna")), Some("No PrivateKey found for alias:'Anna'".to_owned()));

@@ -1,8 +1,8 @@
 //! The HTTP sampler: raw HTTP/1.1 connections owned by their virtual user.
 //!
 //! A request is rendered into one buffer and sent at once; the response is parsed in place, in one buffer per thread.
-//! Unused parts of a response are counted, not kept. Errors have the names of JMeter's HttpClient 4, because plans
-//! and users match them.
+//! Unused parts of a response are counted and not retained. Errors have the names of JMeter's HttpClient 4, because
+//! plans and users compare them.
 
 pub mod access;
 pub mod auth;
@@ -22,15 +22,14 @@ mod dns_query;
 pub mod embedded;
 mod encode;
 mod exchange;
+mod exchange_context;
 mod failure;
 mod file_page;
 mod files;
 mod form;
 mod html_tokens;
-mod kept;
 mod keystore;
 pub mod limits;
-mod line;
 mod links;
 mod modifier;
 pub mod modify;
@@ -41,17 +40,18 @@ mod proxy_address;
 mod redirect;
 mod render;
 pub mod response;
+mod retained_body;
 mod sampler;
 mod session;
 mod settings;
 mod sink;
 pub mod source;
 mod tls;
+mod transport;
 mod tunnel;
 mod url_connection;
 mod url_parts;
 mod url_target;
-mod visit;
 mod whole;
 mod wire_request;
 

@@ -1,5 +1,5 @@
-//! HTML Link Parser: the request becomes one of those that the last page's links and forms would make, a link drawn from
-//! all that fit the request as the plan has it: its protocol, host and path are patterns, and its arguments must be there.
+//! HTML Link Parser: replaces the request by a random link or form of the previous page that matches it. The protocol,
+//! host and path in the plan are patterns, and the link must have the arguments in the plan.
 
 use busyhour_limits::{Limit, exceeded};
 use busyhour_program::run::Level;
@@ -14,14 +14,14 @@ use crate::limits::LINK_BYTES_MAX;
 use crate::settings::{Argument, HttpSampler};
 use crate::url_parts;
 
-/// One way on from a page.
+/// A link or a form of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Link {
     protocol: String,
     host: String,
     path: String,
     fields: Vec<Field>,
-    /// It is a form's.
+    /// Whether it is a form.
     posts: bool,
 }
 
@@ -30,19 +30,19 @@ struct Link {
 struct Field {
     name: String,
     value: String,
-    /// To be encoded when it is sent.
+    /// Whether it is encoded when it is sent.
     encode: bool,
     equals: bool,
 }
 
 impl Link {
     /// The link to the absolute `url` of a `reference`; `None` if Java cannot parse it as a URL.
-    fn to(url: &str, reference: &str) -> Option<Self> {
+    fn parse(url: &str, reference: &str) -> Option<Self> {
         let parts = url_parts::split(url).ok()?;
         let rest = parts.rest.split('#').next().unwrap_or_default();
         let (mut path, query) =
             rest.split_once('?').map_or((rest, None), |(path, query)| (path, Some(query)));
-        // Steps above the root lead nowhere.
+        // `..` above the root has no effect.
         while reference.starts_with("../") && path.starts_with("/../") {
             path = &path["/..".len()..];
         }
@@ -65,7 +65,7 @@ impl Link {
         })
     }
 
-    /// Its names and values as one text, decoded; `None` where Java cannot decode it.
+    /// Its names and values as one decoded text; `None` if Java cannot decode it.
     fn query(&self) -> Option<String> {
         let mut text = String::new();
         for field in &self.fields {
@@ -90,24 +90,24 @@ impl Link {
     }
 }
 
-/// What of a page makes links.
+/// The parts of a page that contain links.
 const NEEDS: Needs =
     Needs { attributes: &["href", "src", "action", "name", "value"], text: true, comments: false };
 
-/// Bytes that a link or a field takes besides its texts.
+/// The size of a link or a field without its texts, in bytes.
 const ITEM_BYTES: usize = 128;
 
-/// The bytes that the links of one page may still take; `None` when one did not fit. Each link contains the address of the page
-/// or its base, and each option the name of its `select`.
-struct Allowance(Option<usize>);
+/// The number of bytes that the links of one page may still take; `None` after one did not fit. Each link contains the
+/// address of the page or its base, and each option the name of its `select`.
+struct LinkBudget(Option<usize>);
 
-impl Default for Allowance {
+impl Default for LinkBudget {
     fn default() -> Self {
         Self(Some(LINK_BYTES_MAX))
     }
 }
 
-impl Allowance {
+impl LinkBudget {
     fn spend(&mut self, bytes: usize) -> bool {
         tick(1 + bytes / ITEM_BYTES);
         let Some(left) = self.0 else { return false };
@@ -124,26 +124,26 @@ impl Allowance {
         let url = url_parts::java_url(base, reference)?;
         let fields = url.bytes().filter(|byte| *byte == b'&').count();
         let fits = self.spend(url.len() + (1 + fields) * ITEM_BYTES);
-        fits.then(|| Link::to(&url, reference)).flatten()
+        fits.then(|| Link::parse(&url, reference)).flatten()
     }
 }
 
-/// The forms of a page, while it is read.
+/// The forms of a page while it is parsed.
 #[derive(Default)]
 struct Forms {
     complete: Vec<Link>,
     open: Option<Link>,
     /// The name of the open `select`.
     select: Option<String>,
-    /// Name and text of the open `textarea`.
+    /// The name and text of the open `textarea`.
     area: Option<(String, String)>,
-    allowance: Allowance,
+    budget: LinkBudget,
 }
 
 impl Forms {
     fn begin(&mut self, page: &str, action: Option<&str>) {
         self.complete.extend(self.open.take());
-        self.open = action.and_then(|action| self.allowance.link(page, action));
+        self.open = action.and_then(|action| self.budget.link(page, action));
     }
 
     fn end_tag(&mut self, name: &[u8]) {
@@ -171,10 +171,10 @@ impl Forms {
         }
     }
 
-    /// Values of a form are treated as encoded.
+    /// Adds a field; its name and value are decoded, because JMeter treats those of forms as encoded.
     fn add_field(&mut self, name: &str, value: &str) {
         let Some(form) = self.open.as_mut() else { return };
-        if self.allowance.spend(name.len() + value.len() + ITEM_BYTES) {
+        if self.budget.spend(name.len() + value.len() + ITEM_BYTES) {
             let decoded = |text: &str| encode::form_decode(text).unwrap_or_else(|| text.to_owned());
             let (name, value) = (decoded(name), decoded(value));
             form.fields.push(Field { name, value, encode: true, equals: true });
@@ -184,7 +184,7 @@ impl Forms {
 
 /// All links of a page, in JMeter's order: anchors, forms, frames.
 fn links(html: &str, url: &str) -> Vec<Link> {
-    links_within(html, url, Allowance::default())
+    links_within(html, url, LinkBudget::default())
 }
 
 /// The number of fields of each link of a page.
@@ -192,10 +192,10 @@ pub(crate) fn field_counts(html: &str, url: &str) -> Vec<usize> {
     links(html, url).iter().map(|link| link.fields.len()).collect()
 }
 
-/// [`links`] that take so many bytes at most.
-fn links_within(html: &str, url: &str, allowance: Allowance) -> Vec<Link> {
+/// Like [`links`], with a limit on their size.
+fn links_within(html: &str, url: &str, budget: LinkBudget) -> Vec<Link> {
     let (mut anchors, mut frames) = (Vec::new(), Vec::new());
-    let mut forms = Forms { allowance, ..Forms::default() };
+    let mut forms = Forms { budget, ..Forms::default() };
     let mut base = None;
     for token in tokens(html, NEEDS) {
         let tag = match token {
@@ -226,15 +226,15 @@ fn links_within(html: &str, url: &str, allowance: Allowance) -> Vec<Link> {
     forms.begin(url, None);
     let base = base.and_then(|base| url_parts::java_url(url, &base)).unwrap_or_else(|| url.to_owned());
     anchors.retain(|reference| !reference.starts_with("javascript:"));
-    let mut to = |reference: String| forms.allowance.link(&base, &reference);
+    let mut to = |reference: String| forms.budget.link(&base, &reference);
     let mut links: Vec<Link> = anchors.into_iter().filter_map(&mut to).collect();
     links.extend(forms.complete.into_iter().map(|form| Link { posts: true, ..form }));
     links.extend(frames.into_iter().filter_map(to));
     links
 }
 
-/// The properties of the wanted link in the request.
-struct Wanted {
+/// The patterns that a link must match.
+struct LinkPattern {
     protocol: String,
     host: String,
     path: String,
@@ -245,7 +245,7 @@ fn fits(text: &str, pattern: &str) -> bool {
     text == pattern || busyhour_oro::cached(pattern).is_ok_and(|known| known.matches(text).unwrap_or(false))
 }
 
-impl Wanted {
+impl LinkPattern {
     fn fits(&self, link: &Link) -> bool {
         let Some(query) = link.query() else { return false };
         tick(1 + (link.path.len() + query.len()) / 16);
@@ -260,7 +260,7 @@ impl Wanted {
     }
 }
 
-/// Makes the request that of a link of the last page, if one fits.
+/// Replaces the request by a link of the previous page, if one matches.
 pub(crate) fn follow(sampler: &mut HttpSampler, user: &mut UserState) {
     if !user.has_result || !user.result.url.starts_with("http") {
         user.log(
@@ -270,7 +270,7 @@ pub(crate) fn follow(sampler: &mut HttpSampler, user: &mut UserState) {
         return;
     }
     let protocol = sampler.protocol.text(user).into_owned();
-    let wanted = Wanted {
+    let pattern = LinkPattern {
         protocol: if protocol.is_empty() { "http".to_owned() } else { protocol },
         host: sampler.domain.text(user).into_owned(),
         path: sampler.path.text(user).replace(' ', "%20"),
@@ -279,7 +279,7 @@ pub(crate) fn follow(sampler: &mut HttpSampler, user: &mut UserState) {
     let text = user.result.body_text();
     let html = &text[text.find('<').unwrap_or(0)..];
     let mut fitting: Vec<Link> =
-        links(html, &user.result.url).into_iter().filter(|link| wanted.fits(link)).collect();
+        links(html, &user.result.url).into_iter().filter(|link| pattern.fits(link)).collect();
     drop(text);
     if fitting.is_empty() {
         return;
@@ -302,7 +302,7 @@ pub(crate) fn follow(sampler: &mut HttpSampler, user: &mut UserState) {
     }
 }
 
-/// The request's own arguments are patterns for those of the form, each of which is taken once.
+/// Fills the request's own arguments, which are patterns, from matching fields of the form. Each field is used once.
 fn fill(sampler: &mut HttpSampler, user: &mut UserState, mut fields: Vec<Field>) {
     for argument in &mut sampler.arguments {
         let (name, value) = (argument.name.text(user).into_owned(), argument.value.text(user).into_owned());
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn anchors_come_before_forms_and_forms_before_frames() {
+    fn anchors_precede_forms_and_forms_precede_frames() {
         let html = "<frame src=f><form action='../send?a=1'><input name=x value='1+2'><select name=s>\
                     <option value=o>O<option>P</select><textarea name=t>some &amp; more</textarea></form>\
                     <a href='next?q=%20x&amp;r#y'>n</a><a href=javascript:go()>j</a><a name=z>z</a>";
@@ -356,13 +356,13 @@ mod tests {
     }
 
     #[test]
-    fn a_base_counts_for_links_and_not_for_forms() {
+    fn a_base_applies_to_links_and_not_to_forms() {
         let html = "<base href='https://o/p/'><a href=x>x</a><form action=y></form>";
         assert_eq!(found(html), ["GET https://o/p/x ", "POST http://h/dir/y "]);
     }
 
     #[test]
-    fn fields_behind_a_form_are_still_its_own() {
+    fn fields_after_a_form_belong_to_it() {
         let html = "<form action=y></form><input name=a value=1><form><input name=b value=2></form>";
         assert_eq!(found(html), ["POST http://h/dir/y a=1"]);
     }
@@ -371,7 +371,7 @@ mod tests {
     #[test]
     fn long_parts_do_not_multiply_without_limit() {
         let long = "d".repeat(1 << 14);
-        let within = |html: &str| links_within(html, URL, Allowance(Some(1 << 20)));
+        let within = |html: &str| links_within(html, URL, LinkBudget(Some(1 << 20)));
         let fitting = (1 << 20) / (long.len() + ITEM_BYTES);
         let anchors = format!("<base href='http://h/{long}/'>{}", "<a href=x>".repeat(1_000));
         assert_eq!(within(&anchors).len(), fitting);
@@ -382,18 +382,18 @@ mod tests {
     }
 
     #[test]
-    fn protocol_host_and_path_are_patterns_and_arguments_must_be_there() {
-        let wanted = |path: &str, names: &[&str]| Wanted {
+    fn protocol_host_and_path_are_patterns_and_arguments_are_required() {
+        let pattern = |path: &str, names: &[&str]| LinkPattern {
             protocol: "http".to_owned(),
             host: "h|o".to_owned(),
             path: path.to_owned(),
             names: names.iter().map(|&name| name.to_owned()).collect(),
         };
-        let link = Link::to("http://h/a/b.html?id=12&go", "/a/b.html?id=12&go").unwrap();
-        assert!(wanted("/a/b.html", &["id"]).fits(&link));
-        assert!(wanted("a/.*", &["g."]).fits(&link));
-        assert!(!wanted("/a/.", &[]).fits(&link));
-        assert!(!wanted("/a/.*", &["other"]).fits(&link));
-        assert!(!Wanted { host: "x".to_owned(), ..wanted("/a/b.html", &[]) }.fits(&link));
+        let link = Link::parse("http://h/a/b.html?id=12&go", "/a/b.html?id=12&go").unwrap();
+        assert!(pattern("/a/b.html", &["id"]).fits(&link));
+        assert!(pattern("a/.*", &["g."]).fits(&link));
+        assert!(!pattern("/a/.", &[]).fits(&link));
+        assert!(!pattern("/a/.*", &["other"]).fits(&link));
+        assert!(!LinkPattern { host: "x".to_owned(), ..pattern("/a/b.html", &[]) }.fits(&link));
     }
 }

@@ -6,9 +6,9 @@ use busyhour_program::user::StateId;
 /// A pre-processor that changes the sampler.
 #[derive(Debug, Clone)]
 pub enum Modifier {
-    /// HTTP URL Re-writing Modifier: a session's number goes from the last response into the request.
+    /// HTTP URL Re-writing Modifier: inserts the session id of the previous response into the request.
     UrlRewriting(UrlRewriting),
-    /// RegEx User Parameters: values found by a Regular Expression Extractor take the place of arguments' values.
+    /// RegEx User Parameters: values found by a Regular Expression Extractor replace the values of arguments.
     RegexParameters {
         /// Name for the log.
         name: Template,
@@ -19,7 +19,7 @@ pub enum Modifier {
         /// `RegExUserParameters.param_values_gr_nr`
         values_group: Template,
     },
-    /// HTML Link Parser: the request follows a link of the last page.
+    /// HTML Link Parser: the request follows a link of the previous page.
     Links,
 }
 
@@ -34,10 +34,10 @@ pub struct UrlRewriting {
     pub no_equals: bool,
     /// `path_extension_no_questionmark`: the value ends at a question mark.
     pub ends_at_question_mark: bool,
-    /// `cache_value`: the last value found is used if there is none.
+    /// `cache_value`: the last value found is used if the page has none.
     pub keeps: bool,
-    /// `encode`: the value is encoded as it was found; otherwise it is decoded first.
+    /// `encode`: the value is encoded as found; otherwise it is decoded first.
     pub encoded: bool,
-    /// The value kept by each user.
+    /// The state with the last value of each user.
     pub kept: StateId,
 }

@@ -14,7 +14,7 @@ use crate::settings::{Argument, HttpSampler};
 
 pub use crate::modifier::{Modifier, UrlRewriting};
 
-/// The sampler as the modifiers make it for the sample to come.
+/// Applies the modifiers to the sampler for the next sample.
 pub(crate) fn modified(sampler: &HttpSampler, user: &mut UserState) -> HttpSampler {
     let mut own = sampler.clone();
     own.modifiers = Box::default();
@@ -78,11 +78,11 @@ impl UrlRewriting {
         })
         .unwrap_or_default();
         if self.keeps {
-            let kept = user.state(self.kept, String::new);
+            let last = user.state(self.kept, String::new);
             if value.is_empty() {
-                value.clone_from(kept);
+                value.clone_from(last);
             } else {
-                kept.clone_from(&value);
+                last.clone_from(&value);
             }
         }
         if self.in_path {
@@ -114,7 +114,7 @@ impl UrlRewriting {
 
     /// JMeter's pattern; its groups are the possible positions of the value.
     fn pattern(&self, argument: &str) -> String {
-        // What \s is to JMeter's engine.
+        // The characters that \s matches in JMeter's engine.
         const SPACE: &str = r"[ \t\n\r\x0C]";
         let name = regex::escape(argument);
         if self.in_path {
@@ -130,7 +130,7 @@ impl UrlRewriting {
     }
 }
 
-/// JMeter takes the query of a path that is set into the arguments, where the method has any in its URL.
+/// Sets the path. JMeter converts the query of the path to arguments if the method has arguments in its URL.
 fn set_path(sampler: &mut HttpSampler, user: &mut UserState, path: &str) {
     let whole = path.starts_with("http://") || path.starts_with("https://");
     let takes = !whole && matches!(&*sampler.method.text(user), "GET" | "DELETE" | "OPTIONS");
@@ -157,7 +157,7 @@ fn set_path(sampler: &mut HttpSampler, user: &mut UserState, path: &str) {
     sampler.arguments = arguments.into();
 }
 
-/// Patterns kept per thread.
+/// The number of cached patterns per thread.
 const PATTERNS_MAX: usize = 100;
 
 thread_local! {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn sessions_are_found_where_jmeter_looks() {
+    fn session_ids_are_found_as_in_jmeter() {
         let mut settings = UrlRewriting {
             argument: Template::literal("sid"),
             in_path: false,

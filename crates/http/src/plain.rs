@@ -1,4 +1,4 @@
-//! Plain connections for samplers of other protocols: failures have the names of Java's own sockets.
+//! Plain connections for samplers of other protocols, whose failures have the names of Java's own sockets.
 
 use std::io;
 use std::net::SocketAddr;
@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 
 use crate::failure::Failure;
 
-/// Connects as `java.net.Socket` does: to the first address of the host, within the timeout if there is one.
+/// Connects like `java.net.Socket`: to the first address of the host, with an optional timeout.
 ///
 /// # Errors
 /// The exception that Java would have thrown.
@@ -23,13 +23,13 @@ pub async fn connect_plainly(
     crate::dial::connect_to(address, timeout).await.map_err(|error| connect_failure(&error))
 }
 
-/// The first address of a host, as `java.net.InetSocketAddress` finds it.
+/// Resolves a host to its first address, like `java.net.InetSocketAddress`.
 ///
 /// # Errors
-/// The host is not known.
+/// The host cannot be resolved.
 pub async fn resolve_plainly(host: &str, port: u16, clock: &Clock) -> Result<SocketAddr, Failure> {
     let unknown = || Failure::new("java.net.UnknownHostException", host);
-    // In Java an empty name is this machine.
+    // In Java an empty name means this machine.
     let name = if host.is_empty() { "localhost" } else { host };
     let addresses = crate::dns::resolve(name, port, clock.now()).await.map_err(|_| unknown())?;
     addresses.first().copied().ok_or_else(unknown)

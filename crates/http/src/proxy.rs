@@ -9,7 +9,7 @@ use crate::origin::Origin;
 use crate::proxy_address::ProxyAddress;
 use crate::settings::{HttpSampler, Proxy, SharedHttp};
 
-/// The proxy on the way to `origin`: the sampler's own, else the command line's unless the host needs none.
+/// The proxy for `origin`: the sampler's own, otherwise that of the command line unless the host is excluded.
 pub(crate) fn proxy_for(
     sampler: &HttpSampler,
     user: &mut UserState,

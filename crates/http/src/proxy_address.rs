@@ -1,6 +1,6 @@
-//! Proxies and what is known of their authentication.
+//! Proxies and the state of their authentication.
 
-/// A proxy as it is used.
+/// A proxy with rendered settings.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ProxyAddress {
     pub(crate) host: String,
@@ -9,16 +9,16 @@ pub(crate) struct ProxyAddress {
     pub(crate) authorization: Option<String>,
 }
 
-/// The state of the authentication of a user at a proxy, per server, because JMeter has a client for each.
+/// The state of a user's authentication at a proxy, per server, because JMeter has a client for each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum ProxyAuth {
     /// The proxy has not requested authentication; credentials are not sent preemptively.
     #[default]
     Unasked,
-    /// They are good, and are sent with every request.
+    /// The credentials were accepted, and are sent with every request.
     Accepted,
-    /// They are not, and are not sent again.
-    Refused,
+    /// The credentials were rejected, and are not sent again.
+    Rejected,
 }
 
 impl ProxyAuth {
@@ -26,8 +26,8 @@ impl ProxyAuth {
     /// were sent already. This is `HttpAuthenticator.handleAuthChallenge` of HttpClient 4.5 for one scheme.
     pub(crate) fn after(self, status: u16, asks: bool, credentials_sent: bool) -> (Self, bool) {
         match (self, status) {
-            (_, 407) if credentials_sent => (Self::Refused, false),
-            (Self::Refused, 407) => (Self::Refused, false),
+            (_, 407) if credentials_sent => (Self::Rejected, false),
+            (Self::Rejected, 407) => (Self::Rejected, false),
             (before, 407) => (before, asks),
             (Self::Accepted, _) => (Self::Accepted, false),
             (_, _) if credentials_sent => (Self::Accepted, false),
@@ -38,7 +38,7 @@ impl ProxyAuth {
 
 #[cfg(test)]
 mod tests {
-    use super::ProxyAuth::{Accepted, Refused, Unasked};
+    use super::ProxyAuth::{Accepted, Rejected, Unasked};
 
     #[test]
     fn credentials_are_sent_on_request_and_not_after_refusal() {
@@ -48,11 +48,11 @@ mod tests {
         assert_eq!(Accepted.after(404, false, false), (Accepted, false));
         // The proxy requests them again: repeat once, then stop.
         assert_eq!(Accepted.after(407, true, false), (Accepted, true));
-        assert_eq!(Accepted.after(407, true, true), (Refused, false));
-        assert_eq!(Refused.after(407, true, false), (Refused, false));
-        // A proxy that lets it pass after all is a new one.
-        assert_eq!(Refused.after(200, false, false), (Unasked, false));
-        // A question that cannot be answered.
+        assert_eq!(Accepted.after(407, true, true), (Rejected, false));
+        assert_eq!(Rejected.after(407, true, false), (Rejected, false));
+        // If the proxy accepts a request without credentials, the state is reset.
+        assert_eq!(Rejected.after(200, false, false), (Unasked, false));
+        // A challenge without a supported scheme.
         assert_eq!(Unasked.after(407, false, false), (Unasked, false));
     }
 }

@@ -1,4 +1,4 @@
-//! Following redirects, each as a sample within the sample or unseen.
+//! Follows redirects, either as sub-results or invisibly.
 
 use std::sync::Arc;
 
@@ -6,20 +6,20 @@ use busyhour_program::result::{Retention, SampleResult};
 use busyhour_record::HttpDetail;
 
 use crate::encode;
+use crate::exchange_context::{ExchangeContext, has_resources};
 use crate::failure::Failure;
 use crate::origin::Origin;
 use crate::url_parts;
-use crate::visit::{Visit, has_resources};
 use crate::wire_request::WireRequest;
 
-/// Follows redirects one sample after another (`follow_redirects`).
+/// Follows redirects, each as a sub-result (`follow_redirects`).
 pub(crate) async fn follow(
-    visit: &mut impl Visit,
+    context: &mut impl ExchangeContext,
     request: &mut WireRequest,
     location: String,
     keep: Retention,
 ) {
-    let mut total = std::mem::take(visit.result());
+    let mut total = std::mem::take(context.result());
     let label = total.label.clone();
     // The sample's own body is that of the last response.
     let body = std::mem::take(&mut total.body);
@@ -30,47 +30,48 @@ pub(crate) async fn follow(
     total.sub_results.push(first);
     let mut next = Some(location);
     let mut count = 0;
-    let most = visit.sampler().shared.redirects_max.unwrap_or(REDIRECTS_MAX);
+    let most = context.sampler().shared.redirects_max.unwrap_or(REDIRECTS_MAX);
     while let Some(location) = next.take() {
         count += 1;
         if count > most {
             let message = format!("Exceeded maximum number of redirects: {most}");
-            // As in JMeter: one more result, a copy of the last with this failure in it.
-            let result = visit.result();
+            // As in JMeter: one more result, a copy of the last one with this failure.
+            let result = context.result();
             Failure::new("java.io.IOException", message).write_to(result, keep.body);
             result.label = format!("{label}-{}", total.sub_results.len());
             total.sent_bytes += result.sent_bytes;
             total.sub_results.push(result.clone());
             break;
         }
-        let now = visit.now();
-        let result = visit.result();
+        let now = context.now();
+        let result = context.result();
         result.reset();
         result.label.push_str(&label);
         result.times.start = now;
         result.times.intended = now;
         result.success = true;
-        match prepare_redirect(visit, request, &location) {
-            Ok(origin) => next = visit.one(request, &origin, keep).await,
+        match prepare_redirect(context, request, &location) {
+            Ok(origin) => next = context.exchange(request, &origin, keep).await,
             Err(failure) => {
-                let now = visit.now();
-                let result = visit.result();
+                let now = context.now();
+                let result = context.result();
                 result.url.push_str(&request.url);
                 result.times.end = now;
                 failure.write_to(result, keep.body);
             }
         }
-        if visit.result().ignore {
-            // The page is fresh in the cache and makes no sample: the redirect to it is the last response, as in JMeter.
+        if context.result().ignore {
+            // The page is fresh in the cache and yields no sample, so the redirect to it is the last response, as in
+            // JMeter.
             if let Some(last) = total.sub_results.last() {
-                *visit.result() = last.clone();
+                *context.result() = last.clone();
             }
             break;
         }
-        if has_resources(visit) {
-            visit.fetch_resources(request, keep).await;
+        if has_resources(context) {
+            context.fetch_resources(request, keep).await;
         }
-        let result = visit.result();
+        let result = context.result();
         let mut parts = std::mem::take(&mut result.sub_results);
         if parts.is_empty() {
             parts.push(result.clone());
@@ -86,12 +87,12 @@ pub(crate) async fn follow(
             total.sub_results.push(part);
         }
     }
-    let last = std::mem::take(visit.result());
+    let last = std::mem::take(context.result());
     total.url = last.url;
     total.request_headers = last.request_headers;
     total.request_data = last.request_data;
     if let (Some(own), Some(last)) = (&mut total.http, last.http) {
-        // Cookies and the place redirected to stay those of the first.
+        // The cookies and the redirect location remain those of the first request.
         own.method = last.method;
         own.query_string = last.query_string;
     }
@@ -104,65 +105,65 @@ pub(crate) async fn follow(
     total.response_headers = last.response_headers;
     total.content_type = last.content_type;
     total.encoding = last.encoding;
-    *visit.result() = total;
+    *context.result() = total;
 }
 
-/// Follows redirects unseen (`auto_redirects`).
+/// Follows redirects inside the client (`auto_redirects`).
 pub(crate) async fn auto(
-    visit: &mut impl Visit,
+    context: &mut impl ExchangeContext,
     request: &mut WireRequest,
     location: String,
     keep: Retention,
 ) {
     let mut next = Some(location);
-    request.led_here = true;
-    let http = visit.result().http.take();
-    let connect_ns = visit.result().times.connect_ns;
-    let most = visit.sampler().shared.redirects_max.unwrap_or(REDIRECTS_MAX);
+    request.is_client_redirect = true;
+    let http = context.result().http.take();
+    let connect_ns = context.result().times.connect_ns;
+    let most = context.sampler().shared.redirects_max.unwrap_or(REDIRECTS_MAX);
     let first_url = request.url.clone();
-    // The first request is no redirect: a way back to it is taken once.
+    // The first request does not count: a redirect back to it is followed once.
     let mut seen: Vec<String> = Vec::new();
     while let Some(location) = next.take() {
-        let prepared = prepare_redirect(visit, request, &location).and_then(|origin| {
-            // HttpClient follows no circle.
+        let prepared = prepare_redirect(context, request, &location).and_then(|origin| {
+            // HttpClient rejects circular redirects.
             if seen.contains(&request.url) || seen.len() > most as usize {
-                visit.result().sent_bytes = 0;
+                context.result().sent_bytes = 0;
                 return Err(Failure::protocol());
             }
             seen.push(request.url.clone());
             Ok(origin)
         });
-        let result = visit.result();
+        let result = context.result();
         for text in
             [&mut result.url, &mut result.response_headers, &mut result.content_type, &mut result.encoding]
         {
             text.clear();
         }
-        if let Some(room) = &request.room {
-            room.release(result.body.len());
+        if let Some(budget) = &request.body_budget {
+            budget.release(result.body.len());
         }
         result.body.clear();
         match prepared {
-            Ok(origin) => next = visit.one(request, &origin, keep).await,
+            Ok(origin) => next = context.exchange(request, &origin, keep).await,
             Err(failure) => {
-                let now = visit.now();
-                let result = visit.result();
+                let now = context.now();
+                let result = context.result();
                 result.url.push_str(&first_url);
                 result.times.end = now;
                 failure.write_to(result, keep.body);
             }
         }
     }
-    let result = visit.result();
+    let result = context.result();
     if result.times.connect_ns == 0 {
         result.times.connect_ns = connect_ns;
     }
-    // The request data is that of the plan.
+    // The recorded request data is that of the original request.
     result.http = http.map(|http| Box::new(HttpDetail { redirect_location: None, ..*http }));
 }
 
 fn prepare_redirect(
-    visit: &mut impl Visit,
+    context: &mut impl ExchangeContext,
     request: &mut WireRequest,
     location: &str,
 ) -> Result<Arc<Origin>, Failure> {
@@ -173,8 +174,8 @@ fn prepare_redirect(
     }
     request.clear_entity();
     request.url = encode::sanitized(url);
-    visit.locate(request)
+    context.locate(request)
 }
 
-/// Default maximum of redirects in one sample (`httpsampler.max_redirects`).
+/// The default maximum number of redirects in one sample (`httpsampler.max_redirects`).
 const REDIRECTS_MAX: u32 = 20;

@@ -1,4 +1,4 @@
-//! Rendering a request: URL, headers, body.
+//! Renders a request: URL, headers, body.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use crate::client::Client;
 use crate::encode;
 use crate::failure::Failure;
 use crate::form;
-use crate::origin::{OddHost, Origin};
+use crate::origin::{InvalidHost, Origin};
 use crate::session::HttpSession;
 use crate::settings::HttpSampler;
 use crate::url_parts;
 use crate::wire_request::WireRequest;
 
-/// Renders URL, headers and body; gives where the request goes.
+/// Renders URL, headers and body; returns the origin.
 pub(crate) async fn render(
     sampler: &HttpSampler,
     user: &mut UserState,
@@ -42,7 +42,7 @@ pub(crate) async fn render(
     if user.thrown.is_some() { Err(thrown(user)) } else { Ok(origin) }
 }
 
-/// What a function in the request has thrown.
+/// The exception that a function in the request has thrown.
 fn thrown(user: &mut UserState) -> Failure {
     match user.thrown.take() {
         Some(thrown) => Failure::new(thrown.class, thrown.message),
@@ -59,7 +59,7 @@ fn client4_has_body(method: &str, sampler: &HttpSampler, user: &mut UserState) -
     }
 }
 
-/// Whether the client sends a request with such a method. HttpClient 4 takes every token of HTTP, so that line ends and
+/// Checks whether the client sends requests with this method. HttpClient 4 accepts every HTTP token, so line ends and
 /// blanks never get into the request line.
 fn check_method(client: Client, method: &str) -> Result<(), Failure> {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
@@ -84,7 +84,7 @@ fn get_has_body(sampler: &HttpSampler, user: &mut UserState) -> bool {
         && (form::sends_values_as_body(sampler, user) || sends_file(sampler, user))
 }
 
-/// Gives a GET request the body that JMeter sends with one, if the sampler makes one.
+/// Adds the body that JMeter sends with a GET request, if the sampler has one.
 pub(crate) async fn with_entity_of_get(
     sampler: &HttpSampler,
     user: &mut UserState,
@@ -161,7 +161,7 @@ fn render_url(
             check_url(request, &origin, sampler.client)?;
             Ok(origin)
         }
-        // JMeter makes a URI of the whole before it misses the host.
+        // JMeter parses the whole URI before it detects that the host is missing.
         Err(_) => {
             check_characters(request, sampler.client)?;
             if sampler.cookies.is_some() {
@@ -174,7 +174,7 @@ fn render_url(
     }
 }
 
-/// `protocol|domain|port` as rendered; the scheme alone when there is no domain.
+/// Parses the rendered `protocol|domain|port`; returns only the scheme if there is no domain.
 fn parse_origin(key: &str) -> Result<Result<Arc<Origin>, &'static str>, Failure> {
     let mut parts = key.split('|');
     let (protocol, domain, port) = (
@@ -200,7 +200,7 @@ fn parse_origin(key: &str) -> Result<Result<Arc<Origin>, &'static str>, Failure>
         return Ok(Err(if secure { "https" } else { "http" }));
     }
     let standard = if secure { 443 } else { 80 };
-    // What is no number counts as not given, as in JMeter.
+    // As in JMeter, a text that is not a number is ignored.
     let port = port.trim().parse::<i64>().ok().filter(|port| *port != 0 && *port != standard);
     let port = match port {
         None => None,
@@ -247,10 +247,10 @@ pub(crate) fn locate(
 }
 
 fn check_url(request: &mut WireRequest, origin: &Origin, client: Client) -> Result<(), Failure> {
-    if let Some(odd) = origin.odd {
-        let message = match odd {
-            OddHost::At(what, index) => format!("{what} at index {index}: {}", request.url),
-            OddHost::Holds(character) => {
+    if let Some(invalid) = origin.invalid_host {
+        let message = match invalid {
+            InvalidHost::At(what, index) => format!("{what} at index {index}: {}", request.url),
+            InvalidHost::Contains(character) => {
                 format!("Illegal character found in host: '{character}': {}", origin.authority)
             }
         };
@@ -259,8 +259,8 @@ fn check_url(request: &mut WireRequest, origin: &Origin, client: Client) -> Resu
     check_characters(request, client)
 }
 
-/// Whether the client takes what follows the origin: HttpClient 4 makes a `java.net.URI` of it, Java's client sends what
-/// it is given.
+/// Checks the part of the URL after the origin: HttpClient 4 converts it to a `java.net.URI`, Java's client sends it
+/// unchanged.
 fn check_characters(request: &mut WireRequest, client: Client) -> Result<(), Failure> {
     if client == Client::Java {
         request.is_literal = true;
@@ -293,7 +293,7 @@ fn render_headers(sampler: &HttpSampler, user: &mut UserState, request: &mut Wir
         if name.eq_ignore_ascii_case("content-length") {
             continue;
         }
-        // A line break would start another header.
+        // A line break would start a new header.
         let clean = |byte: &u8| if matches!(*byte, b'\r' | b'\n') { b' ' } else { *byte };
         request.headers.extend(name.as_bytes().iter().map(clean));
         request.headers.extend_from_slice(b": ");
@@ -317,11 +317,11 @@ fn render_headers(sampler: &HttpSampler, user: &mut UserState, request: &mut Wir
         request.has_content_type |= is_content_type && !value.is_empty();
     }
     request.scratch = text;
-    // Without a header in the plan the client sends none.
+    // Without this header in the plan, the client sends none.
     request.has_user_agent |= sampler.shared.no_user_agent;
 }
 
-/// A `Host` of the plan's: its own port or the URL's, unless that is the scheme's.
+/// Writes a `Host` header of the plan, with its own port or that of the URL, unless it is the scheme's default.
 fn host_header(value: &str, origin: &Origin, out: &mut Vec<u8>) {
     use std::io::Write as _;
     let (host, own) = match value.rsplit_once(':') {

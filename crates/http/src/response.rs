@@ -1,4 +1,4 @@
-//! Reading one HTTP/1.1 response, piece by piece as it arrives.
+//! Parses one HTTP/1.1 response incrementally as it arrives.
 
 use std::mem::MaybeUninit;
 
@@ -6,22 +6,22 @@ use busyhour_limits::Limit;
 
 use crate::failure::Failure;
 
-/// Most bytes of a response head. HttpClient has no limit by default: a JVM runs out of memory instead.
+/// The maximum size of a response head. HttpClient has no limit by default: a JVM runs out of memory instead.
 pub const HEAD_BYTES_MAX: usize = 1 << 20;
 
-/// Headers parsed without an allocation; longer heads take a detour.
+/// The number of headers that are parsed without an allocation; longer heads use the slower parser.
 const FEW_HEADERS: usize = 64;
 
-/// Most headers of a response. HttpClient has no limit by default.
+/// The maximum number of headers of a response. HttpClient has no limit by default.
 pub const HEADERS_MAX: usize = 65_536;
 
-/// Most interim (`1xx`) responses before the final one.
+/// The maximum number of interim (`1xx`) responses before the final one.
 pub const INTERIM_RESPONSES_MAX: u32 = 100;
 
-/// Most bytes of the extension of one chunk.
+/// The maximum size of the extension of one chunk.
 pub const CHUNK_EXTENSION_BYTES_MAX: u32 = 16 * 1024;
 
-/// Most bytes of the trailers behind a chunked body.
+/// The maximum size of the trailers after a chunked body.
 pub const TRAILER_BYTES_MAX: u32 = 1 << 20;
 
 /// A partial head up to this length is parsed again with each piece. Longer ones are parsed when their length has
@@ -30,21 +30,21 @@ const PARSED_EACH_TIME_BYTES: usize = 4096;
 
 /// Receives the parts of a response.
 pub trait Sink {
-    /// The head is there (not called for `1xx`).
+    /// Receives the head (not called for `1xx`).
     ///
     /// # Errors
-    /// Why nothing more of the response is to be read.
+    /// The reason to stop reading the response.
     fn head(&mut self, head: &httparse::Response<'_, '_>) -> Result<(), Failure>;
-    /// A piece of the body, without chunk headers.
+    /// Receives a piece of the body, without chunk headers.
     ///
     /// # Errors
-    /// Why nothing more of the response is to be read.
+    /// The reason to stop reading the response.
     fn body(&mut self, piece: &[u8]) -> Result<(), Failure>;
-    /// Whether pieces of the body are of no interest, so that they need not even be read into memory.
+    /// Whether the body is not needed, so that it does not have to be read into memory.
     fn ignores_body(&self) -> bool;
 }
 
-/// How far a response has come.
+/// The progress of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// More bytes are needed.
@@ -66,65 +66,66 @@ enum State {
     Done,
 }
 
-/// Requests whose responses have no body.
+/// The kind of request, as far as it determines whether the response has a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum To {
-    /// HEAD: none has.
+enum RequestKind {
+    /// HEAD: the response never has a body.
     Head,
-    /// CONNECT: a tunnel begins where the body of a successful one would.
+    /// CONNECT: after a successful response the tunnel begins instead of a body.
     Connect,
     /// Any other.
     Other,
 }
 
-/// Reads one response.
+/// Parses one response.
 #[derive(Debug)]
 pub struct ResponseReader {
     state: State,
     pending: Vec<u8>,
-    /// A head in pieces is parsed again when it has so many bytes.
+    /// The size at which an incomplete head is parsed again.
     parsed_again_at: usize,
-    /// Bytes of line ends before the head, which are skipped.
+    /// The number of bytes of line ends before the head, which are skipped.
     blank_bytes: usize,
-    /// Interim responses so far.
+    /// The number of interim responses so far.
     interim: u32,
-    /// What the request was, as far as it matters.
-    to: To,
+    /// The kind of request.
+    kind: RequestKind,
     /// Whether the response has a body, possibly empty.
     pub has_body: bool,
-    /// Bytes of the head(s).
+    /// The size of the head, including those of interim responses.
     pub head_bytes: u64,
-    /// Bytes of the body on the wire, chunk headers included.
+    /// The size of the body on the wire, including chunk headers.
     pub body_bytes: u64,
     /// The Content-Length header.
     pub content_length: Option<u64>,
     /// Whether the connection can be used again.
     pub keeps_alive: bool,
-    /// Seconds the server promises to keep the connection (`Keep-Alive: timeout=`).
+    /// The number of seconds for which the server keeps the connection open (`Keep-Alive: timeout=`).
     pub keep_alive_s: Option<u64>,
 }
 
 impl ResponseReader {
-    /// A reader of the response to a request; `to_head_request`: to a HEAD request, whose response has no body.
+    /// Creates a reader for the response to a request; `to_head_request`: the response to a HEAD request, which has no
+    /// body.
     #[must_use]
     pub fn new(to_head_request: bool) -> Self {
-        Self::of(if to_head_request { To::Head } else { To::Other })
+        Self::new_for(if to_head_request { RequestKind::Head } else { RequestKind::Other })
     }
 
-    /// A reader of a proxy's response to a request for a tunnel.
+    /// Creates a reader for a proxy's response to a CONNECT request.
     #[must_use]
     pub fn to_connect() -> Self {
-        Self::of(To::Connect)
+        Self::new_for(RequestKind::Connect)
     }
 
-    fn of(to: To) -> Self {
+    fn new_for(kind: RequestKind) -> Self {
         Self {
             state: State::Head,
             pending: Vec::new(),
             parsed_again_at: 0,
             blank_bytes: 0,
             interim: 0,
-            to,
+            kind,
             has_body: false,
             head_bytes: 0,
             body_bytes: 0,
@@ -146,7 +147,7 @@ impl ResponseReader {
         self.state == State::Done
     }
 
-    /// How many bytes may be skipped unseen: the rest of a body of known size.
+    /// The number of bytes that may be skipped unread: the rest of a body of known size.
     #[must_use]
     pub fn skippable(&self) -> u64 {
         match self.state {
@@ -155,7 +156,7 @@ impl ResponseReader {
         }
     }
 
-    /// Bytes were skipped; bytes beyond the body end the connection.
+    /// Records skipped bytes; if bytes beyond the body were skipped, the connection cannot be reused.
     pub fn skipped(&mut self, bytes: u64) -> Progress {
         if let State::Sized(left) = &mut self.state {
             let own = bytes.min(*left);
@@ -169,10 +170,10 @@ impl ResponseReader {
         if self.is_done() { Progress::Done } else { Progress::More }
     }
 
-    /// Takes what has arrived.
+    /// Parses received bytes.
     ///
     /// # Errors
-    /// The bytes are no HTTP response.
+    /// The bytes are not an HTTP response.
     pub fn feed(&mut self, mut bytes: &[u8], sink: &mut impl Sink) -> Result<Progress, Failure> {
         while !bytes.is_empty() {
             let used = match self.state {
@@ -192,10 +193,10 @@ impl ResponseReader {
         Ok(if self.is_done() { Progress::Done } else { Progress::More })
     }
 
-    /// The other side has closed the connection.
+    /// Ends the response when the server has closed the connection.
     ///
     /// # Errors
-    /// The response is not complete; `authority` (`host:port`) goes into the message.
+    /// The response is incomplete; `authority` (`host:port`) is part of the message.
     pub fn end(&mut self, authority: &str) -> Result<(), Failure> {
         match self.state {
             State::Done => Ok(()),
@@ -227,7 +228,7 @@ impl ResponseReader {
         }
     }
 
-    /// Bytes used, or `None` when the head is still in pieces.
+    /// Returns the number of bytes used, or `None` if the head is still incomplete.
     fn feed_head(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Result<Option<usize>, Failure> {
         if self.pending.is_empty() {
             let blank = bytes.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
@@ -250,7 +251,7 @@ impl ResponseReader {
         head.extend_from_slice(bytes);
         let is_due = head.len() <= PARSED_EACH_TIME_BYTES
             || head.len() >= self.parsed_again_at
-            || holds_end(&head[before.saturating_sub(3)..]);
+            || contains_head_end(&head[before.saturating_sub(3)..]);
         if is_due {
             if let Some(used) = self.parse(&head, sink)? {
                 return used.checked_sub(before).map(Some).ok_or_else(Failure::protocol);
@@ -281,15 +282,15 @@ impl ResponseReader {
             Ok(httparse::Status::Complete(used)) => self.take_head(&response, used, sink).map(Some),
             Ok(httparse::Status::Partial) => Ok(None),
             Err(Error::TooManyHeaders | Error::HeaderName | Error::HeaderValue | Error::NewLine) => {
-                self.parse_odd(bytes, sink)
+                self.parse_leniently(bytes, sink)
             }
             Err(Error::Status | Error::Token | Error::Version) => Err(Failure::protocol()),
         }
     }
 
-    /// Parses a head with many headers, or with bytes in them that HTTP does not allow but HttpClient takes. Lines without
-    /// a colon are passed over.
-    fn parse_odd(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Result<Option<usize>, Failure> {
+    /// Parses a head with many headers, or with bytes that HTTP does not allow but HttpClient accepts. Lines without a
+    /// colon are skipped.
+    fn parse_leniently(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Result<Option<usize>, Failure> {
         let mut at = 0;
         let Some(status_line) = next_line(bytes, &mut at) else { return Ok(None) };
         let status_line = [status_line, b"\r\n\r\n"].concat();
@@ -298,7 +299,7 @@ impl ResponseReader {
             return Err(Failure::protocol());
         }
         let mut headers: Vec<httparse::Header<'_>> = Vec::new();
-        // Where the value of the last header begins and ends; `None`: the last line has no colon.
+        // The start and end of the value of the last header; `None` if the last line has no colon.
         let mut value: Option<(usize, usize)> = None;
         loop {
             let line_at = at;
@@ -308,7 +309,7 @@ impl ResponseReader {
                 value = value.map(|(begin, _)| (begin, line_at + line.len()));
                 continue;
             }
-            // Once per value: it may begin with any number of blank lines.
+            // Trim only once per value, because it may begin with any number of blank lines.
             if let (Some((begin, end)), Some(last)) = (value.take(), headers.last_mut()) {
                 last.value = bytes[begin..end].trim_ascii();
             }
@@ -351,7 +352,7 @@ impl ResponseReader {
         let mut chunked = false;
         for header in &*response.headers {
             let name = header.name;
-            // Compares lengths first: most headers match none of these.
+            // Lengths are compared first, because most headers match none of these.
             match name.len() {
                 10 if name.eq_ignore_ascii_case("connection") => {
                     if header.value == b"keep-alive" {
@@ -368,7 +369,7 @@ impl ResponseReader {
                 14 if name.eq_ignore_ascii_case("content-length") => {
                     let length =
                         std::str::from_utf8(header.value).ok().and_then(|text| text.trim().parse().ok());
-                    // As HttpClient: what is no number does not count; of several, the last that is one does.
+                    // As in HttpClient, an invalid number is ignored; if there are several, the last valid one counts.
                     self.content_length = length.or(self.content_length);
                 }
                 17 if name.eq_ignore_ascii_case("transfer-encoding") => {
@@ -379,10 +380,10 @@ impl ResponseReader {
         }
         sink.head(response)?;
         self.keeps_alive = !close;
-        let without_body = match self.to {
-            To::Head => true,
-            To::Connect => status / 100 == 2,
-            To::Other => false,
+        let without_body = match self.kind {
+            RequestKind::Head => true,
+            RequestKind::Connect => status / 100 == 2,
+            RequestKind::Other => false,
         };
         self.state = if without_body || status == 204 || status == 304 || status == 205 {
             State::Done
@@ -493,7 +494,7 @@ fn after_size(size: u64) -> State {
     if size == 0 { State::Trailer { empty: true, bytes: 0 } } else { State::ChunkData(size) }
 }
 
-/// The next line without its end; `None`: its end has not arrived.
+/// Returns the next line without its end; `None` if its end has not arrived.
 fn next_line<'b>(bytes: &'b [u8], at: &mut usize) -> Option<&'b [u8]> {
     let rest = bytes.get(*at..)?;
     let end = rest.iter().position(|byte| *byte == b'\n')?;
@@ -502,8 +503,8 @@ fn next_line<'b>(bytes: &'b [u8], at: &mut usize) -> Option<&'b [u8]> {
     Some(line.strip_suffix(b"\r").unwrap_or(line))
 }
 
-/// Whether the empty line at the end of a head is among these bytes.
-fn holds_end(bytes: &[u8]) -> bool {
+/// Whether these bytes contain the empty line at the end of a head.
+fn contains_head_end(bytes: &[u8]) -> bool {
     bytes.windows(2).any(|two| two == b"\n\n") || bytes.windows(3).any(|three| three == b"\n\r\n")
 }
 
@@ -520,7 +521,7 @@ fn keep_alive_timeout(value: &[u8]) -> Option<u64> {
     part.trim().parse().ok()
 }
 
-/// A number with commas between groups of three digits, as Java's `%,d` writes it.
+/// Formats a number with commas between groups of three digits, like Java's `%,d`.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);

@@ -42,8 +42,8 @@ impl Protocol for HttpSampler {
         intended: Nanos,
         keep: Retention,
     ) {
-        let lends = self.shared.shows_cookies_to_scripts.load(Ordering::Relaxed);
-        if lends {
+        let shows_cookies = self.shared.shows_cookies_to_scripts.load(Ordering::Relaxed);
+        if shows_cookies {
             access::apply_cookies_of_scripts(session, user);
             if !self.is_open {
                 access::begin_sample(session);
@@ -63,7 +63,7 @@ impl Protocol for HttpSampler {
             let own = Box::new(modified(self, user));
             Box::pin(direct::sample(&own, user, session, label, intended, keep)).await;
         }
-        if lends {
+        if shows_cookies {
             access::show_cookies_to_scripts(session, user);
         }
     }
@@ -78,7 +78,7 @@ impl Protocol for HttpSampler {
 
     fn interrupted(&self, user: &mut UserState, _session: &mut HttpSession, keep: Retention) {
         let result = &mut user.result;
-        // As with every failure: what was sent is noted only once there is an answer.
+        // As with every failure, sent bytes are recorded only if there is a response.
         result.sent_bytes = 0;
         Failure::interrupted().write_to(result, keep.body);
     }

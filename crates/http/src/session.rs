@@ -1,4 +1,4 @@
-//! What a user keeps between requests: connections, cookies, caches.
+//! The state of a user between requests: connections, cookies, caches.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -10,11 +10,11 @@ use busyhour_record::Nanos;
 use crate::cache::{Cache, CacheManager};
 use crate::connection::Connection;
 use crate::cookies::{CookieManager, Jar};
-use crate::dns::{Looked, Name};
+use crate::dns::{Name, ResolvedNames};
 use crate::origin::Origin;
 use crate::proxy_address::{ProxyAddress, ProxyAuth};
 
-/// What a user keeps between requests.
+/// The state of a user between requests.
 #[derive(Default)]
 pub struct HttpSession {
     idle: Vec<Connection>,
@@ -23,7 +23,7 @@ pub struct HttpSession {
     caches: Vec<Cache>,
     /// What few users have.
     rare: Option<Box<Rare>>,
-    /// The iteration is a new visitor's: connections are closed before the next request.
+    /// Whether the iteration belongs to a new visitor: connections are closed before the next request.
     new_visitor: bool,
 }
 
@@ -32,10 +32,10 @@ pub struct HttpSession {
 struct Rare {
     /// The states of proxy authentication.
     proxies: Vec<(Arc<Origin>, Arc<ProxyAddress>, ProxyAuth)>,
-    /// What was looked up under DNS cache managers.
-    looked: Vec<Looked>,
-    /// The cookies that a branch began with.
-    begun_with: Vec<Jar>,
+    /// The names that were resolved under DNS cache managers.
+    looked: Vec<ResolvedNames>,
+    /// The cookies with which a branch started.
+    initial_jars: Vec<Jar>,
 }
 
 impl std::fmt::Debug for HttpSession {
@@ -44,17 +44,17 @@ impl std::fmt::Debug for HttpSession {
     }
 }
 
-/// Idle connections a user keeps at most; browsers and JMeter's pool keep few, too.
+/// The maximum number of idle connections of a user; browsers and JMeter's pool also keep few.
 const IDLE_MAX: usize = 20;
 
-/// Origins remembered per user.
+/// The number of cached origins per user.
 const ORIGINS_MAX: usize = 64;
 
-/// Names remembered per user under a DNS Cache Manager.
+/// The number of cached names per user under a DNS Cache Manager.
 const NAMES_MAX: usize = 1024;
 
 impl HttpSession {
-    /// An iteration begins; `same_user`: as the same visitor.
+    /// Starts an iteration; `same_user`: the visitor does not change.
     pub fn iteration_started(&mut self, user: &mut UserState, same_user: bool) {
         self.new_visitor = !same_user;
         for jar in &mut self.jars {
@@ -70,7 +70,7 @@ impl HttpSession {
         }
     }
 
-    /// Another visitor takes the user's place.
+    /// Replaces the visitor; its state is dropped.
     pub fn visitor_changed(&mut self, keep_connections: bool) {
         self.jars.clear();
         self.caches.clear();
@@ -80,15 +80,15 @@ impl HttpSession {
         self.new_visitor = !keep_connections;
     }
 
-    /// Closes the connections of the visitor before, if there was one.
+    /// Closes the connections of the previous visitor, if there was one.
     pub(crate) fn start_session(&mut self, reset: bool) {
         if std::mem::take(&mut self.new_visitor) && reset {
             self.idle.clear();
         }
     }
 
-    /// An idle connection that leads there.
-    pub(crate) fn take(
+    /// Takes an idle connection to this origin with the same proxy and local address.
+    pub(crate) fn take_idle(
         &mut self,
         origin: &Arc<Origin>,
         proxy: Option<&Arc<ProxyAddress>>,
@@ -97,13 +97,13 @@ impl HttpSession {
     ) -> Option<Connection> {
         let mut at = 0;
         while at < self.idle.len() {
-            let leads_there = {
+            let matches = {
                 let idle = &self.idle[at];
                 (Arc::ptr_eq(&idle.origin, origin) || idle.origin == *origin)
                     && idle.proxy.as_ref() == proxy
                     && idle.source == source
             };
-            if leads_there {
+            if matches {
                 let mut connection = self.idle.swap_remove(at);
                 if connection.is_usable(now) {
                     return Some(connection);
@@ -115,8 +115,8 @@ impl HttpSession {
         None
     }
 
-    /// Keeps a connection for the next request.
-    pub(crate) fn keep(&mut self, connection: Connection) {
+    /// Stores a connection for the next request.
+    pub(crate) fn store_idle(&mut self, connection: Connection) {
         if self.idle.len() >= IDLE_MAX {
             self.idle.remove(0);
         }
@@ -126,7 +126,7 @@ impl HttpSession {
         self.idle.push(connection);
     }
 
-    /// The origin for `key` (as rendered), if it is known.
+    /// The origin for the rendered `key`, if it is cached.
     pub(crate) fn origin(&self, key: &str) -> Option<&Arc<Origin>> {
         self.origins.iter().find(|(known, _)| **known == *key).map(|(_, origin)| origin)
     }
@@ -172,25 +172,25 @@ impl HttpSession {
         }
     }
 
-    /// The addresses of a name, if they were looked up under its manager.
-    pub(crate) fn looked_up(&self, name: &Name) -> Option<Arc<[SocketAddr]>> {
+    /// The addresses of a name, if they were resolved under its manager.
+    pub(crate) fn known_addresses(&self, name: &Name) -> Option<Arc<[SocketAddr]>> {
         let mut all = self.rare.as_ref()?.looked.iter();
         let looked = all.find(|looked| Arc::ptr_eq(&looked.manager, &name.manager))?;
         looked.known.get(&name.host).map(Arc::clone)
     }
 
-    /// Remembers what was looked up.
+    /// Stores the resolved addresses of a name.
     pub(crate) fn remember_addresses(&mut self, name: Name) {
         let Some(addresses) = name.addresses else { return };
         let all = &mut self.rare.get_or_insert_default().looked;
         let at = all.iter().position(|looked| Arc::ptr_eq(&looked.manager, &name.manager));
         let at = at.unwrap_or_else(|| {
-            all.push(Looked { manager: Arc::clone(&name.manager), known: HashMap::new() });
+            all.push(ResolvedNames { manager: Arc::clone(&name.manager), known: HashMap::new() });
             all.len() - 1
         });
         let known = &mut all[at].known;
         if known.len() >= NAMES_MAX {
-            // Redirects and pages may name ever other hosts.
+            // Redirects and pages may refer to ever new hosts.
             known.clear();
         }
         known.insert(name.host, addresses);
@@ -201,7 +201,7 @@ impl HttpSession {
         &self.jars
     }
 
-    /// The same to be changed.
+    /// The user's jars, mutable.
     pub(crate) fn jars_mut(&mut self) -> &mut [Jar] {
         &mut self.jars
     }
@@ -211,20 +211,20 @@ impl HttpSession {
         std::mem::swap(&mut self.jars, jars);
     }
 
-    /// A branch of what the user does side by side begins with the user's cookies.
+    /// Starts a concurrent branch with the user's cookies.
     pub(crate) fn branch(&self, branch: &mut HttpSession) {
         branch.jars.clone_from(&self.jars);
         if !self.jars.is_empty() || branch.rare.is_some() {
-            branch.rare.get_or_insert_default().begun_with.clone_from(&self.jars);
+            branch.rare.get_or_insert_default().initial_jars.clone_from(&self.jars);
         }
     }
 
-    /// The branch has ended: the cookies it got are the user's.
+    /// Ends a branch: the user gets the cookies that it received.
     pub(crate) fn rejoin(&mut self, branch: &mut HttpSession) {
-        let known = branch.rare.as_mut().map_or_else(Vec::new, |rare| std::mem::take(&mut rare.begun_with));
+        let known = branch.rare.as_mut().map_or_else(Vec::new, |rare| std::mem::take(&mut rare.initial_jars));
         for mut jar in std::mem::take(&mut branch.jars) {
             if let Some(before) = known.iter().find(|before| Arc::ptr_eq(&before.manager, &jar.manager)) {
-                jar.forget(before);
+                jar.remove_all(before);
             }
             match self.jars.iter_mut().find(|own| Arc::ptr_eq(&own.manager, &jar.manager)) {
                 Some(own) => own.add_all(jar),
@@ -233,7 +233,7 @@ impl HttpSession {
         }
     }
 
-    /// Takes all cookies of other jars into the user's.
+    /// Adds all cookies of other jars to the user's.
     pub(crate) fn add_cookies(&mut self, from: Vec<Jar>) {
         for other in from {
             if let Some(jar) = self.jars.iter_mut().find(|jar| Arc::ptr_eq(&jar.manager, &other.manager)) {
@@ -242,7 +242,7 @@ impl HttpSession {
         }
     }
 
-    /// The user's jar under a manager.
+    /// The user's jar for a manager.
     pub fn jar(&mut self, manager: &Arc<CookieManager>, user: &mut UserState) -> &mut Jar {
         let at = match self.jars.iter().position(|jar| Arc::ptr_eq(&jar.manager, manager)) {
             Some(at) => at,
@@ -254,7 +254,7 @@ impl HttpSession {
         &mut self.jars[at]
     }
 
-    /// The user's cache under a manager.
+    /// The user's cache for a manager.
     pub(crate) fn cache(&mut self, manager: &Arc<CacheManager>) -> &mut Cache {
         let at = match self.caches.iter().position(|cache| Arc::ptr_eq(&cache.manager, manager)) {
             Some(at) => at,

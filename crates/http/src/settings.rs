@@ -15,60 +15,62 @@ use crate::cookies::CookieManager;
 use crate::dns::DnsManager;
 use crate::embedded::rules::{Embedded, EmbeddedRules};
 use crate::files::FileStore;
-use crate::keystore::{ClientKeys, Shown};
+use crate::keystore::{ClientKeys, ClientTls};
 use crate::limits::{BodyLimit, SAMPLE_BYTES_KEPT_MAX};
 use crate::modifier::Modifier;
 use crate::source::Source;
 use crate::tls::{TlsPolicy, tls_config};
 
-/// What all HTTP samplers of a run share.
+/// The settings and state that all HTTP samplers of a run share.
 #[derive(Debug, Default)]
 pub struct SharedHttp {
     /// Which servers are trusted.
     pub tls_policy: TlsPolicy,
     /// Files to upload.
     pub files: Arc<FileStore>,
-    /// `httpclient.reset_state_on_thread_group_iteration`: a new visitor makes new connections.
+    /// `httpclient.reset_state_on_thread_group_iteration`: a new visitor opens new connections.
     pub reset_on_iteration: bool,
-    /// The proxy of the command line (`-H`, `-P`), and hosts it is not used for (`-N`).
+    /// The proxy of the command line (`-H`, `-P`).
     pub proxy: Option<Proxy>,
-    /// Hosts that bypass the proxy of the command line; a leading `*` matches any prefix.
+    /// Hosts that bypass the proxy of the command line (`-N`); a leading `*` matches any prefix.
     pub no_proxy: Vec<String>,
     /// `httpsampler.max_redirects`; `None`: JMeter's 20.
     pub redirects_max: Option<u32>,
-    /// How embedded resources are found and judged.
+    /// How embedded resources are found and how their failures count.
     pub embedded: EmbeddedRules,
-    /// `httpclient4.time_to_live`, milliseconds: no connection is used for longer. `None`: JMeter's 60 seconds.
+    /// `httpclient4.time_to_live`, milliseconds: the maximum age of a connection that is used. `None`: JMeter's 60
+    /// seconds.
     pub connection_ms_max: Option<u64>,
     /// `httpclient4.idletimeout`, milliseconds: lifetime of an idle connection if the server does not set one; 0:
     /// unlimited.
     pub idle_ms_max: u64,
     /// `httpclient4.default_user_agent_disabled`
     pub no_user_agent: bool,
-    /// How much of a body is kept: `httpsampler.max_bytes_to_store_per_request`, or Busyhour's own limit.
+    /// The limit on the retained part of a body: `httpsampler.max_bytes_to_store_per_request`, or Busyhour's own limit.
     pub body_limit: BodyLimit,
-    /// Bytes kept of all bodies of one sample; `None`: [`SAMPLE_BYTES_KEPT_MAX`].
+    /// The maximum size of all retained bodies of one sample; `None`: [`SAMPLE_BYTES_KEPT_MAX`].
     pub sample_bytes_max: Option<usize>,
-    /// Longest time of one request, from its start to the last byte of its response; `None`: no limit, as in JMeter.
+    /// The maximum time of one request, from its start to the last byte of its response; `None`: no limit, as in
+    /// JMeter.
     pub request_deadline: Option<Duration>,
     /// The certificates for servers that request one.
     pub client_keys: Option<Arc<ClientKeys>>,
-    /// Some script may look at cookies: they are shown to scripts after each sample.
+    /// Whether a script may read cookies, so that they are copied for scripts after each sample.
     pub shows_cookies_to_scripts: AtomicBool,
-    /// Some script has changed a header manager.
+    /// Whether a script has changed a header manager.
     pub scripts_change_headers: AtomicBool,
     tls: OnceLock<Result<Arc<rustls::ClientConfig>, rustls::Error>>,
 }
 
 impl SharedHttp {
-    /// Settings of a run.
+    /// Creates the settings of a run.
     #[must_use]
     pub fn new(tls_policy: TlsPolicy, files: Arc<FileStore>, reset_on_iteration: bool) -> Self {
         Self { tls_policy, files, reset_on_iteration, ..Self::default() }
     }
 
-    /// Limit of the retained bodies of one sample; `None`: unlimited, if the plan disables the limit of single
-    /// bodies.
+    /// The maximum size of the retained bodies of one sample; `None`: unlimited, if the plan disables the limit of
+    /// single bodies.
     pub(crate) fn sample_body_limit(&self) -> Option<usize> {
         match self.body_limit {
             BodyLimit::Unlimited => None,
@@ -78,19 +80,19 @@ impl SharedHttp {
         }
     }
 
-    /// The TLS configuration, made when the first connection needs it.
+    /// The TLS configuration, created when the first connection needs it.
     ///
     /// # Errors
-    /// When the cryptography provider has no common protocol version.
+    /// The cryptography provider has no common protocol version.
     pub fn tls(&self) -> Result<Arc<rustls::ClientConfig>, rustls::Error> {
         self.tls.get_or_init(|| tls_config(self.tls_policy)).clone()
     }
 
-    /// What a connection is secured with whose user names this key.
-    pub(crate) fn shown(&self, alias: Option<&str>) -> Result<Shown, rustls::Error> {
+    /// The TLS settings of a connection whose user has the key with this alias.
+    pub(crate) fn client_tls(&self, alias: Option<&str>) -> Result<ClientTls, rustls::Error> {
         match &self.client_keys {
-            Some(keys) => keys.shown(alias, self.tls_policy),
-            None => self.tls().map(Shown::nothing),
+            Some(keys) => keys.client_tls(alias, self.tls_policy),
+            None => self.tls().map(ClientTls::without_key),
         }
     }
 }
@@ -143,15 +145,15 @@ pub struct Header {
     pub value: Template,
 }
 
-/// What to do with redirects.
+/// The handling of redirects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Redirects {
-    /// Nothing: the redirect is the response.
+    /// Not followed: the redirect is the response.
     #[default]
     None,
-    /// Each is a sample within the sample (`follow_redirects`).
+    /// Each is a sub-result (`follow_redirects`).
     Follow,
-    /// The client follows unseen (`auto_redirects`).
+    /// The client follows them invisibly (`auto_redirects`).
     Auto,
 }
 
@@ -161,16 +163,16 @@ pub enum HeaderManagers {
     /// None.
     #[default]
     None,
-    /// One, by its number in the plan. What scripts change of it holds for all samplers in its scope.
+    /// One, with its number in the plan. Changes by scripts apply to all samplers in its scope.
     One(u32),
     /// Several, which are merged for each sample.
     Several,
 }
 
-/// An HTTP Request sampler with the config elements of its scope merged in.
+/// An HTTP Request sampler, merged with the config elements in its scope.
 #[derive(Debug, Clone)]
 pub struct HttpSampler {
-    /// What all samplers share.
+    /// The settings that all samplers share.
     pub shared: Arc<SharedHttp>,
     /// `HTTPSampler.method`
     pub method: Template,
@@ -180,7 +182,7 @@ pub struct HttpSampler {
     pub domain: Template,
     /// `HTTPSampler.port`; empty: the protocol's.
     pub port: Template,
-    /// `HTTPSampler.path`: path, perhaps with a query, or a whole URL.
+    /// `HTTPSampler.path`: a path, optionally with a query, or a whole URL.
     pub path: Template,
     /// `HTTPsampler.Arguments`
     pub arguments: Box<[Argument]>,
@@ -206,32 +208,32 @@ pub struct HttpSampler {
     pub proxy: Option<Proxy>,
     /// Headers of the header managers, merged.
     pub headers: Box<[Header]>,
-    /// The managers that these headers come from.
+    /// The managers from which these headers come.
     pub header_managers: HeaderManagers,
-    /// The nearest cookie manager.
+    /// The innermost cookie manager.
     pub cookies: Option<Arc<CookieManager>>,
-    /// The nearest cache manager.
+    /// The innermost cache manager.
     pub cache: Option<Arc<CacheManager>>,
-    /// The nearest authorization manager.
+    /// The innermost authorization manager.
     pub auth: Option<Arc<AuthManager>>,
-    /// Pre-processors in scope that change the sampler, in their order.
+    /// The pre-processors in scope that change the sampler, in order.
     pub modifiers: Box<[Modifier]>,
-    /// The nearest DNS cache manager.
+    /// The innermost DNS cache manager.
     pub dns: Option<Arc<DnsManager>>,
-    /// `HTTPSampler.ipSource`: the address that connections are made from.
+    /// `HTTPSampler.ipSource`: the local address of connections.
     pub source: Option<Box<Source>>,
-    /// `HTTPSampler.image_parser`: resources of pages are fetched, too.
+    /// `HTTPSampler.image_parser`: the embedded resources of pages are downloaded, too.
     pub embedded: Option<Box<Embedded>>,
-    /// `HTTPSampler.md5`: of a body its MD5 sum is kept.
+    /// `HTTPSampler.md5`: only the MD5 sum of a body is retained.
     pub md5: bool,
-    /// Scripts around the sampler may look at it and change it.
+    /// Whether scripts can read and change the sampler.
     pub is_open: bool,
-    /// JMeter's client selected by the plan.
+    /// The client that the plan selects.
     pub client: Client,
 }
 
 impl HttpSampler {
-    /// What the sampler itself needs to be kept of a response.
+    /// The parts of a response that the sampler itself needs.
     #[must_use]
     pub fn keep(&self) -> Retention {
         Retention { body: self.embedded.is_some() || self.md5, ..Retention::default() }

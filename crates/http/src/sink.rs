@@ -1,4 +1,4 @@
-//! What is taken from a response as it arrives.
+//! Stores the parts of a response in the result as they arrive.
 
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_record::DataType;
@@ -6,17 +6,17 @@ use busyhour_record::DataType;
 use crate::cache::CacheHeaders;
 use crate::decode::Decoding;
 use crate::failure::Failure;
-use crate::kept::{Kept, PAGE_START_BYTES, Room};
 use crate::limits::BodyLimit;
 use crate::response::Sink;
+use crate::retained_body::{BodyBudget, PAGE_START_BYTES, RetainedBody};
 use crate::settings::HttpSampler;
 
-/// What of a response's head the sampler looks at.
+/// The parts of a response head that the sampler needs.
 pub(crate) struct Head {
     pub(crate) status: u16,
     pub(crate) http_1_0: bool,
     pub(crate) location: Option<String>,
-    /// The body comes compressed.
+    /// The decoder, if the body is compressed.
     pub(crate) decoding: Option<Decoding>,
     /// The challenges of the server.
     pub(crate) challenges: Vec<String>,
@@ -26,17 +26,17 @@ pub(crate) struct Head {
     pub(crate) wants_cache: bool,
     pub(crate) cookies: Vec<String>,
     pub(crate) cache: CacheHeaders,
-    /// Only the sum of the body is kept.
+    /// The MD5 sum of the body, if only that is retained.
     pub(crate) md5: Option<Box<md5::Md5>>,
 }
 
 impl Head {
     pub(crate) fn new(sampler: &HttpSampler) -> Self {
-        Self::looking_for(sampler.cookies.is_some(), sampler.cache.is_some())
+        Self::with_needs(sampler.cookies.is_some(), sampler.cache.is_some())
     }
 
-    /// The head of a response of which cookies, or what a cache needs, are wanted.
-    pub(crate) fn looking_for(wants_cookies: bool, wants_cache: bool) -> Self {
+    /// Creates an empty head; the flags select whether cookies and the headers for a cache are stored.
+    pub(crate) fn with_needs(wants_cookies: bool, wants_cache: bool) -> Self {
         Self {
             status: 0,
             http_1_0: false,
@@ -58,10 +58,10 @@ pub(crate) struct ResponseSink<'a> {
     pub(crate) head: &'a mut Head,
     pub(crate) result: &'a mut SampleResult,
     pub(crate) keep: Retention,
-    /// How much of the body is kept, if it is.
+    /// The limit on the retained part of the body.
     pub(crate) limit: BodyLimit,
-    /// What the sample has left for bodies, where it has several.
-    pub(crate) room: Option<&'a Room>,
+    /// The remaining budget of the sample for bodies, if it has several.
+    pub(crate) budget: Option<&'a BodyBudget>,
 }
 
 impl Sink for ResponseSink<'_> {
@@ -128,11 +128,12 @@ impl Sink for ResponseSink<'_> {
     fn body(&mut self, piece: &[u8]) -> Result<(), Failure> {
         let Head { decoding, md5, .. } = &mut *self.head;
         let SampleResult { body, body_memory: memory, .. } = &mut *self.result;
-        let (limit, room) = (self.limit, self.room);
-        let mut kept = self.keep.body.then_some(Kept { body, memory, limit, room, md5: md5.as_deref_mut() });
-        match (decoding, &mut kept) {
-            (Some(decoding), kept) => decoding.feed(piece, kept.as_mut()),
-            (None, Some(kept)) => kept.push(piece),
+        let (limit, budget) = (self.limit, self.budget);
+        let mut retained =
+            self.keep.body.then_some(RetainedBody { body, memory, limit, budget, md5: md5.as_deref_mut() });
+        match (decoding, &mut retained) {
+            (Some(decoding), retained) => decoding.feed(piece, retained.as_mut()),
+            (None, Some(retained)) => retained.push(piece),
             (None, None) => Ok(()),
         }
     }
@@ -152,7 +153,7 @@ pub(crate) fn reset_response(result: &mut SampleResult) {
     result.body.clear();
 }
 
-/// Bytes of a header as text: UTF-8 if they are, else each byte a character.
+/// Decodes a header: as UTF-8 if it is valid, otherwise as ISO-8859-1.
 pub(crate) fn latin(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
     match std::str::from_utf8(bytes) {
         Ok(text) => text.into(),
@@ -160,7 +161,7 @@ pub(crate) fn latin(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
     }
 }
 
-/// Data type and encoding from the content type (`setEncodingAndType`).
+/// Sets data type and encoding from the content type (`setEncodingAndType`).
 fn set_type(result: &mut SampleResult) {
     const BINARY: [&str; 3] = ["image/", "audio/", "video/"];
     const TEXT: [&str; 4] = ["audio/x-mpegurl", "audio/mpegurl", "video/f4m", "image/svg+xml"];
@@ -179,8 +180,8 @@ fn set_type(result: &mut SampleResult) {
     result.data_type = if is_text { DataType::Text } else { DataType::Binary };
 }
 
-/// A page whose headers name no encoding may name it itself, in its first [`PAGE_START_BYTES`].
-pub(crate) fn look_for_encoding(result: &mut SampleResult) {
+/// Sets the encoding from the page, which may specify it in its first [`PAGE_START_BYTES`], if the headers do not.
+pub(crate) fn detect_encoding(result: &mut SampleResult) {
     const META: &str = "<meta http-equiv=\"content-type\" content=\"";
     if !result.encoding.is_empty() || !result.content_type.starts_with("text/html") {
         return;
@@ -207,12 +208,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_may_name_its_encoding_itself() {
+    fn a_page_may_specify_its_encoding() {
         let found = |content_type: &str, body: &str| {
             let mut result = SampleResult { content_type: content_type.into(), ..SampleResult::default() };
             result.body.extend_from_slice(body.as_bytes());
             set_type(&mut result);
-            look_for_encoding(&mut result);
+            detect_encoding(&mut result);
             assert_eq!(result.content_type, content_type);
             result.encoding
         };

@@ -1,4 +1,4 @@
-//! The local address that a sampler's connections are made from.
+//! The local address of a sampler's connections.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -9,7 +9,7 @@ use busyhour_record::Nanos;
 use crate::dns;
 use crate::failure::Failure;
 
-/// `HTTPSampler.ipSource` and what kind of thing it names.
+/// `HTTPSampler.ipSource` and its type.
 #[derive(Debug, Clone)]
 pub struct Source {
     /// An address, a host name or the name of a network interface; empty: none.
@@ -19,7 +19,7 @@ pub struct Source {
 }
 
 impl Source {
-    /// Looks a host name up, so that it is known afterwards.
+    /// Resolves a host name, so that it is cached afterwards.
     pub(crate) async fn look_up(name: Option<String>, now: Nanos) {
         if let Some(name) = name {
             // Errors are reported when the address is used.
@@ -27,7 +27,7 @@ impl Source {
         }
     }
 
-    /// The host name that must be looked up before the address is known.
+    /// The host name that must be resolved before the address is known.
     pub(crate) fn name(&self, user: &mut UserState) -> Option<String> {
         let text = self.text.text(user);
         let text = text.trim();
@@ -35,19 +35,19 @@ impl Source {
         is_name.then(|| text.to_owned())
     }
 
-    /// The address, if there is to be one.
+    /// The address, if the plan specifies one.
     pub(crate) fn address(&self, user: &mut UserState) -> Result<Option<IpAddr>, Failure> {
         let text = self.text.text(user).trim().to_owned();
         if text.is_empty() {
             return Ok(None);
         }
         if self.kind != SourceKind::Host {
-            return self.kind.of_interface(&text).map(Some);
+            return self.kind.interface_address(&text).map(Some);
         }
         if let Ok(address) = text.parse() {
             return Ok(Some(address));
         }
-        let known = dns::remembered(&text, 0, user.now());
+        let known = dns::cached(&text, 0, user.now());
         let first = known.and_then(|all| all.first().map(SocketAddr::ip));
         first.map(Some).ok_or_else(|| Failure::unknown_host(&text, Some("Name or service not known")))
     }
@@ -59,7 +59,7 @@ pub enum SourceKind {
     /// An address or a host name.
     #[default]
     Host,
-    /// A network interface: its first address, which is one of IPv6 if it has any.
+    /// A network interface: its first address, which is an IPv6 address if it has one.
     Interface,
     /// A network interface: its first IPv4 address.
     InterfaceV4,
@@ -68,14 +68,14 @@ pub enum SourceKind {
 }
 
 impl SourceKind {
-    /// The kind of that number.
+    /// Returns the kind with this number.
     pub fn numbered(number: i64) -> Option<Self> {
         [Self::Host, Self::Interface, Self::InterfaceV4, Self::InterfaceV6]
             .get(usize::try_from(number).ok()?)
             .copied()
     }
 
-    /// Java's name of the addresses that are looked for.
+    /// Java's class for the kind of address.
     fn class(self) -> &'static str {
         match self {
             Self::InterfaceV4 => "Inet4Address",
@@ -85,7 +85,7 @@ impl SourceKind {
     }
 
     /// The address of an interface.
-    pub(crate) fn of_interface(self, name: &str) -> Result<IpAddr, Failure> {
+    pub(crate) fn interface_address(self, name: &str) -> Result<IpAddr, Failure> {
         let unknown = |message: String| Failure::new("java.net.UnknownHostException", message);
         let all = if_addrs::get_if_addrs().map_err(|error| unknown(error.to_string()))?;
         let mut own = all.iter().filter(|interface| interface.name == name).peekable();
@@ -93,7 +93,7 @@ impl SourceKind {
             return Err(unknown(format!("Cannot find interface {name}")));
         }
         let own: Vec<IpAddr> = own.map(|interface| interface.ip()).collect();
-        // Java names those of version 6 first.
+        // Java lists IPv6 addresses first.
         let of = |version_6: bool| own.iter().copied().find(|address| address.is_ipv6() == version_6);
         let found = match self {
             Self::InterfaceV4 => of(false),
@@ -112,10 +112,13 @@ mod tests {
 
     #[test]
     fn interfaces_have_addresses() {
-        let loopback =
-            if_addrs::get_if_addrs().unwrap().into_iter().find(|one| one.ip().is_loopback()).unwrap();
-        assert!(SourceKind::Interface.of_interface(&loopback.name).unwrap().is_loopback());
-        let message = SourceKind::InterfaceV4.of_interface("nosuch0").unwrap_err().message;
+        let loopback = if_addrs::get_if_addrs()
+            .unwrap()
+            .into_iter()
+            .find(|interface| interface.ip().is_loopback())
+            .unwrap();
+        assert!(SourceKind::Interface.interface_address(&loopback.name).unwrap().is_loopback());
+        let message = SourceKind::InterfaceV4.interface_address("nosuch0").unwrap_err().message;
         assert_eq!(message, "Cannot find interface nosuch0");
         assert_eq!(SourceKind::numbered(3), Some(SourceKind::InterfaceV6));
         assert_eq!(SourceKind::numbered(-1), None);

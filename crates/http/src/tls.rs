@@ -18,7 +18,7 @@ pub enum TlsPolicy {
     /// Any certificate, as JMeter does.
     #[default]
     AcceptAny,
-    /// Only those that the usual roots of the web vouch for.
+    /// Only certificates that chain to the web's root certificates.
     Verify,
 }
 
@@ -26,7 +26,7 @@ pub enum TlsPolicy {
 /// first connection of each JMeter thread does.
 ///
 /// # Errors
-/// When the cryptography provider has no common protocol version (never with the one built in).
+/// The cryptography provider has no common protocol version (never with the built-in one).
 pub fn tls_config(policy: TlsPolicy) -> Result<Arc<ClientConfig>, Error> {
     tls_config_with(policy, None)
 }
@@ -56,7 +56,7 @@ pub(crate) fn tls_config_with(
     Ok(Arc::new(config))
 }
 
-/// Checks a signature with only the public key if the library cannot parse the certificate, as for X.509 version 1;
+/// Verifies a signature with only the public key if the library cannot parse the certificate, as for X.509 version 1;
 /// `error` is the library's error.
 fn verify_by_key(
     message: &[u8],
@@ -79,7 +79,7 @@ fn verify_by_key(
     if verifies { Ok(HandshakeSignatureValid::assertion()) } else { Err(error) }
 }
 
-/// Accepts any certificate; signatures are still checked, so that the handshake costs what it costs.
+/// Accepts any certificate; signatures are still verified, so that the handshake takes the same time.
 #[derive(Debug)]
 struct AcceptAny(Arc<CryptoProvider>);
 

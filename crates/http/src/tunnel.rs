@@ -10,39 +10,39 @@ use busyhour_record::Nanos;
 use crate::connection::Connection;
 use crate::dial::ConnectOptions;
 use crate::failure::Failure;
-use crate::kept::Room;
 use crate::origin::Origin;
 use crate::proxy_address::{ProxyAddress, ProxyAuth};
 use crate::response::ResponseReader;
+use crate::retained_body::BodyBudget;
 use crate::settings::HttpSampler;
 use crate::sink::{Head, ResponseSink, reset_response};
 
-/// What a tunnel is wanted for.
-pub(crate) struct Wanted<'a> {
+/// The parameters of a tunnel.
+pub(crate) struct TunnelRequest<'a> {
     pub(crate) sampler: &'a HttpSampler,
     pub(crate) origin: &'a Arc<Origin>,
     pub(crate) proxy: &'a Arc<ProxyAddress>,
     pub(crate) options: ConnectOptions<'a>,
-    /// The proxy's addresses, if they are known already.
+    /// The proxy's addresses, if they are already known.
     pub(crate) addresses: Option<&'a [SocketAddr]>,
-    /// Longest silence of the proxy.
+    /// The maximum time without data from the proxy.
     pub(crate) response_timeout: Option<Duration>,
-    /// When the sample began.
+    /// The start of the sample.
     pub(crate) started: Nanos,
     pub(crate) keep: Retention,
-    pub(crate) room: Option<&'a Room>,
+    pub(crate) budget: Option<&'a BodyBudget>,
 }
 
-/// Requests a tunnel to the origin from the proxy and makes the TLS handshake in it. `None`: the proxy refused; as in
-/// HttpClient, its response is the response of the sample. Credentials are sent if the proxy requests them.
+/// Requests a tunnel to the origin from the proxy and makes the TLS handshake in it. `None` if the proxy rejects it; as
+/// in HttpClient, its response is then the response of the sample. Credentials are sent if the proxy requests them.
 pub(crate) async fn open(
-    wanted: &Wanted<'_>,
+    tunnel: &TunnelRequest<'_>,
     proxy_auth: &mut ProxyAuth,
     result: &mut SampleResult,
     head: &mut Head,
     reader: &mut ResponseReader,
 ) -> Result<Option<Connection>, Failure> {
-    let Wanted { origin, proxy, options, .. } = wanted;
+    let TunnelRequest { origin, proxy, options, .. } = tunnel;
     let before = *proxy_auth;
     let mut credentials_sent = false;
     let mut usable: Option<Connection> = None;
@@ -50,36 +50,36 @@ pub(crate) async fn open(
         let mut connection = match usable.take() {
             Some(connection) => connection,
             None => {
-                let opened = Connection::open(origin, Some(proxy), wanted.addresses, options).await;
-                // As in JMeter: what follows, the handshake included, is latency.
-                result.times.connect_ns = options.clock.now().since(wanted.started);
+                let opened = Connection::open(origin, Some(proxy), tunnel.addresses, options).await;
+                // As in JMeter, everything after this, including the handshake, is latency.
+                result.times.connect_ns = options.clock.now().since(tunnel.started);
                 opened?
             }
         };
         let known = credentials_sent || before == ProxyAuth::Accepted;
-        let request = ask(origin, proxy.authorization.as_deref().filter(|_| known));
+        let request = connect_request(origin, proxy.authorization.as_deref().filter(|_| known));
         connection.send(request.as_bytes()).await?;
         result.sent_bytes = request.len() as u64;
         *reader = ResponseReader::to_connect();
-        let limit = wanted.sampler.shared.body_limit;
-        let mut sink = ResponseSink { head, result, keep: wanted.keep, limit, room: wanted.room };
-        let received = connection.receive(reader, &mut sink, options.clock, wanted.response_timeout).await?;
+        let limit = tunnel.sampler.shared.body_limit;
+        let mut sink = ResponseSink { head, result, keep: tunnel.keep, limit, budget: tunnel.budget };
+        let received = connection.receive(reader, &mut sink, options.clock, tunnel.response_timeout).await?;
         let asks = head.proxy_asks && proxy.authorization.is_some();
         let (new_proxy_auth, again) = before.after(head.status, asks, credentials_sent);
         *proxy_auth = new_proxy_auth;
         if !again && head.status >= 300 {
             if let Some((first, last)) = received {
-                result.times.latency_ns = first.since(wanted.started);
+                result.times.latency_ns = first.since(tunnel.started);
                 result.times.end = last;
             }
             return Ok(None);
         }
         let granted = !again;
-        if let Some(room) = wanted.room {
-            room.release(result.body.len());
+        if let Some(budget) = tunnel.budget {
+            budget.release(result.body.len());
         }
         reset_response(result);
-        *head = Head::new(wanted.sampler);
+        *head = Head::new(tunnel.sampler);
         if granted {
             return connection.secured(options).await.map(Some);
         }
@@ -88,8 +88,8 @@ pub(crate) async fn open(
     }
 }
 
-/// The request for a tunnel as HttpClient 4.5 writes it.
-fn ask(origin: &Origin, credentials: Option<&str>) -> String {
+/// The CONNECT request as HttpClient 4.5 writes it.
+fn connect_request(origin: &Origin, credentials: Option<&str>) -> String {
     let mut request = format!(
         "CONNECT {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: {}\r\n",
         origin.with_port(),

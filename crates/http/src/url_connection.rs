@@ -1,4 +1,4 @@
-//! Exchanges of scripts, as Java's `HttpURLConnection` makes them.
+//! The exchanges of scripts, like Java's `HttpURLConnection`.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -22,17 +22,18 @@ use crate::settings::SharedHttp;
 use crate::sink::latin;
 use crate::url_target::Target;
 
-/// Longest time of one exchange with its redirects, unless the script sets timeouts.
+/// The maximum time of one exchange with its redirects, unless the script sets timeouts.
 pub const URL_DEADLINE: Duration = Duration::from_secs(60);
 
-/// Redirects that Java follows.
+/// The number of redirects that Java follows.
 const REDIRECTS_MAX: u32 = 20;
 
-/// Idle connections to one server that Java keeps, and for how long if the server does not say.
+/// The number of idle connections to one server that Java retains, and their lifetime if the server does not specify
+/// it.
 const IDLE_PER_ORIGIN_MAX: usize = 5;
 const IDLE_MS: u64 = 5_000;
 
-/// Idle connections of a core.
+/// The maximum number of idle connections of a core.
 const IDLE_MAX: usize = 64;
 
 /// Java 17.
@@ -40,7 +41,7 @@ const USER_AGENT: &str = "Java/17.0.15";
 const ACCEPT: &str = "text/html, image/gif, image/jpeg, */*; q=0.2";
 
 thread_local! {
-    /// The idle connections of a core: in Java all threads share theirs.
+    /// The idle connections of a core; in Java all threads share them.
     static IDLE: RefCell<Vec<Connection>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -51,7 +52,7 @@ pub struct UrlConnections {
 }
 
 impl UrlConnections {
-    /// With the settings of a run: its TLS policy.
+    /// Creates a client with the settings of a run: its TLS policy.
     #[must_use]
     pub fn new(shared: Arc<SharedHttp>) -> Self {
         Self { shared }
@@ -77,7 +78,7 @@ impl UrlClient for UrlConnections {
     }
 }
 
-/// The exchange where the core cannot go on meanwhile.
+/// Makes the exchange on another thread, if the core cannot continue meanwhile.
 fn on_another_thread(
     shared: Arc<SharedHttp>,
     clock: Clock,
@@ -118,12 +119,12 @@ async fn within_deadline(
     }
 }
 
-/// The request, and those that redirects lead to.
+/// Makes the request, and follows redirects.
 async fn follow(shared: &SharedHttp, clock: &Clock, mut request: UrlRequest) -> Result<UrlResponse, Thrown> {
     let mut redirects = 0;
     loop {
         let target = Target::parse(&request.url)?;
-        let response = once(shared, clock, &request, &target).await?;
+        let response = exchange_once(shared, clock, &request, &target).await?;
         let Some(next) = redirection(&request, &target, &response)? else { return Ok(response) };
         redirects += 1;
         if redirects >= REDIRECTS_MAX {
@@ -133,14 +134,14 @@ async fn follow(shared: &SharedHttp, clock: &Clock, mut request: UrlRequest) -> 
         if request.method == "POST" && response.code != 307 {
             request.method = "GET".to_owned();
             request.body = None;
-            // Java forgets the headers of the script, too.
+            // Java also drops the headers of the script.
             request.headers.clear();
         }
         request.url = next;
     }
 }
 
-/// Where the response redirects to, if Java follows it there.
+/// The target of the redirect, if Java follows it.
 fn redirection(
     request: &UrlRequest,
     target: &Target,
@@ -154,34 +155,34 @@ fn redirection(
     location.map_or(Ok(None), |(_, location)| target.redirected(location))
 }
 
-/// One exchange, which is repeated once if the server closes the connection without a word.
-async fn once(
+/// Makes one exchange, which is repeated once if the server closes the connection without a response.
+async fn exchange_once(
     shared: &SharedHttp,
     clock: &Clock,
     request: &UrlRequest,
     target: &Target,
 ) -> Result<UrlResponse, Thrown> {
     let origin = Origin::new(target.is_secure, &target.host, target.port);
-    let bytes = rendered(request, target);
+    let bytes = render_request(request, target);
     let mut idle = take_idle(&origin, clock);
     let mut has_failed = false;
     loop {
         let mut connection = match idle.take() {
             Some(connection) => connection,
-            None => opened(shared, clock, request, &origin).await.map_err(thrown)?,
+            None => open_connection(shared, clock, request, &origin).await.map_err(thrown)?,
         };
         let mut reader = ResponseReader::new(request.method == "HEAD");
-        let mut sink = Taken { response: UrlResponse::default() };
+        let mut sink = ResponseCollector { response: UrlResponse::default() };
         let outcome = match connection.send(&bytes).await {
             Ok(()) => connection.receive(&mut reader, &mut sink, clock, request.read_timeout).await,
             Err(failure) => Err(failure),
         };
-        let Taken { mut response } = sink;
+        let ResponseCollector { mut response } = sink;
         match outcome {
             Ok(_) => {
                 if reader.keeps_alive {
                     let ms = reader.keep_alive_s.map_or(IDLE_MS, |seconds| seconds.saturating_mul(1_000));
-                    connection.promised(clock.now(), ms);
+                    connection.limit_idle_time(clock.now(), ms);
                     keep_idle(connection);
                 }
             }
@@ -197,7 +198,7 @@ async fn once(
                 }
                 return Err(thrown(failure));
             }
-            // A body that ends early is no error to Java if its length was announced.
+            // In Java, a truncated body is not an error if its length was announced.
             Err(failure)
                 if failure.class.ends_with(".ConnectionClosedException")
                     && reader.content_length.is_some() => {}
@@ -234,16 +235,16 @@ fn keep_idle(connection: Connection) {
     });
 }
 
-async fn opened(
+async fn open_connection(
     shared: &SharedHttp,
     clock: &Clock,
     request: &UrlRequest,
     origin: &Arc<Origin>,
 ) -> Result<Connection, Failure> {
     let stream = connect_plainly(origin.bare_host(), origin.port, request.connect_timeout, clock).await?;
-    // Without it a request sent in two pieces could wait for an acknowledgement.
+    // Without it, the second part of a request that is sent in two parts could wait for an acknowledgement.
     let _ = stream.set_nodelay(true);
-    let connection = Connection::over(stream, origin, clock.now());
+    let connection = Connection::from_stream(stream, origin, clock.now());
     if !origin.secure {
         return Ok(connection);
     }
@@ -252,7 +253,7 @@ async fn opened(
 }
 
 /// The bytes of the request as Java 17 sends them.
-fn rendered(request: &UrlRequest, target: &Target) -> Vec<u8> {
+fn render_request(request: &UrlRequest, target: &Target) -> Vec<u8> {
     let mut text = format!("{} {} HTTP/1.1\r\n", request.method, target.file);
     let sets = |name: &str| request.headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
     let mut add = |name: &str, value: &str| {
@@ -311,12 +312,12 @@ fn thrown(failure: Failure) -> Thrown {
     Thrown { class, message }
 }
 
-/// The response as it arrives.
-struct Taken {
+/// Collects the response as it arrives.
+struct ResponseCollector {
     response: UrlResponse,
 }
 
-impl Sink for Taken {
+impl Sink for ResponseCollector {
     fn head(&mut self, head: &httparse::Response<'_, '_>) -> Result<(), Failure> {
         let response = &mut self.response;
         response.code = head.code.unwrap_or(0);

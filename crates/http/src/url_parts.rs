@@ -1,4 +1,4 @@
-//! Taking URLs apart and resolving relative ones.
+//! Splits URLs and resolves relative ones.
 
 use crate::failure::Failure;
 
@@ -7,15 +7,15 @@ use crate::failure::Failure;
 pub struct UrlParts<'u> {
     /// `https`.
     pub secure: bool,
-    /// Host, in brackets when it is an IPv6 address.
+    /// The host, in brackets if it is an IPv6 address.
     pub host: &'u str,
-    /// Port if named.
+    /// The port, if the URL has one.
     pub port: Option<u16>,
-    /// Path with query and fragment; may be empty.
+    /// The path with query and fragment; may be empty.
     pub rest: &'u str,
 }
 
-/// Takes an absolute `http` or `https` URL apart.
+/// Splits an absolute `http` or `https` URL.
 ///
 /// # Errors
 /// The failure JMeter would record: an unknown protocol or a bad port.
@@ -48,7 +48,7 @@ pub fn split(url: &str) -> Result<UrlParts<'_>, Failure> {
     Ok(UrlParts { secure, host, port, rest })
 }
 
-/// Resolves a `Location` against the URL it came from (RFC 3986, section 5.2, as `java.net.URL` does it).
+/// Resolves a `Location` against the URL of its response (RFC 3986, section 5.2, like `java.net.URL`).
 pub fn resolve(base: &str, location: &str) -> String {
     let location = location.trim();
     if location.contains("://") && location.find("://") < location.find(['/', '?', '#']) {
@@ -66,7 +66,7 @@ pub fn resolve(base: &str, location: &str) -> String {
         return base.to_owned();
     }
     if let Some(query) = location.strip_prefix('?') {
-        // Java takes the directory here, not the file as RFC 3986 has it.
+        // Java uses the directory here, not the file as in RFC 3986.
         return format!("{prefix}{}/?{query}", &path[..path.rfind('/').unwrap_or(0)]);
     }
     let joined = if location.starts_with('/') {
@@ -83,24 +83,24 @@ fn without_dots(path: &str) -> String {
     if !path.contains("/.") {
         return path.to_owned();
     }
-    let mut kept: Vec<&str> = Vec::new();
+    let mut segments_out: Vec<&str> = Vec::new();
     let mut segments = path.split('/').skip(1).peekable();
     while let Some(segment) = segments.next() {
         let last = segments.peek().is_none();
         match segment {
-            "." if last => kept.push(""),
+            "." if last => segments_out.push(""),
             "." => {}
             ".." => {
-                kept.pop();
+                segments_out.pop();
                 if last {
-                    kept.push("");
+                    segments_out.push("");
                 }
             }
-            other => kept.push(other),
+            other => segments_out.push(other),
         }
     }
     let mut out = String::new();
-    for segment in kept {
+    for segment in segments_out {
         out.push('/');
         out.push_str(segment);
     }
@@ -150,7 +150,7 @@ fn scheme_of(url: &str) -> Option<(&str, &str)> {
     (scheme.bytes().next()?.is_ascii_alphabetic() && scheme.bytes().all(fits)).then_some((scheme, rest))
 }
 
-/// A URL with its path normalised as `java.net.URI` does it: without dot segments and empty ones.
+/// Normalizes the path of a URL like `java.net.URI`: removes dot segments and empty segments.
 pub fn normalized(url: &str) -> String {
     let Ok(parts) = split(url) else { return url.to_owned() };
     let (prefix, rest) = url.split_at(url.len() - parts.rest.len());
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_are_taken_apart() {
+    fn urls_are_split() {
         let parts = split("http://[::1]:8080/a?b").unwrap();
         assert_eq!((parts.host, parts.port, parts.rest), ("[::1]", Some(8080), "/a?b"));
         assert_eq!(split("https://h").unwrap().port, None);

@@ -1,4 +1,4 @@
-//! What an exchange of a script asks for: the parts of its URL.
+//! The target of a script's exchange: the parts of its URL.
 
 use busyhour_program::user::Thrown;
 
@@ -8,14 +8,14 @@ pub(crate) struct Target {
     pub(crate) is_secure: bool,
     /// In brackets if it is an IPv6 address.
     pub(crate) host: String,
-    /// `None`: the usual one.
+    /// `None`: the default port.
     pub(crate) port: Option<u16>,
     /// Path and query.
     pub(crate) file: String,
 }
 
 impl Target {
-    /// The parts of a URL.
+    /// Parses a URL.
     pub(crate) fn parse(url: &str) -> Result<Self, Thrown> {
         let malformed = |message: String| Thrown { class: "java.net.MalformedURLException", message };
         let (scheme, rest) = url.split_once("://").ok_or_else(|| malformed(format!("no protocol: {url}")))?;
@@ -30,9 +30,9 @@ impl Target {
         let rest = rest.split('#').next().unwrap_or(rest);
         let (authority, file) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
         let authority = authority.rsplit('@').next().unwrap_or(authority);
-        let behind_brackets = authority.rfind(']').map_or(0, |at| at + 1);
-        let (host, port) = match authority[behind_brackets..].find(':') {
-            Some(colon) => authority.split_at(behind_brackets + colon),
+        let after_brackets = authority.rfind(']').map_or(0, |at| at + 1);
+        let (host, port) = match authority[after_brackets..].find(':') {
+            Some(colon) => authority.split_at(after_brackets + colon),
             None => (authority, ""),
         };
         let port = match port.trim_start_matches(':') {
@@ -46,15 +46,15 @@ impl Target {
         Ok(Self { is_secure, host: host.to_owned(), port, file })
     }
 
-    /// The port, the usual one if the URL names none.
-    fn usual_port(&self) -> u16 {
+    /// The default port of the scheme.
+    fn default_port(&self) -> u16 {
         if self.is_secure { 443 } else { 80 }
     }
 
-    /// The `Host` header, in which Java leaves the usual port out.
+    /// The `Host` header, in which Java omits the default port.
     pub(crate) fn host_header(&self) -> String {
         match self.port {
-            Some(port) if port != self.usual_port() => format!("{}:{port}", self.host),
+            Some(port) if port != self.default_port() => format!("{}:{port}", self.host),
             _ => self.host.clone(),
         }
     }
@@ -67,7 +67,7 @@ impl Target {
         }
     }
 
-    /// Where a `Location` leads from here; `None`: Java stays, because the protocol is another one.
+    /// Resolves a `Location`; `None` if Java does not follow it because the protocol changes.
     pub(crate) fn redirected(&self, location: &str) -> Result<Option<String>, Thrown> {
         if let Some((scheme, _)) = location.split_once("://")
             && !scheme.is_empty()
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_has_its_parts() {
+    fn urls_are_parsed() {
         let target = Target::parse("HTTP://user:secret@[::1]:8080?a=b#c").unwrap();
         assert_eq!((target.host.as_str(), target.port, target.file.as_str()), ("[::1]", Some(8080), "/?a=b"));
         assert_eq!(target.host_header(), "[::1]:8080");

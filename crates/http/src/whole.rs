@@ -1,4 +1,4 @@
-//! Responses and their parts read from bytes at hand exactly as a sampler reads them: for tests and fuzz targets.
+//! Parses responses and their parts from bytes exactly like a sampler, for tests and fuzz targets.
 
 use busyhour_program::result::{Retention, SampleResult};
 
@@ -10,18 +10,18 @@ use crate::links;
 use crate::response::{Progress, ResponseReader};
 use crate::sink::{Head, ResponseSink};
 
-/// Reads a response that arrives in pieces of `piece` bytes and ends with the connection; everything of it is kept.
+/// Parses a response that arrives in pieces of `piece` bytes and ends with the connection; all parts are retained.
 ///
 /// # Errors
-/// What the sample would fail with.
+/// The failure of the sample.
 #[doc(hidden)]
 pub fn read_whole(bytes: &[u8], piece: usize, limit: BodyLimit) -> Result<SampleResult, Failure> {
     let mut result = SampleResult::default();
-    let mut head = Head::looking_for(true, true);
+    let mut head = Head::with_needs(true, true);
     let mut reader = ResponseReader::new(false);
     for part in bytes.chunks(piece.max(1)) {
         let mut sink =
-            ResponseSink { head: &mut head, result: &mut result, keep: Retention::ALL, limit, room: None };
+            ResponseSink { head: &mut head, result: &mut result, keep: Retention::ALL, limit, budget: None };
         if reader.feed(part, &mut sink)? == Progress::Done {
             break;
         }
@@ -41,7 +41,7 @@ pub fn read_whole(bytes: &[u8], piece: usize, limit: BodyLimit) -> Result<Sample
 /// The addresses of the resources of a page, and the failure of the page if it has too many.
 ///
 /// # Errors
-/// What JMeter notes when it gives a page up.
+/// The failure that JMeter records when it stops parsing a page.
 #[doc(hidden)]
 pub fn read_resources(
     page: &SampleResult,

@@ -1,74 +1,74 @@
-//! Putting a request together, in the order HttpClient 4.5 writes it.
+//! Assembles a request, in the order in which HttpClient 4.5 writes it.
 
 use std::cell::RefCell;
 use std::io::Write as _;
 
 use crate::client::Client;
-use crate::kept::Room;
 use crate::origin::Origin;
 use crate::proxy_address::ProxyAddress;
+use crate::retained_body::BodyBudget;
 
 /// The default User-Agent of JMeter 5.6.3 on Java 17. Servers can depend on it.
 pub(crate) const USER_AGENT: &str = "Apache-HttpClient/4.5.14 (Java/17.0.15)";
 
-/// The same of the implementation `Java`.
+/// The default User-Agent of the implementation `Java`.
 const USER_AGENT_OF_JAVA: &str = "Java/17.0.15";
 
-/// What the implementation `Java` accepts.
+/// The default `Accept` header of the implementation `Java`.
 const ACCEPT_OF_JAVA: &[u8] = b"text/html, image/gif, image/jpeg, */*; q=0.2";
 
-/// A request being rendered. The buffers are pooled per thread, so that idle users hold none.
+/// A request being rendered. The buffers are pooled per thread, so that idle users take no memory for them.
 #[derive(Debug, Default)]
 pub(crate) struct WireRequest {
     /// Method.
     pub(crate) method: String,
-    /// Whole URL, as it is recorded.
+    /// The whole URL, as recorded.
     pub(crate) url: String,
-    /// Index in `url` at which the path begins.
+    /// The index in `url` at which the path begins.
     pub(crate) path_at: usize,
-    /// Header lines of the plan, each with its line end.
+    /// The header lines of the plan, each with its line end.
     pub(crate) headers: Vec<u8>,
-    /// A header manager names a `Host`.
+    /// Whether a header manager sets `Host`.
     pub(crate) has_host: bool,
-    /// A header manager requests that the connection is closed.
+    /// Whether a header manager requests that the connection is closed.
     pub(crate) closes: bool,
-    /// Which of JMeter's clients the request is written for.
+    /// The client of JMeter whose format is used.
     pub(crate) client: Client,
-    /// A header manager names an `Accept`.
+    /// Whether a header manager sets `Accept`.
     pub(crate) has_accept: bool,
-    /// A header manager names a `User-Agent`.
+    /// Whether a header manager sets `User-Agent`.
     pub(crate) has_user_agent: bool,
-    /// A header manager names an `Authorization`: it takes precedence over an Authorization Manager.
+    /// Whether a header manager sets `Authorization`, which takes precedence over an Authorization Manager.
     pub(crate) has_authorization: bool,
-    /// Path and query are sent as they are, but for what is not ASCII.
+    /// Whether path and query are sent unchanged, except for non-ASCII characters.
     pub(crate) is_literal: bool,
-    /// A header manager names a `Proxy-Connection`: HttpClient then adds none.
+    /// Whether a header manager sets `Proxy-Connection`, so that HttpClient adds none.
     pub(crate) has_proxy_connection: bool,
-    /// A header manager names a `Content-Type`, be it an empty one: HttpClient adds none to it.
+    /// Whether a header manager sets `Content-Type`, even to an empty value, so that HttpClient adds none.
     pub(crate) names_content_type: bool,
-    /// A header manager names a `Content-Type` that is not empty.
+    /// Whether a header manager sets a non-empty `Content-Type`.
     pub(crate) has_content_type: bool,
-    /// Content type set by the sampler itself, before the entity's.
+    /// The content type set by the sampler itself, which precedes that of the entity.
     pub(crate) content_type: String,
-    /// Content type of the entity, unless another is set.
+    /// The content type of the entity, unless another one is set.
     pub(crate) entity_type: String,
     /// Body.
     pub(crate) body: Vec<u8>,
-    /// There is a body, even if it is empty.
+    /// Whether there is a body, which may be empty.
     pub(crate) has_body: bool,
-    /// A redirect led here that is followed inside the client: what the client sends along stays as it was.
-    pub(crate) led_here: bool,
+    /// Whether the request follows a redirect inside the client: its cookies remain unchanged.
+    pub(crate) is_client_redirect: bool,
     /// The proxy has requested credentials.
     pub(crate) proxy_authorized: bool,
     /// `Authorization`.
     pub(crate) authorization: Option<String>,
     /// Value of `Cookie`.
     pub(crate) cookies: Vec<u8>,
-    /// Everything, ready to be sent.
+    /// The complete request, ready to be sent.
     pub(crate) wire: Vec<u8>,
-    /// What the sample has left for bodies, once it has more than one response.
-    pub(crate) room: Option<Room>,
-    /// A text in the making.
+    /// The remaining budget of the sample for bodies, once it has more than one response.
+    pub(crate) body_budget: Option<BodyBudget>,
+    /// A buffer for temporary texts.
     pub(crate) scratch: String,
 }
 
@@ -77,18 +77,18 @@ thread_local! {
     static POOL: RefCell<Vec<Box<WireRequest>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Buffers larger than this are not kept for the next request.
-const KEEP_BYTES: usize = 64 * 1024;
+/// Buffers larger than this are not retained for the next request.
+const RETAINED_BYTES_MAX: usize = 64 * 1024;
 
 impl WireRequest {
     /// An empty request with the buffers of an earlier one.
-    pub(crate) fn take() -> Box<Self> {
+    pub(crate) fn from_pool() -> Box<Self> {
         POOL.with_borrow_mut(Vec::pop).unwrap_or_default()
     }
 
-    /// Gives the buffers back.
-    pub(crate) fn give_back(mut self: Box<Self>) {
-        if self.body.capacity() > KEEP_BYTES || self.wire.capacity() > KEEP_BYTES {
+    /// Returns the buffers to the pool.
+    pub(crate) fn recycle(mut self: Box<Self>) {
+        if self.body.capacity() > RETAINED_BYTES_MAX || self.wire.capacity() > RETAINED_BYTES_MAX {
             return;
         }
         self.clear();
@@ -99,7 +99,7 @@ impl WireRequest {
         });
     }
 
-    /// A GET request with the plan's headers, and nothing else of this one.
+    /// Creates a GET request with only the plan's headers of this one.
     pub(crate) fn seed(&self) -> Box<Self> {
         let mut seed = Self::take();
         seed.method.push_str("GET");
@@ -113,11 +113,11 @@ impl WireRequest {
         seed.has_proxy_connection = self.has_proxy_connection;
         seed.names_content_type = self.names_content_type;
         seed.has_content_type = self.has_content_type;
-        seed.room.clone_from(&self.room);
+        seed.body_budget.clone_from(&self.body_budget);
         seed
     }
 
-    /// The same with its body.
+    /// Creates a GET request with the plan's headers and the body of this one.
     pub(crate) fn copy(&self) -> Box<Self> {
         let mut copy = self.seed();
         copy.content_type.push_str(&self.content_type);
@@ -145,17 +145,17 @@ impl WireRequest {
         }
     }
 
-    /// Empties everything.
+    /// Clears the request.
     pub(crate) fn clear(&mut self) {
         self.method.clear();
         self.url.clear();
         self.path_at = 0;
-        self.room = None;
+        self.body_budget = None;
         self.clear_entity();
         self.headers.clear();
         self.has_host = false;
         self.closes = false;
-        self.led_here = false;
+        self.is_client_redirect = false;
         self.proxy_authorized = false;
         self.client = Client::default();
         self.has_accept = false;
@@ -171,7 +171,7 @@ impl WireRequest {
         self.scratch.clear();
     }
 
-    /// Takes the body away (a redirect is followed without it).
+    /// Removes the body (a redirect is followed without it).
     pub(crate) fn clear_entity(&mut self) {
         self.content_type.clear();
         self.entity_type.clear();
@@ -179,8 +179,8 @@ impl WireRequest {
         self.has_body = false;
     }
 
-    /// Writes the request into `wire`; gives the range of its header lines (without the request line and the empty
-    /// line), as JMeter shows them.
+    /// Writes the request into `wire`; returns the range of its header lines (without the request line and the empty
+    /// line), which JMeter records.
     pub(crate) fn assemble(
         &mut self,
         origin: &Origin,
@@ -194,14 +194,14 @@ impl WireRequest {
         let plain_proxy = proxy.filter(|_| !origin.secure);
         if plain_proxy.is_some() {
             match self.client {
-                // HttpClient writes the host in lower case here, and as it is into `Host`.
+                // HttpClient writes the host in lower case here, and unchanged in `Host`.
                 Client::HttpClient4 => {
                     wire.extend(origin.prefix.bytes().map(|byte| byte.to_ascii_lowercase()))
                 }
                 Client::Java => wire.extend_from_slice(origin.prefix.as_bytes()),
             }
         }
-        // HttpClient normalises the path of what it sends to the server itself, and leaves it alone on the way to a proxy.
+        // HttpClient normalizes the path if it sends the request to the server itself, but not for a proxy.
         self.write_target(&mut wire, plain_proxy.is_some());
         wire.extend_from_slice(b" HTTP/1.1\r\n");
         let begin = wire.len();
@@ -224,7 +224,7 @@ impl WireRequest {
         begin..end
     }
 
-    /// Writes the headers that HttpClient adds to those of the plan; gives where they end.
+    /// Writes the headers that HttpClient adds to those of the plan; returns their end.
     fn write_own_headers(
         &self,
         wire: &mut Vec<u8>,
@@ -259,8 +259,8 @@ impl WireRequest {
         wire.len()
     }
 
-    /// Writes the headers that Java's own client adds to those of the plan, in its order; gives where those end that JMeter
-    /// shows.
+    /// Writes the headers that Java's own client adds to those of the plan, in its order; returns the end of the
+    /// headers that JMeter records.
     fn write_headers_of_java(
         &self,
         wire: &mut Vec<u8>,
@@ -307,8 +307,8 @@ impl WireRequest {
         let target = &self.url[self.path_at..];
         let target = &target[..target.find('#').unwrap_or(target.len())];
         let (path, query) = target.split_at(target.find('?').unwrap_or(target.len()));
-        let is_left_alone = (to_proxy || self.is_literal) && path.is_ascii();
-        if !path.is_empty() && (is_left_alone || crate::encode::is_sent_as_it_is(path)) {
+        let is_unchanged = (to_proxy || self.is_literal) && path.is_ascii();
+        if !path.is_empty() && (is_unchanged || crate::encode::is_sent_unchanged(path)) {
             wire.extend_from_slice(path.as_bytes());
         } else {
             let mut normal = std::mem::take(&mut self.scratch);

@@ -1,4 +1,4 @@
-//! A brief run of what the fuzz target `exchanges` checks, with fixed seeds.
+//! A short run of the checks of the fuzz target `exchanges`, with fixed seeds.
 
 mod generated_exchanges;
 
@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
 
-/// Exchanges and certificates share one server, which plays one script at a time.
+/// Exchanges and certificates share one server, which uses one script at a time.
 static SERVER: Mutex<()> = Mutex::new(());
 
 fn check_all(seed: u64, cases: u32, length: usize, check: fn(&[u8])) {

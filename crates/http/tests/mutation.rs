@@ -1,5 +1,5 @@
-//! A brief run of what the fuzz target `response` checks, with a fixed seed: good responses with bytes changed, taken out
-//! and put in.
+//! A short run of the checks of the fuzz target `response`, with a fixed seed: valid responses with bytes changed,
+//! removed and inserted.
 
 mod response_soundness;
 
@@ -15,7 +15,7 @@ const SEEDS: &[&[u8]] = &[
 ];
 
 #[test]
-fn damaged_responses_keep_the_promises() {
+fn invariants_hold_for_damaged_responses() {
     let mut random = StdRng::seed_from_u64(20_061_207);
     for seed in SEEDS {
         response_soundness::check(seed);

@@ -1,5 +1,5 @@
-//! Responses and pages in which one part is repeated up to a million times: reading them takes time in proportion to their
-//! length, or ends at a limit.
+//! Responses and pages in which one part is repeated up to a million times: parsing them takes time proportional to
+//! their length, or stops at a limit.
 
 mod generated_parts;
 mod parts;
@@ -16,7 +16,7 @@ const fn repeated(before: &'static str, part: &'static str, after: &'static str)
     Repeated { before, part, after }
 }
 
-/// Bytes at a time from a connection.
+/// The number of bytes per read from a connection.
 const PIECE_BYTES: usize = 16 * 1024;
 
 fn page(content_type: &str, text: &str) -> SampleResult {
@@ -28,7 +28,8 @@ fn resources(content_type: &str, text: &str) -> (Vec<String>, Option<Failure>) {
     read_resources(&page(content_type, text), "Mozilla/4.0 (compatible; MSIE 6.0)").expect("addresses")
 }
 
-/// Parts that name no resources. A million of each of these and of the others of pages took 400 s in a build without optimization.
+/// Parts without resources. A million of each of these and of the other parts of pages took 400 s in a build without
+/// optimization.
 const WITHOUT_RESOURCES: &[Repeated<'static>] = &[
     repeated("", "<p>", ""),
     repeated("", "</p>", ""),
@@ -76,7 +77,7 @@ fn parts_of_pages_without_resources_take_linear_time() {
     assert_eq!(busyhour_limits::take(), []);
 }
 
-/// Parts with the number of resources that `count` of them name.
+/// Parts with the number of resources in `count` of them.
 const WITH_RESOURCES: &[(Repeated<'static>, fn(usize) -> usize)] = &[
     (repeated("", "<img src='a~'>", ""), |count| count),
     (repeated("", "<img src=a>", ""), |_| 1),
@@ -108,7 +109,7 @@ fn resources_of_a_page_are_found_or_limited() {
     }
 }
 
-/// Each relative base is longer than the one before, so that the bases of a page of 14 MB took terabytes of copies.
+/// Each relative base is longer than the previous one, so that the bases of a page of 14 MB required terabytes.
 #[test]
 fn relative_bases_are_limited() {
     let input = repeated("", "<base href=b/>", "<img src=a>");
@@ -215,11 +216,11 @@ fn bodies_of_many_parts_take_linear_time() {
     }
 }
 
-/// A chunk of one byte before its extension.
+/// A chunk of one byte, up to its extension.
 const EXTENDED: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1";
 const LAST_CHUNK: &str = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n";
 
-/// What a message may repeat only within a limit.
+/// Parts that a message may repeat only up to a limit.
 #[test]
 fn parts_of_messages_are_limited_by_name() {
     let inputs = [
@@ -241,7 +242,7 @@ fn parts_of_messages_are_limited_by_name() {
     for (limit, input) in inputs {
         read_all(&[input], |input, count, text| match whole(text) {
             Ok(_) => assert!(count < COUNTS[2], "{input:?}"),
-            // A million of some do not even fit in the head.
+            // A million of some parts exceed the limit of the head.
             Err(failure) => assert!(
                 failure.limit == Some(limit) || count == COUNTS[2] && failure.limit == Some(Limit::HeadBytes),
                 "{count} parts: {input:?} {failure:?}"
@@ -250,7 +251,7 @@ fn parts_of_messages_are_limited_by_name() {
     }
 }
 
-/// Every piece of the blank lines was read with those before it.
+/// Every piece of blank lines was parsed together with all previous ones.
 #[test]
 fn heads_in_small_pieces_take_linear_time() {
     for before in ["\n", "\r\n"] {
@@ -262,7 +263,7 @@ fn heads_in_small_pieces_take_linear_time() {
     assert!(read_whole(headers.as_bytes(), 1, BodyLimit::default()).is_ok());
 }
 
-/// Each folded line trimmed the whole value, which took hours if all of its lines were blank.
+/// Each folded line trimmed the whole value, which took hours if all lines were blank.
 #[test]
 fn blank_folded_lines_take_linear_time() {
     let many = "x: y\r\n".repeat(100);
@@ -278,7 +279,7 @@ fn blank_folded_lines_take_linear_time() {
 
 #[test]
 fn members_of_a_compressed_body_take_linear_time() {
-    // A gzip member and a raw deflate body of stored blocks, both without text.
+    // A gzip member and a stored block of raw deflate, both without content.
     let member = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     let stored = [0, 0, 0, 0xFF, 0xFF];
     for count in COUNTS {
@@ -311,28 +312,28 @@ fn challenges_of_many_parameters_take_linear_time() {
     assert_eq!(read_challenge(&spaces, "nonce").as_deref(), Some("n"));
 }
 
-/// As many as fit into the longest head.
+/// As many cookies as the longest head can contain.
 #[test]
 fn cookies_of_one_response_take_linear_time() {
     let mut jars = parts::Jars::default();
     for number in 0..65_000 {
-        jars.standard.take(&format!("c{number}=x"));
+        jars.standard.receive(&format!("c{number}=x"));
     }
     assert_eq!(jars.standard.count(), COOKIES_MAX);
     let many = repeated("", "c~=x,", "").text(100_000);
-    assert!(many.len() < 1 << 20 && jars.rfc2109.take(&many));
+    assert!(many.len() < 1 << 20 && jars.rfc2109.receive(&many));
     assert_eq!(jars.rfc2109.count(), COOKIES_MAX);
-    // None is valid, and each of them had a message with the whole header.
+    // All are invalid, and each of them had a message with the whole header.
     let invalid = repeated("", "c d=x,", "").text(130_000);
-    assert!(!jars.rfc2109.take(&invalid));
+    assert!(!jars.rfc2109.receive(&invalid));
     let attributes = repeated("a=b", ";c=d;path=/;max-age=9", "");
     read_counts(&[attributes], &FEWER, |_, _, text| {
         let mut jars = parts::Jars::default();
-        assert!(jars.standard.take(text) && jars.rfc2109.take(text));
+        assert!(jars.standard.receive(text) && jars.rfc2109.receive(text));
     });
 }
 
-/// A brief run of what the fuzz target `parts` checks, with a fixed seed.
+/// A short run of the checks of the fuzz target `parts`, with a fixed seed.
 #[test]
 fn generated_parts_are_read_or_limited() {
     check_generated(19_910_806, 300, |bytes| generated_parts::check(bytes, 2_000));

@@ -1,7 +1,8 @@
-//! Plans made of parts of plans: modules and included files in the place of what names them.
+//! Assembles a plan from several files: replaces references to modules and included files by copies of their
+//! elements.
 //!
-//! What is assembled is for running. It has the elements of several files, each with its place in its own file, and cannot
-//! be written back.
+//! An assembled plan is only for running. Its elements come from several files, each with a position in its own file,
+//! so the plan cannot be written back.
 
 use std::sync::Arc;
 
@@ -14,13 +15,13 @@ use crate::tree::{ElementData, ElementId, PropertyData, PropertyId};
 /// The children of an element of an assembled plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Below {
-    /// What the file has there.
+    /// The children that the file contains.
     AsWritten,
-    /// Copies of these elements with all that is below them, in this order.
+    /// Copies of these elements and their descendants, in this order.
     Copies {
         /// The elements.
         of: Vec<ElementId>,
-        /// The copies are enabled, even if the originals are not.
+        /// Whether the copies are enabled even if the originals are not.
         enabled: bool,
     },
 }
@@ -28,16 +29,16 @@ pub enum Below {
 /// Why a plan cannot be assembled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AssemblyError {
-    /// An element would have to hold a copy of itself.
-    #[error("it would hold itself")]
+    /// An element would contain a copy of itself.
+    #[error("it would contain itself")]
     Endless(ElementId),
-    /// There would be more elements than any plan needs.
+    /// The assembled plan would exceed the maximum number of elements.
     #[error("there would be more than {ELEMENTS_MAX} elements")]
     TooLarge(ElementId),
 }
 
 impl TestPlan {
-    /// Takes in the elements of another plan without giving them a place in the tree; gives their roots.
+    /// Appends the elements of another plan without placing them in the tree; returns their roots.
     pub fn absorb(&mut self, other: &TestPlan) -> Vec<ElementId> {
         let base = self.text.len() + 1;
         self.text = [&*self.text, "\n", &*other.text].concat().into();
@@ -89,16 +90,16 @@ impl TestPlan {
         other.roots.iter().copied().map(element).collect()
     }
 
-    /// The plan with other elements below some. `below` is called with each element that is reached, and with whether it is
-    /// active in its new place.
+    /// Returns a copy of the plan in which `below` chooses the children of each element. `below` is called with each
+    /// element that is reached, and with whether the element is active in its new place.
     ///
     /// # Errors
-    /// An element would hold a copy of itself, or the plan would grow beyond all bounds.
+    /// An element would contain a copy of itself, or the plan would exceed the maximum number of elements.
     pub fn assembled(
         &self,
         below: &mut dyn FnMut(Element<'_>, bool) -> Below,
     ) -> Result<TestPlan, AssemblyError> {
-        let mut assembly = Assembly { from: self, below, elements: Vec::new(), open: Vec::new() };
+        let mut assembly = Assembly { source: self, below, elements: Vec::new(), open: Vec::new() };
         let mut roots = Vec::new();
         for root in &self.roots {
             roots.push(assembly.copy(*root, None, true, false)?);
@@ -112,7 +113,7 @@ impl TestPlan {
 }
 
 struct Assembly<'p, 'b> {
-    from: &'p TestPlan,
+    source: &'p TestPlan,
     below: &'b mut dyn FnMut(Element<'_>, bool) -> Below,
     elements: Vec<ElementData>,
     /// The elements being copied, outermost first.
@@ -133,18 +134,18 @@ impl Assembly<'_, '_> {
         if self.elements.len() >= ELEMENTS_MAX {
             return Err(AssemblyError::TooLarge(id));
         }
-        let element = Element { plan: self.from, id };
+        let element = Element { plan: self.source, id };
         let active = active && (enable || element.enabled());
-        let mut data = self.from.elements[id.index()].clone();
+        let mut data = self.source.elements[id.index()].clone();
         data.parent = parent;
         if enable {
             data.enabled = None;
         }
         let new = ElementId(self.elements.len() as u32);
-        let written = std::mem::take(&mut data.children);
+        let original_children = std::mem::take(&mut data.children);
         self.elements.push(data);
         let (children, enable) = match (self.below)(element, active) {
-            Below::AsWritten => (written, false),
+            Below::AsWritten => (original_children, false),
             Below::Copies { of, enabled } => (of, enabled),
         };
         self.open.push(id);
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_are_in_two_places_and_have_their_file() {
+    fn copies_can_be_in_two_places_and_refer_to_their_file() {
         let mut library = plan("<A testname=\"a\"/><hashTree/><B testname=\"b\"/><hashTree/>", "main.jmx");
         let other = plan(
             "<C testname=\"c\" enabled=\"false\"><stringProp name=\"x\">1</stringProp></C><hashTree><D testname=\"d\"/><hashTree/></hashTree>",
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_hold_itself_is_refused() {
+    fn an_element_that_would_contain_itself_is_rejected() {
         let library =
             plan("<A testname=\"a\"/><hashTree><B testname=\"b\"/><hashTree/></hashTree>", "main.jmx");
         let a = library.elements().nth(1).unwrap().id();

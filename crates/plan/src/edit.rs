@@ -1,4 +1,4 @@
-//! Changing values, and writing the file with nothing else changed.
+//! Changes values, and writes the file with everything else unchanged.
 
 use busyhour_diagnostic::Span;
 
@@ -12,8 +12,8 @@ use crate::xml;
 /// Why a plan cannot be edited.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
-    /// The property is a collection, element, map or object, or has tags inside of it.
-    #[error("the property {name} of line {line} is a structure and not a text")]
+    /// The property is a collection, element, map or object, or contains tags.
+    #[error("the property {name} of line {line} is a structure, not a text")]
     NotText {
         /// The name of the property.
         name: String,
@@ -26,7 +26,8 @@ pub enum EditError {
         /// The line where it begins.
         line: u32,
     },
-    /// The property is a number, cannot stay one, and references of this file count its place.
+    /// The property is a number, the new text is not, and references in this file depend on its position among its
+    /// siblings.
     #[error(
         "the property {name} of line {line} must stay a number, as the file has references to its neighbours"
     )]
@@ -36,7 +37,7 @@ pub enum EditError {
         /// The line where it begins.
         line: u32,
     },
-    /// The file has bytes that are no text, which would be lost.
+    /// The file contains bytes that are not text, which would be lost.
     #[error("the file is not valid {encoding}, so it cannot be written again with a change")]
     NotReversible {
         /// The encoding that it was read with.
@@ -45,13 +46,13 @@ pub enum EditError {
 }
 
 impl TestPlan {
-    /// Sets a property of an element; adds a `stringProp` if there is none of this name.
+    /// Sets a property of an element; adds a `stringProp` if the element has no property of this name.
     ///
     /// # Errors
-    /// When the property is a structure, the element has no end, or the file cannot be encoded again.
+    /// The property is a structure, the element has no end, or the file cannot be encoded again.
     ///
     /// # Panics
-    /// When the number is one of another, longer plan.
+    /// The number belongs to another, longer plan.
     pub fn set_text(&mut self, element: ElementId, name: &str, text: &str) -> Result<(), EditError> {
         match self.element(element).property(name).map(|property| property.id()) {
             Some(property) => self.set_value(property, text),
@@ -59,16 +60,16 @@ impl TestPlan {
         }
     }
 
-    /// Gives a property a new text, also one deep inside another.
+    /// Sets the text of a property, which may be nested in another one.
     ///
     /// A number that is set to another text, such as `${…}`, becomes a `stringProp`, as JMeter
     /// would not load it otherwise.
     ///
     /// # Errors
-    /// When it is a structure, or the file cannot be encoded again.
+    /// The property is a structure, or the file cannot be encoded again.
     ///
     /// # Panics
-    /// When the number is one of another, longer plan.
+    /// The number belongs to another, longer plan.
     pub fn set_value(&mut self, property: PropertyId, text: &str) -> Result<(), EditError> {
         self.check_reversible()?;
         let data = &self.properties[property.0 as usize];
@@ -96,7 +97,7 @@ impl TestPlan {
             data.kind = PropertyKind::String;
         }
         data.text = Slice::Owned(text.into());
-        // What refers to it changes with it; what referred to something else is now written out.
+        // Properties that refer to this one change with it; if it was itself a reference, it is now written out.
         self.aliases.retain(|&(alias, _)| alias != property);
         for place in 0..self.aliases.len() {
             let (alias, target) = self.aliases[place];
@@ -150,15 +151,15 @@ impl TestPlan {
         if is_reversible { Ok(()) } else { Err(EditError::NotReversible { encoding: self.encoding() }) }
     }
 
-    /// Whether anything was changed since the plan was read.
+    /// Whether the plan was changed since it was read.
     #[must_use]
     pub fn is_edited(&self) -> bool {
         !self.edits.changed.is_empty() || !self.edits.added.is_empty()
     }
 
-    /// The bytes of the file: those that were read, with the changed values in their places.
+    /// Returns the bytes of the file: those that were read, with the changed values in their places.
     ///
-    /// Also for damaged files and any encoding; what an edit did not touch is the same byte for byte.
+    /// This works for damaged files and any encoding; everything that was not edited stays the same byte for byte.
     #[must_use]
     pub fn write(&self) -> Vec<u8> {
         if !self.is_edited() {
@@ -167,15 +168,15 @@ impl TestPlan {
                 None => self.text.as_bytes().to_vec(),
             };
         }
-        let text = self.spliced();
+        let text = self.apply_edits();
         match &self.original {
             Some(original) => original.encode(&text),
             None => text.into_bytes(),
         }
     }
 
-    /// The source with the edits in it.
-    fn spliced(&self) -> String {
+    /// Returns the source with the edits applied.
+    fn apply_edits(&self) -> String {
         let mut patches: Vec<(usize, usize, String)> = Vec::new();
         for &property in self.edits.changed.values() {
             let data = &self.properties[property.0 as usize];
@@ -213,7 +214,7 @@ impl TestPlan {
             };
             patches.push((place, end, inserted));
         }
-        // A property may end where something is added behind it: shorter patches never start inside others.
+        // A property may end where another one is inserted; sorted by start and end, the patches never overlap.
         patches.sort_by_key(|&(start, end, _)| (start, end));
         let mut text = String::with_capacity(self.text.len() + 64);
         let mut at = 0;
@@ -226,7 +227,7 @@ impl TestPlan {
         text
     }
 
-    /// A text as this file writes it.
+    /// Encodes a text as this file does: URL-encoded in version 1.0, otherwise with XML references.
     fn encoded(&self, text: &str, may_be_url_encoded: bool, is_attribute: bool) -> String {
         if may_be_url_encoded && self.version() == Some("1.0") {
             return xml::url_encoded(text);

@@ -1,4 +1,4 @@
-//! Reading an element: its names, its place in the tree, its properties.
+//! Access to an element: its names, its place in the tree, its properties.
 
 use std::num::ParseIntError;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct Element<'p> {
     pub(crate) id: ElementId,
 }
 
-/// Paths are shown to users; messages must not repeat an extremely long name.
+/// The longest name that a path contains. Paths occur in messages, which must not repeat an extremely long name.
 const NAME_CHARS_MAX: usize = 200;
 
 impl PartialEq for Element<'_> {
@@ -65,10 +65,10 @@ impl<'p> Element<'p> {
         self.data().gui_class.as_ref().map(|slice| slice.get(&self.plan.text))
     }
 
-    /// What the element is: JMeter's short name for its class, for any alias, full class name or
-    /// outdated name the file uses; the tag itself when JMeter has no short name for it.
+    /// JMeter's short name for the element's class, also if the file uses an alias, the full class name or an outdated
+    /// name; the tag itself if JMeter has no short name for it.
     ///
-    /// As in JMeter the tag determines it (or a `class` attribute), not `testclass`.
+    /// As in JMeter, the tag (or a `class` attribute) determines the class, not `testclass`.
     #[must_use]
     pub fn kind(self) -> &'p str {
         let data = self.data();
@@ -76,8 +76,8 @@ impl<'p> Element<'p> {
         names::element_kind(written, self.gui_class().unwrap_or(""))
     }
 
-    /// JMeter's short name of the GUI class, outdated names brought up to date. It tells apart the
-    /// defaults elements, which all are a `ConfigTestElement`. Empty when the file gives none.
+    /// JMeter's current short name of the GUI class. It distinguishes the defaults elements, which are all a
+    /// `ConfigTestElement`. Empty if the file has no GUI class.
     #[must_use]
     pub fn gui_kind(self) -> &'p str {
         names::gui_kind(self.gui_class().unwrap_or(""))
@@ -87,30 +87,31 @@ impl<'p> Element<'p> {
     #[must_use]
     pub fn name(self) -> &'p str {
         // JMeter sets the attributes first and the properties after them.
-        self.special(NAME_PROPERTY)
+        self.overriding_property(NAME_PROPERTY)
             .or_else(|| self.data().name.as_ref().map(|slice| slice.get(&self.plan.text)))
             .unwrap_or("")
     }
 
-    /// Whether the element is enabled: a missing attribute means yes, anything but `true` means no.
+    /// Whether the element is enabled: a missing attribute counts as true, any text except `true` as false.
     ///
-    /// The element still does nothing when one above it is disabled: see [`is_active`](Self::is_active).
+    /// An enabled element has no effect if one of its ancestors is disabled: see [`is_active`](Self::is_active).
     #[must_use]
     pub fn enabled(self) -> bool {
         self.enabled_text().is_none_or(|text| text.eq_ignore_ascii_case("true"))
     }
 
-    /// A property that overrides an attribute. Names are needed too often to search for it each time.
-    fn special(self, name: &str) -> Option<&'p str> {
+    /// A property that overrides an attribute. The properties are searched only if such a property exists, as names are
+    /// needed very often.
+    fn overriding_property(self, name: &str) -> Option<&'p str> {
         if self.data().has_special_property { self.text(name) } else { None }
     }
 
     fn enabled_text(self) -> Option<&'p str> {
-        self.special(ENABLED_PROPERTY)
+        self.overriding_property(ENABLED_PROPERTY)
             .or_else(|| self.data().enabled.as_ref().map(|slice| slice.get(&self.plan.text)))
     }
 
-    /// Whether the element and all those above it are enabled.
+    /// Whether the element and all its ancestors are enabled.
     #[must_use]
     pub fn is_active(self) -> bool {
         self.enabled() && self.ancestors().all(Self::enabled)
@@ -122,13 +123,13 @@ impl<'p> Element<'p> {
         self.text("TestPlan.comments").unwrap_or("")
     }
 
-    /// Where the element is written, from its start tag to its end tag, its children not included.
+    /// The position of the element, from its start tag to its end tag, without its children.
     #[must_use]
     pub fn span(self) -> Span {
         self.data().span
     }
 
-    /// The element that holds this one.
+    /// The parent of this element.
     #[must_use]
     pub fn parent(self) -> Option<Self> {
         self.data().parent.map(|id| Self { plan: self.plan, id })
@@ -145,14 +146,14 @@ impl<'p> Element<'p> {
         self.data().children.iter().map(move |&id| Element { plan, id })
     }
 
-    /// All elements below this one in document order, this one not included.
+    /// All descendants of this element in document order, without the element itself.
     pub fn descendants(self) -> impl DoubleEndedIterator<Item = Self> + ExactSizeIterator + Clone {
         let plan = self.plan;
         (self.id.0 + 1..self.data().subtree_end).map(move |number| Element { plan, id: ElementId(number) })
     }
 
-    /// The names from the root down to this element, itself included. An element without a name
-    /// appears as its kind in brackets; a name of more than 200 characters is cut.
+    /// The names from the root down to this element, itself included. An element without a name is shown as its kind in
+    /// brackets; a name of more than 200 characters is cut.
     #[must_use]
     pub fn path(self) -> Vec<String> {
         let mut path: Vec<String> = std::iter::once(self)
@@ -169,13 +170,13 @@ impl<'p> Element<'p> {
         path
     }
 
-    /// Gives a finding the file, the span and the path of this element.
+    /// Adds the file, the span and the path of this element to a diagnostic.
     #[must_use]
     pub fn locate(self, diagnostic: Diagnostic) -> Diagnostic {
         self.locate_at(diagnostic, self.span()).with_path(self.path())
     }
 
-    /// Gives a finding the file and the place in it.
+    /// Adds the file and the position in it to a diagnostic.
     pub(crate) fn locate_at(self, diagnostic: Diagnostic, mut span: Span) -> Diagnostic {
         let (file, base) = self.plan.part_at(span.offset);
         span.offset -= base;
@@ -188,9 +189,9 @@ impl<'p> Element<'p> {
         Properties { plan: self.plan, owner: self.id, next: self.data().first_property }
     }
 
-    /// The property of this name; of several the last, as in JMeter.
+    /// The property of this name; if there are several, the last one, as in JMeter.
     ///
-    /// A property with an outdated name is found by its present name.
+    /// A property with an outdated name is found by its current name.
     #[must_use]
     pub fn property(self, name: &str) -> Option<Property<'p>> {
         self.properties().filter(|property| property.name() == name).last()
@@ -203,23 +204,23 @@ impl<'p> Element<'p> {
         self.property(name)?.text()
     }
 
-    /// The value of a property as text, or `default` where [`text`](Self::text) gives nothing.
+    /// The value of a property as text, or `default` if [`text`](Self::text) returns `None`.
     ///
-    /// An empty text is a text: JMeter, too, falls back only when the property is missing.
+    /// An empty text does not select the default: as in JMeter, only a missing property does.
     #[must_use]
     pub fn text_or(self, name: &str, default: &'p str) -> &'p str {
         self.text(name).unwrap_or(default)
     }
 
-    /// The value of a property as a truth value: `true` in any case means yes, anything else no.
+    /// The value of a property as a Boolean: `true` in upper or lower case is true, any other text is false.
     ///
-    /// A value with `${…}` in it must be read as [`text`](Self::text) and replaced first.
+    /// For a value that contains `${…}`, read the [`text`](Self::text) and evaluate it first.
     #[must_use]
     pub fn boolean(self, name: &str) -> Option<bool> {
         self.property(name)?.boolean()
     }
 
-    /// The value of a property as a whole number.
+    /// The value of a property as an integer.
     ///
     /// # Errors
     /// The inner result is an error if the text is not a number, for example because it contains `${…}`.
@@ -254,14 +255,13 @@ impl<'p> Property<'p> {
         Element { plan: self.plan, id: self.owner }
     }
 
-    /// The name of the property in JMeter 5.6, also if the file has an outdated one.
-    /// Inside an object: the tag.
+    /// The name of the property in JMeter 5.6, also if the file has an outdated one. Inside an object, the tag.
     #[must_use]
     pub fn name(self) -> &'p str {
         names::property_name(|| self.owner().kind(), self.written_name())
     }
 
-    /// Gives a finding the file, the span of this property and the path of its element.
+    /// Adds the file, the span of this property and the path of its element to a diagnostic.
     #[must_use]
     pub fn locate(self, diagnostic: Diagnostic) -> Diagnostic {
         self.owner().locate_at(self.owner().locate(diagnostic), self.span())
@@ -272,19 +272,19 @@ impl TestPlan {
     /// The element with this number.
     ///
     /// # Panics
-    /// When the number is one of another, longer plan.
+    /// The number belongs to another, longer plan.
     #[must_use]
     pub fn element(&self, id: ElementId) -> Element<'_> {
         assert!(id.index() < self.elements.len(), "element {} is of another plan", id.0);
         Element { plan: self, id }
     }
 
-    /// The elements at the top: as a rule the test plan, in old files also the workbench.
+    /// The top-level elements: usually the test plan, in old files also the workbench.
     pub fn roots(&self) -> impl DoubleEndedIterator<Item = Element<'_>> + ExactSizeIterator + Clone {
         self.roots.iter().map(|&id| Element { plan: self, id })
     }
 
-    /// All elements in document order, disabled ones too.
+    /// All elements in document order, including disabled ones.
     pub fn elements(&self) -> impl DoubleEndedIterator<Item = Element<'_>> + ExactSizeIterator + Clone {
         (0..self.elements.len() as u32).map(|number| Element { plan: self, id: ElementId(number) })
     }
@@ -292,7 +292,7 @@ impl TestPlan {
     /// The names of the elements from the root down to this one, itself included.
     ///
     /// # Panics
-    /// When the number is one of another, longer plan.
+    /// The number belongs to another, longer plan.
     #[must_use]
     pub fn path(&self, id: ElementId) -> Vec<String> {
         self.element(id).path()

@@ -1,8 +1,8 @@
-//! From the bytes of a file to text, and back.
+//! Decodes the bytes of a file to text and encodes edited text again.
 //!
-//! JMeter reads every plan as UTF-8, regardless of its declaration. So bytes that are valid UTF-8
-//! are taken as such; anything else is decoded by its byte order mark or declaration, with a
-//! warning that JMeter would read it differently.
+//! JMeter reads every plan as UTF-8, regardless of its declaration. Bytes that are valid UTF-8 are therefore decoded as
+//! UTF-8; other bytes are decoded by their byte order mark or declaration, with a warning that JMeter would read them
+//! differently.
 
 use std::sync::Arc;
 
@@ -19,11 +19,11 @@ pub(crate) struct Original {
 /// The character encoding of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SourceEncoding {
-    /// UTF-8 with bytes in it that are not.
+    /// UTF-8 with some invalid bytes.
     DamagedUtf8,
     Utf16Little,
     Utf16Big,
-    /// ISO 8859-1 proper: the bytes are the first 256 characters of Unicode.
+    /// ISO 8859-1 itself, not windows-1252: the bytes are the first 256 characters of Unicode.
     Latin1,
     Other(&'static Encoding),
     /// Not decoded at all.
@@ -42,7 +42,7 @@ impl SourceEncoding {
         }
     }
 
-    /// The text in this encoding; characters that it lacks as XML character references.
+    /// Encodes the text; characters that the encoding lacks become XML character references.
     fn encode(self, text: &str) -> Vec<u8> {
         match self {
             Self::DamagedUtf8 | Self::Unread => text.as_bytes().to_vec(),
@@ -64,7 +64,7 @@ impl SourceEncoding {
 }
 
 impl Original {
-    /// Whether the text, encoded again, is the file: only then can an edit leave the rest as it was.
+    /// Whether encoding the text gives the bytes of the file again: only then does an edit leave the rest unchanged.
     pub(crate) fn is_reversible(&self, text: &str) -> bool {
         self.encoding.encode(text)[..] == self.bytes[..]
     }
@@ -77,12 +77,12 @@ impl Original {
 /// A decoded file.
 pub(crate) struct Decoded {
     pub(crate) text: Arc<str>,
-    /// `None` when the text's bytes are the file's.
+    /// `None` if the bytes of the text are those of the file.
     pub(crate) original: Option<Original>,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
-/// Decodes a file. Never fails: what is no character becomes U+FFFD.
+/// Decodes a file. Never fails: invalid bytes become U+FFFD.
 pub(crate) fn decode(source: &[u8]) -> Decoded {
     if u32::try_from(source.len()).is_err() {
         return unread(source);
@@ -139,7 +139,7 @@ fn decode_utf16(source: &[u8], encoding: SourceEncoding) -> Decoded {
     Decoded { text: text.into(), original: Some(original), diagnostics: vec![diagnostic] }
 }
 
-/// Bytes that are not UTF-8 from `valid_up_to` on.
+/// Decodes bytes that are valid UTF-8 only up to `valid_up_to`.
 fn decode_bytes(source: &[u8], declared: Option<&str>, valid_up_to: usize) -> Decoded {
     let encoding = declared
         .filter(|name| !is_utf8_name(name))
@@ -149,7 +149,7 @@ fn decode_bytes(source: &[u8], declared: Option<&str>, valid_up_to: usize) -> De
                 return Some(SourceEncoding::Latin1);
             }
             let encoding = Encoding::for_label(name.as_bytes())?;
-            // A file that declares UTF-16 in single bytes is not UTF-16.
+            // A file whose declaration of UTF-16 is itself written in single bytes is not UTF-16.
             encoding.is_ascii_compatible().then_some(SourceEncoding::Other(encoding))
         })
         .unwrap_or(SourceEncoding::DamagedUtf8);
@@ -161,9 +161,9 @@ fn decode_bytes(source: &[u8], declared: Option<&str>, valid_up_to: usize) -> De
     if u32::try_from(text.len()).is_err() {
         return unread(source);
     }
-    // Up to the first odd byte the file reads the same in all of these encodings but the stateful ones,
-    // in which its place is still close.
-    let odd = Span::locate(&text, valid_up_to.min(text.len()), 1);
+    // Up to the first invalid byte all of these encodings give the same text, except stateful ones, for which the
+    // position is only approximate.
+    let invalid = Span::locate(&text, valid_up_to.min(text.len()), 1);
     let byte = source[valid_up_to];
     let diagnostic = if encoding == SourceEncoding::DamagedUtf8 {
         Diagnostic::warning("jmx-encoding", format!("the byte 0x{byte:02X} is not UTF-8"))
@@ -181,12 +181,12 @@ fn decode_bytes(source: &[u8], declared: Option<&str>, valid_up_to: usize) -> De
         .with_hint("save it as UTF-8")
     };
     let original = Original { bytes: source.into(), encoding };
-    Decoded { text: text.into(), original: Some(original), diagnostics: vec![diagnostic.at(odd)] }
+    Decoded { text: text.into(), original: Some(original), diagnostics: vec![diagnostic.at(invalid)] }
 }
 
 fn utf16_kind(source: &[u8]) -> Option<SourceEncoding> {
     match source {
-        // Without a byte order mark a plan shows by its first character, `<`.
+        // A plan without a byte order mark is recognized by its first character, `<`.
         [0xFF, 0xFE, ..] | [b'<', 0, ..] => Some(SourceEncoding::Utf16Little),
         [0xFE, 0xFF, ..] | [0, b'<', ..] => Some(SourceEncoding::Utf16Big),
         _ => None,
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn every_encoding_gives_the_file_back() {
+    fn every_encoding_is_reversible() {
         let xml = |name: &str, tail: &[u8]| [format!("<?xml encoding='{name}'?>").as_bytes(), tail].concat();
         let all_bytes: Vec<u8> = (0..=255).collect();
         for (source, name, ending) in [
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_utf8_is_read_as_such() {
+    fn valid_utf8_is_decoded_as_utf8_despite_the_declaration() {
         let decoded = decode("<?xml encoding='ISO-8859-1'?><a>ö</a>".as_bytes());
         assert!(decoded.original.is_none() && decoded.text.contains('ö'));
         assert_eq!(decoded.diagnostics.len(), 1);
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn lost_bytes_cannot_be_given_back_from_text() {
+    fn invalid_bytes_cannot_be_restored_from_the_text() {
         let decoded = decode(b"<a>\xFF</a>");
         assert_eq!(&*decoded.text, "<a>\u{FFFD}</a>");
         assert!(!decoded.original.unwrap().is_reversible(&decoded.text));

@@ -1,4 +1,4 @@
-//! Collects what is wrong with a file, with a limit, and words it.
+//! Collects the problems of a file, up to a limit, and writes their messages.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use crate::test_plan::TestPlan;
 use crate::tree::ElementId;
 use crate::xml::TextProblem;
 
-/// The most findings that [`parse`](crate::parse) returns for one file; one more then has the number of those that
-/// are not listed.
+/// The maximum number of findings that [`parse`](crate::parse) returns for one file; one more finding then contains the
+/// number of those that are not listed.
 pub const DIAGNOSTICS_MAX: usize = 100;
 
-/// The longest piece of a file that a message repeats, in characters.
+/// The longest part of a file that a message repeats, in characters.
 const QUOTE_CHARS_MAX: usize = 60;
 
 /// The findings of one file so far, and the cursor that turns offsets into lines and columns.
@@ -34,7 +34,7 @@ impl<'t> Findings<'t> {
         self.cursor.span(offset, len)
     }
 
-    /// Adds a finding about the bytes at `offset`, inside of `owner`.
+    /// Adds a finding about the `len` bytes at `offset`, which are inside `owner`.
     pub(crate) fn add(
         &mut self,
         offset: usize,
@@ -54,7 +54,7 @@ impl<'t> Findings<'t> {
         self.list.push((finding.at(span), owner));
     }
 
-    /// Adds the error that ends reading: it is listed however many findings there are.
+    /// Adds the error that ends reading; it is listed even if the limit is exceeded.
     pub(crate) fn fatal(&mut self, offset: usize, owner: Option<ElementId>, finding: Diagnostic) {
         let span = self.span(offset, 1);
         self.list.push((finding.at(span), owner));
@@ -65,7 +65,7 @@ impl<'t> Findings<'t> {
         self.list.push((finding, None));
     }
 
-    /// An error; see [`add`](Self::add).
+    /// Adds an error; see [`add`](Self::add).
     pub(crate) fn error(
         &mut self,
         offset: usize,
@@ -76,29 +76,33 @@ impl<'t> Findings<'t> {
         self.add(offset, len, owner, Severity::Error, finding);
     }
 
-    /// A piece of XML that is damaged.
+    /// Reports a damaged piece of XML.
     pub(crate) fn damage(&mut self, offset: usize, damage: Damage, near: &str, owner: Option<ElementId>) {
         let severity = if damage == Damage::DoubleDash { Severity::Warning } else { Severity::Error };
         self.add(offset, 1, owner, severity, || match damage {
-            Damage::StrayLess if near.starts_with("<<<<<<<") => {
+            Damage::StrayLessThan if near.starts_with("<<<<<<<") => {
                 Diagnostic::error("jmx-xml", "a merge conflict was left in the file")
                     .with_hint("resolve it: keep one side and delete the lines of <, = and >")
             }
-            Damage::StrayLess => Diagnostic::error("jmx-xml", format!("`<` begins no tag: {}", quoted(near)))
-                .with_hint("write &lt; where the character itself is meant"),
-            Damage::OpenTag => Diagnostic::error("jmx-xml", format!("the tag {} has no end", quoted(near)))
-                .with_hint("a `>` or a closing quote is missing"),
-            Damage::OpenAside(closing) => {
+            Damage::StrayLessThan => {
+                Diagnostic::error("jmx-xml", format!("`<` does not begin a tag: {}", quoted(near)))
+                    .with_hint("write &lt; where the character itself is meant")
+            }
+            Damage::UnclosedTag => {
+                Diagnostic::error("jmx-xml", format!("the tag {} has no end", quoted(near)))
+                    .with_hint("a `>` or a closing quote is missing")
+            }
+            Damage::Unterminated(closing) => {
                 Diagnostic::error("jmx-xml", format!("{} never ends: `{closing}` is missing", quoted(near)))
-                    .with_hint("the rest of the file was taken for a part of it")
+                    .with_hint("the rest of the file was read as a part of it")
             }
             Damage::DoubleDash => Diagnostic::error("jmx-xml", "`--` occurs inside a comment")
                 .with_cause("XML allows it at the end of a comment only; JMeter would not load the plan")
-                .with_hint("take one of the dashes out"),
+                .with_hint("remove one of the dashes"),
         });
     }
 
-    /// Something wrong in a text that begins at `base`.
+    /// Reports a problem in a text that begins at `base`.
     pub(crate) fn text_problem(
         &mut self,
         base: usize,
@@ -113,7 +117,7 @@ impl<'t> Findings<'t> {
             }
         };
         self.error(base + at, len, owner, || match problem {
-            TextProblem::BareAmpersand(_) => Diagnostic::error("jmx-xml", "`&` begins no reference")
+            TextProblem::BareAmpersand(_) => Diagnostic::error("jmx-xml", "`&` does not begin a reference")
                 .with_hint("write &amp; where the character itself is meant"),
             TextProblem::UnknownEntity(_, name) => {
                 let name = shortened(&name);
@@ -121,18 +125,18 @@ impl<'t> Findings<'t> {
                 if entities_declared {
                     finding
                         .with_cause("entities that a file declares itself are not expanded, neither here nor in JMeter")
-                        .with_hint("write the text itself in its place")
+                        .with_hint("replace it with the text itself")
                 } else {
                     finding.with_hint("XML defines &amp; &lt; &gt; &quot; &apos; and numbers such as &#160;")
                 }
             }
             TextProblem::NoCharacter(_, name) => {
-                Diagnostic::error("jmx-xml", format!("&{}; is no character", shortened(&name)))
+                Diagnostic::error("jmx-xml", format!("&{}; is not a character", shortened(&name)))
             }
         });
     }
 
-    /// The findings, each with the file and the path of its element.
+    /// Returns the findings, each with the file and the path of its element.
     pub(crate) fn finish(self, plan: &TestPlan) -> Vec<Diagnostic> {
         let locate = |(finding, owner): (Diagnostic, Option<ElementId>)| {
             let finding = finding.in_file(Arc::clone(plan.file()));
@@ -154,12 +158,12 @@ impl<'t> Findings<'t> {
     }
 }
 
-/// A piece of the file for use in a message, on one line and not too long.
+/// A part of the file for use in a message, on one line and with limited length.
 pub(crate) fn quoted(text: &str) -> String {
     format!("`{}`", shortened(text.trim()))
 }
 
-/// The beginning of a text, line ends and control characters made visible.
+/// The beginning of a text; control characters, including line ends, are replaced by U+FFFD.
 pub(crate) fn shortened(text: &str) -> String {
     let mut short: String = text
         .chars()

@@ -1,10 +1,9 @@
 //! The JMX test plan as written: a lossless tree with spans.
 //!
-//! [`parse`] reads a JMeter test plan and never fails: it returns what could be read, together
-//! with findings that carry line and column. Nothing is interpreted beyond what JMeter's own reader
-//! does (short names of classes, outdated names of properties), nothing is dropped: unknown elements
-//! stay in the tree, and [`TestPlan::write`] gives back the bytes of the file, with
-//! [edits](TestPlan::set_text) spliced in.
+//! [`parse`] reads a JMeter test plan and never fails: it returns everything that could be read, and findings with line
+//! and column. The plan is interpreted only as far as JMeter's own reader does (short names of classes, outdated names
+//! of properties), and nothing is dropped: unknown elements stay in the tree, and [`TestPlan::write`] returns the bytes
+//! of the file with the [edits](TestPlan::set_text) applied.
 //!
 //! ```
 //! let source = br#"<jmeterTestPlan version="1.2"><hashTree>

@@ -1,14 +1,14 @@
-//! JMeter's names for things: short names of classes, and names that later releases changed.
+//! JMeter's names: short names of classes, and names that later releases changed.
 //!
-//! What JMeter's reader does on loading a plan, from `saveservice.properties` and
+//! This reproduces what JMeter's reader does when it loads a plan, according to `saveservice.properties` and
 //! `upgrade.properties` of release 5.6.3.
 
 mod classes;
 
 const PACKAGE: &str = "org.apache.jmeter.";
 
-/// The short name that JMeter writes for a class, given a full or short name; names that JMeter has
-/// no short form for are given back as they are.
+/// The short name that JMeter writes for a class, given a full or short name. A name without a short form is returned
+/// unchanged.
 pub(crate) fn short_class(written: &str) -> &str {
     let Some(class) = written.strip_prefix(PACKAGE) else {
         return match written {
@@ -21,7 +21,7 @@ pub(crate) fn short_class(written: &str) -> &str {
         "protocol.jdbc.config.DataSourceElement" => "JDBCDataSource",
         "assertions.SMIMEAssertionTestElement" => "SMIMEAssertion",
         "assertions.Assertion" => "ResponseAssertion",
-        // The sampler classes behind the proxy, which old releases wrote by their full names.
+        // The sampler classes that `HTTPSamplerProxy` wraps; old releases wrote them by their full names.
         "protocol.http.sampler.HTTPSampler" | "protocol.http.sampler.HTTPSamplerFull" => "HTTPSamplerProxy",
         _ if classes::CLASSES.binary_search(&class).is_ok() => last_part(class),
         _ => written,
@@ -32,7 +32,7 @@ fn last_part(class: &str) -> &str {
     class.rsplit('.').next().unwrap_or(class)
 }
 
-/// The short name of an element's class, brought up to date.
+/// The current short name of an element's class.
 pub(crate) fn element_kind<'a>(written: &'a str, gui_class: &str) -> &'a str {
     if written == "org.apache.jmeter.protocol.http.sampler.HTTPSampler2" {
         return "ConfigTestElement";
@@ -42,7 +42,7 @@ pub(crate) fn element_kind<'a>(written: &'a str, gui_class: &str) -> &'a str {
         "ConfigTestElement" if matches!(last_part(gui_class), "DbConfigGui" | "PoolConfigGui") => {
             "JDBCDataSource"
         }
-        // Elements that JMeter no longer has; on loading they become a config element without effect.
+        // Elements that JMeter removed; on loading they become a config element without effect.
         "UserParameterModifier"
         | "WebServiceSampler"
         | "ParamModifier"
@@ -53,7 +53,7 @@ pub(crate) fn element_kind<'a>(written: &'a str, gui_class: &str) -> &'a str {
     }
 }
 
-/// The short name of a GUI class, brought up to date.
+/// The current short name of a GUI class.
 pub(crate) fn gui_kind(written: &str) -> &str {
     match last_part(written.strip_prefix(PACKAGE).unwrap_or(written)) {
         "UrlConfigGui" => "HttpDefaultsGui",
@@ -78,11 +78,11 @@ pub(crate) fn gui_kind(written: &str) -> &str {
     }
 }
 
-/// The present name of a property that may have an outdated one.
+/// The current name of a property that may have an outdated one.
 ///
 /// `kind_of_owner` is called only for names that depend on it.
 pub(crate) fn property_name<'a, 'k>(kind_of_owner: impl FnOnce() -> &'k str, written: &'a str) -> &'a str {
-    // The names are compared first: they are rare, and the class of the element costs a search.
+    // The names are compared first, because few of them match and finding the element's class requires a search.
     let (kind, present) = match written {
         "ConstantThroughputTimer.throughput" => ("ConstantThroughputTimer", "throughput"),
         "JDBCSampler.query" => {
@@ -113,13 +113,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_can_be_searched() {
+    fn the_table_is_sorted_for_binary_search() {
         assert!(classes::CLASSES.is_sorted());
         assert!(classes::CLASSES.len() > 200);
     }
 
     #[test]
-    fn aliases_and_full_names_meet_in_the_short_name() {
+    fn aliases_and_full_names_resolve_to_the_short_name() {
         for (written, kind) in [
             ("HTTPSamplerProxy", "HTTPSamplerProxy"),
             ("HTTPSampler", "HTTPSamplerProxy"),

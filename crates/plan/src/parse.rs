@@ -1,8 +1,8 @@
-//! From text to tree.
+//! Builds the tree from the text.
 //!
-//! One pass over the pieces of the file with a stack of what is open. The shape that JMeter's own
-//! reader expects is the grammar: `jmeterTestPlan` holds one `hashTree`; a `hashTree` holds elements,
-//! each followed by the `hashTree` of its children; an element holds properties.
+//! One pass over the pieces of the file, with a stack of the open tags. The grammar is the structure that JMeter's own
+//! reader expects: `jmeterTestPlan` contains one `hashTree`; a `hashTree` contains elements, each followed by the
+//! `hashTree` of its children; an element contains properties.
 
 mod attributes;
 mod builder;
@@ -23,8 +23,8 @@ use crate::findings::{Findings, quoted, shortened};
 use crate::parse::builder::Builder;
 use crate::parse::builder::Document;
 use crate::parse::builder::Open;
+use crate::parse::builder::OpenKind;
 use crate::parse::builder::Tree;
-use crate::parse::builder::What;
 use crate::parse::builder::is_tree_tag;
 use crate::scan::{Piece, Scanner, Token};
 use crate::slice::Slice;
@@ -32,25 +32,25 @@ use crate::test_plan::TestPlan;
 use crate::tree::{ElementData, ElementId, PropertyData, PropertyId, PropertyKind};
 use crate::xml;
 
-/// How deep tags may be nested; what is deeper is not read. Real plans stay below 40.
+/// The maximum nesting depth of tags; deeper tags are not read. Real plans stay below 40.
 pub const DEPTH_MAX: usize = 256;
 
-/// Bounds on memory, and on the time of everything that looks at all elements: beyond them reading stops with an error. A
-/// plan of 100 MB has about 100,000 elements. Plans that are assembled of parts have the same bound.
+/// Limits on memory, and on the time of every pass over all elements. Beyond them, reading stops with an error. A plan
+/// of 100 MB has about 100,000 elements. The limit also applies to assembled plans.
 pub(crate) const ELEMENTS_MAX: usize = 250_000;
 const PROPERTIES_MAX: usize = 1 << 23;
 
 /// Reads a test plan.
 ///
-/// Never fails: what could be read is in the plan, and the mistakes of the file are in the
-/// findings, in the order of the file as far as possible, at most [`DIAGNOSTICS_MAX`](crate::DIAGNOSTICS_MAX)
-/// and a few. A finding that [is an error](Diagnostic::is_error) means that the file was not read in
-/// full or cannot be understood with certainty, and that JMeter would not load it either: do not run
-/// such a plan. What JMeter would refuse although its meaning is clear is a warning.
+/// Never fails: everything that could be read is in the plan, and the mistakes of the file are in the findings, in file
+/// order as far as possible; there are at most [`DIAGNOSTICS_MAX`](crate::DIAGNOSTICS_MAX) and a few more. A finding
+/// that [is an error](Diagnostic::is_error) means that the file was not read completely or is ambiguous, and that
+/// JMeter would not load it either: do not run such a plan. A mistake that JMeter would reject although its meaning is
+/// clear is a warning.
 ///
-/// Time and memory are linear in the size of the file: a plan of 100 MB takes about 0.8 s and twice its
-/// size, a file made to be dense at most 0.8 GB.
-/// Nothing that the file declares is expanded or fetched.
+/// Time and memory are linear in the size of the file: a plan of 100 MB takes about 0.8 s and twice its size in memory,
+/// an artificially dense file at most 0.8 GB.
+/// Entities and external resources that the file declares are not expanded or fetched.
 #[must_use]
 pub fn parse(source: &[u8], file_name: impl Into<Arc<str>>) -> (TestPlan, Vec<Diagnostic>) {
     let Decoded { text, original, diagnostics } = decode(source);
@@ -89,7 +89,7 @@ impl<'t> Builder<'t> {
             jmeter_version: None,
             document: Document::Begin,
             stack: Vec::new(),
-            beyond: 0,
+            skipped_depth: 0,
             was_too_deep: false,
             is_tag_damaged: false,
             entities_declared: false,
@@ -108,7 +108,7 @@ impl<'t> Builder<'t> {
                 let owner = self.owner();
                 self.findings.damage(offset, damage, &self.text[piece.range.clone()], owner);
             }
-            self.piece(piece);
+            self.read_piece(piece);
             if self.stopped {
                 break;
             }
@@ -116,14 +116,14 @@ impl<'t> Builder<'t> {
         self.finish();
     }
 
-    fn piece(&mut self, piece: Piece) {
+    fn read_piece(&mut self, piece: Piece) {
         let Piece { range, token, .. } = piece;
         match token {
-            Token::Start { self_closed } => self.start(range, self_closed),
-            Token::End => self.end(range),
+            Token::Start { self_closed } => self.start_tag(range, self_closed),
+            Token::End => self.end_tag(range),
             Token::Text => self.characters(range, true),
             Token::CData(inside) => self.characters(inside, false),
-            Token::Aside => {}
+            Token::Ignored => {}
             Token::DocType => self.doctype(range),
         }
     }
@@ -131,13 +131,13 @@ impl<'t> Builder<'t> {
     /// The element that contains the current position.
     fn owner(&self) -> Option<ElementId> {
         self.stack.iter().rev().find_map(|open| match open.what {
-            What::Element(id) => Some(id),
-            What::Tree(tree) => tree.waiting.or(tree.parent),
+            OpenKind::Element(id) => Some(id),
+            OpenKind::Tree(tree) => tree.waiting.or(tree.parent),
             _ => None,
         })
     }
 
-    fn open(&mut self, what: What, range: &Range<usize>) {
+    fn open(&mut self, what: OpenKind, range: &Range<usize>) {
         let tag = xml::tag_at(self.text, range.start);
         let start = self.findings.span(range.start, range.len());
         self.stack.push(Open {
@@ -150,22 +150,22 @@ impl<'t> Builder<'t> {
         });
     }
 
-    /// Opens a tree that the file should have and has not.
+    /// Opens a tree whose tag is missing in the file.
     fn open_missing_tree(&mut self, offset: usize) {
         let start = self.findings.span(offset, 0);
-        let what = What::Tree(Tree::default());
+        let what = OpenKind::Tree(Tree::default());
         let (last_property, is_old_header, value) = (None, None, Value::default());
         self.stack.push(Open { what, tag: None, start, last_property, is_old_header, value });
     }
 
-    fn start(&mut self, range: Range<usize>, self_closed: bool) {
-        if self.beyond > 0 || self.stack.len() >= DEPTH_MAX {
-            self.beyond += usize::from(!self_closed);
+    fn start_tag(&mut self, range: Range<usize>, self_closed: bool) {
+        if self.skipped_depth > 0 || self.stack.len() >= DEPTH_MAX {
+            self.skipped_depth += usize::from(!self_closed);
             if !std::mem::replace(&mut self.was_too_deep, true) {
                 let owner = self.owner();
                 self.findings.error(range.start, range.len(), owner, || {
                     Diagnostic::error("jmx-depth", format!("tags are nested more than {DEPTH_MAX} deep"))
-                        .with_cause("what is deeper was not read")
+                        .with_cause("deeper tags were not read")
                 });
             }
             return;
@@ -173,37 +173,37 @@ impl<'t> Builder<'t> {
         let is_tree = is_tree_tag(xml::tag_at(self.text, range.start));
         match self.stack.last().map(|open| open.what) {
             None => self.start_document(range, self_closed),
-            Some(What::Plan { has_tree }) => self.start_in_plan(range, self_closed, has_tree),
-            Some(What::Tree(tree)) if is_tree => self.start_tree(range, self_closed, tree),
-            Some(What::Tree(tree)) => self.start_element(range, self_closed, tree),
-            Some(What::Element(id)) if is_tree => {
+            Some(OpenKind::Plan { has_tree }) => self.start_in_plan(range, self_closed, has_tree),
+            Some(OpenKind::Tree(tree)) if is_tree => self.start_tree(range, self_closed, tree),
+            Some(OpenKind::Tree(tree)) => self.start_element(range, self_closed, tree),
+            Some(OpenKind::Element(id)) if is_tree => {
                 self.findings.error(range.start, range.len(), Some(id), || {
                     Diagnostic::error("jmx-tree", "a `hashTree` is nested in an element").with_cause(
-                        "JMeter expects it behind the element's end tag and would not load the plan",
+                        "JMeter expects it after the element's end tag and would not load the plan",
                     )
                 });
                 self.start_tree(range, self_closed, Tree { parent: Some(id), waiting: Some(id) });
             }
-            Some(What::Element(_) | What::Property(_)) => self.start_property(range, self_closed),
-            Some(What::Skipped) if self_closed => {}
-            Some(What::Skipped) => self.open(What::Skipped, &range),
+            Some(OpenKind::Element(_) | OpenKind::Property(_)) => self.start_property(range, self_closed),
+            Some(OpenKind::Skipped) if self_closed => {}
+            Some(OpenKind::Skipped) => self.open(OpenKind::Skipped, &range),
         }
     }
 
     fn start_tree(&mut self, range: Range<usize>, self_closed: bool, tree: Tree) {
         if tree.waiting.is_none() {
             self.findings.error(range.start, range.len(), tree.parent, || {
-                Diagnostic::error("jmx-tree", "this `hashTree` follows no element")
+                Diagnostic::error("jmx-tree", "this `hashTree` does not follow an element")
                     .with_cause("JMeter expects elements and the `hashTree` of each in turn and would not load the plan")
-                    .with_hint("delete it, or put back the element that it belonged to")
+                    .with_hint("delete it, or restore the element that it belonged to")
             });
         }
-        if let Some(Open { what: What::Tree(above), .. }) = self.stack.last_mut() {
+        if let Some(Open { what: OpenKind::Tree(above), .. }) = self.stack.last_mut() {
             above.waiting = None;
         }
         if !self_closed {
             let parent = tree.waiting.or(tree.parent);
-            self.open(What::Tree(Tree { parent, waiting: None }), &range);
+            self.open(OpenKind::Tree(Tree { parent, waiting: None }), &range);
         }
     }
 
@@ -216,7 +216,7 @@ impl<'t> Builder<'t> {
             self.findings.error(range.start, range.len(), Some(before), || {
                 Diagnostic::error(
                     "jmx-tree",
-                    format!("the element of line {} has no `hashTree` behind it", span.line),
+                    format!("the element of line {} is not followed by a `hashTree`", span.line),
                 )
                 .with_cause("JMeter expects one before the next element and would not load the plan")
                 .with_hint("put <hashTree/> before this element")
@@ -231,7 +231,7 @@ impl<'t> Builder<'t> {
             content_start: range.end as u32,
             content_end: range.end as u32,
             self_closed,
-            tag: Slice::of(range.start + 1..range.start + 1 + tag.len()),
+            tag: Slice::from_range(range.start + 1..range.start + 1 + tag.len()),
             class,
             name,
             test_class,
@@ -247,11 +247,11 @@ impl<'t> Builder<'t> {
             Some(parent) => self.elements[parent.index()].children.push(id),
             None => self.roots.push(id),
         }
-        if let Some(Open { what: What::Tree(tree), .. }) = self.stack.last_mut() {
+        if let Some(Open { what: OpenKind::Tree(tree), .. }) = self.stack.last_mut() {
             tree.waiting = Some(id);
         }
         if !self_closed {
-            self.open(What::Element(id), &range);
+            self.open(OpenKind::Element(id), &range);
         }
     }
 
@@ -266,7 +266,9 @@ impl<'t> Builder<'t> {
         let is_nameless = name.is_none() && reference.is_none();
         let name = match name {
             Some(name) => name,
-            None if kind == PropertyKind::Other => Slice::of(range.start + 1..range.start + 1 + tag.len()),
+            None if kind == PropertyKind::Other => {
+                Slice::from_range(range.start + 1..range.start + 1 + tag.len())
+            }
             None => Slice::EMPTY,
         };
         self.check_property(&range, kind, is_nameless);
@@ -284,14 +286,16 @@ impl<'t> Builder<'t> {
         if let Some(above) = self.stack.last_mut() {
             match (above.last_property.replace(id), above.what) {
                 (Some(last), _) => self.properties[last.0 as usize].next = Some(id),
-                (None, What::Element(element)) => self.elements[element.index()].first_property = Some(id),
-                (None, What::Property(property)) => {
+                (None, OpenKind::Element(element)) => {
+                    self.elements[element.index()].first_property = Some(id)
+                }
+                (None, OpenKind::Property(property)) => {
                     self.properties[property.0 as usize].first_child = Some(id)
                 }
                 (None, _) => {}
             }
         }
-        self.open(What::Property(id), &range);
+        self.open(OpenKind::Property(id), &range);
         if let Some(reference) = reference {
             self.follow_reference(id, &reference);
         }
@@ -300,11 +304,11 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// Reports what JMeter would not accept in the start tag of a property.
+    /// Reports problems of a property's start tag that JMeter would not accept.
     fn check_property(&mut self, range: &Range<usize>, kind: PropertyKind, is_nameless: bool) {
         let owner = self.owner();
         let is_in_object = match self.stack.last().map(|open| open.what) {
-            Some(What::Property(above)) => {
+            Some(OpenKind::Property(above)) => {
                 let above = self.properties[above.0 as usize].kind;
                 above.nests_its_name() || above == PropertyKind::Other
             }
@@ -330,23 +334,23 @@ impl<'t> Builder<'t> {
         }
     }
 
-    fn end(&mut self, range: Range<usize>) {
-        if self.beyond > 0 {
-            self.beyond -= 1;
+    fn end_tag(&mut self, range: Range<usize>) {
+        if self.skipped_depth > 0 {
+            self.skipped_depth -= 1;
             return;
         }
         let closing = self.text[range.start + 2..range.end].trim_end_matches('>').trim_end();
         let is_named = |open: &Open| open.tag.as_ref().is_some_and(|tag| &self.text[tag.clone()] == closing);
         let owner = self.owner();
         let Some(place) = self.stack.iter().rposition(is_named) else {
-            // A plan may have been closed already by a wrong end tag: one message is enough.
+            // A wrong end tag may already have closed the plan; one message is enough.
             if self.document != Document::End && !self.is_tag_damaged {
                 self.findings.error(range.start, range.len(), owner, || {
                     Diagnostic::error(
                         "jmx-xml",
-                        format!("the end tag {} closes nothing", quoted(&format!("</{closing}>"))),
+                        format!("the end tag {} has no start tag", quoted(&format!("</{closing}>"))),
                     )
-                    .with_hint("delete it, or put back what it closed")
+                    .with_hint("delete it, or restore the start tag")
                 });
             }
             return;
@@ -358,8 +362,8 @@ impl<'t> Builder<'t> {
             self.findings.error(range.start, range.len(), owner, || {
                 let tag = quoted(&format!("<{}>", &text[tag]));
                 Diagnostic::error("jmx-xml", format!("{tag} of line {line} has no end tag"))
-                    .with_cause(format!("it is still open where {} comes", quoted(&format!("</{closing}>"))))
-                    .with_hint("put the end tag where what belongs to it ends")
+                    .with_cause(format!("it is still open at {}", quoted(&format!("</{closing}>"))))
+                    .with_hint("put the end tag after the last part of its content")
             });
         }
         while self.stack.len() > place + 1 {
@@ -368,30 +372,30 @@ impl<'t> Builder<'t> {
         self.close(range, false);
     }
 
-    /// Closes what was opened last. `end` is its end tag.
+    /// Closes the tag that was opened last. `end` is its end tag.
     fn close(&mut self, end: Range<usize>, self_closed: bool) {
         let Some(open) = self.stack.pop() else { return };
         match open.what {
-            What::Plan { has_tree } => {
+            OpenKind::Plan { has_tree } => {
                 self.document = Document::End;
                 if !has_tree {
                     self.report_no_tree(open.start);
                 }
             }
-            What::Tree(tree) => {
+            OpenKind::Tree(tree) => {
                 if let Some(parent) = tree.parent {
                     self.elements[parent.index()].subtree_end = self.elements.len() as u32;
                 }
             }
-            What::Element(id) => {
+            OpenKind::Element(id) => {
                 let count = self.elements.len() as u32;
                 let element = &mut self.elements[id.index()];
                 element.content_end = end.start as u32;
                 element.span.len = end.end - element.span.offset;
                 element.subtree_end = count;
             }
-            What::Property(id) => self.close_property(id, open, end, self_closed),
-            What::Skipped => {}
+            OpenKind::Property(id) => self.close_property(id, open, end, self_closed),
+            OpenKind::Skipped => {}
         }
     }
 
@@ -429,7 +433,7 @@ impl<'t> Builder<'t> {
             self.findings.error(end, 0, None, || {
                 Diagnostic::error(
                     "jmx-not-a-plan",
-                    "the file holds no test plan: there is no <jmeterTestPlan>",
+                    "the file does not contain a test plan: there is no <jmeterTestPlan>",
                 )
                 .with_hint("give a test plan that JMeter saved (.jmx)")
             });
@@ -437,9 +441,9 @@ impl<'t> Builder<'t> {
     }
 
     /// Reports content after the position where JMeter stops reading.
-    fn ignored(&mut self, range: &Range<usize>, what: &str) {
+    fn report_ignored(&mut self, range: &Range<usize>, what: &str) {
         self.findings.add(range.start, range.len(), None, Severity::Warning, || {
-            Diagnostic::warning("jmx-trailing", format!("{what} is not read, nor does JMeter read it"))
+            Diagnostic::warning("jmx-trailing", format!("{what} is ignored, as in JMeter"))
         });
     }
 }

@@ -1,4 +1,4 @@
-//! Reading a property: its name, its value, what is inside it.
+//! Access to a property: its name, its value, its content.
 
 use std::borrow::Cow;
 use std::num::{ParseFloatError, ParseIntError};
@@ -46,7 +46,7 @@ impl<'p> Property<'p> {
         &self.plan.properties[self.id.0 as usize]
     }
 
-    /// The number of this property in its plan, with which it can be [edited](TestPlan::set_value).
+    /// The number of this property in its plan, which is needed to [edit](TestPlan::set_value) it.
     #[must_use]
     pub fn id(self) -> PropertyId {
         self.id
@@ -66,13 +66,13 @@ impl<'p> Property<'p> {
         if data.span.len == 0 { ADDED_TAG } else { xml::tag_at(&self.plan.text, data.span.offset) }
     }
 
-    /// The name as the file has it.
+    /// The name as written in the file.
     #[must_use]
     pub fn written_name(self) -> &'p str {
         self.data().name.get(&self.plan.text)
     }
 
-    /// Where it is written, from its start tag to its end tag.
+    /// The position of the property, from its start tag to its end tag.
     #[must_use]
     pub fn span(self) -> Span {
         self.data().span
@@ -91,13 +91,13 @@ impl<'p> Property<'p> {
         }
     }
 
-    /// The value as a truth value: `true` in any case means yes, anything else no.
+    /// The value as a Boolean: `true` in upper or lower case is true, any other text is false.
     #[must_use]
     pub fn boolean(self) -> Option<bool> {
         self.text().map(|text| text.eq_ignore_ascii_case("true"))
     }
 
-    /// The value as a whole number.
+    /// The value as an integer.
     ///
     /// # Errors
     /// The inner result is an error if the text is not of this type.
@@ -115,8 +115,8 @@ impl<'p> Property<'p> {
         self.text().map(|text| text.trim().parse())
     }
 
-    /// What is inside: the items of a collection or map, the properties of an element, the fields of
-    /// an object. Empty for a plain value.
+    /// The content: the items of a collection or map, the properties of an element, the fields of an object. Empty for
+    /// a plain value.
     #[must_use]
     pub fn items(self) -> Properties<'p> {
         let data = self.data();
@@ -134,7 +134,7 @@ impl<'p> Property<'p> {
         Properties { plan: self.plan, owner: self.owner, next: self.data().first_child }
     }
 
-    /// The item of this name; of several the last, as in JMeter.
+    /// The item of this name; if there are several, the last one, as in JMeter.
     #[must_use]
     pub fn property(self, name: &str) -> Option<Self> {
         self.items().filter(|item| item.name() == name).last()
@@ -146,7 +146,7 @@ impl<'p> Property<'p> {
         self.property(name)?.text()
     }
 
-    /// The truth value of the item of this name; see [`boolean`](Self::boolean).
+    /// The Boolean value of the item of this name; see [`boolean`](Self::boolean).
     #[must_use]
     pub fn item_boolean(self, name: &str) -> Option<bool> {
         self.property(name)?.boolean()

@@ -1,39 +1,39 @@
-//! Cuts a text into the pieces of XML: tags, text, comments.
+//! Splits a text into the pieces of XML: tags, text, comments.
 //!
-//! Never fails and never looks at a byte more than a few times: what is damaged becomes the piece it
-//! most likely was meant to be, together with what is wrong. A tag ends at the latest before the next
-//! `<`, which XML forbids inside of tags, so a forgotten quote costs one tag and not the rest of the file.
+//! Never fails and reads each byte at most a few times. A damaged piece becomes the kind of piece that it was most
+//! likely meant to be, with a description of the damage. A tag ends at the latest before the next `<`, which XML
+//! forbids inside tags, so a missing quote damages one tag and not the rest of the file.
 
 use std::ops::Range;
 
 use memchr::{memchr, memchr2, memmem};
 
-/// What a piece is.
+/// The kind of a piece.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Token {
     /// Text with references not yet resolved.
     Text,
-    /// `<![CDATA[…]]>`, with the range of what is inside.
+    /// `<![CDATA[…]]>`, with the range of its content.
     CData(Range<usize>),
     /// `<a …>` or `<a …/>`.
     Start { self_closed: bool },
     /// `</a>`
     End,
     /// A comment or a processing instruction.
-    Aside,
+    Ignored,
     /// `<!DOCTYPE …>`
     DocType,
 }
 
-/// What is wrong with a piece.
+/// The damage of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Damage {
-    /// A `<` that begins nothing.
-    StrayLess,
+    /// A `<` that does not begin a tag.
+    StrayLessThan,
     /// A tag without its `>`.
-    OpenTag,
+    UnclosedTag,
     /// A comment, CDATA section, instruction or document type that is not closed before the end of the file.
-    OpenAside(&'static str),
+    Unterminated(&'static str),
     /// `--` inside a comment.
     DoubleDash,
 }
@@ -43,11 +43,11 @@ pub(crate) enum Damage {
 pub(crate) struct Piece {
     pub(crate) range: Range<usize>,
     pub(crate) token: Token,
-    /// What is wrong with it, and where.
+    /// The position and kind of its damage.
     pub(crate) damage: Option<(usize, Damage)>,
 }
 
-/// The pieces of a text in their order; together they are the text.
+/// Iterates over the pieces of a text in order; concatenated, they give the text.
 pub(crate) struct Scanner<'t> {
     text: &'t str,
     at: usize,
@@ -58,27 +58,27 @@ impl<'t> Scanner<'t> {
         Self { text, at }
     }
 
-    /// The piece from `start` to `end`, and the scanner behind it.
+    /// Returns the piece from the current position to `end`, and advances to its end.
     fn piece(&mut self, end: usize, token: Token, damage: Option<(usize, Damage)>) -> Option<Piece> {
         let range = self.at..end;
         self.at = end;
         Some(Piece { range, token, damage })
     }
 
-    /// A piece that ends with `closing`, looked for from `from` on, or else with the text.
-    fn until(&mut self, from: usize, closing: &'static str, token: Token) -> Option<Piece> {
+    /// Returns a piece that ends with the first `closing` after `from`, or with the text if there is none.
+    fn scan_until(&mut self, from: usize, closing: &'static str, token: Token) -> Option<Piece> {
         match memmem::find(&self.text.as_bytes()[from..], closing.as_bytes()) {
             Some(distance) => self.piece(from + distance + closing.len(), token, None),
-            None => self.piece(self.text.len(), token, Some((self.at, Damage::OpenAside(closing)))),
+            None => self.piece(self.text.len(), token, Some((self.at, Damage::Unterminated(closing)))),
         }
     }
 
     fn comment(&mut self) -> Option<Piece> {
         let from = self.at + "<!--".len();
-        let mut comment = self.until(from, "-->", Token::Aside)?;
+        let mut comment = self.scan_until(from, "-->", Token::Ignored)?;
         if comment.damage.is_none() {
             let inside = &self.text.as_bytes()[from..comment.range.end - 1];
-            // The dashes of the end are the last two bytes here.
+            // The last two bytes here are the dashes of `-->`.
             comment.damage = memmem::find(inside, b"--")
                 .filter(|&place| place + 2 < inside.len())
                 .map(|place| (from + place, Damage::DoubleDash));
@@ -88,7 +88,7 @@ impl<'t> Scanner<'t> {
 
     fn cdata(&mut self) -> Option<Piece> {
         let from = self.at + "<![CDATA[".len();
-        let mut piece = self.until(from, "]]>", Token::Text)?;
+        let mut piece = self.scan_until(from, "]]>", Token::Text)?;
         let end = if piece.damage.is_some() { piece.range.end } else { piece.range.end - "]]>".len() };
         piece.token = Token::CData(from..end);
         Some(piece)
@@ -121,7 +121,7 @@ impl<'t> Scanner<'t> {
                 None => break,
             }
         }
-        self.piece(bytes.len(), Token::DocType, Some((self.at, Damage::OpenAside("]>"))))
+        self.piece(bytes.len(), Token::DocType, Some((self.at, Damage::Unterminated("]>"))))
     }
 }
 
@@ -141,38 +141,38 @@ impl Iterator for Scanner<'_> {
                 _ if rest.get(..7).is_some_and(|word| word.eq_ignore_ascii_case(b"DOCTYPE")) => {
                     self.doctype()
                 }
-                _ => self.piece(start + text_end(1), Token::Text, Some((start, Damage::StrayLess))),
+                _ => self.piece(start + text_end(1), Token::Text, Some((start, Damage::StrayLessThan))),
             },
-            [b'<', b'?', ..] => self.until(start + 2, "?>", Token::Aside),
+            [b'<', b'?', ..] => self.scan_until(start + 2, "?>", Token::Ignored),
             [b'<', b'/', byte, ..] if starts_name(*byte) => {
                 let end = tag_end(self.text, start);
-                self.piece(end.offset, Token::End, (!end.closed).then_some((start, Damage::OpenTag)))
+                self.piece(end.offset, Token::End, (!end.closed).then_some((start, Damage::UnclosedTag)))
             }
             [b'<', byte, ..] if starts_name(*byte) => {
                 let end = tag_end(self.text, start);
                 let token = Token::Start { self_closed: end.self_closed };
-                self.piece(end.offset, token, (!end.closed).then_some((start, Damage::OpenTag)))
+                self.piece(end.offset, token, (!end.closed).then_some((start, Damage::UnclosedTag)))
             }
             [b'<', ..] => {
-                // Several in a row are one piece, of which the last may begin a tag.
+                // Several in a row are one piece; the last one may begin a tag.
                 let run = bytes.iter().take_while(|&&byte| byte == b'<').count();
                 let begins = |byte: &u8| starts_name(*byte) || matches!(byte, b'/' | b'!' | b'?');
                 let end = if run > 1 && bytes.get(run).is_some_and(begins) { run - 1 } else { text_end(run) };
-                self.piece(start + end, Token::Text, Some((start, Damage::StrayLess)))
+                self.piece(start + end, Token::Text, Some((start, Damage::StrayLessThan)))
             }
             _ => self.piece(start + text_end(0), Token::Text, None),
         }
     }
 }
 
-/// Where a tag ends.
+/// The end of a tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TagEnd {
-    /// The offset behind the tag.
+    /// The offset of the first byte after the tag.
     pub(crate) offset: usize,
     /// Whether it ends with `/>`.
     pub(crate) self_closed: bool,
-    /// Whether it has its `>`.
+    /// Whether it ends with `>`.
     pub(crate) closed: bool,
 }
 
@@ -227,27 +227,27 @@ mod tests {
                 "<?xml?><!DOCTYPE a [<!ENTITY b \"]>\"><!-- ' -->]><a b='>/>'>x &amp;<b/><![CDATA[<]]]]><!-- - --></a >"
             ),
             [
-                ("<?xml?>", Token::Aside, None),
+                ("<?xml?>", Token::Ignored, None),
                 ("<!DOCTYPE a [<!ENTITY b \"]>\"><!-- ' -->]>", Token::DocType, None),
                 ("<a b='>/>'>", start(false), None),
                 ("x &amp;", Token::Text, None),
                 ("<b/>", start(true), None),
                 ("<![CDATA[<]]]]>", Token::CData(79..82), None),
-                ("<!-- - -->", Token::Aside, None),
+                ("<!-- - -->", Token::Ignored, None),
                 ("</a >", Token::End, None),
             ]
         );
     }
 
     #[test]
-    fn damage_costs_little() {
+    fn damage_is_limited_to_one_piece() {
         let start = Token::Start { self_closed: false };
         assert_eq!(
             pieces("1 < 2<a b=\"c><d>"),
             [
                 ("1 ", Token::Text, None),
-                ("< 2", Token::Text, Some(Damage::StrayLess)),
-                ("<a b=\"c>", start.clone(), Some(Damage::OpenTag)),
+                ("< 2", Token::Text, Some(Damage::StrayLessThan)),
+                ("<a b=\"c>", start.clone(), Some(Damage::UnclosedTag)),
                 ("<d>", start, None),
             ]
         );
@@ -257,7 +257,7 @@ mod tests {
         assert_eq!(pieces("<!-- a --->")[0].2, Some(Damage::DoubleDash));
         assert_eq!(pieces("<!-- a -->")[0].2, None);
         assert_eq!(pieces("<!---->")[0].2, None);
-        assert_eq!(pieces("<!--->")[0].2, Some(Damage::OpenAside("-->")));
+        assert_eq!(pieces("<!--->")[0].2, Some(Damage::Unterminated("-->")));
         assert_eq!(pieces("<![CDATA[a")[0].1, Token::CData(9..10));
     }
 

@@ -1,8 +1,8 @@
-//! Texts of a plan.
+//! A text of a plan, borrowed from the source if possible.
 
 use std::ops::Range;
 
-/// A text: a range of the source, or one that the source writes with references or escapes.
+/// A text: a range of the source, or an owned text where the source contains references or escapes.
 #[derive(Clone, Debug)]
 pub(crate) enum Slice {
     Source { start: u32, len: u32 },
@@ -12,7 +12,7 @@ pub(crate) enum Slice {
 impl Slice {
     pub(crate) const EMPTY: Self = Self::Source { start: 0, len: 0 };
 
-    pub(crate) fn of(range: Range<usize>) -> Self {
+    pub(crate) fn from_range(range: Range<usize>) -> Self {
         Self::Source { start: range.start as u32, len: (range.end - range.start) as u32 }
     }
 

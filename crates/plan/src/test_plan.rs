@@ -1,4 +1,4 @@
-//! A plan as a whole.
+//! The test plan.
 
 use std::sync::Arc;
 
@@ -6,9 +6,9 @@ use crate::edits::Edits;
 use crate::encoding::Original;
 use crate::tree::{ElementData, ElementId, PropertyData, PropertyId};
 
-/// A test plan as written, with everything that was in the file.
+/// A test plan as written, with the complete content of the file.
 ///
-/// Made by [`parse`](crate::parse). Elements are numbered in document order, so the subtree of an
+/// Created by [`parse`](crate::parse). Elements are numbered in document order, so the subtree of an
 /// element is a contiguous range of numbers.
 #[derive(Clone, Debug)]
 pub struct TestPlan {
@@ -22,10 +22,10 @@ pub struct TestPlan {
     pub(crate) elements: Vec<ElementData>,
     pub(crate) properties: Vec<PropertyData>,
     pub(crate) roots: Vec<ElementId>,
-    /// Properties that the file writes as references, and what they refer to, in ascending order.
+    /// Properties that the file writes as references, and the properties that they refer to, in ascending order.
     pub(crate) aliases: Vec<(PropertyId, PropertyId)>,
     pub(crate) edits: Edits,
-    /// Files taken in behind the first: where their text begins, and their names.
+    /// Absorbed files: the offset at which their text begins, and their names.
     pub(crate) parts: Vec<(usize, Arc<str>)>,
 }
 
@@ -36,7 +36,7 @@ impl TestPlan {
         &self.file
     }
 
-    /// The file that holds this place of the text, and where its own text begins.
+    /// The file that contains this offset of the text, and the offset at which its own text begins.
     pub(crate) fn part_at(&self, offset: usize) -> (&Arc<str>, usize) {
         let part = self.parts.iter().rev().find(|(base, _)| *base <= offset);
         part.map_or((&self.file, 0), |(base, file)| (file, *base))
@@ -72,7 +72,7 @@ impl TestPlan {
         self.elements.len()
     }
 
-    /// Whether there is no element at all.
+    /// Whether the plan has no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.elements.is_empty()

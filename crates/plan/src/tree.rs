@@ -1,7 +1,7 @@
-//! The arena that holds a plan, and its memory layout.
+//! The arena that stores a plan, and its memory layout.
 //!
-//! Names and values are ranges of the source wherever the source contains them literally, so a plan
-//! costs about as much again as its file.
+//! Names and values are ranges of the source wherever the source contains them literally, so a plan takes about as much
+//! memory again as its file.
 
 use std::ops::Range;
 
@@ -26,9 +26,9 @@ impl ElementId {
 pub(crate) struct ElementData {
     /// The whole element, from `<` of its start tag to `>` of its end tag.
     pub(crate) span: Span,
-    /// Where the content begins, just behind the start tag.
+    /// The offset at which the content begins, directly after the start tag.
     pub(crate) content_start: u32,
-    /// Where the content ends: at `</` of the end tag. Equal to `content_start` for `<x/>`.
+    /// The offset at which the content ends: at `</` of the end tag. Equal to `content_start` for `<x/>`.
     pub(crate) content_end: u32,
     pub(crate) self_closed: bool,
     pub(crate) tag: Slice,
@@ -109,7 +109,7 @@ impl PropertyKind {
             Self::Integer => text.parse::<i32>().is_ok(),
             Self::Long => text.parse::<i64>().is_ok(),
             Self::Double | Self::Float => {
-                // Java trims, and allows a type suffix and hexadecimal numbers.
+                // Java ignores surrounding white space, and allows a type suffix and hexadecimal numbers.
                 let text = text.trim();
                 let digits = text.strip_suffix(['d', 'D', 'f', 'F']).unwrap_or(text);
                 text.parse::<f64>().is_ok() || digits.parse::<f64>().is_ok() || text.contains("0x")

@@ -1,4 +1,4 @@
-//! The small print of XML: references, line ends, start tags at a known place.
+//! XML details: references, line ends, start tags at a known offset.
 
 use std::borrow::Cow;
 
@@ -7,18 +7,18 @@ use quick_xml::events::attributes::Attributes;
 use crate::scan::tag_end;
 use crate::slice::Slice;
 
-/// Something wrong in a text, with its offset in that text.
+/// A problem in a text, with its offset in that text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TextProblem {
     /// `&` that does not begin a reference.
     BareAmpersand(usize),
-    /// A reference to an entity that XML does not define itself.
+    /// A reference to an entity that is not one of XML's predefined entities.
     UnknownEntity(usize, String),
     /// A reference to a character that does not exist.
     NoCharacter(usize, String),
 }
 
-/// Resolves references and line ends as an XML reader does. What is wrong stays as it is written.
+/// Resolves references and line ends as an XML reader does. Invalid references are left unchanged.
 ///
 /// In attributes (`is_attribute`) line ends and tabs become spaces.
 pub(crate) fn resolve<'t>(
@@ -66,7 +66,7 @@ pub(crate) fn resolve<'t>(
     }
 }
 
-/// Makes every line end a `\n`, as an XML reader does.
+/// Replaces every line end by `\n`, as an XML reader does.
 pub(crate) fn normalize_line_ends(raw: &str) -> Cow<'_, str> {
     if memchr::memchr(b'\r', raw.as_bytes()).is_none() {
         return Cow::Borrowed(raw);
@@ -117,7 +117,7 @@ fn push_reference(raw: &str, at: usize, text: &mut String, problem: &mut impl Fn
     len
 }
 
-/// Writes a text so that [`resolve`] gives it back, also between quotes.
+/// Escapes a text so that [`resolve`] returns the original, also inside quotes.
 pub(crate) fn escape(text: &str, is_attribute: bool) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
@@ -136,7 +136,7 @@ pub(crate) fn escape(text: &str, is_attribute: bool) -> String {
     escaped
 }
 
-/// A text without the URL encoding of the oldest plans. What is badly encoded stays as it is.
+/// Removes the URL encoding that the oldest plans use. Badly encoded text is returned unchanged.
 pub(crate) fn url_decoded(slice: Slice, source: &str) -> Slice {
     let text = slice.get(source);
     if memchr::memchr2(b'%', b'+', text.as_bytes()).is_none() {
@@ -164,7 +164,7 @@ pub(crate) fn url_decoded(slice: Slice, source: &str) -> Slice {
     }
 }
 
-/// A text as the oldest plans write it.
+/// URL-encodes a text as the oldest plans do.
 pub(crate) fn url_encoded(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -200,7 +200,7 @@ pub(crate) fn start_tag_at(text: &str, offset: usize) -> &str {
 pub(crate) fn attribute_at<'t>(text: &'t str, offset: usize, name: &str) -> Option<Cow<'t, str>> {
     let tag = start_tag_at(text, offset);
     let mut attributes = Attributes::new(tag, tag_at(text, offset).len());
-    // Finding doubles would take quadratic time; the first one counts.
+    // Checking for duplicates would take quadratic time; the first one counts.
     attributes.with_checks(false);
     let value = attributes.flatten().find(|attribute| attribute.key.as_ref() == name.as_bytes())?.value;
     let range = range_in(text, &value)?;
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_text_is_kept_and_reported() {
+    fn damaged_text_is_unchanged_and_reported() {
         assert_eq!(
             resolved("a && b"),
             ("a && b".to_owned(), vec![TextProblem::BareAmpersand(2), TextProblem::BareAmpersand(3)])
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_are_found_in_odd_tags() {
+    fn attributes_are_found_in_unusual_tags() {
         let text = r#"..<a b='x>"y' c = "&lt;" />"#;
         assert_eq!(tag_at(text, 2), "a");
         assert_eq!(attribute_at(text, 2, "b").as_deref(), Some("x>\"y"));
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn url_encoding_is_undone() {
+    fn url_encoding_is_decoded() {
         let decoded = |text: &str| url_decoded(Slice::Owned(text.into()), "").get("").to_owned();
         assert_eq!(decoded("a+b%3A%C3%B6"), "a b:ö");
         assert_eq!(decoded("100%"), "100%");
@@ -271,7 +271,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
         #[test]
-        fn escaping_is_undone_by_resolving(text in any::<String>()) {
+        fn resolving_reverses_escaping(text in any::<String>()) {
             for is_attribute in [false, true] {
                 let escaped = escape(&text, is_attribute);
                 let back = resolve(&escaped, is_attribute, |problem| panic!("{problem:?}"));

@@ -1,4 +1,4 @@
-//! Asking a plan and changing it.
+//! Reads properties of a plan and changes them.
 
 use busyhour_plan::{EditError, Element, PropertyKind, TestPlan, parse};
 
@@ -51,7 +51,7 @@ fn the_tree_is_as_written() {
     assert_eq!((plan.version(), plan.jmeter_version()), (Some("1.2"), Some("5.6.3")));
     let get = of_kind(&plan, "HTTPSamplerProxy");
     assert_eq!(get.path(), ["Shop", "Buyers & browsers", "Half", "Get"]);
-    assert!(get.enabled() && !get.is_active(), "what is above decides as well");
+    assert!(get.enabled() && !get.is_active(), "a disabled ancestor makes it inactive");
     assert_eq!((get.tag(), get.gui_kind()), ("HTTPSampler2", "HttpTestSampleGui"));
     assert_eq!(plan.roots().len(), 1);
     assert_eq!(first(&plan).descendants().len(), plan.len() - 1);
@@ -102,7 +102,7 @@ fn properties_are_read_in_any_form() {
 
 #[test]
 fn old_files_are_read_as_jmeter_reads_them() {
-    // What JMeter 2.1 wrote is URL-encoded.
+    // Files that JMeter 2.1 wrote are URL-encoded.
     let plan = with_properties(
         "1.0",
         "<stringProp name=\"a%2Eb\">1+2%2B3</stringProp><boolProp name=\"c\">true</boolProp>",
@@ -111,7 +111,7 @@ fn old_files_are_read_as_jmeter_reads_them() {
     assert_eq!(first(&plan).text("a.b"), Some("1 2+3"));
     let plan = with_properties("1.2", "<stringProp name=\"a%2Eb\">1+2%2B3</stringProp>");
     assert_eq!((first(&plan).name(), first(&plan).text("a%2Eb")), ("a%20b", Some("1+2%2B3")));
-    // The name was a property once, also of headers.
+    // In old files the name is a property, also for headers.
     let plan = with_properties(
         "1.2",
         "<stringProp name=\"TestElement.name\">Other</stringProp><boolProp name=\"TestElement.enabled\">false</boolProp>\
@@ -152,13 +152,13 @@ fn references_are_followed() {
     assert_eq!(rows(&again), rows(&plan));
 }
 
-/// A sampler with headers of its own, one behind it that has a manager, and a way from a further manager.
-fn referring(way: &str) -> String {
+/// A sampler with its own headers, then a sampler with a manager that refers to a property by this path.
+fn referring(path: &str) -> String {
     format!(
         "<jmeterTestPlan><hashTree><S guiclass=\"\"><elementProp name=\"a\" elementType=\"A\"/><elementProp name=\"h\" \
          elementType=\"H\"><collectionProp name=\"list\"><stringProp name=\"x\">ten</stringProp></collectionProp></elementProp></S>\
          <hashTree><M guiclass=\"\"><collectionProp name=\"own\"><stringProp name=\"y\">20</stringProp></collectionProp></M><hashTree/>\
-         </hashTree><S guiclass=\"\"/><hashTree><M guiclass=\"\"><collectionProp reference=\"{way}\"/></M><hashTree/></hashTree>\
+         </hashTree><S guiclass=\"\"/><hashTree><M guiclass=\"\"><collectionProp reference=\"{path}\"/></M><hashTree/></hashTree>\
          </hashTree></jmeterTestPlan>"
     )
 }
@@ -202,8 +202,8 @@ fn references_lead_to_other_elements() {
 }
 
 #[test]
-fn references_cannot_be_piled_up() {
-    // Each level would hold the one before twice: 2^40 texts.
+fn nested_references_are_not_expanded() {
+    // Each level would contain the previous one twice: 2^40 texts.
     let mut pile =
         "<collectionProp name=\"0\"><stringProp name=\"a\">a</stringProp></collectionProp>".to_owned();
     for level in 1..40 {
@@ -220,7 +220,7 @@ fn references_cannot_be_piled_up() {
 }
 
 #[test]
-fn edits_change_their_place_only() {
+fn edits_change_only_their_own_place() {
     let mut plan = shop();
     let half = of_kind(&plan, "ThroughputController").id();
     let get = of_kind(&plan, "HTTPSamplerProxy").id();

@@ -11,7 +11,7 @@ use busyhour_plan::parse;
 const DAMAGED: &[&str] =
     &["tests_resources_jmeter_jmx_broken.jmx", "tests_resources_jmeter_jmx_int_threads.jmx"];
 
-/// The plans below a folder, sorted; none when the folder is not there.
+/// The plans below a folder, sorted; empty if the folder does not exist.
 fn plans(folder: &Path) -> Vec<PathBuf> {
     let mut plans = Vec::new();
     let mut folders = vec![folder.to_owned()];

@@ -1,4 +1,4 @@
-//! Messages about damaged files.
+//! The messages about damaged files.
 
 use std::fmt::Write as _;
 
@@ -65,24 +65,24 @@ fn files_that_are_no_plans() {
       hint: give a test plan that JMeter saved (.jmx)
     (0 elements read)
 
-    error[jmx-not-a-plan]: the file is no test plan: its outermost tag is <html>, not <jmeterTestPlan>
+    error[jmx-not-a-plan]: the file is not a test plan: its outermost tag is <html>, not <jmeterTestPlan>
       --> plan.jmx:1:1
       hint: this is a web page; download the file itself
     (0 elements read)
 
-    error[jmx-not-a-plan]: the file is no test plan: its outermost tag is <testResults>, not <jmeterTestPlan>
+    error[jmx-not-a-plan]: the file is not a test plan: its outermost tag is <testResults>, not <jmeterTestPlan>
       --> plan.jmx:1:1
       hint: these are results (JTL), not a plan
     (0 elements read)
 
-    error[jmx-not-a-plan]: the file holds no test plan: there is no <jmeterTestPlan>
+    error[jmx-not-a-plan]: the file does not contain a test plan: there is no <jmeterTestPlan>
       --> plan.jmx:1:22
       hint: give a test plan that JMeter saved (.jmx)
     (0 elements read)
 
     error[jmx-not-xml]: the file is not XML: it does not begin with `<`
       --> plan.jmx:1:1
-      hint: take `junk <jmeterTestPlan><hashTree/></jmeterTestPlan>` before the plan out
+      hint: remove `junk <jmeterTestPlan><hashTree/></jmeterTestPlan>` before the plan
     (0 elements read)
 
     error[jmx-not-a-plan]: the plan is empty: it has no `hashTree`
@@ -111,29 +111,29 @@ fn damaged_xml() {
         format!("\n<?xml version=\"1.0\"?>{}", plan("", LEAF)),
         plan("", LEAF) + "trailing <words>",
     ]), @r#"
-    error[jmx-xml]: `<` begins no tag: `< 2 && 3`
+    error[jmx-xml]: `<` does not begin a tag: `< 2 && 3`
       --> plan.jmx:2:73
       in: Shop
       hint: write &lt; where the character itself is meant
-    error[jmx-xml]: `&` begins no reference
+    error[jmx-xml]: `&` does not begin a reference
       --> plan.jmx:2:77
       in: Shop
       hint: write &amp; where the character itself is meant
-    error[jmx-xml]: `&` begins no reference
+    error[jmx-xml]: `&` does not begin a reference
       --> plan.jmx:2:78
       in: Shop
       hint: write &amp; where the character itself is meant
     (1 elements read)
 
-    error[jmx-xml]: the end tag `</stringprop>` closes nothing
+    error[jmx-xml]: the end tag `</stringprop>` has no start tag
       --> plan.jmx:2:72
       in: Shop
-      hint: delete it, or put back what it closed
+      hint: delete it, or restore the start tag
     error[jmx-xml]: `<stringProp>` of line 2 has no end tag
       --> plan.jmx:2:85
       in: Shop
-      cause: it is still open where `</TestPlan>` comes
-      hint: put the end tag where what belongs to it ends
+      cause: it is still open at `</TestPlan>`
+      hint: put the end tag after the last part of its content
     (1 elements read)
 
     error[jmx-xml]: the tag `<stringProp name="a>x` has no end
@@ -157,13 +157,13 @@ fn damaged_xml() {
       --> plan.jmx:3:8
       in: Shop
       cause: XML allows it at the end of a comment only; JMeter would not load the plan
-      hint: take one of the dashes out
+      hint: remove one of the dashes
     (1 elements read)
 
     error[jmx-xml]: `<!-- </hashTree></jmeterTestPlan>` never ends: `-->` is missing
       --> plan.jmx:3:11
       in: Shop
-      hint: the rest of the file was taken for a part of it
+      hint: the rest of the file was read as a part of it
     error[jmx-truncated]: the file ends inside <hashTree>
       --> plan.jmx:3:44
       in: Shop
@@ -190,13 +190,14 @@ fn damaged_xml() {
       hint: delete them
     (1 elements read)
 
-    warning[jmx-trailing]: what follows the end of the plan is not read, nor does JMeter read it
+    warning[jmx-trailing]: content after the end of the plan is ignored, as in JMeter
       --> plan.jmx:3:40
     (1 elements read)
     "#);
 }
 
-/// Found by coverage-guided fuzzing. XStream, which reads plans for JMeter, resolves the empty text as a class and fails.
+/// Found by coverage-guided fuzzing. XStream, which JMeter uses to read plans, tries to resolve the empty name as a
+/// class and fails.
 #[test]
 fn an_empty_class_is_an_error_and_the_tag_is_the_class() {
     let text = "<jmeterTestPlan version=\"1.2\"><hashTree>\n<TestPlan class=\"\" guiclass=\"TestPlanGui\" testname=\"Shop\"/>\n\
@@ -264,21 +265,21 @@ fn entities_are_not_expanded() {
         format!("{bomb}{}", plan("<stringProp name=\"a\">&lol2;</stringProp>", LEAF)),
         plan("<stringProp name=\"a\">&nbsp;&#xD800;&lt;</stringProp>", LEAF),
     ]), @r"
-    warning[jmx-doctype]: the document type is not read, nor does JMeter read it
+    warning[jmx-doctype]: the document type declaration is ignored, as in JMeter
       --> plan.jmx:1:1
       cause: the entities that it declares are not expanded
     error[jmx-entity]: the entity &lol2; is not known
       --> plan.jmx:2:71
       in: Shop
       cause: entities that a file declares itself are not expanded, neither here nor in JMeter
-      hint: write the text itself in its place
+      hint: replace it with the text itself
     (1 elements read)
 
     error[jmx-entity]: the entity &nbsp; is not known
       --> plan.jmx:2:71
       in: Shop
       hint: XML defines &amp; &lt; &gt; &quot; &apos; and numbers such as &#160;
-    error[jmx-xml]: &#xD800; is no character
+    error[jmx-xml]: &#xD800; is not a character
       --> plan.jmx:2:77
       in: Shop
     (1 elements read)
@@ -298,23 +299,23 @@ fn trees_that_jmeter_would_not_load() {
         "<jmeterTestPlan><hashTree/><hashTree/></jmeterTestPlan>".to_owned(),
         plan("", "<hashTree><ConstantTimer/></hashTree>"),
     ]), @r#"
-    error[jmx-tree]: the element of line 3 has no `hashTree` behind it
+    error[jmx-tree]: the element of line 3 is not followed by a `hashTree`
       --> plan.jmx:3:71
       in: Shop > Wait
       cause: JMeter expects one before the next element and would not load the plan
       hint: put <hashTree/> before this element
     (3 elements read)
 
-    error[jmx-tree]: this `hashTree` follows no element
+    error[jmx-tree]: this `hashTree` does not follow an element
       --> plan.jmx:3:12
       cause: JMeter expects elements and the `hashTree` of each in turn and would not load the plan
-      hint: delete it, or put back the element that it belonged to
+      hint: delete it, or restore the element that it belonged to
     (1 elements read)
 
     error[jmx-tree]: a `hashTree` is nested in an element
       --> plan.jmx:2:50
       in: Shop
-      cause: JMeter expects it behind the element's end tag and would not load the plan
+      cause: JMeter expects it after the element's end tag and would not load the plan
     (1 elements read)
 
     error[jmx-fragment]: the file is a part of a plan: it begins with <ConstantTimer>
@@ -334,7 +335,7 @@ fn trees_that_jmeter_would_not_load() {
       cause: JMeter expects one directly inside <jmeterTestPlan> and would not load the plan
     (1 elements read)
 
-    warning[jmx-trailing]: what follows the plan's `hashTree` is not read, nor does JMeter read it
+    warning[jmx-trailing]: content after the plan's `hashTree` is ignored, as in JMeter
       --> plan.jmx:1:28
     (0 elements read)
 
@@ -356,21 +357,21 @@ fn properties_that_jmeter_would_not_load() {
         plan("<fooProp name=\"n\">x</fooProp>", LEAF),
         plan("<stringProp reference=\"../stringProp[7]\"/>", LEAF),
     ]), @r#"
-    error[jmx-number]: the property `n` is `${users}`, which is no whole number of 32 bits
+    error[jmx-number]: the property `n` is `${users}`, which is not a whole number of 32 bits
       --> plan.jmx:2:50
       in: Shop
       cause: the tag requires a number; JMeter would not load the plan
       hint: write it as a <stringProp>, which may hold ${…}
     (1 elements read)
 
-    error[jmx-number]: the property `n` is ` 5 `, which is no whole number of 64 bits
+    error[jmx-number]: the property `n` is ` 5 `, which is not a whole number of 64 bits
       --> plan.jmx:2:50
       in: Shop
       cause: the tag requires a number; JMeter would not load the plan
       hint: write a number
     (1 elements read)
 
-    error[jmx-number]: the property `n` is `much`, which is no number
+    error[jmx-number]: the property `n` is `much`, which is not a number
       --> plan.jmx:2:50
       in: Shop
       cause: the tag requires a number; JMeter would not load the plan
@@ -389,10 +390,10 @@ fn properties_that_jmeter_would_not_load() {
       cause: JMeter loads it only with the plugin that wrote it
     (1 elements read)
 
-    error[jmx-reference]: the reference `../stringProp[7]` leads nowhere
+    error[jmx-reference]: the reference `../stringProp[7]` cannot be resolved
       --> plan.jmx:2:50
       in: Shop
-      hint: write the property itself in its place
+      hint: replace it with the property itself
     (1 elements read)
     "#);
 }
@@ -441,7 +442,7 @@ fn nesting_without_end() {
     error[jmx-depth]: tags are nested more than 256 deep
       --> plan.jmx:255:11
       in: c
-      cause: what is deeper was not read
+      cause: deeper tags were not read
     error[jmx-truncated]: the file ends inside <hashTree>
       --> plan.jmx:301:1
       in: c

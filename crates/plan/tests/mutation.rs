@@ -1,4 +1,4 @@
-//! A short fuzz run that is the same every time: plans with random damage, and rubbish.
+//! A short, deterministic fuzz run: plans with random damage, and random sequences of fragments.
 
 mod soundness;
 
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 const PLAN: &[u8] = include_bytes!("plans/shop.jmx");
 
-/// What damage is made of: everything that XML or the reader treats specially.
+/// The fragments that are inserted: everything that XML or the reader treats specially.
 const PIECES: &[&[u8]] = &[
     b"<",
     b">",
@@ -57,7 +57,7 @@ const PIECES: &[&[u8]] = &[
     b"<<<<<<< HEAD\n",
 ];
 
-/// A small random generator (splitmix64); its stream never changes with a dependency.
+/// A small random generator (splitmix64), whose sequence does not depend on the version of a dependency.
 struct Random(u64);
 
 impl Random {
@@ -90,7 +90,7 @@ fn mutate(source: &mut Vec<u8>, random: &mut Random) {
 }
 
 #[test]
-fn damaged_plans_break_no_promise() {
+fn damaged_plans_violate_no_invariant() {
     let mut random = Random(20_261_121);
     for _ in 0..1500 {
         let mut source = PLAN.to_vec();
@@ -109,7 +109,7 @@ fn every_beginning_of_a_plan_is_read() {
 }
 
 #[test]
-fn rubbish_is_read() {
+fn random_fragments_are_read() {
     let mut random = Random(7);
     for _ in 0..1500 {
         let mut source = Vec::new();

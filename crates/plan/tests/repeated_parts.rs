@@ -11,7 +11,7 @@ const fn repeated(before: &'static str, part: &'static str, after: &'static str)
     Repeated { before, part, after }
 }
 
-/// Most elements of a plan.
+/// The maximum number of elements of a plan.
 const ELEMENTS_MAX: usize = 250_000;
 
 fn read(input: &Repeated<'_>, count: usize, text: &str) -> (TestPlan, Vec<Diagnostic>) {
@@ -53,7 +53,7 @@ fn elements_are_counted_or_limited() {
     });
 }
 
-/// Properties with the number of items of the first one, for so many parts.
+/// Properties, and the number of items of the first one as a function of the number of parts.
 const PROPERTIES: &[(Repeated<'static>, fn(usize) -> usize)] = &[
     (repeated("", "<stringProp name='p~'>v</stringProp>", ""), |_| 0),
     (repeated("", "<stringProp name='p0'>v</stringProp>", ""), |_| 0),
@@ -82,7 +82,7 @@ const PROPERTIES: &[(Repeated<'static>, fn(usize) -> usize)] = &[
     (repeated("<objProp><name>p0</name>", "<value>v</value>", "</objProp>"), |_| 0),
 ];
 
-/// A million of one of these take about 20 s in a build without optimization.
+/// A million repetitions of one of these take about 20 s in a build without optimization.
 #[test]
 fn properties_of_an_element_take_linear_time() {
     for (part, items) in PROPERTIES {
@@ -108,7 +108,7 @@ fn properties_of_an_element_take_linear_time() {
     }
 }
 
-/// What is wrong with a plan a million times.
+/// Plans with a million repetitions of the same mistake.
 #[test]
 fn damage_is_reported_within_a_limit() {
     let inputs = [
@@ -161,7 +161,7 @@ fn damage_is_reported_within_a_limit() {
     });
 }
 
-/// The tag of the header was read again for each of its properties.
+/// Once, the tag of the header was read again for each of its properties.
 #[test]
 fn properties_of_old_headers_take_linear_time() {
     let attributes = repeated("", " a~='b'", "").text(200_000);

@@ -1,4 +1,4 @@
-//! One type for HTTP and all other samplers.
+//! The protocol of compiled plans: HTTP or any other sampler.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,7 +12,7 @@ use busyhour_program::user::UserState;
 use busyhour_record::Nanos;
 use pin_project_lite::pin_project;
 
-use crate::other::{OtherSampler, Visit};
+use crate::other::{OtherSampler, SampleRequest};
 use crate::session::AnySession;
 
 /// A sampler that sends requests.
@@ -25,21 +25,21 @@ pub enum AnySampler {
 }
 
 pin_project! {
-    /// A sample of HTTP stored inline, or any other on the heap.
-    #[project = EitherProjected]
-    enum Either<H, O> {
+    /// The future of a sample: of HTTP stored inline, of other samplers on the heap.
+    #[project = SampleFutureProjected]
+    enum SampleFuture<H, O> {
         Http { #[pin] sample: H },
         Other { #[pin] sample: O },
     }
 }
 
-impl<H: Future<Output = ()>, O: Future<Output = ()>> Future for Either<H, O> {
+impl<H: Future<Output = ()>, O: Future<Output = ()>> Future for SampleFuture<H, O> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         match self.project() {
-            EitherProjected::Http { sample } => sample.poll(cx),
-            EitherProjected::Other { sample } => sample.poll(cx),
+            SampleFutureProjected::Http { sample } => sample.poll(cx),
+            SampleFutureProjected::Other { sample } => sample.poll(cx),
         }
     }
 }
@@ -70,11 +70,11 @@ impl Protocol for AnySampler {
     ) -> impl Future<Output = ()> {
         match self {
             Self::Http(http) => {
-                Either::Http { sample: http.sample(user, &mut session.http, label, intended, keep) }
+                SampleFuture::Http { sample: http.sample(user, &mut session.http, label, intended, keep) }
             }
-            Self::Other(other) => Either::Other {
+            Self::Other(other) => SampleFuture::Other {
                 sample: async move {
-                    other.sample(Visit { user, session, label, intended, keep }).await;
+                    other.sample(SampleRequest { user, session, label, intended, keep }).await;
                 },
             },
         }
@@ -117,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_user_of_http_alone_is_hardly_larger() {
+    fn a_session_with_only_http_is_at_most_a_pointer_larger() {
         assert!(size_of::<AnySession>() <= size_of::<HttpSession>() + size_of::<usize>());
         assert!(size_of::<AnySampler>() <= size_of::<HttpSampler>() + size_of::<usize>());
     }

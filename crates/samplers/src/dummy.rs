@@ -1,4 +1,4 @@
-//! The Dummy Sampler of jmeter-plugins: a result that is made up.
+//! The Dummy Sampler of jmeter-plugins: a configured result without a request.
 
 use busyhour_java::{parse_boolean, parse_int};
 use busyhour_program::result::SampleResult;
@@ -6,12 +6,12 @@ use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_record::{DataType, Nanos, SampleTimes};
 
-use crate::other::{OtherSampler, Sampling, Visit, sleep};
+use crate::other::{OtherSampler, SampleRequest, Sampling, sleep};
 
-/// What a Dummy Sampler makes up.
+/// The settings of a Dummy Sampler: the fields of its result.
 #[derive(Debug)]
 pub struct Dummy {
-    /// `SUCCESFULL`, spelled so.
+    /// `SUCCESFULL` (the spelling of the plugin).
     pub success: Template,
     /// `RESPONSE_CODE`
     pub code: Template,
@@ -33,14 +33,14 @@ pub struct Dummy {
     pub url: Template,
 }
 
-/// Milliseconds as nanoseconds; what is no number is 0.
+/// Converts milliseconds to nanoseconds; 0 if the text is not a number.
 fn ns(ms: &str) -> u64 {
     u64::try_from(parse_int(ms).unwrap_or(0)).unwrap_or(0) * 1_000_000
 }
 
 impl Dummy {
-    async fn run(&self, visit: Visit<'_>) {
-        let Visit { user, label, intended, .. } = visit;
+    async fn run(&self, request: SampleRequest<'_>) {
+        let SampleRequest { user, label, intended, .. } = request;
         let waits = parse_boolean(&self.waits.text(user));
         let time_ns = ns(&self.time_ms.text(user));
         let start = user.now();
@@ -49,18 +49,23 @@ impl Dummy {
             sleep(user, i64::try_from(time_ns / 1_000_000).unwrap_or(0)).await;
             end = user.now();
         }
-        // As in the original all else is looked at after the pause.
-        let made = self.made_up(user);
+        // As in the plugin, the other settings are evaluated after the pause.
+        let configured = self.configured_result(user);
         user.begin_result(label, intended.min(start));
         let name = std::mem::take(&mut user.result.label);
         user.result = SampleResult {
             label: name,
-            times: SampleTimes { intended: user.result.times.intended.min(start), start, end, ..made.times },
-            ..made
+            times: SampleTimes {
+                intended: user.result.times.intended.min(start),
+                start,
+                end,
+                ..configured.times
+            },
+            ..configured
         };
     }
 
-    fn made_up(&self, user: &mut UserState) -> SampleResult {
+    fn configured_result(&self, user: &mut UserState) -> SampleResult {
         let text = |template: &Template, user: &mut UserState| template.text(user).into_owned();
         let request_data = text(&self.request, user);
         let code = text(&self.code, user);
@@ -88,7 +93,7 @@ impl Dummy {
     }
 }
 
-/// Whether `java.net.URL` accepts it, which depends on the protocol.
+/// Whether `java.net.URL` accepts the text, which depends on the protocol.
 fn is_url(text: &str) -> bool {
     const KNOWN: [&str; 6] = ["http", "https", "ftp", "file", "jar", "mailto"];
     let protocol = text.trim().split(':').next().unwrap_or("");
@@ -96,11 +101,11 @@ fn is_url(text: &str) -> bool {
 }
 
 impl OtherSampler for Dummy {
-    fn sample<'a>(&'a self, visit: Visit<'a>) -> Sampling<'a> {
-        Box::pin(self.run(visit))
+    fn sample<'a>(&'a self, request: SampleRequest<'a>) -> Sampling<'a> {
+        Box::pin(self.run(request))
     }
 
-    /// A sample without a wait ends in the future; its user continues now.
+    /// A sample that does not wait ends in the future, but its user continues now.
     fn ends_at(&self, user: &UserState) -> Nanos {
         user.result.times.end.min(user.now())
     }
@@ -111,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_java_takes_for_a_url() {
+    fn urls_are_recognized_as_in_java() {
         assert!(is_url("http://a/") && is_url("HTTPS://a") && is_url("file:/x"));
         assert!(!is_url("") && !is_url("shop/cart") && !is_url("ws://a/") && !is_url("http"));
         assert_eq!(ns("12"), 12_000_000);

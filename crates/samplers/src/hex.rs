@@ -1,8 +1,8 @@
-//! Hexadecimal digits as JMeter reads and writes them.
+//! Hexadecimal digits in JMeter's format.
 
 use busyhour_program::ElementError;
 
-/// Bytes as hexadecimal digits, as JMeter writes them.
+/// Encodes bytes as lower-case hexadecimal digits, as JMeter does.
 pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let digit = |value: u8| char::from(DIGITS[usize::from(value)]);
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_as_digits_and_back() {
+    fn bytes_are_encoded_and_decoded() {
         assert_eq!(hex(&[0, 0xAB, 0xff]), "00abff");
         assert_eq!(from_hex("00aBfF"), Ok(vec![0, 0xAB, 0xFF]));
         assert!(from_hex("abc").unwrap_err().contains("uneven"));

@@ -1,4 +1,4 @@
-//! The Java Request sampler with the two classes that JMeter brings: `JavaTest` and `SleepTest`.
+//! The Java Request sampler with the two classes that JMeter provides: `JavaTest` and `SleepTest`.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use busyhour_program::template::Template;
 use busyhour_program::user::{StateId, UserState};
 use busyhour_record::DataType;
 
-use crate::other::{OtherSampler, Sampling, Visit, sleep};
+use crate::other::{OtherSampler, SampleRequest, Sampling, sleep};
 
 /// A class that is part of JMeter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub enum JavaClass {
 }
 
 impl JavaClass {
-    /// The class of that name, if it is part of JMeter.
+    /// Returns the class with this name, if it is part of JMeter.
     pub fn named(name: &str) -> Option<Self> {
         match name.trim() {
             "org.apache.jmeter.protocol.java.test.JavaTest" => Some(Self::JavaTest),
@@ -35,21 +35,21 @@ impl JavaClass {
 pub struct JavaRequest {
     /// `classname`
     pub class: JavaClass,
-    /// `arguments`, the sampler's before those of its defaults: names and values.
+    /// `arguments`: names and values, those of the sampler before those of its defaults.
     pub arguments: Box<[(Template, Template)]>,
-    /// State per user: the settings that its client read when it was created.
+    /// State per user: the settings that the user's client read when it was created.
     pub client: StateId,
 }
 
 /// The settings that a user's client read when it was created: `SleepTest` reads its parameters only once.
 #[derive(Clone, Debug)]
-struct Sleeper {
+struct SleepSettings {
     sleep_ms: i64,
     mask: i64,
     label: String,
 }
 
-/// Parameters of one sample; the first of several with the same name counts.
+/// Parameters of one sample; if a name occurs several times, the first value counts.
 struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
@@ -72,7 +72,7 @@ impl Parameters {
     }
 }
 
-/// The time to sleep: "semi-random" by the wall clock, in milliseconds.
+/// The time to sleep in milliseconds: as in JMeter "semi-random", derived from the wall clock.
 fn sleep_ms(user: &UserState, base: i64, mask: i64) -> i64 {
     if base > 0 && mask > 0 {
         let now = i64::try_from(user.run.clock.wall_ms(user.now())).unwrap_or(i64::MAX);
@@ -83,8 +83,8 @@ fn sleep_ms(user: &UserState, base: i64, mask: i64) -> i64 {
 }
 
 impl JavaRequest {
-    fn parameters(&self, visit: &mut Visit<'_>) -> Parameters {
-        let user = &mut *visit.user;
+    fn parameters(&self, request: &mut SampleRequest<'_>) -> Parameters {
+        let user = &mut *request.user;
         let rendered = self
             .arguments
             .iter()
@@ -92,9 +92,9 @@ impl JavaRequest {
         Parameters(rendered.collect())
     }
 
-    async fn java_test(&self, mut visit: Visit<'_>) {
-        let parameters = self.parameters(&mut visit);
-        let Visit { user, label, intended, .. } = visit;
+    async fn java_test(&self, mut request: SampleRequest<'_>) {
+        let parameters = self.parameters(&mut request);
+        let SampleRequest { user, label, intended, .. } = request;
         let base = parameters.long(user, "Sleep_Time", 100);
         let mask = parameters.long(user, "Sleep_Mask", 0xff);
         user.begin_result(label, intended);
@@ -120,26 +120,26 @@ impl JavaRequest {
         user.result.times.end = user.now();
     }
 
-    async fn sleep_test(&self, mut visit: Visit<'_>) {
-        let parameters = self.parameters(&mut visit);
-        let Visit { user, label, intended, .. } = visit;
-        let sleeper = match user.peek_state::<Sleeper>(self.client) {
-            Some(sleeper) => sleeper.clone(),
+    async fn sleep_test(&self, mut request: SampleRequest<'_>) {
+        let parameters = self.parameters(&mut request);
+        let SampleRequest { user, label, intended, .. } = request;
+        let settings = match user.peek_state::<SleepSettings>(self.client) {
+            Some(settings) => settings.clone(),
             None => {
                 let name = label.text(user).into_owned();
-                let made = Sleeper {
+                let created = SleepSettings {
                     sleep_ms: parameters.long(user, "SleepTime", 1000),
                     mask: parameters.long(user, "SleepMask", 0x3ff),
                     label: parameters.get("TestElement.name").map_or(name, str::to_owned),
                 };
-                user.state(self.client, || made).clone()
+                user.state(self.client, || created).clone()
             }
         };
         user.begin_result(label, intended);
-        let pause = sleep_ms(user, sleeper.sleep_ms, sleeper.mask);
+        let pause = sleep_ms(user, settings.sleep_ms, settings.mask);
         let result = &mut user.result;
-        if !sleeper.label.is_empty() {
-            result.label.clone_from(&sleeper.label);
+        if !settings.label.is_empty() {
+            result.label.clone_from(&settings.label);
         }
         let _ = write!(result.request_data, "Sleep Test: time = {pause}");
         sleep(user, pause).await;
@@ -148,10 +148,10 @@ impl JavaRequest {
 }
 
 impl OtherSampler for JavaRequest {
-    fn sample<'a>(&'a self, visit: Visit<'a>) -> Sampling<'a> {
+    fn sample<'a>(&'a self, request: SampleRequest<'a>) -> Sampling<'a> {
         match self.class {
-            JavaClass::JavaTest => Box::pin(self.java_test(visit)),
-            JavaClass::SleepTest => Box::pin(self.sleep_test(visit)),
+            JavaClass::JavaTest => Box::pin(self.java_test(request)),
+            JavaClass::SleepTest => Box::pin(self.sleep_test(request)),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! All samplers that make requests, behind one type.
+//! All samplers that send requests, in one type.
 //!
 //! A program is generic over one protocol. [`AnySampler`] is the protocol of compiled plans: the HTTP sampler is stored
 //! unboxed; the others, their futures and their state per user are boxed. A plan with only HTTP samplers pays nothing
@@ -18,7 +18,7 @@ mod tcp;
 pub use any::AnySampler;
 pub use dummy::Dummy;
 pub use java_request::{JavaClass, JavaRequest};
-pub use other::{OtherSampler, Sampling, Visit};
+pub use other::{OtherSampler, SampleRequest, Sampling};
 pub use raw::{RawHttp, Udp, UdpCoder};
 pub use session::{AnySession, Kept, OtherSessions};
 pub use system::System;

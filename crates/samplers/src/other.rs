@@ -1,4 +1,4 @@
-//! The interface of samplers other than HTTP's to the engine.
+//! The interface between the engine and samplers other than HTTP.
 
 use std::fmt;
 use std::future::Future;
@@ -14,8 +14,8 @@ use busyhour_record::Nanos;
 
 use crate::session::AnySession;
 
-/// One call of a sampler.
-pub struct Visit<'a> {
+/// The arguments of one sample.
+pub struct SampleRequest<'a> {
     /// The user, whose result is filled in.
     pub user: &'a mut UserState,
     /// The user's state between requests.
@@ -31,18 +31,18 @@ pub struct Visit<'a> {
 /// A sample in flight.
 pub type Sampling<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 
-/// A sampler other than HTTP's. Its samples may allocate.
+/// A sampler other than the HTTP Request. Its samples may allocate.
 pub trait OtherSampler: Send + Sync + fmt::Debug {
-    /// Performs one request. Everything that is rendered from variables is rendered first, then
-    /// [`UserState::begin_result`] is called, then the request is made.
-    fn sample<'a>(&'a self, visit: Visit<'a>) -> Sampling<'a>;
+    /// Performs one request. An implementation first renders everything that depends on variables, then calls
+    /// [`UserState::begin_result`], then sends the request.
+    fn sample<'a>(&'a self, request: SampleRequest<'a>) -> Sampling<'a>;
 
     /// Whether a Sample Timeout may drop the future of a sample; see [`UserState::interrupt_at`] for the alternative.
     fn is_interruptible(&self) -> bool {
         false
     }
 
-    /// Fills in the result of an interrupted sample as JMeter's sampler does.
+    /// Fills in the result of an interrupted sample like JMeter's sampler.
     fn interrupted(&self, user: &mut UserState) {
         user.result.success = false;
     }
@@ -53,7 +53,7 @@ pub trait OtherSampler: Send + Sync + fmt::Debug {
     }
 }
 
-/// When a sample is interrupted.
+/// The deadline at which a Sample Timeout interrupts a sample.
 pub(crate) struct Interrupt {
     at: Option<Nanos>,
     clock: Clock,
@@ -61,17 +61,17 @@ pub(crate) struct Interrupt {
 }
 
 impl Interrupt {
-    /// The user's Sample Timeout. If its time has passed, what is awaited is interrupted at once: the sample would wait for
-    /// a silent server for ever.
-    pub(crate) fn of(user: &UserState) -> Self {
+    /// The user's Sample Timeout. If the deadline has already passed, the work is interrupted at once; otherwise the
+    /// sample could wait forever for a server that does not respond.
+    pub(crate) fn for_user(user: &UserState) -> Self {
         Self { at: user.interrupt_at, clock: user.run.clock.clone(), core: user.core.clone() }
     }
 
-    /// The result of the work, or `None` if it is interrupted.
-    pub(crate) async fn or<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+    /// Waits for the work; returns `None` if it is interrupted.
+    pub(crate) async fn wait_for<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         let Some(at) = self.at else { return Some(work.await) };
-        let over = async {
-            // Sleeping users are woken early when the run is stopped; samples in progress continue then.
+        let deadline = async {
+            // When the run is stopped, sleeping users are woken early; samples in progress continue.
             while self.clock.now() < at {
                 match &self.core {
                     Some(core) => core.sleep_until(at).await,
@@ -82,7 +82,7 @@ impl Interrupt {
         tokio::select! {
             biased;
             done = work => Some(done),
-            () = over => None,
+            () = deadline => None,
         }
     }
 }

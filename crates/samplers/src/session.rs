@@ -1,4 +1,4 @@
-//! State that a user keeps between requests.
+//! State of a user between requests.
 
 use std::any::Any;
 use std::fmt;
@@ -14,23 +14,23 @@ pub struct AnySession {
     pub others: OtherSessions,
 }
 
-/// State that a user keeps for one sort of sampler, such as its connections.
+/// State of a user for one kind of sampler, such as its connections.
 pub trait Kept: Any {
     /// A new visitor replaces the previous one, whose state must be dropped. Connections may be reused if
     /// `keep_connections`.
     fn visitor_changed(&mut self, keep_connections: bool);
 
-    /// The value itself, for a downcast.
+    /// The value as `Any`, for downcasting.
     fn as_any(&mut self) -> &mut dyn Any;
 }
 
-/// State of a user for samplers other than HTTP's: one value of each requested type.
+/// State of a user for samplers other than HTTP: one value of each requested type.
 #[derive(Default)]
-pub struct OtherSessions(Option<Box<AllKept>>);
+pub struct OtherSessions(Option<Box<SessionValues>>);
 
 /// One value of each type.
 #[derive(Default)]
-struct AllKept(Vec<Box<dyn Kept>>);
+struct SessionValues(Vec<Box<dyn Kept>>);
 
 impl fmt::Debug for OtherSessions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

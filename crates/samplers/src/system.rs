@@ -1,4 +1,4 @@
-//! The OS Process Sampler: a command, what it prints, and how it ends.
+//! The OS Process Sampler: runs a command and records its output and exit code.
 
 use std::fs::File;
 use std::io;
@@ -15,7 +15,7 @@ use tokio::net::unix::pipe;
 use tokio::process::Command;
 
 use crate::limits::Received;
-use crate::other::{OtherSampler, Sampling, Visit};
+use crate::other::{OtherSampler, SampleRequest, Sampling};
 use busyhour_program::ElementError;
 
 /// The OS Process Sampler.
@@ -27,21 +27,21 @@ pub struct System {
     pub arguments: Box<[Template]>,
     /// `SystemSampler.environment`: names and values, added to the environment of this process.
     pub environment: Box<[(Template, Template)]>,
-    /// `SystemSampler.directory`; empty: where the run was started.
+    /// `SystemSampler.directory`; empty: the directory in which the run was started.
     pub directory: Template,
     /// `SystemSampler.checkReturnCode`
     pub check: Template,
     /// `SystemSampler.expectedReturnCode`
     pub expected: Template,
-    /// `SystemSampler.stdin`: a file; empty: nothing to read.
+    /// `SystemSampler.stdin`: a file; empty: no input.
     pub stdin: Template,
-    /// `SystemSampler.stdout`: a file; empty: the response.
+    /// `SystemSampler.stdout`: a file; empty: the output becomes the response.
     pub stdout: Template,
-    /// `SystemSampler.stderr`: a file; empty: with the output.
+    /// `SystemSampler.stderr`: a file; empty: the same destination as the output.
     pub stderr: Template,
     /// `SystemSampler.timeout`, milliseconds; 0: none.
     pub timeout: Template,
-    /// The directory the run was started in.
+    /// The directory in which the run was started.
     pub base: PathBuf,
 }
 
@@ -71,7 +71,7 @@ impl Call {
                 .iter()
                 .map(|(name, value)| (name.text(user).into_owned(), value.text(user).into_owned()))
                 .collect(),
-            // As Java prints it, without what `join` leaves at the end.
+            // Normalized as Java prints it: `join` may leave a trailing separator.
             directory: directory.components().collect(),
             expected: parse_boolean(&sampler.check.text(user))
                 .then(|| parse_int(&sampler.expected.text(user)).unwrap_or(0)),
@@ -96,8 +96,8 @@ impl Call {
     }
 }
 
-/// The end of a process.
-struct Ran {
+/// The output and the end of a process.
+struct Outcome {
     output: Received,
     end: End,
 }
@@ -105,18 +105,18 @@ struct Ran {
 enum End {
     Exit(i32),
     TimedOut,
-    /// It did not start; the message of Java's exception.
+    /// The process did not start; the message of Java's exception.
     Failed(String),
 }
 
 impl System {
-    async fn run(&self, visit: Visit<'_>) {
-        let Visit { user, label, intended, .. } = visit;
+    async fn run(&self, request: SampleRequest<'_>) {
+        let SampleRequest { user, label, intended, .. } = request;
         let call = Call::new(self, user);
         user.begin_result(label, intended);
         user.result.request_data = call.describe();
         user.result.data_type = DataType::Text;
-        let Ran { output, end } = run(&call).await;
+        let Outcome { output, end } = run(&call).await;
         user.result.times.end = user.now();
         let result = &mut user.result;
         result.body_bytes = output.bytes.len() as u64;
@@ -144,8 +144,8 @@ impl System {
     }
 }
 
-/// A file of the call, or nothing if its name is blank; errors as Java prints them.
-fn file(name: &str, open: impl Fn(&Path) -> io::Result<File>) -> Result<Option<File>, ElementError> {
+/// Opens a file of the call; `None` if its name is blank. Errors are formatted as in Java.
+fn open_file(name: &str, open: impl Fn(&Path) -> io::Result<File>) -> Result<Option<File>, ElementError> {
     if name.trim().is_empty() {
         return Ok(None);
     }
@@ -160,12 +160,12 @@ fn reason(error: &io::Error) -> String {
     text.split(" (os error").next().unwrap_or(&text).to_owned()
 }
 
-async fn run(call: &Call) -> Ran {
-    let failed = |why: String| Ran { output: Received::default(), end: End::Failed(why) };
+async fn run(call: &Call) -> Outcome {
+    let failed = |why: String| Outcome { output: Received::default(), end: End::Failed(why) };
     let files = (|| {
-        let stdin = file(&call.stdin, |path| File::open(path))?;
-        let stdout = file(&call.stdout, |path| File::create(path))?;
-        Ok::<_, String>((stdin, stdout, file(&call.stderr, |path| File::create(path))?))
+        let stdin = open_file(&call.stdin, |path| File::open(path))?;
+        let stdout = open_file(&call.stdout, |path| File::create(path))?;
+        Ok::<_, String>((stdin, stdout, open_file(&call.stderr, |path| File::create(path))?))
     })();
     let (stdin, stdout, stderr) = match files {
         Ok(files) => files,
@@ -199,7 +199,7 @@ async fn run(call: &Call) -> Ran {
         }
         command.spawn()
     })();
-    // The command holds the ends of the pipe that its child writes to: without it the pipe ends with the child.
+    // The command holds the writing ends of the pipes. Once it is dropped, the pipe closes when the child exits.
     drop(command);
     let mut child = match started {
         Ok(child) => child,
@@ -234,25 +234,25 @@ async fn run(call: &Call) -> Ran {
         Some(Ok(code)) => End::Exit(code),
         Some(Err(error)) => End::Failed(format!("java.io.IOException: {error}")),
     };
-    Ran { output, end }
+    Outcome { output, end }
 }
 
-/// Reads to the end. What comes beyond a limit, which is counted, is dropped, so that the command is not held up.
+/// Reads to the end. Output beyond a limit, which is counted, is discarded, so that the command is not blocked.
 async fn read_output(reader: &mut pipe::Receiver, output: &mut Received) {
     let mut buffer = vec![0; 16 << 10];
-    let mut is_kept = true;
+    let mut is_within_limit = true;
     while let Ok(count @ 1..) = reader.read(&mut buffer).await {
-        is_kept = is_kept && output.append(&buffer[..count]).is_ok();
+        is_within_limit = is_within_limit && output.append(&buffer[..count]).is_ok();
     }
 }
 
-/// The exit code as Java's `Process` has it: a signal counts from 128.
+/// The exit code as in Java's `Process`: 128 plus the number of the signal for a killed process.
 fn exit_code(status: ExitStatus) -> i32 {
     use std::os::unix::process::ExitStatusExt as _;
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
 }
 
-/// A `HashMap` as Java prints it.
+/// Formats a `HashMap` as Java does.
 fn java_map(entries: &[(String, String)]) -> String {
     let entries = hash_map(entries.iter().cloned());
     let printed: Vec<String> = entries.iter().map(|(key, value)| format!("{key}={value}")).collect();
@@ -260,8 +260,8 @@ fn java_map(entries: &[(String, String)]) -> String {
 }
 
 impl OtherSampler for System {
-    fn sample<'a>(&'a self, visit: Visit<'a>) -> Sampling<'a> {
-        Box::pin(self.run(visit))
+    fn sample<'a>(&'a self, request: SampleRequest<'a>) -> Sampling<'a> {
+        Box::pin(self.run(request))
     }
 }
 
@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn the_systems_message_is_without_its_number() {
+    fn the_error_number_is_removed_from_the_message() {
         assert_eq!(reason(&io::Error::from_raw_os_error(2)), "No such file or directory");
     }
 }

@@ -1,4 +1,4 @@
-//! The TCP Sampler: a text or bytes out, and what comes back until it ends.
+//! The TCP Sampler: sends text or bytes and reads the response until its end.
 
 mod client;
 mod status;
@@ -17,7 +17,7 @@ use socket2::SockRef;
 pub use status::StatusProperties;
 use tokio::net::TcpStream;
 
-use crate::other::{OtherSampler, Sampling, Visit};
+use crate::other::{OtherSampler, SampleRequest, Sampling};
 use crate::session::Kept;
 
 /// The TCP Sampler, with the defaults of its scope.
@@ -45,7 +45,7 @@ pub struct Tcp {
     pub timeout: Template,
     /// `TCPSampler.request`
     pub request: Template,
-    /// User name and password of a Login Config: connections of others are not shared.
+    /// User name and password of a Login Config: connections with a different login are not shared.
     pub login: (Template, Template),
     /// `tcp.*`
     pub properties: TcpProperties,
@@ -56,7 +56,7 @@ pub struct Tcp {
 /// Java's exception for an invalid port.
 const BAD_PORT: &str = "java.lang.IllegalArgumentException";
 
-/// Open connections of a user, by the keys of Java's sampler.
+/// Open connections of a user, by the same keys as in Java's sampler.
 #[derive(Debug, Default)]
 struct Connections(Vec<(String, TcpStream)>);
 
@@ -133,14 +133,14 @@ impl Call {
     }
 }
 
-/// An exception as Java prints it.
+/// Formats an exception as Java does.
 fn printed(failure: &Failure) -> String {
     format!("{}: {}", failure.class, failure.message)
 }
 
 impl Tcp {
-    async fn run(&self, visit: Visit<'_>) {
-        let Visit { user, session, label, intended, .. } = visit;
+    async fn run(&self, request: SampleRequest<'_>) {
+        let SampleRequest { user, session, label, intended, .. } = request;
         let call = Call::new(self, user);
         let end = self.client.end_byte(&self.end.text(user), &self.properties);
         user.begin_result(label, intended);
@@ -225,7 +225,7 @@ async fn connect(call: &Call, user: &UserState) -> Result<TcpStream, Failure> {
 }
 
 impl OtherSampler for Tcp {
-    fn sample<'a>(&'a self, visit: Visit<'a>) -> Sampling<'a> {
-        Box::pin(self.run(visit))
+    fn sample<'a>(&'a self, request: SampleRequest<'a>) -> Sampling<'a> {
+        Box::pin(self.run(request))
     }
 }

@@ -1,4 +1,4 @@
-//! Peers that send more than a response should have, or promise to: the sample fails and names the limit.
+//! Peers that send, or announce, a response beyond the limit: the sample fails and its message names the limit.
 
 use std::collections::HashMap;
 use std::io::{Read as _, Write as _};
@@ -17,7 +17,7 @@ use busyhour_record::Nanos;
 use busyhour_samplers::limits::RESPONSE_BYTES_MAX;
 use busyhour_samplers::{AnySampler, AnySession, RawHttp, StatusProperties, Tcp, TcpClient, TcpProperties};
 
-/// Accepts one connection after another and hands each to `behaviour`; gives the port.
+/// Accepts one connection after another and passes each to `behaviour`; returns the port.
 fn peer(behaviour: impl Fn(&mut TcpStream) + Send + 'static) -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -33,7 +33,7 @@ fn peer(behaviour: impl Fn(&mut TcpStream) + Send + 'static) -> u16 {
     port
 }
 
-/// Sends so many bytes, or fewer if the peer closes the connection.
+/// Sends this number of bytes, or fewer if the peer closes the connection.
 fn send(stream: &mut TcpStream, bytes: usize) {
     let piece = [b'x'; 1 << 16];
     let mut left = bytes;
@@ -108,32 +108,32 @@ fn sample_until(sampler: AnySampler, interrupt_at: Option<Nanos>) -> SampleResul
 }
 
 #[track_caller]
-fn is_refused(result: &SampleResult, class: &str) {
-    let words = format!("{class}: The response is longer than the 64 MiB that are kept in memory");
-    assert_eq!((result.success, result.code.as_str(), result.message.as_str()), (false, "500", &*words));
+fn assert_rejected(result: &SampleResult, class: &str) {
+    let message = format!("{class}: The response is longer than the 64 MiB that are kept in memory");
+    assert_eq!((result.success, result.code.as_str(), result.message.as_str()), (false, "500", &*message));
     assert!(result.body.len() < 1000, "{}", result.body.len());
     assert_eq!(busyhour_limits::take(), [(Limit::BodyBytes, 1)]);
 }
 
 #[test]
-fn an_endless_text_is_stopped() {
+fn an_endless_text_is_rejected() {
     let port = peer(|stream| send(stream, RESPONSE_BYTES_MAX + 1));
     for client in [TcpClient::Text, TcpClient::Binary] {
         let result = sample(AnySampler::Other(Box::new(tcp(client, port))));
-        is_refused(&result, "org.apache.jmeter.protocol.tcp.sampler.ReadException");
+        assert_rejected(&result, "org.apache.jmeter.protocol.tcp.sampler.ReadException");
     }
-    is_refused(&sample(AnySampler::Other(Box::new(raw(port)))), "java.io.IOException");
+    assert_rejected(&sample(AnySampler::Other(Box::new(raw(port)))), "java.io.IOException");
 }
 
 #[test]
-fn a_length_that_is_promised_is_not_taken_up() {
-    // Two GiB, of which nothing comes.
+fn no_memory_is_allocated_for_an_announced_length() {
+    // Announces two GiB and sends none of it.
     let port = peer(|stream| stream.write_all(&[0x7f, 0xff, 0xff, 0xff]).unwrap());
     let result = sample(AnySampler::Other(Box::new(tcp(TcpClient::LengthPrefixed, port))));
-    is_refused(&result, "org.apache.jmeter.protocol.tcp.sampler.ReadException");
+    assert_rejected(&result, "org.apache.jmeter.protocol.tcp.sampler.ReadException");
 }
 
-/// Its time passes before the request is sent when connecting takes long or the core is late.
+/// The deadline can pass before the request is sent if connecting takes long or the core is late.
 #[test]
 fn a_timeout_that_has_passed_interrupts_a_silent_peer() {
     let port = peer(|stream| {

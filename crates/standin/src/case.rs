@@ -1,4 +1,4 @@
-//! A case: one plan, the files it needs, and how its recording is to be read.
+//! A case: a plan, its files, and the settings for the comparison with its recording.
 
 use std::fs;
 use std::io;
@@ -10,44 +10,44 @@ use crate::recording::Recording;
 use crate::server::StandIn;
 use crate::settings::Settings;
 
-/// What goes wrong with the files of a case.
+/// An error in the files of a case.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
     /// A file or folder cannot be read.
     #[error("cannot read {}", path.display())]
     Read {
-        /// Which one.
+        /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: io::Error,
     },
-    /// A file is not what it should be.
+    /// A file has an invalid content.
     #[error("{} is not valid", path.display())]
     Json {
-        /// Which one.
+        /// The file or folder.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         #[source]
         source: serde_json::Error,
     },
 }
 
-/// A plan in its folder, with how its recording is to be read.
+/// A plan in its folder, with the settings for the comparison with its recording.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
-    /// The folder's name.
+    /// The name of the folder.
     pub name: String,
-    /// The folder: `plan.jmx`, `case.json`, `expected.json`, perhaps `user.properties` and data files.
+    /// The folder: `plan.jmx`, `case.json`, `expected.json`, optionally `user.properties` and data files.
     pub dir: PathBuf,
     /// The content of `case.json`.
     pub settings: Settings,
 }
 
-/// The cases in a folder, by name.
+/// Opens the cases in a folder, sorted by name.
 ///
 /// # Errors
-/// Fails when the folder or a `case.json` in it cannot be read.
+/// The folder or a `case.json` in it cannot be read.
 pub fn cases(dir: &Path) -> Result<Vec<Case>, CaseError> {
     let unreadable = |source| CaseError::Read { path: dir.to_owned(), source };
     let mut found = Vec::new();
@@ -65,28 +65,29 @@ impl Case {
     /// Opens the case in a folder.
     ///
     /// # Errors
-    /// Fails when its `case.json` cannot be read.
+    /// The `case.json` cannot be read.
     pub fn open(dir: &Path) -> Result<Self, CaseError> {
         let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Self { name, dir: dir.to_owned(), settings: read_json(&dir.join("case.json"))? })
     }
 
-    /// The plan.
+    /// The path of the plan.
     #[must_use]
     pub fn plan(&self) -> PathBuf {
         self.dir.join("plan.jmx")
     }
 
-    /// What JMeter did with the plan.
+    /// Reads the recording of JMeter.
     ///
     /// # Errors
-    /// Fails when `expected.json` cannot be read.
+    /// The file `expected.json` cannot be read.
     pub fn expected(&self) -> Result<Recording, CaseError> {
         read_json(&self.dir.join("expected.json"))
     }
 
-    /// The arguments that run the plan, the same for `jmeter` and for `busyhour`: requests go to `server`, results to `results.jtl` in `out_dir`, other files that the plan writes beside it
-    /// (the plan gets the folder as the property `OUT`, its own folder as `CASE`).
+    /// The arguments that run the plan, which are the same for `jmeter` and for `busyhour`: requests are sent to
+    /// `server`, results are written to `results.jtl` in `out_dir`, and other files of the plan to the same folder. The
+    /// property `OUT` contains this folder, `CASE` the plan's folder.
     #[must_use]
     pub fn command_line(&self, server: &StandIn, out_dir: &Path) -> Vec<String> {
         let text = |path: &Path| path.display().to_string();
@@ -102,7 +103,7 @@ impl Case {
         line.push(format!("-JTLS_PORT={}", server.tls_port()));
         line.push(format!("-JOUT={}", text(out_dir)));
         line.push(format!("-JCASE={}", text(&self.dir)));
-        // Without a name the summariser is off.
+        // An empty name disables the summariser.
         line.push("-Jsummariser.name=".into());
         line.extend(self.settings.properties.iter().map(|(name, value)| format!("-J{name}={value}")));
         let port = server.port().to_string();
@@ -112,11 +113,11 @@ impl Case {
         line
     }
 
-    /// Gathers what a run of [`Case::command_line`] did, with everything masked that may differ. Takes the
-    /// server's record.
+    /// Collects the recording of a run of [`Case::command_line`], with masks for everything that may differ, and clears
+    /// the server's record.
     ///
     /// # Errors
-    /// Fails when a file in `out_dir` cannot be read or a mask is not a regular expression.
+    /// A file in `out_dir` cannot be read, or a mask is not a regular expression.
     pub fn collect(&self, server: &StandIn, out_dir: &Path, exit_code: i32) -> io::Result<Recording> {
         let ports = [server.port(), server.tls_port()];
         Recording::collect(&self.settings, &self.dir, &server.take_record(), ports, out_dir, exit_code)

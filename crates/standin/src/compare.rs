@@ -4,28 +4,33 @@ use std::fmt::Write as _;
 
 use crate::recording::{Recording, RequestRecord};
 
-/// Lines of agreement shown before a difference.
+/// The number of equal lines that are printed before a difference.
 const CONTEXT_LINES: usize = 2;
-/// Lines shown of either side from the first difference on.
-const SHOWN_LINES: usize = 6;
+/// The number of lines that are printed of each side, starting with the first difference.
+const PRINTED_LINES: usize = 6;
 
-/// Compares a run with the recording of JMeter. For each part that differs, the text contains the first difference
-/// with its context: lines of JMeter begin with `-`, those of the run with `+`.
+/// Compares a run with the recording of JMeter. The text contains the first difference of each part that differs, with
+/// its context: lines of JMeter begin with `-`, lines of the run with `+`.
 pub fn differences(expected: &Recording, actual: &Recording) -> Option<String> {
     let mut diff = String::new();
     if expected.exit_code != actual.exit_code {
         writeln!(diff, "exit code:\n- {}\n+ {}", expected.exit_code, actual.exit_code).expect("a string");
     }
-    lines(&mut diff, "requests", &request_lines(&expected.requests), &request_lines(&actual.requests));
-    lines(&mut diff, "results", &expected.results, &actual.results);
+    compare_lines(
+        &mut diff,
+        "requests",
+        &request_lines(&expected.requests),
+        &request_lines(&actual.requests),
+    );
+    compare_lines(&mut diff, "results", &expected.results, &actual.results);
     let mut names: Vec<_> = expected.files.keys().chain(actual.files.keys()).collect();
     names.sort();
     names.dedup();
     let none = Vec::new();
     for name in names {
-        let of =
+        let file_lines =
             |recording: &'_ Recording| recording.files.get(name).cloned().unwrap_or_else(|| none.clone());
-        lines(&mut diff, &format!("file {name}"), &of(expected), &of(actual));
+        compare_lines(&mut diff, &format!("file {name}"), &file_lines(expected), &file_lines(actual));
     }
     (!diff.is_empty()).then_some(diff)
 }
@@ -43,19 +48,20 @@ fn request_lines(requests: &[RequestRecord]) -> Vec<String> {
     out
 }
 
-fn lines(diff: &mut String, part: &str, expected: &[String], actual: &[String]) {
+fn compare_lines(diff: &mut String, part: &str, expected: &[String], actual: &[String]) {
     let same = expected.iter().zip(actual).take_while(|(a, b)| a == b).count();
     if same == expected.len() && same == actual.len() {
         return;
     }
-    let mut put = |mark: char, line: &str| writeln!(diff, "{mark} {line}").expect("a string takes any text");
-    put(
+    let mut write_line =
+        |mark: char, line: &str| writeln!(diff, "{mark} {line}").expect("a string takes any text");
+    write_line(
         '@',
         &format!("{part}: {} lines expected, {} found, line {}", expected.len(), actual.len(), same + 1),
     );
-    expected[same.saturating_sub(CONTEXT_LINES)..same].iter().for_each(|line| put(' ', line));
-    expected[same..].iter().take(SHOWN_LINES).for_each(|line| put('-', line));
-    actual[same..].iter().take(SHOWN_LINES).for_each(|line| put('+', line));
+    expected[same.saturating_sub(CONTEXT_LINES)..same].iter().for_each(|line| write_line(' ', line));
+    expected[same..].iter().take(PRINTED_LINES).for_each(|line| write_line('-', line));
+    actual[same..].iter().take(PRINTED_LINES).for_each(|line| write_line('+', line));
 }
 
 #[cfg(test)]
@@ -63,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_difference_is_shown() {
+    fn the_first_difference_is_printed() {
         let rows = |rows: &[&str]| Recording {
             results: rows.iter().map(|&row| row.to_owned()).collect(),
             ..Recording::default()
@@ -74,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_and_exit_codes_count() {
+    fn bodies_and_exit_codes_are_compared() {
         let with = |body: &str, exit_code| Recording {
             exit_code,
             requests: vec![RequestRecord { connection: 1, body: body.into(), ..RequestRecord::default() }],

@@ -1,4 +1,4 @@
-//! Digest authorization on the server's side: `user:secret` for realm `vault`.
+//! Digest authorization of the server: `user:secret` for the realm `vault`.
 
 use md5::Md5;
 use sha2::{Digest, Sha256};
@@ -9,23 +9,23 @@ use crate::response::Response;
 const NONCE: &str = "dcd98b7102dd2f0e8b11d0f600bfb0c0";
 
 /// The response to `/digest/KIND`: a challenge, or the result of the check.
-pub(crate) fn answer(kind: &str, request: &Request) -> Response {
-    let printed = request.header("authorization").unwrap_or_default();
-    if printed.starts_with("Digest ") && kind != "stale" && is_right(&printed, request) {
+pub(crate) fn respond(kind: &str, request: &Request) -> Response {
+    let authorization = request.header("authorization").unwrap_or_default();
+    if authorization.starts_with("Digest ") && kind != "stale" && is_correct(&authorization, request) {
         return Response::text(format!("welcome by {kind}"));
     }
-    if kind == "stale" && printed.contains("nonce=\"second\"") && is_right(&printed, request) {
+    if kind == "stale" && authorization.contains("nonce=\"second\"") && is_correct(&authorization, request) {
         return Response::text("welcome after all");
     }
     let base = format!("Digest realm=\"vault\", nonce=\"{NONCE}\"");
-    let asked = match kind {
+    let challenge = match kind {
         "sess" => format!("{base}, qop=\"auth\", algorithm=MD5-sess, opaque=\"o\\\"p\""),
         "sha256" => format!("{base}, qop=\"auth\", algorithm=SHA-256"),
         "old" => format!("{base}, opaque=\"5ccc069c\""),
         "int" => format!("{base}, qop=\"auth-int,auth\""),
         "unknown" => format!("{base}, qop=\"auth\", algorithm=ROT-13"),
         "token" => format!("{base}, qop=\"token\""),
-        "stale" if printed.starts_with("Digest ") => {
+        "stale" if authorization.starts_with("Digest ") => {
             "Digest realm=\"vault\", nonce=\"second\", qop=\"auth\", stale=true".to_owned()
         }
         _ => format!("{base}, qop=\"auth\", algorithm=MD5"),
@@ -34,39 +34,39 @@ pub(crate) fn answer(kind: &str, request: &Request) -> Response {
     if kind == "both" {
         response = response.with("WWW-Authenticate", "Basic realm=\"vault\"");
     }
-    response.with("WWW-Authenticate", asked)
+    response.with("WWW-Authenticate", challenge)
 }
 
 fn hex<D: Digest>(text: &[u8]) -> String {
     D::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whether the response to the challenge proves the password.
-fn is_right(printed: &str, request: &Request) -> bool {
+/// Whether the response to the challenge is correct.
+fn is_correct(authorization: &str, request: &Request) -> bool {
     let parameter = |name: &str| {
-        let at = printed.find(&format!(" {name}=")).map(|at| at + name.len() + 2)?;
-        let rest = &printed[at..];
+        let at = authorization.find(&format!(" {name}=")).map(|at| at + name.len() + 2)?;
+        let rest = &authorization[at..];
         let end = rest.find(", ").unwrap_or(rest.len());
         Some(rest[..end].trim_matches('"').to_owned())
     };
-    let of = |name: &str| parameter(name).unwrap_or_default();
-    let algorithm = of("algorithm");
+    let value = |name: &str| parameter(name).unwrap_or_default();
+    let algorithm = value("algorithm");
     let hash = |text: &str| match algorithm.as_str() {
         "SHA-256" => hex::<Sha256>(text.as_bytes()),
         _ => hex::<Md5>(text.as_bytes()),
     };
-    let mut whose = hash("user:vault:secret");
+    let mut ha1 = hash("user:vault:secret");
     if algorithm == "MD5-sess" {
-        whose = hash(&format!("{whose}:{}:{}", of("nonce"), of("cnonce")));
+        ha1 = hash(&format!("{ha1}:{}:{}", value("nonce"), value("cnonce")));
     }
-    let mut what = format!("{}:{}", request.method(), of("uri"));
-    if of("qop") == "auth-int" {
-        what = format!("{what}:{}", hex::<Md5>(&request.body));
+    let mut ha2 = format!("{}:{}", request.method(), value("uri"));
+    if value("qop") == "auth-int" {
+        ha2 = format!("{ha2}:{}", hex::<Md5>(&request.body));
     }
-    let what = hash(&what);
-    let right = match parameter("qop") {
-        None => format!("{whose}:{}:{what}", of("nonce")),
-        Some(qop) => format!("{whose}:{}:{}:{}:{qop}:{what}", of("nonce"), of("nc"), of("cnonce")),
+    let ha2 = hash(&ha2);
+    let expected = match parameter("qop") {
+        None => format!("{ha1}:{}:{ha2}", value("nonce")),
+        Some(qop) => format!("{ha1}:{}:{}:{}:{qop}:{ha2}", value("nonce"), value("nc"), value("cnonce")),
     };
-    of("uri") == request.target() && of("response") == hash(&right)
+    value("uri") == request.target() && value("response") == hash(&expected)
 }

@@ -1,14 +1,13 @@
-//! The parts of conformance tests: a small HTTP server that records every request, the cases (plans with recordings
-//! of Apache JMeter), and the comparison of such a recording with the behaviour of another load generator.
+//! Components of conformance tests: a small HTTP server that records all requests, the cases (plans with recordings of
+//! Apache JMeter), and the comparison of such a recording with the behaviour of another load generator.
 //!
 //! A replay has five steps: [`cases`] finds the plans, [`StandIn::start`] starts the server, the generator runs with
-//! [`Case::command_line`], [`Case::collect`] gathers its recording, and [`differences`] returns the differences from
+//! [`Case::command_line`], [`Case::collect`] collects its recording, and [`differences`] compares it with
 //! [`Case::expected`].
 //!
 //! [`LivePage`] is a client of the live page of a run, for the tests of its server.
 
-mod answers;
-mod anything;
+mod application;
 mod case;
 mod compare;
 mod compressed;
@@ -21,6 +20,7 @@ mod proxy;
 mod recording;
 mod request;
 mod response;
+mod responses;
 mod rows;
 mod server;
 mod settings;

@@ -1,31 +1,31 @@
-//! A client of a run's live page: requests, orders and events.
+//! A client of the live page of a run: requests, orders and events.
 
 use std::io::{BufRead as _, BufReader, Read as _, Result, Write as _};
 use std::net::TcpStream;
 
 use serde_json::Value;
 
-/// A live page as a browser has it.
+/// A live page.
 #[derive(Debug, Clone)]
 pub struct LivePage {
-    /// Where its server listens: `127.0.0.1:8080`.
+    /// The address of its server: `127.0.0.1:8080`.
     pub address: String,
-    /// What lets its owner in.
+    /// The token that authorizes its owner.
     pub token: String,
 }
 
 impl LivePage {
-    /// The page at an address like `http://127.0.0.1:8080/?token=…`; `None` if the address is not of this form.
+    /// Parses an address like `http://127.0.0.1:8080/?token=…`; `None` if the address does not have this form.
     #[must_use]
     pub fn at(url: &str) -> Option<LivePage> {
         let (address, token) = url.strip_prefix("http://")?.split_once("/?token=")?;
         Some(LivePage { address: address.to_owned(), token: token.to_owned() })
     }
 
-    /// Sends a request: its first line and headers, without a final line break, and its body.
+    /// Sends a request with this request line and headers, without a final line break, and this body.
     ///
     /// # Errors
-    /// The connection is refused or breaks.
+    /// The connection fails.
     pub fn send(&self, head: &str, body: &str) -> Result<TcpStream> {
         let mut stream = TcpStream::connect(&self.address)?;
         let text =
@@ -37,17 +37,17 @@ impl LivePage {
     /// Sends a request and reads the complete response.
     ///
     /// # Errors
-    /// The connection is refused or breaks, or the response is not text.
+    /// The connection fails, or the response is not text.
     pub fn ask(&self, head: &str, body: &str) -> Result<String> {
-        let mut answer = String::new();
-        self.send(head, body)?.read_to_string(&mut answer)?;
-        Ok(answer)
+        let mut response = String::new();
+        self.send(head, body)?.read_to_string(&mut response)?;
+        Ok(response)
     }
 
     /// Sends an order like the script of the page, and reads the complete response.
     ///
     /// # Errors
-    /// As for [`Self::ask`].
+    /// The same as for [`Self::ask`].
     pub fn order(&self, body: &str) -> Result<String> {
         let Self { address, token } = self;
         let head = format!("POST /order HTTP/1.1\r\nX-Busyhour-Token: {token}\r\nOrigin: http://{address}");
@@ -57,7 +57,7 @@ impl LivePage {
     /// Subscribes to the events of the run.
     ///
     /// # Errors
-    /// The connection is refused or breaks.
+    /// The connection fails.
     pub fn events(&self) -> Result<LiveEvents> {
         let mut lines = BufReader::new(self.send(&format!("GET /events?token={} HTTP/1.1", self.token), "")?);
         let mut line = String::new();
@@ -69,15 +69,15 @@ impl LivePage {
     }
 }
 
-/// The events of one listener.
+/// The events of one subscriber.
 #[derive(Debug)]
 pub struct LiveEvents(BufReader<TcpStream>);
 
 impl LiveEvents {
-    /// The next one's name and data; `None` at the end.
+    /// Reads the name and data of the next event; returns `None` at the end.
     ///
     /// # Errors
-    /// Fails when the connection breaks, or the data is no JSON.
+    /// The connection fails, or the data is not JSON.
     pub fn next_event(&mut self) -> Result<Option<(String, Value)>> {
         let (mut name, mut line) = (String::new(), String::new());
         loop {

@@ -1,4 +1,4 @@
-//! Puts names in the place of what may differ between two runs of the same plan.
+//! Replaces texts that may differ between two runs of the same plan by placeholders.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use regex::Regex;
 
 use crate::settings::Settings;
 
-/// Columns that hold times or the machine's name.
+/// Columns that contain times or the machine's name.
 const VARYING_COLUMNS: [&str; 6] = ["timeStamp", "elapsed", "Latency", "IdleTime", "Connect", "Hostname"];
 
 /// The masks of one case and one run.
@@ -40,7 +40,7 @@ impl Masks {
         })
     }
 
-    /// Masks a text: the folders, the ports, then the case's own patterns in their order.
+    /// Masks a text: the folders, the ports, then the patterns of the case in their order.
     pub(crate) fn text(&self, text: &str) -> String {
         let mut text = text.replace(&self.out_dir, "{OUT}");
         for dir in &self.case_dirs {
@@ -58,13 +58,13 @@ impl Masks {
         self.text(&self.xml.replace_all(line, " $1=\"{T}\""))
     }
 
-    /// Whether the values of that column are left out of the comparison.
+    /// Whether the values of this column are not compared.
     pub(crate) fn hides_column(&self, name: &str) -> bool {
         VARYING_COLUMNS.contains(&name) || self.columns.iter().any(|column| column == name)
     }
 }
 
-/// The folder as programs may name it in messages.
+/// The forms of the folder's path in messages of programs.
 fn names(dir: &Path) -> io::Result<[String; 2]> {
     let text = |path: PathBuf| path.display().to_string();
     Ok([text(std::path::absolute(dir)?), text(dir.canonicalize()?)])

@@ -1,16 +1,20 @@
-//! Pages whose content is in the request.
+//! Pages whose content comes from the request.
 
 use crate::response::{Response, percent_decode};
 
 /// The response to `/say/KIND?TEXT` or `/frames/N`.
-pub(crate) fn answer(what: &str, kind: &str, target: &str) -> Response {
-    if what == "frames" {
-        let deep: u32 = kind.parse().unwrap_or(0);
-        let frame = match deep.checked_sub(1) {
+pub(crate) fn respond(endpoint: &str, kind: &str, target: &str) -> Response {
+    if endpoint == "frames" {
+        let depth: u32 = kind.parse().unwrap_or(0);
+        let frame = match depth.checked_sub(1) {
             Some(next) => format!("<iframe src=\"/frames/{next}\"></iframe>"),
             None => String::new(),
         };
-        return Response::new(200, "text/html; charset=utf-8", format!("<img src=\"/image-{deep}\">{frame}"));
+        return Response::new(
+            200,
+            "text/html; charset=utf-8",
+            format!("<img src=\"/image-{depth}\">{frame}"),
+        );
     }
     let media = match kind {
         "html" => "text/html; charset=utf-8",

@@ -1,7 +1,7 @@
-//! JMeter's own batch tests, those of release 5.6.3: a plan's own listeners write a CSV and an XML file, which must
-//! equal the expected ones byte for byte (line ends aside), and the log must hold no error.
+//! JMeter's own batch tests of release 5.6.3: listeners in the plans write a CSV and an XML file, which must equal the
+//! expected files (except for line ends), and the log must not contain errors.
 //!
-//! The files are JMeter's and no part of this repository.
+//! The files belong to JMeter and are not part of this repository.
 
 use std::fs;
 use std::io;
@@ -11,9 +11,9 @@ use std::process::{Command, Stdio};
 /// A plan of the batch tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PeerPlan {
-    /// Name of the plan and of its files.
+    /// The name of the plan and of its files.
     pub name: &'static str,
-    /// Further arguments.
+    /// Additional arguments.
     pub arguments: &'static [&'static str],
 }
 
@@ -21,7 +21,7 @@ const fn plain(name: &'static str) -> PeerPlan {
     PeerPlan { name, arguments: &[] }
 }
 
-/// The plans that JMeter 5.6.3 itself reproduces everywhere.
+/// The plans whose expected files JMeter 5.6.3 itself reproduces on all machines.
 pub const PEER_PLANS: [PeerPlan; 13] = [
     plain("Bug62239"),
     plain("BUG_62847"),
@@ -38,14 +38,14 @@ pub const PEER_PLANS: [PeerPlan; 13] = [
     plain("TestSchedulerWithTimer"),
 ];
 
-/// How many lines of a file are as expected.
+/// The number of expected lines in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LinesEqual {
-    /// Lines that both have, in the same order.
+    /// The number of lines that both files contain, in the same order.
     pub equal: usize,
-    /// Lines of the expected file.
+    /// The number of lines of the expected file.
     pub expected: usize,
-    /// Lines of the file written.
+    /// The number of lines of the written file.
     pub written: usize,
 }
 
@@ -66,7 +66,7 @@ pub struct PeerOutcome {
     pub csv: LinesEqual,
     /// The XML file.
     pub xml: LinesEqual,
-    /// What is wrong; empty when everything is as expected.
+    /// The deviations; empty if everything is as expected.
     pub problems: Vec<String>,
 }
 
@@ -77,22 +77,22 @@ pub fn peer_files(workspace: &Path) -> Option<PathBuf> {
 }
 
 impl PeerPlan {
-    /// Whether the plan's samples are the test files themselves.
+    /// Whether the samples of the plan read the test files themselves.
     fn reads_pages(&self) -> bool {
         self.name == "HTMLParserTestFile_2"
     }
 
-    /// Runs the plan as JMeter's build does, in an empty `folder` that gets a copy of the plan's surroundings.
+    /// Runs the plan like JMeter's build, in an empty `folder` to which the test files are linked or copied.
     ///
     /// # Errors
-    /// A file that cannot be read or linked, or a program that cannot be run.
+    /// A file cannot be read or linked, or the program cannot be run.
     pub fn run(&self, program: &Path, testfiles: &Path, folder: &Path) -> io::Result<PeerOutcome> {
         if self.reads_pages() {
-            with_line_ends_of_the_release(testfiles, &folder.join("testfiles"))?;
+            copy_with_release_line_ends(testfiles, &folder.join("testfiles"))?;
         } else {
             link(testfiles, &folder.join("testfiles"))?;
         }
-        let ran = Command::new(program)
+        let output = Command::new(program)
             .args(["-n", "-t", &format!("testfiles/{}.jmx", self.name)])
             .args(["-q", "testfiles/jmeter-batch.properties", "-j", "jmeter.log"])
             .args(["-Jmodule=Module", "-Gmodule=Module", &format!("-JCSVFILE={}.csv", self.name)])
@@ -101,37 +101,37 @@ impl PeerPlan {
             .stdin(Stdio::null())
             .output()?;
         let mut problems = Vec::new();
-        if !ran.status.success() {
-            let printed = String::from_utf8_lossy(&ran.stderr);
+        if !output.status.success() {
+            let printed = String::from_utf8_lossy(&output.stderr);
             let errors: Vec<_> = printed.lines().filter(|line| line.starts_with("error")).take(4).collect();
-            problems.push(format!("{}: {}", ran.status, errors.join("; ")));
+            problems.push(format!("{}: {}", output.status, errors.join("; ")));
         }
-        let compared = |extension: &str, problems: &mut Vec<String>| -> io::Result<LinesEqual> {
+        let compare = |extension: &str, problems: &mut Vec<String>| -> io::Result<LinesEqual> {
             let name = format!("{}.{extension}", self.name);
             let expected = lines(&fs::read(testfiles.join(&name))?);
             let written = fs::read(folder.join(&name)).map(|bytes| lines(&bytes)).unwrap_or_default();
             problems.extend(first_difference(&name, &expected, &written));
-            let equal = in_common(&expected, &written);
+            let equal = common_line_count(&expected, &written);
             Ok(LinesEqual { equal, expected: expected.len(), written: written.len() })
         };
-        let csv = compared("csv", &mut problems)?;
-        let xml = compared("xml", &mut problems)?;
+        let csv = compare("csv", &mut problems)?;
+        let xml = compare("xml", &mut problems)?;
         let log = fs::read_to_string(folder.join("jmeter.log")).unwrap_or_default();
         problems.extend(log.lines().filter(|line| line.contains(" ERROR ")).map(str::to_owned));
         Ok(PeerOutcome { plan: *self, csv, xml, problems })
     }
 }
 
-/// Links to the files in a folder, but pages and style sheets are copied with the line ends they have in JMeter's release:
-/// the expected files count their bytes.
-fn with_line_ends_of_the_release(from: &Path, to: &Path) -> io::Result<()> {
+/// Links the files of a folder, except for pages and style sheets, which are copied with the line ends of JMeter's
+/// release, because the expected files contain their sizes.
+fn copy_with_release_line_ends(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let (path, copy) = (entry.path(), to.join(entry.file_name()));
         let kind = path.extension().and_then(|extension| extension.to_str());
         if path.is_dir() {
-            with_line_ends_of_the_release(&path, &copy)?;
+            copy_with_release_line_ends(&path, &copy)?;
         } else if matches!(kind, Some("html" | "htm" | "css")) {
             let text = String::from_utf8_lossy(&fs::read(&path)?).replace("\r\n", "\n");
             fs::write(copy, text.replace('\n', "\r\n"))?;
@@ -152,7 +152,7 @@ fn link(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The lines of a file without their ends; a last one without an end differs from one with.
+/// The lines of a file without line ends; a last line without a line end differs from one with it.
 fn lines(bytes: &[u8]) -> Vec<String> {
     String::from_utf8_lossy(bytes).replace("\r\n", "\n").split('\n').map(str::to_owned).collect()
 }
@@ -162,27 +162,27 @@ fn first_difference(name: &str, expected: &[String], written: &[String]) -> Opti
         return Some(format!("{name} was not written"));
     }
     let at = (0..expected.len().max(written.len())).find(|at| expected.get(*at) != written.get(*at))?;
-    let shown =
+    let line_text =
         |lines: &[String]| lines.get(at).map_or("(the end)".to_owned(), |line| line.trim().to_owned());
     Some(format!(
         "{name} line {}\n    in JMeter: {}\n    here:      {}",
         at + 1,
-        shown(expected),
-        shown(written)
+        line_text(expected),
+        line_text(written)
     ))
 }
 
-/// Length of the longest common subsequence of lines.
-fn in_common(left: &[String], right: &[String]) -> usize {
-    let mut before = vec![0; right.len() + 1];
+/// The length of the longest common subsequence of lines.
+fn common_line_count(left: &[String], right: &[String]) -> usize {
+    let mut previous = vec![0; right.len() + 1];
     for line in left {
         let mut row = vec![0; right.len() + 1];
         for (at, other) in right.iter().enumerate() {
-            row[at + 1] = if line == other { before[at] + 1 } else { row[at].max(before[at + 1]) };
+            row[at + 1] = if line == other { previous[at] + 1 } else { row[at].max(previous[at + 1]) };
         }
-        before = row;
+        previous = row;
     }
-    before.last().copied().unwrap_or(0)
+    previous.last().copied().unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn lines_are_compared_in_their_order() {
         let (left, right) = (lines(b"a\r\nb\nc\n"), lines(b"a\nc\nd\n"));
-        assert_eq!(in_common(&left, &right), 3, "a, c and what follows the last line end");
+        assert_eq!(common_line_count(&left, &right), 3, "a, c and the empty text after the last line end");
         let reported = first_difference("x", &left, &right).unwrap();
         assert_eq!(reported, "x line 2\n    in JMeter: b\n    here:      c");
         assert_eq!(first_difference("x", &left, &lines(b"a\nb\nc\n")), None);

@@ -1,4 +1,4 @@
-//! What one run of a case did, masked and put into a comparable order.
+//! The recording of one run of a case, masked and in a comparable order.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,26 +14,26 @@ use crate::rows::{self, Row};
 use crate::server::Received;
 use crate::settings::{Order, Settings, is_output};
 
-/// What one run of a case did: the contents of `expected.json`.
+/// The recording of one run of a case: the contents of `expected.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recording {
     /// The exit code of the process.
     pub exit_code: i32,
-    /// The requests as the server got them.
+    /// The requests that the server received.
     pub requests: Vec<RequestRecord>,
-    /// The lines of the result file, header line first.
+    /// The lines of the result file, starting with the header line.
     pub results: Vec<String>,
     /// The lines of other files that the plan's listeners wrote, by file name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, Vec<String>>,
 }
 
-/// One request in a recording.
+/// A request in a recording.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequestRecord {
-    /// The number of the connection, in the order of first requests; 0 where the order of connections is open.
+    /// The number of the connection, in the order of first requests; 0 if the order of connections is not defined.
     pub connection: usize,
     /// The request line.
     pub request: String,
@@ -42,7 +42,7 @@ pub struct RequestRecord {
     /// The body as text.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub body: String,
-    /// The body in base64, when it is not UTF-8.
+    /// The body in base64, if it is not UTF-8.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub body_base64: String,
 }
@@ -63,7 +63,7 @@ impl Recording {
             Ok(rows::masked(&String::from_utf8_lossy(&bytes), delimiter, columns, &masks))
         };
 
-        let requests = received.iter().map(|r| RequestRecord::of(r, &masks)).collect();
+        let requests = received.iter().map(|r| RequestRecord::from_received(r, &masks)).collect();
         let results = out_dir.join("results.jtl");
         let results = if results.is_file() { read(&results, &settings.columns)? } else { Vec::new() };
         let header = usize::from(settings.columns.is_empty());
@@ -88,7 +88,7 @@ impl Recording {
 }
 
 impl RequestRecord {
-    fn of(received: &Received, masks: &Masks) -> Self {
+    fn from_received(received: &Received, masks: &Masks) -> Self {
         let text = |bytes: &[u8]| masks.text(&String::from_utf8_lossy(bytes));
         let request = &received.request;
         let (body, body_base64) = match std::str::from_utf8(&request.body) {
@@ -116,7 +116,7 @@ fn ordered_requests(mut requests: Vec<RequestRecord>, settings: &Settings) -> Ve
             }
             let mut connections: Vec<_> = connections.into_values().collect();
             connections.sort();
-            // Numbered again, because their order has no meaning.
+            // New numbers, because their order has no meaning.
             for (at, connection) in connections.iter_mut().enumerate() {
                 connection.iter_mut().for_each(|request| request.connection = at + 1);
             }
@@ -127,10 +127,10 @@ fn ordered_requests(mut requests: Vec<RequestRecord>, settings: &Settings) -> Ve
             requests.sort();
         }
     }
-    reduced(requests, settings)
+    deduplicate(requests, settings)
 }
 
-/// Orders the rows after the first `header` ones.
+/// Orders the rows after the `header` first ones.
 fn ordered_rows(mut rows: Vec<Row>, header: usize, settings: &Settings) -> Vec<String> {
     let header = header.min(rows.len());
     let data = &mut rows[header..];
@@ -139,10 +139,10 @@ fn ordered_rows(mut rows: Vec<Row>, header: usize, settings: &Settings) -> Vec<S
         Order::Connections => data.sort_by(|a, b| a.thread.cmp(&b.thread)),
         Order::Any => data.sort_by(|a, b| a.text.cmp(&b.text)),
     }
-    reduced(rows.into_iter().map(|row| row.text).collect(), settings)
+    deduplicate(rows.into_iter().map(|row| row.text).collect(), settings)
 }
 
-fn reduced<T: Ord>(mut items: Vec<T>, settings: &Settings) -> Vec<T> {
+fn deduplicate<T: Ord>(mut items: Vec<T>, settings: &Settings) -> Vec<T> {
     if settings.distinct {
         items.sort();
     }
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn order_decides_what_remains_of_connections() {
+    fn connection_numbers_depend_on_the_order() {
         let out = tempfile::tempdir().unwrap();
         let wire = [received(1, "/b"), received(2, "/a"), received(1, "/a")];
         let collect = |order| {
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn times_and_chance_are_masked_in_rows_and_files() {
+    fn times_and_random_values_are_masked_in_rows_and_files() {
         let out = tempfile::tempdir().unwrap();
         fs::write(out.path().join("results.jtl"), "timeStamp,label,threadName\n17,id-9,\"t,1\"\n18,id-8,u\n")
             .unwrap();

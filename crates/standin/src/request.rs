@@ -1,26 +1,26 @@
-//! Reads HTTP/1.x requests as they come, keeping the bytes that a client chose.
+//! Reads HTTP/1.x requests without changing their bytes.
 
 use std::io::{self, BufRead, Read};
 
-/// Longest request line or header line, in bytes; the stand-in only serves test plans.
+/// The maximum length of a request line or header line in bytes; the stand-in only serves test plans.
 const LINE_BYTES_MAX: usize = 1 << 20;
 
-/// One request as it came over the wire.
+/// A received request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
     /// The request line without its line end, for instance `GET /echo?a=1 HTTP/1.1`.
     pub line: Vec<u8>,
-    /// The header lines without their line ends, in the order in which they came.
+    /// The header lines without their line ends, in the order in which they were received.
     pub headers: Vec<Vec<u8>>,
-    /// The body, with the chunked coding taken off.
+    /// The body, without the chunked coding.
     pub body: Vec<u8>,
 }
 
 impl Request {
-    /// Reads one request; `None` when the peer closed the connection instead of sending another.
+    /// Reads one request; returns `None` if the client closed the connection instead of sending another request.
     ///
     /// # Errors
-    /// Fails when the connection breaks inside a request or the request is not HTTP.
+    /// The connection fails within a request, or the request is not HTTP.
     pub fn read(from: &mut impl BufRead) -> io::Result<Option<Self>> {
         let Some(line) = read_line(from)? else { return Ok(None) };
         let mut headers = Vec::new();
@@ -56,13 +56,13 @@ impl Request {
         self.word(1)
     }
 
-    /// Whether the client spoke HTTP/1.0.
+    /// Whether the client uses HTTP/1.0.
     #[must_use]
     pub fn is_http_1_0(&self) -> bool {
         self.line.ends_with(b"HTTP/1.0")
     }
 
-    /// The value of the first header of that name (any case), trimmed.
+    /// The value of the first header with this name (in any case), trimmed.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<String> {
         self.headers.iter().find_map(|line| {
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_bodies_by_length_and_by_chunk_and_then_the_end() {
+    fn reads_bodies_with_lengths_and_chunks_up_to_the_end() {
         let wire = b"POST /a?b=c HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc\
             PUT /d HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nxy\r\n1;q\r\nz\r\n0\r\n\r\n";
         let mut wire = &wire[..];
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_request_cut_short_is_an_error() {
+    fn incomplete_requests_are_errors() {
         assert!(Request::read(&mut &b"GET / HTTP/1.1\r\nHost:"[..]).is_err());
         assert!(Request::read(&mut &b"GET / HTTP/1.1\r\nContent-Length: 9\r\n\r\nab"[..]).is_err());
     }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use crate::request::Request;
 
-/// The bytes of one answer and what happens to the connection.
-pub(crate) struct Answer {
+/// The bytes of a response, and the handling of its connection.
+pub(crate) struct WireResponse {
     pub(crate) bytes: Vec<u8>,
     pub(crate) close: bool,
     pub(crate) delay: Option<Duration>,
@@ -25,7 +25,7 @@ impl Response {
         Self { code, headers: vec![("Content-Type".into(), kind.into())], body: body.into() }
     }
 
-    /// A response with neither headers nor body.
+    /// A response without headers and body.
     pub(crate) fn empty(code: u16) -> Self {
         Self { code, headers: Vec::new(), body: Vec::new() }
     }
@@ -47,25 +47,25 @@ impl Response {
         head
     }
 
-    /// With a length, as almost every answer is sent.
-    pub(crate) fn sized(self, request: &Request) -> Answer {
-        let bodiless = matches!(self.code, 204 | 304);
+    /// Encodes the response with a length, which almost all responses have.
+    pub(crate) fn sized(self, request: &Request) -> WireResponse {
+        let has_no_body = matches!(self.code, 204 | 304);
         let mut head = self.head();
-        if !bodiless {
+        if !has_no_body {
             write!(head, "Content-Length: {}\r\n", self.body.len()).expect("a string takes any text");
         }
         let mut bytes = (head + "\r\n").into_bytes();
-        if !bodiless && request.method() != "HEAD" {
+        if !has_no_body && request.method() != "HEAD" {
             bytes.extend_from_slice(&self.body);
         }
-        Answer { bytes, close: closes(request), delay: None }
+        WireResponse { bytes, close: closes(request), delay: None }
     }
 
-    /// In chunks of seven bytes.
-    pub(crate) fn chunked(self, request: &Request) -> Answer {
+    /// Encodes the response in chunks of seven bytes.
+    pub(crate) fn chunked(self, request: &Request) -> WireResponse {
         let mut bytes = (self.with("Transfer-Encoding", "chunked")).into_chunks();
         bytes.extend_from_slice(b"0\r\n\r\n");
-        Answer { bytes, close: closes(request), delay: None }
+        WireResponse { bytes, close: closes(request), delay: None }
     }
 
     fn into_chunks(self) -> Vec<u8> {
@@ -78,11 +78,11 @@ impl Response {
         bytes
     }
 
-    /// Without a length: the end of the connection ends the body.
-    pub(crate) fn until_close(self) -> Answer {
+    /// Encodes the response without a length: the end of the connection ends the body.
+    pub(crate) fn until_close(self) -> WireResponse {
         let mut bytes = (self.head() + "\r\n").into_bytes();
         bytes.extend_from_slice(&self.body);
-        Answer { bytes, close: true, delay: None }
+        WireResponse { bytes, close: true, delay: None }
     }
 }
 

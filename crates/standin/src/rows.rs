@@ -1,8 +1,9 @@
-//! Result files, row by row, with the fields as they were written (quotes and all).
+//! The rows of result files, with unchanged fields (including quotes).
 
 use crate::mask::Masks;
 
-/// Splits delimited text into rows of raw fields. Quotes are kept: how a field is quoted is part of the format.
+/// Splits delimited text into rows of raw fields. Quotes are retained, because the quoting of fields is part of the
+/// format.
 pub(crate) fn split(text: &str, delimiter: char) -> Vec<Vec<String>> {
     let mut rows = Vec::new();
     let mut row = Vec::new();
@@ -29,9 +30,9 @@ pub(crate) fn split(text: &str, delimiter: char) -> Vec<Vec<String>> {
     rows
 }
 
-/// The rows of a result file, masked; the first is the header line if the file has one.
+/// Masks the rows of a result file; the first row is the header line if the file has one.
 ///
-/// `columns` names the columns of a file without header line. Rows come with the value of their `threadName`.
+/// `columns` contains the columns of a file without a header line. Each row is returned with its `threadName`.
 pub(crate) fn masked(text: &str, delimiter: char, columns: &[String], masks: &Masks) -> Vec<Row> {
     if text.starts_with("<?xml") {
         return text.lines().map(|line| Row { thread: String::new(), text: masks.xml(line) }).collect();
@@ -45,12 +46,13 @@ pub(crate) fn masked(text: &str, delimiter: char, columns: &[String], masks: &Ma
         columns = header;
     }
     for row in rows {
-        let named = |name: &str| columns.iter().position(|column| column == name).and_then(|at| row.get(at));
-        let thread = named("threadName").cloned().unwrap_or_default();
-        // The body of a failed exchange is a Java stack trace, whose length is irrelevant.
-        let traced = named("responseCode").is_some_and(|code| code.starts_with("Non HTTP response code"));
+        let field = |name: &str| columns.iter().position(|column| column == name).and_then(|at| row.get(at));
+        let thread = field("threadName").cloned().unwrap_or_default();
+        // The body of a failed exchange is a Java stack trace, whose length is not relevant.
+        let has_stack_trace =
+            field("responseCode").is_some_and(|code| code.starts_with("Non HTTP response code"));
         let fields = row.iter().enumerate().map(|(at, field)| match columns.get(at) {
-            Some(column) if traced && column == "bytes" => "{T}".to_owned(),
+            Some(column) if has_stack_trace && column == "bytes" => "{T}".to_owned(),
             Some(column) if masks.hides_column(column) => "{T}".to_owned(),
             _ => masks.text(field),
         });
@@ -59,11 +61,11 @@ pub(crate) fn masked(text: &str, delimiter: char, columns: &[String], masks: &Ma
     out
 }
 
-/// One line of a result file.
+/// A line of a result file.
 pub(crate) struct Row {
     /// The name of its thread; empty if unknown.
     pub(crate) thread: String,
-    /// The line, masked.
+    /// The masked line.
     pub(crate) text: String,
 }
 
@@ -72,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quoted_fields_may_hold_delimiters_and_line_ends() {
+    fn quoted_fields_may_contain_delimiters_and_line_ends() {
         let rows = split("a,\"b,\n\"\"c\",d\r\ne,,\n", ',');
         assert_eq!(rows, [vec!["a", "\"b,\n\"\"c\"", "d"], vec!["e", "", ""]]);
     }

@@ -1,4 +1,4 @@
-//! The listening side: one thread per connection, every request written down before it is answered.
+//! The server: one thread per connection; every request is recorded before the response is sent.
 
 use std::io::{self, BufReader, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream, UdpSocket};
@@ -8,17 +8,17 @@ use std::thread::{self, JoinHandle};
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-use crate::answers::State;
-use crate::proxy::GRANTED;
+use crate::proxy::TUNNEL_OPENED;
 use crate::request::Request;
-use crate::response::Answer;
+use crate::response::WireResponse;
+use crate::responses::State;
 use crate::tls::{self, ClientCertificates};
 use crate::websocket;
 
-/// One request and the connection that brought it.
+/// A request and its connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received {
-    /// Connections are numbered from 1 in the order of their first request.
+    /// The number of the connection; connections are numbered from 1 in the order of their first request.
     pub connection: usize,
     /// The request.
     pub request: Request,
@@ -41,8 +41,8 @@ struct Record {
 /// A recording HTTP server on two loopback ports, one plain and one with TLS; it stops when dropped. It echoes UDP
 /// packets to the plain port.
 ///
-/// Responses depend only on the path (see the `answers` module), never on time or chance, so that clients that send
-/// the same requests get the same bytes.
+/// Responses depend only on the path (see the `responses` module), never on time or random values, so that clients that
+/// send the same requests receive the same bytes.
 pub struct StandIn {
     port: u16,
     tls_port: u16,
@@ -56,29 +56,29 @@ impl StandIn {
     /// The ports have five digits, so that lengths that include them (a `Host` header) do not vary.
     ///
     /// # Errors
-    /// Fails when no port can be had.
+    /// No port is available.
     pub fn start() -> io::Result<Self> {
-        Self::with(State::default(), ClientCertificates::Asked)
+        Self::start_with(State::default(), ClientCertificates::Requested)
     }
 
-    /// The same; under TLS clients without a certificate are sent away.
+    /// Like [`StandIn::start`], but rejects TLS clients without a certificate.
     ///
     /// # Errors
-    /// Fails when no port can be had.
+    /// No port is available.
     pub fn start_demanding_certificates() -> io::Result<Self> {
-        Self::with(State::default(), ClientCertificates::Demanded)
+        Self::start_with(State::default(), ClientCertificates::Required)
     }
 
-    /// The same, but every path is answered as an application would: pages, JSON, a session cookie (see the `anything`
-    /// module).
+    /// Like [`StandIn::start`], but simulates an application that accepts every path: pages, JSON, a session cookie
+    /// (see the `application` module).
     ///
     /// # Errors
-    /// Fails when no port can be had.
+    /// No port is available.
     pub fn start_application() -> io::Result<Self> {
-        Self::with(State::application(), ClientCertificates::Asked)
+        Self::start_with(State::application(), ClientCertificates::Requested)
     }
 
-    fn with(state: State, clients: ClientCertificates) -> io::Result<Self> {
+    fn start_with(state: State, clients: ClientCertificates) -> io::Result<Self> {
         let shared = Arc::new(Shared { state, ..Shared::default() });
         let mut acceptors = Vec::new();
         let mut listen = |tls: Option<Arc<ServerConfig>>| -> io::Result<u16> {
@@ -91,7 +91,7 @@ impl StandIn {
         };
         let port = listen(None)?;
         let tls_port = listen(Some(tls::server_config(clients)?))?;
-        // Packets come to the same number, where it is free for them.
+        // The UDP socket uses the same port number, if it is free.
         if let Ok(socket) = UdpSocket::bind((Ipv4Addr::LOCALHOST, port)) {
             let shared = Arc::clone(&shared);
             acceptors
@@ -100,7 +100,7 @@ impl StandIn {
         Ok(Self { port, tls_port, shared, acceptors })
     }
 
-    /// The port that the server listens on.
+    /// The port on which the server listens.
     #[must_use]
     pub fn port(&self) -> u16 {
         self.port
@@ -122,7 +122,7 @@ impl StandIn {
 impl Drop for StandIn {
     fn drop(&mut self) {
         self.shared.stopping.store(true, Ordering::SeqCst);
-        // The acceptors sleep in accept(): a connection wakes them, and they see the flag.
+        // The acceptors block in accept(): a connection wakes them, so that they check the flag.
         for port in [self.port, self.tls_port] {
             drop(TcpStream::connect((Ipv4Addr::LOCALHOST, port)));
         }
@@ -138,7 +138,7 @@ impl Drop for StandIn {
     }
 }
 
-/// Sends packets back to where they came from, save those that begin with `silent`.
+/// Sends packets back to their sender, except for those that begin with `silent`.
 fn echo(socket: &UdpSocket, shared: &Shared) {
     let mut buffer = [0; 65_536];
     loop {
@@ -154,14 +154,14 @@ fn echo(socket: &UdpSocket, shared: &Shared) {
 
 /// Listens on a free port of five digits.
 fn listen() -> io::Result<TcpListener> {
-    let mut short = Vec::new();
+    let mut rejected = Vec::new();
     loop {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
         if listener.local_addr()?.port() >= 10_000 {
             return Ok(listener);
         }
-        // Held until the search ends: a port given back at once would be offered again.
-        short.push(listener);
+        // These ports remain open during the search, because a closed port could be assigned again.
+        rejected.push(listener);
     }
 }
 
@@ -180,59 +180,59 @@ fn accept(listener: &TcpListener, tls: Option<&Arc<ServerConfig>>, shared: &Arc<
         let shared = Arc::clone(shared);
         let tls = tls.cloned();
         thread::spawn(move || {
-            // A broken connection is the client's affair: what it sent until then is in the record.
-            drop(converse(&stream, tls, &shared));
+            // Errors of connections are ignored: everything that the client sent until then is recorded.
+            drop(serve_connection(&stream, tls, &shared));
             drop(stream.shutdown(Shutdown::Both));
         });
     }
 }
 
-fn converse(stream: &TcpStream, tls: Option<Arc<ServerConfig>>, shared: &Shared) -> io::Result<()> {
+fn serve_connection(stream: &TcpStream, tls: Option<Arc<ServerConfig>>, shared: &Shared) -> io::Result<()> {
     stream.set_nodelay(true)?;
     let mut number = None;
     let config = match tls {
         Some(config) => config,
-        None if serve(stream, shared, &mut number)? == End::Tunnel => {
-            tls::server_config(ClientCertificates::Asked)?
+        None if serve_requests(stream, shared, &mut number)? == End::Tunnel => {
+            tls::server_config(ClientCertificates::Requested)?
         }
         None => return Ok(()),
     };
     let session = ServerConnection::new(config).map_err(io::Error::other)?;
     let mut secure = StreamOwned::new(session, stream);
-    serve(&mut secure, shared, &mut number)?;
+    serve_requests(&mut secure, shared, &mut number)?;
     secure.conn.send_close_notify();
     secure.conn.write_tls(&mut &*stream)?;
     Ok(())
 }
 
-/// Why the requests of a connection came to an end.
+/// The reason why the requests of a connection ended.
 #[derive(PartialEq, Eq)]
 enum End {
-    /// One side has closed it.
+    /// One side has closed the connection.
     Closed,
-    /// A tunnel was granted: what follows is TLS, and this server itself is at the other end.
+    /// A tunnel was opened: the next bytes are TLS, and this server is also the other end of the tunnel.
     Tunnel,
 }
 
 /// A connection that may have a client certificate.
-trait Conversation: Read + Write {
-    /// The client's own certificate, DER.
-    fn client(&self) -> Option<&[u8]>;
+trait ClientStream: Read + Write {
+    /// The client's certificate in DER.
+    fn client_certificate(&self) -> Option<&[u8]>;
 }
 
-impl Conversation for &TcpStream {
-    fn client(&self) -> Option<&[u8]> {
+impl ClientStream for &TcpStream {
+    fn client_certificate(&self) -> Option<&[u8]> {
         None
     }
 }
 
-impl Conversation for &mut StreamOwned<ServerConnection, &TcpStream> {
-    fn client(&self) -> Option<&[u8]> {
+impl ClientStream for &mut StreamOwned<ServerConnection, &TcpStream> {
+    fn client_certificate(&self) -> Option<&[u8]> {
         Some(self.conn.peer_certificates()?.first()?)
     }
 }
 
-fn serve(stream: impl Conversation, shared: &Shared, number: &mut Option<usize>) -> io::Result<End> {
+fn serve_requests(stream: impl ClientStream, shared: &Shared, number: &mut Option<usize>) -> io::Result<End> {
     let mut reader = BufReader::new(stream);
     while let Some(request) = Request::read(&mut reader)? {
         {
@@ -243,15 +243,16 @@ fn serve(stream: impl Conversation, shared: &Shared, number: &mut Option<usize>)
             });
             record.received.push(Received { connection, request: request.clone() });
         }
-        if let Some(granted) = websocket::answer(&request) {
-            reader.get_mut().write_all(&granted)?;
-            websocket::converse(&mut reader, |frame| {
+        if let Some(response) = websocket::accept_upgrade(&request) {
+            reader.get_mut().write_all(&response)?;
+            websocket::serve_frames(&mut reader, |frame| {
                 let connection = number.unwrap_or_default();
                 lock(&shared.record).received.push(Received { connection, request: frame });
             })?;
             break;
         }
-        let Answer { bytes, close, delay } = shared.state.answer(&request, reader.get_ref().client());
+        let WireResponse { bytes, close, delay } =
+            shared.state.respond(&request, reader.get_ref().client_certificate());
         if let Some(delay) = delay {
             thread::sleep(delay);
         }
@@ -260,7 +261,7 @@ fn serve(stream: impl Conversation, shared: &Shared, number: &mut Option<usize>)
         if close {
             break;
         }
-        if request.method() == "CONNECT" && bytes.starts_with(GRANTED) {
+        if request.method() == "CONNECT" && bytes.starts_with(TUNNEL_OPENED) {
             return Ok(End::Tunnel);
         }
     }
@@ -272,27 +273,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn connections_are_numbered_and_requests_kept_in_order() {
+    fn connections_are_numbered_and_requests_recorded_in_order() {
         let server = StandIn::start().unwrap();
         assert!(server.port() >= 10_000);
-        let ask = |socket: &mut TcpStream, path: &str| {
+        let send_request = |socket: &mut TcpStream, path: &str| {
             write!(socket, "GET {path} HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
-            let mut answer = Vec::new();
+            let mut response = Vec::new();
             let end = format!("\r\n\r\nGET {path}");
-            while !answer.ends_with(end.as_bytes()) {
+            while !response.ends_with(end.as_bytes()) {
                 let mut byte = [0];
                 socket.read_exact(&mut byte).unwrap();
-                answer.extend(byte);
+                response.extend(byte);
             }
         };
         let mut a = TcpStream::connect(("127.0.0.1", server.port())).unwrap();
-        ask(&mut a, "/one");
+        send_request(&mut a, "/one");
         let mut b = TcpStream::connect(("127.0.0.1", server.port())).unwrap();
-        ask(&mut b, "/two");
-        ask(&mut a, "/three");
+        send_request(&mut b, "/two");
+        send_request(&mut a, "/three");
         let record = server.take_record();
-        let seen: Vec<_> = record.iter().map(|r| (r.connection, r.request.target())).collect();
-        assert_eq!(seen, [(1, "/one".into()), (2, "/two".into()), (1, "/three".into())]);
+        let received: Vec<_> = record.iter().map(|r| (r.connection, r.request.target())).collect();
+        assert_eq!(received, [(1, "/one".into()), (2, "/two".into()), (1, "/three".into())]);
         assert!(server.take_record().is_empty());
     }
 }

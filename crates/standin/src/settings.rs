@@ -5,17 +5,17 @@ use std::ffi::OsStr;
 
 use serde::{Deserialize, Serialize};
 
-/// How the order of requests and result rows is compared.
+/// The way in which the order of requests and result rows is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// One thread at a time: everything in the order of arrival, connections numbered.
+    /// For one thread at a time: everything in the order of arrival, with numbered connections.
     #[default]
     Sequence,
-    /// Threads run side by side: requests in order within each connection, connections as a set; result rows in
-    /// order within each thread name.
+    /// For concurrent threads: requests in order within each connection, connections as a set; result rows in order
+    /// within each thread name.
     Connections,
-    /// The order is left to chance: requests and rows as sets, connections ignored.
+    /// For random order: requests and rows as sets, connections ignored.
     Any,
 }
 
@@ -35,19 +35,19 @@ pub struct Settings {
     /// The group of the case; `conformance/README.md` lists the groups.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub group: String,
-    /// The elements (`LoopController`) and functions (`__P`) that the case is there for.
+    /// The elements (`LoopController`) and functions (`__P`) that the case covers.
     #[serde(default)]
     pub covers: Vec<String>,
-    /// What the case shows, and what JMeter does that one would not expect.
+    /// The purpose of the case, and unexpected behaviour of JMeter in it.
     #[serde(default)]
     pub why: String,
-    /// How order is compared.
+    /// The way in which the order is compared.
     #[serde(default)]
     pub order: Order,
-    /// Texts left to chance.
+    /// Texts that depend on chance.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub masks: Vec<Mask>,
-    /// Result columns that are not compared, besides those that hold times and the machine's name.
+    /// Additional result columns that are not compared; columns with times and the machine's name never are.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mask_columns: Vec<String>,
     /// The columns of a result file without a header line.
@@ -56,25 +56,25 @@ pub struct Settings {
     /// The delimiter of the result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<char>,
-    /// Equal adjacent items (requests, rows) count once, because their number depends on time or chance.
+    /// Whether equal adjacent items (requests, rows) are combined, because their number depends on time or chance.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub collapse: bool,
-    /// Requests and rows are not compared one by one; only that masked ones occur, each counted once.
+    /// Whether requests and rows are compared as sets of distinct masked items, without their numbers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub distinct: bool,
     /// Plugins that JMeter needs for the recording, as `group:artifact:version` of Maven Central.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub plugins: Vec<String>,
-    /// Further JMeter properties (`-J`).
+    /// Additional JMeter properties (`-J`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub properties: BTreeMap<String, String>,
-    /// Further arguments at the end of the command line; `{PORT}` is replaced by the port, `{CASE}` by the folder of
+    /// Additional arguments at the end of the command line; `{PORT}` is replaced by the port, `{CASE}` by the folder of
     /// the case.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<String>,
 }
 
-/// Whether a file that a run left behind is part of the recording.
+/// Whether an output file of a run is part of the recording.
 pub(crate) fn is_output(name: &OsStr) -> bool {
     !matches!(name.to_str(), Some("results.jtl" | "jmeter.log") | None)
 }

@@ -1,4 +1,4 @@
-//! What remains of a recording when what a plan leaves to chance is taken away.
+//! The shape of a recording: its content without everything that depends on chance.
 
 use crate::recording::{Recording, RequestRecord};
 use crate::rows::split;
@@ -6,26 +6,27 @@ use crate::rows::split;
 /// The columns that normally do not depend on chance; the last two are the outcome of a sample.
 const COLUMNS: [&str; 4] = ["label", "threadName", "responseCode", "success"];
 
-/// How much is taken away.
+/// The parts that are removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// Values: methods and paths without queries, headers and bodies, numbers in paths and labels hidden; rows by label,
-    /// code, thread and success. How often each occurs counts, their order does not.
+    /// Values. The shape contains methods and paths without queries, headers and bodies, and rows with label, code,
+    /// thread and success; numbers in paths and labels are replaced. The number of occurrences is compared, but not
+    /// their order.
     Values,
-    /// Also how often each occurs.
+    /// Values and the number of occurrences.
     Counts,
-    /// Also whether samples succeed.
+    /// Values, the number of occurrences, and the outcomes of samples.
     Outcomes,
 }
 
-/// The shape of a recording: two runs of a plan that draws values at random have the same one.
+/// The shape of a recording, which is the same for two runs of a plan that uses random values.
 #[must_use]
-pub fn shape(recording: &Recording, taken: Shape) -> Recording {
-    let mut requests: Vec<_> = recording.requests.iter().map(bare_request).collect();
+pub fn shape(recording: &Recording, removed: Shape) -> Recording {
+    let mut requests: Vec<_> = recording.requests.iter().map(request_shape).collect();
     requests.sort();
     let mut rows = split(&recording.results.join("\n"), ',').into_iter();
     let header = rows.next().unwrap_or_default();
-    let columns = if taken == Shape::Outcomes { &COLUMNS[..2] } else { &COLUMNS[..] };
+    let columns = if removed == Shape::Outcomes { &COLUMNS[..2] } else { &COLUMNS[..] };
     let places: Vec<_> = columns.iter().map(|name| header.iter().position(|column| column == name)).collect();
     let mut results: Vec<String> = rows
         .map(|row| {
@@ -35,14 +36,14 @@ pub fn shape(recording: &Recording, taken: Shape) -> Recording {
         })
         .collect();
     results.sort();
-    if taken != Shape::Values {
+    if removed != Shape::Values {
         requests.dedup();
         results.dedup();
     }
     Recording { exit_code: recording.exit_code, requests, results, ..Recording::default() }
 }
 
-fn bare_request(request: &RequestRecord) -> RequestRecord {
+fn request_shape(request: &RequestRecord) -> RequestRecord {
     let line = &request.request;
     let words: Vec<_> = line.split(' ').collect();
     let target = words.get(1).copied().unwrap_or_default();
@@ -51,7 +52,7 @@ fn bare_request(request: &RequestRecord) -> RequestRecord {
     RequestRecord { request: format!("{method} {}", without_numbers(path)), ..RequestRecord::default() }
 }
 
-/// The text with each run of digits made one `#`.
+/// Replaces each sequence of digits by one `#`.
 fn without_numbers(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -79,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn values_and_order_do_not_count_but_numbers_of_occurrences_do() {
+    fn values_and_order_are_removed_but_numbers_of_occurrences_are_compared() {
         let a = recording(&["GET /a/17?x=1 HTTP/1.1", "GET /b HTTP/1.1"], &["{T},\"a, b\",200,t 1-1,true"]);
         let b = recording(&["GET /b HTTP/1.1", "GET /a/9 HTTP/1.1"], &["{T},\"a, b\",200,t 1-1,true"]);
         assert_eq!(shape(&a, Shape::Values), shape(&b, Shape::Values));

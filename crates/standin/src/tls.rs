@@ -15,18 +15,18 @@ use rustls::{DigitallySignedStruct, DistinguishedName, Error, ServerConfig, Sign
 const CERTIFICATE: &[u8] = include_bytes!("../tls/certificate.pem");
 const KEY: &[u8] = include_bytes!("../tls/key.pem");
 
-/// Whether clients must show a certificate.
+/// Whether clients must send a certificate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ClientCertificates {
     /// A certificate is requested but not required.
     #[default]
-    Asked,
+    Requested,
     /// Clients without a certificate are rejected.
-    Demanded,
+    Required,
 }
 
-/// The configuration of the side that accepts connections. Any certificate of a client will do, and no session is
-/// resumed, so that each connection shows one.
+/// The configuration of the server. It accepts all client certificates and does not resume sessions, so that each
+/// connection sends a certificate.
 pub(crate) fn server_config(clients: ClientCertificates) -> io::Result<Arc<ServerConfig>> {
     let certificate = CertificateDer::from_pem_slice(CERTIFICATE).map_err(io::Error::other)?;
     let key = PrivateKeyDer::from_pem_slice(KEY).map_err(io::Error::other)?;
@@ -43,7 +43,7 @@ pub(crate) fn server_config(clients: ClientCertificates) -> io::Result<Arc<Serve
     Ok(Arc::new(config))
 }
 
-/// Takes any certificate whose key the client has.
+/// Accepts all certificates whose key the client has.
 #[derive(Debug)]
 struct AnyClient {
     provider: Arc<CryptoProvider>,
@@ -56,7 +56,7 @@ impl ClientCertVerifier for AnyClient {
     }
 
     fn client_auth_mandatory(&self) -> bool {
-        self.clients == ClientCertificates::Demanded
+        self.clients == ClientCertificates::Required
     }
 
     fn verify_client_cert(

@@ -1,6 +1,6 @@
 //! A WebSocket whose responses depend on the text of a frame; every frame is recorded like a request.
 //!
-//! | text | answer |
+//! | text | response |
 //! |---|---|
 //! | `ping` | a ping with `are you there`, then a text `pinged` |
 //! | `parts` | a text in two frames, `first` and `second` |
@@ -8,10 +8,11 @@
 //! | `bytes` | bytes 0 127 128 255 |
 //! | `bye` | a close frame, 1001 `going away` |
 //! | `nothing` | nothing |
-//! | `drop` | the connection ends |
+//! | `drop` | closes the connection |
 //! | anything else | the same text |
 //!
-//! Binary frames are echoed, pings and closes are answered, a close with its own status and no reason if that is 1001.
+//! Binary frames are echoed, pings and closes are answered: a close with its own status, and without a reason if the
+//! status is 1001.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
@@ -28,7 +29,7 @@ const PING: u8 = 9;
 const PONG: u8 = 10;
 
 /// The response to a WebSocket handshake, if the request is one and the path is for WebSockets.
-pub(crate) fn answer(request: &Request) -> Option<Vec<u8>> {
+pub(crate) fn accept_upgrade(request: &Request) -> Option<Vec<u8>> {
     let upgrade = request.header("upgrade")?;
     let key = request.header("sec-websocket-key")?;
     if !upgrade.eq_ignore_ascii_case("websocket") || !request.target().starts_with("/ws") {
@@ -40,8 +41,8 @@ pub(crate) fn answer(request: &Request) -> Option<Vec<u8>> {
     Some(format!("{head}\r\nSec-WebSocket-Accept: {accept}\r\n\r\n").into_bytes())
 }
 
-/// Answers frames until one side closes; each frame is handed to `record` as a request without headers.
-pub(crate) fn converse<S: Read + Write>(
+/// Responds to frames until one side closes; passes each frame to `record` as a request without headers.
+pub(crate) fn serve_frames<S: Read + Write>(
     stream: &mut BufReader<S>,
     mut record: impl FnMut(Request),
 ) -> io::Result<()> {
@@ -49,7 +50,7 @@ pub(crate) fn converse<S: Read + Write>(
         if stream.fill_buf()?.is_empty() {
             return Ok(());
         }
-        let (opcode, payload) = read(stream)?;
+        let (opcode, payload) = read_frame(stream)?;
         let name = match opcode {
             TEXT => "text",
             BINARY => "binary",
@@ -58,7 +59,7 @@ pub(crate) fn converse<S: Read + Write>(
             PONG => "pong",
             _ => "other",
         };
-        // The status of a close frame is no text.
+        // The status of a close frame is binary.
         let body = match (opcode, payload.as_slice()) {
             (CLOSE, [high, low, rest @ ..]) => {
                 let reason = String::from_utf8_lossy(rest);
@@ -68,29 +69,29 @@ pub(crate) fn converse<S: Read + Write>(
         };
         record(Request { line: format!("frame: {name}").into_bytes(), headers: Vec::new(), body });
         let out = stream.get_mut();
-        let mut say = |opcode: u8, payload: &[u8]| out.write_all(&frame(0x80 | opcode, payload));
+        let mut send_frame = |opcode: u8, payload: &[u8]| out.write_all(&frame(0x80 | opcode, payload));
         match (opcode, payload.as_slice()) {
             (TEXT, b"ping") => {
-                say(PING, b"are you there")?;
-                say(TEXT, b"pinged")?;
+                send_frame(PING, b"are you there")?;
+                send_frame(TEXT, b"pinged")?;
             }
             (TEXT, b"parts") => {
                 out.write_all(&frame(TEXT, b"first"))?;
                 out.write_all(&frame(0x80, b"second"))?;
             }
             (TEXT, b"noise") => {
-                say(TEXT, b"noise 1")?;
-                say(TEXT, b"noise 2")?;
-                say(BINARY, &[1, 2, 3])?;
-                say(TEXT, b"signal")?;
+                send_frame(TEXT, b"noise 1")?;
+                send_frame(TEXT, b"noise 2")?;
+                send_frame(BINARY, &[1, 2, 3])?;
+                send_frame(TEXT, b"signal")?;
             }
-            (TEXT, b"bytes") => say(BINARY, &[0, 127, 128, 255])?,
-            (TEXT, b"bye") => say(CLOSE, b"\x03\xe9going away")?,
+            (TEXT, b"bytes") => send_frame(BINARY, &[0, 127, 128, 255])?,
+            (TEXT, b"bye") => send_frame(CLOSE, b"\x03\xe9going away")?,
             (TEXT, b"nothing") | (PONG, _) => {}
             (TEXT, b"drop") => return Ok(()),
-            (CLOSE, [3, 0xe9, ..]) => say(CLOSE, &[3, 0xe9])?,
-            (PING, _) => say(PONG, &payload)?,
-            _ => say(opcode, &payload)?,
+            (CLOSE, [3, 0xe9, ..]) => send_frame(CLOSE, &[3, 0xe9])?,
+            (PING, _) => send_frame(PONG, &payload)?,
+            _ => send_frame(opcode, &payload)?,
         }
         stream.get_mut().flush()?;
     }
@@ -113,9 +114,9 @@ fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// One masked frame: opcode and payload.
-fn read(from: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
-    const LONGEST: u64 = 1 << 24;
+/// Reads one masked frame; returns its opcode and payload.
+fn read_frame(from: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
+    const PAYLOAD_BYTES_MAX: u64 = 1 << 24;
     let mut head = [0; 2];
     from.read_exact(&mut head)?;
     let length = match head[1] & 0x7f {
@@ -131,7 +132,7 @@ fn read(from: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
         }
         short => u64::from(short),
     };
-    if length > LONGEST || head[1] & 0x80 == 0 {
+    if length > PAYLOAD_BYTES_MAX || head[1] & 0x80 == 0 {
         return Err(io::ErrorKind::InvalidData.into());
     }
     let mut mask = [0; 4];
@@ -148,16 +149,16 @@ fn read(from: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
 mod tests {
     use super::*;
 
-    /// A stream that is read from one side and written to the other.
-    struct Both(io::Cursor<Vec<u8>>, Vec<u8>);
+    /// A stream with separate buffers for reading and writing.
+    struct TestStream(io::Cursor<Vec<u8>>, Vec<u8>);
 
-    impl Read for Both {
+    impl Read for TestStream {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
             self.0.read(buffer)
         }
     }
 
-    impl Write for Both {
+    impl Write for TestStream {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             self.1.write(bytes)
         }
@@ -168,20 +169,21 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_answered_and_written_down() {
+    fn frames_are_recorded_and_get_responses() {
         let masked = |opcode: u8, payload: &[u8]| {
             let mut bytes = vec![0x80 | opcode, 0x80 | payload.len() as u8, 0, 0, 0, 0];
             bytes.extend_from_slice(payload);
             bytes
         };
-        let sent = [masked(TEXT, b"hello"), masked(TEXT, b"parts"), masked(CLOSE, b"\x03\xe8ok")].concat();
-        let mut stream = BufReader::new(Both(io::Cursor::new(sent), Vec::new()));
-        let mut seen = Vec::new();
-        converse(&mut stream, |request| seen.push(request)).unwrap();
-        let answered = &stream.get_ref().1;
-        assert!(answered.starts_with(b"\x81\x05hello\x01\x05first\x80\x06second\x88\x04\x03\xe8ok"));
+        let received =
+            [masked(TEXT, b"hello"), masked(TEXT, b"parts"), masked(CLOSE, b"\x03\xe8ok")].concat();
+        let mut stream = BufReader::new(TestStream(io::Cursor::new(received), Vec::new()));
+        let mut recorded = Vec::new();
+        serve_frames(&mut stream, |request| recorded.push(request)).unwrap();
+        let sent = &stream.get_ref().1;
+        assert!(sent.starts_with(b"\x81\x05hello\x01\x05first\x80\x06second\x88\x04\x03\xe8ok"));
         assert_eq!(
-            (seen[2].line.as_slice(), seen[2].body.as_slice()),
+            (recorded[2].line.as_slice(), recorded[2].body.as_slice()),
             (&b"frame: close"[..], &b"1000 ok"[..])
         );
     }

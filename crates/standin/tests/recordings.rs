@@ -1,11 +1,11 @@
-//! The recordings in the project can be read and are not empty.
+//! The recordings of the project can be read and are not empty.
 
 use std::path::Path;
 
 use busyhour_standin::{cases, differences};
 
 #[test]
-fn every_case_has_a_recording_that_equals_itself() {
+fn all_cases_have_recordings_that_equal_themselves() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/cases");
     let cases = cases(&dir).unwrap();
     assert!(!cases.is_empty());
@@ -14,25 +14,25 @@ fn every_case_has_a_recording_that_equals_itself() {
         assert_eq!(differences(&expected, &expected), None, "{}", case.name);
         assert!(!case.settings.covers.is_empty(), "{} covers nothing", case.name);
         let empty = expected.requests.is_empty() && expected.results.len() < 2;
-        assert!(!empty, "{}: nothing happened", case.name);
+        assert!(!empty, "{}: the recording is empty", case.name);
     }
 }
 
 #[test]
-fn recordings_hold_no_trace_of_the_machine() {
+fn recordings_contain_no_paths_of_the_machine() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance/cases");
     let here = [dir.canonicalize().unwrap(), std::env::temp_dir()];
     for case in cases(&dir).unwrap() {
         let text = std::fs::read_to_string(case.dir.join("expected.json")).unwrap();
         for folder in &here {
             let folder = folder.display().to_string() + "/";
-            assert!(!text.contains(&folder), "{} holds {folder}", case.name);
+            assert!(!text.contains(&folder), "{} contains {folder}", case.name);
         }
     }
 }
 
 #[test]
-fn every_folder_is_a_case_and_every_group_is_documented() {
+fn all_folders_are_cases_and_all_groups_are_documented() {
     let conformance = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../conformance");
     let readme = std::fs::read_to_string(conformance.join("README.md")).unwrap();
     let dir = conformance.join("cases");

@@ -1,6 +1,6 @@
-//! The notation of bytes in plans and in the plugin's messages.
+//! The text form of bytes in plans and in the plugin's messages.
 
-/// The bytes of a text such as `0x01 0xff` or `01ff 02`.
+/// Parses bytes from a text such as `0x01 0xff` or `01ff 02`.
 ///
 /// # Errors
 /// A part is not a byte.
@@ -25,11 +25,11 @@ pub(crate) fn parse(text: &str) -> Result<Vec<u8>, ()> {
     Ok(bytes)
 }
 
-/// The bytes as `0x01 0xff`, no more than `most` of them, and `more` if there are more.
-pub(crate) fn shown(bytes: &[u8], most: usize, more: &str) -> String {
-    let shown: Vec<String> = bytes.iter().take(most).map(|byte| format!("{byte:#04x}")).collect();
+/// Formats at most `most` bytes as `0x01 0xff`, followed by `more` if there are more.
+pub(crate) fn format_bytes(bytes: &[u8], most: usize, more: &str) -> String {
+    let texts: Vec<String> = bytes.iter().take(most).map(|byte| format!("{byte:#04x}")).collect();
     let rest = if bytes.len() > most { more } else { "" };
-    format!("{}{rest}", shown.join(" "))
+    format!("{}{rest}", texts.join(" "))
 }
 
 /// Whether `whole` contains `part`; false if `part` is empty.
@@ -42,12 +42,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bytes_are_read_and_shown() {
+    fn bytes_are_parsed_and_formatted() {
         assert_eq!(parse("0x01 0xfF  0a1B 7"), Ok(vec![1, 255, 10, 27, 7]));
         assert_eq!(parse("  "), Ok(Vec::new()));
         assert!(parse("hello").is_err() && parse("0xzz").is_err());
-        assert_eq!(shown(&[0, 255, 16], 2, " ..."), "0x00 0xff ...");
-        assert_eq!(shown(&[], 2, " ..."), "");
+        assert_eq!(format_bytes(&[0, 255, 16], 2, " ..."), "0x00 0xff ...");
+        assert_eq!(format_bytes(&[], 2, " ..."), "");
         assert!(contains(b"abc", b"bc") && !contains(b"abc", b"") && !contains(b"a", b"ab"));
     }
 }

@@ -1,4 +1,4 @@
-//! A WebSocket: its state, frames in and out.
+//! A WebSocket connection: its state, and the frames that it sends and receives.
 
 use std::io::Cursor;
 use std::time::Duration;
@@ -9,11 +9,11 @@ use busyhour_program::clock::Clock;
 use tungstenite::protocol::frame::FrameHeader;
 use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 
+pub(crate) use crate::failure::SampleFailure;
 use crate::frame::{Frame, Kind, encode};
 use crate::limits::{self, FRAME_BYTES_MAX, HEAD_BYTES_MAX};
 use crate::stream::Stream;
-pub(crate) use crate::trouble::Trouble;
-use crate::upgrade::{self, AnswerEnd, Refused};
+use crate::upgrade::{self, ResponseEnd, UpgradeError};
 
 /// The states of the plugin's client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(crate) enum State {
 }
 
 impl State {
-    /// Java's name of it.
+    /// The name of the state in the plugin.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Connected => "CONNECTED",
@@ -54,7 +54,7 @@ impl Address {
         Self { secure, host: host.to_owned(), port, path }
     }
 
-    /// As the plugin shows it.
+    /// The URL in the plugin's format.
     pub(crate) fn url(&self) -> String {
         let scheme = if self.secure { "wss" } else { "ws" };
         format!("{scheme}://{}:{}{}", self.host, self.port, self.path)
@@ -66,10 +66,10 @@ pub(crate) struct Connection {
     pub(crate) address: Address,
     pub(crate) state: State,
     stream: Option<Stream>,
-    /// Received bytes; those from `taken` on are not parsed yet.
+    /// Received bytes; the first `parsed` of them are already parsed.
     buffer: Vec<u8>,
-    taken: usize,
-    /// The share of the buffer in the memory for all users' responses.
+    parsed: usize,
+    /// The share of the buffer in the memory limit for the responses of all users.
     memory: BodyMemory,
     /// The kind of an unfinished fragmented message.
     unfinished: Option<Kind>,
@@ -83,7 +83,7 @@ pub(crate) struct Upgraded {
 }
 
 impl Connection {
-    /// Connects and performs the upgrade. `random` provides the key; without `read_timeout`, reads wait without limit.
+    /// Connects and performs the upgrade. `random` provides the key; without `read_timeout`, reads have no time limit.
     pub(crate) async fn open(
         address: Address,
         headers: &[(String, String)],
@@ -91,22 +91,22 @@ impl Connection {
         random: [u8; 16],
         shared: &SharedHttp,
         clock: &Clock,
-    ) -> Result<(Self, Upgraded), Trouble> {
+    ) -> Result<(Self, Upgraded), SampleFailure> {
         if headers.iter().any(|(name, value)| name.contains(['\r', '\n']) || value.contains(['\r', '\n'])) {
-            return Err(Trouble::Thrown(
+            return Err(SampleFailure::Thrown(
                 "java.lang.IllegalArgumentException: Invalid header; contains new line.".into(),
             ));
         }
         let Address { host, port, secure, .. } = &address;
         let opened = Stream::open(host, *port, *secure, timeouts, shared, clock).await;
-        let mut stream = opened.map_err(|failure| Trouble::Io(failure.message))?;
+        let mut stream = opened.map_err(|failure| SampleFailure::Io(failure.message))?;
         let key = upgrade::key(random);
         let request = upgrade::request(&format!("{host}:{port}"), &address.path, headers, &key);
         stream.send(&request).await?;
         let mut buffer = Vec::new();
-        let (mut answer_end, mut ended) = (AnswerEnd::default(), false);
+        let (mut response_end, mut ended) = (ResponseEnd::default(), false);
         let end = loop {
-            let end = answer_end.find(&buffer, ended);
+            let end = response_end.find(&buffer, ended);
             if end.unwrap_or(buffer.len()) > HEAD_BYTES_MAX {
                 return Err(limits::head_too_long());
             }
@@ -115,12 +115,12 @@ impl Connection {
             }
             ended = stream.receive(&mut buffer, timeouts.1).await? == 0;
         };
-        let answer: Vec<u8> = buffer.drain(..end).collect();
-        let headers = upgrade::check(&answer, &key).map_err(|refused| match refused {
-            Refused::Upgrade(status, why) => {
-                Trouble::Upgrade(status.map(|status| status.to_string()).unwrap_or_default(), why)
+        let response: Vec<u8> = buffer.drain(..end).collect();
+        let headers = upgrade::check(&response, &key).map_err(|error| match error {
+            UpgradeError::Upgrade(status, why) => {
+                SampleFailure::Upgrade(status.map(|status| status.to_string()).unwrap_or_default(), why)
             }
-            Refused::Protocol(why) => Trouble::Io(why.into()),
+            UpgradeError::Protocol(why) => SampleFailure::Io(why.into()),
         })?;
         let upgraded = Upgraded { headers, request_bytes: request.len() as u64, response_bytes: end as u64 };
         let connection = Self {
@@ -128,7 +128,7 @@ impl Connection {
             state: State::Connected,
             stream: Some(stream),
             buffer,
-            taken: 0,
+            parsed: 0,
             memory: BodyMemory::default(),
             unfinished: None,
         };
@@ -136,14 +136,19 @@ impl Connection {
     }
 
     /// Sends a frame and returns its size.
-    pub(crate) async fn send(&mut self, kind: Kind, payload: &[u8], mask: [u8; 4]) -> Result<u64, Trouble> {
-        let may = match kind {
+    pub(crate) async fn send(
+        &mut self,
+        kind: Kind,
+        payload: &[u8],
+        mask: [u8; 4],
+    ) -> Result<u64, SampleFailure> {
+        let is_allowed = match kind {
             Kind::Close => matches!(self.state, State::Connected | State::ClosedServer),
             _ => self.state == State::Connected,
         };
         let bytes = encode(kind, payload, mask);
         let stream = match &mut self.stream {
-            Some(stream) if may => stream,
+            Some(stream) if is_allowed => stream,
             _ => {
                 let what = match kind {
                     Kind::Close => "close",
@@ -151,7 +156,7 @@ impl Connection {
                     Kind::Pong => "send pong frame",
                     Kind::Text | Kind::Binary => "send data frame",
                 };
-                return Err(self.illegal(what));
+                return Err(self.illegal_state_error(what));
             }
         };
         stream.send(&bytes).await?;
@@ -165,18 +170,20 @@ impl Connection {
         Ok(bytes.len() as u64)
     }
 
-    /// Receives the next frame. After a timeout, the bytes received so far are kept for the next call.
-    pub(crate) async fn receive(&mut self, timeout: Option<Duration>) -> Result<Frame, Trouble> {
+    /// Receives the next frame. After a timeout, the bytes received so far remain in the buffer for the next call.
+    pub(crate) async fn receive(&mut self, timeout: Option<Duration>) -> Result<Frame, SampleFailure> {
         if !matches!(self.state, State::Connected | State::ClosedClient) {
-            return Err(self.illegal("receive data frame"));
+            return Err(self.illegal_state_error("receive data frame"));
         }
         let frame = loop {
             if let Some(frame) = self.parse()? {
                 break frame;
             }
-            let Some(stream) = &mut self.stream else { return Err(self.illegal("receive data frame")) };
+            let Some(stream) = &mut self.stream else {
+                return Err(self.illegal_state_error("receive data frame"));
+            };
             if stream.receive(&mut self.buffer, timeout).await? == 0 {
-                return Err(self.cut_off());
+                return Err(self.incomplete_frame_error());
             }
             if let Err(why) = self.memory.hold(self.buffer.capacity()) {
                 self.dispose();
@@ -188,7 +195,7 @@ impl Connection {
                 None if !frame.fin => self.unfinished = Some(frame.kind),
                 Some(_) if frame.continuation && frame.fin => self.unfinished = None,
                 Some(_) if !frame.continuation => {
-                    return Err(Trouble::Io("missing continuation frame".into()));
+                    return Err(SampleFailure::Io("missing continuation frame".into()));
                 }
                 _ => {}
             }
@@ -207,59 +214,59 @@ impl Connection {
     pub(crate) fn dispose(&mut self) {
         self.state = State::Closed;
         self.stream = None;
-        (self.buffer, self.taken, self.memory) = (Vec::new(), 0, BodyMemory::default());
+        (self.buffer, self.parsed, self.memory) = (Vec::new(), 0, BodyMemory::default());
     }
 
-    fn illegal(&self, what: &str) -> Trouble {
+    fn illegal_state_error(&self, what: &str) -> SampleFailure {
         let state = self.state.name();
-        Trouble::Thrown(format!("java.lang.IllegalStateException: Cannot {what} when state is {state}"))
+        SampleFailure::Thrown(format!("java.lang.IllegalStateException: Cannot {what} when state is {state}"))
     }
 
     /// The plugin's error for a connection that ends within a frame.
-    fn cut_off(&self) -> Trouble {
-        let rest = &self.buffer[self.taken..];
+    fn incomplete_frame_error(&self) -> SampleFailure {
+        let rest = &self.buffer[self.parsed..];
         let mut cursor = Cursor::new(rest);
         let Ok(Some((_, length))) = FrameHeader::parse(&mut cursor) else {
-            return Trouble::Io("end of stream".into());
+            return SampleFailure::Io("end of stream".into());
         };
-        let had = rest.len() as u64 - cursor.position();
-        Trouble::Io(format!(
-            "WebSocket protocol error: expected payload of length {length}, but can only read {had} bytes"
+        let available = rest.len() as u64 - cursor.position();
+        SampleFailure::Io(format!(
+            "WebSocket protocol error: expected payload of length {length}, but can only read {available} bytes"
         ))
     }
 
-    /// Removes bytes from the front of the buffer. The rest moves only when it is the smaller part, so that many small
-    /// frames in a large buffer take time in proportion to their bytes.
-    fn take(&mut self, bytes: usize) {
-        self.taken += bytes;
-        if self.taken * 2 >= self.buffer.len() {
-            self.buffer.drain(..self.taken);
-            self.taken = 0;
+    /// Removes bytes from the front of the buffer. The remaining bytes are moved only if they are the smaller part, so
+    /// that many small frames in a large buffer take time proportional to their bytes.
+    fn consume(&mut self, bytes: usize) {
+        self.parsed += bytes;
+        if self.parsed * 2 >= self.buffer.len() {
+            self.buffer.drain(..self.parsed);
+            self.parsed = 0;
             if self.buffer.capacity() > 16 * 1024 {
                 self.buffer.shrink_to(2 * self.buffer.len());
                 self.memory = BodyMemory::default();
-                // The buffer takes less than before.
+                // This cannot fail, because the buffer uses less memory than before.
                 let _ = self.memory.hold(self.buffer.capacity());
             }
         }
     }
 
     /// Parses the next frame in the buffer, if it is complete.
-    fn parse(&mut self) -> Result<Option<Frame>, Trouble> {
-        let rest = &self.buffer[self.taken..];
+    fn parse(&mut self) -> Result<Option<Frame>, SampleFailure> {
+        let rest = &self.buffer[self.parsed..];
         let mut cursor = Cursor::new(rest);
         let (header, length) = match FrameHeader::parse(&mut cursor) {
             Ok(Some(parsed)) => parsed,
             Ok(None) => return Ok(None),
             Err(_) => {
                 let code = rest.first().map_or(0, |byte| byte & 0x0f);
-                return Err(Trouble::Thrown(format!(
+                return Err(SampleFailure::Thrown(format!(
                     "java.lang.RuntimeException: unsupported frame type: {code}"
                 )));
             }
         };
         let Some(length) = i32::try_from(length).ok().and_then(|length| usize::try_from(length).ok()) else {
-            return Err(Trouble::Thrown(
+            return Err(SampleFailure::Thrown(
                 "java.lang.RuntimeException: Frame too large; Java does not support arrays longer than 2147483647 \
                  bytes."
                     .into(),
@@ -280,11 +287,11 @@ impl Connection {
             return Err(limits::no_memory(why));
         }
         let payload = rest[head..end].to_vec();
-        self.take(end);
+        self.consume(end);
         let kind = match header.opcode {
             OpCode::Data(Data::Continue) => match self.unfinished {
                 Some(kind) => kind,
-                None => return Err(Trouble::Io("no continuation frame expected".into())),
+                None => return Err(SampleFailure::Io("no continuation frame expected".into())),
             },
             OpCode::Data(Data::Text) => Kind::Text,
             OpCode::Control(Control::Close) => Kind::Close,
@@ -307,27 +314,27 @@ impl Connection {
 mod tests {
     use super::*;
 
-    fn silent(bytes: &[u8]) -> Connection {
+    fn connection_with(bytes: &[u8]) -> Connection {
         Connection {
             address: Address::new(false, "h", 80, ""),
             state: State::Connected,
             stream: None,
             buffer: bytes.to_vec(),
-            taken: 0,
+            parsed: 0,
             memory: BodyMemory::default(),
             unfinished: None,
         }
     }
 
     #[test]
-    fn addresses_are_shown_as_the_plugin_shows_them() {
+    fn addresses_are_formatted_like_in_the_plugin() {
         assert_eq!(Address::new(false, "h", 80, "").url(), "ws://h:80/");
         assert_eq!(Address::new(true, "h", 443, "a b?c=d#e").url(), "wss://h:443/a b?c=d");
     }
 
     #[test]
-    fn frames_are_cut_out_of_what_has_come() {
-        let mut connection = silent(&[0x01, 2, b'a', b'b', 0x80, 1, b'c', 0x89, 0, 0x82, 5, 1]);
+    fn frames_are_parsed_from_the_buffer() {
+        let mut connection = connection_with(&[0x01, 2, b'a', b'b', 0x80, 1, b'c', 0x89, 0, 0x82, 5, 1]);
         connection.unfinished = Some(Kind::Text);
         let first = connection.parse().unwrap().unwrap();
         assert_eq!((first.type_name(), first.size), ("non-final text", 4));
@@ -335,21 +342,25 @@ mod tests {
         assert_eq!(connection.parse().unwrap().unwrap().kind, Kind::Ping);
         assert!(connection.parse().unwrap().is_none());
         assert!(
-            matches!(connection.cut_off(), Trouble::Io(why) if why.ends_with("length 5, but can only read 1 bytes"))
+            matches!(connection.incomplete_frame_error(), SampleFailure::Io(why) if why.ends_with("length 5, but can only read 1 bytes"))
         );
     }
 
     #[test]
-    fn what_is_no_frame_is_named() {
-        let trouble = |bytes: &[u8]| silent(bytes).parse().unwrap_err();
+    fn invalid_frames_are_reported() {
+        let failure = |bytes: &[u8]| connection_with(bytes).parse().unwrap_err();
         assert!(
-            matches!(trouble(&[0x83, 0]), Trouble::Thrown(why) if why.ends_with("unsupported frame type: 3"))
+            matches!(failure(&[0x83, 0]), SampleFailure::Thrown(why) if why.ends_with("unsupported frame type: 3"))
         );
-        assert!(matches!(trouble(&[0x80, 0]), Trouble::Io(why) if why == "no continuation frame expected"));
+        assert!(
+            matches!(failure(&[0x80, 0]), SampleFailure::Io(why) if why == "no continuation frame expected")
+        );
         let long = [0x82, 127, 0, 0, 0, 0, 0x04, 0, 0, 0];
-        assert!(matches!(trouble(&long), Trouble::Limited(why) if why.contains("64 MiB")));
+        assert!(matches!(failure(&long), SampleFailure::Limited(why) if why.contains("64 MiB")));
         let large = [0x82, 127, 0, 0, 0, 0, 0x80, 0, 0, 0];
-        assert!(matches!(trouble(&large), Trouble::Thrown(why) if why.contains("Frame too large")));
-        assert!(matches!(silent(&[0x82]).cut_off(), Trouble::Io(why) if why == "end of stream"));
+        assert!(matches!(failure(&large), SampleFailure::Thrown(why) if why.contains("Frame too large")));
+        assert!(
+            matches!(connection_with(&[0x82]).incomplete_frame_error(), SampleFailure::Io(why) if why == "end of stream")
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Filters: frames that a sampler does not see.
+//! Filters, which discard frames before they reach a sampler.
 
 use busyhour_oro::Finder;
 use busyhour_program::template::Template;
@@ -8,10 +8,10 @@ use crate::binary;
 use crate::frame::{Frame, Kind};
 use busyhour_program::ElementError;
 
-/// Which control frames a filter takes.
+/// The control frames that a filter discards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PingKind {
-    /// Both.
+    /// Pings and pongs.
     All,
     /// Pings.
     Ping,
@@ -19,27 +19,27 @@ pub enum PingKind {
     Pong,
 }
 
-/// How a filter compares.
+/// How a filter compares frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// Any frame.
     Plain,
-    /// The whole of it.
+    /// The whole payload.
     Equals,
-    /// The whole of it, by a regular expression.
+    /// The whole payload, with a regular expression.
     EqualsRegex,
-    /// Some of it.
+    /// A part of the payload.
     Contains,
-    /// Some of it, by a regular expression.
+    /// A part of the payload, with a regular expression.
     ContainsRegex,
-    /// Its beginning.
+    /// The start of the payload.
     StartsWith,
-    /// Its end.
+    /// The end of the payload.
     EndsWith,
 }
 
 impl Comparison {
-    /// The comparison of that name and whether it is turned round.
+    /// The comparison with this name, and whether it is inverted.
     pub fn named(name: &str) -> Option<(Self, bool)> {
         let (plain, inverted) = match name.strip_prefix("Not") {
             Some(rest) => (rest, true),
@@ -59,32 +59,32 @@ impl Comparison {
     }
 }
 
-/// One filter.
+/// A filter.
 #[derive(Clone, Debug)]
 pub enum FrameFilter {
-    /// Takes control frames.
+    /// Discards control frames.
     Ping {
-        /// Which.
+        /// The control frames.
         kind: PingKind,
-        /// Answers pings.
+        /// Whether it responds to pings.
         replies: bool,
     },
-    /// Takes text or binary frames.
+    /// Discards text or binary frames.
     Data {
-        /// Binary frames, not text.
+        /// Whether it discards binary frames instead of text frames.
         binary: bool,
-        /// How their payload is compared.
+        /// The comparison of the payload.
         comparison: Comparison,
-        /// The other way round.
+        /// Whether the comparison is inverted.
         inverted: bool,
-        /// What with: text, a regular expression, or bytes as plans write them.
+        /// The value for the comparison: text, a regular expression, or bytes in the text form of plans.
         value: Template,
-        /// Required position of contained bytes; empty: anywhere.
+        /// The required position of contained bytes; empty: any position.
         position: Template,
     },
 }
 
-/// A filter as it is for this user now.
+/// A filter with rendered settings.
 pub(crate) struct Prepared {
     test: Test,
 }
@@ -120,7 +120,7 @@ impl FrameFilter {
                 Test::Text(*comparison, *inverted, value, regex)
             }
             Self::Data { comparison, inverted, value, position, .. } => {
-                // An invalid value filters nothing; Java's filter logs it.
+                // A filter with an invalid value discards no frames; the plugin logs it.
                 let value = binary::parse(&value.text(user)).unwrap_or_default();
                 let position = position.text(user).parse().ok();
                 Test::Binary(*comparison, *inverted, value, position)
@@ -131,8 +131,8 @@ impl FrameFilter {
 }
 
 impl Prepared {
-    /// Whether the frame is kept from the sampler.
-    pub(crate) fn takes(&self, frame: &Frame) -> bool {
+    /// Whether the filter discards the frame.
+    pub(crate) fn discards(&self, frame: &Frame) -> bool {
         match &self.test {
             Test::Ping(kind, _) => match frame.kind {
                 Kind::Ping => *kind != PingKind::Pong,
@@ -141,22 +141,22 @@ impl Prepared {
             },
             Test::Text(comparison, inverted, value, regex) => {
                 frame.kind == Kind::Text
-                    && text_fits(*comparison, &frame.text(), value, regex.as_ref()) != *inverted
+                    && text_matches(*comparison, &frame.text(), value, regex.as_ref()) != *inverted
             }
             Test::Binary(comparison, inverted, value, position) => {
                 frame.kind == Kind::Binary
-                    && bytes_fit(*comparison, &frame.payload, value, *position) != *inverted
+                    && bytes_match(*comparison, &frame.payload, value, *position) != *inverted
             }
         }
     }
 
-    /// Whether it answers this frame.
+    /// Whether the filter responds to this frame.
     pub(crate) fn replies_to(&self, frame: &Frame) -> bool {
         frame.kind == Kind::Ping && matches!(self.test, Test::Ping(_, true))
     }
 }
 
-fn text_fits(comparison: Comparison, text: &str, value: &str, regex: Option<&Finder>) -> bool {
+fn text_matches(comparison: Comparison, text: &str, value: &str, regex: Option<&Finder>) -> bool {
     match comparison {
         Comparison::Plain => true,
         Comparison::Equals => text == value,
@@ -169,7 +169,7 @@ fn text_fits(comparison: Comparison, text: &str, value: &str, regex: Option<&Fin
     }
 }
 
-fn bytes_fit(comparison: Comparison, bytes: &[u8], value: &[u8], position: Option<i32>) -> bool {
+fn bytes_match(comparison: Comparison, bytes: &[u8], value: &[u8], position: Option<i32>) -> bool {
     match (comparison, position) {
         (Comparison::Equals, _) => bytes == value,
         (Comparison::Contains, None) => binary::contains(bytes, value),
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comparisons_have_their_names() {
+    fn comparisons_have_names() {
         assert_eq!(Comparison::named("IsPlain"), Some((Comparison::Plain, false)));
         assert_eq!(Comparison::named("NotContainsRegex"), Some((Comparison::ContainsRegex, true)));
         assert_eq!(Comparison::named("NotIsPlain"), None);
@@ -199,16 +199,16 @@ mod tests {
     #[test]
     fn texts_and_bytes_are_compared() {
         let whole = Finder::compile(r"\A(?:a.)\z").unwrap();
-        assert!(text_fits(Comparison::EqualsRegex, "ab", "", Some(&whole)));
-        assert!(!text_fits(Comparison::EqualsRegex, "abc", "", Some(&whole)));
-        assert!(text_fits(Comparison::EndsWith, "abc", "bc", None));
-        assert!(bytes_fit(Comparison::Contains, b"abc", b"bc", Some(1)));
-        assert!(!bytes_fit(Comparison::Contains, b"abc", b"bc", Some(0)));
-        assert!(!bytes_fit(Comparison::Contains, b"abc", b"bc", Some(-1)));
-        assert!(bytes_fit(Comparison::StartsWith, b"abc", b"ab", None));
+        assert!(text_matches(Comparison::EqualsRegex, "ab", "", Some(&whole)));
+        assert!(!text_matches(Comparison::EqualsRegex, "abc", "", Some(&whole)));
+        assert!(text_matches(Comparison::EndsWith, "abc", "bc", None));
+        assert!(bytes_match(Comparison::Contains, b"abc", b"bc", Some(1)));
+        assert!(!bytes_match(Comparison::Contains, b"abc", b"bc", Some(0)));
+        assert!(!bytes_match(Comparison::Contains, b"abc", b"bc", Some(-1)));
+        assert!(bytes_match(Comparison::StartsWith, b"abc", b"ab", None));
         assert!(
-            bytes_fit(Comparison::EndsWith, b"abc", b"c", None)
-                && bytes_fit(Comparison::Plain, b"", b"x", None)
+            bytes_match(Comparison::EndsWith, b"abc", b"c", None)
+                && bytes_match(Comparison::Plain, b"", b"x", None)
         );
     }
 }

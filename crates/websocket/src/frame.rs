@@ -1,4 +1,4 @@
-//! Frames as they come.
+//! Frames.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use tungstenite::protocol::frame::coding::{Control, Data, OpCode};
 
 use crate::binary;
 
-/// What a frame is; a continuation is of the kind of what it continues.
+/// The kind of a frame; a continuation has the kind of its first frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,
@@ -18,18 +18,18 @@ pub(crate) enum Kind {
     Pong,
 }
 
-/// One frame.
+/// A frame.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
     pub(crate) kind: Kind,
-    /// The last of its message.
+    /// Whether it is the last frame of its message.
     pub(crate) fin: bool,
-    /// Not the first of its message.
+    /// Whether it is not the first frame of its message.
     pub(crate) continuation: bool,
     pub(crate) payload: Vec<u8>,
-    /// The share of the payload in the memory for all users' responses.
+    /// The share of the payload in the memory limit for the responses of all users.
     pub(crate) memory: BodyMemory,
-    /// Bytes on the wire.
+    /// The size on the wire in bytes.
     pub(crate) size: u64,
 }
 
@@ -38,12 +38,12 @@ impl Frame {
         matches!(self.kind, Kind::Text | Kind::Binary)
     }
 
-    /// Size of the header in bytes.
+    /// The size of the header in bytes.
     pub(crate) fn head_bytes(&self) -> u64 {
         self.size - self.payload.len() as u64
     }
 
-    /// What the plugin calls it.
+    /// The plugin's name for this type of frame.
     pub(crate) fn type_name(&self) -> &'static str {
         match (self.kind, self.continuation, self.fin) {
             (Kind::Text | Kind::Binary, true, true) => "final continuation",
@@ -63,7 +63,7 @@ impl Frame {
         String::from_utf8_lossy(&self.payload).into_owned()
     }
 
-    /// Status and reason of a close frame, where it has them.
+    /// The status and reason of a close frame, if it contains them.
     pub(crate) fn close_reason(&self) -> (Option<i32>, Option<String>) {
         let status = match self.payload.as_slice() {
             [high, low, ..] => Some(i32::from(i16::from_be_bytes([*high, *low]))),
@@ -76,12 +76,12 @@ impl Frame {
 
 impl fmt::Display for Frame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const SHOWN: usize = 16;
+        const PRINTED_BYTES_MAX: usize = 16;
         match self.kind {
             Kind::Text => write!(f, "Text frame with text '{}'", self.text()),
             Kind::Binary if self.payload.is_empty() => f.write_str("Binary frame, empty payload"),
             Kind::Binary => {
-                let bytes = binary::shown(&self.payload, SHOWN, " ...");
+                let bytes = binary::format_bytes(&self.payload, PRINTED_BYTES_MAX, " ...");
                 write!(f, "Binary frame, payload (length {}): {bytes}", self.payload.len())
             }
             Kind::Close => {
@@ -102,7 +102,7 @@ impl fmt::Display for Frame {
     }
 }
 
-/// A whole masked frame, ready to be sent.
+/// Encodes a masked frame for sending.
 pub(crate) fn encode(kind: Kind, payload: &[u8], mask: [u8; 4]) -> Vec<u8> {
     let opcode = match kind {
         Kind::Text => OpCode::Data(Data::Text),
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_named_as_the_plugin_names_them() {
+    fn frames_are_formatted_like_in_the_plugin() {
         assert_eq!(frame(Kind::Text, b"hi").to_string(), "Text frame with text 'hi'");
         assert_eq!(
             frame(Kind::Close, &[3, 232]).to_string(),
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_is_masked() {
+    fn encoded_frames_are_masked() {
         assert_eq!(encode(Kind::Text, b"ab", [1, 2, 3, 4]), [0x81, 0x82, 1, 2, 3, 4, b'a' ^ 1, b'b' ^ 2]);
         assert_eq!(encode(Kind::Binary, &[0; 126], [0; 4])[..4], [0x82, 0xFE, 0, 126]);
         assert_eq!(encode(Kind::Ping, &[], [0; 4]), [0x89, 0x80, 0, 0, 0, 0]);

@@ -1,18 +1,18 @@
-//! WebSocket samplers: those of Peter Doornbosch's plugin (`eu.luminis.jmeter.wssampler`).
+//! The WebSocket samplers of Peter Doornbosch's plugin (`eu.luminis.jmeter.wssampler`).
 //!
-//! The plugin returns single frames: a fragment is a response, control frames are answered only by filters, and an
-//! unexpected frame fails the sample. A user has one connection, which its samplers share. `tungstenite` parses and
-//! writes frame headers; its message layer would hide the frames that plans check.
+//! The plugin returns single frames: a fragment is a response, only filters respond to control frames, and an
+//! unexpected frame fails the sample. The samplers of a user share one connection. `tungstenite` parses and writes
+//! frame headers; its message layer is not used, because it would hide the frames that plans check.
 
 mod binary;
 mod connection;
+mod failure;
 mod filter;
 mod frame;
 pub mod limits;
 mod sampler;
 mod settings;
 mod stream;
-mod trouble;
 mod upgrade;
 
 pub use filter::{Comparison, FrameFilter, PingKind};

@@ -1,44 +1,38 @@
-//! What a server may send within one sample.
+//! Limits for the data that a server may send within one sample.
 
 use busyhour_limits::{Limit, exceeded};
 use busyhour_program::body_memory::NoMemory;
 
-use crate::trouble::Trouble;
+use crate::failure::SampleFailure;
 
-/// Bytes of the server's answer to the handshake, as of a response head of HTTP.
+/// The maximum size of the server's handshake response, equal to the limit for HTTP response heads.
 pub const HEAD_BYTES_MAX: usize = 1 << 20;
 
-/// Bytes of the frames of one sample: its response and the frames that filters keep from it.
+/// The maximum size of all frames of one sample: its response and the discarded frames.
 pub const FRAME_BYTES_MAX: u64 = 64 << 20;
 
-/// Frames that filters keep from one sampler. Each is a result inside the sample.
+/// The maximum number of frames that filters discard in one sample; each is recorded as a sub-result.
 pub const FILTERED_FRAMES_MAX: u32 = 10_000;
 
-pub(crate) fn head_too_long() -> Trouble {
-    limited(
-        Limit::HeadBytes,
-        format!("The answer to the handshake is longer than {} MiB", HEAD_BYTES_MAX >> 20),
-    )
+pub(crate) fn head_too_long() -> SampleFailure {
+    limited(Limit::HeadBytes, format!("The handshake response is longer than {} MiB", HEAD_BYTES_MAX >> 20))
 }
 
-pub(crate) fn frames_too_long() -> Trouble {
+pub(crate) fn frames_too_long() -> SampleFailure {
     let most = FRAME_BYTES_MAX >> 20;
-    limited(
-        Limit::FrameBytes,
-        format!("The frames of the sample are longer than the {most} MiB that are kept"),
-    )
+    limited(Limit::FrameBytes, format!("The frames of the sample exceed the limit of {most} MiB"))
 }
 
-pub(crate) fn too_many_frames() -> Trouble {
+pub(crate) fn too_many_frames() -> SampleFailure {
     let message = format!("Filters discarded more than {FILTERED_FRAMES_MAX} frames in one sample");
     limited(Limit::FilteredFrames, message)
 }
 
-pub(crate) fn no_memory(why: NoMemory) -> Trouble {
-    limited(Limit::BodyMemory, format!("There is no memory for the frame: {why}"))
+pub(crate) fn no_memory(why: NoMemory) -> SampleFailure {
+    limited(Limit::BodyMemory, format!("No memory for the frame: {why}"))
 }
 
-fn limited(limit: Limit, message: String) -> Trouble {
+fn limited(limit: Limit, message: String) -> SampleFailure {
     exceeded(limit);
-    Trouble::Limited(message)
+    SampleFailure::Limited(message)
 }

@@ -1,7 +1,7 @@
-//! One sample of a WebSocket sampler, in the steps of the plugin.
+//! The execution of a WebSocket sampler, in the same steps as in the plugin.
 
-mod call;
 mod exchange;
+mod rendered;
 
 use std::any::Any;
 
@@ -10,11 +10,11 @@ use busyhour_http::origin::Origin;
 use busyhour_program::result::SampleResult;
 use busyhour_program::user::UserState;
 use busyhour_record::DataType;
-use busyhour_samplers::{Kept, OtherSampler, Sampling, Visit};
-use call::{Call, Does};
+use busyhour_samplers::{Kept, OtherSampler, SampleRequest, Sampling};
 use rand::Rng as _;
+use rendered::{SampleAction, SampleSettings};
 
-use crate::connection::{Address, Connection, State, Trouble};
+use crate::connection::{Address, Connection, SampleFailure, State};
 use crate::frame::{Frame, Kind};
 use crate::settings::WebSocketSampler;
 
@@ -23,7 +23,7 @@ use crate::settings::WebSocketSampler;
 struct Socket(Option<Connection>);
 
 impl Kept for Socket {
-    /// A new visitor never continues the connection of the previous one.
+    /// A new user never reuses the connection of the previous one.
     fn visitor_changed(&mut self, _keep_connections: bool) {
         self.0 = None;
     }
@@ -34,22 +34,22 @@ impl Kept for Socket {
 }
 
 impl OtherSampler for WebSocketSampler {
-    fn sample<'a>(&'a self, visit: Visit<'a>) -> Sampling<'a> {
-        Box::pin(self.run(visit))
+    fn sample<'a>(&'a self, request: SampleRequest<'a>) -> Sampling<'a> {
+        Box::pin(self.run(request))
     }
 }
 
 impl WebSocketSampler {
-    async fn run(&self, visit: Visit<'_>) {
-        let Visit { user, session, label, intended, .. } = visit;
-        let prepared = Call::new(self, user);
+    async fn run(&self, request: SampleRequest<'_>) {
+        let SampleRequest { user, session, label, intended, .. } = request;
+        let prepared = SampleSettings::new(self, user);
         let headers = self.headers(user);
         user.begin_result(label, intended);
         user.result.success = false;
-        let call = match prepared {
-            Ok(call) => call,
+        let settings = match prepared {
+            Ok(settings) => settings,
             Err(None) => {
-                // Java's sampler throws here, and JMeter makes no sample of it.
+                // The plugin throws an exception here, and JMeter does not record a sample.
                 user.result.ignore = true;
                 user.result.success = true;
                 return;
@@ -61,17 +61,17 @@ impl WebSocketSampler {
                 return;
             }
         };
-        let kept = session.others.of::<Socket>().0.take();
-        let Some(mut socket) = self.socket(&call, kept, user) else {
+        let existing = session.others.of::<Socket>().0.take();
+        let Some(mut socket) = self.select_connection(&settings, existing, user) else {
             user.result.times.end = user.result.times.start;
             return;
         };
-        let made = self.make(&call, &mut socket, headers, &mut session.http, user).await;
+        let outcome = self.execute(&settings, &mut socket, headers, &mut session.http, user).await;
         if user.result.times.end.0 == 0 {
             user.result.times.end = user.now();
         }
-        if let Err(trouble) = made {
-            write_trouble(&mut user.result, trouble, &call.does);
+        if let Err(failure) = outcome {
+            write_failure(&mut user.result, failure, &settings.action);
         }
         session.others.of::<Socket>().0 = match socket {
             Connecting::Open { connection, new } if new || connection.state == State::Connected => {
@@ -81,21 +81,26 @@ impl WebSocketSampler {
         };
     }
 
-    /// The connection to use or to open; `None` if there is none, which is recorded in the result.
-    fn socket(&self, call: &Call, kept: Option<Connection>, user: &mut UserState) -> Option<Connecting> {
-        if let Some(address) = &call.address {
+    /// Selects the connection to use or to open; returns `None` if there is none, which is recorded in the result.
+    fn select_connection(
+        &self,
+        settings: &SampleSettings,
+        existing: Option<Connection>,
+        user: &mut UserState,
+    ) -> Option<Connecting> {
+        if let Some(address) = &settings.address {
             return Some(Connecting::To(address.clone()));
         }
-        if let Some(connection) = kept {
+        if let Some(connection) = existing {
             return Some(Connecting::Open { connection, new: false });
         }
         let result = &mut user.result;
-        match call.does {
-            Does::Close(_) => {
+        match settings.action {
+            SampleAction::Close(_) => {
                 result.request_data.push_str("No request sent.");
                 result.message.push_str("No connection; nothing to close.");
             }
-            Does::PingPong(_) => {
+            SampleAction::PingPong(_) => {
                 result.code.push_str("Sampler error");
                 result.message.push_str("Sampler must use existing connection, but there is no connection");
             }
@@ -109,25 +114,25 @@ impl WebSocketSampler {
         None
     }
 
-    async fn make(
+    async fn execute(
         &self,
-        call: &Call,
+        settings: &SampleSettings,
         socket: &mut Connecting,
         headers: Vec<(String, String)>,
         http: &mut HttpSession,
         user: &mut UserState,
-    ) -> Result<(), Trouble> {
-        let mut answered = None;
+    ) -> Result<(), SampleFailure> {
+        let mut response_headers = None;
         match socket {
             Connecting::To(address) => {
                 let headers = self.with_cookies(headers, address, http, user);
-                let shown: Vec<String> =
+                let lines: Vec<String> =
                     headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
-                user.result.request_headers = shown.join("\n");
+                user.result.request_headers = lines.join("\n");
                 user.result.request_data = format!("Connect URL:\n{}\n", address.url());
                 user.result.times.start = user.now();
                 let random = user.random.random();
-                let timeouts = (call.connect_timeout, call.read_timeout);
+                let timeouts = (settings.connect_timeout, settings.read_timeout);
                 let opened = Connection::open(
                     address.clone(),
                     &headers,
@@ -141,7 +146,7 @@ impl WebSocketSampler {
                 result.times.connect_ns = user.run.clock.now().since(result.times.start);
                 result.header_bytes = upgraded.response_bytes;
                 result.sent_bytes = upgraded.request_bytes;
-                answered = Some(upgraded.headers);
+                response_headers = Some(upgraded.headers);
                 *socket = Connecting::Open { connection, new: true };
             }
             Connecting::Open { connection, .. } => {
@@ -150,34 +155,34 @@ impl WebSocketSampler {
                 if connection.state != State::Connected {
                     let state = connection.state.name();
                     user.result.request_data = format!("Connect URL:\n{url}\n");
-                    return Err(Trouble::Thrown(format!(
+                    return Err(SampleFailure::Thrown(format!(
                         "java.lang.IllegalStateException: Cannot connect when state is {state}"
                     )));
                 }
             }
         }
         let Connecting::Open { connection, .. } = socket else { return Ok(()) };
-        let response = exchange::exchange(self, call, connection, user).await?;
+        let response = exchange::perform(self, settings, connection, user).await?;
         user.result.times.end = user.now();
         let result = &mut user.result;
         if let Some(frame) = &response {
             result.header_bytes += frame.head_bytes();
             result.body_bytes += frame.payload.len() as u64;
         }
-        match answered {
+        match response_headers {
             Some(headers) => {
                 result.code = "101".into();
                 result.message = "Switching Protocols".into();
-                let shown: Vec<String> =
+                let lines: Vec<String> =
                     headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
-                result.response_headers = shown.join("\n");
+                result.response_headers = lines.join("\n");
             }
             None => {
                 result.code = "200".into();
                 result.message = "OK".into();
             }
         }
-        write_response(user, response.as_ref(), &call.does);
+        write_response(user, response.as_ref(), &settings.action);
         user.result.success = true;
         Ok(())
     }
@@ -221,22 +226,24 @@ enum Connecting {
 }
 
 /// Fills in the result of a failed sample with the plugin's messages.
-fn write_trouble(result: &mut SampleResult, trouble: Trouble, does: &Does) {
-    let (code, message) = match trouble {
-        Trouble::Upgrade(status, why) => (status, why),
-        Trouble::Io(why) => ("Websocket I/O error".into(), format!("WebSocket I/O error: {why}")),
-        Trouble::TimedOut => ("Websocket I/O error".into(), "WebSocket I/O error: Read timed out".into()),
-        Trouble::Unexpected(frame) if matches!(does, Does::Close(_)) => (
+fn write_failure(result: &mut SampleResult, failure: SampleFailure, action: &SampleAction) {
+    let (code, message) = match failure {
+        SampleFailure::Upgrade(status, why) => (status, why),
+        SampleFailure::Io(why) => ("Websocket I/O error".into(), format!("WebSocket I/O error: {why}")),
+        SampleFailure::TimedOut => {
+            ("Websocket I/O error".into(), "WebSocket I/O error: Read timed out".into())
+        }
+        SampleFailure::Unexpected(frame) if matches!(action, SampleAction::Close(_)) => (
             "WebSocket error: unsuccesful close.".into(),
             format!("WebSocket error: received not a close frame, but {frame}"),
         ),
-        Trouble::Unexpected(frame) => (
+        SampleFailure::Unexpected(frame) => (
             format!("Sampler error: unexpected frame type ({}).", frame.type_name()),
             format!("Received: {frame}"),
         ),
-        Trouble::Limited(why) => ("Sampler error".into(), format!("Sampler error: {why}")),
-        Trouble::Thrown(exception) => ("Sampler error".into(), format!("Sampler error: {exception}")),
-        Trouble::Unsendable(why) => ("Sampler Error".into(), why),
+        SampleFailure::Limited(why) => ("Sampler error".into(), format!("Sampler error: {why}")),
+        SampleFailure::Thrown(exception) => ("Sampler error".into(), format!("Sampler error: {exception}")),
+        SampleFailure::Unsendable(why) => ("Sampler Error".into(), why),
     };
     result.code = code;
     result.message = message;
@@ -244,9 +251,9 @@ fn write_trouble(result: &mut SampleResult, trouble: Trouble, does: &Does) {
 }
 
 /// Writes the response into the result.
-fn write_response(user: &mut UserState, response: Option<&Frame>, does: &Does) {
-    match (does, response) {
-        (Does::Read { .. } | Does::RequestResponse(_), Some(frame)) => {
+fn write_response(user: &mut UserState, response: Option<&Frame>, action: &SampleAction) {
+    match (action, response) {
+        (SampleAction::Read { .. } | SampleAction::RequestResponse(_), Some(frame)) => {
             let result = &mut user.result;
             result.body.clone_from(&frame.payload);
             result.body_memory = frame.memory.clone();
@@ -260,11 +267,11 @@ fn write_response(user: &mut UserState, response: Option<&Frame>, does: &Does) {
             let last = if frame.fin { "true" } else { "false" };
             user.variables.set("websocket.last_frame_final", last);
         }
-        (Does::Read { .. }, None) => {
+        (SampleAction::Read { .. }, None) => {
             user.result.code = "No response".into();
             user.result.message = "Read timeout, no response received.".into();
         }
-        (Does::Close(_), Some(frame)) => {
+        (SampleAction::Close(_), Some(frame)) => {
             let (status, reason) = frame.close_reason();
             let status = status.map(|status| status.to_string()).unwrap_or_default();
             let result = &mut user.result;

@@ -8,23 +8,23 @@ use busyhour_program::template::Template;
 
 use crate::filter::FrameFilter;
 
-/// Where a sampler connects to.
+/// The address to which a sampler connects.
 #[derive(Debug)]
 pub struct Target {
     /// `TLS`
     pub secure: Template,
     /// `server`
     pub server: Template,
-    /// `port`; not there: 80.
+    /// `port`; missing: 80.
     pub port: Template,
     /// `path`
     pub path: Template,
 }
 
-/// What a sampler sends.
+/// The data that a sampler sends.
 #[derive(Debug)]
 pub struct Data {
-    /// `payloadType`: `Text`, `TextStomp` or `Binary`; empty: `binary` decides.
+    /// `payloadType`: `Text`, `TextStomp` or `Binary`; empty: `binary` applies.
     pub kind: Template,
     /// `binaryPayload`, of old plans.
     pub binary: Template,
@@ -36,7 +36,7 @@ pub struct Data {
     pub file: Template,
 }
 
-/// Which of the samplers it is.
+/// The type of the sampler.
 #[derive(Debug)]
 pub enum Action {
     /// WebSocket Open Connection.
@@ -45,11 +45,11 @@ pub enum Action {
     RequestResponse(Data),
     /// WebSocket Single Read Sampler.
     Read {
-        /// `dataType`: `Text`, `Binary` or `Any`; empty: `binary` decides.
+        /// `dataType`: `Text`, `Binary` or `Any`; empty: `binary` applies.
         data_type: Template,
         /// `binaryPayload`, of old plans.
         binary: Template,
-        /// `optional`: nothing may come.
+        /// `optional`: a timeout without a frame is not an error.
         optional: Template,
     },
     /// WebSocket Single Write Sampler.
@@ -60,27 +60,27 @@ pub enum Action {
     Close(Template),
 }
 
-/// A WebSocket sampler with what is in its scope.
+/// A WebSocket sampler with the elements in its scope.
 #[derive(Debug)]
 pub struct WebSocketSampler {
-    /// Which.
+    /// The type of the sampler.
     pub action: Action,
-    /// Where to; samplers that never connect ignore it.
+    /// The target; ignored by samplers that never connect.
     pub target: Target,
     /// `createNewConnection`
     pub fresh: Template,
-    /// `connectTimeout`, milliseconds; not there: 20000.
+    /// `connectTimeout` in milliseconds; missing: 20000.
     pub connect_timeout: Template,
-    /// `readTimeout`, milliseconds, 0: none; not there: 6000.
+    /// `readTimeout` in milliseconds, 0: none; missing: 6000.
     pub read_timeout: Template,
-    /// Headers of the header manager.
+    /// The headers of the header manager.
     pub headers: Box<[Header]>,
     /// The cookie manager.
     pub cookies: Option<Arc<CookieManager>>,
-    /// Filters from the outermost to the innermost: the last receives a frame first.
+    /// The filters from the outermost to the innermost: the last one receives a frame first.
     pub filters: Box<[FrameFilter]>,
     /// `websocket.result.size_includes_filtered_frames`
     pub size_of_filtered: bool,
-    /// TLS, as for HTTP.
+    /// The TLS settings, shared with HTTP.
     pub shared: Arc<SharedHttp>,
 }

@@ -1,4 +1,4 @@
-//! Bytes of a connection, with or without TLS.
+//! The byte stream of a connection, with or without TLS.
 
 use std::io;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// A connection below WebSocket.
+/// The transport of a WebSocket.
 pub(crate) enum Stream {
     Plain(TcpStream),
     Secure(Box<TlsStream<TcpStream>>),
@@ -21,7 +21,7 @@ fn read_timeout() -> io::Error {
 }
 
 impl Stream {
-    /// Connects to the first address of the host. No `read_timeout`: for ever.
+    /// Connects to the first address of the host. Without `read_timeout`, the handshake has no time limit.
     pub(crate) async fn open(
         host: &str,
         port: u16,
@@ -35,23 +35,26 @@ impl Stream {
         if !secure {
             return Ok(Self::Plain(plain));
         }
-        let failed = |message: String| Failure::new("javax.net.ssl.SSLHandshakeException", message);
+        let handshake_failure =
+            |message: String| Failure::new("javax.net.ssl.SSLHandshakeException", message);
         let name = rustls::pki_types::ServerName::try_from(host.to_owned())
-            .map_err(|error| failed(error.to_string()))?;
-        let config = shared.tls().map_err(|error| failed(error.to_string()))?;
-        let shake = TlsConnector::from(config).connect(name, plain);
-        let shaken = match read_timeout {
-            None => shake.await,
-            Some(limit) => tokio::time::timeout(limit, shake).await.map_err(|_| Failure::read_timeout())?,
+            .map_err(|error| handshake_failure(error.to_string()))?;
+        let config = shared.tls().map_err(|error| handshake_failure(error.to_string()))?;
+        let handshake = TlsConnector::from(config).connect(name, plain);
+        let outcome = match read_timeout {
+            None => handshake.await,
+            Some(limit) => {
+                tokio::time::timeout(limit, handshake).await.map_err(|_| Failure::read_timeout())?
+            }
         };
-        shaken.map(|stream| Self::Secure(Box::new(stream))).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => failed("Remote host terminated the handshake".into()),
+        outcome.map(|stream| Self::Secure(Box::new(stream))).map_err(|error| match error.kind() {
+            io::ErrorKind::UnexpectedEof => handshake_failure("Remote host terminated the handshake".into()),
             io::ErrorKind::ConnectionReset => Failure::socket(&error),
             _ => match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
                 Some(rustls::Error::InvalidMessage(_)) => {
                     Failure::new("javax.net.ssl.SSLException", "Unsupported or unrecognized SSL message")
                 }
-                _ => failed(error.to_string()),
+                _ => handshake_failure(error.to_string()),
             },
         })
     }
@@ -66,7 +69,8 @@ impl Stream {
         }
     }
 
-    /// Appends what comes; 0 at the end. What has come stays also when the time is over.
+    /// Appends received bytes to the buffer and returns their number, 0 at the end of the stream. Bytes that were
+    /// received before a timeout remain in the buffer.
     pub(crate) async fn receive(
         &mut self,
         buffer: &mut Vec<u8>,

@@ -1,4 +1,5 @@
-//! Servers that send more than a WebSocket sampler should take: the sample fails, names the limit and loses its connection.
+//! Servers that exceed the limits of a WebSocket sampler: the sample fails, its message names the limit, and the
+//! connection is closed.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -21,8 +22,8 @@ use busyhour_websocket::limits::FILTERED_FRAMES_MAX;
 use busyhour_websocket::{Action, FrameFilter, PingKind, Target, WebSocketSampler};
 use sha1::{Digest as _, Sha1};
 
-/// A server that reads the request of a handshake and then does what `behaviour` does with its key; gives the port.
-fn server(behaviour: impl Fn(&mut TcpStream, &str) + Send + 'static) -> u16 {
+/// Starts a server that reads a handshake request and calls `behaviour` with its key; returns the port.
+fn start_server(behaviour: impl Fn(&mut TcpStream, &str) + Send + 'static) -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
@@ -37,9 +38,9 @@ fn server(behaviour: impl Fn(&mut TcpStream, &str) + Send + 'static) -> u16 {
     port
 }
 
-/// A server that accepts the handshake and then sends these bytes so many times.
-fn sending(bytes: Vec<u8>, times: usize) -> u16 {
-    server(move |stream, key| {
+/// Starts a server that accepts the handshake and then sends these bytes repeatedly; returns the port.
+fn start_sending_server(bytes: Vec<u8>, times: usize) -> u16 {
+    start_server(move |stream, key| {
         let accept =
             BASE64_STANDARD.encode(Sha1::digest(format!("{key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11")));
         let head = format!(
@@ -47,7 +48,7 @@ fn sending(bytes: Vec<u8>, times: usize) -> u16 {
              Sec-WebSocket-Accept: {accept}\r\n\r\n"
         );
         let _ = stream.write_all(head.as_bytes());
-        // The client closes the connection when it has enough.
+        // The client closes the connection at its limit.
         let _ = (0..times).try_for_each(|_| stream.write_all(&bytes));
     })
 }
@@ -56,7 +57,7 @@ fn text(text: &str) -> Template {
     Template::literal(text)
 }
 
-fn reading(port: u16, filters: Vec<FrameFilter>) -> WebSocketSampler {
+fn read_sampler(port: u16, filters: Vec<FrameFilter>) -> WebSocketSampler {
     WebSocketSampler {
         action: Action::Read {
             data_type: text("Text"),
@@ -80,7 +81,7 @@ fn reading(port: u16, filters: Vec<FrameFilter>) -> WebSocketSampler {
     }
 }
 
-fn pings() -> Vec<FrameFilter> {
+fn ping_filter() -> Vec<FrameFilter> {
     vec![FrameFilter::Ping { kind: PingKind::All, replies: false }]
 }
 
@@ -105,58 +106,50 @@ fn sample(sampler: WebSocketSampler) -> SampleResult {
 }
 
 #[track_caller]
-fn is_refused(result: &SampleResult, limit: Limit, words: &str) {
+fn assert_limited(result: &SampleResult, limit: Limit, message: &str) {
     assert!(!result.success);
     assert_eq!(
         (result.code.as_str(), &*result.message),
-        ("Sampler error", &*format!("Sampler error: {words}"))
+        ("Sampler error", &*format!("Sampler error: {message}"))
     );
     assert_eq!(busyhour_limits::take(), [(limit, 1)]);
 }
 
 #[test]
-fn an_answer_to_the_handshake_without_an_end() {
-    let port = server(|stream, _| {
+fn endless_handshake_responses_are_limited() {
+    let port = start_server(|stream, _| {
         let _ = stream.write_all(b"HTTP/1.1 101 Switching Protocols\r\n");
-        // Many small headers, to which each byte that arrives must not cost a look at all of them.
+        // Many small headers: parsing must not scan all of them again for each received piece.
         let line = b"a: b\r\n".repeat(1000);
         let _ = (0..1000).try_for_each(|_| stream.write_all(&line));
     });
-    let result = sample(reading(port, Vec::new()));
-    is_refused(&result, Limit::HeadBytes, "The answer to the handshake is longer than 1 MiB");
+    let result = sample(read_sampler(port, Vec::new()));
+    assert_limited(&result, Limit::HeadBytes, "The handshake response is longer than 1 MiB");
 }
 
 #[test]
-fn a_frame_that_promises_more_than_is_kept() {
+fn frame_lengths_are_limited() {
     let mut head = vec![0x81, 127];
     head.extend_from_slice(&(1_u64 << 30).to_be_bytes());
-    let result = sample(reading(sending(head, 1), Vec::new()));
-    is_refused(
-        &result,
-        Limit::FrameBytes,
-        "The frames of the sample are longer than the 64 MiB that are kept",
-    );
+    let result = sample(read_sampler(start_sending_server(head, 1), Vec::new()));
+    assert_limited(&result, Limit::FrameBytes, "The frames of the sample exceed the limit of 64 MiB");
 }
 
 #[test]
-fn control_frames_without_end() {
+fn the_number_of_control_frames_is_limited() {
     let ping = [0x89, 0].repeat(1000);
-    let result = sample(reading(sending(ping, 1000), pings()));
-    is_refused(&result, Limit::FilteredFrames, "Filters discarded more than 10000 frames in one sample");
+    let result = sample(read_sampler(start_sending_server(ping, 1000), ping_filter()));
+    assert_limited(&result, Limit::FilteredFrames, "Filters discarded more than 10000 frames in one sample");
     assert_eq!(result.sub_results.len(), FILTERED_FRAMES_MAX as usize);
 }
 
 #[test]
-fn filtered_frames_that_are_long_together() {
+fn the_total_size_of_filtered_frames_is_limited() {
     let mut ping = vec![0x89, 127];
     ping.extend_from_slice(&(1_u64 << 20).to_be_bytes());
     ping.resize(ping.len() + (1 << 20), b'x');
-    let result = sample(reading(sending(ping, 100), pings()));
-    is_refused(
-        &result,
-        Limit::FrameBytes,
-        "The frames of the sample are longer than the 64 MiB that are kept",
-    );
+    let result = sample(read_sampler(start_sending_server(ping, 100), ping_filter()));
+    assert_limited(&result, Limit::FrameBytes, "The frames of the sample exceed the limit of 64 MiB");
     assert_eq!(result.sub_results.len(), 63);
 }
 
@@ -164,7 +157,7 @@ fn filtered_frames_that_are_long_together() {
 fn many_frames_within_the_limits_are_received() {
     let mut frames = [0x89, 0].repeat(5000);
     frames.extend_from_slice(&[0x81, 2, b'o', b'k']);
-    let result = sample(reading(sending(frames, 1), pings()));
+    let result = sample(read_sampler(start_sending_server(frames, 1), ping_filter()));
     assert!(result.success, "{} {}", result.code, result.message);
     assert_eq!((result.body.as_slice(), result.sub_results.len()), (b"ok".as_slice(), 5000));
     assert!(busyhour_limits::take().is_empty());

@@ -1,5 +1,5 @@
-//! `cargo xtask bench http`: Busyhour compared with wrk and JMeter on one machine, the server on one core and the generator on
-//! another.
+//! `cargo xtask bench http`: compares Busyhour with wrk and JMeter on one machine, with the server on one core and the
+//! generator on another.
 
 mod floor;
 mod launch;
@@ -17,15 +17,15 @@ pub use floor::{CLIENT as FLOOR_CLIENT, Client as FloorClient};
 pub use setup::Options;
 use setup::{Bench, Section};
 
-/// Measures and prints the sections that the options choose.
+/// Runs the sections that the options select, and prints the results.
 ///
 /// # Errors
-/// Fails when the bench cannot start or a section could not be measured; the other sections are measured nevertheless.
+/// The bench cannot start, or a section could not be measured; the other sections are measured nevertheless.
 pub fn run(options: Options) -> Result<()> {
     let bench = Bench::prepare(options)?;
     let mut failed = Vec::new();
     for &section in Section::value_variants() {
-        if !bench.options.wants(section) {
+        if !bench.options.includes(section) {
             continue;
         }
         let measured = match section {

@@ -1,4 +1,4 @@
-//! The machine under the bench: its cores, its limits, its programs.
+//! The machine of the bench: its cores, limits and programs.
 
 use std::fs;
 use std::path::PathBuf;
@@ -8,18 +8,18 @@ use anyhow::{Context as _, Result, bail, ensure};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
-/// Which core does what.
+/// The assignment of cores.
 #[derive(Debug, Clone, Copy)]
 pub struct Cores {
     /// The core of the server, and of the bench itself.
     pub server: usize,
-    /// The core of the generator under measurement.
+    /// The core of the measured generator.
     pub generator: usize,
 }
 
 impl Cores {
-    /// The first and the last core that this process may use. They are the least likely to share a physical core
-    /// where numbers of siblings are adjacent.
+    /// Chooses the first and the last core that this process may use. If numbers of siblings are adjacent, these are
+    /// the least likely to share a physical core.
     pub fn choose() -> Result<Self> {
         let allowed = sched_getaffinity(None)?;
         let mut cores = (0..CpuSet::MAX_CPU).filter(|&core| allowed.is_set(core));
@@ -31,21 +31,21 @@ impl Cores {
     }
 }
 
-/// Binds this thread, and what it starts from now on, to a core.
+/// Binds this thread, and everything that it starts afterwards, to a core.
 pub fn pin(core: usize) -> Result<()> {
     let mut set = CpuSet::new();
     set.set(core);
     sched_setaffinity(None, &set).with_context(|| format!("cannot run on core {core}"))
 }
 
-/// Lets this process and its children open as many files as the system allows it.
+/// Raises the limit of open files of this process and its children to the system's maximum.
 pub fn raise_open_files() -> Result<()> {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     setrlimit(Resource::Nofile, limit).context("cannot raise the limit of open files")
 }
 
-/// One line about where the numbers come from.
+/// Describes the machine in one line.
 pub fn describe(cores: &Cores) -> String {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let cpuinfo = read("/proc/cpuinfo");
@@ -59,7 +59,7 @@ pub fn describe(cores: &Cores) -> String {
     )
 }
 
-/// Finds a program, or installs its Debian package where that is possible.
+/// Finds a program, or installs its Debian package if possible.
 pub fn program(name: &str, package: &str) -> Result<PathBuf> {
     if let Some(path) = find(name) {
         return Ok(path);
@@ -74,26 +74,26 @@ pub fn program(name: &str, package: &str) -> Result<PathBuf> {
         let status = Command::new("apt-get").args(arguments).stdout(Stdio::null()).status()?;
         ensure!(status.success(), "apt-get {} failed", arguments.join(" "));
     }
-    find(name).with_context(|| format!("the package {package} holds no {name}"))
+    find(name).with_context(|| format!("the package {package} does not contain {name}"))
 }
 
-/// Looks for a program.
+/// Searches for a program.
 pub fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    // Where Go installs.
+    // The folder in which Go installs programs.
     let go = std::env::var_os("HOME").map(|home| PathBuf::from(home).join("go/bin"));
-    // Servers lie in sbin, which is not on everyone's path.
+    // Servers are installed in sbin, which is not in every user's PATH.
     let folders =
         std::env::split_paths(&path).chain(["/usr/sbin".into(), "/usr/local/sbin".into()]).chain(go);
     folders.map(|folder| folder.join(name)).find(|program| program.is_file())
 }
 
-/// Memory of the kernel for sockets, of both ends of each connection, in KiB.
+/// The kernel's memory for sockets, for both ends of each connection, in KiB.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct KernelMemory {
-    /// Bytes that wait in TCP buffers (`mem` of `/proc/net/sockstat`).
+    /// The size of TCP buffers (`mem` in `/proc/net/sockstat`).
     pub tcp_buffers_kib: u64,
-    /// All of the kernel's small objects, sockets among them (`Slab` of `/proc/meminfo`).
+    /// The size of all small kernel objects, including sockets (`Slab` in `/proc/meminfo`).
     pub slab_kib: u64,
 }
 
@@ -115,14 +115,15 @@ pub fn field_kib(text: &str, name: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// CPU seconds that all cores have been busy since the machine began, with what other machines took from them (`steal`);
-/// `None` if the kernel does not report it.
+/// The CPU seconds for which all cores were busy since the machine started, including steal; `None` if the kernel does
+/// not report them.
 pub fn busy_s() -> Option<f64> {
     let ticks = busy_ticks(&fs::read_to_string("/proc/stat").ok()?)?;
     Some(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
-/// CPU seconds that other machines took from all cores since this one began; `None` if the kernel does not report them.
+/// The CPU seconds that the hypervisor stole from all cores since the machine started; `None` if the kernel does not
+/// report them.
 pub fn steal_s() -> Option<f64> {
     let [.., steal] = ticks(&fs::read_to_string("/proc/stat").ok()?)?;
     Some(steal as f64 / rustix::param::clock_ticks_per_second() as f64)
@@ -160,14 +161,14 @@ mod tests {
     }
 
     #[test]
-    fn fields_of_status_are_found() {
+    fn status_fields_are_parsed() {
         let status = "Name:\tx\nVmHWM:\t    5120 kB\nVmRSS:\t    4096 kB\n";
         assert_eq!(field_kib(status, "VmHWM:"), Some(5120));
         assert_eq!(field_kib(status, "VmSwap:"), None);
     }
 
     #[test]
-    fn pages_of_tcp_are_read() {
+    fn tcp_pages_are_parsed() {
         let text = "sockets: used 231\nTCP: inuse 16 orphan 0 tw 4 alloc 18 mem 7\nUDP: inuse 2 mem 3\n";
         assert_eq!(tcp_pages(text), Some(7));
         assert_eq!(tcp_pages("TCP: inuse 1\n"), None);

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: Busyhour and other load generators, measured from outside. See `benches/README.md`.
+//! `cargo xtask bench`: measures Busyhour and other load generators from outside. See `benches/README.md`.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool that prints its results")]
 
 mod capacity;
@@ -31,20 +31,20 @@ struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Bench {
-    /// What requests and users cost, compared with wrk and JMeter
+    /// Measure the cost of requests and users, compared with wrk and JMeter
     Http(http::Options),
-    /// When requests arrive at the server, compared with JMeter, k6, vegeta and wrk2
+    /// Measure the arrival times of requests at the server, compared with JMeter, k6, vegeta and wrk2
     Pacing(pacing::Options),
-    /// How long a result file takes to become a report, compared with `jmeter -g`
+    /// Measure the time to create a report from a result file, compared with `jmeter -g`
     Report(report::Options),
-    /// How many events of a queueing network are simulated per CPU second
+    /// Measure the number of simulated events of queueing networks per CPU second
     Simulate(simulate::Options),
-    /// Whether a fitted capacity model predicts loads that it was not fitted to
+    /// Check whether a fitted capacity model predicts loads that it was not fitted to
     Capacity(capacity::Options),
     /// Client of the ticket section, a separate process so that its CPU time can be measured
     #[command(name = http::FLOOR_CLIENT, hide = true)]
     FloorClient(http::FloorClient),
-    /// Generator of the pacing bench, a separate process for the same reason
+    /// Generator of the pacing bench, a separate process so that its CPU time can be measured
     #[command(name = pacing::BARE_CLIENT, hide = true)]
     BareClient(pacing::BareClient),
 }

@@ -1,11 +1,11 @@
-//! Options that several benches have.
+//! Options of several benches.
 
 use std::path::PathBuf;
 
 use anyhow::Result;
 use xtask_common::project;
 
-/// The program under measurement.
+/// The measured program.
 #[derive(Debug, clap::Args)]
 pub struct Program {
     /// Program to measure; without it, this checkout is built
@@ -17,29 +17,29 @@ pub struct Program {
 }
 
 impl Program {
-    /// The program, built if the options name none.
+    /// The program; it is built if the options do not contain one.
     ///
     /// # Errors
-    /// Fails when it does not exist or cannot be built.
+    /// The program does not exist or cannot be built.
     pub fn obtain(&self) -> Result<PathBuf> {
         project::busyhour(self.busyhour.as_deref(), &self.profile)
     }
 
-    /// Whether the options name the program.
+    /// Whether the options contain the program.
     pub fn is_given(&self) -> bool {
         self.busyhour.is_some()
     }
 
-    /// Another program of this checkout, built with the same profile.
+    /// Builds another program of this checkout with the same profile.
     ///
     /// # Errors
-    /// Fails when it cannot be built.
-    pub fn build(&self, what: &[&str], program: &str) -> Result<PathBuf> {
-        project::build(&self.profile, what, program)
+    /// The program cannot be built.
+    pub fn build(&self, selection: &[&str], program: &str) -> Result<PathBuf> {
+        project::build(&self.profile, selection, program)
     }
 }
 
-/// Options read from a line of words, for tests.
+/// Parses options from a line, for tests.
 #[cfg(test)]
 pub fn parse<T: clap::Args>(line: &str) -> Result<T, clap::Error> {
     let command = T::augment_args(clap::Command::new("bench"));

@@ -1,7 +1,8 @@
-//! `cargo xtask bench pacing`: when requests arrive at the server, and what generators report about a server that stalls.
+//! `cargo xtask bench pacing`: measures the arrival times of requests at the server, and the figures that generators
+//! report about a server that stalls.
 //!
-//! The server is the probe (`busyhour demo-server probe`) on one core, which stamps each request in nanoseconds; the
-//! generator is on the other core.
+//! The server is the probe (`busyhour demo-server probe`) on one core, which records the arrival time of each request
+//! in nanoseconds; the generator runs on the other core.
 
 mod arrivals;
 mod bare;
@@ -22,14 +23,14 @@ pub use options::Options;
 use options::Section;
 use setup::Bench;
 
-/// Measures and prints the sections that the options choose.
+/// Runs the sections that the options select, and prints the results.
 ///
 /// # Errors
-/// Fails when the bench cannot start.
+/// The bench cannot start.
 pub fn run(options: Options) -> Result<()> {
     let bench = Bench::prepare(options)?;
     for &section in Section::value_variants() {
-        if !bench.options.wants(section) {
+        if !bench.options.includes(section) {
             continue;
         }
         match section {

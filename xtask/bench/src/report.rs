@@ -1,4 +1,4 @@
-//! `cargo xtask bench report`: the time to make a report from a result file, compared with `jmeter -g`.
+//! `cargo xtask bench report`: measures the time to create a report from a result file, compared with `jmeter -g`.
 
 mod rows;
 
@@ -17,16 +17,16 @@ use crate::machine::{self, Cores};
 use crate::options::Program;
 use crate::process;
 
-/// Longer than anything here takes.
+/// A time limit that no run here should reach.
 const LIMIT: Duration = Duration::from_secs(1_200);
 
-/// A program that can be left out.
+/// A program that can be excluded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Peer {
     Jmeter,
 }
 
-/// Options of `report`.
+/// The options of `report`.
 #[derive(Debug, clap::Args)]
 pub struct Options {
     /// Rows of the file for Busyhour; ten million are about 1.2 GB in target/bench
@@ -37,7 +37,7 @@ pub struct Options {
     jmeter_rows: u64,
     #[command(flatten)]
     program: Program,
-    /// Program to leave out
+    /// Program to exclude
     #[arg(long, value_name = "PROGRAM")]
     without: Vec<Peer>,
     /// Rounds of Busyhour; JMeter runs once
@@ -45,55 +45,61 @@ pub struct Options {
     rounds: u64,
 }
 
-/// Measures and prints.
+/// Runs the bench and prints the results.
 ///
 /// # Errors
-/// Fails when the program cannot be built, a file cannot be written or a run fails.
+/// The program cannot be built, a file cannot be written, or a run fails.
 pub fn run(options: &Options) -> Result<()> {
     let busyhour = options.program.obtain()?;
     let jmeter = match options.without.contains(&Peer::Jmeter) {
-        false => JMeter::obtain().map_err(|error| println!("left out: JMeter: {error:#}")).ok(),
+        false => JMeter::obtain().map_err(|error| println!("skipped: JMeter: {error:#}")).ok(),
         true => None,
     };
     let folder = project::root().join("target/bench");
     fs::create_dir_all(&folder)?;
-    let large = rows::file(&folder, options.rows)?;
-    let small = rows::file(&folder, options.jmeter_rows)?;
+    let large = rows::result_file(&folder, options.rows)?;
+    let small = rows::result_file(&folder, options.jmeter_rows)?;
     let cores = Cores::choose()?;
     println!("{}", machine::describe(&cores));
     let work = tempfile::tempdir()?;
     let mut table = Table::new(&["program", "rows", "MB", "s", "rows/s", "CPU s", "peak MiB"]);
     for (path, rows) in [(&large, options.rows), (&small, options.jmeter_rows)] {
-        let mut taken = Vec::new();
+        let mut usages = Vec::new();
         for _ in 0..options.rounds {
             let mut command = Command::new(&busyhour);
             command.arg("report").arg(path).arg("-o").arg(work.path().join("report.html"));
-            taken.push(process::whole(command, &cores, &work.path().join("log"), LIMIT)?);
+            usages.push(process::run_and_measure(command, &cores, &work.path().join("log"), LIMIT)?);
         }
-        add(&mut table, "Busyhour", rows, path, &taken)?;
+        add(&mut table, "Busyhour", rows, path, &usages)?;
     }
     if let Some(jmeter) = jmeter {
         let mut command = jmeter.command();
         command.arg("-g").arg(&small).arg("-o").arg(work.path().join("dashboard"));
         command.arg("-j").arg(work.path().join("jmeter.log")).current_dir(work.path());
-        let taken = process::whole(command, &cores, &work.path().join("log"), LIMIT)?;
-        add(&mut table, "JMeter 5.6.3 -g", options.jmeter_rows, &small, &[taken])?;
+        let usage = process::run_and_measure(command, &cores, &work.path().join("log"), LIMIT)?;
+        add(&mut table, "JMeter 5.6.3 -g", options.jmeter_rows, &small, &[usage])?;
     }
-    println!("\none core each, median of {} rounds of Busyhour\n\n{table}", options.rounds);
+    println!("\none core per program, median of {} rounds of Busyhour\n\n{table}", options.rounds);
     Ok(())
 }
 
-fn add(table: &mut Table, program: &str, rows: u64, path: &Path, taken: &[process::Whole]) -> Result<()> {
-    let of = |part: fn(&process::Whole) -> f64| median(taken.iter().map(part));
-    let seconds = of(|whole| whole.at_s);
+fn add(
+    table: &mut Table,
+    program: &str,
+    rows: u64,
+    path: &Path,
+    usages: &[process::ProcessUsage],
+) -> Result<()> {
+    let median_of = |part: fn(&process::ProcessUsage) -> f64| median(usages.iter().map(part));
+    let seconds = median_of(|usage| usage.at_s);
     table.row([
         program.to_owned(),
         rows.to_string(),
         format!("{:.0}", fs::metadata(path)?.len() as f64 / 1e6),
         format!("{seconds:.2}"),
         format!("{:.0}", rows as f64 / seconds),
-        format!("{:.2}", of(|whole| whole.cpu_s)),
-        format!("{:.0}", of(|whole| whole.peak_kib as f64 / 1024.0)),
+        format!("{:.2}", median_of(|usage| usage.cpu_s)),
+        format!("{:.0}", median_of(|usage| usage.peak_kib as f64 / 1024.0)),
     ]);
     Ok(())
 }
@@ -104,12 +110,12 @@ mod tests {
     use crate::options::parse;
 
     #[test]
-    fn rows_are_read_and_mistakes_refused() {
+    fn options_are_parsed_and_invalid_values_rejected() {
         let options: Options = parse("--rows 5 --without jmeter").unwrap();
         assert_eq!((options.rows, options.jmeter_rows), (5, 2_000_000));
         assert_eq!(options.without, [Peer::Jmeter]);
-        for wrong in ["--rows", "--rows 0", "--rows x", "--without beer", "--fast yes"] {
-            assert!(parse::<Options>(wrong).is_err(), "{wrong}");
+        for invalid in ["--rows", "--rows 0", "--rows x", "--without beer", "--fast yes"] {
+            assert!(parse::<Options>(invalid).is_err(), "{invalid}");
         }
     }
 }

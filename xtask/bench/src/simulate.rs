@@ -1,4 +1,4 @@
-//! `cargo xtask bench simulate`: how many events the simulator of queueing networks makes of a CPU second.
+//! `cargo xtask bench simulate`: measures the number of events per CPU second in the simulator of queueing networks.
 
 use std::fs;
 use std::process::Command;
@@ -12,10 +12,10 @@ use xtask_common::table::{Table, median, number};
 use crate::machine::{self, Cores};
 use crate::process;
 
-/// Longer than anything here takes.
+/// A time limit that no run here should reach.
 const LIMIT: Duration = Duration::from_secs(600);
 
-/// The models of the example `endless`, and what they are.
+/// The models of the example `endless`, with descriptions.
 const MODELS: [(&str, &str); 7] = [
     ("mm1", "M/M/1, 75 % busy"),
     ("mm1-ps", "processor sharing, two classes, 80 % busy"),
@@ -26,7 +26,7 @@ const MODELS: [(&str, &str); 7] = [
     ("100-classes", "100 classes through ten stations"),
 ];
 
-/// Options of `simulate`.
+/// The options of `simulate`.
 #[derive(Debug, clap::Args)]
 pub struct Options {
     /// Events of a run
@@ -40,33 +40,33 @@ pub struct Options {
     profile: String,
 }
 
-/// Measures and prints. A run ten times as short is taken off each, so that the start of the process is not counted,
-/// and its memory is printed next to that of the long one.
+/// Runs the bench and prints the results. The times of a run with a tenth of the events are subtracted, so that the
+/// start of the process is not counted; its memory is printed next to that of the long run.
 ///
 /// # Errors
-/// Fails when the simulator cannot be built or a run fails.
+/// The simulator cannot be built, or a run fails.
 pub fn run(options: &Options) -> Result<()> {
-    let what = ["--package", "busyhour-simulation", "--example", "endless"];
-    let program = project::build(&options.profile, &what, "examples/endless")?;
+    let selection = ["--package", "busyhour-simulation", "--example", "endless"];
+    let program = project::build(&options.profile, &selection, "examples/endless")?;
     let cores = Cores::choose()?;
     println!("{}\n", machine::describe(&cores));
     let work = tempfile::tempdir()?;
     let log = work.path().join("endless.log");
     let short = options.events / 10;
-    let simulate = |model: &str, events: u64| -> Result<process::Whole> {
+    let simulate = |model: &str, events: u64| -> Result<process::ProcessUsage> {
         let mut command = Command::new(&program);
         command.args([model, &events.to_string()]);
-        let used = process::whole(command, &cores, &log, LIMIT)?;
+        let used = process::run_and_measure(command, &cores, &log, LIMIT)?;
         let output_text = fs::read_to_string(&log)?;
         ensure!(
             output_text.starts_with(&format!("{events} events")),
-            "{model} did something else: {output_text}"
+            "unexpected output of {model}: {output_text}"
         );
         Ok(used)
     };
     let mut table =
         Table::new(&["model", "million events per CPU-s", "ns per event", "peak MiB", "peak MiB of a tenth"]);
-    for (model, words) in MODELS {
+    for (model, description) in MODELS {
         let mut rounds = Vec::new();
         for _ in 0..options.rounds {
             rounds.push((simulate(model, options.events)?, simulate(model, short)?));
@@ -74,7 +74,7 @@ pub fn run(options: &Options) -> Result<()> {
         let events = (options.events - short) as f64;
         let cpu_s = median(rounds.iter().map(|(long, short)| long.cpu_s - short.cpu_s));
         table.row([
-            words.to_owned(),
+            description.to_owned(),
             number(events / cpu_s / 1e6),
             number(cpu_s / events * 1e9),
             number(median(rounds.iter().map(|(long, _)| long.peak_kib as f64 / 1024.0))),
@@ -91,10 +91,10 @@ mod tests {
     use crate::options::parse;
 
     #[test]
-    fn numbers_are_read_and_mistakes_refused() {
+    fn options_are_parsed_and_invalid_values_rejected() {
         assert_eq!(parse::<Options>("--events 1000 --rounds 1").unwrap().events, 1_000);
-        for wrong in ["--events", "--rounds 0", "--fast yes"] {
-            assert!(parse::<Options>(wrong).is_err(), "{wrong}");
+        for invalid in ["--events", "--rounds 0", "--fast yes"] {
+            assert!(parse::<Options>(invalid).is_err(), "{invalid}");
         }
     }
 }

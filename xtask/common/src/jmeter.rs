@@ -1,4 +1,5 @@
-//! Gets Apache JMeter 5.6.3 from its Maven artifacts, the oracle of the conformance cases and a peer of the bench.
+//! Installs Apache JMeter 5.6.3 from its Maven artifacts. It is the reference of the conformance cases and a peer in
+//! the bench.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 
 const VERSION: &str = "5.6.3";
 
-/// The parts of JMeter that plans of the supported elements touch.
+/// The parts of JMeter that plans with supported elements use.
 const ARTIFACTS: [&str; 9] = [
     "ApacheJMeter",
     "ApacheJMeter_core",
@@ -21,26 +22,26 @@ const ARTIFACTS: [&str; 9] = [
     "ApacheJMeter_config",
 ];
 
-/// What JMeter's own start script opens for reflection; without it XStream fails on Java 17.
+/// The packages that JMeter's own start script opens for reflection; without them, XStream fails on Java 17.
 const OPENED_PACKAGES: [&str; 4] =
     ["java.desktop/sun.awt", "java.base/java.lang", "java.base/java.util", "java.base/java.text"];
 
-/// A JMeter on this machine.
+/// An installation of JMeter on this machine.
 #[derive(Debug, Clone)]
 pub struct JMeter {
     home: PathBuf,
 }
 
 impl JMeter {
-    /// The JMeter of the cache directory (`BUSYHOUR_JMETER_HOME` names another), fetched by Maven when it is
-    /// not there yet.
+    /// Finds JMeter in the cache directory (`BUSYHOUR_JMETER_HOME` overrides it); fetches it with Maven if it is
+    /// missing.
     ///
     /// # Errors
-    /// If Java, Maven or an artifact is missing.
+    /// Java, Maven or an artifact is missing.
     pub fn obtain() -> Result<Self> {
         ensure!(works("java", "-version"), "java is missing (apt-get install default-jre-headless)");
         let home = directory()?;
-        if !is_whole(&home) {
+        if !is_complete(&home) {
             ensure!(works("mvn", "--version"), "mvn is missing (apt-get install maven)");
             eprintln!("fetching JMeter {VERSION} through Maven into {}", home.display());
             assemble(&home)?;
@@ -48,7 +49,7 @@ impl JMeter {
         Ok(Self { home })
     }
 
-    /// A command that starts this JMeter; arguments follow. `heap` is its `-Xms` and `-Xmx`, 1 GiB as in JMeter's script.
+    /// A command that starts this JMeter, to which arguments can be added. The heap is 1 GiB as in JMeter's script.
     pub fn command(&self) -> Command {
         let mut command = Command::new("java");
         for package in OPENED_PACKAGES {
@@ -78,10 +79,10 @@ fn directory() -> Result<PathBuf> {
     }
 }
 
-/// Where what was fetched stays.
+/// The cache directory of the tools.
 ///
 /// # Errors
-/// Fails when the environment names neither a cache nor a home.
+/// The environment contains neither a cache nor a home directory.
 pub fn cache_directory() -> Result<PathBuf> {
     let cache = match std::env::var_os("XDG_CACHE_HOME") {
         Some(cache) => PathBuf::from(cache),
@@ -91,12 +92,12 @@ pub fn cache_directory() -> Result<PathBuf> {
     Ok(cache.join("busyhour"))
 }
 
-fn is_whole(home: &Path) -> bool {
+fn is_complete(home: &Path) -> bool {
     ["bin/ApacheJMeter.jar", "bin/jmeter.properties", "lib/ext"].iter().all(|part| home.join(part).exists())
 }
 
-/// Lays the artifacts out as JMeter's own distribution does: the launcher in `bin`, its parts in `lib/ext`, the
-/// rest in `lib`.
+/// Arranges the artifacts as in JMeter's distribution: the launcher in `bin`, its parts in `lib/ext`, the dependencies
+/// in `lib`.
 fn assemble(home: &Path) -> Result<()> {
     let work = home.with_extension("partial");
     let _ = fs::remove_dir_all(&work);
@@ -129,7 +130,7 @@ fn assemble(home: &Path) -> Result<()> {
         }
     }
     // Last: its presence means that the installation is complete.
-    let launcher = launcher.context("Maven delivered no launcher jar")?;
+    let launcher = launcher.context("Maven did not deliver the launcher jar")?;
     fs::copy(launcher, home.join("bin/ApacheJMeter.jar"))?;
     fs::remove_dir_all(&work)?;
     Ok(())

@@ -1,4 +1,4 @@
-//! What the tools of the project share: finding and building programs, JMeter, result files, tables.
+//! Shared code of the project's tools: finding and building programs, JMeter, result files, tables.
 #![allow(clippy::print_stderr, reason = "the tools print their progress")]
 
 pub mod jmeter;

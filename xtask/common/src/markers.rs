@@ -1,11 +1,11 @@
-//! Generated parts of Markdown pages, between comments that name them.
+//! Generated parts of Markdown pages, between comments with their names.
 
 use anyhow::{Context as _, Result};
 
-/// Replaces the part called `name` of `page`: the lines between `<!-- NAME: begin -->` and `<!-- NAME: end -->`.
+/// Replaces the part `name` of `page`: the lines between `<!-- NAME: begin -->` and `<!-- NAME: end -->`.
 ///
 /// # Errors
-/// Fails when one of the two comments is missing.
+/// One of the two comments is missing.
 pub fn replace_part(page: &str, name: &str, part: &str) -> Result<String> {
     let (begin, end) = (format!("<!-- {name}: begin -->\n"), format!("<!-- {name}: end -->\n"));
     let missing = |mark: &str| format!("the page has no line {}", mark.trim_end());

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-/// The last lines of what a process printed.
+/// The last lines of a log file.
 #[must_use]
 pub fn tail(log: &Path) -> String {
     let text = fs::read_to_string(log).unwrap_or_default();
@@ -14,10 +14,10 @@ pub fn tail(log: &Path) -> String {
     lines[lines.len().saturating_sub(12)..].join("\n")
 }
 
-/// A port of the loopback interface that is free at this moment.
+/// A port of the loopback interface that is currently free.
 ///
 /// # Errors
-/// Fails when the system gives none.
+/// No port is free.
 pub fn free_port() -> Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }

@@ -1,4 +1,4 @@
-//! Reads the rows of a JTL file in JMeter's CSV form, as far as the bench needs them.
+//! Reads rows of JTL files in JMeter's CSV format, with the columns that the bench needs.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader};
@@ -6,24 +6,24 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result};
 
-/// One row.
+/// A row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     /// The sampler's name.
     pub label: String,
-    /// Whether JMeter would count it as good.
+    /// Whether the sample was successful.
     pub success: bool,
-    /// When it ended, milliseconds since 1970.
+    /// The end time in milliseconds since 1970.
     pub end_ms: u64,
-    /// How long it took by JMeter's clock, in milliseconds.
+    /// The elapsed time as defined by JMeter, in milliseconds.
     pub elapsed_ms: u64,
-    /// Bytes received, head included.
+    /// The number of received bytes, including the head.
     pub received: usize,
-    /// Bytes sent, head included.
+    /// The number of sent bytes, including the head.
     pub sent: usize,
 }
 
-/// Hands each row of a file on, in order; returns how many there were.
+/// Calls `take` with each row of a file, in order; returns the number of rows.
 pub fn each_row(path: &Path, mut take: impl FnMut(Row)) -> Result<u64> {
     let file = File::open(path).with_context(|| format!("no result file {}", path.display()))?;
     let mut lines = BufReader::with_capacity(1 << 20, file).lines();
@@ -53,22 +53,22 @@ pub fn each_row(path: &Path, mut take: impl FnMut(Row)) -> Result<u64> {
     Ok(count)
 }
 
-/// How many rows a file has, and how many of them are failures.
+/// The number of rows in a file, and the number of failures among them.
 pub fn count(path: &Path) -> Result<(u64, u64)> {
     let mut failures = 0;
     let rows = each_row(path, |row| failures += u64::from(!row.success))?;
     Ok((rows, failures))
 }
 
-/// How long each row's sample took, in milliseconds, in order.
+/// The elapsed time of each row in milliseconds, in order.
 pub fn elapsed_ms(path: &Path) -> Result<Vec<u64>> {
     let mut all = Vec::new();
     each_row(path, |row| all.push(row.elapsed_ms))?;
     Ok(all)
 }
 
-/// The fields of a line; a quote opens a field in which commas mean nothing and two quotes are one. Line breaks
-/// in quotes do not occur in what the bench's plans write.
+/// Splits a line into fields; commas within quotes do not separate fields. Quotes are removed. Line breaks within
+/// quotes are not supported, because the bench's plans do not write them.
 pub fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut quoted = false;
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_found_by_the_names_of_their_columns() {
+    fn columns_are_found_by_name() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.jtl");
         let text = "timeStamp,elapsed,label,success,bytes,sentBytes\n1000,5,\"a, b\",true,193000,120\n1001,6,c,false,5,6\n";
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_a_column_is_refused() {
+    fn files_without_a_column_are_rejected() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.jtl");
         std::fs::write(&path, "timeStamp,elapsed,label,success\n").unwrap();

@@ -1,8 +1,8 @@
-//! Aligned tables: the first column to the left, numbers to the right. They are Markdown too.
+//! Aligned tables in Markdown format: the first column is left-aligned, the others right-aligned.
 
 use std::fmt;
 
-/// A table as it grows.
+/// A table.
 #[derive(Debug)]
 pub struct Table {
     head: Vec<String>,
@@ -10,7 +10,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table with these columns.
+    /// Creates a table with these columns.
     pub fn new(head: &[&str]) -> Self {
         Self { head: head.iter().map(|&text| text.to_owned()).collect(), rows: Vec::new() }
     }
@@ -50,7 +50,7 @@ impl fmt::Display for Table {
     }
 }
 
-/// The middle of some numbers, the mean of the two middle ones when their count is even; NaN of none.
+/// The median: the middle number, or the mean of the two middle numbers; NaN if there are none.
 pub fn median(numbers: impl IntoIterator<Item = f64>) -> f64 {
     let mut numbers: Vec<f64> = numbers.into_iter().collect();
     numbers.sort_by(f64::total_cmp);
@@ -61,17 +61,17 @@ pub fn median(numbers: impl IntoIterator<Item = f64>) -> f64 {
     }
 }
 
-/// A number with as many digits as matter, `–` for none.
+/// Formats a number with about three significant digits; `–` if it is not finite.
 pub fn number(value: f64) -> String {
     match value.abs() {
         _ if !value.is_finite() => "–".to_owned(),
-        size if size >= 100.0 => grouped(value),
+        size if size >= 100.0 => group_thousands(value),
         size if size >= 10.0 => format!("{value:.1}"),
         _ => format!("{value:.2}"),
     }
 }
 
-fn grouped(value: f64) -> String {
+fn group_thousands(value: f64) -> String {
     let digits = format!("{value:.0}");
     let first = digits.len() % 3;
     let mut text = String::new();
@@ -101,14 +101,14 @@ mod tests {
     }
 
     #[test]
-    fn the_median_is_the_middle() {
+    fn the_median_is_the_middle_number() {
         assert_eq!(median([3.0, 1.0, 2.0]), 2.0);
         assert_eq!(median([4.0, 1.0, 2.0, 3.0]), 2.5);
         assert!(median([]).is_nan());
     }
 
     #[test]
-    fn numbers_keep_the_digits_that_matter() {
+    fn numbers_have_about_three_significant_digits() {
         let texts = [0.553, 7.0, 43.21, 182_533.4, 999.6, 100_000.0, f64::NAN].map(number);
         assert_eq!(texts, ["0.55", "7.00", "43.2", "182,533", "1,000", "100,000", "–"]);
     }

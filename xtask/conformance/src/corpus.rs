@@ -1,6 +1,7 @@
-//! `cargo xtask conformance corpus`: real plans of others, and how many of them are supported.
+//! `cargo xtask conformance corpus`: checks how many real third-party plans are supported.
 //!
-//! The plans are not part of the workspace but in `../shared`: they have other authors. Without them there is nothing to do.
+//! The plans are not part of the workspace but of `../shared`, because they have other authors. Without them, the
+//! command fails.
 
 mod bounded;
 mod check;
@@ -19,7 +20,7 @@ use anyhow::{Result, ensure};
 use crate::workers;
 use check::Verdict;
 use plans::plans;
-use side_by_side::{Arena, Outcome};
+use side_by_side::{Comparator, Outcome};
 use xtask_common::{markers, project};
 
 const EXAMPLES: &str = "\
@@ -27,7 +28,7 @@ Examples:
   cargo xtask conformance corpus --list petclinic
   cargo xtask conformance corpus --run --write";
 
-/// Options of `corpus`.
+/// The options of `corpus`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
@@ -51,11 +52,11 @@ pub struct Options {
 /// Checks each plan and prints the results.
 ///
 /// # Errors
-/// Fails when the plans are not there, the program cannot be built, or it fails on a plan.
+/// The plans are missing, the program cannot be built, or it fails on a plan.
 pub fn run(options: &Options) -> Result<()> {
     let plans = plans(&options.names)?;
     let busyhour = project::busyhour(options.busyhour.as_deref(), "dev")?;
-    let verdicts = check::all(&busyhour, plans)?;
+    let verdicts = check::check_all(&busyhour, plans)?;
     if options.list {
         verdicts.iter().for_each(|verdict| println!("{verdict}"));
         println!();
@@ -64,8 +65,8 @@ pub fn run(options: &Options) -> Result<()> {
     println!("{text}");
     let mut parts = vec![("corpus", text)];
     if options.run {
-        let outcomes = run_all(&verdicts, &Arena::new(&busyhour)?)?;
-        let text = table::runs(&outcomes);
+        let outcomes = run_all(&verdicts, &Comparator::new(&busyhour)?)?;
+        let text = table::outcome_table(&outcomes);
         println!("{text}");
         parts.push(("corpus-run", text));
     }
@@ -81,25 +82,25 @@ pub fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Runs what is supported, and what would be if its data files were there; the texts of differences go into a folder.
-fn run_all(verdicts: &[Verdict], arena: &Arena) -> Result<Vec<Outcome>> {
+/// Runs the plans that are supported, or would be if their data files existed; writes the differences into a folder.
+fn run_all(verdicts: &[Verdict], comparator: &Comparator) -> Result<Vec<Outcome>> {
     let folder = project::root().join("target/corpus/differences");
-    // What an earlier run left there is no difference of this one.
+    // Removes the differences of earlier runs.
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder)?;
     let runnable =
-        |verdict: &&Verdict| (verdict.is_supported() && !verdict.is_idle()) || verdict.lacks_files_only();
+        |verdict: &&Verdict| (verdict.is_supported() && !verdict.is_idle()) || verdict.lacks_only_files();
     let chosen: Vec<_> = verdicts.iter().filter(runnable).collect();
-    let outcomes = workers::each(&chosen, |verdict| {
-        let outcome = arena.run(verdict)?;
+    let outcomes = workers::for_each(&chosen, |verdict| {
+        let outcome = comparator.run(verdict)?;
         let name = &verdict.plan.name;
         let file = |kind: &str| folder.join(format!("{kind}__{}.txt", name.replace('/', "__")));
         match &outcome {
             Outcome::Same => println!("same       {name}"),
-            Outcome::LeftOut(why) => println!("left out   {name}: {why}"),
-            Outcome::SameButForChance(text) => {
-                println!("but chance {name}");
-                fs::write(file("by-chance"), text)?;
+            Outcome::Skipped(why) => println!("skipped    {name}: {why}"),
+            Outcome::RandomDifferences(text) => {
+                println!("random     {name}");
+                fs::write(file("random"), text)?;
             }
             Outcome::Differs(text) => {
                 println!("DIFFERS    {name}");
@@ -108,7 +109,7 @@ fn run_all(verdicts: &[Verdict], arena: &Arena) -> Result<Vec<Outcome>> {
         }
         Ok(outcome)
     })?;
-    println!("what differs, in full: {}\n", folder.display());
+    println!("complete differences: {}\n", folder.display());
     Ok(outcomes)
 }
 
@@ -125,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_written_for_all_plans_only() {
+    fn tables_are_only_written_for_all_plans() {
         let options = parse("--list petclinic").unwrap();
         assert!(options.list && options.names == ["petclinic"]);
         assert!(parse("--write --run").is_ok());

@@ -1,4 +1,4 @@
-//! Gets plugins of JMeter from Maven Central, for the cases that record what their elements do.
+//! Fetches plugins of JMeter from Maven Central, for the cases that record the behaviour of their elements.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,18 +12,18 @@ use xtask_common::jmeter::cache_directory;
 /// The plugin jars of this machine.
 #[derive(Debug, Default)]
 pub struct JMeterPlugins {
-    /// By coordinate.
+    /// The jars by coordinate.
     jars: BTreeMap<String, PathBuf>,
-    /// By coordinate: the message.
+    /// The error messages by coordinate.
     failed: BTreeMap<String, String>,
 }
 
 impl JMeterPlugins {
-    /// The jars of these coordinates (`group:artifact:version`), fetched by Maven where they are not there yet. Their
-    /// dependencies are not fetched: most of them are JMeter itself.
+    /// Returns the jars of these coordinates (`group:artifact:version`); fetches missing ones with Maven. Their
+    /// dependencies are not fetched, because most of them are JMeter itself.
     ///
     /// # Errors
-    /// When a jar cannot be obtained; what failed once is not tried again.
+    /// A jar cannot be fetched; failed downloads are not repeated.
     pub fn obtain(&mut self, coordinates: &[String]) -> Result<Vec<PathBuf>> {
         let mut jars = Vec::new();
         for coordinate in coordinates {
@@ -33,7 +33,7 @@ impl JMeterPlugins {
             let jar = match self.jars.get(coordinate) {
                 Some(jar) => jar.clone(),
                 None => fetch(coordinate).map_err(|error| {
-                    let message = format!("{coordinate} cannot be obtained: {error:#}");
+                    let message = format!("{coordinate} cannot be fetched: {error:#}");
                     self.failed.insert(coordinate.clone(), message.clone());
                     anyhow!(message)
                 })?,
@@ -51,7 +51,10 @@ fn file_name(coordinate: &str) -> Result<String> {
     let plain = |part: &&str| {
         !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_'))
     };
-    ensure!(parts.len() == 3 && parts.iter().all(plain), "it is not group:artifact:version");
+    ensure!(
+        parts.len() == 3 && parts.iter().all(plain),
+        "the coordinate does not have the form group:artifact:version"
+    );
     Ok(format!("{}-{}.jar", parts[1], parts[2]))
 }
 
@@ -73,8 +76,10 @@ fn fetch(coordinate: &str) -> Result<PathBuf> {
         .context("mvn cannot be started (apt-get install maven)")?;
     if !output.status.success() || !jar.is_file() {
         let output_text = String::from_utf8_lossy(&output.stdout);
-        let first =
-            output_text.lines().find(|line| line.contains("ERROR")).unwrap_or("Maven delivered no jar");
+        let first = output_text
+            .lines()
+            .find(|line| line.contains("ERROR"))
+            .unwrap_or("Maven did not deliver the jar");
         let why = first.split_once("ERROR]").map_or(first, |(_, why)| why);
         bail!("{}", why.trim_start_matches("\u{1b}[m").trim());
     }
@@ -86,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn coordinates_name_jars() {
+    fn jar_names_follow_from_coordinates() {
         assert_eq!(file_name("kg.apc:jmeter-plugins-tst:2.5").unwrap(), "jmeter-plugins-tst-2.5.jar");
         for bad in ["", "kg.apc:x", "a:b:c:d", "a::c", "a:../b:c"] {
             assert!(file_name(bad).is_err(), "{bad:?}");

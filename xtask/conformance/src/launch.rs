@@ -1,4 +1,4 @@
-//! Starts JMeter so that what it does depends on the plan alone, and waits for the end of programs.
+//! Starts JMeter in an environment that makes its behaviour depend only on the plan, and waits for the end of programs.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -9,8 +9,8 @@ use anyhow::{Context as _, Result, bail};
 
 use xtask_common::jmeter::JMeter;
 
-/// JMeter with a separate home directory, where it runs, a fixed locale and time zone, and options for a fast start.
-/// Arguments follow.
+/// A command that starts JMeter with a separate home and working directory, a fixed locale and time zone, and options
+/// for a fast start. Arguments can be added.
 pub fn jmeter(jmeter: &JMeter, home: &Path, plugins: &[PathBuf]) -> Command {
     let mut command = jmeter.command();
     let flags = "-XX:TieredStopAtLevel=1 -Duser.language=en -Duser.country=US -Duser.timezone=UTC -Dfile.encoding=UTF-8";
@@ -25,11 +25,11 @@ pub fn jmeter(jmeter: &JMeter, home: &Path, plugins: &[PathBuf]) -> Command {
     command
 }
 
-/// Runs a program to its end, silently.
+/// Runs a program to its end and discards its output.
 ///
 /// # Errors
-/// Fails when it does not start, or does not end in time; then it is killed.
-pub fn to_end(mut command: Command, time_max: Duration) -> Result<ExitStatus> {
+/// The program cannot be started, or does not end in time and is killed.
+pub fn run_to_end(mut command: Command, time_max: Duration) -> Result<ExitStatus> {
     let name = command.get_program().to_string_lossy().into_owned();
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().with_context(|| format!("cannot start {name}"))?;

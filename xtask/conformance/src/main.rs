@@ -1,4 +1,4 @@
-//! `cargo xtask conformance`: the plans under `conformance/cases` and their recordings by Apache JMeter; and larger comparisons
+//! `cargo xtask conformance`: records the plans in `conformance/cases` with Apache JMeter, and runs larger comparisons
 //! of Busyhour with JMeter.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool that prints its results")]
 
@@ -23,7 +23,7 @@ Examples:
   cargo xtask conformance verify loop-
   cargo xtask conformance corpus --list petclinic";
 
-/// Record what JMeter 5.6.3 does, and compare Busyhour with it (see conformance/README.md)
+/// Record the behaviour of JMeter 5.6.3, and compare Busyhour with it (see conformance/README.md)
 #[derive(Debug, clap::Parser)]
 #[command(name = "conformance", bin_name = "cargo xtask conformance", after_help = EXAMPLES)]
 struct Arguments {
@@ -39,7 +39,7 @@ enum Verb {
     Record(Selection),
     /// Run cases in JMeter again and compare with their recordings
     Verify(Selection),
-    /// Check which public plans are supported, and what the others need
+    /// Check which public plans are supported, and what the others require
     Corpus(corpus::Options),
     /// Run the ticket workload in JMeter and in Busyhour, and compare
     Ticket(ticket::Options),

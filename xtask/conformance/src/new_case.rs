@@ -1,4 +1,4 @@
-//! `cargo xtask conformance new-case`: the folder of a new case with its plan, its settings and JMeter's recording.
+//! `cargo xtask conformance new-case`: creates the folder of a case with its plan, settings and JMeter's recording.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use busyhour_standin::{Case, Settings};
 
 use crate::record::{self, Purpose};
 
-/// One user that sends one request.
+/// A plan with one user that sends one request.
 const MINIMAL_PLAN: &str = include_str!("new_case/plan.jmx");
 
 const EXAMPLES: &str = "\
@@ -18,13 +18,13 @@ Examples:
 
 Edit conformance/cases/NAME/plan.jmx, record again with `cargo xtask conformance record NAME`, and read the recording.";
 
-/// Options of `new-case`.
+/// The options of `new-case`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
     /// Name of the case and of its folder: lower-case words joined by hyphens
     name: String,
-    /// Element (`LoopController`) or function (`__P`) that the case exists for; repeat it for several
+    /// Element (`LoopController`) or function (`__P`) that the case covers; repeat it for several
     #[arg(long, required = true, value_name = "ELEMENT")]
     covers: Vec<String>,
     /// Plan to copy; without it, the plan is one user that sends one request
@@ -33,10 +33,10 @@ pub struct Options {
     /// Group of the case, one of the table in conformance/README.md
     #[arg(long, default_value = "")]
     group: String,
-    /// What the case shows, especially where JMeter does something unexpected
+    /// Purpose of the case, and unexpected behaviour of JMeter in it
     #[arg(long, value_name = "TEXT", default_value = "")]
     why: String,
-    /// Write the plan and the settings only
+    /// Only write the plan and the settings
     #[arg(long)]
     no_record: bool,
 }
@@ -44,8 +44,8 @@ pub struct Options {
 /// Writes the case into `cases` and records it.
 ///
 /// # Errors
-/// Fails when the name is taken or not well-formed, when a file cannot be read or written, or when the recording fails;
-/// in that last case the written files stay.
+/// The name exists or is invalid, a file cannot be read or written, or the recording fails; in the last case, the
+/// written files remain.
 pub fn run(cases: &Path, options: &Options) -> Result<()> {
     write(cases, options)?;
     println!("conformance/cases/{0} has a plan.jmx and a case.json", options.name);
@@ -58,9 +58,9 @@ pub fn run(cases: &Path, options: &Options) -> Result<()> {
 
 fn write(cases: &Path, options: &Options) -> Result<()> {
     let name = &options.name;
-    ensure!(is_case_name(name), "{name:?} is not made of lower-case words joined by hyphens");
+    ensure!(is_case_name(name), "{name:?} does not consist of lower-case words joined by hyphens");
     let dir = cases.join(name);
-    ensure!(!dir.exists(), "there is a case {name} already");
+    ensure!(!dir.exists(), "the case {name} already exists");
     let plan = match &options.from {
         Some(path) => fs::read(path).with_context(|| format!("cannot read {}", path.display()))?,
         None => MINIMAL_PLAN.into(),
@@ -120,11 +120,11 @@ mod tests {
     }
 
     #[test]
-    fn existing_cases_and_bad_names_are_refused() {
+    fn existing_cases_and_invalid_names_are_rejected() {
         let cases = tempfile::tempdir().unwrap();
         run(cases.path(), &options("a-1")).unwrap();
         let error = run(cases.path(), &options("a-1")).unwrap_err();
-        assert_eq!(error.to_string(), "there is a case a-1 already");
+        assert_eq!(error.to_string(), "the case a-1 already exists");
         for bad in ["", "A", "a_b", "a--b", "-a", "../a", "a b"] {
             assert!(run(cases.path(), &options(bad)).is_err(), "{bad:?}");
         }

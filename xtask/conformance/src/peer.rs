@@ -1,4 +1,4 @@
-//! `cargo xtask conformance peer`: JMeter's own batch tests, run by Busyhour, as a table.
+//! `cargo xtask conformance peer`: runs JMeter's own batch tests in Busyhour and prints a table.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use busyhour_standin::{LinesEqual, PEER_PLANS, PeerOutcome, peer_files};
 
 use xtask_common::project;
 
-/// Options of `peer`.
+/// The options of `peer`.
 #[derive(Debug, clap::Args)]
 pub struct Options {
     /// Parts of names of the plans to run; all plans by default
@@ -22,13 +22,14 @@ pub struct Options {
 /// Runs the plans and prints a table.
 ///
 /// # Errors
-/// Fails when a plan differs that is not known to, or when the files or the program are missing.
+/// A plan has unknown differences, or the files or the program are missing.
 pub fn run(options: &Options) -> Result<()> {
     let root = project::root();
     let names = &options.names;
     let built = ["release", "debug"].map(|kind| root.join("target").join(kind).join("busyhour"));
     let binary = options.binary.clone().or_else(|| built.into_iter().find(|path| path.exists()));
-    let binary = binary.context("there is no binary yet: cargo build, or --binary PATH")?.canonicalize()?;
+    let binary =
+        binary.context("there is no binary; run cargo build or use --binary PATH")?.canonicalize()?;
     let testfiles = peer_files(&root).context("JMeter's test files are not at ../shared/jmeter-testfiles")?;
     let known = std::fs::read(root.join("conformance/known-differences-peer.json"))?;
     let known: BTreeMap<String, String> = serde_json::from_slice(&known)?;
@@ -45,8 +46,8 @@ pub fn run(options: &Options) -> Result<()> {
         println!(
             "{:<24} {:>9} {:>9}  {verdict:<8} {}",
             plan.name,
-            shown(outcome.csv),
-            shown(outcome.xml),
+            format_lines(outcome.csv),
+            format_lines(outcome.xml),
             why.unwrap_or_default()
         );
         if matches!(verdict, "DIFFERS" | "AGREES") {
@@ -59,11 +60,11 @@ pub fn run(options: &Options) -> Result<()> {
     println!("{details}");
     match unknown {
         0 => Ok(()),
-        count => bail!("{count} of the plans differ from what is known of them"),
+        count => bail!("{count} plans differ from conformance/known-differences-peer.json"),
     }
 }
 
-fn shown(lines: LinesEqual) -> String {
+fn format_lines(lines: LinesEqual) -> String {
     format!("{}/{}", lines.equal, lines.expected)
 }
 

@@ -1,4 +1,4 @@
-//! Runs the cases in JMeter and writes down what it did, or compares it with what is written down.
+//! Runs the cases in JMeter and writes the recordings, or compares them with the existing ones.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,19 +11,19 @@ use crate::jmeter_plugins::JMeterPlugins;
 use crate::{launch, workers};
 use xtask_common::jmeter::JMeter;
 
-/// No case takes longer than a few seconds in JMeter; one that does hangs.
+/// The time limit of a case. Cases take at most a few seconds in JMeter, unless they hang.
 const TIME_MAX: Duration = Duration::from_secs(90);
 
-/// What to do with a recording.
+/// The use of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// Write it down.
+    /// Write it.
     Record,
-    /// Compare it with the one written down: a difference means that the case depends on time or chance.
+    /// Compare it with the existing one: a difference means that the case depends on time or chance.
     Verify,
 }
 
-/// Which cases to run; all by default.
+/// The cases to run; all by default.
 #[derive(Debug, Default, clap::Args)]
 pub struct Selection {
     /// Parts of names; a case is chosen if its name contains one of them
@@ -38,11 +38,11 @@ impl Selection {
     /// The chosen cases of the folder `dir`.
     ///
     /// # Errors
-    /// Fails when a case cannot be read or none is chosen.
+    /// A case cannot be read, or no case is selected.
     pub fn cases(&self, dir: &Path) -> Result<Vec<Case>> {
         let mut cases = cases(dir)?;
         cases.retain(|case| self.includes(case));
-        ensure!(!cases.is_empty(), "no case has such a name and group");
+        ensure!(!cases.is_empty(), "no case matches the names and the group");
         Ok(cases)
     }
 
@@ -55,8 +55,7 @@ impl Selection {
 /// Runs the cases in JMeter. Cases whose plugins cannot be fetched are skipped and listed at the end.
 ///
 /// # Errors
-/// Fails when there is no JMeter, or when a case could not be run or differs from its recording; the other cases are
-/// run nevertheless.
+/// JMeter is missing, or a case could not be run or differs from its recording; the other cases are run nevertheless.
 pub fn run(cases: Vec<Case>, purpose: Purpose) -> Result<()> {
     let jmeter = JMeter::obtain()?;
     let mut plugins = JMeterPlugins::default();
@@ -68,8 +67,8 @@ pub fn run(cases: Vec<Case>, purpose: Purpose) -> Result<()> {
             Err(error) => skipped.push(format!("{}: SKIPPED, {error:#}", case.name)),
         }
     }
-    let failed = workers::each(&ready, |(case, plugins)| {
-        Ok(match run_one(case, &jmeter, plugins, purpose) {
+    let failed = workers::for_each(&ready, |(case, plugins)| {
+        Ok(match run_case(case, &jmeter, plugins, purpose) {
             Ok(message) => {
                 println!("{}{message}", case.name);
                 None
@@ -88,14 +87,14 @@ pub fn run(cases: Vec<Case>, purpose: Purpose) -> Result<()> {
     Ok(())
 }
 
-/// Runs one case; returns what JMeter's log complains of, which should be looked at once.
-fn run_one(case: &Case, jmeter: &JMeter, plugins: &[PathBuf], purpose: Purpose) -> Result<String> {
+/// Runs one case; returns warnings and errors in JMeter's log, which should be checked.
+fn run_case(case: &Case, jmeter: &JMeter, plugins: &[PathBuf], purpose: Purpose) -> Result<String> {
     let server = StandIn::start()?;
     let out = tempfile::tempdir()?;
     let home = tempfile::tempdir()?;
     let mut command = launch::jmeter(jmeter, home.path(), plugins);
     command.args(case.command_line(&server, out.path()));
-    let status = launch::to_end(command, TIME_MAX)?;
+    let status = launch::run_to_end(command, TIME_MAX)?;
     let recording = case.collect(&server, out.path(), status.code().unwrap_or(-1))?;
     if purpose == Purpose::Verify {
         return match differences(&case.expected()?, &recording) {
@@ -107,10 +106,10 @@ fn run_one(case: &Case, jmeter: &JMeter, plugins: &[PathBuf], purpose: Purpose) 
     text.push('\n');
     fs::write(case.dir.join("expected.json"), text)?;
     let log = fs::read_to_string(out.path().join("jmeter.log")).unwrap_or_default();
-    let complaints = log.lines().filter(|line| {
+    let warnings = log.lines().filter(|line| {
         (line.contains(" ERROR ") || line.contains(" WARN ")) && !line.contains("Removing JMeter property")
     });
-    Ok(complaints.fold(String::new(), |message, line| message + "\n    " + line))
+    Ok(warnings.fold(String::new(), |message, line| message + "\n    " + line))
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
-//! `cargo xtask conformance ticket`: the ticket workload in JMeter and in Busyhour, each against a fresh ticket shop.
+//! `cargo xtask conformance ticket`: runs the ticket workload in JMeter and in Busyhour, each with a new ticket shop.
 //!
-//! Twice each: once only to fill the shop, which is then read back, and once whole. The filling is one thread without
-//! chance, so its rows and what it leaves in the shop must be the same to the byte. The load after it draws orders
-//! and ids by chance; what is fixed in it is compared user by user and iteration by iteration, the rest by its shares.
+//! Each program runs it twice: once only to fill the shop, whose data are then read, and once completely. One thread
+//! fills the shop without random values, so that the rows and the data in the shop must be identical. The subsequent
+//! load draws orders and ids at random; its fixed parts are compared by user and iteration, the rest by shares.
 
 mod contender;
-mod done;
 mod iterations;
 mod rows;
+mod run_results;
 mod samples;
 mod shop;
 mod verdict;
@@ -17,15 +17,15 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use contender::Contender;
-use done::{Done, EVENTS, VENUES};
+use run_results::{EVENTS, RunResults, VENUES};
 use shop::Shop;
 use xtask_common::jmeter::JMeter;
 use xtask_common::{process, project};
 
-/// Seconds in which the users start, at most.
+/// The maximum ramp-up time in seconds.
 const RAMPUP_S_MAX: u64 = 5;
 
-/// Options of `ticket`.
+/// The options of `ticket`.
 #[derive(Debug, clap::Args)]
 pub struct Options {
     /// Length of the load in seconds, ramp-up included
@@ -43,12 +43,12 @@ pub struct Options {
 }
 
 impl Options {
-    /// Properties that fill the shop and send no load after it.
+    /// The properties for filling the shop without a load.
     fn filling(&self, port: u16) -> Vec<(&'static str, String)> {
         self.properties(port, 0, 1, 1)
     }
 
-    /// Properties of the whole plan.
+    /// The properties for the whole plan.
     fn whole(&self, port: u16) -> Vec<(&'static str, String)> {
         let rampup_s = (self.seconds / 4).clamp(1, RAMPUP_S_MAX);
         self.properties(port, self.users, rampup_s, self.seconds - rampup_s)
@@ -64,21 +64,21 @@ impl Options {
             ("IR", self.rate.to_string()),
             ("RAMPUP", rampup_s.to_string()),
             ("STEADYSTATE", steady_s.to_string()),
-            // The number of the row's iteration.
+            // Writes the number of the iteration into each row.
             ("sample_variables", rows::ITERATION.to_owned()),
         ]
     }
 }
 
-/// Runs both and compares.
+/// Runs both programs and compares the results.
 ///
 /// # Errors
-/// Fails when JMeter cannot be had, a run fails, or anything differs that must not.
+/// JMeter cannot be installed, a run fails, or there is an unexpected difference.
 pub fn run(options: &Options) -> Result<()> {
     let jmeter = Contender::JMeter(JMeter::obtain()?);
     let busyhour = project::busyhour(options.busyhour.as_deref(), "dev")?;
     let work = tempfile::tempdir()?;
-    // One port for all shops, so that URLs and the sizes of requests can be compared as they are.
+    // One port for all shops, so that URLs and request sizes are comparable.
     let port = process::free_port()?;
     println!(
         "ticket workload: {} users at {} requests/s for {} s, {VENUES} venues, {EVENTS} events",
@@ -101,10 +101,10 @@ fn both_runs(
     options: &Options,
     port: u16,
     folder: &Path,
-) -> Result<Done> {
+) -> Result<RunResults> {
     let plan = project::root().join("plans/monsterdr.jmx");
     let (first, second) = (folder.join("filling"), folder.join("whole"));
-    println!("  {} fills a shop", contender.name());
+    println!("  {} fills the shop", contender.name());
     let shop = Shop::start(busyhour, port, &first)?;
     let mut filling = contender.run(&plan, &options.filling(port), &first, options.seconds)?;
     let lists = shop.lists()?;
@@ -112,10 +112,10 @@ fn both_runs(
     println!("  {} runs the whole plan", contender.name());
     let shop = Shop::start(busyhour, port, &second)?;
     let mut whole = contender.run(&plan, &options.whole(port), &second, options.seconds)?;
-    let left = shop.bookings()?;
+    let bookings = shop.bookings()?;
     drop(shop);
     filling.errors.append(&mut whole.errors);
-    Ok(Done { filling: filling.rows, lists, whole: whole.rows, left, errors: filling.errors })
+    Ok(RunResults { filling: filling.rows, lists, whole: whole.rows, bookings, errors: filling.errors })
 }
 
 #[cfg(test)]

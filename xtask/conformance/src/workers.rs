@@ -1,4 +1,4 @@
-//! Several pieces of work at a time: most of the time of each goes by in other programs.
+//! Processes several items concurrently, because each of them mostly waits for other programs.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,18 +6,18 @@ use std::thread;
 
 use anyhow::Result;
 
-/// More at once than the cores of a small machine only slow one another down.
-const AT_ONCE: usize = 2;
+/// The number of concurrent items; more than the cores of a small machine would only slow each other down.
+const WORKERS: usize = 2;
 
-/// What `work` makes of each item, in the order of the items.
+/// Calls `work` with each item; returns the results in the order of the items.
 ///
 /// # Errors
-/// The first error of any of them; the rest of the items is then left.
-pub fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> Result<R> + Sync) -> Result<Vec<R>> {
+/// The first error; the remaining items are skipped.
+pub fn for_each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> Result<R> + Sync) -> Result<Vec<R>> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::with_capacity(items.len()));
     thread::scope(|scope| {
-        let workers: Vec<_> = (0..AT_ONCE)
+        let workers: Vec<_> = (0..WORKERS)
             .map(|_| {
                 scope.spawn(|| -> Result<()> {
                     loop {
@@ -34,7 +34,7 @@ pub fn each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> Result<R> + Sync
                 })
             })
             .collect();
-        // All are waited for, whichever failed.
+        // Waits for all workers, even if one has failed.
         let ended: Vec<_> =
             workers.into_iter().map(|worker| worker.join().expect("no panic in a worker")).collect();
         ended.into_iter().collect::<Result<()>>()
@@ -53,12 +53,15 @@ mod tests {
     #[test]
     fn results_are_in_the_order_of_the_items() {
         let items: Vec<u32> = (0..50).collect();
-        assert_eq!(each(&items, |item| Ok(item * 2)).unwrap(), (0..50).map(|n| n * 2).collect::<Vec<_>>());
+        assert_eq!(
+            for_each(&items, |item| Ok(item * 2)).unwrap(),
+            (0..50).map(|n| n * 2).collect::<Vec<_>>()
+        );
     }
 
     #[test]
-    fn the_first_error_ends_the_work() {
-        let error = each(&[1, 2, 3], |item| if *item == 2 { bail!("no {item}") } else { Ok(()) });
+    fn the_first_error_stops_the_work() {
+        let error = for_each(&[1, 2, 3], |item| if *item == 2 { bail!("no {item}") } else { Ok(()) });
         assert_eq!(error.unwrap_err().to_string(), "no 2");
     }
 }

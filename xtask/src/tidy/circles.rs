@@ -1,28 +1,28 @@
-//! No circles between the files of a crate: if a file imports from another, that one does not lead back to it.
+//! Finds cycles of imports between the files of a crate.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use anyhow::{Result, ensure};
 
 use super::finding::Finding;
-use super::imports::{self, Arrows};
+use super::imports::{self, ImportGraph};
 use super::tree::File;
 
-/// Files of a crate that import from each other in a circle, by their paths from the root.
-type Circle<'a> = BTreeSet<&'a str>;
+/// Files of a crate that import from each other in a cycle, by their paths from the root.
+type Cycle<'a> = BTreeSet<&'a str>;
 
-/// Finds the circles of all crates.
+/// Finds the import cycles of all crates.
 ///
 /// # Errors
-/// Fails if a source cannot be read.
+/// A source cannot be read.
 pub fn check(files: &[File]) -> Result<Vec<Finding>> {
     let mut findings = Vec::new();
     for directory in files.iter().filter_map(|file| file.path.strip_suffix("/Cargo.toml")) {
-        let arrows = imports::arrows(files, directory)?;
-        findings.extend(find(&arrows).iter().map(|circle| {
-            let names: Vec<&str> = circle.iter().map(|file| &file[directory.len() + 1..]).collect();
+        let graph = imports::import_graph(files, directory)?;
+        findings.extend(find(&graph).iter().map(|cycle| {
+            let names: Vec<&str> = cycle.iter().map(|file| &file[directory.len() + 1..]).collect();
             let what = format!(
-                "circle of imports: {}; `cargo xtask tidy --circles {directory}` prints it",
+                "import cycle: {}; `cargo xtask tidy --circles {directory}` prints it",
                 names.join(", ")
             );
             Finding::new(directory, what)
@@ -31,50 +31,50 @@ pub fn check(files: &[File]) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Prints the circles of the crate in `directory` with the imports between their files.
+/// Prints the cycles of the crate in `directory` with the imports between their files.
 ///
 /// # Errors
-/// Fails if a source cannot be read.
+/// A source cannot be read.
 pub fn print(files: &[File], directory: &str) -> Result<()> {
-    let arrows = imports::arrows(files, directory)?;
+    let graph = imports::import_graph(files, directory)?;
     ensure!(
-        !arrows.is_empty(),
-        "{directory:?} has no sources; name the directory of a crate, such as crates/http"
+        !graph.is_empty(),
+        "{directory:?} has no sources; use the directory of a crate, such as crates/http"
     );
-    let circles = find(&arrows);
-    println!("{directory}: {} circles", circles.len());
-    for circle in circles {
-        println!("\ncircle of {} files", circle.len());
-        for file in &circle {
-            let targets = arrows[*file].iter().map(String::as_str);
-            let inside: Vec<&str> = targets.filter(|target| circle.contains(target)).collect();
+    let cycles = find(&graph);
+    println!("{directory}: {} cycles", cycles.len());
+    for cycle in cycles {
+        println!("\ncycle of {} files", cycle.len());
+        for file in &cycle {
+            let targets = graph[*file].iter().map(String::as_str);
+            let inside: Vec<&str> = targets.filter(|target| cycle.contains(target)).collect();
             println!("  {file} imports from {}", inside.join(", "));
         }
     }
     Ok(())
 }
 
-/// The circles of one crate: largest sets of files that all lead to each other.
-fn find(arrows: &Arrows) -> Vec<Circle<'_>> {
+/// The cycles of one crate: maximal sets of files that all import from each other, directly or indirectly.
+fn find(graph: &ImportGraph) -> Vec<Cycle<'_>> {
     let reached: BTreeMap<&str, BTreeSet<&str>> =
-        arrows.keys().map(|file| (file.as_str(), reachable(file, arrows))).collect();
-    let mut circles: Vec<Circle<'_>> = Vec::new();
+        graph.keys().map(|file| (file.as_str(), reachable(file, graph))).collect();
+    let mut cycles: Vec<Cycle<'_>> = Vec::new();
     for (file, targets) in &reached {
-        if !targets.contains(file) || circles.iter().any(|circle| circle.contains(file)) {
+        if !targets.contains(file) || cycles.iter().any(|cycle| cycle.contains(file)) {
             continue;
         }
-        circles.push(targets.iter().copied().filter(|target| reached[target].contains(file)).collect());
+        cycles.push(targets.iter().copied().filter(|target| reached[target].contains(file)).collect());
     }
-    circles
+    cycles
 }
 
-/// The files that the imports of `file` lead to; `file` itself only if it is in a circle.
-fn reachable<'a>(file: &str, arrows: &'a Arrows) -> BTreeSet<&'a str> {
+/// The files that `file` imports from, directly or indirectly; `file` itself only if it is in a cycle.
+fn reachable<'a>(file: &str, graph: &'a ImportGraph) -> BTreeSet<&'a str> {
     let mut reached = BTreeSet::new();
-    let mut open: Vec<&str> = arrows[file].iter().map(String::as_str).collect();
+    let mut open: Vec<&str> = graph[file].iter().map(String::as_str).collect();
     while let Some(next) = open.pop() {
         if reached.insert(next) {
-            open.extend(arrows[next].iter().map(String::as_str));
+            open.extend(graph[next].iter().map(String::as_str));
         }
     }
     reached
@@ -100,12 +100,12 @@ mod tests {
     }
 
     #[test]
-    fn imports_in_one_direction_are_no_circle() {
+    fn imports_in_one_direction_are_not_a_cycle() {
         assert_eq!(findings(&[("a", "b c"), ("b", "c"), ("c", "")]), [""; 0]);
     }
 
     #[test]
-    fn each_circle_is_found() {
+    fn all_cycles_are_found() {
         let found = findings(&[("a", "b"), ("b", "c"), ("c", "a"), ("d", "a e"), ("e", "d")]);
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(found[0].contains("src/a.rs, src/b.rs, src/c.rs;"), "{found:?}");

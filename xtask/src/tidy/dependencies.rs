@@ -1,4 +1,4 @@
-//! Care for dependencies: where they come from, under which licence, and how often the same one is built.
+//! Checks the dependencies: their source, licence, and the number of versions of each package.
 
 use std::collections::BTreeMap;
 
@@ -6,23 +6,24 @@ use super::finding::Finding;
 use super::licences;
 use super::metadata::{Package, VENDORED};
 
-/// A name that is built in more versions than this costs every clean build and hides a stale dependency.
+/// The maximum number of versions of a package; more increase the time of clean builds and hide stale dependencies.
 const VERSIONS_MAX: usize = 2;
 
-/// Names that are built twice, at most; beyond that the dependencies need a review. Five of them are the hashes of RustCrypto, of
-/// which the WebSocket handshake uses one generation and the key stores another; big integers are one of Parquet's.
+/// The maximum number of packages with several versions; beyond this number, the dependencies need a review. Five of
+/// them are the hashes of RustCrypto, of which the WebSocket handshake and the key stores use different generations;
+/// Parquet uses another version of big integers.
 const DUPLICATES_MAX: usize = 15;
 
 const CRATES_IO: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// Names with more versions than that, with the reason.
+/// Packages with more versions, with the reason.
 const MANY_VERSIONS: &[(&str, &str)] =
     &[("getrandom", "ring is on 0.2, rand 0.9 on 0.3, and the rand 0.10 of proptest on 0.4")];
 
-/// Packages whose licence field is incomplete: name, and the licence that their files state.
-const READ_BY_HAND: &[(&str, &str)] = &[];
+/// Packages without a complete licence field: the name, and the licence in their files.
+const MANUAL_LICENCES: &[(&str, &str)] = &[];
 
-/// Checks every package of the graph.
+/// Checks all packages of the dependency graph.
 pub fn check(packages: &[Package]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for package in packages {
@@ -35,14 +36,13 @@ pub fn check(packages: &[Package]) -> Vec<Finding> {
             }
             Some(_) => {}
         }
-        let by_hand =
-            READ_BY_HAND.iter().find(|(name, _)| *name == package.name).map(|(_, licence)| *licence);
-        match package.licence.as_deref().or(by_hand) {
-            None => {
-                findings.push(Finding::new(&place, "states no licence; read it and note it in READ_BY_HAND"))
-            }
+        let manual =
+            MANUAL_LICENCES.iter().find(|(name, _)| *name == package.name).map(|(_, licence)| *licence);
+        match package.licence.as_deref().or(manual) {
+            None => findings
+                .push(Finding::new(&place, "has no licence field; add its licence to MANUAL_LICENCES")),
             Some(expression) if !licences::is_allowed(expression) => {
-                findings.push(Finding::new(&place, format!("its licence {expression:?} is not on the list")));
+                findings.push(Finding::new(&place, format!("its licence {expression:?} is not allowed")));
             }
             Some(_) => {}
         }
@@ -67,7 +67,7 @@ pub fn check(packages: &[Package]) -> Vec<Finding> {
     findings
 }
 
-/// What is worth knowing, but in order.
+/// Notes that are not violations of a rule.
 pub fn notes(packages: &[Package]) -> Vec<String> {
     let duplicates = duplicates(packages);
     let list: Vec<String> =
@@ -86,13 +86,13 @@ fn duplicates(packages: &[Package]) -> BTreeMap<&str, Vec<&str>> {
 
 fn check_member(package: &Package) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let wanted = [
-        ("lints", "workspace = true", "the lints of the workspace bind every crate"),
-        ("package", "license.workspace = true", "one licence for the whole"),
-        ("package", "rust-version.workspace = true", "one oldest compiler for the whole"),
+    let required = [
+        ("lints", "workspace = true", "the workspace's lints apply to all crates"),
+        ("package", "license.workspace = true", "all crates have the same licence"),
+        ("package", "rust-version.workspace = true", "all crates have the same minimum Rust version"),
     ];
-    for (section, line, why) in wanted {
-        if !section_holds(&package.manifest, section, line) {
+    for (section, line, why) in required {
+        if !section_contains(&package.manifest, section, line) {
             findings.push(Finding::new(
                 &package.name,
                 format!("its Cargo.toml lacks `{line}` under [{section}]: {why}"),
@@ -102,7 +102,7 @@ fn check_member(package: &Package) -> Vec<Finding> {
     findings
 }
 
-fn section_holds(manifest: &str, section: &str, line: &str) -> bool {
+fn section_contains(manifest: &str, section: &str, line: &str) -> bool {
     let header = format!("[{section}]");
     let mut inside = false;
     for text in manifest.lines().map(str::trim) {
@@ -122,7 +122,7 @@ mod tests {
     const MANIFEST: &str = "[package]\nname = \"x\"\nlicense.workspace = true\nrust-version.workspace = true\n\n\
                             [lints]\nworkspace = true\n";
 
-    fn foreign(name: &str, version: &str, licence: Option<&str>) -> Package {
+    fn external(name: &str, version: &str, licence: Option<&str>) -> Package {
         Package {
             name: name.to_owned(),
             version: version.to_owned(),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_member_binds_itself_to_the_workspace() {
+    fn members_inherit_from_the_workspace() {
         let licence = Some("MIT OR Apache-2.0".to_owned());
         let good = Package { manifest: MANIFEST.to_owned(), licence: licence.clone(), ..Package::default() };
         assert_eq!(check(&[good]), []);
@@ -143,22 +143,22 @@ mod tests {
     }
 
     #[test]
-    fn licences_and_sources_are_looked_at() {
+    fn licences_and_sources_are_checked() {
         let fork = Package {
             source: Some("git+https://example.org/x".to_owned()),
-            ..foreign("x", "1.0.0", Some("MIT"))
+            ..external("x", "1.0.0", Some("MIT"))
         };
         let findings =
-            check(&[foreign("a", "1.0.0", None), foreign("b", "1.0.0", Some("GPL-3.0-only")), fork]);
+            check(&[external("a", "1.0.0", None), external("b", "1.0.0", Some("GPL-3.0-only")), fork]);
         assert_eq!(findings.len(), 3, "{findings:?}");
     }
 
     #[test]
-    fn two_versions_are_a_note_and_three_a_finding() {
-        let mut packages = vec![foreign("a", "1.0.0", Some("MIT")), foreign("a", "2.0.0", Some("MIT"))];
+    fn two_versions_are_a_note_and_three_are_a_finding() {
+        let mut packages = vec![external("a", "1.0.0", Some("MIT")), external("a", "2.0.0", Some("MIT"))];
         assert_eq!(check(&packages), []);
         assert_eq!(notes(&packages), ["built more than once: a (1.0.0, 2.0.0)"]);
-        packages.push(foreign("a", "3.0.0", Some("MIT")));
+        packages.push(external("a", "3.0.0", Some("MIT")));
         assert_eq!(check(&packages).len(), 1);
     }
 }

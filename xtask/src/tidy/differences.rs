@@ -1,4 +1,5 @@
-//! The page of differences from JMeter: what it names exists, and it names every case that is known to differ.
+//! Checks the page of differences from JMeter: all cases and tests on it exist, and it contains all cases with known
+//! differences.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,29 +12,29 @@ use xtask_common::markers::replace_part;
 use super::finding::Finding;
 use super::tree::File;
 
-/// The page.
+/// The path of the page.
 const PAGE: &str = "docs/jmeter-differences.md";
-/// The cases that differ, with the reasons.
+/// The path of the list of cases with known differences and reasons.
 const KNOWN: &str = "conformance/known-differences.json";
-/// Name of the part of the page that contains the list.
+/// The name of the part of the page that contains the list.
 const MARK: &str = "known";
 
-/// Writes the list of cases that are known to differ into the page.
+/// Writes the list of cases with known differences into the page.
 ///
 /// # Errors
-/// Fails when a file cannot be read or written.
+/// A file cannot be read or written.
 pub fn write(root: &Path) -> Result<()> {
     let list = list(&fs::read_to_string(root.join(KNOWN))?)?;
     let page = fs::read_to_string(root.join(PAGE))?;
     fs::write(root.join(PAGE), replace_part(&page, MARK, &list)?)?;
-    println!("{PAGE} is written");
+    println!("updated {PAGE}");
     Ok(())
 }
 
-/// The list of cases for the page.
+/// Formats the list of cases for the page.
 ///
 /// # Errors
-/// Fails when the text is not a JSON object of texts.
+/// The text is not a JSON object of texts.
 fn list(known: &str) -> Result<String> {
     let known: BTreeMap<String, String> =
         serde_json::from_str(known).with_context(|| format!("{KNOWN} is not an object of texts"))?;
@@ -44,7 +45,7 @@ fn list(known: &str) -> Result<String> {
     Ok(out)
 }
 
-/// Compares the page with the tree.
+/// Checks the page against the files of the tree.
 pub(super) fn check(files: &[File]) -> Vec<Finding> {
     let text = |path: &str| files.iter().find(|file| file.path == path).map(|file| file.text.as_str());
     let (Some(page), Some(known)) = (text(PAGE), text(KNOWN)) else {
@@ -60,15 +61,15 @@ pub(super) fn check(files: &[File]) -> Vec<Finding> {
         Err(error) => findings.push(Finding::new(KNOWN, error.to_string())),
     }
     for (number, line) in (1..).zip(page.lines()) {
-        for name in pins(line) {
-            let there = match name.split_once("::") {
+        for name in references(line) {
+            let exists = match name.split_once("::") {
                 Some((file, test)) => {
                     text(file).is_some_and(|source| source.contains(&format!("fn {test}(")))
                 }
                 None => text(&format!("conformance/cases/{name}/plan.jmx")).is_some(),
             };
-            if !there {
-                let what = format!("names {name}, which is neither a case nor a test (FILE::NAME)");
+            if !exists {
+                let what = format!("contains {name}, which is neither a case nor a test (FILE::NAME)");
                 findings.push(Finding::new(format!("{PAGE}:{number}"), what));
             }
         }
@@ -76,8 +77,8 @@ pub(super) fn check(files: &[File]) -> Vec<Finding> {
     findings
 }
 
-/// What a row of a table with four columns names in its last.
-fn pins(line: &str) -> Vec<&str> {
+/// The names in the last cell of a table row with four cells.
+fn references(line: &str) -> Vec<&str> {
     let cells: Vec<_> = line.trim().trim_matches('|').split('|').collect();
     if cells.len() != 4 || !line.starts_with('|') {
         return Vec::new();
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_named_must_be_there_and_what_differs_must_be_named() {
+    fn named_cases_must_exist_and_known_differences_must_be_listed() {
         let list = list("{\"a-case\": \"because\"}").unwrap();
         let good = format!("| J | B | why | `a-case`, `crates/x/tests/y.rs::holds` |\n{list}");
         assert_eq!(check(&tree(&good)), []);

@@ -1,18 +1,18 @@
-//! What a check found.
+//! The findings of checks.
 
 use std::fmt;
 
-/// One thing that is out of order.
+/// A violation of a rule.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Finding {
     /// The file and line, or the package.
     pub place: String,
-    /// What is out of order, why it matters, and what to do.
+    /// The violation, its reason, and how to fix it.
     pub what: String,
 }
 
 impl Finding {
-    /// A finding at `place`.
+    /// Creates a finding at `place`.
     pub fn new(place: impl Into<String>, what: impl Into<String>) -> Self {
         Self { place: place.into(), what: what.into() }
     }

@@ -1,7 +1,7 @@
-//! Which files of a crate import from which others, read from the tokens of their sources.
+//! Determines the imports between the files of a crate from the tokens of their sources.
 //!
-//! An import counts for the file that defines the imported name: re-exports are followed. A re-export by itself is not an
-//! import, unless the file that re-exports a name also uses it. Code for tests only is not read.
+//! An import refers to the file that defines the imported name: re-exports are followed. A re-export by itself is not
+//! an import, unless the file that re-exports a name also uses it. Test code is ignored.
 
 use anyhow::anyhow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,23 +11,23 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
 use super::tree::File;
 
-/// Re-exports of re-exports are followed this far.
+/// The maximum depth to which re-exports of re-exports are followed.
 const REEXPORTS_MAX: usize = 8;
 
-/// Keywords that are followed by the name that they define.
+/// Keywords that precede the name of a definition.
 const DEFINING: [&str; 8] = ["struct", "enum", "union", "trait", "type", "fn", "const", "static"];
 
-/// Names of modules from the crate's root; empty for the root.
+/// The names of modules from the crate's root; empty for the root.
 type ModulePath = Vec<String>;
 
-/// Files by path, each with the files that it imports from.
-pub type Arrows = BTreeMap<String, BTreeSet<String>>;
+/// The files by path, each with the files from which it imports.
+pub type ImportGraph = BTreeMap<String, BTreeSet<String>>;
 
 /// The imports between the files of the crate in `directory`.
 ///
 /// # Errors
-/// Fails if a source is not a sequence of Rust tokens.
-pub fn arrows(files: &[File], directory: &str) -> anyhow::Result<Arrows> {
+/// A source is not a sequence of Rust tokens.
+pub fn import_graph(files: &[File], directory: &str) -> anyhow::Result<ImportGraph> {
     let mut modules = BTreeMap::new();
     let root = format!("{directory}/src/");
     let is_library = files.iter().any(|file| file.path == format!("{root}lib.rs"));
@@ -38,13 +38,13 @@ pub fn arrows(files: &[File], directory: &str) -> anyhow::Result<Arrows> {
         let source = Source::read(file, &path).map_err(|error| anyhow!("{}: {error}", file.path))?;
         modules.insert(path, source);
     }
-    let only_for_tests: BTreeSet<ModulePath> =
+    let test_only: BTreeSet<ModulePath> =
         modules.values().flat_map(|source| source.test_modules.iter().cloned()).collect();
-    modules.retain(|path, _| !(1..=path.len()).any(|length| only_for_tests.contains(&path[..length])));
-    Ok(Modules(modules).arrows())
+    modules.retain(|path, _| !(1..=path.len()).any(|length| test_only.contains(&path[..length])));
+    Ok(Modules(modules).graph())
 }
 
-/// The module in the file at `path` below `src`; none for the files of further programs.
+/// The module in the file at `path` below `src`; `None` for the files of other programs.
 fn module_path(path: &str, is_library: bool) -> Option<ModulePath> {
     let stem = path.strip_suffix(".rs")?;
     if stem.starts_with("bin/") || stem == "main" && is_library {
@@ -63,22 +63,22 @@ struct Import {
     /// The module with the declaration.
     scope: ModulePath,
     path: Vec<String>,
-    /// The name there; `*` for all names.
+    /// The name in that module; `*` for all names.
     name: String,
     is_public: bool,
 }
 
-/// What matters of one file.
+/// The relevant content of a file.
 #[derive(Debug, Default)]
 struct Source {
     file: String,
     imports: Vec<Import>,
-    /// Paths in code, with the module where they occur.
+    /// The paths in code, with the modules in which they occur.
     paths: Vec<(ModulePath, Vec<String>)>,
-    /// Identifiers outside of `use` declarations.
-    words: BTreeSet<String>,
+    /// The identifiers outside of `use` declarations.
+    identifiers: BTreeSet<String>,
     defined: BTreeSet<String>,
-    /// Modules with files of their own that are compiled for tests only.
+    /// Modules in separate files that are compiled only for tests.
     test_modules: Vec<ModulePath>,
 }
 
@@ -102,22 +102,22 @@ impl Source {
                     self.walk(group.stream(), scope);
                     at + 1
                 }
-                TokenTree::Ident(ident) => self.read_word(&tokens, at, &ident.to_string(), scope),
+                TokenTree::Ident(ident) => self.read_item(&tokens, at, &ident.to_string(), scope),
                 _ => at + 1,
             };
         }
     }
 
-    /// Parses the item that begins with the identifier at `at`; returns the position behind it.
-    fn read_word(&mut self, tokens: &[TokenTree], at: usize, word: &str, scope: &[String]) -> usize {
+    /// Parses the item that begins with the identifier at `at`; returns the position after it.
+    fn read_item(&mut self, tokens: &[TokenTree], at: usize, word: &str, scope: &[String]) -> usize {
         match (word, tokens.get(at + 1)) {
-            // Visibility: `pub(in path)` imports nothing.
+            // `pub(in path)` is a visibility and not an import.
             ("pub", Some(TokenTree::Group(group))) if group.delimiter() == Delimiter::Parenthesis => at + 2,
             ("use", Some(next)) if !is_punctuation(next, '<') => self.read_use(tokens, at, scope),
             ("mod", Some(TokenTree::Ident(name))) => {
                 self.defined.insert(name.to_string());
                 let Some(TokenTree::Group(body)) = tokens.get(at + 2) else { return at + 2 };
-                self.walk(body.stream(), &joined(scope, &[name.to_string()]));
+                self.walk(body.stream(), &concat(scope, &[name.to_string()]));
                 at + 3
             }
             (keyword, Some(TokenTree::Ident(name))) if DEFINING.contains(&keyword) => {
@@ -126,7 +126,7 @@ impl Source {
             }
             _ => {
                 let (path, after) = path_at(tokens, at);
-                self.words.insert(path[0].clone());
+                self.identifiers.insert(path[0].clone());
                 if path.len() > 1 {
                     self.paths.push((scope.to_vec(), path));
                 }
@@ -144,7 +144,7 @@ impl Source {
         at + length
     }
 
-    /// Skips the item that begins at `at`; notes a module in a file of its own.
+    /// Skips the item that begins at `at`; records a module in a separate file.
     fn skip_item(&mut self, tokens: &[TokenTree], mut at: usize, scope: &[String]) -> usize {
         let mut is_use = false;
         while let Some(token) = tokens.get(at) {
@@ -155,7 +155,7 @@ impl Source {
                         (tokens.get(at + 1), tokens.get(at + 2))
                         && is_punctuation(end, ';')
                     {
-                        self.test_modules.push(joined(scope, &[name.to_string()]));
+                        self.test_modules.push(concat(scope, &[name.to_string()]));
                     }
                 }
                 TokenTree::Punct(end) if end.as_char() == ';' => return at + 1,
@@ -168,7 +168,7 @@ impl Source {
     }
 }
 
-/// Whether the group at `at` is that of an attribute `#[cfg(test)]`, or of another that needs `test`.
+/// Whether the group at `at` belongs to an attribute `#[cfg(test)]` or to another condition that requires `test`.
 fn is_test_attribute(tokens: &[TokenTree], at: usize) -> bool {
     let TokenTree::Group(group) = &tokens[at] else { return false };
     if group.delimiter() != Delimiter::Bracket || at == 0 || !is_punctuation(&tokens[at - 1], '#') {
@@ -177,19 +177,19 @@ fn is_test_attribute(tokens: &[TokenTree], at: usize) -> bool {
     let inside: Vec<TokenTree> = group.stream().into_iter().collect();
     match inside.as_slice() {
         [TokenTree::Ident(name), TokenTree::Group(condition)] if name == "cfg" => {
-            let words = words_of(condition.stream());
+            let words = identifiers_in(condition.stream());
             words.iter().any(|word| word == "test") && !words.iter().any(|word| word == "not")
         }
         _ => false,
     }
 }
 
-fn words_of(tokens: TokenStream) -> Vec<String> {
+fn identifiers_in(tokens: TokenStream) -> Vec<String> {
     let mut words = Vec::new();
     for token in tokens {
         match token {
             TokenTree::Ident(ident) => words.push(ident.to_string()),
-            TokenTree::Group(group) => words.extend(words_of(group.stream())),
+            TokenTree::Group(group) => words.extend(identifiers_in(group.stream())),
             _ => {}
         }
     }
@@ -210,7 +210,7 @@ fn is_punctuation(token: &TokenTree, character: char) -> bool {
     matches!(token, TokenTree::Punct(found) if found.as_char() == character)
 }
 
-/// The identifiers joined by `::` from `at`, and the position after them.
+/// The path of identifiers joined by `::` at `at`, and the position after it.
 fn path_at(tokens: &[TokenTree], mut at: usize) -> (Vec<String>, usize) {
     let mut path = Vec::new();
     while let Some(TokenTree::Ident(ident)) = tokens.get(at) {
@@ -224,14 +224,14 @@ fn path_at(tokens: &[TokenTree], mut at: usize) -> (Vec<String>, usize) {
     (path, at)
 }
 
-/// The paths of a tree of `use`, each with the name that it gets.
+/// The paths in a `use` tree, each with its name in the importing module.
 fn use_tree(tokens: &[TokenTree], prefix: &[String]) -> Vec<(Vec<String>, String)> {
     let mut found = Vec::new();
-    // A comma at the end leaves an empty branch, which would be an import of the prefix.
+    // A trailing comma results in an empty branch, which would be an import of the prefix.
     let branches = tokens.split(|token| is_punctuation(token, ','));
     for branch in branches.filter(|branch| !branch.is_empty()) {
         let (words, at) = path_at(branch, 0);
-        let mut path = joined(prefix, &words);
+        let mut path = concat(prefix, &words);
         match branch.get(at) {
             Some(TokenTree::Group(group)) => {
                 let inside: Vec<TokenTree> = group.stream().into_iter().collect();
@@ -248,7 +248,7 @@ fn use_tree(tokens: &[TokenTree], prefix: &[String]) -> Vec<(Vec<String>, String
         if path.len() > 1 && path.last().is_some_and(|word| word == "self") {
             path.pop();
         }
-        // After the path, `as NAME`.
+        // The path may be followed by `as NAME`.
         let renamed = match branch.get(at..) {
             Some([TokenTree::Ident(word), TokenTree::Ident(name)]) if word == "as" => Some(name.to_string()),
             _ => None,
@@ -260,27 +260,27 @@ fn use_tree(tokens: &[TokenTree], prefix: &[String]) -> Vec<(Vec<String>, String
     found
 }
 
-fn joined(start: &[String], end: &[String]) -> Vec<String> {
+fn concat(start: &[String], end: &[String]) -> Vec<String> {
     [start, end].concat()
 }
 
-/// The files of a crate by the modules in them.
+/// The sources of a crate by module.
 struct Modules(BTreeMap<ModulePath, Source>);
 
 impl Modules {
-    fn arrows(&self) -> Arrows {
+    fn graph(&self) -> ImportGraph {
         self.0.values().map(|source| (source.file.clone(), self.targets(source))).collect()
     }
 
     fn targets(&self, source: &Source) -> BTreeSet<String> {
         let imports = source.imports.iter();
-        let used = imports.filter(|import| !import.is_public || source.words.contains(&import.name));
+        let used = imports.filter(|import| !import.is_public || source.identifiers.contains(&import.name));
         let imported = used.filter_map(|import| self.resolve(&import.scope, &import.path, 0));
         let named = source.paths.iter().filter_map(|(scope, path)| self.resolve(scope, path, 0));
         imported.chain(named).map(|target| target.file.clone()).filter(|file| *file != source.file).collect()
     }
 
-    /// The file that defines what `path` names in the module `scope`; none if it is of another crate.
+    /// The file that defines the item at `path` in the module `scope`; `None` if it belongs to another crate.
     fn resolve(&self, scope: &[String], path: &[String], depth: usize) -> Option<&Source> {
         let first = path.first()?;
         let mut rest = &path[1..];
@@ -294,17 +294,17 @@ impl Modules {
             }
         };
         let is_relative = rest.len() == path.len();
-        if is_relative && !self.0.contains_key(&joined(scope, &path[..1])) {
+        if is_relative && !self.0.contains_key(&concat(scope, &path[..1])) {
             return None;
         }
         while rest.first().is_some_and(|word| word == "super") {
             start.pop();
             rest = &rest[1..];
         }
-        self.definition(&joined(&start, rest), depth)
+        self.definition(&concat(&start, rest), depth)
     }
 
-    /// The file that defines what has this path from the root.
+    /// The file that defines the item with this path from the root.
     fn definition(&self, path: &[String], depth: usize) -> Option<&Source> {
         let length = (0..=path.len()).rev().find(|&length| self.0.contains_key(&path[..length]))?;
         let module = &self.0[&path[..length]];
@@ -314,11 +314,11 @@ impl Modules {
         }
         let of_module = || module.imports.iter().filter(|import| import.scope == path[..length]);
         if let Some(import) = of_module().find(|import| import.name == *name && import.path.len() > 1) {
-            return self.resolve(&import.scope, &joined(&import.path, &path[length + 1..]), depth + 1);
+            return self.resolve(&import.scope, &concat(&import.path, &path[length + 1..]), depth + 1);
         }
         let globs = of_module().filter(|import| import.name == "*");
         let from_globs = globs.filter_map(|import| {
-            self.resolve(&import.scope, &joined(&import.path, &path[length..]), depth + 1)
+            self.resolve(&import.scope, &concat(&import.path, &path[length..]), depth + 1)
         });
         Some(from_globs.into_iter().find(|target| target.defined.contains(name)).unwrap_or(module))
     }
@@ -328,15 +328,15 @@ impl Modules {
 mod tests {
     use super::*;
 
-    /// The arrows of a crate with these files below `src`, one `from > to` per line.
-    fn arrows_of(files: &[(&str, &str)]) -> Vec<String> {
+    /// The imports of a crate with these files below `src`, one `from > to` per line.
+    fn imports_of(files: &[(&str, &str)]) -> Vec<String> {
         let files: Vec<File> = files
             .iter()
             .map(|(name, text)| File { path: format!("crates/x/src/{name}"), text: (*text).to_owned() })
             .collect();
         let short = |path: &str| path.trim_start_matches("crates/x/src/").trim_end_matches(".rs").to_owned();
-        let arrows = arrows(&files, "crates/x").unwrap();
-        arrows
+        let graph = import_graph(&files, "crates/x").unwrap();
+        graph
             .iter()
             .flat_map(|(from, targets)| {
                 targets.iter().map(move |to| format!("{} > {}", short(from), short(to)))
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn imports_and_paths_point_to_the_file_of_the_name() {
+    fn imports_and_paths_refer_to_the_file_of_the_definition() {
         let files = [
             ("lib.rs", "mod a; mod b; mod c;"),
             ("a.rs", "use crate::b::{self, deep::{X, Y as Z}}; use std::fs;"),
@@ -353,40 +353,40 @@ mod tests {
             ("b/deep.rs", "pub struct X; pub struct Y; pub fn h() {}"),
             ("c.rs", "/* crate::a::x() */ pub fn g() { \"crate::a::x()\"; }"),
         ];
-        assert_eq!(arrows_of(&files), ["a > b", "a > b/deep", "b > b/deep", "b > c"]);
+        assert_eq!(imports_of(&files), ["a > b", "a > b/deep", "b > b/deep", "b > c"]);
     }
 
     #[test]
-    fn a_comma_at_the_end_of_a_list_imports_nothing() {
+    fn trailing_commas_are_not_imports() {
         let files = [("lib.rs", "mod a; mod b;"), ("a.rs", "use crate::{b,};"), ("b.rs", "")];
-        assert_eq!(arrows_of(&files), ["a > b"]);
+        assert_eq!(imports_of(&files), ["a > b"]);
     }
 
     #[test]
-    fn a_reexport_is_followed_and_is_not_an_import() {
+    fn reexports_are_followed_and_are_not_imports() {
         let files = [
             ("lib.rs", "mod a; mod b; pub use a::A; pub use b::*;"),
             ("a.rs", "use crate::B; pub struct A;"),
             ("b.rs", "pub struct B;"),
         ];
-        assert_eq!(arrows_of(&files), ["a > b"]);
+        assert_eq!(imports_of(&files), ["a > b"]);
     }
 
     #[test]
-    fn a_reexported_name_that_the_file_uses_is_an_import() {
+    fn used_reexports_are_imports() {
         let files = [("lib.rs", "mod a; pub use a::A; fn f() -> A {}"), ("a.rs", "pub struct A;")];
-        assert_eq!(arrows_of(&files), ["lib > a"]);
+        assert_eq!(imports_of(&files), ["lib > a"]);
     }
 
     #[test]
-    fn tests_do_not_count() {
+    fn test_code_is_ignored() {
         let files = [
             ("lib.rs", "mod a; mod b; #[cfg(test)] mod tests;"),
             ("a.rs", "#[cfg(test)] use crate::b::{B}; #[cfg(test)] mod tests { use crate::b::B; }"),
             ("b.rs", "#[cfg(not(test))] use crate::a::A;"),
             ("tests.rs", "use crate::a::A;"),
         ];
-        assert_eq!(arrows_of(&files), ["b > a"]);
+        assert_eq!(imports_of(&files), ["b > a"]);
     }
 
     #[test]
@@ -399,6 +399,6 @@ mod tests {
             ),
             ("b.rs", "pub struct B;"),
         ];
-        assert_eq!(arrows_of(&files), ["a > b"]);
+        assert_eq!(imports_of(&files), ["a > b"]);
     }
 }

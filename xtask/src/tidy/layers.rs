@@ -1,9 +1,9 @@
-//! The layers: which crate may depend on which.
+//! Checks the allowed dependencies between crates (the layers).
 
 use super::finding::Finding;
 use super::metadata::{Package, Use};
 
-/// What a crate may depend on, and what only its tests may.
+/// The allowed dependencies of a crate and of its tests.
 struct CrateRule {
     name: &'static str,
     may_use: &'static [&'static str],
@@ -14,7 +14,7 @@ const fn crate_rule(name: &'static str, may_use: &'static [&'static str]) -> Cra
     CrateRule { name, may_use, tests_may_use: &[] }
 }
 
-/// From the lowest layer up; names without the prefix `busyhour-`. `*` allows all crates of the workspace.
+/// The rules from the lowest layer to the highest; names without the prefix `busyhour-`.
 const LAYERS: &[CrateRule] = &[
     // Layer 0: data types that all crates use.
     crate_rule("diagnostic", &[]),
@@ -25,7 +25,7 @@ const LAYERS: &[CrateRule] = &[
     crate_rule("java", &["diagnostic"]),
     crate_rule("jsonpath", &["java", "limits", "slices"]),
     CrateRule { name: "arrivals", may_use: &[], tests_may_use: &["stats"] },
-    // Layer 1: the plan as written, the machine that runs programs, the expression languages.
+    // Layer 1: the plan format, the execution of programs, the expression languages.
     CrateRule { name: "plan", may_use: &["diagnostic"], tests_may_use: &["limits"] },
     crate_rule("program", &["diagnostic", "record", "arrivals", "limits", "slices"]),
     crate_rule("engine", &["program", "record", "arrivals", "limits", "slices"]),
@@ -35,7 +35,7 @@ const LAYERS: &[CrateRule] = &[
     crate_rule("analysis", &["record", "stats", "arrivals"]),
     crate_rule("queueing", &["diagnostic", "stats"]),
     crate_rule("simulation", &["queueing", "stats"]),
-    // Layer 2: adapters, and the compiler that joins them to plans.
+    // Layer 2: adapters, and the compiler that uses them for plans.
     crate_rule(
         "functions",
         &["java", "program", "script", "oro", "xml", "record", "limits", "slices", "diagnostic"],
@@ -160,34 +160,34 @@ const LAYERS: &[CrateRule] = &[
     },
 ];
 
-/// Compares the dependencies among our packages with the table.
+/// Checks the dependencies between the packages of the workspace against the table.
 pub fn check(packages: &[Package]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for package in packages.iter().filter(|package| package.is_ours()) {
+    for package in packages.iter().filter(|package| package.is_member()) {
         let name = short(&package.name);
-        let Some(place) = LAYERS.iter().find(|place| place.name == name) else {
+        let Some(rule) = LAYERS.iter().find(|rule| rule.name == name) else {
             findings.push(Finding::new(
                 &package.name,
-                "is missing in the table of layers; add it there and to ARCHITECTURE.md",
+                "is missing in the table of layers; add it to the table and to ARCHITECTURE.md",
             ));
             continue;
         };
         for (dependency, used) in &package.dependencies {
-            let ours = packages.iter().any(|other| other.is_ours() && other.name == *dependency);
+            let ours = packages.iter().any(|other| other.is_member() && other.name == *dependency);
             let dependency = short(dependency);
-            // A crate may name itself for its own tests.
+            // The tests of a crate may depend on the crate itself.
             if !ours || dependency == name && *used == Use::Tests {
                 continue;
             }
-            let allowed = place.may_use.contains(&dependency)
-                || *used == Use::Tests && place.tests_may_use.contains(&dependency);
+            let allowed = rule.may_use.contains(&dependency)
+                || *used == Use::Tests && rule.tests_may_use.contains(&dependency);
             if !allowed {
-                let whose = if *used == Use::Tests { " in its tests" } else { "" };
+                let suffix = if *used == Use::Tests { " in its tests" } else { "" };
                 findings.push(Finding::new(
                     &package.name,
                     format!(
-                        "must not depend on {dependency}{whose}; it may use: {}",
-                        place.may_use.join(", ")
+                        "must not depend on {dependency}{suffix}; it may use: {}",
+                        rule.may_use.join(", ")
                     ),
                 ));
             }
@@ -196,17 +196,17 @@ pub fn check(packages: &[Package]) -> Vec<Finding> {
     findings
 }
 
-/// Compares the crates with the code map, which gives each a heading.
+/// Checks that the code map has a heading for each crate.
 pub fn check_map(packages: &[Package], map: &str) -> Vec<Finding> {
     let headings = || map.lines().filter_map(|line| line.strip_prefix("### "));
     let named = |name: &str| {
         let code = format!("`crates/{name}`");
         headings().any(|heading| heading.split(", ").any(|part| part == code))
     };
-    let ours = packages.iter().filter(|package| package.is_ours() && !package.name.starts_with("xtask"));
+    let ours = packages.iter().filter(|package| package.is_member() && !package.name.starts_with("xtask"));
     ours.filter(|package| !named(short(&package.name)))
         .map(|package| {
-            Finding::new("ARCHITECTURE.md", format!("its code map lacks {}", short(&package.name)))
+            Finding::new("ARCHITECTURE.md", format!("the code map does not contain {}", short(&package.name)))
         })
         .collect()
 }
@@ -228,17 +228,17 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_a_house_and_not_a_knot() {
-        for (floor, place) in LAYERS.iter().enumerate() {
-            for used in place.may_use.iter().chain(place.tests_may_use) {
-                let below = LAYERS[..floor].iter().any(|other| other.name == *used);
-                assert!(below, "{} uses {used}, which does not lie below it", place.name);
+    fn dependencies_in_the_table_lead_to_lower_layers() {
+        for (level, rule) in LAYERS.iter().enumerate() {
+            for used in rule.may_use.iter().chain(rule.tests_may_use) {
+                let below = LAYERS[..level].iter().any(|other| other.name == *used);
+                assert!(below, "{} uses {used}, which is not below it", rule.name);
             }
         }
     }
 
     #[test]
-    fn an_arrow_that_runs_up_is_found() {
+    fn dependencies_on_higher_layers_are_found() {
         let packages = [
             ours("busyhour-engine", &[("busyhour-http", Use::Normal), ("tokio", Use::Normal)]),
             ours("busyhour-http", &[("busyhour-program", Use::Normal)]),
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn the_standin_is_for_tests_only() {
+    fn the_standin_is_only_for_tests() {
         let standin = ours("busyhour-standin", &[]);
         let in_tests = ours("busyhour-cli", &[("busyhour-standin", Use::Tests)]);
         assert_eq!(check(&[standin.clone(), in_tests]), []);
@@ -259,15 +259,15 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_that_the_map_lacks_is_found() {
+    fn crates_missing_in_the_map_are_found() {
         let packages = [ours("busyhour-http", &[]), ours("busyhour-engine", &[]), ours("xtask", &[])];
         let findings = check_map(&packages, "# Map\n\n### `crates/http`\nSee crates/engine.\n");
         assert_eq!(findings.len(), 1, "{findings:?}");
-        assert!(findings[0].what.ends_with("lacks engine"));
+        assert!(findings[0].what.ends_with("does not contain engine"));
     }
 
     #[test]
-    fn a_crate_without_a_rule_is_found() {
+    fn crates_without_a_rule_are_found() {
         let findings = check(&[ours("busyhour-attic", &[])]);
         assert!(findings[0].what.contains("missing in the table"), "{findings:?}");
     }

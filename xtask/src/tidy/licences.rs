@@ -1,4 +1,4 @@
-//! Licence expressions (SPDX) against the list of those that go with MIT OR Apache-2.0.
+//! Checks licence expressions (SPDX) against the licences that are compatible with MIT OR Apache-2.0.
 
 /// Permissive licences; each requires only its notice.
 const ALLOWED: &[&str] = &[
@@ -18,37 +18,37 @@ const ALLOWED: &[&str] = &[
     "Zlib",
 ];
 
-/// Whether the expression can be met with allowed licences alone: one side of an `OR` is enough, both sides of
-/// an `AND` are needed, and `/` is the old way of writing `OR`.
+/// Whether the allowed licences satisfy the expression: one side of an `OR` is enough, both sides of an `AND` are
+/// required, and `/` is the old form of `OR`.
 pub fn is_allowed(expression: &str) -> bool {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let mut rest = words.as_slice();
-    any(&mut rest) == Some(true) && rest.is_empty()
+    disjunction(&mut rest) == Some(true) && rest.is_empty()
 }
 
-/// `all (OR all)*`; none when the expression is malformed.
-fn any(words: &mut &[&str]) -> Option<bool> {
-    let mut allowed = all(words)?;
+/// `conjunction (OR conjunction)*`; `None` if the expression is malformed.
+fn disjunction(words: &mut &[&str]) -> Option<bool> {
+    let mut allowed = conjunction(words)?;
     while take(words, "OR") {
-        allowed |= all(words)?;
+        allowed |= conjunction(words)?;
     }
     Some(allowed)
 }
 
-/// `one (AND one)*`
-fn all(words: &mut &[&str]) -> Option<bool> {
-    let mut allowed = one(words)?;
+/// `term (AND term)*`
+fn conjunction(words: &mut &[&str]) -> Option<bool> {
+    let mut allowed = term(words)?;
     while take(words, "AND") {
-        allowed &= one(words)?;
+        allowed &= term(words)?;
     }
     Some(allowed)
 }
 
-/// `( any )`, or a licence with or without an exception.
-fn one(words: &mut &[&str]) -> Option<bool> {
+/// `( disjunction )`, or a licence with or without an exception.
+fn term(words: &mut &[&str]) -> Option<bool> {
     if take(words, "(") {
-        let allowed = any(words)?;
+        let allowed = disjunction(words)?;
         return take(words, ")").then_some(allowed);
     }
     let (name, rest) = words.split_first()?;
@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn expressions_are_read_by_their_grammar() {
+    fn expressions_are_parsed() {
         for good in [
             "MIT",
             "MIT/Apache-2.0",

@@ -1,16 +1,16 @@
-//! Rules for Rust sources: how long a file may be, and which calls are allowed where.
+//! Rules for Rust sources: the length of files, and the places where certain calls are allowed.
 
 use super::finding::Finding;
 use super::text;
 use super::tree::File;
 
-/// A longer file has more than one job.
+/// The maximum number of lines of a file; longer files usually have more than one purpose.
 const LINES_MAX: usize = 600;
 
-/// File names that do not describe the file's job.
-const EMPTY_NAMES: [&str; 4] = ["utils.rs", "util.rs", "helpers.rs", "misc.rs"];
+/// File names that do not describe the purpose of the file.
+const VAGUE_NAMES: [&str; 4] = ["utils.rs", "util.rs", "helpers.rs", "misc.rs"];
 
-/// Where a rule looks.
+/// The part of a source to which a rule applies.
 #[derive(PartialEq)]
 enum Layer {
     Code,
@@ -19,12 +19,12 @@ enum Layer {
 
 /// A pattern that is only allowed in the listed places.
 struct Rule {
-    /// What it looks for; a match is not part of a longer word.
+    /// The patterns; a match is not part of a longer word.
     patterns: &'static [&'static str],
     layer: Layer,
-    /// Beginnings of the paths it watches; none is everywhere.
+    /// Prefixes of the paths to which the rule applies; if empty, it applies to all paths.
     within: &'static [&'static str],
-    /// Why it is banned elsewhere, and what to do instead.
+    /// The reason for the rule, and the alternative.
     why: &'static str,
     /// Prefixes of the paths where it is allowed, each with its reason.
     allowed: &'static [(&'static str, &'static str)],
@@ -35,7 +35,7 @@ const RULES: &[Rule] = &[
         patterns: &["Instant::now", "SystemTime::now", "Zoned::now", "Timestamp::now"],
         layer: Layer::Code,
         within: &[],
-        why: "only program::clock reads time, so that a run has one clock and tests can stop it",
+        why: "only program::clock may read the time, so that a run has one clock and tests can control it",
         allowed: &[
             ("crates/program/src/clock.rs", "the clock itself"),
             ("crates/engine/src/timers.rs", "platforms without timerfd sleep on the runtime's own instants"),
@@ -49,7 +49,7 @@ const RULES: &[Rule] = &[
         patterns: &["println!", "eprintln!", "print!", "eprint!", "process::exit"],
         layer: Layer::Code,
         within: &[],
-        why: "only the cli prints and exits; return a value or a diagnostic",
+        why: "only the cli may print and exit; return a value or a diagnostic",
         allowed: &[
             ("crates/cli/", "the crate that prints"),
             ("crates/demo/examples/", "a separate program"),
@@ -64,13 +64,13 @@ const RULES: &[Rule] = &[
         patterns: &["env::var", "env::var_os", "env::args", "env::args_os"],
         layer: Layer::Code,
         within: &[],
-        why: "only the cli reads arguments and environment; hand the value down",
+        why: "only the cli may read arguments and the environment; pass the value as a parameter",
         allowed: &[
-            ("crates/cli/", "the one crate that reads them"),
+            ("crates/cli/", "the only crate that reads them"),
             ("crates/demo/examples/", "a separate program"),
             ("crates/simulation/examples/", "a separate program"),
+            ("crates/report/tests/", "retains its report if a variable is set"),
             ("crates/launch/examples/", "a separate program"),
-            ("crates/report/tests/", "keeps its report when a variable requests it"),
             ("crates/functions/src/", "functions of plans read the environment: __env, __machineName"),
             ("xtask/", "a tool is a separate program"),
         ],
@@ -79,14 +79,14 @@ const RULES: &[Rule] = &[
         patterns: &["thread::sleep"],
         layer: Layer::Code,
         within: &[],
-        why: "a sleep blocks an executor, and in a test it is a guess; wait for the event itself",
+        why: "a sleep blocks an executor and makes tests unreliable; wait for the event itself",
         allowed: &[
             ("crates/standin/src/", "responds slowly on purpose, on a separate thread"),
             (
                 "crates/cli/tests/end_to_end/",
-                "servers that are slow on purpose; asking another process again, up to a limit",
+                "servers that are slow on purpose; polling another process, up to a limit",
             ),
-            ("xtask/", "watches processes of others while they run"),
+            ("xtask/", "polls other processes while they run"),
         ],
     },
     Rule {
@@ -99,9 +99,9 @@ const RULES: &[Rule] = &[
             "crates/functions/",
             "crates/compile/",
         ],
-        why: "the runtime's timers round to a millisecond, which turns Poisson arrivals into bunches; use engine::timers",
+        why: "the runtime's timers round to a millisecond, which distorts Poisson arrivals; use engine::timers",
         allowed: &[
-            ("crates/engine/src/timers.rs", "platforms without timerfd have nothing else"),
+            ("crates/engine/src/timers.rs", "platforms without timerfd have no alternative"),
             ("crates/engine/src/timers/idle.rs", "a sleep that ends when the runtime of a test is idle"),
         ],
     },
@@ -109,36 +109,36 @@ const RULES: &[Rule] = &[
         patterns: &["std::fs", "std::io", "std::net", "std::env", "std::thread", "tokio", "rand"],
         layer: Layer::Code,
         within: &["crates/analysis/src/"],
-        why: "analysis is pure: what it needs is handed to it, a random generator too",
+        why: "analysis has no side effects: pass all inputs as parameters, including a random number generator",
         allowed: &[],
     },
     Rule {
         patterns: &["todo!", "unimplemented!", "dbg!", "#[ignore"],
         layer: Layer::Code,
         within: &[],
-        why: "unfinished work is refused by the program or listed in an issue, not left in the code",
+        why: "the program must reject unfinished features, or an issue must list them",
         allowed: &[],
     },
     Rule {
         patterns: &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("XX", "X")],
         layer: Layer::Comments,
         within: &[],
-        why: "unfinished work is an issue, not a comment",
+        why: "create an issue for unfinished work instead of a comment",
         allowed: &[],
     },
     Rule {
         patterns: &["unsafe"],
         layer: Layer::Code,
         within: &[],
-        why: "unsafe code needs a measured reason and a small module on this list",
+        why: "unsafe code requires a measured reason and a small module in this list",
         allowed: &[
             ("crates/engine/src/timers.rs", "registers a timerfd that the struct owns"),
             ("crates/engine/src/turns.rs", "a system call that no crate wraps"),
             ("crates/slices/src/coroutine.rs", "polls a future on a separate stack"),
             ("crates/slices/src/handle.rs", "names a function that polls through a pointer"),
             ("crates/slices/src/away.rs", "another thread works for a stack that waits for it"),
-            ("crates/slices/src/slice.rs", "borrows the coroutine and the waker of the poll at hand"),
-            ("crates/record/src/jtl_scan/marks.rs", "sixteen bytes of a result file looked at together"),
+            ("crates/slices/src/slice.rs", "borrows the coroutine and the waker of the current poll"),
+            ("crates/record/src/jtl_scan/marks.rs", "processes sixteen bytes of a result file at once"),
         ],
     },
 ];
@@ -151,12 +151,14 @@ pub fn check(files: &[File]) -> Vec<Finding> {
         if lines > LINES_MAX {
             findings.push(Finding::new(
                 &file.path,
-                format!("has {lines} lines, more than {LINES_MAX}; give each of its jobs a file"),
+                format!(
+                    "has {lines} lines, more than {LINES_MAX}; split it into files with one purpose each"
+                ),
             ));
         }
         let name = file.path.rsplit('/').next().unwrap_or_default();
-        if EMPTY_NAMES.contains(&name) {
-            findings.push(Finding::new(&file.path, "its name does not describe its job"));
+        if VAGUE_NAMES.contains(&name) {
+            findings.push(Finding::new(&file.path, "its name does not describe its purpose"));
         }
         findings.extend(check_rules(file));
     }
@@ -167,13 +169,13 @@ fn check_rules(file: &File) -> Vec<Finding> {
     let layers = text::separate(&file.text);
     let mut findings = Vec::new();
     for rule in RULES {
-        let watched = rule.within.is_empty() || rule.within.iter().any(|place| file.path.starts_with(place));
-        if !watched || rule.allowed.iter().any(|(place, _)| file.path.starts_with(place)) {
+        let applies = rule.within.is_empty() || rule.within.iter().any(|place| file.path.starts_with(place));
+        if !applies || rule.allowed.iter().any(|(place, _)| file.path.starts_with(place)) {
             continue;
         }
         let layer = if rule.layer == Layer::Code { &layers.code } else { &layers.comments };
         for (number, line) in (1..).zip(layer.lines()) {
-            if let Some(pattern) = rule.patterns.iter().find(|pattern| holds(line, pattern)) {
+            if let Some(pattern) = rule.patterns.iter().find(|pattern| contains_word(line, pattern)) {
                 findings.push(Finding::new(
                     format!("{}:{number}", file.path),
                     format!("{pattern} is not allowed here: {}", rule.why),
@@ -185,7 +187,7 @@ fn check_rules(file: &File) -> Vec<Finding> {
 }
 
 /// Whether the line contains the pattern as a whole word.
-fn holds(line: &str, pattern: &str) -> bool {
+fn contains_word(line: &str, pattern: &str) -> bool {
     let of_word = |c: char| c.is_alphanumeric() || c == '_';
     line.match_indices(pattern).any(|(at, _)| {
         let before = line[..at].chars().next_back();
@@ -206,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn time_is_read_in_one_place() {
+    fn only_the_clock_may_read_the_time() {
         let text = "fn f() {\n    let now = Instant::now();\n}\n";
         assert_eq!(findings("crates/program/src/clock.rs", text), [""; 0]);
         let found = findings("crates/http/src/lib.rs", text);
@@ -218,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_word_and_a_word_in_a_text_are_something_else() {
+    fn longer_words_and_string_literals_do_not_match() {
         for text in
             ["my_println!(x)", "let s = \"println! unsafe\";", "// println!", "unsafe_op_in_unsafe_fn"]
         {
@@ -230,28 +232,28 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_for_some_crates_leaves_the_others_alone() {
+    fn rules_for_some_crates_do_not_apply_to_others() {
         let text = "use std::fs::File;";
         assert_eq!(findings("crates/analysis/src/lib.rs", text).len(), 1);
         assert_eq!(findings("crates/record/src/lib.rs", text), [""; 0]);
     }
 
     #[test]
-    fn unfinished_work_is_found_in_comments_only() {
+    fn unfinished_work_is_only_found_in_comments() {
         let word = concat!("TO", "DO");
         assert_eq!(findings("crates/http/src/lib.rs", &format!("// {word}: later")).len(), 1);
         assert_eq!(findings("crates/http/src/lib.rs", &format!("let s = \"{word}\";")), [""; 0]);
     }
 
     #[test]
-    fn a_long_file_and_an_empty_name_are_found() {
+    fn long_files_and_vague_names_are_found() {
         assert_eq!(findings("crates/http/src/lib.rs", &"\n".repeat(600)), [""; 0]);
         assert_eq!(findings("crates/http/src/lib.rs", &"\n".repeat(601)).len(), 1);
         assert_eq!(findings("crates/http/src/utils.rs", "").len(), 1);
     }
 
     #[test]
-    fn every_exception_has_a_reason() {
+    fn all_exceptions_have_reasons() {
         assert!(RULES.iter().flat_map(|rule| rule.allowed).all(|(_, reason)| !reason.is_empty()));
     }
 }

@@ -1,16 +1,15 @@
-//! Separates the code of a Rust source from its comments and literals, so that a rule about code does not match
-//! over words.
+//! Separates the code of a Rust source from its comments and literals, so that rules about code do not match texts.
 
-/// The two layers of a source; both keep its line breaks, so a line has the same number in each.
+/// The two layers of a source; both contain its line breaks, so that line numbers are the same in both.
 #[derive(Debug, Default)]
 pub struct Layers {
-    /// Code, with comments gone and the insides of literals gone.
+    /// The code without comments and without the contents of literals.
     pub code: String,
-    /// Comments alone.
+    /// The comments only.
     pub comments: String,
 }
 
-/// Separates a source. A malformed end is accepted; the compiler reports it.
+/// Separates a source. Unterminated literals and comments are accepted, because the compiler reports them.
 pub fn separate(source: &str) -> Layers {
     let mut layers = Layers::default();
     let mut rest = source;
@@ -46,7 +45,7 @@ enum Kind {
     Literal,
 }
 
-/// The length in bytes of what `rest` begins with, and what it is. `before` is the code's last character.
+/// The length in bytes and the kind of the first piece of `rest`. `before` is the last character of the code.
 fn piece(rest: &str, before: Option<char>) -> (usize, Kind) {
     if rest.starts_with("//") {
         return (rest.find('\n').unwrap_or(rest.len()), Kind::Comment);
@@ -98,14 +97,14 @@ fn raw_string(rest: &str) -> Option<usize> {
     Some(inside.find(&end).map_or(rest.len(), |at| start + at + end.len()))
 }
 
-/// The length of a literal that begins and ends with `quote`; a backslash guards the next character.
+/// The length of a literal that begins and ends with `quote`; a backslash escapes the next character.
 fn quoted(rest: &str, quote: char) -> usize {
-    let mut guarded = false;
+    let mut escaped = false;
     for (at, c) in rest.char_indices().skip(1) {
-        if guarded {
-            guarded = false;
+        if escaped {
+            escaped = false;
         } else if c == '\\' {
-            guarded = true;
+            escaped = true;
         } else if c == quote {
             return at + c.len_utf8();
         }
@@ -113,7 +112,7 @@ fn quoted(rest: &str, quote: char) -> usize {
     rest.len()
 }
 
-/// A character literal; none when the quote begins a lifetime.
+/// The length of a character literal; `None` if the quote begins a lifetime.
 fn character(rest: &str) -> Option<usize> {
     let mut characters = rest.chars().skip(1);
     let first = characters.next()?;
@@ -128,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_in_literals_and_comments_are_not_code() {
+    fn literals_and_comments_are_not_code() {
         let source = "let a = \"unsafe \\\" {\"; // unsafe\nlet b = r#\"unsafe \" x\"#; /* unsafe /* two */\n unsafe */ c('\"');\nlet d: &'a str = f();";
         let layers = separate(source);
         assert!(!layers.code.contains("unsafe"), "{}", layers.code);
@@ -140,14 +139,14 @@ mod tests {
     }
 
     #[test]
-    fn an_identifier_that_ends_in_r_is_no_raw_string() {
+    fn identifiers_that_end_in_r_are_not_raw_strings() {
         assert_eq!(separate("var\"x\" y").code, "var\"\" y");
         assert_eq!(separate("r\"x\" y").code, "\"\" y");
         assert_eq!(separate("'\\'' y").code, "\"\" y");
     }
 
     #[test]
-    fn unfinished_literals_end_with_the_text() {
+    fn unterminated_literals_end_with_the_text() {
         for source in ["\"abc", "/* abc", "r#\"abc\"", "'", "'\\", "ü'ü'"] {
             let layers = separate(source);
             assert!(layers.code.len() + layers.comments.len() <= source.len() + 2);

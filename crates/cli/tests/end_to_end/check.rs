@@ -259,7 +259,7 @@ fn skipped_files_and_lines_are_reported() {
     room.file("plan.jmx", plan(&(crowd + &element("Summariser", "summary", "", ""))));
     room.type_in("check plan.jmx").expect(0).prints(&[
         "warning[setting-without-effect]",
-        "starts down is not written",
+        "logs its starts is not written",
         "warning[inert-element]",
         "every run prints its summary lines",
     ]);

@@ -114,7 +114,7 @@ fn timers_that_set_a_rate_are_refused_or_skipped() {
         room.file("plan.jmx", plan(&group("1", "1", &(timer + &get("get", "/")))));
         let port = format!("-JPORT={}", server.port());
         let line = ["run", "plan.jmx", &port, "--arrivals", "even(100/s) for 200ms"];
-        room.run(line).expect(3).reports(&[class, "sets another rate", "--ignore-rate-timers"]);
+        room.run(line).expect(3).reports(&[class, "sets a different rate", "--ignore-rate-timers"]);
         let ended = room.run(line.iter().chain(&["--ignore-rate-timers"])).expect(0);
         ended.prints(&["20 requests", "it is left out"]);
     }
@@ -153,12 +153,14 @@ fn a_timer_that_sets_a_rate_is_refused_in_every_group_with_arrivals_from_the_com
         "plan.jmx",
         plan(&element("OpenModelThreadGroup", "Open", &schedule, &(timer.clone() + &get("get", "/")))),
     );
-    room.run(["run", "plan.jmx", "--arrivals", "even(9/s) for 1s"]).expect(3).reports(&["sets another rate"]);
+    room.run(["run", "plan.jmx", "--arrivals", "even(9/s) for 1s"])
+        .expect(3)
+        .reports(&["sets a different rate"]);
     let arrivals = text("busyhour.arrivals", "even(9/s) for 1s");
     room.file("plan.jmx", plan(&element("ThreadGroup", "Open", &arrivals, &(timer + &get("get", "/")))));
     // The option applies only to arrivals from the command line.
     let refused =
-        room.run(["run", "plan.jmx"]).expect(3).reports(&["sets another rate", "take the arrivals out"]);
+        room.run(["run", "plan.jmx"]).expect(3).reports(&["sets a different rate", "remove the arrivals"]);
     assert!(!refused.stderr.contains("--ignore-rate-timers"), "{}", refused.stderr);
 }
 
@@ -349,7 +351,7 @@ fn percentages_of_throughput_controllers_are_counted_over_sessions() {
     room.file("plan.jmx", plan(&group("1", "1", &below)));
     let port = format!("-JPORT={}", server.port());
     let line = ["run", "plan.jmx", &port, "-l", "out.jtl", "--arrivals", "even(400/s) for 500ms"];
-    room.run(line).expect(0).prints(&["200 sessions", "it counts over all sessions"]);
+    room.run(line).expect(0).prints(&["200 sessions", "they are counted over all sessions"]);
     let some = rows(&room.read("out.jtl")).iter().filter(|row| row["label"] == "some").count();
     assert_eq!(some, 50, "a quarter of the sessions");
 }

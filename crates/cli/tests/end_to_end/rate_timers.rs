@@ -100,8 +100,8 @@ fn the_table_on_the_command_line_replaces_that_of_the_plan() {
     let line = |profile: &str| room.run(["run", "plan.jmx", &port, profile, "-Jload_profile=const(1,9h)"]);
     line("-Jshape.load_profile=const(30,1s)")
         .expect(0)
-        .prints(&["60 requests", "60 starts where its rows ask for 30.0"]);
-    line("-Jshape.load_profile=const(30)").expect(3).reports(&["is no part of a load profile"]);
+        .prints(&["60 requests", "60 samples where its rows ask for 30.0"]);
+    line("-Jshape.load_profile=const(30)").expect(3).reports(&["is not a part of a load profile"]);
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn an_invalid_shaping_timer_is_refused() {
     check(&[], "/").expect(0).prints(&["has no schedule"]);
     check(&[["10", "x", "60"]], "/").expect(3).prints(&["\"x\" is no rate"]);
     check(&[["10", "-1", "60"]], "/").expect(3).prints(&["\"-1\" is no rate"]);
-    check(&[["10", "1", "1.5"]], "/").expect(3).prints(&["\"1.5\" is no number of seconds"]);
+    check(&[["10", "1", "1.5"]], "/").expect(3).prints(&["\"1.5\" is not a number of seconds"]);
     check(&[["10", "10", "60"]], "/?rps=${__P(shape_rps)}").expect(0);
 }
 
@@ -132,11 +132,11 @@ fn a_precise_timer_without_starts_is_refused() {
         for value in ["0", "-1", "soon"] {
             let mut settings = good;
             settings[number].1 = value;
-            check(&settings).expect(3).prints(&["has no starts to give", name, &format!("{value:?}")]);
+            check(&settings).expect(3).prints(&["cannot schedule any sample", name, &format!("{value:?}")]);
         }
         let mut settings = good.to_vec();
         settings.remove(number);
-        check(&settings).expect(3).prints(&["has no starts to give", name]);
+        check(&settings).expect(3).prints(&["cannot schedule any sample", name]);
     }
     let mut settings = good;
     settings[1].1 = "0.5";

@@ -3,34 +3,34 @@
 use super::descriptor::Descriptor;
 use super::script_source::{self as source, ScriptSource};
 
-/// What an assertion checks.
+/// The kinds of assertions, by what they check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AssertionClass {
     /// Texts and patterns in a part of the result.
     Response,
-    /// The time it took.
+    /// The duration of the sample.
     Duration,
-    /// JSON by a path.
+    /// JSON with a JSON path.
     JsonPath,
     /// The size of a part of the result.
     Size,
-    /// XML by XPath 1.
+    /// XML with XPath 1.
     XPath,
-    /// XML by XPath 2.
+    /// XML with XPath 2.
     XPath2,
-    /// JSON by JMESPath.
+    /// JSON with JMESPath.
     JmesPath,
     /// That the results of an iteration are the same.
     Compare,
-    /// JSON by a path, as a plugin does it.
+    /// JSON with a JSON path, by the rules of a plugin.
     PluginJsonPath,
     /// That the body is XML.
     Xml,
-    /// That the body is as a schema requires.
+    /// That the body conforms to an XML schema.
     XmlSchema,
     /// The MD5 sum of the body.
     Md5Hex,
-    /// What a script checks.
+    /// A condition in a script.
     Script(&'static ScriptSource),
 }
 

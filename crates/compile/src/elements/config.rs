@@ -32,7 +32,7 @@ pub(crate) enum ConfigClass {
     JavaDefaults,
     /// JMeter properties from a file.
     PropertyReader,
-    /// Keeps WebSocket frames from samplers.
+    /// A filter that discards WebSocket frames.
     FrameFilter(FrameFilterClass),
 }
 
@@ -47,7 +47,7 @@ pub(crate) enum FrameFilterClass {
     Binary,
 }
 
-/// What a step sets at the start of each pass of its controller.
+/// The config elements that set a variable at the start of each pass of their controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StepClass {
     /// A number that counts up.
@@ -163,7 +163,7 @@ pub(crate) const ELEMENTS: &[Descriptor<ConfigClass>] = &[
         .properties(&["ConfigTestElement.password", "ConfigTestElement.username"]),
 ];
 
-/// The config elements that step with each pass of their controller.
+/// The config elements that advance with each pass of their controller.
 pub(crate) const STEPS: &[Descriptor<StepClass>] = &[
     Descriptor::new("CounterConfig", "Counter", StepClass::Counter).properties(&[
         "CounterConfig.end",

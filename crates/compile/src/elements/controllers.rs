@@ -2,7 +2,7 @@
 
 use super::descriptor::Descriptor;
 
-/// What a controller does with its children.
+/// The kinds of controllers, by what they do with their children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ControllerClass {
     /// Runs them in order.
@@ -23,7 +23,7 @@ pub(crate) enum ControllerClass {
     Random,
     /// Runs all in random order.
     RandomOrder,
-    /// Runs the one that a text selects.
+    /// Runs the child that a text selects.
     Switch,
     /// Repeats them for a time.
     Runtime,
@@ -31,11 +31,11 @@ pub(crate) enum ControllerClass {
     Module,
     /// Runs the fragment of another file; copies of its elements are its children.
     Include,
-    /// Runs them while no other user runs a section of that name.
+    /// Runs them while no other user runs a section with the same name.
     CriticalSection,
     /// Sets variables and runs them.
     Parameterized,
-    /// Runs one by its weight in each pass.
+    /// Runs one child in each pass, selected by weight.
     WeightedSwitch,
     /// Runs them in a share or a number of passes.
     Throughput,

@@ -1,24 +1,24 @@
-//! What is written down about an element of JMeter.
+//! The descriptor of an element of JMeter.
 
-/// An element of JMeter: its names, and what the compiler and the checks need of it. `C` is its class within
-/// its kind, or the role that such a class belongs to.
+/// An element of JMeter: its names, and the properties that the compiler and the checks need. `C` is its class within
+/// its kind, or the role that the class belongs to.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Descriptor<C> {
-    /// JMeter's name of the class: the short one of JMeter's own classes, the full one of plugins'.
+    /// The name of the class in plans: the short name of JMeter's own classes, the full name of plugins' classes.
     pub(crate) class: &'static str,
-    /// Class of its editor, where elements of one class differ in it; else empty.
+    /// The class of its editor if elements of one class differ in it; otherwise empty.
     pub(crate) gui: &'static str,
     /// Its name in JMeter's menus.
     pub(crate) name: &'static str,
-    /// What it is.
+    /// Its class or role.
     pub(crate) role: C,
-    /// What is left out or differs from JMeter; may be empty.
+    /// The parts that are not supported or differ from JMeter; may be empty.
     pub(crate) note: &'static str,
-    /// Properties that hold numbers.
+    /// Properties that contain numbers.
     pub(crate) numbers: &'static [&'static str],
     /// Other properties whose names have the form `Family.name`, those of inner elements included.
     pub(crate) properties: &'static [&'static str],
-    /// It has a row in the table of supported elements.
+    /// Whether it has a row in the table of supported elements.
     pub(crate) listed: bool,
 }
 
@@ -28,31 +28,31 @@ impl<C> Descriptor<C> {
         Self { class, gui: "", name, role, note: "", numbers: &[], properties: &[], listed: true }
     }
 
-    /// The same with a note.
+    /// Adds a note.
     pub(crate) const fn note(mut self, note: &'static str) -> Self {
         self.note = note;
         self
     }
 
-    /// The same with properties that hold numbers: whole ones and fractions alike.
+    /// Adds properties that contain numbers, integers or fractions.
     pub(crate) const fn numbers(mut self, numbers: &'static [&'static str]) -> Self {
         self.numbers = numbers;
         self
     }
 
-    /// The same with the names of other properties.
+    /// Adds the names of other properties.
     pub(crate) const fn properties(mut self, properties: &'static [&'static str]) -> Self {
         self.properties = properties;
         self
     }
 
-    /// The same for elements with this editor only.
+    /// Restricts the descriptor to elements with this editor.
     pub(crate) const fn gui(mut self, gui: &'static str) -> Self {
         self.gui = gui;
         self
     }
 
-    /// The same without a row in the table.
+    /// Removes the row from the table.
     pub(crate) const fn unlisted(mut self) -> Self {
         self.listed = false;
         self
@@ -60,7 +60,7 @@ impl<C> Descriptor<C> {
 }
 
 impl<C: Copy> Descriptor<C> {
-    /// The same with the role that its class belongs to.
+    /// Converts the class to the role that it belongs to.
     pub(crate) fn with_role<R: From<C>>(&self) -> Descriptor<R> {
         Descriptor {
             class: self.class,

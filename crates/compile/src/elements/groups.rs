@@ -5,11 +5,11 @@ use super::descriptor::Descriptor;
 /// How a thread group starts its users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GroupClass {
-    /// JMeter's own: a number of users and a ramp-up.
+    /// JMeter's own group: a number of users and a ramp-up.
     Main,
-    /// The same, before all other groups.
+    /// Like `Main`, but runs before all other groups.
     SetUp,
-    /// The same, after all other groups.
+    /// Like `Main`, but runs after all other groups.
     TearDown,
     /// JMeter's own open workload.
     OpenModel,
@@ -17,9 +17,9 @@ pub(crate) enum GroupClass {
     Ultimate,
     /// Users added and removed in steps.
     Stepping,
-    /// A number of users that is kept up.
+    /// A number of users that is maintained.
     Concurrency,
-    /// Arrivals at a rate that reaches a target.
+    /// Arrivals at a rate that rises to a target.
     Arrivals,
     /// Arrivals at the rates of a table.
     FreeFormArrivals,
@@ -36,18 +36,19 @@ impl GroupClass {
         matches!(self, Self::Main | Self::SetUp | Self::TearDown)
     }
 
-    /// Whether it is one of the two groups of jmeter-plugins with arrivals of their own.
+    /// Whether it is one of the two groups of jmeter-plugins that generate arrivals.
     pub(crate) fn is_plugin_arrivals(self) -> bool {
         matches!(self, Self::Arrivals | Self::FreeFormArrivals)
     }
 
-    /// Whether a thread of the plugin starts its users: that thread's name ends theirs, and the start may be logged.
+    /// Whether a thread of the plugin starts its users: the name of that thread is appended to theirs, and starts may
+    /// be logged.
     pub(crate) fn has_thread_starter(self) -> bool {
         matches!(self, Self::Concurrency | Self::Arrivals | Self::FreeFormArrivals)
     }
 }
 
-/// Numbers of JMeter's own groups.
+/// The numeric properties of JMeter's own groups.
 const NUMBERS: &[&str] =
     &["ThreadGroup.num_threads", "ThreadGroup.ramp_time", "ThreadGroup.duration", "ThreadGroup.delay"];
 
@@ -97,18 +98,18 @@ pub(crate) const ELEMENTS: &[Descriptor<GroupClass>] = &[
         "Concurrency Thread Group (jmeter-plugins)",
         GroupClass::Concurrency,
     )
-    .note("its file of starts is not written")
+    .note("its log file of starts is not written")
     .numbers(&["TargetLevel", "RampUp", "Steps", "Hold", "Iterations"]),
     Descriptor::new(
         "com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup",
         "Arrivals Thread Group (jmeter-plugins)",
         GroupClass::Arrivals,
     )
-    .note("the rate is evaluated once, when the test starts; its file of arrivals is not written"),
+    .note("the rate is evaluated once, when the test starts; its log file of arrivals is not written"),
     Descriptor::new(
         "com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup",
         "Free-Form Arrivals Thread Group (jmeter-plugins)",
         GroupClass::FreeFormArrivals,
     )
-    .note("the rate is evaluated once, when the test starts; its file of arrivals is not written"),
+    .note("the rate is evaluated once, when the test starts; its log file of arrivals is not written"),
 ];

@@ -3,20 +3,20 @@
 use super::descriptor::Descriptor;
 use super::script_source::{self as source, ScriptSource};
 
-/// What a listener writes to its file.
+/// The kinds of listeners that write a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ResultFileClass {
-    /// Rows or XML, as the save configuration requires.
+    /// Rows or XML according to the save configuration.
     Collector,
-    /// The same by a listener of jmeter-plugins, which always saves the numbers of users.
+    /// Like `Collector`, for the listeners of jmeter-plugins, which always save the numbers of users.
     PluginCollector,
-    /// The same by the mail visualizer, which sends no mail here.
+    /// Like `Collector`, for the mail visualizer. No mail is sent.
     MailCollector,
-    /// Columns that the plan chooses.
+    /// Columns that the plan configures.
     Columns,
 }
 
-/// What a listener does with samples besides writing rows.
+/// The listeners that process samples instead of writing rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SampleListenerClass {
     /// Stops the test when limits are exceeded.
@@ -30,7 +30,7 @@ pub(crate) enum SampleListenerClass {
 const SCRIPTS: &str =
     "Groovy, BeanShell, JEXL and JavaScript; scripts that need more than common JDK classes are refused";
 
-/// The listeners that do more than write rows.
+/// The listeners that process samples.
 pub(crate) const SAMPLE_LISTENERS: &[Descriptor<SampleListenerClass>] = &[
     Descriptor::new("JSR223Listener", "JSR223 Listener", SampleListenerClass::Script(&source::JSR223))
         .note(SCRIPTS),

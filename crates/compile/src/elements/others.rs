@@ -1,12 +1,12 @@
-//! Elements that are neither samplers nor around any, and plugins' listeners, which are known by their names.
+//! Elements that do not affect samplers, and listeners of plugins, which are recognized by their class names.
 
 use super::descriptor::Descriptor;
 use super::listeners::ResultFileClass;
 
-/// Class of the test plan, which is the root of its file.
+/// The class of the test plan, which is the root of its file.
 pub(crate) const TEST_PLAN: &str = "TestPlan";
 
-/// Class of the workbench of old plans, a sibling of the test plan.
+/// The class of the workbench of old plans, a sibling of the test plan.
 pub(crate) const WORK_BENCH: &str = "WorkBench";
 
 /// The elements of the other kinds.
@@ -16,13 +16,13 @@ pub(crate) enum OtherClass {
     Fragment,
     /// A listener that sends metrics elsewhere.
     BackendListener,
-    /// It has no effect in a run; why, as the end of a sentence.
+    /// An element without effect in a run, with the reason as the end of a sentence.
     Inert(&'static str),
 }
 
-const NO_WINDOW: OtherClass = OtherClass::Inert("has no part in a run without a window");
+const GUI_ONLY: OtherClass = OtherClass::Inert("has no effect in a run without a GUI");
 
-/// These elements. None has a row in the table.
+/// The elements of the other kinds. None has a row in the table.
 pub(crate) const ELEMENTS: &[Descriptor<OtherClass>] = &[
     Descriptor::new(TEST_PLAN, "Test Plan", OtherClass::Inert("is in a place where no test plan is allowed"))
         .unlisted()
@@ -44,11 +44,11 @@ pub(crate) const ELEMENTS: &[Descriptor<OtherClass>] = &[
     )
     .unlisted()
     .numbers(super::samplers::HTTP_NUMBERS),
-    Descriptor::new(WORK_BENCH, "WorkBench", NO_WINDOW).unlisted(),
-    Descriptor::new("ProxyControl", "HTTP(S) Test Script Recorder", NO_WINDOW).unlisted(),
-    Descriptor::new("HttpMirrorControl", "HTTP Mirror Server", NO_WINDOW).unlisted(),
-    Descriptor::new("PropertyControl", "Property Display", NO_WINDOW).unlisted(),
-    Descriptor::new("PropertyDisplay", "Property Display", NO_WINDOW).unlisted(),
+    Descriptor::new(WORK_BENCH, "WorkBench", GUI_ONLY).unlisted(),
+    Descriptor::new("ProxyControl", "HTTP(S) Test Script Recorder", GUI_ONLY).unlisted(),
+    Descriptor::new("HttpMirrorControl", "HTTP Mirror Server", GUI_ONLY).unlisted(),
+    Descriptor::new("PropertyControl", "Property Display", GUI_ONLY).unlisted(),
+    Descriptor::new("PropertyDisplay", "Property Display", GUI_ONLY).unlisted(),
     Descriptor::new(
         "Summariser",
         "Generate Summary Results",
@@ -57,16 +57,16 @@ pub(crate) const ELEMENTS: &[Descriptor<OtherClass>] = &[
     .unlisted(),
 ];
 
-/// What the name of a class without a descriptor shows.
+/// The kind of listener that a class name without a descriptor indicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NamedLike {
-    /// A listener that writes result files as JMeter's own do.
+    /// A listener that writes result files like JMeter's own.
     ResultFile(ResultFileClass),
-    /// A listener that only shows, sends or writes something.
+    /// A listener that only displays, sends or writes something.
     DisplayListener,
 }
 
-/// Ends of the names of listeners' classes.
+/// Endings of the class names of listeners.
 const LISTENER_ENDS: [&str; 10] = [
     "Listener",
     "Visualizer",
@@ -83,8 +83,8 @@ const LISTENER_ENDS: [&str; 10] = [
 /// Packages of listeners.
 const LISTENER_PACKAGES: [&str; 2] = [".vizualizers.", ".visualizers."];
 
-/// What the name of a class shows, if anything. Listeners of plugins are many, and a run without them loses nothing but
-/// what they show.
+/// The kind of listener that a class name indicates, if any. There are many listeners of plugins, and a run without
+/// them loses only their output.
 pub(crate) fn named_like(class: &str) -> Option<NamedLike> {
     if class.ends_with("ResultCollector") {
         let is_plugin = class.starts_with("kg.apc.");

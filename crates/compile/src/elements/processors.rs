@@ -3,20 +3,20 @@
 use super::descriptor::Descriptor;
 use super::script_source::{self as source, ScriptSource};
 
-/// What a pre-processor does before a sample.
+/// The kinds of pre-processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PreProcessorClass {
-    /// Sets variables that differ between users; in each iteration, if the plan requests it.
+    /// Sets variables that differ between users, in each iteration if the plan requests it.
     UserParameters,
-    /// Chooses a link of the last page.
+    /// Selects a link of the previous page.
     LinkParser,
-    /// Carries a session id over.
+    /// Inserts the session ID of the previous page.
     UrlRewriting,
-    /// Sends what a Regular Expression Extractor found.
+    /// Sends parameters that a Regular Expression Extractor found.
     RegexUserParameters,
     /// Interrupts samples that take too long.
     SampleTimeout,
-    /// Takes a value from a queue between users.
+    /// Removes a value from a queue that users share.
     PopFromQueue,
     /// Reads the next chunk of a file into a variable.
     RawDataSource,
@@ -24,18 +24,18 @@ pub(crate) enum PreProcessorClass {
     Script(&'static ScriptSource),
 }
 
-/// What a post-processor does after a sample.
+/// The kinds of post-processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PostProcessorClass {
     /// Extracts with a regular expression.
     Regex,
     /// Extracts with JSON paths.
     Json,
-    /// Extracts what is between two texts.
+    /// Extracts the text between two boundaries.
     Boundary,
-    /// Ends something when the sample failed.
+    /// Stops the user, the test or a loop if the sample failed.
     ResultAction,
-    /// Puts a value into a queue between users.
+    /// Adds a value to a queue that users share.
     PutIntoQueue,
     /// Extracts with XPath 1.
     XPath,
@@ -45,7 +45,7 @@ pub(crate) enum PostProcessorClass {
     Css,
     /// Extracts with JMESPath.
     JmesPath,
-    /// Extracts with a JSON path, as a plugin does it.
+    /// Extracts with a JSON path, by the rules of a plugin.
     PluginJsonPath,
     /// Shows variables and properties.
     Debug,

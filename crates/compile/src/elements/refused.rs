@@ -1,4 +1,4 @@
-//! Elements that are refused: those that are known, each with the reason, and those of unknown plugins.
+//! Elements that are rejected: known elements, each with the reason, and elements of unknown plugins.
 
 use busyhour_diagnostic::Needs;
 
@@ -7,10 +7,10 @@ use super::descriptor::Descriptor;
 const JAVA: Option<Needs> = Some(Needs::Java);
 const PROTOCOL: Option<Needs> = Some(Needs::Protocol);
 
-/// Why an element is refused.
+/// The reason why an element is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refused {
-    /// What it would take to run it, if that is known.
+    /// The requirement that is missing to run it, if that is known.
     pub(crate) needs: Option<Needs>,
     /// The reason and what to do instead; may be empty.
     pub(crate) why: &'static str,
@@ -30,7 +30,7 @@ const fn family(prefix: &'static str, needs: Option<Needs>, why: &'static str) -
     RefusedFamily { prefix, refused: Refused { needs, why } }
 }
 
-/// The elements that are known and refused.
+/// The elements that are known and rejected.
 pub(crate) const ELEMENTS: &[Descriptor<Refused>] = &[
     refused("HTMLAssertion", None, "it counts the errors and warnings of JTidy, whose rules no other HTML parser has; disable the element, or \
          check the page's parts with a Response Assertion or an XPath Assertion"),
@@ -57,12 +57,12 @@ pub(crate) const ELEMENTS: &[Descriptor<Refused>] = &[
     refused("com.blazemeter.jmeter.http2.sampler.HTTP2Controller", None, "concurrent requests on one HTTP/2 connection are not supported; use a Parallel Controller with HTTP requests"),
     refused("kg.apc.jmeter.config.LockFile", None, "lock files are not supported; start busyhour through flock(1), and disable the element"),
     refused("kg.apc.jmeter.config.redis.RedisDataSet", PROTOCOL, "Redis is not supported; write the rows to a file and read it with a CSV Data Set Config"),
-    refused("SoapSampler", None, "JMeter has removed it; replace it by an HTTP Request with a raw body"),
-    refused("WebServiceSampler", None, "JMeter has removed it; replace it by an HTTP Request with a raw body"),
+    refused("SoapSampler", None, "JMeter has removed it; replace it with an HTTP Request with a raw body"),
+    refused("WebServiceSampler", None, "JMeter has removed it; replace it with an HTTP Request with a raw body"),
     refused("JMeter.plugins.functional.samplers.websocket.WebSocketSampler", None, "its plugin is no longer maintained and matches responses in a background thread; use the WebSocket samplers \
          by Peter Doornbosch (eu.luminis)"),
     refused("kg.apc.jmeter.modifiers.DummySubPostProcessor", None, "waiting inside a post-processor is not supported; add a Dummy Sampler after the sampler instead"),
-    refused("com.atlantbh.jmeter.plugins.rest.RestSampler", None, "its plugin is no longer maintained; replace it by an HTTP Request"),
+    refused("com.atlantbh.jmeter.plugins.rest.RestSampler", None, "its plugin is no longer maintained; replace it with an HTTP Request"),
     refused("com.atlantbh.jmeter.plugins.jsonutils.jsonformatter.JSONFormatter", None, "it formats responses with a Java library that accepts more than JSON; disable the element: JSON \
          extractors and assertions read the response as received"),
     refused("com.atlantbh.jmeter.plugins.xmlformatter.XMLFormatPostProcessor", None, "it formats responses in a layout that differs between versions of Java; disable the element: XPath extractors and \
@@ -90,18 +90,18 @@ const FAMILIES: &[RefusedFamily] = &[
     ),
     family("com.blazemeter.jmeter.xmpp.", PROTOCOL, "XMPP is not supported; disable the element"),
     family("net.xmeter.", PROTOCOL, "MQTT is not supported; disable the element"),
-    family("com.di.jmeter.", JAVA, "its clients need a Java machine; disable the element"),
+    family("com.di.jmeter.", JAVA, "its clients need a JVM; disable the element"),
     family("com.github.johrstrom.", JAVA, "it calls Java classes; disable the element"),
     family("nl.nn.adapterframework.", JAVA, "it calls Java classes; disable the element"),
     family("co.signal.", JAVA, "Kafka's client needs a JVM; send the messages to a Kafka REST proxy"),
 ];
 
-/// Why an element is refused whose class has no descriptor.
+/// The reason for rejecting an element whose class has no descriptor.
 pub(crate) fn of_unknown_class(class: &str) -> Refused {
     if let Some(family) = FAMILIES.iter().find(|family| class.starts_with(family.prefix)) {
         return family.refused;
     }
-    // JMeter's own classes are known by their short names.
+    // JMeter's own classes have short names without a dot.
     if class.contains('.') {
         let why = "it belongs to an unknown plugin; disable the element";
         return Refused { needs: Some(Needs::Plugin), why };

@@ -3,7 +3,7 @@
 use super::descriptor::Descriptor;
 use super::script_source::{self as source, ScriptSource};
 
-/// What a sampler does.
+/// The kinds of samplers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SamplerClass {
     /// An HTTP request.
@@ -22,11 +22,11 @@ pub(crate) enum SamplerClass {
     System,
     /// Sends a text over TCP.
     Tcp,
-    /// Sends a packet.
+    /// Sends a UDP packet.
     Udp,
-    /// Sends a text as it is over TCP.
+    /// Sends a text unchanged over TCP.
     RawHttp,
-    /// Makes its result up.
+    /// Returns a configured result without a request.
     Dummy,
     /// One of the WebSocket samplers.
     WebSocket(WebSocketClass),
@@ -56,7 +56,7 @@ pub(crate) enum WebSocketClass {
 const SCRIPTS: &str =
     "Groovy, BeanShell, JEXL and JavaScript; scripts that need more than common JDK classes are refused";
 
-/// Numbers of HTTP requests and their defaults.
+/// The numeric properties of HTTP requests and their defaults.
 pub(crate) const HTTP_NUMBERS: &[&str] =
     &["HTTPSampler.port", "HTTPSampler.connect_timeout", "HTTPSampler.response_timeout"];
 

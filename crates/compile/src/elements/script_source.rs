@@ -1,19 +1,19 @@
-//! Where scripted elements have their scripts.
+//! The properties of scripted elements.
 
 use busyhour_processors::Family;
 
 /// The kind of a scripted element, and the names of its properties.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ScriptSource {
-    /// Which of JMeter's three kinds of scripted elements.
+    /// The kind of scripted element: one of JMeter's three.
     pub(crate) family: Family,
-    /// The script's text.
+    /// The property with the text of the script.
     pub(crate) script: &'static str,
-    /// What it is called with.
+    /// The property with the parameters of the script.
     pub(crate) parameters: &'static str,
-    /// The file that has the script instead.
+    /// The property with the name of the file that contains the script instead.
     pub(crate) filename: &'static str,
-    /// Whether the interpreter forgets its variables before each run.
+    /// The property that makes the interpreter discard its variables before each run.
     pub(crate) resets: &'static str,
 }
 
@@ -22,7 +22,7 @@ impl ScriptSource {
     pub(crate) fn is_evaluated_at_start(&self) -> bool {
         match self.family {
             Family::Jsr223 => true,
-            // The sampler and the assertion are no test beans.
+            // The sampler and the assertion are not test beans.
             Family::BeanShell => self.script == BEANSHELL.script,
             Family::Bsf => false,
         }
@@ -45,7 +45,7 @@ pub(crate) static JSR223: ScriptSource = plain(Family::Jsr223);
 /// BSF elements.
 pub(crate) static BSF: ScriptSource = plain(Family::Bsf);
 
-/// BeanShell elements but these two.
+/// BeanShell elements except the sampler and the assertion.
 pub(crate) static BEANSHELL: ScriptSource = plain(Family::BeanShell);
 
 /// The BeanShell Sampler.

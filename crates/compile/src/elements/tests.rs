@@ -58,7 +58,7 @@ fn config_elements_of_one_class_differ_in_their_editors() {
 }
 
 #[test]
-fn listeners_of_plugins_are_known_by_their_names() {
+fn listeners_of_plugins_are_recognized_by_their_names() {
     let own = ResultFileClass::Collector;
     assert_eq!(role_of("ResultCollector", ""), Role::ResultFile(own));
     assert_eq!(role_of("org.example.OwnResultCollector", ""), Role::ResultFile(own));

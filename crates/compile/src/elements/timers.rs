@@ -6,7 +6,7 @@ use super::script_source::{self as source, ScriptSource};
 /// How a timer delays samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TimerClass {
-    /// Holds users back until enough have come.
+    /// Holds users back until enough of them wait.
     Synchronizing,
     /// A constant pause.
     Constant,
@@ -16,7 +16,7 @@ pub(crate) enum TimerClass {
     GaussianRandom,
     /// A pause with a Poisson random part.
     PoissonRandom,
-    /// Keeps up a rate.
+    /// Maintains a rate.
     ConstantThroughput,
     /// Schedules starts at random times.
     PreciseThroughput,
@@ -27,7 +27,7 @@ pub(crate) enum TimerClass {
 }
 
 impl TimerClass {
-    /// The name of a timer that sets a rate instead of a pause.
+    /// The name of the timer if it sets a rate instead of a pause.
     pub(crate) fn rate_timer(self) -> Option<&'static str> {
         match self {
             Self::ConstantThroughput => Some(CONSTANT_THROUGHPUT),
@@ -49,7 +49,7 @@ const PRECISE_THROUGHPUT: &str = "Precise Throughput Timer";
 const SCRIPTS: &str =
     "Groovy, BeanShell, JEXL and JavaScript; scripts that need more than common JDK classes are refused";
 
-/// Numbers of the timers that pause.
+/// The numeric properties of the timers that pause.
 const PAUSE_NUMBERS: &[&str] = &["ConstantTimer.delay", "RandomTimer.range"];
 
 /// The timers.

@@ -10,7 +10,7 @@ use crate::compiled::Compiled;
 use crate::context::Context;
 use crate::options::Options;
 
-/// A plan of a group with these elements, compiled with these properties.
+/// Compiles a plan with one group of these elements, with these properties.
 fn compiled(elements: &str, properties: &[(&str, &str)]) -> Compiled {
     let text = format!(
         "<jmeterTestPlan><hashTree><TestPlan testname=\"p\"/><hashTree><ThreadGroup testname=\"g\">\
@@ -43,16 +43,16 @@ fn script(class: &str, text: &str) -> String {
     format!("<{class} testname=\"x\"><stringProp name=\"script\">{text}</stringProp></{class}><hashTree/>")
 }
 
-/// What the first sampler of a plan keeps, with these elements behind it.
-fn kept_by_the_first(behind: &str) -> Retention {
-    compiled(&format!("{HTTP}{behind}"), &[]).groups[0].samplers[0].keep
+/// The parts of its result that the first sampler retains if these elements follow it.
+fn first_retention(following: &str) -> Retention {
+    compiled(&format!("{HTTP}{following}"), &[]).groups[0].samplers[0].keep
 }
 
 const NOTHING: Retention = Retention { body: false, response_headers: false, request: false, http: false };
 const BODY: Retention = Retention { body: true, ..NOTHING };
 
 #[test]
-fn what_a_later_script_reads_of_the_result_before_is_kept() {
+fn parts_of_the_previous_result_that_a_script_reads_are_retained() {
     let sampler = "<HTTPSamplerProxy testname=\"second\"/>";
     for (elements, keep) in [
         (script("JSR223Sampler", "return prev.getResponseDataAsString()"), BODY),
@@ -79,12 +79,12 @@ fn what_a_later_script_reads_of_the_result_before_is_kept() {
         ("<GenericController testname=\"${__eval(${x})}\"/><hashTree/>".to_owned(), Retention::ALL),
         (format!("{sampler}<hashTree><AnchorModifier testname=\"l\"/><hashTree/></hashTree>"), BODY),
     ] {
-        assert_eq!(kept_by_the_first(&elements), keep, "{elements}");
+        assert_eq!(first_retention(&elements), keep, "{elements}");
     }
 }
 
 #[test]
-fn words_in_comments_texts_and_names_keep_nothing() {
+fn method_names_in_comments_texts_and_names_retain_nothing() {
     let sampler = "<HTTPSamplerProxy testname=\"getResponseData\"/>";
     for elements in [
         script("JSR223Sampler", "// prev.getResponseData()\nreturn 'see getResponseData of prev'"),
@@ -100,18 +100,18 @@ fn words_in_comments_texts_and_names_keep_nothing() {
             "{sampler}<hashTree><AnchorModifier testname=\"l\" enabled=\"false\"/><hashTree/></hashTree>"
         ),
     ] {
-        assert_eq!(kept_by_the_first(&elements), NOTHING, "{elements}");
+        assert_eq!(first_retention(&elements), NOTHING, "{elements}");
     }
 }
 
 #[test]
-fn the_own_result_is_kept_for_a_post_processor() {
+fn the_result_is_retained_for_a_post_processor_of_its_sampler() {
     let post = script("JSR223PostProcessor", "vars.put('a', prev.getResponseDataAsString())");
     let plan = compiled(&format!("<HTTPSamplerProxy testname=\"s\"/><hashTree>{post}</hashTree>"), &[]);
     assert_eq!(plan.groups[0].samplers[0].keep, Retention::ALL);
 }
 
-/// Which of the loops count their passes: the group's own, and a Loop Controller.
+/// Whether the group's own loop and a Loop Controller count their passes.
 fn counting(elements: &str, properties: &[(&str, &str)]) -> [bool; 2] {
     let elements = format!("<LoopController testname=\"l\"/><hashTree>{HTTP}{elements}</hashTree>");
     let plan = compiled(&elements, properties);

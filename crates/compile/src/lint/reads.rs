@@ -17,8 +17,8 @@ const OF_PROPERTIES: [&str; 5] = ["__P", "__property", "__isPropDefined", "__set
 const OF_TEXTS: [&str; 7] =
     ["__BeanShell", "__eval", "__evalVar", "__groovy", "__javaScript", "__jexl2", "__jexl3"];
 
-/// The names of the properties that functions in a plan read, disabled elements included; `None` if the plan can read
-/// properties whose names are not in it: it has scripts, includes other plans, or composes a name.
+/// The names of the properties that functions in a plan read, including disabled elements; `None` if the plan can read
+/// properties whose names it does not contain: it has scripts, includes other plans, or composes a name.
 #[must_use]
 pub fn property_reads(plan: &TestPlan) -> Option<BTreeSet<String>> {
     let mut names = BTreeSet::new();
@@ -41,7 +41,7 @@ fn has_script(element: Element<'_>) -> bool {
     evaluates || role.script_source().is_some()
 }
 
-/// Adds the names that the calls in a text read; `None` if one of them can read others.
+/// Adds the names of the properties that the calls in a text read; `None` if one of them can read others.
 fn add_reads(text: &str, names: &mut BTreeSet<String>) -> Option<()> {
     for (at, _) in text.match_indices("${__") {
         let call = &text[at + 2..];

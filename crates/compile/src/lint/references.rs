@@ -9,13 +9,13 @@ pub(super) enum Reference<'t> {
     Function(&'t str),
 }
 
-/// The references of a text, those inside of others among them, in the order of their ends. Takes linear time.
+/// The references in a text, including nested ones, in the order of their ends. Takes linear time.
 pub(super) fn references(text: &str) -> Vec<Reference<'_>> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
-    // Begin of the name of the last variable without its end.
+    // Start of the name of the last variable whose end is not yet found.
     let mut open: Option<usize> = None;
-    // Backslashes before this place.
+    // Number of backslashes directly before this position.
     let mut backslashes = 0_usize;
     for (at, byte) in bytes.iter().enumerate() {
         match byte {
@@ -26,7 +26,7 @@ pub(super) fn references(text: &str) -> Vec<Reference<'_>> {
             b'$' if bytes.get(at + 1) == Some(&b'{') => {
                 let inside = &text[at + 2..];
                 let function = inside.strip_prefix("__").filter(|rest| rest.starts_with(is_word));
-                // JMeter keeps `\${` as it is.
+                // JMeter leaves `\${` unchanged.
                 let is_escaped = backslashes % 2 == 1;
                 open = (!is_escaped && function.is_none()).then_some(at + 2);
                 if let Some(function) = function.filter(|_| !is_escaped) {
@@ -45,19 +45,19 @@ pub(super) fn references(text: &str) -> Vec<Reference<'_>> {
     found
 }
 
-/// Whether a character can be one of a name.
+/// Whether a character can be part of a name.
 pub(super) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Calls inside of more calls than this are not looked at: no plan with them is supported.
+/// Calls nested deeper than this are ignored: no plan with them is supported.
 const CALL_DEPTH_MAX: usize = 64;
 
-/// The calls of functions in a text, those inside of others among them: names, and all arguments as they are written.
+/// The calls of functions in a text, including nested ones: names, and all arguments as written.
 pub(super) fn calls(text: &str) -> Vec<(&str, &str)> {
     let bytes = text.as_bytes();
     let mut found: Vec<(&str, &str)> = Vec::new();
-    // Calls without their ends: place among the found ones, begin of the arguments, parentheses around them.
+    // Calls whose end is not yet found: index in `found`, start of the arguments, number of enclosing parentheses.
     let mut open: Vec<(usize, usize, i64)> = Vec::new();
     let mut parentheses = 0_i64;
     for (at, byte) in bytes.iter().enumerate() {
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_and_calls_inside_of_others_are_found() {
+    fn nested_references_and_calls_are_found() {
         use Reference::{Function, Variable};
         let text = r"${a}\${b}\\${c}${__P(x${d},${__V(e_${f})})}${g${h}}${}${open";
         assert_eq!(

@@ -1,25 +1,25 @@
-//! The variables that a script sets and reads, as far as its text shows them.
+//! The variables that a script sets and reads, as far as they can be recognized in its text.
 
 use super::references::is_word;
 
-/// What a script does with the user's variables.
+/// The variables that a script sets and reads.
 #[derive(Debug, Default)]
 pub(super) struct ScriptVariables {
     pub(super) sets: Vec<String>,
     pub(super) reads: Vec<String>,
-    /// It may set variables whose names are not in it.
+    /// Whether it may set variables whose names it does not contain.
     pub(super) sets_any: bool,
-    /// It may read variables whose names are not in it.
+    /// Whether it may read variables whose names it does not contain.
     pub(super) reads_any: bool,
 }
 
-/// Ways to the variables: the name that JMeter gives scripts, and the call that gives them.
+/// Expressions for the variables: the name that JMeter provides to scripts, and calls that return the object.
 const OBJECTS: [&str; 3] = ["vars", "getVariables()", "ctx.variables"];
 
 /// Calls that run other scripts.
 const RUNNING: [&str; 6] = ["evaluate(", "GroovyShell", "eval(", "Eval.", "source(", "load("];
 
-/// Looks through a script.
+/// Finds the variables that a script sets and reads.
 pub(super) fn variables_of_script(script: &str) -> ScriptVariables {
     let script = without_comments(script);
     let mut found = ScriptVariables::default();
@@ -29,20 +29,20 @@ pub(super) fn variables_of_script(script: &str) -> ScriptVariables {
     for object in OBJECTS {
         for (at, _) in script.match_indices(object) {
             let before = script[..at].chars().next_back();
-            let behind = &script[at + object.len()..];
-            let is_part_of_name = behind.starts_with(is_word)
+            let rest = &script[at + object.len()..];
+            let is_part_of_name = rest.starts_with(is_word)
                 || (object == "vars" && before.is_some_and(|c| is_word(c) || c == '.'));
             if !is_part_of_name {
-                look_at_use(behind.trim_start(), &mut found);
+                add_use(rest.trim_start(), &mut found);
             }
         }
     }
     found
 }
 
-/// Looks at what follows the object of the variables.
-fn look_at_use(behind: &str, found: &mut ScriptVariables) {
-    if let Some(key) = behind.strip_prefix('[') {
+/// Adds the use of the variables object that this text follows.
+fn add_use(rest: &str, found: &mut ScriptVariables) {
+    if let Some(key) = rest.strip_prefix('[') {
         match literal(key, "]") {
             Some(name) => {
                 found.sets.push(name.to_owned());
@@ -52,7 +52,7 @@ fn look_at_use(behind: &str, found: &mut ScriptVariables) {
         }
         return;
     }
-    let call = behind.strip_prefix("?.").or_else(|| behind.strip_prefix('.')).map(str::trim_start);
+    let call = rest.strip_prefix("?.").or_else(|| rest.strip_prefix('.')).map(str::trim_start);
     let method = call.map(|call| call.split_at(call.find(|c| !is_word(c)).unwrap_or(call.len())));
     match method {
         Some(("put" | "putObject", arguments)) => match argument(arguments, ",") {
@@ -68,28 +68,28 @@ fn look_at_use(behind: &str, found: &mut ScriptVariables) {
         }
         Some(("entrySet" | "iterator" | "each" | "keySet" | "toString", _)) => found.reads_any = true,
         Some(("getIteration" | "getThreadName" | "incIteration", _)) => {}
-        // Another name for the object, an argument, or a member that is not known.
+        // The object is assigned to another name, passed as an argument, or used with an unknown member.
         Some(_) | None => (found.sets_any, found.reads_any) = (true, true),
     }
 }
 
-/// The first argument of a call, if it is a plain text that `end` follows.
+/// The first argument of a call, if it is a plain text literal followed by `end`.
 fn argument<'t>(arguments: &'t str, end: &str) -> Option<&'t str> {
     literal(arguments.trim_start().strip_prefix('(')?, end)
 }
 
-/// A plain text in quotes at the beginning, if `end` follows it: not one that goes on, or contains others.
+/// A text literal at the beginning that is followed by `end`, without concatenation or interpolation.
 fn literal<'t>(text: &'t str, end: &str) -> Option<&'t str> {
     let text = text.trim_start();
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-    let (name, behind) = text[1..].split_once(quote)?;
-    let behind = behind.trim_start();
-    // Inside of the arguments of a function a comma is escaped.
-    let follows = behind.strip_prefix('\\').unwrap_or(behind).starts_with(end);
+    let (name, rest) = text[1..].split_once(quote)?;
+    let rest = rest.trim_start();
+    // In the arguments of a function a comma is escaped.
+    let follows = rest.strip_prefix('\\').unwrap_or(rest).starts_with(end);
     (follows && !name.contains(['$', '\\'])).then_some(name)
 }
 
-/// A script without its comments. What looks like one behind a colon is the middle of an address.
+/// Removes the comments of a script. `//` after a colon is part of a URL.
 fn without_comments(script: &str) -> String {
     let mut out = String::with_capacity(script.len());
     let mut rest = script;

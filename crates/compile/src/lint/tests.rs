@@ -2,7 +2,7 @@ use busyhour_diagnostic::Diagnostic;
 
 use super::*;
 
-/// A plan of one HTTP request with these properties, below a thread group with these elements.
+/// A plan with one HTTP request with these properties, in a thread group with these elements.
 fn plan(properties: &str, elements: &str) -> String {
     format!(
         r#"<jmeterTestPlan version="1.2"><hashTree><TestPlan testclass="TestPlan" testname="p"/><hashTree>
@@ -27,11 +27,11 @@ fn options() -> Options {
 fn warnings(properties: &str, elements: &str) -> Vec<String> {
     let (plan, findings) = busyhour_plan::parse(plan(properties, elements).as_bytes(), "plan.jmx");
     assert!(findings.iter().all(|found| !found.is_error()), "{findings:?}");
-    let words = |found: &Diagnostic| {
+    let text = |found: &Diagnostic| {
         assert!(found.span.is_some(), "{found}");
         format!("{} {}; {}", found.code, found.message, found.hint.clone().unwrap_or_default())
     };
-    lint(&plan, &options()).iter().map(words).collect()
+    lint(&plan, &options()).iter().map(text).collect()
 }
 
 fn string(name: &str, value: &str) -> String {
@@ -63,7 +63,7 @@ fn the_properties_that_a_plan_reads_are_known_unless_it_can_compose_their_names(
 }
 
 #[test]
-fn the_table_of_names_is_in_order() {
+fn the_property_names_are_sorted() {
     assert!(elements::property_names().is_sorted() && elements::property_names().len() > 280);
 }
 
@@ -104,7 +104,7 @@ fn variables_that_look_like_functions_are_reported() {
     let found = warnings(&string("HTTPSampler.path", "${_BeanShell(1+1)}${__P(a)}${Random(1,2)}"), "");
     let expected = |name: &str, right: &str| {
         format!(
-            "misspelt-function `${{{name}(…)}}` is the name of a variable, not a call: it stays as it is; names of functions \
+            "misspelt-function `${{{name}(…)}}` is the name of a variable, not a call: it is left unchanged; names of functions \
              begin with two underscores: `${{{right}(…)}}`"
         )
     };
@@ -145,7 +145,7 @@ fn undefined_variables_are_reported_once() {
     assert_eq!(
         warnings(&uses, argument),
         [
-            "undefined-variable nothing in the plan defines the variable `nobody`: JMeter leaves `${nobody}` as it is; define it \
+            "undefined-variable nothing in the plan defines the variable `nobody`: JMeter leaves `${nobody}` unchanged; define it \
           (User Defined Variables, CSV Data Set, an extractor), or use a property: `${__P(nobody)}`"
         ]
     );
@@ -213,7 +213,7 @@ fn everything_that_can_define_a_variable_is_considered() {
 }
 
 #[test]
-fn what_scripts_call_by_the_same_name_is_their_own() {
+fn local_variables_of_scripts_are_not_reported() {
     assert_eq!(
         variables("undefined", "", &script("def n = 1; log.info(\"${n} ${n.x} ${vars} ${prev.label}\")")),
         ""
@@ -250,7 +250,7 @@ fn extracted_variables_that_nothing_reads_are_reported() {
 }
 
 #[test]
-fn variables_of_another_group_are_not_seen() {
+fn variables_of_another_group_are_not_visible() {
     let plan = |first: &str, second: &str, around: &str| {
         let group = |elements: &str| {
             format!("<ThreadGroup testclass=\"ThreadGroup\" testname=\"g\"/><hashTree>{elements}</hashTree>")

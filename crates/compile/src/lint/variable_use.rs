@@ -1,4 +1,4 @@
-//! What elements do with variables: the names they set, refer to and read.
+//! How elements use variables: the names they set, refer to and read.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -15,28 +15,28 @@ use crate::elements::processors::{PostProcessorClass, PreProcessorClass};
 use crate::elements::samplers::SamplerClass;
 use crate::elements::{Role, role};
 
-/// What some elements do with variables.
+/// How a set of elements uses variables.
 #[derive(Default)]
 pub(super) struct VariableUse<'p> {
-    /// The names that they set.
+    /// The names that the elements set.
     pub(super) sets: HashSet<String>,
-    /// They may set variables whose names are not in the plan.
+    /// Whether they may set variables whose names are not in the plan.
     pub(super) sets_any: bool,
     /// The names that user defined variables set, for all users.
     pub(super) sets_for_all: HashSet<String>,
-    /// What extractors set, with the property that has the name.
+    /// The names that extractors set, with the property that contains the name.
     pub(super) extracts: Vec<(String, Property<'p>)>,
-    /// References in texts, with their places.
+    /// References in texts, with their positions.
     pub(super) refers: Vec<(String, Place<'p>)>,
-    /// Names that are read: by references, scripts, functions and elements.
+    /// Names that are read by references, scripts, functions and elements.
     pub(super) reads: HashSet<String>,
-    /// They may read variables whose names are not in the plan.
+    /// Whether they may read variables whose names are not in the plan.
     pub(super) reads_any: bool,
-    /// They run elements of other parts of the plan.
+    /// Whether they run elements of other parts of the plan.
     pub(super) runs_others: bool,
 }
 
-/// Where a reference is.
+/// The position of a reference.
 #[derive(Clone, Copy)]
 pub(super) enum Place<'p> {
     Property(Property<'p>),
@@ -44,7 +44,7 @@ pub(super) enum Place<'p> {
     Name(Element<'p>),
 }
 
-/// Properties that refer to a variable by its bare name, and the texts of conditions.
+/// Properties that contain the bare name of a variable, and the texts of conditions.
 const BARE_NAMES: [&str; 8] = [
     "ForeachController.inputVal",
     "Scope.variable",
@@ -56,26 +56,26 @@ const BARE_NAMES: [&str; 8] = [
     "SwitchController.value",
 ];
 
-/// The variable that has the name of a file that a listener saves; with a number behind it, that of a sub-result.
+/// The variable for the name of a file that a listener saves; with a number appended, for that of a sub-result.
 const FILE_VARIABLE: &str = "FileSaver.variablename";
 
-/// So many sub-results of a sample have such variables at most.
+/// The maximum number of sub-results of a sample that have such variables.
 const FILES_MAX: u32 = 100;
 
-/// Texts for people, in which nothing is replaced.
+/// Comments and descriptions, in which nothing is replaced.
 const COMMENTS: [&str; 3] = ["TestPlan.comments", "Argument.desc", "Argument.metadata"];
 
 /// Functions that evaluate a text, which may name any variable.
 const OF_TEXTS: [&str; 2] = ["__eval", "__evalVar"];
 
-/// Functions whose first argument is the name of a variable, or names.
+/// Functions whose first argument is one or several names of variables.
 const OF_NAMES: [&str; 2] = ["__V", "__RandomFromMultipleVars"];
 
 /// Functions that run scripts.
 const OF_SCRIPTS: [&str; 5] = ["__groovy", "__BeanShell", "__javaScript", "__jexl2", "__jexl3"];
 
 impl<'p> VariableUse<'p> {
-    /// Adds what an element does; `base_dir` is the folder of the plan.
+    /// Adds the variable use of an element; `base_dir` is the folder of the plan.
     pub(super) fn add(&mut self, element: Element<'p>, base_dir: &Path) {
         let role = role(element);
         self.add_own(element, role, base_dir);
@@ -89,7 +89,7 @@ impl<'p> VariableUse<'p> {
             let Some(text) = property.text().filter(|_| !COMMENTS.contains(&name)) else { return };
             match script {
                 Some(source) if name == source.script => self.add_script(text, property),
-                Some(source) if name == source.filename => self.opens(!text.trim().is_empty()),
+                Some(source) if name == source.filename => self.mark_any(!text.trim().is_empty()),
                 _ => {
                     for reference in references(text) {
                         self.refer(reference, Place::Property(property));
@@ -102,14 +102,14 @@ impl<'p> VariableUse<'p> {
             }
             if BARE_NAMES.contains(&name) || of_plugin {
                 self.reads.extend(words(text).into_iter().map(str::to_owned));
-                self.take(variables_of_script(text));
+                self.add_script_variables(variables_of_script(text));
             }
             self.add_calls(text);
         });
     }
 
-    /// Notes that any variable may be set and read.
-    fn opens(&mut self, does: bool) {
+    /// If `does`, records that any variable may be set and read.
+    fn mark_any(&mut self, does: bool) {
         self.sets_any |= does;
         self.reads_any |= does;
     }
@@ -121,11 +121,11 @@ impl<'p> VariableUse<'p> {
         }
     }
 
-    /// Notes what a script does; its references may be those of its own language.
+    /// Adds the variable use of a script. Its `${…}` references may belong to the script language itself.
     fn add_script(&mut self, script: &str, property: Property<'p>) {
         let bare = without_references(script);
         let own = words(&bare);
-        // Of `${sample.label}` the script has `sample`.
+        // `${sample.label}` refers to `sample`, which the script itself defines.
         let is_own = |name: &str| {
             let object = name.split('.').next().unwrap_or(name);
             own.contains(object) || OF_INTERPRETERS.contains(&object)
@@ -138,17 +138,17 @@ impl<'p> VariableUse<'p> {
                 other => self.refer(other, Place::Property(property)),
             }
         }
-        self.take(variables_of_script(script));
+        self.add_script_variables(variables_of_script(script));
     }
 
-    fn take(&mut self, script: ScriptVariables) {
+    fn add_script_variables(&mut self, script: ScriptVariables) {
         self.sets.extend(script.sets);
         self.reads.extend(script.reads);
         self.sets_any |= script.sets_any;
         self.reads_any |= script.reads_any;
     }
 
-    /// Notes what the functions in a text do: any of their arguments may be the name of a variable to set.
+    /// Adds the variable use of the functions in a text: any argument may be the name of a variable to set.
     fn add_calls(&mut self, text: &str) {
         for (name, arguments) in calls(text) {
             let bare = without_references(arguments);
@@ -156,18 +156,18 @@ impl<'p> VariableUse<'p> {
             self.reads.extend(names.iter().map(|name| (*name).to_owned()));
             self.sets.extend(names.into_iter().map(str::to_owned));
             if OF_TEXTS.contains(&name) {
-                self.opens(true);
+                self.mark_any(true);
             }
             if OF_NAMES.contains(&name) && arguments.contains("${") {
                 self.reads_any = true;
             }
             if OF_SCRIPTS.contains(&name) {
-                self.take(variables_of_script(arguments));
+                self.add_script_variables(variables_of_script(arguments));
             }
         }
     }
 
-    /// Notes the names that the element sets by its settings.
+    /// Adds the names that the element sets through its settings.
     fn add_own(&mut self, element: Element<'p>, role: Role, base_dir: &Path) {
         if element.kind() == TEST_PLAN {
             let list = element.element("TestPlan.user_defined_variables");
@@ -186,7 +186,7 @@ impl<'p> VariableUse<'p> {
                 });
             }
             Role::Controller(ControllerClass::Include) => {
-                self.opens(true);
+                self.mark_any(true);
                 self.runs_others = true;
             }
             Role::Controller(ControllerClass::Module) => self.runs_others = true,
@@ -207,11 +207,11 @@ impl<'p> VariableUse<'p> {
             Role::PreProcessor(PreProcessorClass::PopFromQueue) => self.set_named(element, "Variable"),
             Role::PreProcessor(PreProcessorClass::RawDataSource) => self.set_named(element, "variable_name"),
             Role::PostProcessor(class) => self.add_post_processor(element, class),
-            // They show all variables.
+            // It outputs all variables.
             Role::Sampler(SamplerClass::Debug) => self.reads_any = true,
             Role::Sampler(SamplerClass::Java) => {
                 let class = element.text("classname").unwrap_or_default();
-                self.opens(!class.starts_with("org.apache.jmeter.protocol.java.test."));
+                self.mark_any(!class.starts_with("org.apache.jmeter.protocol.java.test."));
             }
             Role::Unsupported(_) => self.add_unsupported(element),
             _ => {}
@@ -247,7 +247,8 @@ impl<'p> VariableUse<'p> {
         }
     }
 
-    /// Notes what elements of JDBC and of unknown plugins may set. JMeter's other elements that are not supported set nothing.
+    /// Adds the names that JDBC elements and elements of unknown plugins may set. JMeter's other unsupported elements
+    /// set none.
     fn add_unsupported(&mut self, element: Element<'p>) {
         if element.kind().starts_with("JDBC") {
             let names = ["variableNames", "resultVariable"].into_iter().filter_map(|name| element.text(name));
@@ -255,11 +256,11 @@ impl<'p> VariableUse<'p> {
                 self.set(name.trim());
             }
         } else {
-            self.opens(element.kind().contains('.'));
+            self.mark_any(element.kind().contains('.'));
         }
     }
 
-    /// The names of the columns of a file: those of the element, or else those of the file's first line.
+    /// Adds the column names of a file: those of the element, or those in the file's first line.
     fn set_columns(&mut self, element: Element<'p>, base_dir: &Path) {
         let names = element.text("variableNames").unwrap_or_default();
         if !names.trim().is_empty() {
@@ -298,7 +299,7 @@ impl<'p> VariableUse<'p> {
     }
 }
 
-/// What interpreters give scripts, which Groovy and JavaScript refer to in their texts.
+/// Variables that interpreters provide, to which texts in Groovy and JavaScript refer.
 const OF_INTERPRETERS: [&str; 14] = [
     "vars",
     "props",
@@ -316,7 +317,7 @@ const OF_INTERPRETERS: [&str; 14] = [
     "AssertionResult",
 ];
 
-/// The first line of a file beside the plan, if it can be read.
+/// The first line of a file in the plan's folder, if it can be read.
 fn first_line(name: &str, base_dir: &Path) -> Option<String> {
     use std::io::{BufRead as _, BufReader, Read as _};
     const BYTES_MAX: u64 = 64 * 1024;
@@ -330,23 +331,23 @@ fn first_line(name: &str, base_dir: &Path) -> Option<String> {
     Some(text.trim_start_matches('\u{feff}').trim_end().to_owned())
 }
 
-/// A text without the plain variables that it refers to.
+/// Removes the references to variables from a text.
 fn without_references(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let mut kept = 0;
+    let mut copied_to = 0;
     for reference in references(text) {
         if let Reference::Variable(name) = reference {
             let begin = name.as_ptr() as usize - text.as_ptr() as usize;
-            out.push_str(&text[kept..begin - 2]);
+            out.push_str(&text[copied_to..begin - 2]);
             out.push(' ');
-            kept = begin + name.len() + 1;
+            copied_to = begin + name.len() + 1;
         }
     }
-    out.push_str(&text[kept..]);
+    out.push_str(&text[copied_to..]);
     out
 }
 
-/// The words of a text, with and without points and hyphens.
+/// The words of a text, both split at and joined by points, hyphens and `#`.
 fn words(text: &str) -> HashSet<&str> {
     let long = text.split(|c: char| !(is_word(c) || matches!(c, '.' | '-' | '#')));
     let short = text.split(|c: char| !is_word(c));

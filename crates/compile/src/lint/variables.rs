@@ -1,7 +1,8 @@
 //! Variables that nothing defines, and extracted variables that nothing reads.
 //!
-//! Variables belong to users, so each thread group is looked at with what is around all groups, and with the parts of the plan
-//! that its modules may run. Where names come from outside of the plan or are composed by a script, nothing is reported.
+//! Variables belong to users, so each thread group is checked together with the elements outside all groups and with
+//! the parts of the plan that its modules may run. If names come from outside of the plan or are composed by a script,
+//! nothing is reported.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -13,19 +14,19 @@ use super::references::is_word;
 use super::variable_use::{Place, VariableUse};
 use crate::elements::{Role, role};
 
-/// Beginnings of the names of variables that JMeter itself and the WebSocket plugin define.
+/// Prefixes of the names of variables that JMeter itself and the WebSocket plugin define.
 const OF_JMETER: [&str; 6] = ["JMeterThread.", "START.", "TESTSTART.", "COOKIE_", "__jm", "websocket."];
 
-/// What extractors and loops add to the name that a plan gives them.
+/// Suffixes that extractors and loops add to the configured name.
 const SUFFIXES: [&str; 5] = ["_matchNr", "_ALL", "_g", "_#", "_n"];
 
-/// Longest name that is looked at, in bytes.
+/// The longest name that is checked, in bytes.
 const NAME_BYTES_MAX: usize = 500;
 
-/// Undefined names for which a near one is searched.
+/// The number of undefined names for which a similar name is searched.
 const SUGGESTED_MAX: usize = 100;
 
-/// The variables of a part of a plan: a thread group, a fragment, or what is around them.
+/// The variables of a part of a plan: a thread group, a fragment, or the elements outside of them.
 struct Part<'p> {
     kind: PartKind,
     own: VariableUse<'p>,
@@ -34,16 +35,16 @@ struct Part<'p> {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum PartKind {
     Group,
-    /// It runs wherever a module refers to it.
+    /// A fragment, which runs wherever a module refers to it.
     Fragment,
     Around,
 }
 
-/// Mistakes with variables: those that are undefined, each once, and those that nothing reads. `sample_variables` are the
-/// names that the result file shows.
+/// Finds undefined variables, each reported once, and extracted variables that nothing reads. `sample_variables` are
+/// the names that the result file contains.
 pub(super) fn mistakes(plan: &TestPlan, base_dir: &Path, sample_variables: &[String]) -> Vec<Diagnostic> {
     let parts = parts(plan, base_dir);
-    // A file of fragments is a part of other plans.
+    // A file with only fragments is a part of other plans.
     if !parts.iter().any(|part| part.kind == PartKind::Group) {
         return Vec::new();
     }
@@ -59,7 +60,7 @@ pub(super) fn mistakes(plan: &TestPlan, base_dir: &Path, sample_variables: &[Str
         if !seen.iter().any(|seen| seen.sets_any) {
             for (name, place) in &part.own.refers {
                 if is_plain(name) && !is_set(name, &sets) && reported.insert(name.clone()) {
-                    // A search for each of thousands of names would take long.
+                    // Searching for similar names for each of thousands of names would take long.
                     let near = if reported.len() <= SUGGESTED_MAX { nearest(name, &sets) } else { None };
                     found.push(undefined(name, *place, near));
                 }
@@ -80,7 +81,7 @@ pub(super) fn mistakes(plan: &TestPlan, base_dir: &Path, sample_variables: &[Str
 }
 
 impl Part<'_> {
-    /// Whether a user of this part may have variables of the other.
+    /// Whether a user of this part may have variables of the other part.
     fn sees(&self, other: &Part<'_>) -> bool {
         let sees_all = self.kind != PartKind::Group || self.own.runs_others;
         sees_all || std::ptr::eq(self, other) || other.kind == PartKind::Around
@@ -121,7 +122,7 @@ fn nearest<'s>(name: &str, sets: &HashSet<&'s str>) -> Option<&'s str> {
 
 fn undefined(name: &str, place: Place<'_>, near: Option<&str>) -> Diagnostic {
     let message =
-        format!("nothing in the plan defines the variable `{name}`: JMeter leaves `${{{name}}}` as it is");
+        format!("nothing in the plan defines the variable `{name}`: JMeter leaves `${{{name}}}` unchanged");
     let finding = Diagnostic::warning("undefined-variable", message);
     let finding = match place {
         Place::Property(property) => property.locate(finding),
@@ -157,9 +158,9 @@ fn is_plain(name: &str) -> bool {
         && name.chars().all(|c| is_word(c) || matches!(c, '.' | '-' | '#'))
 }
 
-/// The names that an element may have been given that made `name`: `id` of `id_1`, `id_2_g1`, `id_matchNr`.
+/// The configured names from which `name` may be derived: `id` for `id_1`, `id_2_g1`, `id_matchNr`.
 fn stems(name: &str) -> impl Iterator<Item = &str> {
-    // The last part of a longer name would be read again for each of its separators.
+    // For each separator the rest of the name is read again, so long names are skipped.
     let name = if name.len() <= NAME_BYTES_MAX { name } else { "" };
     let ends = name.char_indices().filter(|(_, c)| matches!(c, '_' | '#')).map(|(at, _)| at);
     ends.map(|at| name.split_at(at)).filter(|(_, rest)| is_suffix(rest)).map(|(stem, _)| stem)
@@ -171,7 +172,7 @@ fn is_suffix(rest: &str) -> bool {
         let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         digits(&rest[..end]) && (rest[end..].is_empty() || is_suffix(&rest[end..]))
     });
-    // A loop over the matches has a name that ends with a separator.
+    // A ForEach loop over the matches is configured with a name that ends with the separator.
     is_number
         || rest == "_"
         || SUFFIXES

@@ -1,5 +1,5 @@
-//! Test plans generated from bytes, and what must hold for each of them: of all controllers, fragments, modules and included files, with
-//! nested functions in all texts, and samplers that need no network.
+//! Test plans generated from bytes, and the properties that hold for each of them. The plans contain all controllers,
+//! fragments, modules and included files, nested functions in all texts, and samplers that need no network.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,11 @@ use busyhour_program::clock::Clock;
 use busyhour_program::run::Properties;
 use busyhour_record::{Recorder, RecorderConfig};
 
-/// After so long a run is ended: plans may loop for ever.
+/// The time after which a run is stopped: plans may loop forever.
 const RUN_MAX: Duration = Duration::from_millis(60);
 
-/// Functions of JMeter and its plugins, with their numbers of arguments. Those that write files are left out.
+/// Functions of JMeter and its plugins, with their minimum and maximum number of arguments. Functions that write files
+/// are omitted.
 const FUNCTIONS: &[(&str, usize, usize)] = &[
     ("__BeanShell", 1, 2),
     ("__char", 1, 5),
@@ -136,7 +137,7 @@ const WORDS: &[&str] = &[
     "null",
 ];
 
-/// Reads choices from bytes; when they are used up, every choice is the first.
+/// Reads choices from bytes; after the last byte, every choice is the first option.
 struct Choices<'b>(&'b [u8]);
 
 impl Choices<'_> {
@@ -158,14 +159,14 @@ impl Choices<'_> {
         of[self.below(of.len())]
     }
 
-    /// A text with functions in it, some of them inside others.
+    /// A text that contains functions, some of them nested.
     fn text(&mut self, depth: u32) -> String {
         match self.byte() % 5 {
             0..=1 => self.one_of(WORDS).to_owned(),
             2 if depth < 4 => self.text(depth + 1) + &self.text(depth + 1),
             _ if depth < 4 => {
                 let (name, least, most) = FUNCTIONS[self.below(FUNCTIONS.len())];
-                // Rarely one too many.
+                // Rarely one argument too many.
                 let count = least + self.below(most - least + 1) + usize::from(self.byte() == 9);
                 let arguments: Vec<String> = (0..count).map(|_| self.text(depth + 1)).collect();
                 let end = if self.byte() == 7 { "" } else { "}" };
@@ -175,12 +176,12 @@ impl Choices<'_> {
         }
     }
 
-    /// The same as the content of an element.
+    /// The same text escaped as the content of an element.
     fn content(&mut self) -> String {
         self.text(0).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
     }
 
-    /// A number, or a text where one is meant.
+    /// A number, or a text in place of a number.
     fn number(&mut self) -> String {
         if self.byte().is_multiple_of(4) {
             self.content()
@@ -461,8 +462,8 @@ fn files(bytes: &[u8]) -> Files {
     Files { plan: document(&element("TestPlan", "Plan", &variables, &inner)), parts }
 }
 
-/// Writes the generated plan and its parts into a directory, checks the plan there, and runs it if it is accepted: no panic, no user that
-/// ends with an error of ours, and counts that add up.
+/// Writes the generated plan and its parts into a directory, checks the plan, and runs it if it is accepted. There must
+/// be no panic, no user that ends with an internal error, and consistent counts.
 ///
 /// # Panics
 /// One of these does not hold.
@@ -488,7 +489,7 @@ fn check_plan(text: &str, directory: PathBuf) {
     let options = Options {
         properties: Arc::clone(&properties),
         base_dir: directory,
-        allow_unsupported: bytes_allow(text),
+        allow_unsupported: allows_unsupported(text),
         tls: TlsPolicy::default(),
         proxy: None,
         request_deadline: None,
@@ -528,7 +529,7 @@ fn check_plan(text: &str, directory: PathBuf) {
     );
 }
 
-/// Half of the plans run although something in them is not supported.
-fn bytes_allow(text: &str) -> bool {
+/// Half of the plans run although they contain unsupported elements.
+fn allows_unsupported(text: &str) -> bool {
     text.len().is_multiple_of(2)
 }

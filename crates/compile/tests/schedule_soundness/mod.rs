@@ -30,17 +30,17 @@ const STEPPING: [&str; 9] = [
 /// Settings of the Concurrency and the Arrivals Thread Group.
 const LEVEL: [&str; 5] = ["TargetLevel", "RampUp", "Steps", "Hold", "Unit"];
 
-/// Makes the lines of a text the rows of every table there is, and its cells their settings.
+/// Checks plans in which the lines of a text are the rows of every table, and its cells are settings.
 ///
 /// # Panics
-/// When a schedule breaks a promise.
+/// A schedule violates one of the properties.
 pub fn check(source: &[u8]) {
     let text: String =
         String::from_utf8_lossy(source).chars().filter(|c| !c.is_control() || *c == '\n').collect();
     let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
     let plan = plan(&text, &rows);
     check_plan(&plan, Properties::default());
-    // The same text as the properties that take the tables' place.
+    // The same text as properties, which replace the tables.
     let properties = ["threads_schedule", "load_profile"].map(|name| (name.to_owned(), text.clone()));
     check_plan(&plan, Properties::new(properties));
 }

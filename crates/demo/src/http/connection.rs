@@ -1,4 +1,4 @@
-//! One connection: requests in, answers out, in order.
+//! Serves one connection: requests are answered in order.
 
 use std::io::{self, IoSlice};
 use std::ops::Range;
@@ -10,28 +10,29 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
-use super::answer::{self, Answer, Body, Manner};
-use super::framing::{self, BodyLength, Broken, Head};
+use super::framing::{self, BodyLength, FramingError, Head};
 use super::request::{self, Method, Request};
+use super::response::{self, Body, Response, ResponseOptions};
 use crate::shop::SharedShop;
 
 const READ_BYTES: usize = 4096;
-/// Answers to pipelined requests are gathered up to here.
-const GATHERED_BYTES_MAX: usize = 64 * 1024;
-/// An idle connection keeps buffers up to this size.
-const KEPT_BYTES_MAX: usize = 16 * 1024;
-/// Time and bytes that a client can still send on a connection that is being closed.
+/// Responses to pipelined requests are buffered up to this size before they are written.
+const BUFFERED_BYTES_MAX: usize = 64 * 1024;
+/// The largest buffer that an idle connection retains.
+const RETAINED_BYTES_MAX: usize = 16 * 1024;
+/// The limits on the time and data that a client can still send on a connection that is being closed.
 const LINGER: Duration = Duration::from_secs(1);
 const LINGER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Sends `100 Continue` to a client that expects it.
+/// The response to a client that expects `100 Continue`.
 const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
-/// What became of the bytes at the start of the buffer.
+/// The result of processing the bytes at the start of the buffer.
 enum Step {
-    /// A request was answered: the bytes it took, whether the connection stays, a body still to be written.
+    /// A request was answered: the number of bytes of the request, whether the connection stays open, and a body that
+    /// is still
     Answered { consumed: usize, stays: bool, rest: Option<Bytes> },
-    /// More bytes are needed; whether the client waits for `100 Continue`.
+    /// More bytes are needed; whether the client expects `100 Continue`.
     More { wanted: bool },
     /// The request was invalid and was answered; the connection is closed.
     Refused,
@@ -40,10 +41,10 @@ enum Step {
 /// Serves a connection until the client closes it, an answer closes it, or the shop closes.
 pub(crate) async fn run(stream: TcpStream, shop: Arc<SharedShop>, closed: watch::Receiver<bool>) {
     // The client has disconnected if this fails.
-    let _ = converse(stream, &shop, closed).await;
+    let _ = serve_requests(stream, &shop, closed).await;
 }
 
-async fn converse(
+async fn serve_requests(
     mut stream: TcpStream,
     shop: &SharedShop,
     mut closed: watch::Receiver<bool>,
@@ -62,8 +63,8 @@ async fn converse(
             Step::Answered { consumed, stays, rest } => {
                 continued = false;
                 inbound.drain(..consumed);
-                shop.pass_backend().await;
-                if rest.is_some() || !stays || inbound.is_empty() || outbound.len() > GATHERED_BYTES_MAX {
+                shop.wait_for_backend().await;
+                if rest.is_some() || !stays || inbound.is_empty() || outbound.len() > BUFFERED_BYTES_MAX {
                     write_all(&mut stream, &outbound, rest.as_deref().unwrap_or_default()).await?;
                     outbound.clear();
                 }
@@ -80,9 +81,9 @@ async fn converse(
                     write_all(&mut stream, &outbound, &[]).await?;
                     outbound.clear();
                 }
-                give_back(&mut outbound);
+                release_large_buffer(&mut outbound);
                 if inbound.is_empty() {
-                    give_back(&mut inbound);
+                    release_large_buffer(&mut inbound);
                 }
                 inbound.reserve(READ_BYTES);
                 let is_idle = inbound.is_empty();
@@ -111,53 +112,56 @@ async fn converse(
     }
 }
 
-/// Gives the memory of a large message back: a connection may lie idle for long, and there may be thousands.
-fn give_back(buffer: &mut Vec<u8>) {
-    if buffer.capacity() > KEPT_BYTES_MAX {
+/// Releases the memory of a large message: there may be thousands of connections, and they may be idle for long.
+fn release_large_buffer(buffer: &mut Vec<u8>) {
+    if buffer.capacity() > RETAINED_BYTES_MAX {
         *buffer = Vec::new();
     }
 }
 
-/// `continued`: the client has received `100 Continue` for this request.
+/// Answers the next request in the buffer. `continued`: the client has received `100 Continue` for this request.
 fn answer_next(inbound: &[u8], shop: &SharedShop, continued: bool, outbound: &mut Vec<u8>) -> Step {
-    let head = match framing::head(inbound) {
+    let head = match framing::parse_head(inbound) {
         Ok(Some(head)) => head,
         Ok(None) => return Step::More { wanted: false },
-        Err(broken) => return refuse(broken, outbound),
+        Err(error) => return refuse(error, outbound),
     };
-    let behind = &inbound[head.bytes..];
+    let after_head = &inbound[head.bytes..];
     let decoded;
     let (body, consumed) = match head.length {
-        BodyLength::Fixed(length) if behind.len() < length => {
+        BodyLength::Fixed(length) if after_head.len() < length => {
             return Step::More { wanted: head.expects_continue };
         }
-        BodyLength::Fixed(length) => (&behind[..length], head.bytes + length),
-        BodyLength::Chunked => match framing::dechunk(behind) {
+        BodyLength::Fixed(length) => (&after_head[..length], head.bytes + length),
+        BodyLength::Chunked => match framing::decode_chunked(after_head) {
             Ok(Some((body, length))) => {
                 decoded = body;
                 (decoded.as_slice(), head.bytes + length)
             }
             Ok(None) => return Step::More { wanted: head.expects_continue },
-            Err(broken) => return refuse(broken, outbound),
+            Err(error) => return refuse(error, outbound),
         },
     };
-    let Some(request) = request_of(inbound, &head, body) else { return refuse(Broken::Malformed, outbound) };
+    let Some(request) = build_request(inbound, &head, body) else {
+        return refuse(FramingError::Malformed, outbound);
+    };
     if head.expects_continue && !continued {
-        // As the original does, also when the whole body is here already.
+        // Like the original, also if the whole body has already been received.
         outbound.extend_from_slice(CONTINUE);
     }
     let answer = shop.answer(&request);
-    let manner = Manner { keep_alive: head.keep_alive, head_only: &inbound[head.method.clone()] == b"HEAD" };
-    let (stays, rest) = answer::write(&answer, manner, outbound);
+    let options =
+        ResponseOptions { keep_alive: head.keep_alive, head_only: &inbound[head.method.clone()] == b"HEAD" };
+    let (stays, rest) = response::write(&answer, options, outbound);
     Step::Answered { consumed, stays, rest }
 }
 
-fn request_of<'a>(inbound: &'a [u8], head: &Head, body: &'a [u8]) -> Option<Request<'a>> {
+fn build_request<'a>(inbound: &'a [u8], head: &Head, body: &'a [u8]) -> Option<Request<'a>> {
     let text = |range: &Range<usize>| std::str::from_utf8(&inbound[range.clone()]).ok();
     // RFC 9112, section 3.2.2: the host of an absolute target replaces the one of the header.
     let (authority, target) = request::split_target(text(&head.target)?);
     Some(Request {
-        method: Method::of(text(&head.method)?),
+        method: Method::from_name(text(&head.method)?),
         target,
         host: authority.or_else(|| head.host.as_ref().and_then(text)),
         accept: head.accept.as_ref().and_then(text),
@@ -166,22 +170,22 @@ fn request_of<'a>(inbound: &'a [u8], head: &Head, body: &'a [u8]) -> Option<Requ
     })
 }
 
-fn refuse(broken: Broken, outbound: &mut Vec<u8>) -> Step {
-    let status = match broken {
-        Broken::Malformed => 400,
-        Broken::TooLarge => 413,
-        Broken::Coding => 501,
+fn refuse(error: FramingError, outbound: &mut Vec<u8>) -> Step {
+    let status = match error {
+        FramingError::Malformed => 400,
+        FramingError::TooLarge => 413,
+        FramingError::Coding => 501,
     };
-    answer::write(
-        &Answer::new(status, Body::Empty),
-        Manner { keep_alive: false, head_only: false },
+    response::write(
+        &Response::new(status, Body::Empty),
+        ResponseOptions { keep_alive: false, head_only: false },
         outbound,
     );
     Step::Refused
 }
 
-/// Reads away what the client still sends: closing with unread bytes would reset the connection, and the client might
-/// never see the answer.
+/// Discards data that the client still sends: closing a connection with unread data would reset it, and the client
+/// might not receive the response.
 async fn linger(mut stream: TcpStream, mut scratch: Vec<u8>) -> io::Result<()> {
     let drain = async {
         let mut total = 0;

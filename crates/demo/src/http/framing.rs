@@ -1,16 +1,16 @@
-//! Finding the requests in what a connection received.
+//! Finds the requests in the received bytes.
 
 use std::ops::Range;
 
 use httparse::Status;
 
-/// Longest head that is read.
+/// The maximum size of a head.
 pub(crate) const HEAD_BYTES_MAX: usize = 64 * 1024;
-/// Longest body that is read, that of the original's server.
+/// The maximum size of a body, which is that of the original's server.
 pub(crate) const BODY_BYTES_MAX: usize = 2 * 1024 * 1024;
 const HEADERS_MAX: usize = 100;
 
-/// A parsed head; the ranges point into the buffer it was parsed from.
+/// A parsed head; the ranges refer to the buffer from which it was parsed.
 #[derive(Debug)]
 pub(crate) struct Head {
     pub(crate) method: Range<usize>,
@@ -18,42 +18,42 @@ pub(crate) struct Head {
     pub(crate) host: Option<Range<usize>>,
     pub(crate) accept: Option<Range<usize>>,
     pub(crate) content_type: Option<Range<usize>>,
-    /// HTTP/1.1 and no `Connection: close`. An older client cannot read chunks, so the end of the connection has to be
-    /// the end of the body.
+    /// HTTP/1.1 and no `Connection: close`. An older client cannot read chunks, so the body must end with the
+    /// connection.
     pub(crate) keep_alive: bool,
     pub(crate) expects_continue: bool,
-    /// Length of the head in bytes.
+    /// The length of the head in bytes.
     pub(crate) bytes: usize,
     pub(crate) length: BodyLength,
 }
 
-/// How the end of the body is found.
+/// The framing of the body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BodyLength {
     Fixed(usize),
     Chunked,
 }
 
-/// Why the bytes are no request.
+/// The reason why the bytes are not a valid request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Broken {
+pub(crate) enum FramingError {
     /// Not HTTP/1.x.
     Malformed,
-    /// Larger than is read.
+    /// Larger than the maximum size.
     TooLarge,
     /// A transfer coding other than `chunked`.
     Coding,
 }
 
-/// Reads the head at the start of `buffer`; `None` when more is needed.
-pub(crate) fn head(buffer: &[u8]) -> Result<Option<Head>, Broken> {
+/// Parses the head at the start of `buffer`; `None` if more bytes are needed.
+pub(crate) fn parse_head(buffer: &[u8]) -> Result<Option<Head>, FramingError> {
     let mut slots = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut request = httparse::Request::new(&mut slots);
     let bytes = match request.parse(buffer) {
         Ok(Status::Complete(bytes)) => bytes,
-        Ok(Status::Partial) if buffer.len() > HEAD_BYTES_MAX => return Err(Broken::TooLarge),
+        Ok(Status::Partial) if buffer.len() > HEAD_BYTES_MAX => return Err(FramingError::TooLarge),
         Ok(Status::Partial) => return Ok(None),
-        Err(_) => return Err(Broken::Malformed),
+        Err(_) => return Err(FramingError::Malformed),
     };
     let place = |part: &[u8]| {
         // `part` is a part of `buffer`, so the difference of the addresses is its offset.
@@ -61,7 +61,7 @@ pub(crate) fn head(buffer: &[u8]) -> Result<Option<Head>, Broken> {
         start..start + part.len()
     };
     let (Some(method), Some(target), Some(version)) = (request.method, request.path, request.version) else {
-        return Err(Broken::Malformed);
+        return Err(FramingError::Malformed);
     };
     let mut head = Head {
         method: place(method.as_bytes()),
@@ -91,15 +91,15 @@ pub(crate) fn head(buffer: &[u8]) -> Result<Option<Head>, Broken> {
             12 if named("Content-Type") => head.content_type = Some(place(value)),
             14 if named("Content-Length") => {
                 let length = std::str::from_utf8(value).ok().and_then(|text| text.parse().ok());
-                let length: usize = length.ok_or(Broken::Malformed)?;
+                let length: usize = length.ok_or(FramingError::Malformed)?;
                 if fixed.is_some_and(|other| other != length) {
-                    return Err(Broken::Malformed);
+                    return Err(FramingError::Malformed);
                 }
                 fixed = Some(length);
             }
             17 if named("Transfer-Encoding") => {
                 if !value.eq_ignore_ascii_case(b"chunked") {
-                    return Err(Broken::Coding);
+                    return Err(FramingError::Coding);
                 }
                 head.length = BodyLength::Chunked;
             }
@@ -107,32 +107,33 @@ pub(crate) fn head(buffer: &[u8]) -> Result<Option<Head>, Broken> {
         }
     }
     if version == 1 && head.host.is_none() {
-        return Err(Broken::Malformed);
+        return Err(FramingError::Malformed);
     }
     if let (BodyLength::Fixed(_), Some(length)) = (head.length, fixed) {
         if length > BODY_BYTES_MAX {
-            return Err(Broken::TooLarge);
+            return Err(FramingError::TooLarge);
         }
         head.length = BodyLength::Fixed(length);
     }
     Ok(Some(head))
 }
 
-/// Decodes the chunked body at the start of `buffer`. Returns the body and the bytes it took; `None` when more is needed.
-pub(crate) fn dechunk(buffer: &[u8]) -> Result<Option<(Vec<u8>, usize)>, Broken> {
+/// Decodes the chunked body at the start of `buffer`. Returns the body and its encoded length; `None` if more bytes are
+/// needed.
+pub(crate) fn decode_chunked(buffer: &[u8]) -> Result<Option<(Vec<u8>, usize)>, FramingError> {
     let mut body = Vec::new();
     let mut at = 0;
     loop {
         let (line, size) = match httparse::parse_chunk_size(&buffer[at..]) {
             Ok(Status::Complete(found)) => found,
-            Ok(Status::Partial) if buffer.len() > 2 * BODY_BYTES_MAX => return Err(Broken::TooLarge),
+            Ok(Status::Partial) if buffer.len() > 2 * BODY_BYTES_MAX => return Err(FramingError::TooLarge),
             Ok(Status::Partial) => return Ok(None),
-            Err(_) => return Err(Broken::Malformed),
+            Err(_) => return Err(FramingError::Malformed),
         };
         at += line;
-        let size = usize::try_from(size).map_err(|_| Broken::TooLarge)?;
+        let size = usize::try_from(size).map_err(|_| FramingError::TooLarge)?;
         if body.len().saturating_add(size) > BODY_BYTES_MAX {
-            return Err(Broken::TooLarge);
+            return Err(FramingError::TooLarge);
         }
         if size == 0 {
             return Ok(trailers_end(&buffer[at..]).map(|bytes| (body, at + bytes)));
@@ -142,13 +143,13 @@ pub(crate) fn dechunk(buffer: &[u8]) -> Result<Option<(Vec<u8>, usize)>, Broken>
         }
         body.extend_from_slice(&buffer[at..at + size]);
         if &buffer[at + size..at + size + 2] != b"\r\n" {
-            return Err(Broken::Malformed);
+            return Err(FramingError::Malformed);
         }
         at += size + 2;
     }
 }
 
-/// Length of the trailer section with its empty last line.
+/// The length of the trailer section, including its empty last line.
 fn trailers_end(buffer: &[u8]) -> Option<usize> {
     if buffer.starts_with(b"\r\n") {
         return Some(2);
@@ -163,12 +164,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_head_is_found_only_when_it_is_whole() {
+    fn a_head_is_parsed_only_when_it_is_complete() {
         let text = b"POST /x?y HTTP/1.1\r\nHost: h:1\r\nConnection: Close\r\ncontent-length: 3\r\n\r\nabcGET";
         for cut in 0..text.len() - 6 {
-            assert!(head(&text[..cut]).expect("still good").is_none(), "{cut}");
+            assert!(parse_head(&text[..cut]).expect("still good").is_none(), "{cut}");
         }
-        let head = head(text).expect("good").expect("whole");
+        let head = parse_head(text).expect("good").expect("whole");
         assert_eq!(&text[head.target.clone()], b"/x?y");
         assert_eq!(&text[head.host.clone().expect("host")], b"h:1");
         assert!(!head.keep_alive);
@@ -177,24 +178,27 @@ mod tests {
     }
 
     #[test]
-    fn contradictions_are_refused() {
-        let refused = |text: &[u8]| head(text).expect_err("refused");
-        assert_eq!(refused(b"GET / HTTP/1.1\r\n\r\n"), Broken::Malformed);
+    fn contradictory_headers_are_rejected() {
+        let refused = |text: &[u8]| parse_head(text).expect_err("refused");
+        assert_eq!(refused(b"GET / HTTP/1.1\r\n\r\n"), FramingError::Malformed);
         assert_eq!(
             refused(b"GET / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n"),
-            Broken::Malformed
+            FramingError::Malformed
         );
-        assert_eq!(refused(b"GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip\r\n\r\n"), Broken::Coding);
+        assert_eq!(
+            refused(b"GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip\r\n\r\n"),
+            FramingError::Coding
+        );
         assert_eq!(
             refused(b"GET / HTTP/1.1\r\nHost: h\r\nContent-Length: 9999999\r\n\r\n"),
-            Broken::TooLarge
+            FramingError::TooLarge
         );
-        assert_eq!(refused(b"nonsense\r\n\r\n"), Broken::Malformed);
+        assert_eq!(refused(b"nonsense\r\n\r\n"), FramingError::Malformed);
     }
 
     #[test]
-    fn only_http_1_1_keeps_its_connection() {
-        let keeps = |text: &str| head(text.as_bytes()).expect("good").expect("whole").keep_alive;
+    fn only_http_1_1_keeps_the_connection_open() {
+        let keeps = |text: &str| parse_head(text.as_bytes()).expect("good").expect("whole").keep_alive;
         assert!(keeps("GET / HTTP/1.1\r\nHost: h\r\nConnection: keep-alive\r\n\r\n"));
         assert!(!keeps("GET / HTTP/1.1\r\nHost: h\r\nConnection: TE, close\r\n\r\n"));
         assert!(!keeps("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"));
@@ -202,26 +206,26 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_bytes_upset_the_reader(bytes in prop::collection::vec(any::<u8>(), 0..200), start in 0_usize..4) {
+        fn any_bytes_can_be_parsed(bytes in prop::collection::vec(any::<u8>(), 0..200), start in 0_usize..4) {
             let starts = [&b""[..], b"GET / HTTP/1.1\r\nHost: h\r\n", b"POST / HTTP/1.1\r\nContent-Length: ", b"5\r\nabc"];
             let text = [starts[start], &bytes].concat();
-            if let Ok(Some(head)) = head(&text) {
+            if let Ok(Some(head)) = parse_head(&text) {
                 prop_assert!(head.bytes <= text.len());
             }
-            if let Ok(Some((body, length))) = dechunk(&text) {
+            if let Ok(Some((body, length))) = decode_chunked(&text) {
                 prop_assert!(body.len() < length && length <= text.len());
             }
         }
     }
 
     #[test]
-    fn chunks_are_put_together() {
+    fn chunks_are_joined() {
         let text = b"3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\nGET";
         for cut in 0..text.len() - 3 {
-            assert!(dechunk(&text[..cut]).expect("still good").is_none(), "{cut}");
+            assert!(decode_chunked(&text[..cut]).expect("still good").is_none(), "{cut}");
         }
-        assert_eq!(dechunk(text), Ok(Some((b"abcde".to_vec(), text.len() - 3))));
-        assert_eq!(dechunk(b"1\r\nabc"), Err(Broken::Malformed));
-        assert_eq!(dechunk(b"0\r\nX: y\r\n\r\n"), Ok(Some((Vec::new(), 11))));
+        assert_eq!(decode_chunked(text), Ok(Some((b"abcde".to_vec(), text.len() - 3))));
+        assert_eq!(decode_chunked(b"1\r\nabc"), Err(FramingError::Malformed));
+        assert_eq!(decode_chunked(b"0\r\nX: y\r\n\r\n"), Ok(Some((Vec::new(), 11))));
     }
 }

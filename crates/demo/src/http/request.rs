@@ -18,8 +18,8 @@ pub(crate) enum Method {
 }
 
 impl Method {
-    /// The method of this name.
-    pub(crate) fn of(name: &str) -> Self {
+    /// Returns the method with this name.
+    pub(crate) fn from_name(name: &str) -> Self {
         match name {
             "GET" | "HEAD" => Self::Get,
             "POST" => Self::Post,
@@ -40,7 +40,7 @@ pub(crate) struct Request<'a> {
     pub(crate) target: &'a str,
     /// The `Host` header.
     pub(crate) host: Option<&'a str>,
-    /// The `Accept` header; several are joined by the client's grammar, the first one counts here.
+    /// The `Accept` header; if there are several, the first.
     pub(crate) accept: Option<&'a str>,
     /// The `Content-Type` header.
     pub(crate) content_type: Option<&'a str>,
@@ -83,7 +83,7 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Whether the type of the body names UTF-8.
+    /// Whether the media type of the body has the charset UTF-8.
     pub(crate) fn names_utf8(&self) -> bool {
         self.content_type
             .is_some_and(|sent| sent.to_ascii_lowercase().replace(' ', "").contains(";charset=utf-8"))
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_parameter_of_a_name_counts() {
+    fn the_first_parameter_with_a_name_counts() {
         let request = request(None, None);
         assert_eq!(request.path(), "/a");
         assert_eq!(request.parameter("x"), Some("1"));

@@ -4,22 +4,22 @@ use std::io::{self, Read as _, Write as _};
 
 use mio::net::TcpStream;
 
-use super::request::{Front, front};
+use super::request::{Front, parse_front};
 
-/// What every request is answered with.
+/// The response to every request.
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 3\r\n\r\nok\n";
 
-/// The last answer of a connection.
+/// The last response on a connection.
 const LAST_ANSWER: &[u8] =
     b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nContent-Length: 3\r\nConnection: close\r\n\r\nok\n";
 
-/// Bytes taken from the system at once.
+/// The number of bytes that are read at once.
 const READ_BYTES: usize = 16 * 1024;
 
-/// Unread responses after which a client is disconnected.
+/// The number of unsent response bytes after which a client is disconnected.
 const UNSENT_BYTES_MAX: usize = 1 << 20;
 
-/// Whether a connection stays.
+/// Whether a connection stays open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum After {
     Stays,
@@ -32,12 +32,12 @@ impl After {
     }
 }
 
-/// What a reading found.
+/// The requests that a read found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Seen {
-    /// Requests that began and have no stamp yet.
+pub(super) struct FoundRequests {
+    /// Requests that started and have no stamp yet.
     pub(super) begun: u64,
-    /// Requests that are whole.
+    /// Complete requests.
     pub(super) complete: u64,
 }
 
@@ -45,14 +45,14 @@ pub(super) struct Seen {
 #[derive(Debug)]
 pub(super) struct Connection {
     stream: TcpStream,
-    /// Which connection of the probe it is.
+    /// The number of the connection, which is unique in the probe.
     pub(super) number: u64,
-    /// The request whose first bytes come next has its stamp.
+    /// Whether the request whose first bytes are read next already has its stamp.
     pub(super) stamped: bool,
     inbound: Vec<u8>,
     unsent: Vec<u8>,
-    /// Whole requests that were not answered yet.
-    owed: u64,
+    /// The number of complete requests that were not answered yet.
+    unanswered: u64,
     /// The client accepts no further responses, or has disconnected.
     ending: bool,
 }
@@ -65,27 +65,27 @@ impl Connection {
             stamped: false,
             inbound: Vec::new(),
             unsent: Vec::new(),
-            owed: 0,
+            unanswered: 0,
             ending: false,
         }
     }
 
-    /// Whether the next byte begins a request that has no stamp.
+    /// Whether the next byte starts a request that has no stamp.
     pub(super) fn expects_request(&self) -> bool {
         self.inbound.is_empty() && !self.stamped && !self.ending
     }
 
-    /// Takes what has come, after what could not be sent before.
-    pub(super) fn read(&mut self) -> (Seen, After) {
-        let mut seen = Seen::default();
+    /// Reads the received data, after flushing responses that could not be sent before.
+    pub(super) fn read(&mut self) -> (FoundRequests, After) {
+        let mut found = FoundRequests::default();
         let mut after = self.flush();
         let mut buffer = [0; READ_BYTES];
         while after == After::Stays && !self.ending {
             match self.stream.read(&mut buffer) {
                 Ok(0) => self.ending = true,
                 Ok(length) => {
-                    self.take(&buffer[..length], &mut seen);
-                    // More would wake the probe again.
+                    self.parse(&buffer[..length], &mut found);
+                    // More data would wake the probe again.
                     if length < READ_BYTES {
                         break;
                     }
@@ -95,25 +95,25 @@ impl Connection {
                 Err(_) => after = After::Closed,
             }
         }
-        if self.ending && self.owed == 0 && self.unsent.is_empty() {
+        if self.ending && self.unanswered == 0 && self.unsent.is_empty() {
             after = After::Closed;
         }
-        (seen, after)
+        (found, after)
     }
 
-    fn take(&mut self, bytes: &[u8], seen: &mut Seen) {
+    fn parse(&mut self, bytes: &[u8], found: &mut FoundRequests) {
         let mut begins = self.inbound.is_empty();
         self.inbound.extend_from_slice(bytes);
         let mut from = 0;
         while from < self.inbound.len() && !self.ending {
             if begins && !std::mem::take(&mut self.stamped) {
-                seen.begun += 1;
+                found.begun += 1;
             }
-            match front(&self.inbound[from..]) {
+            match parse_front(&self.inbound[from..]) {
                 Front::Request { length, last } => {
                     from += length;
-                    seen.complete += 1;
-                    self.owed += 1;
+                    found.complete += 1;
+                    self.unanswered += 1;
                     self.ending = last;
                     begins = true;
                 }
@@ -124,15 +124,15 @@ impl Connection {
         self.inbound.drain(..from);
     }
 
-    /// Answers so many requests.
+    /// Answers up to this number of requests.
     pub(super) fn answer(&mut self, requests: u64) -> After {
-        for _ in 0..requests.min(self.owed) {
-            self.owed -= 1;
-            let last = self.ending && self.owed == 0;
+        for _ in 0..requests.min(self.unanswered) {
+            self.unanswered -= 1;
+            let last = self.ending && self.unanswered == 0;
             self.unsent.extend_from_slice(if last { LAST_ANSWER } else { ANSWER });
         }
         let sent = self.flush();
-        if self.ending && self.owed == 0 && self.unsent.is_empty() { After::Closed } else { sent }
+        if self.ending && self.unanswered == 0 && self.unsent.is_empty() { After::Closed } else { sent }
     }
 
     fn flush(&mut self) -> After {

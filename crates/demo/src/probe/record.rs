@@ -1,16 +1,17 @@
-//! What a probe noted.
+//! The record of a probe.
 
 use std::io::{self, Write};
 
-/// More stamps than this are counted and not kept (8 bytes each).
+/// The maximum number of stamps that are retained (8 bytes each); further stamps are only counted.
 pub const STAMPS_MAX: usize = 100_000_000;
 
 /// Version of the text form of a record.
 pub const STAMPS_VERSION: u32 = 1;
 
-/// What a probe noted.
+/// The record of a probe.
 ///
-/// As text (see [`ProbeRecord::write`]) it is one stamp a line, after lines that begin with `#` and hold a name and a value:
+/// The text form (see [`ProbeRecord::write`]) has one stamp per line, after lines that begin with `#` and contain a
+/// name and a value:
 ///
 /// ```text
 /// # busyhour probe stamps version 1
@@ -25,28 +26,28 @@ pub const STAMPS_VERSION: u32 = 1;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProbeRecord {
-    /// When each request came: nanoseconds of the system's monotonic clock, never falling.
+    /// The arrival time of each request in nanoseconds of the system's monotonic clock, in ascending order.
     pub stamps_ns: Vec<u64>,
     /// Stamps beyond [`STAMPS_MAX`].
     pub stamps_not_kept: u64,
-    /// Requests that came whole. Fewer than stamps when some were broken off.
+    /// The number of complete requests, which is less than the number of stamps if requests were aborted.
     pub requests: u64,
     /// Connections that were accepted.
     pub connections: u64,
-    /// What to add to a stamp for nanoseconds since 1970, when the probe began.
+    /// The difference between wall clock (nanoseconds since 1970) and monotonic clock when the probe started.
     pub wall_minus_monotonic_ns_begin: i128,
-    /// The same when it ended: apart from the former by what the wall clock was adjusted.
+    /// The same difference when the probe ended; it changes if the wall clock is adjusted.
     pub wall_minus_monotonic_ns_end: i128,
 }
 
-/// Initial capacity for stamps, so that growing does not disturb the first seconds.
-const ROOM: usize = 1 << 20;
+/// The initial capacity for stamps, so that reallocation does not disturb the first seconds.
+const INITIAL_CAPACITY: usize = 1 << 20;
 
 impl ProbeRecord {
     pub(super) fn begin(monotonic_ns: u64, wall_ns: u64) -> Self {
         let difference = i128::from(wall_ns) - i128::from(monotonic_ns);
         Self {
-            stamps_ns: Vec::with_capacity(ROOM),
+            stamps_ns: Vec::with_capacity(INITIAL_CAPACITY),
             wall_minus_monotonic_ns_begin: difference,
             wall_minus_monotonic_ns_end: difference,
             ..Self::default()
@@ -85,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_text_is_what_its_documentation_shows() {
+    fn the_text_form_equals_its_documentation() {
         let mut record = ProbeRecord::begin(81_000_000_000, 1_763_773_076_000_000_000);
         record.end(82_000_000_000, 1_763_773_077_000_000_312);
         (record.requests, record.connections) = (3, 1);

@@ -1,29 +1,29 @@
-//! Where one request ends and the next begins.
+//! Separates the requests in the received bytes.
 
-/// What the bytes at the front of a buffer are.
+/// The result of parsing the start of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Front {
-    /// A whole request of so many bytes.
+    /// A complete request.
     Request {
-        /// Its length with its body.
+        /// Its length including the body.
         length: usize,
-        /// The client accepts no further responses on this connection.
+        /// Whether the client accepts no further responses on this connection.
         last: bool,
     },
-    /// The beginning of one.
+    /// The beginning of a request.
     Partial,
-    /// Nothing that the probe answers.
+    /// Bytes that are not a valid request.
     Broken,
 }
 
-/// Longest head, and longest body.
+/// The maximum length of a head, and of a body.
 const LENGTH_MAX: usize = 1 << 20;
 
-/// Most header fields.
+/// The maximum number of header fields.
 const FIELDS_MAX: usize = 100;
 
-/// Looks at the front of what was received. Bodies have a `Content-Length`; chunked ones are not answered.
-pub(super) fn front(bytes: &[u8]) -> Front {
+/// Parses the start of the received bytes. Bodies need a `Content-Length`; chunked bodies are invalid here.
+pub(super) fn parse_front(bytes: &[u8]) -> Front {
     let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
     let mut request = httparse::Request::new(&mut fields);
     let head = match request.parse(bytes) {
@@ -62,19 +62,19 @@ mod tests {
     #[test]
     fn requests_are_distinguished() {
         let get = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n";
-        assert_eq!(front(get), Front::Request { length: get.len(), last: false });
-        assert_eq!(front(&get[..10]), Front::Partial);
-        assert_eq!(front(b""), Front::Partial);
+        assert_eq!(parse_front(get), Front::Request { length: get.len(), last: false });
+        assert_eq!(parse_front(&get[..10]), Front::Partial);
+        assert_eq!(parse_front(b""), Front::Partial);
         let two = [&get[..], b"GET"].concat();
-        assert_eq!(front(&two), Front::Request { length: get.len(), last: false });
+        assert_eq!(parse_front(&two), Front::Request { length: get.len(), last: false });
         let post = b"POST / HTTP/1.1\r\ncontent-length: 3\r\n\r\nabc";
-        assert_eq!(front(post), Front::Request { length: post.len(), last: false });
-        assert_eq!(front(&post[..post.len() - 1]), Front::Partial);
+        assert_eq!(parse_front(post), Front::Request { length: post.len(), last: false });
+        assert_eq!(parse_front(&post[..post.len() - 1]), Front::Partial);
     }
 
     #[test]
     fn the_client_marks_its_last_request() {
-        let last = |text: &str| matches!(front(text.as_bytes()), Front::Request { last: true, .. });
+        let last = |text: &str| matches!(parse_front(text.as_bytes()), Front::Request { last: true, .. });
         assert!(last("GET / HTTP/1.1\r\nConnection: close\r\n\r\n"));
         assert!(last("GET / HTTP/1.0\r\n\r\n"));
         assert!(!last("GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n"));
@@ -82,21 +82,21 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_request_is_broken() {
+    fn invalid_requests_are_recognized() {
         for text in [
             "\0\0\0 hello\r\n\r\n",
             "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n",
             "POST / HTTP/1.1\r\nContent-Length: 99999999999\r\n\r\n",
             "POST / HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
         ] {
-            assert_eq!(front(text.as_bytes()), Front::Broken, "{text:?}");
+            assert_eq!(parse_front(text.as_bytes()), Front::Broken, "{text:?}");
         }
     }
 
     proptest! {
         #[test]
-        fn strangers_may_send_anything(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
-            if let Front::Request { length, .. } = front(&bytes) {
+        fn any_bytes_can_be_parsed(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+            if let Front::Request { length, .. } = parse_front(&bytes) {
                 prop_assert!(length <= bytes.len());
             }
         }

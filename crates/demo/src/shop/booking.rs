@@ -1,4 +1,4 @@
-//! Selling seats and giving them back.
+//! Sells seats and cancels bookings.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,14 +9,14 @@ use super::input::BookingRequest;
 use super::schema::atomically;
 use super::seats::{Block, SeatMaps};
 
-/// The original gave every booking this one.
+/// The cancellation code of every booking in the original.
 const CANCELLATION_CODE: &str = "abc";
 
 const NO_SEATS: &str = "Cannot allocate the requested number of seats!";
 const EMPTY: &str = "may not be empty";
 
-/// So many tickets at one price.
-struct Wish {
+/// A requested number of tickets at one price.
+struct RequestedTickets {
     section: i64,
     category: i64,
     price: f32,
@@ -34,7 +34,7 @@ pub(super) fn book(
     if !is_email(&email) {
         return Err(Fault::Booking("Not a valid email format"));
     }
-    let (performance, mut wishes) = {
+    let (performance, mut requested) = {
         let performance = request.performance.map(|performance| performance.0);
         let mut asked: Vec<(i64, i64)> = Vec::new();
         for request in request.ticket_requests.unwrap_or_default() {
@@ -56,18 +56,18 @@ pub(super) fn book(
             return Err(Fault::Booking(EMPTY));
         }
         let (performance, show) = show_of(connection, performance)?;
-        let wishes: Vec<Wish> = asked
+        let requested: Vec<RequestedTickets> = asked
             .into_iter()
-            .map(|(price, quantity)| wish(connection, price, quantity, (!strict).then_some(show)))
+            .map(|(price, quantity)| look_up_price(connection, price, quantity, (!strict).then_some(show)))
             .collect::<Result<_, _>>()?;
-        (performance, wishes)
+        (performance, requested)
     };
-    // Stable: categories of one section keep the order of the request.
-    wishes.sort_by_key(|wish| wish.section);
+    // The sort is stable: categories of one section keep the order of the request.
+    requested.sort_by_key(|tickets| tickets.section);
 
-    let mut blocks: Vec<(Block, &[Wish])> = Vec::new();
-    for group in wishes.chunk_by(|one, other| one.section == other.section) {
-        let seats = group.iter().try_fold(0_u32, |sum, wish| sum.checked_add(wish.quantity));
+    let mut blocks: Vec<(Block, &[RequestedTickets])> = Vec::new();
+    for group in requested.chunk_by(|left, right| left.section == right.section) {
+        let seats = group.iter().try_fold(0_u32, |sum, tickets| sum.checked_add(tickets.quantity));
         let map = maps.get(connection, performance, group[0].section)?;
         let block = seats.and_then(|seats| map.find(seats)).ok_or(Fault::Booking(NO_SEATS))?;
         blocks.push((block, group));
@@ -76,15 +76,15 @@ pub(super) fn book(
     match sold {
         Ok(booking) => {
             for (block, group) in &blocks {
-                if let Some(map) = maps.at_hand(performance, group[0].section) {
-                    map.take(*block);
+                if let Some(map) = maps.loaded(performance, group[0].section) {
+                    map.occupy(*block);
                 }
             }
             Ok(booking)
         }
         Err(fault) => {
-            // Should a map ever disagree with the tickets, the tickets win.
-            maps.forget();
+            // If a map ever differs from the tickets in the database, the tickets take precedence.
+            maps.clear();
             Err(fault)
         }
     }
@@ -94,7 +94,7 @@ fn sell(
     connection: &Connection,
     performance: i64,
     email: &str,
-    blocks: &[(Block, &[Wish])],
+    blocks: &[(Block, &[RequestedTickets])],
 ) -> Result<i64, Fault> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let booking = connection
@@ -109,16 +109,16 @@ fn sell(
     )?;
     for (block, group) in blocks {
         let mut seat = block.first;
-        for wish in *group {
-            for _ in 0..wish.quantity {
+        for tickets in *group {
+            for _ in 0..tickets.quantity {
                 ticket.execute(params![
                     booking,
                     performance,
-                    wish.section,
+                    tickets.section,
                     block.row,
                     seat,
-                    wish.category,
-                    wish.price
+                    tickets.category,
+                    tickets.price
                 ])?;
                 seat += 1;
             }
@@ -128,7 +128,7 @@ fn sell(
     Ok(booking)
 }
 
-/// Deletes a booking and frees its seats. Returns false when there is no such booking.
+/// Deletes a booking and frees its seats. Returns false if there is no such booking.
 pub(super) fn cancel(connection: &Connection, maps: &mut SeatMaps, booking: i64) -> Result<bool, Fault> {
     let performance: Option<i64> = connection
         .prepare_cached("SELECT performance_id FROM bookings WHERE id = ?1")?
@@ -144,14 +144,14 @@ pub(super) fn cancel(connection: &Connection, maps: &mut SeatMaps, booking: i64)
         .collect::<Result<_, _>>()?;
     atomically(connection, || {
         connection.prepare_cached("DELETE FROM tickets WHERE booking_id = ?1")?.execute([booking])?;
-        for freed in seats.chunk_by(|one, other| one.0 == other.0) {
+        for freed in seats.chunk_by(|left, right| left.0 == right.0) {
             occupy(connection, performance, freed[0].0, -(freed.len() as i64))?;
         }
         connection.prepare_cached("DELETE FROM bookings WHERE id = ?1")?.execute([booking])?;
         Ok(())
     })?;
-    for freed in seats.chunk_by(|one, other| one.0 == other.0) {
-        if let Some(map) = maps.at_hand(performance, freed[0].0) {
+    for freed in seats.chunk_by(|left, right| left.0 == right.0) {
+        if let Some(map) = maps.loaded(performance, freed[0].0) {
             map.free(freed.iter().map(|(_, row, seat)| (*row, *seat)));
         }
     }
@@ -160,7 +160,7 @@ pub(super) fn cancel(connection: &Connection, maps: &mut SeatMaps, booking: i64)
 
 /// Deletes every booking.
 pub(super) fn cancel_all(connection: &Connection, maps: &mut SeatMaps) -> Result<(), Fault> {
-    maps.forget();
+    maps.clear();
     atomically(connection, || {
         connection.execute("DELETE FROM tickets WHERE booking_id IS NOT NULL", [])?;
         connection.execute("UPDATE section_allocations SET occupied = 0", [])?;
@@ -185,7 +185,7 @@ pub(super) fn adopt(
             .query_row(params![booking, performance, ticket], |row| row.get(0))
             .optional()?;
         let section = section
-            .ok_or_else(|| Fault::Conflict(format!("ticket {ticket} belongs to a booking already")))?;
+            .ok_or_else(|| Fault::Conflict(format!("ticket {ticket} already belongs to a booking")))?;
         occupy(connection, performance, section, 1)?;
     }
     Ok(())
@@ -226,7 +226,7 @@ fn occupy(connection: &Connection, performance: i64, section: i64, seats: i64) -
 
 fn show_of(connection: &Connection, performance: Option<i64>) -> Result<(i64, i64), Fault> {
     let missing = |what: String| Fault::BookingReference(what);
-    let performance = performance.ok_or_else(|| missing("the performance must be given".to_owned()))?;
+    let performance = performance.ok_or_else(|| missing("the performance is required".to_owned()))?;
     let show: Option<i64> = connection
         .prepare_cached("SELECT show_id FROM performances WHERE id = ?1")?
         .query_row([performance], |row| row.get(0))
@@ -234,8 +234,14 @@ fn show_of(connection: &Connection, performance: Option<i64>) -> Result<(i64, i6
     Ok((performance, show.ok_or_else(|| missing(format!("there is no performance {performance}")))?))
 }
 
-/// Looks a price up. The original took the price of any show for any performance; by default it must be one of `show`.
-fn wish(connection: &Connection, price_id: i64, quantity: i64, show: Option<i64>) -> Result<Wish, Fault> {
+/// Looks up a price. The original accepted the price of any show for any performance; by default it must belong to
+/// `show`.
+fn look_up_price(
+    connection: &Connection,
+    price_id: i64,
+    quantity: i64,
+    show: Option<i64>,
+) -> Result<RequestedTickets, Fault> {
     let found = connection
         .prepare_cached(
             "SELECT section_id, ticket_category_id, price, show_id FROM ticket_prices WHERE id = ?1",
@@ -248,13 +254,13 @@ fn wish(connection: &Connection, price_id: i64, quantity: i64, show: Option<i64>
         return Err(Fault::BookingReference(format!("there is no ticket price {price_id}")));
     };
     if show.is_some_and(|show| show != of_show) {
-        return Err(Fault::BookingReference(format!("ticket price {price_id} is of another show")));
+        return Err(Fault::BookingReference(format!("ticket price {price_id} belongs to another show")));
     }
     let quantity = u32::try_from(quantity).map_err(|_| Fault::Booking(NO_SEATS))?;
-    Ok(Wish { section, category, price, quantity })
+    Ok(RequestedTickets { section, category, price, quantity })
 }
 
-/// Something before one `@` and something behind it, and no blanks.
+/// Whether the text has one `@` with text before and after it, and no white space.
 fn is_email(text: &str) -> bool {
     !text.contains(char::is_whitespace)
         && text.split_once('@').is_some_and(|(name, host)| {

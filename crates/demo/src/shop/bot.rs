@@ -1,4 +1,4 @@
-//! A customer that never sleeps: while it runs, it books a few seats every second.
+//! The bot: while it runs, it books a few seats every second.
 
 use std::collections::VecDeque;
 
@@ -9,15 +9,15 @@ use serde::Deserialize;
 
 use super::booking;
 use super::fault::Fault;
-use super::input::{BookingRequest, TicketRequest, Whole};
+use super::input::{BookingRequest, Integer, TicketRequest};
 use super::seats::SeatMaps;
 
-/// Messages kept.
+/// The number of messages that are retained.
 const MESSAGES_MAX: usize = 100;
-/// Most tickets it books at once.
+/// The maximum number of tickets in one booking.
 const TICKETS_MAX: i64 = 10;
 const EMAIL: &str = "bot@ticketmonster.example";
-/// What it books is the same in every run.
+/// The seed of its random numbers: its bookings are the same in every run.
 const SEED: u64 = 1;
 
 /// Commands of the bot.
@@ -52,14 +52,14 @@ impl Bot {
         if self.running { "\"RUNNING\"" } else { "\"NOT_RUNNING\"" }
     }
 
-    /// What it did lately, as JSON.
+    /// Its recent messages, as JSON.
     pub(super) fn messages(&self) -> Vec<u8> {
-        // Texts always have a JSON form.
+        // Strings can always be serialized.
         serde_json::to_vec(&self.messages).unwrap_or_default()
     }
 
-    /// Follows a command.
-    pub(super) fn obey(
+    /// Executes a command.
+    pub(super) fn execute(
         &mut self,
         command: Command,
         connection: &Connection,
@@ -67,8 +67,8 @@ impl Bot {
     ) -> Result<(), Fault> {
         self.running = command == Command::Running;
         match command {
-            Command::Running => self.say("Bot started".to_owned()),
-            Command::NotRunning => self.say("Bot stopped".to_owned()),
+            Command::Running => self.log("Bot started".to_owned()),
+            Command::NotRunning => self.log("Bot stopped".to_owned()),
             Command::Reset => {
                 booking::cancel_all(connection, seats)?;
                 self.messages.clear();
@@ -77,7 +77,7 @@ impl Bot {
         Ok(())
     }
 
-    /// Books something, when it is running.
+    /// Makes a booking if the bot is running.
     pub(super) fn step(&mut self, connection: &Connection, seats: &mut SeatMaps) {
         if !self.running {
             return;
@@ -90,7 +90,7 @@ impl Bot {
             Err(Fault::Booking(why)) => why.to_owned(),
             Err(fault) => format!("Booking failed: {fault:?}"),
         };
-        self.say(printed);
+        self.log(printed);
     }
 
     fn book(&mut self, connection: &Connection, seats: &mut SeatMaps) -> Result<Option<(i64, i64)>, Fault> {
@@ -112,17 +112,17 @@ impl Bot {
         let tickets = self.random.random_range(1..=TICKETS_MAX);
         let request = BookingRequest {
             ticket_requests: Some(vec![TicketRequest {
-                ticket_price: Some(Whole(price)),
-                quantity: Some(Whole(tickets)),
+                ticket_price: Some(Integer(price)),
+                quantity: Some(Integer(tickets)),
             }]),
             email: Some(EMAIL.to_owned()),
-            performance: Some(Whole(performance)),
+            performance: Some(Integer(performance)),
         };
         booking::book(connection, seats, request, false)?;
         Ok(Some((tickets, performance)))
     }
 
-    fn say(&mut self, message: String) {
+    fn log(&mut self, message: String) {
         if self.messages.len() == MESSAGES_MAX {
             self.messages.pop_front();
         }
@@ -144,7 +144,7 @@ mod tests {
         let booked = || -> i64 {
             connection.query_row("SELECT count(*) FROM bookings", [], |row| row.get(0)).expect("a count")
         };
-        bot.obey(Command::Running, &connection, &mut seats).expect("obeyed");
+        bot.execute(Command::Running, &connection, &mut seats).expect("executed");
         bot.step(&connection, &mut seats);
         assert_eq!(bot.messages(), br#"["Bot started","There is nothing to book"]"#);
         data::fill(&connection, &mut seats, DataSet { venues: 2, events: 2 }).expect("filled");
@@ -153,10 +153,10 @@ mod tests {
         }
         assert_eq!(booked(), 4 + 2 * MESSAGES_MAX as i64);
         assert_eq!(bot.messages.len(), MESSAGES_MAX);
-        bot.obey(Command::NotRunning, &connection, &mut seats).expect("obeyed");
+        bot.execute(Command::NotRunning, &connection, &mut seats).expect("executed");
         bot.step(&connection, &mut seats);
         assert_eq!(booked(), 4 + 2 * MESSAGES_MAX as i64);
-        bot.obey(Command::Reset, &connection, &mut seats).expect("obeyed");
+        bot.execute(Command::Reset, &connection, &mut seats).expect("executed");
         assert_eq!((booked(), bot.status_json()), (0, "\"NOT_RUNNING\""));
     }
 }

@@ -1,4 +1,4 @@
-//! Rendered answers, kept until the catalogue changes.
+//! Rendered responses, cached until the catalogue changes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,21 +7,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use rusqlite::Connection;
 
-/// Bytes of rendered answers kept. All are dropped beyond: with a hundred venues and events everything fits.
+/// The maximum size of the cached responses in bytes. Beyond it all are dropped; with a hundred venues and events
+/// everything fits.
 const BYTES_MAX: usize = 48 * 1024 * 1024;
 
-/// Approximate size of an entry without its texts.
+/// The approximate size of an entry without its texts.
 const ENTRY_BYTES: usize = 128;
 
-/// Tables that change with every sale. Nothing made from them is kept.
+/// Tables that change with every sale. Responses that depend on them are not cached.
 const SALES: [&str; 4] = ["bookings", "tickets", "section_allocations", "sqlite_sequence"];
 
-/// Rendered answers by request target.
+/// Rendered responses by request target.
 ///
-/// Why an answer can never be stale: SQLite itself reports every changed row of every table but [`SALES`] to the flag
-/// (the schema has no table and the shop no statement that SQLite leaves out of these reports), the flag is looked at
-/// before any entry is, nothing is rendered inside a transaction, and both happen under the shop's one lock. Another
-/// process cannot change the database, because the shop holds it exclusively.
+/// A response can never be stale: SQLite itself reports every changed row of every table except [`SALES`] to the flag
+/// (the schema has no table and the shop no statement that SQLite excludes from these reports). The flag is checked
+/// before any entry is read, nothing is rendered inside a transaction, and both happen under the shop's single lock.
+/// Another process cannot change the database, because the shop locks it exclusively.
 #[derive(Debug)]
 pub(super) struct Cache {
     changed: Arc<AtomicBool>,
@@ -30,7 +31,7 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// A cache that watches a connection.
+    /// Creates a cache that watches a connection for changes.
     pub(super) fn watching(connection: &Connection) -> Self {
         let changed = Arc::new(AtomicBool::new(false));
         let flag = changed.clone();
@@ -42,27 +43,27 @@ impl Cache {
         Self { changed, entries: HashMap::new(), bytes: 0 }
     }
 
-    /// The kept answer, when nothing it was made from has changed.
+    /// The cached response, if none of its data has changed.
     pub(super) fn get(&mut self, target: &str) -> Option<Bytes> {
         if self.changed.swap(false, Ordering::Relaxed) {
-            self.forget();
+            self.clear();
         }
         self.entries.get(target).cloned()
     }
 
-    /// Keeps an answer that [`get`](Self::get) did not have.
-    pub(super) fn keep(&mut self, target: &str, answer: &Bytes) {
+    /// Caches a response.
+    pub(super) fn insert(&mut self, target: &str, answer: &Bytes) {
         let bytes = target.len() + answer.len() + ENTRY_BYTES;
         if self.bytes + bytes > BYTES_MAX {
-            self.forget();
+            self.clear();
         }
         if bytes <= BYTES_MAX && self.entries.insert(target.into(), answer.clone()).is_none() {
             self.bytes += bytes;
         }
     }
 
-    /// Forgets everything.
-    pub(super) fn forget(&mut self) {
+    /// Removes all entries.
+    pub(super) fn clear(&mut self) {
         self.entries.clear();
         self.bytes = 0;
     }
@@ -73,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_changed_row_forgets_everything_and_a_sale_does_not() {
+    fn a_changed_row_clears_the_cache_and_a_sale_does_not() {
         let connection = Connection::open_in_memory().expect("database");
         let run = |sql: &str| connection.execute_batch(sql).expect("statement");
         run(
@@ -87,7 +88,7 @@ mod tests {
         ];
         for change in changes {
             assert_eq!(cache.get("/v"), None);
-            cache.keep("/v", &Bytes::from_static(b"[]"));
+            cache.insert("/v", &Bytes::from_static(b"[]"));
             run("INSERT INTO bookings DEFAULT VALUES");
             assert_eq!(cache.get("/v"), Some(Bytes::from_static(b"[]")));
             run(change);
@@ -102,7 +103,7 @@ mod tests {
         let large = Bytes::from(vec![b' '; BYTES_MAX / 3]);
         for target in ["/a", "/b", "/c", "/d"] {
             assert_eq!(cache.get(target), None);
-            cache.keep(target, &large);
+            cache.insert(target, &large);
             assert!(cache.bytes <= BYTES_MAX);
         }
         assert_eq!(cache.get("/a"), None);

@@ -1,12 +1,12 @@
-//! A shop that is full from the start: what the workload's injection would have put into an empty one.
+//! The initial data of a shop: the data that the workload's injection would create in an empty one.
 
 use rusqlite::{Connection, params};
 
 use super::seats::SeatMaps;
 
-/// Size of the data a shop opens with: every event is shown at every venue, once.
+/// The size of the initial data: every event is shown at every venue, once.
 ///
-/// Venues are called by their numbers and have one section `A` of 100 rows of 100 seats; every show has one performance
+/// Venues are named by their numbers and have one section `A` of 100 rows of 100 seats; every show has one performance
 /// (2020-11-13 06:00 UTC), one price (200) and one booking of two seats. A show has the same id as its performance, its
 /// price and its first booking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct DataSet {
 }
 
 impl DataSet {
-    /// 10 venues × 10 events: there in the twinkling of an eye, for demonstrations.
+    /// 10 venues × 10 events: created almost instantly, for demonstrations.
     pub const SMALL: Self = Self { venues: 10, events: 10 };
     /// 100 venues × 100 events, that is 10,000 shows: the data of the published measurements.
     pub const FULL: Self = Self { venues: 100, events: 100 };
@@ -32,14 +32,14 @@ const PRICE: f64 = 200.0;
 const DATE_MS: i64 = 1_605_247_200_000;
 const SEATS: i64 = 2;
 
-/// Fills a database that holds nothing; one that holds something is left as it is.
+/// Fills an empty database; a database with data is left unchanged.
 pub(super) fn fill(connection: &Connection, maps: &mut SeatMaps, size: DataSet) -> rusqlite::Result<()> {
     let used: bool =
         connection.query_row("SELECT EXISTS (SELECT 1 FROM media_items)", [], |row| row.get(0))?;
     if used {
         return Ok(());
     }
-    maps.forget();
+    maps.clear();
     let change = connection.unchecked_transaction()?;
     let id = |sql: &str, values: &[&dyn rusqlite::ToSql]| connection.prepare_cached(sql)?.insert(values);
     let media = id("INSERT INTO media_items (media_type, url) VALUES ('IMAGE', ?1)", &[&URL])?;

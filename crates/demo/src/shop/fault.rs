@@ -1,88 +1,91 @@
-//! What can be wrong with a request, and how it is answered.
+//! Request errors and their responses.
 
 use bytes::Bytes;
 
-use crate::http::answer::{Answer, Body};
+use crate::http::response::{Body, Response};
 
-/// The original's answer to anything it could not read.
+/// The original's message for any body that it could not read.
 const MALFORMED: &str = "The submitted request is invalid. Please retry after correcting the input values.";
 
-/// Why a request fails.
+/// The reason why a request fails.
 #[derive(Debug)]
 pub(super) enum Fault {
-    /// The body is not what the endpoint reads.
+    /// The body is not valid for the endpoint.
     Malformed,
     /// A query parameter is not a number.
     Parameter(&'static str),
-    /// A booking that cannot be made, with the original's words.
+    /// A booking that cannot be made, with the original's message.
     Booking(&'static str),
     /// A booking of something that does not exist.
     BookingReference(String),
-    /// An entity that breaks a rule, or names another that does not exist.
+    /// An entity that violates a rule, or refers to an entity that does not exist.
     Invalid(Vec<String>),
-    /// An entity that exists already, or one that is still needed.
+    /// An entity that already exists, or one that is still in use.
     Conflict(String),
     /// No such entity, or no such path.
     Missing,
-    /// No such entity in a family where the original failed over it.
+    /// No such entity, in a family where the original responds with an internal error.
     MissingService(&'static str, i64),
-    /// The methods that would be allowed.
+    /// The method is not allowed; the allowed methods.
     Method(&'static str),
-    /// The client takes no JSON.
+    /// The client does not accept JSON.
     Accept,
-    /// The client sends no JSON.
+    /// The client does not send JSON.
     ContentType,
     /// The database failed.
     Database(rusqlite::Error),
 }
 
 impl Fault {
-    /// One broken rule.
+    /// A single violated rule.
     pub(super) fn invalid(why: impl Into<String>) -> Self {
         Self::Invalid(vec![why.into()])
     }
 
-    /// The answer to it. `names_utf8`: the request named the charset of its body, which the original repeats in its answer to
+    /// The response. `names_utf8`: the request specified the charset of its body, which the original repeats in its
+    /// response to
     /// a body that it cannot read.
-    pub(super) fn answer(self, strict: bool, names_utf8: bool) -> Answer {
+    pub(super) fn answer(self, strict: bool, names_utf8: bool) -> Response {
         let unless_strict = |status| if strict { 500 } else { status };
         match self {
             Self::Malformed if strict && names_utf8 => {
-                Answer::new(400, Body::JsonUtf8(error_list(&[MALFORMED])))
+                Response::new(400, Body::JsonUtf8(error_list(&[MALFORMED])))
             }
             Self::Malformed => errors(400, &[MALFORMED]),
-            Self::Parameter(_) if strict => Answer::new(404, Body::Empty),
+            Self::Parameter(_) if strict => Response::new(404, Body::Empty),
             Self::Parameter(name) => errors(400, &[format!("the query parameter {name} must be a number")]),
             Self::Booking(why) => errors(400, &[why]),
             Self::BookingReference(_) if strict => errors(400, &[None::<&str>]),
             Self::BookingReference(why) => errors(400, &[why]),
             Self::Invalid(why) => errors(unless_strict(400), &why),
             Self::Conflict(why) => errors(unless_strict(409), &[why]),
-            Self::Missing if strict => Answer::new(404, Body::Empty),
+            Self::Missing if strict => Response::new(404, Body::Empty),
             Self::Missing => errors(404, &["not found"]),
             Self::MissingService(what, id) => {
                 errors(unless_strict(404), &[format!("there is no {what} {id}")])
             }
-            Self::Method(allow) => Answer { allow: Some(allow), ..plain(405, "method not allowed", strict) },
+            Self::Method(allow) => {
+                Response { allow: Some(allow), ..plain(405, "method not allowed", strict) }
+            }
             Self::Accept => plain(406, "only application/json is produced", strict),
-            Self::ContentType => plain(415, "only application/json is read", strict),
+            Self::ContentType => plain(415, "only application/json is accepted", strict),
             Self::Database(error) => errors(500, &[format!("the database failed: {error}")]),
         }
     }
 }
 
-/// An error that the original server answers without the application.
-fn plain(status: u16, why: &str, strict: bool) -> Answer {
-    if strict { Answer::new(status, Body::Empty) } else { errors(status, &[why]) }
+/// An error to which the original server responds without calling the application.
+fn plain(status: u16, why: &str, strict: bool) -> Response {
+    if strict { Response::new(status, Body::Empty) } else { errors(status, &[why]) }
 }
 
-fn errors<T: serde::Serialize>(status: u16, why: &[T]) -> Answer {
-    Answer::new(status, Body::Json(error_list(why)))
+fn errors<T: serde::Serialize>(status: u16, why: &[T]) -> Response {
+    Response::new(status, Body::Json(error_list(why)))
 }
 
 fn error_list<T: serde::Serialize>(why: &[T]) -> Bytes {
     let mut body = b"{\"errors\":".to_vec();
-    // Text always has a JSON form, and a vector takes every byte.
+    // Text can always be serialized, and writing to a vector does not fail.
     let _ = serde_json::to_writer(&mut body, why);
     body.push(b'}');
     Bytes::from(body)
@@ -93,10 +96,10 @@ impl From<rusqlite::Error> for Fault {
         let extended = error.sqlite_error().map(|error| error.extended_code);
         match extended {
             Some(rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE) => {
-                Self::Conflict("such an entity exists already".to_owned())
+                Self::Conflict("such an entity already exists".to_owned())
             }
             Some(rusqlite::ffi::SQLITE_CONSTRAINT_FOREIGNKEY) => {
-                Self::Conflict("other entities still need it".to_owned())
+                Self::Conflict("other entities still refer to it".to_owned())
             }
             _ => Self::Database(error),
         }

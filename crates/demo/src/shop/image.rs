@@ -1,27 +1,27 @@
-//! The image of half of all requests.
+//! The image that half of all requests download.
 
 use bytes::Bytes;
 
-/// Size of the original's picture.
+/// The size of the original's image.
 pub(super) const IMAGE_BYTES: usize = 192_829;
-/// Size of the picture that the original returns for media items that do not exist.
+/// The size of the image that the original returns for media items that do not exist.
 const PLACEHOLDER_BYTES: usize = 180_634;
 
 const WIDTH: usize = 320;
 const HEIGHT: usize = 200;
 const PLACEHOLDER_HEIGHT: usize = 180;
-/// Longest stored block of a deflate stream (RFC 1951, 3.2.4).
+/// The maximum size of a stored block of a deflate stream (RFC 1951, 3.2.4).
 const STORED_BYTES_MAX: usize = 65_535;
-/// Modulus of Adler-32 (RFC 1950, 8.2).
+/// The modulus of Adler-32 (RFC 1950, 8.2).
 const ADLER_MODULUS: u32 = 65_521;
 
 /// A PNG of exactly [`IMAGE_BYTES`] bytes, the same in every shop: an evening sky over a stage. It is stored
-/// uncompressed and filled up with a comment, so its size does not hang on how well anything compresses.
+/// uncompressed and padded with a comment, so its size does not depend on a compression algorithm.
 pub(super) fn splash() -> Bytes {
     picture(IMAGE_BYTES, HEIGHT)
 }
 
-/// The same picture with fewer lines, [`PLACEHOLDER_BYTES`] bytes long.
+/// The same image with fewer lines, [`PLACEHOLDER_BYTES`] bytes long.
 pub(super) fn placeholder() -> Bytes {
     picture(PLACEHOLDER_BYTES, PLACEHOLDER_HEIGHT)
 }
@@ -44,14 +44,14 @@ fn picture(bytes: usize, height: usize) -> Bytes {
     Bytes::from(png)
 }
 
-/// Scan lines, each behind its filter byte.
+/// The scan lines, each preceded by its filter byte.
 fn pixels(height: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(height * (1 + 3 * WIDTH));
     let mut noise: u32 = 0x7469_636b;
     for y in 0..height {
         out.push(0);
         for x in 0..WIDTH {
-            // xorshift32 (Marsaglia 2003): a little grain, the same every time.
+            // xorshift32 (Marsaglia 2003): a little grain, the same in every image.
             noise ^= noise << 13;
             noise ^= noise >> 17;
             noise ^= noise << 5;

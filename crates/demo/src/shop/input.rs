@@ -1,7 +1,7 @@
 //! The JSON input of clients.
 //!
-//! As in the original's JSON reader, unknown properties are refused, numbers can be text, and dates are milliseconds
-//! or ISO 8601. Properties that the shop computes (capacities, titles) are accepted and ignored.
+//! As in the original's JSON reader, unknown properties are rejected, numbers can be strings, and dates are
+//! milliseconds or ISO 8601. Properties that the shop computes (capacities, titles) are accepted and ignored.
 
 use std::fmt;
 
@@ -10,33 +10,33 @@ use serde::de::{self, DeserializeOwned, Deserializer, IgnoredAny, MapAccess, Vis
 
 use super::fault::Fault;
 
-/// Reads a body.
+/// Parses a body.
 pub(super) fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Fault> {
     serde_json::from_slice(body).map_err(|_| Fault::Malformed)
 }
 
-/// A whole number, sent as a number or as text.
+/// An integer, sent as a number or as a string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Whole(pub(super) i64);
+pub(super) struct Integer(pub(super) i64);
 
-/// A single-precision number, sent as a number or as text.
+/// A single-precision number, sent as a number or as a string.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Real(pub(super) f32);
+pub(super) struct Float(pub(super) f32);
 
-/// Milliseconds since the epoch, sent as such or as ISO 8601.
+/// Milliseconds since the epoch, sent as a number or as ISO 8601.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Moment(pub(super) i64);
+pub(super) struct DateMs(pub(super) i64);
 
-/// Another entity, of which only the id counts.
+/// A reference to another entity, of which only the id is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reference(pub(super) Option<i64>);
 
 struct NumberVisitor;
 
-/// What a number may arrive as.
+/// The JSON types in which a number may be sent.
 enum Number {
-    Whole(i64),
-    Real(f64),
+    Integer(i64),
+    Float(f64),
     Text(String),
 }
 
@@ -48,15 +48,15 @@ impl Visitor<'_> for NumberVisitor {
     }
 
     fn visit_i64<E: de::Error>(self, value: i64) -> Result<Number, E> {
-        Ok(Number::Whole(value))
+        Ok(Number::Integer(value))
     }
 
     fn visit_u64<E: de::Error>(self, value: u64) -> Result<Number, E> {
-        i64::try_from(value).map(Number::Whole).map_err(E::custom)
+        i64::try_from(value).map(Number::Integer).map_err(E::custom)
     }
 
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<Number, E> {
-        Ok(Number::Real(value))
+        Ok(Number::Float(value))
     }
 
     fn visit_str<E: de::Error>(self, value: &str) -> Result<Number, E> {
@@ -64,36 +64,36 @@ impl Visitor<'_> for NumberVisitor {
     }
 }
 
-/// Whole numbers a float holds exactly.
+/// The largest integer up to which a float represents all integers exactly.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
-impl<'de> Deserialize<'de> for Whole {
+impl<'de> Deserialize<'de> for Integer {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match deserializer.deserialize_any(NumberVisitor)? {
-            Number::Whole(value) => Ok(Self(value)),
-            Number::Real(value) if value.abs() <= EXACT_MAX => Ok(Self(value as i64)),
-            Number::Real(_) => Err(de::Error::custom("too large")),
+            Number::Integer(value) => Ok(Self(value)),
+            Number::Float(value) if value.abs() <= EXACT_MAX => Ok(Self(value as i64)),
+            Number::Float(_) => Err(de::Error::custom("too large")),
             Number::Text(text) => text.parse().map(Self).map_err(de::Error::custom),
         }
     }
 }
 
-impl<'de> Deserialize<'de> for Real {
+impl<'de> Deserialize<'de> for Float {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = match deserializer.deserialize_any(NumberVisitor)? {
-            Number::Whole(value) => value as f32,
-            Number::Real(value) => value as f32,
+            Number::Integer(value) => value as f32,
+            Number::Float(value) => value as f32,
             Number::Text(text) => text.parse().map_err(de::Error::custom)?,
         };
         if value.is_finite() { Ok(Self(value)) } else { Err(de::Error::custom("not finite")) }
     }
 }
 
-impl<'de> Deserialize<'de> for Moment {
+impl<'de> Deserialize<'de> for DateMs {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         match deserializer.deserialize_any(NumberVisitor)? {
-            Number::Whole(value) => Ok(Self(value)),
-            Number::Real(_) => Err(de::Error::custom("a date has whole milliseconds")),
+            Number::Integer(value) => Ok(Self(value)),
+            Number::Float(_) => Err(de::Error::custom("a date has whole milliseconds")),
             Number::Text(text) => moment(&text).map(Self).ok_or_else(|| de::Error::custom("not a date")),
         }
     }
@@ -107,7 +107,7 @@ fn moment(text: &str) -> Option<i64> {
     Some(date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_millisecond())
 }
 
-/// Every property some entity has: an entity may be sent back whole where only its id is wanted.
+/// All properties of all entities: a client may send a complete entity where only its id is needed.
 const PROPERTIES: &[&str] = &[
     "address",
     "cancellationCode",
@@ -156,7 +156,7 @@ impl<'de> Deserialize<'de> for Reference {
                 let mut id = None;
                 while let Some(property) = map.next_key::<String>()? {
                     if property == "id" {
-                        id = map.next_value::<Option<Whole>>()?.map(|id| id.0);
+                        id = map.next_value::<Option<Integer>>()?.map(|id| id.0);
                     } else if PROPERTIES.contains(&property.as_str()) {
                         map.next_value::<IgnoredAny>()?;
                     } else {
@@ -170,8 +170,8 @@ impl<'de> Deserialize<'de> for Reference {
     }
 }
 
-/// Declares the properties an entity may be sent with. All are optional here: what is missing is a matter of rules and
-/// not of reading.
+/// Declares the properties of an entity. All are optional here: a missing property violates a rule and is not a parse
+/// error.
 macro_rules! entity {
     ($(#[$doc:meta])* $name:ident { $($field:ident: $kind:ty,)* } ignored { $($ignored:ident,)* }) => {
         $(#[$doc])*
@@ -184,7 +184,7 @@ macro_rules! entity {
     };
 }
 
-/// What a media item is of.
+/// The type of a media item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub(super) enum MediaType {
@@ -205,17 +205,17 @@ entity! {
     Event { name: String, description: String, media_item: Reference, category: Reference, } ignored { id, }
 }
 entity! {
-    /// Where a venue is.
+    /// The address of a venue.
     Address { street: String, city: String, country: String, } ignored {}
 }
 entity! {
     /// A venue.
-    Venue { name: String, description: String, address: Address, media_item: Reference, capacity: Whole, }
+    Venue { name: String, description: String, address: Address, media_item: Reference, capacity: Integer, }
     ignored { id, sections, }
 }
 entity! {
     /// A section of a venue.
-    Section { name: String, description: String, number_of_rows: Whole, row_capacity: Whole, venue: Reference, }
+    Section { name: String, description: String, number_of_rows: Integer, row_capacity: Integer, venue: Reference, }
     ignored { id, capacity, }
 }
 entity! {
@@ -224,11 +224,11 @@ entity! {
 }
 entity! {
     /// A performance of a show.
-    Performance { show: Reference, date: Moment, } ignored { id, display_title, }
+    Performance { show: Reference, date: DateMs, } ignored { id, display_title, }
 }
 entity! {
     /// The price of a ticket of a category in a section at a show.
-    TicketPrice { show: Reference, section: Reference, ticket_category: Reference, price: Real, }
+    TicketPrice { show: Reference, section: Reference, ticket_category: Reference, price: Float, }
     ignored { id, display_title, }
 }
 entity! {
@@ -237,27 +237,27 @@ entity! {
 }
 entity! {
     /// A seat.
-    Seat { section: Reference, row_number: Whole, number: Whole, } ignored {}
+    Seat { section: Reference, row_number: Integer, number: Integer, } ignored {}
 }
 entity! {
     /// A ticket.
-    Ticket { ticket_category: Reference, price: Real, seat: Seat, } ignored { id, }
+    Ticket { ticket_category: Reference, price: Float, seat: Seat, } ignored { id, }
 }
 entity! {
-    /// A booking put together from tickets.
+    /// A booking created from existing tickets.
     ForgeBooking {
-        tickets: Vec<Reference>, performance: Reference, created_on: Moment, cancellation_code: String,
+        tickets: Vec<Reference>, performance: Reference, created_on: DateMs, cancellation_code: String,
         contact_email: String,
     }
     ignored { id, total_ticket_price, }
 }
 entity! {
-    /// So many tickets at a price.
-    TicketRequest { ticket_price: Whole, quantity: Whole, } ignored {}
+    /// A requested number of tickets at a price.
+    TicketRequest { ticket_price: Integer, quantity: Integer, } ignored {}
 }
 entity! {
     /// A requested booking.
-    BookingRequest { ticket_requests: Vec<TicketRequest>, email: String, performance: Whole, } ignored {}
+    BookingRequest { ticket_requests: Vec<TicketRequest>, email: String, performance: Integer, } ignored {}
 }
 
 #[cfg(test)]
@@ -265,22 +265,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_dates_come_in_several_forms() {
+    fn numbers_and_dates_are_parsed_in_several_forms() {
         let request: BookingRequest = read(
             br#"{"ticketRequests":[{"ticketPrice":"7","quantity":2}],"email":"a@b.c","performance":"12"}"#,
         )
         .expect("read");
-        assert_eq!(request.performance, Some(Whole(12)));
-        assert_eq!(request.ticket_requests.expect("requests")[0].ticket_price, Some(Whole(7)));
+        assert_eq!(request.performance, Some(Integer(12)));
+        assert_eq!(request.ticket_requests.expect("requests")[0].ticket_price, Some(Integer(7)));
         for date in [r#""2020-11-13T06:00:00.000Z""#, "1605247200000", r#""2020-11-13T07:00:00+01:00""#] {
             let body = format!(r#"{{"show":{{"id":1}},"date":{date}}}"#);
             let performance: Performance = read(body.as_bytes()).expect("read");
-            assert_eq!(performance.date, Some(Moment(1_605_247_200_000)), "{date}");
+            assert_eq!(performance.date, Some(DateMs(1_605_247_200_000)), "{date}");
         }
     }
 
     #[test]
-    fn what_is_computed_may_be_sent_and_what_is_unknown_may_not() {
+    fn computed_properties_are_accepted_and_unknown_ones_rejected() {
         let section: Section =
             read(br#"{"name":"A","capacity":5,"venue":{"id":3,"name":"v"}}"#).expect("read");
         assert_eq!(section.venue, Some(Reference(Some(3))));

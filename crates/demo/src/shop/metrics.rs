@@ -1,13 +1,13 @@
-//! How well the coming performances sell.
+//! The sales of upcoming performances.
 
 use std::io::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::Connection;
 
-use super::page;
+use super::entity_json;
 
-/// Every show with a performance still to come, with the sold seats of all its performances.
+/// Renders every show with an upcoming performance, with the sold seats of all its performances.
 pub(super) fn render(connection: &Connection) -> rusqlite::Result<Vec<u8>> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let mut out = b"[".to_vec();
@@ -27,9 +27,9 @@ pub(super) fn render(connection: &Connection) -> rusqlite::Result<Vec<u8>> {
             (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
         let comma = if out.len() > 1 { "," } else { "" };
         let _ = write!(out, "{comma}{{\"show\":{show},\"event\":");
-        page::text(&mut out, &event);
+        entity_json::text(&mut out, &event);
         out.extend_from_slice(b",\"venue\":");
-        page::text(&mut out, &venue);
+        entity_json::text(&mut out, &venue);
         let _ = write!(out, ",\"capacity\":{capacity},\"performances\":[");
         let mut comma = "";
         let mut of_show = performances.query([show])?;

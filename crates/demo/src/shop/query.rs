@@ -1,9 +1,9 @@
-//! Parameters of the query.
+//! Query parameters.
 
 use super::fault::Fault;
 use crate::http::request::Request;
 
-/// A number in the query.
+/// Parses a numeric query parameter.
 pub(super) fn number(request: &Request<'_>, name: &'static str) -> Result<Option<i64>, Fault> {
     match request.parameter(name) {
         None | Some("") => Ok(None),

@@ -1,4 +1,4 @@
-//! The tables, and opening a database that has them.
+//! The database schema, and opening a database with it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,10 +8,10 @@ use rusqlite::Connection;
 use super::fault::Fault;
 use crate::DemoError;
 
-/// Kept in the file's `user_version`.
+/// Stored in the file's `user_version`.
 const SCHEMA_VERSION: i64 = 1;
 
-/// Prepared statements kept: more than there are in the shop.
+/// The number of cached prepared statements, which is more than the shop has.
 const STATEMENTS: usize = 160;
 
 /// Ids are never reused (`AUTOINCREMENT`). `tickets` has a unique index over performance and seat, so that the
@@ -79,14 +79,13 @@ pub(super) fn open(path: Option<&Path>) -> Result<Connection, DemoError> {
     Ok(connection)
 }
 
-/// Sets the connection up and returns the schema version of the database, which is created when it is empty.
+/// Configures the connection and returns the schema version of the database; creates the tables if it is empty.
 fn prepare(connection: &Connection, in_file: bool) -> rusqlite::Result<i64> {
     connection.set_prepared_statement_cache_capacity(STATEMENTS);
-    // A shop that has the file keeps it for as long as it is open: there is nothing to wait for.
+    // A shop locks the file while it is open, so waiting for the lock would be pointless.
     connection.busy_timeout(Duration::ZERO)?;
     if in_file {
-        // Exclusive: what is cached of the database would be wrong if another process could write it. With a
-        // write-ahead log, `NORMAL` can lose the last bookings in a power failure but never damages the file.
+        // Exclusive, because the cache would be stale if another process could write to the database. With a
         connection.execute_batch(
             "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;",
         )?;
@@ -105,20 +104,20 @@ fn prepare(connection: &Connection, in_file: bool) -> rusqlite::Result<i64> {
     Ok(version)
 }
 
-/// Does several changes or none of them. May be nested.
+/// Makes several changes, or none of them if one fails. May be nested.
 pub(super) fn atomically<T>(
     connection: &Connection,
     change: impl FnOnce() -> Result<T, Fault>,
 ) -> Result<T, Fault> {
     let run = |sql: &str| connection.prepare_cached(sql)?.execute([]).map(|_| ());
     run("SAVEPOINT change")?;
-    let done = change().and_then(|value| {
+    let result = change().and_then(|value| {
         run("RELEASE change")?;
         Ok(value)
     });
-    if done.is_err() {
-        // Should undoing fail, SQLite has undone everything by itself already, and the fault is what matters.
+    if result.is_err() {
+        // If the rollback fails, SQLite has already undone everything itself, and the original fault matters.
         let _ = run("ROLLBACK TO change").and_then(|()| run("RELEASE change"));
     }
-    done
+    result
 }

@@ -1,35 +1,34 @@
 //! Occupied seats of a section, and the search for a free block.
 //!
-//! The tickets in the database are authoritative; a [`SeatMap`] is a cache of them as bits, which makes the search
-//! for a block fast. A unique index over the seats of the tickets would refuse a second sale even if a map were
-//! wrong.
+//! The tickets in the database are authoritative; a [`SeatMap`] caches them as bits, which makes the search for a block
+//! fast. A unique index over the seats of the tickets would prevent a second sale even if a map were wrong.
 
 use std::collections::HashMap;
 
 use rusqlite::{Connection, params};
 
-/// Maps kept at once. All are dropped beyond, and read again when wanted.
+/// The maximum number of cached maps. Beyond it all are dropped and read again when needed.
 const MAPS_MAX: usize = 50_000;
 
 const WORD_BITS: u32 = u64::BITS;
 
-/// A block of neighbouring seats in one row, both counted from 1.
+/// A block of adjacent seats in one row. Rows and seats are counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
     /// The row.
     pub(super) row: u32,
     /// The first seat.
     pub(super) first: u32,
-    /// How many seats.
+    /// The number of seats.
     pub(super) seats: u32,
 }
 
-/// The taken seats of one section at one performance.
+/// The occupied seats of one section at one performance.
 #[derive(Debug, Clone)]
 pub(super) struct SeatMap {
     rows: u32,
     row_capacity: u32,
-    /// Rows from the first on; those behind the end are free.
+    /// The rows from the first on; rows beyond the end are free.
     taken: Vec<Row>,
 }
 
@@ -37,7 +36,7 @@ pub(super) struct SeatMap {
 struct Row {
     /// One bit per seat, set if occupied; words beyond the end are free.
     words: Vec<u64>,
-    /// Length of the longest run of free seats: a row that cannot hold a block is passed over without a look at it.
+    /// The length of the longest run of free seats, so that rows that cannot hold a block are skipped.
     gap_max: u32,
 }
 
@@ -47,7 +46,7 @@ impl Row {
         word >> (seat % WORD_BITS) & 1 == 1
     }
 
-    /// The first seat from `from` on that is (not) occupied, at most `capacity`.
+    /// The first seat from `from` on that is occupied (`taken`) or free; `capacity` if there is none.
     fn next(&self, from: u32, taken: bool, capacity: u32) -> u32 {
         let mut seat = from;
         while seat < capacity {
@@ -61,8 +60,8 @@ impl Row {
         capacity
     }
 
-    /// The first run of `seats` free seats, counted from 0.
-    fn fit(&self, seats: u32, capacity: u32) -> Option<u32> {
+    /// The start of the first run of `seats` free seats, counted from 0.
+    fn find_gap(&self, seats: u32, capacity: u32) -> Option<u32> {
         let mut start = self.next(0, false, capacity);
         while capacity - start >= seats {
             let end = self.next(start, true, capacity);
@@ -74,7 +73,7 @@ impl Row {
         None
     }
 
-    fn measure(&mut self, capacity: u32) {
+    fn update_gap_max(&mut self, capacity: u32) {
         let mut longest = 0;
         let mut start = self.next(0, false, capacity);
         while start < capacity {
@@ -92,14 +91,14 @@ impl SeatMap {
         Self { rows, row_capacity, taken: Vec::new() }
     }
 
-    /// The first block of `seats` neighbouring free seats, rows from 1 up; `None` when no row holds one.
+    /// The first block of `seats` adjacent free seats, in ascending order of rows; `None` if no row has one.
     pub(super) fn find(&self, seats: u32) -> Option<Block> {
         if seats == 0 || seats > self.row_capacity {
             return None;
         }
         for (row, state) in (1..).zip(&self.taken) {
             if state.gap_max >= seats
-                && let Some(start) = state.fit(seats, self.row_capacity)
+                && let Some(start) = state.find_gap(seats, self.row_capacity)
             {
                 return Some(Block { row, first: start + 1, seats });
             }
@@ -110,7 +109,7 @@ impl SeatMap {
 
     /// Marks a block as occupied. Returns false, and changes nothing, if one of its seats does not exist or is
     /// occupied.
-    pub(super) fn take(&mut self, block: Block) -> bool {
+    pub(super) fn occupy(&mut self, block: Block) -> bool {
         let Some(last) = block.first.checked_add(block.seats).map(|end| end - 1) else { return false };
         if block.row == 0 || block.first == 0 || block.row > self.rows || last > self.row_capacity {
             return false;
@@ -127,7 +126,7 @@ impl SeatMap {
         for seat in block.first - 1..last {
             row.words[(seat / WORD_BITS) as usize] |= 1 << (seat % WORD_BITS);
         }
-        row.measure(capacity);
+        row.update_gap_max(capacity);
         true
     }
 
@@ -140,14 +139,14 @@ impl SeatMap {
                 continue;
             }
             if let Some(other) = unmeasured.replace(row).filter(|other| *other != row) {
-                self.row(other).measure(capacity);
+                self.row(other).update_gap_max(capacity);
             }
             if let Some(word) = self.row(row).words.get_mut(((seat - 1) / WORD_BITS) as usize) {
                 *word &= !(1 << ((seat - 1) % WORD_BITS));
             }
         }
         if let Some(row) = unmeasured {
-            self.row(row).measure(capacity);
+            self.row(row).update_gap_max(capacity);
         }
     }
 
@@ -168,7 +167,7 @@ pub(super) struct SeatMaps {
 }
 
 impl SeatMaps {
-    /// The map of a section at a performance, read off its tickets when it is not at hand.
+    /// The map of a section at a performance, read from its tickets if it is not loaded.
     pub(super) fn get(
         &mut self,
         connection: &Connection,
@@ -186,13 +185,13 @@ impl SeatMaps {
         Ok(self.maps.entry(key).or_insert_with(|| SeatMap::new(0, 0)))
     }
 
-    /// The map, when it is at hand.
-    pub(super) fn at_hand(&mut self, performance: i64, section: i64) -> Option<&mut SeatMap> {
+    /// The map, if it is loaded.
+    pub(super) fn loaded(&mut self, performance: i64, section: i64) -> Option<&mut SeatMap> {
         self.maps.get_mut(&(performance, section))
     }
 
-    /// Forgets everything that was read: tickets changed in a way that is not worth following.
-    pub(super) fn forget(&mut self) {
+    /// Drops all loaded maps, after changes of tickets that are not tracked.
+    pub(super) fn clear(&mut self) {
         self.maps.clear();
     }
 }
@@ -208,8 +207,8 @@ fn read(connection: &Connection, performance: i64, section: i64) -> rusqlite::Re
     )?;
     let mut tickets = taken.query(params![performance, section])?;
     while let Some(ticket) = tickets.next()? {
-        // Seats are freed one by one: scanning each row once would be faster, but this happens once per map.
-        map.take(Block { row: ticket.get(0)?, first: ticket.get(1)?, seats: 1 });
+        // Seats are occupied one by one; scanning each row once would be faster, but this happens only once per map.
+        map.occupy(Block { row: ticket.get(0)?, first: ticket.get(1)?, seats: 1 });
     }
     Ok(map)
 }
@@ -222,12 +221,12 @@ mod tests {
 
     fn book(map: &mut SeatMap, seats: u32) -> Option<(u32, u32)> {
         let block = map.find(seats)?;
-        assert!(map.take(block), "{block:?} was reported free");
+        assert!(map.occupy(block), "{block:?} was reported free");
         Some((block.row, block.first))
     }
 
     #[test]
-    fn two_rows_of_five_fill_as_the_original_filled_them() {
+    fn two_rows_of_five_are_filled_as_in_the_original() {
         let mut map = SeatMap::new(2, 5);
         assert_eq!(book(&mut map, 3), Some((1, 1)));
         assert_eq!(book(&mut map, 3), Some((2, 1)));
@@ -251,15 +250,15 @@ mod tests {
     #[test]
     fn taken_and_absent_seats_are_refused() {
         let mut map = SeatMap::new(1, 70);
-        assert!(map.take(Block { row: 1, first: 60, seats: 11 }));
-        assert!(!map.take(Block { row: 1, first: 70, seats: 1 }));
-        assert!(!map.take(Block { row: 1, first: 70, seats: 2 }));
-        assert!(!map.take(Block { row: 2, first: 1, seats: 1 }));
+        assert!(map.occupy(Block { row: 1, first: 60, seats: 11 }));
+        assert!(!map.occupy(Block { row: 1, first: 70, seats: 1 }));
+        assert!(!map.occupy(Block { row: 1, first: 70, seats: 2 }));
+        assert!(!map.occupy(Block { row: 2, first: 1, seats: 1 }));
         assert_eq!(map.find(59), Some(Block { row: 1, first: 1, seats: 59 }));
         assert_eq!(map.find(60), None);
     }
 
-    /// The definition, written down without any cleverness.
+    /// The definition of first fit, in its simplest form.
     fn first_fit(taken: &[Vec<bool>], seats: usize) -> Option<(u32, u32)> {
         for (row, state) in (1..).zip(taken) {
             for (first, run) in (1..).zip(state.windows(seats)) {
@@ -287,7 +286,7 @@ mod tests {
                     let found = map.find(seats);
                     prop_assert_eq!(found.map(|block| (block.row, block.first)), expected);
                     if let Some(block) = found {
-                        prop_assert!(map.take(block));
+                        prop_assert!(map.occupy(block));
                         for seat in block.first - 1..block.first - 1 + seats {
                             model[block.row as usize - 1][seat as usize] = true;
                         }

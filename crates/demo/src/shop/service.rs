@@ -1,14 +1,14 @@
-//! The read side that customers use: whole entities, filtered and in pages.
+//! The read-only interface for customers: complete entities, filtered and paged.
 
 use bytes::Bytes;
 use rusqlite::{Connection, OptionalExtension};
 
+use super::entity_json::{self, View};
 use super::fault::Fault;
-use super::page::{self, View};
 use super::query::number;
 use crate::http::request::Request;
 
-/// A family of entities customers see.
+/// A family of entities that customers can read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Family {
     Venues,
@@ -18,8 +18,8 @@ pub(super) enum Family {
 }
 
 impl Family {
-    /// The family behind a path segment.
-    pub(super) fn at(segment: &str) -> Option<Self> {
+    /// The family of a path segment.
+    pub(super) fn from_segment(segment: &str) -> Option<Self> {
         Some(match segment {
             "venues" => Self::Venues,
             "events" => Self::Events,
@@ -38,7 +38,7 @@ impl Family {
         }
     }
 
-    /// How a member is shown.
+    /// The JSON form of a member.
     pub(super) fn view(self) -> View {
         match self {
             Self::Venues => View::Venue,
@@ -48,7 +48,7 @@ impl Family {
         }
     }
 
-    /// What a message calls a member.
+    /// The name of a member in messages.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Venues => "venue",
@@ -58,7 +58,7 @@ impl Family {
         }
     }
 
-    /// Query parameters that filter, with the columns they compare.
+    /// The query parameters that filter, with the columns to which they apply.
     fn filters(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Events => &[("category", "category_id")],
@@ -68,21 +68,21 @@ impl Family {
     }
 }
 
-/// The members of a family in a request.
+/// The members of a family that a request selects.
 #[derive(Debug)]
 pub(super) struct Selection {
     family: Family,
-    /// Columns and the values they must have.
+    /// The columns and the values that they must have.
     filters: Vec<(&'static str, i64)>,
-    /// Counted from 1.
+    /// The first member, counted from 1.
     first: i64,
-    /// At most so many; -1 for all.
+    /// The maximum number of members; -1 for all.
     most: i64,
 }
 
 impl Selection {
-    /// Reads the query of a request.
-    pub(super) fn of(request: &Request<'_>, family: Family) -> Result<Self, Fault> {
+    /// Parses the query of a request.
+    pub(super) fn from_request(request: &Request<'_>, family: Family) -> Result<Self, Fault> {
         let mut filters = Vec::new();
         for (parameter, column) in family.filters() {
             if let Some(value) = number(request, parameter)? {
@@ -112,8 +112,8 @@ impl Selection {
         let (condition, mut values) = self.condition();
         values.extend([self.most, self.first - 1]);
         let sql = format!("SELECT id {condition} ORDER BY id LIMIT ? OFFSET ?");
-        let ids = page::ids(connection, &sql, rusqlite::params_from_iter(values))?;
-        Ok(page::list(connection, self.family.view(), &ids)?)
+        let ids = entity_json::ids(connection, &sql, rusqlite::params_from_iter(values))?;
+        Ok(entity_json::list(connection, self.family.view(), &ids)?)
     }
 
     /// The total number, regardless of the page.
@@ -135,7 +135,7 @@ pub(super) fn show_of_performance(
         .query_row([performance], |row| row.get(0))
         .optional()?;
     match show {
-        Some(show) => page::entity(connection, View::Show, show),
+        Some(show) => entity_json::entity(connection, View::Show, show),
         None => Ok(None),
     }
 }

@@ -61,13 +61,13 @@ pub struct Client {
     pub accept: String,
 }
 
-/// An answer.
+/// A response.
 #[derive(Debug)]
 pub struct Reply {
     pub status: u16,
     pub head: String,
     pub body: Vec<u8>,
-    /// Head, framing and body as they came.
+    /// Head, framing and body as received.
     pub wire: Vec<u8>,
 }
 
@@ -87,27 +87,27 @@ impl Reply {
 
 impl Client {
     pub fn get(&mut self, path: &str) -> Reply {
-        self.ask("GET", path, "", "")
+        self.request("GET", path, "", "")
     }
 
     pub fn get_and_close(&mut self, path: &str) -> Reply {
-        self.ask("GET", path, "Connection: close\r\n", "")
+        self.request("GET", path, "Connection: close\r\n", "")
     }
 
     pub fn post(&mut self, path: &str, body: &str) -> Reply {
-        self.ask("POST", path, "Content-Type: application/json;charset=utf-8\r\n", body)
+        self.request("POST", path, "Content-Type: application/json;charset=utf-8\r\n", body)
     }
 
     pub fn put(&mut self, path: &str, body: &str) -> Reply {
-        self.ask("PUT", path, "Content-Type: application/json\r\n", body)
+        self.request("PUT", path, "Content-Type: application/json\r\n", body)
     }
 
     pub fn delete(&mut self, path: &str) -> Reply {
-        self.ask("DELETE", path, "", "")
+        self.request("DELETE", path, "", "")
     }
 
-    /// Sends one request below the base path and reads the answer.
-    pub fn ask(&mut self, method: &str, path: &str, headers: &str, body: &str) -> Reply {
+    /// Sends one request below the base path and reads the response.
+    pub fn request(&mut self, method: &str, path: &str, headers: &str, body: &str) -> Reply {
         let length =
             if body.is_empty() { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
         let address = self.address;
@@ -119,7 +119,7 @@ impl Client {
         self.receive(method == "HEAD")
     }
 
-    /// Sends bytes as they are.
+    /// Sends bytes unchanged.
     pub fn send(&mut self, bytes: &[u8]) {
         let stream = self.stream.get_or_insert_with(|| {
             self.received.clear();
@@ -130,13 +130,17 @@ impl Client {
         stream.write_all(bytes).expect("sent");
     }
 
-    /// Reads one answer.
+    /// Reads one response.
     pub fn receive(&mut self, head_only: bool) -> Reply {
         let head_bytes = loop {
             if let Some(at) = find(&self.received, b"\r\n\r\n") {
                 break at + 4;
             }
-            assert!(self.more(), "closed inside a head: {:?}", String::from_utf8_lossy(&self.received));
+            assert!(
+                self.receive_more(),
+                "closed inside a head: {:?}",
+                String::from_utf8_lossy(&self.received)
+            );
         };
         let head = String::from_utf8(self.received[..head_bytes].to_vec()).expect("a head of text");
         let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).expect("a status");
@@ -148,14 +152,14 @@ impl Client {
             let (mut body, mut at) = (Vec::new(), head_bytes);
             loop {
                 while find(&self.received[at..], b"\r\n").is_none() {
-                    assert!(self.more(), "closed inside a chunk size");
+                    assert!(self.receive_more(), "closed inside a chunk size");
                 }
                 let line = find(&self.received[at..], b"\r\n").expect("just found");
                 let size = std::str::from_utf8(&self.received[at..at + line]).expect("a size");
                 let size = usize::from_str_radix(size, 16).expect("a size");
                 at += line + 2;
                 while self.received.len() < at + size + 2 {
-                    assert!(self.more(), "closed inside a chunk");
+                    assert!(self.receive_more(), "closed inside a chunk");
                 }
                 body.extend_from_slice(&self.received[at..at + size]);
                 at += size + 2;
@@ -166,23 +170,23 @@ impl Client {
         } else if let Some(length) = header("Content-Length") {
             let length: usize = length.parse().expect("a length");
             while self.received.len() < head_bytes + length {
-                assert!(self.more(), "closed inside a body");
+                assert!(self.receive_more(), "closed inside a body");
             }
             (self.received[head_bytes..head_bytes + length].to_vec(), head_bytes + length)
         } else {
             assert!(closes, "no framing: {head}");
-            while self.more() {}
+            while self.receive_more() {}
             (self.received[head_bytes..].to_vec(), self.received.len())
         };
         let wire = self.received.drain(..consumed).collect();
         if closes {
-            assert!(!self.more(), "the shop announced that it would close");
+            assert!(!self.receive_more(), "the shop announced that it would close");
             self.stream = None;
         }
         Reply { status, head, body, wire }
     }
 
-    fn more(&mut self) -> bool {
+    fn receive_more(&mut self) -> bool {
         let mut buffer = [0; 16 * 1024];
         let read = self.stream.as_mut().expect("a connection").read(&mut buffer).expect("read");
         self.received.extend_from_slice(&buffer[..read]);
@@ -194,10 +198,10 @@ fn find(text: &[u8], what: &[u8]) -> Option<usize> {
     text.windows(what.len()).position(|window| window == what)
 }
 
-/// Does over the wire what the workload's injection does, once for every venue and event. Rows and seats of the
-/// sections can be chosen. Every answer must be what the plan expects.
+/// Creates the same entities as the workload's injection, through the interface. Rows and seats of the sections can be
+/// chosen. Checks that every response is the one that the plan expects.
 pub fn inject(client: &mut Client, venues: u32, events: u32, side: u32) {
-    let mut made = |path: &str, body: String| {
+    let mut create = |path: &str, body: String| {
         let reply = client.post(path, &body);
         assert_eq!(reply.status, 201, "{path} {body}: {}", reply.text());
         assert!(reply.body.is_empty());
@@ -205,11 +209,11 @@ pub fn inject(client: &mut Client, venues: u32, events: u32, side: u32) {
         location.rsplit('/').next().and_then(|id| id.parse::<i64>().ok()).expect("an id")
     };
     let url = "http://127.0.0.1:8080/ticket-monster/resources/img/splash-ticketmonster.png";
-    made("mediaitems", format!(r#"{{"mediaType":"IMAGE","url":"{url}"}}"#));
-    made("eventcategories", r#"{"description":"event event event"}"#.into());
-    made("ticketcategories", r#"{"description":"ticket ticket ticket"}"#.into());
+    create("mediaitems", format!(r#"{{"mediaType":"IMAGE","url":"{url}"}}"#));
+    create("eventcategories", r#"{"description":"event event event"}"#.into());
+    create("ticketcategories", r#"{"description":"ticket ticket ticket"}"#.into());
     for event in 1..=events {
-        made(
+        create(
             "forge/events",
             format!(
                 r#"{{"name":"event{event}","mediaItem":{{"id":1}},"category":{{"id":1}},"description":"{WORDS}"}}"#
@@ -218,14 +222,14 @@ pub fn inject(client: &mut Client, venues: u32, events: u32, side: u32) {
     }
     let mut bookings = Vec::new();
     for venue in 1..=venues {
-        made(
+        create(
             "forge/venues",
             format!(
                 r#"{{"name":"{venue}","mediaItem":{{"id":1}},"description":"{WORDS}","capacity":10000,
                 "address":{{"street":"venue street","city":"venue city","country":"venue country"}}}}"#
             ),
         );
-        made(
+        create(
             "sections",
             format!(
                 r#"{{"name":"A","description":"{WORDS}","numberOfRows":"{side}","rowCapacity":{side},
@@ -234,9 +238,12 @@ pub fn inject(client: &mut Client, venues: u32, events: u32, side: u32) {
         );
         for event in 1..=events {
             let show =
-                made("forge/shows", format!(r#"{{"event":{{"id":{event}}},"venue":{{"id":{venue}}}}}"#));
-            made("performances", format!(r#"{{"show":{{"id":{show}}},"date":"2020-11-13T06:00:00.000Z"}}"#));
-            let price = made(
+                create("forge/shows", format!(r#"{{"event":{{"id":{event}}},"venue":{{"id":{venue}}}}}"#));
+            create(
+                "performances",
+                format!(r#"{{"show":{{"id":{show}}},"date":"2020-11-13T06:00:00.000Z"}}"#),
+            );
+            let price = create(
                 "ticketprices",
                 format!(
                     r#"{{"show":{{"id":{show}}},"section":{{"id":{venue}}},"ticketCategory":{{"id":1}},"price":"200"}}"#

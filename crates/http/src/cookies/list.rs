@@ -1,4 +1,5 @@
-//! The cookies of a jar in their order. Copies share them until one changes: each concurrent download has a copy of the jar.
+//! The cookies of a jar in order. Copies share them until one changes, because each concurrent download has a copy of
+//! the jar.
 
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
@@ -10,7 +11,7 @@ use crate::limits::{COOKIE_BYTES_MAX, COOKIES_MAX};
 #[derive(Debug, Clone, Default)]
 pub(super) struct CookieList {
     cookies: Arc<VecDeque<Entry>>,
-    /// Bytes of all of them, as far as they are limited.
+    /// The size of all cookies in bytes, by the definition of the limit.
     bytes: usize,
 }
 
@@ -73,10 +74,11 @@ impl CookieList {
     /// Removes the cookies that another list contains.
     pub(super) fn remove_all(&mut self, other: &Self) {
         let hashes: HashSet<u64> = other.cookies.iter().map(|entry| entry.hash).collect();
-        self.retain(|own| !hashes.contains(&own.hash) || !other.iter().any(|one| *one == *own.cookie));
+        self.retain(|own| !hashes.contains(&own.hash) || !other.iter().any(|cookie| *cookie == *own.cookie));
     }
 
-    /// Takes the cookies of another list, in the place of those they are like; `without_empty`: those without a value only
+    /// Adds the cookies of another list; they replace those with the same key. `without_empty`: cookies without a value
+    /// only
     /// remove others.
     pub(super) fn add_all(&mut self, other: Self, without_empty: bool) {
         if Arc::ptr_eq(&self.cookies, &other.cookies) && !without_empty {
@@ -84,7 +86,7 @@ impl CookieList {
         }
         let keys: HashSet<_> = other.iter().map(key).collect();
         self.retain(|own| !keys.contains(&key(&own.cookie)));
-        // Of several with one key the last stays.
+        // If several have the same key, the last one counts.
         let mut seen = HashSet::new();
         let mut added: Vec<&Entry> =
             other.cookies.iter().rev().filter(|entry| seen.insert(key(&entry.cookie))).collect();
@@ -92,7 +94,7 @@ impl CookieList {
         added.into_iter().rev().for_each(|entry| self.push_entry(entry.clone()));
     }
 
-    /// Drops the oldest cookies while there are more than a user may have; returns whether there were.
+    /// Drops the oldest cookies while there are more than the limit; returns whether any was dropped.
     pub(super) fn drop_oldest(&mut self) -> bool {
         let mut has_dropped = false;
         while self.cookies.len() > COOKIES_MAX || self.bytes > COOKIE_BYTES_MAX {
@@ -131,20 +133,23 @@ mod tests {
         pairs.iter().map(cookie).collect()
     }
 
-    fn shown(list: &CookieList) -> String {
+    fn format_list(list: &CookieList) -> String {
         list.iter().map(|cookie| format!("{}={};", cookie.name, cookie.value)).collect()
     }
 
     #[test]
-    fn cookies_of_another_list_replace_those_they_are_like() {
+    fn cookies_of_another_list_replace_those_with_the_same_key() {
         let mut own = list(&[("a", "1"), ("b", "2")]);
         own.add_all(list(&[("c", "3"), ("a", "4"), ("d", ""), ("c", "5")]), true);
-        assert_eq!(shown(&own), "b=2;a=4;c=5;");
+        assert_eq!(format_list(&own), "b=2;a=4;c=5;");
         assert_eq!(own.bytes, own.iter().map(bytes).sum::<usize>());
         let copy = own.clone();
         own.add_all(copy.clone(), false);
         own.remove_all(&list(&[("b", "2"), ("a", "1")]));
-        assert_eq!((shown(&own), shown(&copy)), ("a=4;c=5;".to_owned(), "b=2;a=4;c=5;".to_owned()));
+        assert_eq!(
+            (format_list(&own), format_list(&copy)),
+            ("a=4;c=5;".to_owned(), "b=2;a=4;c=5;".to_owned())
+        );
     }
 
     /// A page may have 10,000 resources, each with a copy of the cookies, which may be 3,000.

@@ -1,13 +1,13 @@
-//! Cookies as RFC 2109 has them and HttpClient 4.5 reads, checks and writes them: the policy `rfc2109`.
+//! Cookies by RFC 2109, as HttpClient 4.5 parses, checks and writes them: the policy `rfc2109`.
 
 use super::cookie::{Cookie, default_path};
 use busyhour_program::ElementError;
 
-/// The cookies of a header. HttpClient takes each comma for the beginning of another cookie, that in a date too, and does not
-/// read `expires`.
+/// Parses the cookies of a header. HttpClient treats each comma, also one in a date, as the start of another cookie,
+/// and does not parse `expires`.
 ///
 /// # Errors
-/// A value that an attribute cannot have; none of the header's cookies is taken then.
+/// An attribute has an invalid value; then none of the header's cookies is accepted.
 pub(super) fn parse(header: &str, host: &str, path: &str, now_ms: i64) -> Result<Vec<Cookie>, ElementError> {
     let mut cookies = Vec::new();
     for element in split(header, b',') {
@@ -24,7 +24,7 @@ pub(super) fn parse(header: &str, host: &str, path: &str, now_ms: i64) -> Result
             path_specified: false,
             version: 0,
         };
-        // From the last to the first: of two with one name the first counts.
+        // From the last to the first, so that the first of two attributes with the same name counts.
         for (name, value) in pairs.collect::<Vec<_>>().into_iter().rev() {
             set(&mut cookie, &name.to_ascii_lowercase(), value.as_deref(), now_ms)
                 .map_err(|why| format!("Unable to add the cookie: {why}: '{header}'"))?;
@@ -35,7 +35,7 @@ pub(super) fn parse(header: &str, host: &str, path: &str, now_ms: i64) -> Result
 }
 
 fn set(cookie: &mut Cookie, name: &str, value: Option<&str>, now_ms: i64) -> Result<(), ElementError> {
-    let needed = || match value {
+    let required = || match value {
         None => Err(format!("Missing value for {name} attribute")),
         Some(value) if value.trim().is_empty() => Err(format!("Blank value for {name} attribute")),
         Some(value) => Ok(value),
@@ -46,11 +46,11 @@ fn set(cookie: &mut Cookie, name: &str, value: Option<&str>, now_ms: i64) -> Res
             cookie.path_specified = true;
         }
         "domain" => {
-            cookie.domain = needed()?.to_ascii_lowercase();
+            cookie.domain = required()?.to_ascii_lowercase();
             cookie.domain_specified = true;
         }
         "version" => {
-            let value = needed()?;
+            let value = required()?;
             cookie.version =
                 value.parse().map_err(|_| format!("Invalid version: For input string: \"{value}\""))?;
         }
@@ -60,7 +60,7 @@ fn set(cookie: &mut Cookie, name: &str, value: Option<&str>, now_ms: i64) -> Res
             if age_s < 0 {
                 return Err(format!("Negative 'max-age' attribute: {value}").into());
             }
-            // An age of nothing is over at once.
+            // A cookie with an age of 0 has already expired.
             cookie.expires_ms = (now_ms + i64::from(age_s) * 1000 - i64::from(age_s == 0)).max(1);
         }
         "secure" => cookie.secure = true,
@@ -69,7 +69,7 @@ fn set(cookie: &mut Cookie, name: &str, value: Option<&str>, now_ms: i64) -> Res
     Ok(())
 }
 
-/// Why a cookie does not fit the host it came from.
+/// The reason why a cookie does not match the host of its response, if any.
 pub(super) fn problem(cookie: &Cookie, host: &str) -> Option<String> {
     let Cookie { name, domain, version, .. } = cookie;
     if name.contains(' ') {
@@ -99,33 +99,33 @@ pub(super) fn problem(cookie: &Cookie, host: &str) -> Option<String> {
     }
 }
 
-/// Whether a cookie goes to this host.
+/// Whether a cookie is sent to this host.
 pub(super) fn domain_fits(cookie: &Cookie, host: &str) -> bool {
     host == cookie.domain || (cookie.domain.starts_with('.') && host.ends_with(&cookie.domain))
 }
 
-/// The value of the `Cookie` header: the least version, and each cookie with what it came with.
+/// Writes the value of the `Cookie` header: the lowest version, and each cookie with the attributes that were received.
 pub(super) fn write(cookies: &[&Cookie], out: &mut Vec<u8>) {
     let Some(version) = cookies.iter().map(|cookie| cookie.version).min() else { return };
     let quote = if version > 0 { "\"" } else { "" };
     out.extend_from_slice(format!("$Version={version}").as_bytes());
-    let mut put = |name: &str, value: &str| {
+    let mut write_pair = |name: &str, value: &str| {
         for part in ["; ", name, "=", quote, value, quote] {
             out.extend_from_slice(part.as_bytes());
         }
     };
     for cookie in cookies {
-        put(&cookie.name, &cookie.value);
+        write_pair(&cookie.name, &cookie.value);
         if cookie.path_specified {
-            put("$Path", &cookie.path);
+            write_pair("$Path", &cookie.path);
         }
         if cookie.domain_specified {
-            put("$Domain", &cookie.domain);
+            write_pair("$Domain", &cookie.domain);
         }
     }
 }
 
-/// The parts of a text between separators outside of quotes.
+/// Splits a text at separators outside of quotes.
 fn split(text: &str, separator: u8) -> Vec<&str> {
     let (mut parts, mut from, mut quoted, mut escaped) = (Vec::new(), 0, false, false);
     for (at, byte) in text.bytes().enumerate() {
@@ -144,7 +144,7 @@ fn split(text: &str, separator: u8) -> Vec<&str> {
     parts
 }
 
-/// Name and value of an attribute; the value without its quotes.
+/// Parses the name and value of an attribute; quotes around the value are removed.
 fn pair(text: &str) -> (String, Option<String>) {
     let (name, value) = match text.split_once('=') {
         Some((name, value)) => (name, Some(value.trim())),
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_may_bring_several_cookies_and_a_comma_begins_another() {
+    fn a_header_may_contain_several_cookies_and_a_comma_starts_another() {
         let cookies = read("a=1; Path=/, b=\"x, \\\"y\\\"\"; version=1; Max-Age=10");
         assert_eq!(cookies.len(), 2);
         assert_eq!((cookies[0].path.as_str(), cookies[0].path_specified), ("/", true));
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn domains_are_checked_by_the_letter() {
+    fn domains_are_checked_strictly() {
         let with = |domain: &str| problem(&read(&format!("a=1; domain={domain}"))[0], "shop.example.org");
         assert_eq!(with("shop.example.org"), None);
         assert_eq!(with(".example.org"), None);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn cookies_go_back_with_what_they_came_with() {
+    fn cookies_are_sent_back_with_their_attributes() {
         let header = |cookies: &[Cookie]| {
             let mut out = Vec::new();
             write(&cookies.iter().collect::<Vec<_>>(), &mut out);

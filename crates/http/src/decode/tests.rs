@@ -1,4 +1,4 @@
-//! Whole bodies, broken ones, and rubbish.
+//! Tests with valid, damaged and random bodies.
 
 use std::io::Write as _;
 
@@ -11,19 +11,19 @@ use crate::limits::BodyLimit;
 use busyhour_program::ElementError;
 use busyhour_program::body_memory::BodyMemory;
 
-/// Unpacks `body` in pieces of so many bytes; gives the text and how it ended.
+/// Decodes `body` in pieces of this size; returns the text and the result.
 fn unpack(encoding: &str, body: &[u8], piece: usize) -> (Vec<u8>, Result<(), ElementError>) {
     let mut decoding = Decoding::named(encoding.as_bytes()).unwrap().unwrap();
     let mut plain = Vec::new();
-    let mut kept = Kept {
+    let mut retained = RetainedBody {
         body: &mut plain,
         memory: &mut BodyMemory::default(),
         limit: BodyLimit::Unlimited,
-        room: None,
+        budget: None,
         md5: None,
     };
     for piece in body.chunks(piece) {
-        decoding.feed(piece, Some(&mut kept)).unwrap();
+        decoding.feed(piece, Some(&mut retained)).unwrap();
     }
     let end = decoding.end().map_err(|failure| format!("{}: {}", failure.class, failure.message).into());
     (plain, end)
@@ -47,7 +47,7 @@ fn raw(text: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A head with every optional field, with its checksum.
+/// A header with every optional field and a checksum.
 fn full_head(checksum_is_right: bool) -> Vec<u8> {
     let mut head = vec![0x1F, 0x8B, 8, HEAD_CHECKSUM | EXTRA | NAME | COMMENT, 0, 0, 0, 0, 0, 3];
     head.extend(b"\x04\0fourname\0comment\0");
@@ -59,7 +59,7 @@ fn full_head(checksum_is_right: bool) -> Vec<u8> {
 }
 
 #[test]
-fn heads_with_and_without_their_optional_fields() {
+fn headers_with_and_without_optional_fields_are_read() {
     let text = b"a text, a text, a text";
     let plain = gzip(GzBuilder::new(), text);
     let named = gzip(GzBuilder::new().filename("file").comment("no comment").extra(&b"extra"[..]), text);
@@ -80,7 +80,7 @@ fn heads_with_and_without_their_optional_fields() {
 }
 
 #[test]
-fn names_of_encodings() {
+fn encodings_are_recognized_by_name() {
     assert!(Decoding::named(b"identity").unwrap().is_none());
     assert!(Decoding::named(b"").unwrap().is_none());
     let text = b"twice twice twice";
@@ -91,11 +91,11 @@ fn names_of_encodings() {
 }
 
 #[test]
-fn no_more_than_five_encodings_are_stacked() {
+fn more_than_five_encodings_are_rejected() {
     let text = b"five layers";
     let body = (0..5).fold(text.to_vec(), |inner, _| gzip(GzBuilder::new(), &inner));
     assert_eq!(unpack("gzip,gzip, identity, gzip,gzip,gzip", &body, 7), (text.to_vec(), Ok(())));
-    // As many as fit into a head: the stack of a thread must not depend on it.
+    // As many as fit into a head: stack usage must not depend on the number.
     for count in [6, 100_000] {
         let failure = Decoding::named("gzip,".repeat(count).as_bytes()).err().unwrap();
         assert_eq!(failure.limit, Some(Limit::ContentEncodings));
@@ -103,8 +103,8 @@ fn no_more_than_five_encodings_are_stacked() {
     }
 }
 
-/// Unpacks a body that is not kept; gives the bytes received until a limit was exceeded.
-fn until_refused(encoding: &str, body: &[u8]) -> Option<(u64, Failure)> {
+/// Decodes a body that is not retained; returns the number of decoded bytes and the failure if a limit was exceeded.
+fn until_rejected(encoding: &str, body: &[u8]) -> Option<(u64, Failure)> {
     let mut decoding = Decoding::named(encoding.as_bytes()).unwrap().unwrap();
     for piece in body.chunks(1000) {
         if let Err(failure) = decoding.feed(piece, None) {
@@ -115,38 +115,38 @@ fn until_refused(encoding: &str, body: &[u8]) -> Option<(u64, Failure)> {
 }
 
 #[test]
-fn a_bomb_is_refused_and_a_well_packed_body_is_not() {
+fn a_decompression_bomb_is_rejected_and_a_highly_compressed_body_is_not() {
     let zeros = vec![0; 100 << 20];
     let once = gzip(GzBuilder::new(), &zeros);
     assert!(once.len() < 110_000, "a single layer packs a thousandfold: {}", once.len());
-    assert!(until_refused("gzip", &once).is_none());
+    assert!(until_rejected("gzip", &once).is_none());
     let twice = gzip(GzBuilder::new(), &once);
-    let (unpacked, failure) = until_refused("gzip, gzip", &twice).unwrap();
+    let (unpacked, failure) = until_rejected("gzip, gzip", &twice).unwrap();
     assert_eq!(failure.limit, Some(Limit::UnpackedBytes));
     assert_eq!(
         failure.message,
         "Compressed body unpacks to more than 64 MiB and to more than 1,100 times its size"
     );
     assert!(unpacked <= UNPACKED_BYTES_MIN, "{unpacked}");
-    // What is kept is limited before that.
+    // The retained part is limited before that.
     let (mut plain, mut decoding) = (Vec::new(), Decoding::named(b"gzip").unwrap().unwrap());
-    let mut kept = Kept {
+    let mut retained = RetainedBody {
         body: &mut plain,
         memory: &mut BodyMemory::default(),
         limit: BodyLimit::Refuse(1 << 20),
-        room: None,
+        budget: None,
         md5: None,
     };
-    let failure = decoding.feed(&once, Some(&mut kept)).unwrap_err();
+    let failure = decoding.feed(&once, Some(&mut retained)).unwrap_err();
     assert_eq!(failure.limit, Some(Limit::BodyBytes));
     assert!(plain.len() <= 1 << 20);
 }
 
-/// A line of text that was stored.
+/// A line of text in a stored block.
 const BROTLI_HELLO: &[u8] = b"\x8f\x02\x80hello\n\x03";
 
 #[test]
-fn brotli_in_pieces_of_any_size() {
+fn brotli_is_decoded_in_pieces_of_any_size() {
     for piece in 1..=BROTLI_HELLO.len() {
         assert_eq!(unpack("br", BROTLI_HELLO, piece), (b"hello\n".to_vec(), Ok(())), "{piece}");
     }
@@ -165,7 +165,7 @@ fn brotli_in_pieces_of_any_size() {
 }
 
 #[test]
-fn a_used_decoder_remembers_nothing() {
+fn a_reused_decoder_has_no_old_state() {
     let text = vec![b'y'; 100_000];
     let (packed, framed) = (gzip(GzBuilder::new(), &text), zlib(&text));
     for _ in 0..3 {
@@ -185,7 +185,7 @@ fn a_text_that_needs_a_dictionary_is_empty_as_in_java() {
 
 proptest! {
     #[test]
-    fn what_was_packed_is_unpacked(
+    fn compressed_text_is_restored(
         text in proptest::collection::vec(0u8..4, 0..3000), piece in 1usize..200, tail in ".{0,40}"
     ) {
         let twice = [gzip(GzBuilder::new(), &text), gzip(GzBuilder::new(), &text), tail.clone().into()].concat();
@@ -197,7 +197,7 @@ proptest! {
     }
 
     #[test]
-    fn damage_means_the_same_in_pieces_of_any_size(
+    fn damage_has_the_same_result_in_pieces_of_any_size(
         text in proptest::collection::vec(0u8..9, 1..600),
         at in any::<prop::sample::Index>(),
         flip in 1u8..,
@@ -209,7 +209,7 @@ proptest! {
             body[at] ^= flip;
             body.truncate(cut.index(body.len()) + 1);
             let (some, all) = (unpack(encoding, &body, piece).1, unpack(encoding, &body, usize::MAX).1);
-            // What exactly was wrong is not always known.
+            // The exact cause is not always known.
             let broken = |end: &Result<(), ElementError>| matches!(end, Err(why) if why.starts_with("java.util.zip"));
             let unknown = |end: &Result<(), ElementError>| matches!(end, Err(why) if why.ends_with(UNKNOWN));
             prop_assert!(some == all || (broken(&some) && unknown(&all)), "{:?}, {:?}", some, all);
@@ -217,14 +217,14 @@ proptest! {
     }
 
     #[test]
-    fn a_body_cut_short_is_an_error(text in proptest::collection::vec(any::<u8>(), 0..600), cut in any::<prop::sample::Index>()) {
+    fn a_truncated_body_is_an_error(text in proptest::collection::vec(any::<u8>(), 0..600), cut in any::<prop::sample::Index>()) {
         for (encoding, body) in [("gzip", gzip(GzBuilder::new(), &text)), ("deflate", zlib(&text))] {
             prop_assert!(unpack(encoding, &body[..cut.index(body.len())], 64).1.is_err());
         }
     }
 
     #[test]
-    fn rubbish_never_panics(body in proptest::collection::vec(any::<u8>(), 0..300), piece in 1usize..50) {
+    fn random_bytes_never_panic(body in proptest::collection::vec(any::<u8>(), 0..300), piece in 1usize..50) {
         let _ = unpack("gzip", &body, piece);
         let _ = unpack("deflate, gzip", &body, piece);
     }

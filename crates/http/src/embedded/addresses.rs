@@ -7,17 +7,17 @@ use busyhour_slices::tick;
 use crate::limits::RESOURCE_ADDRESS_BYTES_MAX;
 use crate::url_parts;
 
-/// Addresses, each once, in the order of the page.
+/// The distinct addresses in page order.
 #[derive(Debug, Default)]
 pub(super) struct Addresses {
     seen: HashSet<String>,
     pub(super) urls: Vec<String>,
-    /// Bytes of all addresses and bases. Each contains the address of the page, which a server may choose as well.
+    /// The size of all addresses and bases. Each contains the address of the page, which a server may choose as well.
     bytes: usize,
 }
 
 impl Addresses {
-    /// Adds what `reference` means on a page at `base`, unless Java does not know the protocol.
+    /// Adds the absolute form of `reference` on a page at `base`, unless Java does not know the protocol.
     pub(super) fn add(&mut self, reference: &str, base: &str) {
         if reference.is_empty() || self.are_too_long() {
             return;
@@ -34,22 +34,22 @@ impl Addresses {
         }
     }
 
-    /// Counts the bytes of a new base. A relative `href` of `<base>` makes the base longer each time.
+    /// Counts the bytes of a new base. A relative `href` of `<base>` can make the base longer each time.
     pub(super) fn count_base(&mut self, base: &str) {
         tick(1 + base.len() / 16);
         self.bytes += base.len();
     }
 
-    /// Whether an address was left out because all of them would be longer than the limit.
+    /// Whether an address was omitted because the total size would exceed the limit.
     pub(super) fn are_too_long(&self) -> bool {
         self.bytes > RESOURCE_ADDRESS_BYTES_MAX
     }
 }
 
-/// Most bytes of an entity with its semicolon.
+/// The maximum length of an entity with its semicolon.
 const ENTITY_BYTES_MAX: usize = 32;
 
-/// XML's five entities and numeric ones resolved, once more after the tokenizer, as JMeter does.
+/// Resolves XML's five entities and numeric ones, in addition to the tokenizer, as JMeter does.
 fn unescape_xml(text: &str) -> String {
     let Some(first) = text.find('&') else { return text.to_owned() };
     let mut out = text[..first].to_owned();
@@ -58,11 +58,11 @@ fn unescape_xml(text: &str) -> String {
         let near = &after.as_bytes()[..after.len().min(ENTITY_BYTES_MAX)];
         let end = near.iter().position(|byte| *byte == b';');
         let parts = end.map(|end| (&after[..end], &after[end + 1..]));
-        let resolved = parts.and_then(|(name, behind)| Some((entity(name)?, behind)));
+        let resolved = parts.and_then(|(name, after_entity)| Some((entity(name)?, after_entity)));
         match resolved {
-            Some((character, behind)) => {
+            Some((character, after_entity)) => {
                 out.push(character);
-                rest = behind;
+                rest = after_entity;
             }
             None => {
                 out.push('&');

@@ -1,4 +1,4 @@
-//! Conditional comments of Internet Explorer, as far as JMeter obeys them.
+//! Conditional comments of Internet Explorer, as far as JMeter evaluates them.
 
 /// The version of Internet Explorer that a user agent claims to be (`MSIE 8.0`).
 pub(super) fn explorer_version(user_agent: &str) -> Option<f32> {
@@ -16,15 +16,15 @@ pub(super) fn explorer_version(user_agent: &str) -> Option<f32> {
     })
 }
 
-/// Whether a condition (`gt IE 6`, `(IE 7)|(IE 8)`) holds; one that names no version never does.
+/// Whether a condition (`gt IE 6`, `(IE 7)|(IE 8)`) holds; a condition without a version never does.
 pub(super) fn holds(condition: &str, explorer: f32) -> bool {
     let condition = condition.replace(['(', ')'], "");
-    condition.split('&').all(|all| all.split('|').any(|one| one_holds(one.trim(), explorer)))
+    condition.split('&').all(|all| all.split('|').any(|single| single_holds(single.trim(), explorer)))
 }
 
-fn one_holds(condition: &str, explorer: f32) -> bool {
+fn single_holds(condition: &str, explorer: f32) -> bool {
     type Test = fn(f32, f32, f32) -> bool;
-    // Of a whole number only the whole version counts, except where JMeter forgot it.
+    // An integer is compared with the major version only, except in the cases that JMeter forgot.
     const TESTS: [(&str, Test); 6] = [
         ("IE ", |version, _, number| version == number),
         ("!IE ", |version, _, number| version != number),
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_and_conditions() {
+    fn versions_and_conditions_are_evaluated() {
         assert_eq!(explorer_version("Mozilla/4.0 (compatible; MSIE 5.5; Windows)"), Some(5.5));
         assert_eq!(explorer_version("Mozilla/5.0 (rv:11.0) Gecko"), None);
         assert_eq!(explorer_version("MSIE 7"), None);

@@ -1,4 +1,4 @@
-//! Which content is looked through for resources, and how.
+//! Selects the parser that finds the resources of a response by its media type.
 
 use busyhour_limits::Limit;
 use busyhour_program::result::SampleResult;
@@ -8,12 +8,12 @@ use super::{css, html};
 use crate::failure::Failure;
 use crate::limits::RESOURCE_ADDRESS_BYTES_MAX;
 
-/// How content is looked through.
+/// The parser for a media type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parser {
-    /// As an HTML page.
+    /// For HTML pages.
     Html,
-    /// As a style sheet.
+    /// For style sheets.
     Css,
 }
 
@@ -30,14 +30,14 @@ impl Default for Parsers {
 }
 
 impl Parsers {
-    /// These types; of one named twice the later counts.
+    /// Creates the mapping from these types; if a type occurs twice, the later parser counts.
     pub fn new(types: impl IntoIterator<Item = (String, Parser)>) -> Self {
         let mut all: Vec<_> = types.into_iter().collect();
         all.reverse();
         Self(all)
     }
 
-    fn of(&self, content_type: &str) -> Option<Parser> {
+    fn parser_for(&self, content_type: &str) -> Option<Parser> {
         let media = content_type.split([' ', ';']).next().unwrap_or_default().to_lowercase();
         self.0.iter().find(|(known, _)| *known == media).map(|(_, parser)| *parser)
     }
@@ -45,13 +45,13 @@ impl Parsers {
     /// The absolute URLs of the resources of a page, and the failure of the page if there are more of them.
     ///
     /// # Errors
-    /// What JMeter notes when it gives a page up.
+    /// The failure that JMeter records when it stops parsing a page.
     pub(crate) fn resources(
         &self,
         page: &SampleResult,
         user_agent: &str,
     ) -> Result<(Vec<String>, Option<Failure>), Failure> {
-        let Some(parser) = self.of(&page.content_type).filter(|_| !page.body.is_empty()) else {
+        let Some(parser) = self.parser_for(&page.content_type).filter(|_| !page.body.is_empty()) else {
             return Ok((Vec::new(), None));
         };
         let text = page.body_text();
@@ -71,7 +71,7 @@ impl Parsers {
     }
 }
 
-/// What a style sheet imports.
+/// The addresses that a style sheet imports.
 fn imported(text: &str, base: &str) -> Addresses {
     let mut found = Addresses::default();
     for address in css::imports(text) {

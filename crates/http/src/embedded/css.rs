@@ -1,8 +1,8 @@
-//! What style sheets have a browser fetch, as far as JMeter follows them: imports in files, quoted URLs in attributes.
+//! The resources to which style sheets refer, as far as JMeter finds them: imports in files, quoted URLs in attributes.
 
 use busyhour_slices::tick;
 
-/// The quoted address in a `style` attribute: JMeter's pattern is greedy and takes from the first quote of the first
+/// The quoted address in a `style` attribute: JMeter's pattern is greedy and extends from the first quote of the first
 /// `url(` to the last quote before a closing parenthesis.
 pub(super) fn quoted_url(style: &str) -> Option<String> {
     let is_closing =
@@ -20,7 +20,7 @@ pub(super) fn quoted_url(style: &str) -> Option<String> {
     None
 }
 
-/// What `\s` means to the pattern.
+/// The characters that `\s` matches in the pattern.
 fn white(character: char) -> bool {
     matches!(character, ' ' | '\t' | '\n' | '\r' | '\u{c}')
 }
@@ -28,13 +28,13 @@ fn white(character: char) -> bool {
 /// The addresses that a style sheet imports, in order, at any position between its rules.
 pub(super) fn imports(css: &str) -> Vec<String> {
     let mut found = Vec::new();
-    // An address without an end is looked for once, not at every import.
-    let behind_last = css.len() - css.rfind(')').map_or(0, |at| at + 1);
+    // An address without an end is searched only once, not at every import.
+    let after_last = css.len() - css.rfind(')').map_or(0, |at| at + 1);
     let mut rest = skip_space(css);
     while !rest.is_empty() {
-        if let Some((address, behind)) = import(rest, behind_last) {
+        if let Some((address, after)) = import(rest, after_last) {
             found.extend(Some(address).filter(|address| !address.is_empty()));
-            rest = behind;
+            rest = after;
         }
         tick(1);
         rest = skip_space(after_statement(rest));
@@ -42,36 +42,36 @@ pub(super) fn imports(css: &str) -> Vec<String> {
     found
 }
 
-/// The address of an `@import` at the start, and the rest; `behind_last` is the number of bytes after the last
+/// The address of an `@import` at the start, and the rest; `after_last` is the number of bytes after the last
 /// closing parenthesis of the style sheet.
-fn import(css: &str, behind_last: usize) -> Option<(String, &str)> {
+fn import(css: &str, after_last: usize) -> Option<(String, &str)> {
     let rest = skip_space(strip_word(css, "@import")?);
     let Some(inner) = strip_word(rest, "url(") else { return string(rest) };
-    if inner.len() <= behind_last {
+    if inner.len() <= after_last {
         return None;
     }
     let inner = skip_space(inner);
     match string(inner) {
-        Some((address, behind)) => Some((address, behind.split_once(')')?.1)),
+        Some((address, after)) => Some((address, after.split_once(')')?.1)),
         None => {
-            let (address, behind) = inner.split_once(')')?;
-            Some((unescape(address.trim()), behind))
+            let (address, after) = inner.split_once(')')?;
+            Some((unescape(address.trim()), after))
         }
     }
 }
 
-/// What follows a statement: behind its semicolon, or behind its block.
+/// The text after a statement: after its semicolon, or after its block.
 fn after_statement(css: &str) -> &str {
     let mut depth = 0_usize;
     let mut rest = css;
     while let Some(first) = rest.chars().next() {
         tick(1);
         if first == '"' || first == '\'' {
-            rest = string(rest).map_or("", |(_, behind)| behind);
+            rest = string(rest).map_or("", |(_, after)| after);
             continue;
         }
         if let Some(comment) = rest.strip_prefix("/*") {
-            rest = comment.split_once("*/").map_or("", |(_, behind)| behind);
+            rest = comment.split_once("*/").map_or("", |(_, after)| after);
             continue;
         }
         rest = &rest[first.len_utf8()..];
@@ -91,22 +91,22 @@ fn strip_word<'c>(css: &'c str, word: &str) -> Option<&'c str> {
     head.eq_ignore_ascii_case(word).then(|| &css[word.len()..])
 }
 
-/// Without the space, comments and SGML comment marks at the beginning.
+/// Skips white space, comments and SGML comment marks.
 fn skip_space(css: &str) -> &str {
     let mut rest = css.trim_start_matches('\u{feff}');
     loop {
         rest = rest.trim_start();
         rest = if let Some(comment) = rest.strip_prefix("/*") {
-            comment.split_once("*/").map_or("", |(_, behind)| behind)
-        } else if let Some(behind) = rest.strip_prefix("<!--").or_else(|| rest.strip_prefix("-->")) {
-            behind
+            comment.split_once("*/").map_or("", |(_, after)| after)
+        } else if let Some(after) = rest.strip_prefix("<!--").or_else(|| rest.strip_prefix("-->")) {
+            after
         } else {
             return rest;
         };
     }
 }
 
-/// A quoted string at the beginning, and what follows it.
+/// Parses a quoted string at the beginning; returns it and the rest.
 fn string(css: &str) -> Option<(String, &str)> {
     let quote = css.chars().next().filter(|first| matches!(first, '"' | '\''))?;
     let text = &css[1..];
@@ -119,7 +119,7 @@ fn string(css: &str) -> Option<(String, &str)> {
     Some((unescape(&text[..end.0]), &text[end.0 + 1..]))
 }
 
-/// Escapes of CSS: a backslash before hexadecimal digits, or before the character itself.
+/// Resolves CSS escapes: a backslash before hexadecimal digits, or before the character itself.
 fn unescape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -166,7 +166,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn rubbish_never_panics(text in "(@import|@charset|url\\(|['\"();/*\\\\<>! a-fé\n-]){0,40}") {
+        fn random_text_never_panics(text in "(@import|@charset|url\\(|['\"();/*\\\\<>! a-fé\n-]){0,40}") {
             let _ = imports(&text);
             let _ = quoted_url(&text);
         }

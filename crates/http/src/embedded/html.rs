@@ -1,4 +1,4 @@
-//! Which resources an HTML page has a browser fetch, as JMeter's Lagarto parser finds them.
+//! The resources of an HTML page, by the rules of JMeter's Lagarto parser.
 
 use busyhour_program::ElementError;
 
@@ -8,10 +8,10 @@ use super::css;
 use crate::html_tokens::{HtmlToken, Needs, StartTag, tokens};
 use crate::url_parts;
 
-/// Internet Explorer obeyed conditional comments up to the version before this one.
+/// The first version of Internet Explorer that ignores conditional comments.
 const FIRST_WITHOUT_CONDITIONS: f32 = 10.0;
 
-/// Attributes that decide about resources.
+/// The attributes that can contain resources.
 const ATTRIBUTES: &[&str] =
     &["src", "href", "codebase", "archive", "code", "data", "type", "rel", "background", "style"];
 
@@ -27,32 +27,32 @@ pub(super) fn resources(html: &str, base: &str, user_agent: &str) -> Result<Addr
         depth: 0,
         base: base.to_owned(),
         explorer: explorer.filter(|version| *version < FIRST_WITHOUT_CONDITIONS),
-        shown: vec![true],
+        active: vec![true],
     };
-    walk.through(html)?;
+    walk.read(html)?;
     Ok(walk.found)
 }
 
-/// Conditional comments inside conditional comments that are looked through.
+/// The maximum nesting depth of conditional comments that are parsed.
 const COMMENT_DEPTH_MAX: u32 = 16;
 
 struct Walk {
     found: Addresses,
-    /// Conditional comments around what is read.
+    /// The number of enclosing conditional comments.
     depth: u32,
     base: String,
-    /// The version of Internet Explorer that is imitated, if it obeys conditional comments.
+    /// The simulated version of Internet Explorer, if it evaluates conditional comments.
     explorer: Option<f32>,
-    /// Whether what is read counts, for each open conditional comment.
-    shown: Vec<bool>,
+    /// For each open conditional comment, whether its content applies.
+    active: Vec<bool>,
 }
 
 impl Walk {
-    fn through(&mut self, html: &str) -> Result<(), ElementError> {
+    fn read(&mut self, html: &str) -> Result<(), ElementError> {
         let needs = Needs { attributes: ATTRIBUTES, text: false, comments: self.explorer.is_some() };
         for token in tokens(html, needs) {
             match token {
-                HtmlToken::Start(tag) if self.counts() => self.tag(&tag)?,
+                HtmlToken::Start(tag) if self.is_active() => self.tag(&tag)?,
                 HtmlToken::Comment(comment) => self.comment(&comment)?,
                 HtmlToken::Start(_) | HtmlToken::End(_) | HtmlToken::Text(_) => {}
             }
@@ -63,24 +63,24 @@ impl Walk {
         Ok(())
     }
 
-    fn counts(&self) -> bool {
-        self.shown.last().is_none_or(|shown| *shown)
+    fn is_active(&self) -> bool {
+        self.active.last().is_none_or(|active| *active)
     }
 
-    /// `<!--[if IE 8]>…<![endif]-->` comes as one comment, `<![if !IE 8]>` and `<![endif]>` as two.
+    /// `<!--[if IE 8]>…<![endif]-->` is one token of the parser, `<![if !IE 8]>` and `<![endif]>` as two.
     fn comment(&mut self, text: &str) -> Result<(), ElementError> {
         let Some(explorer) = self.explorer else { return Ok(()) };
         if let Some(after) = text.strip_prefix("[if ") {
             let (condition, rest) = after.split_once(']').unwrap_or((after, ""));
-            self.shown.push(conditional::holds(condition, explorer));
+            self.active.push(conditional::holds(condition, explorer));
             if let Some(inner) = rest.strip_prefix('>').and_then(|rest| rest.strip_suffix("<![endif]")) {
-                if self.counts() && self.depth < COMMENT_DEPTH_MAX {
+                if self.is_active() && self.depth < COMMENT_DEPTH_MAX {
                     self.depth += 1;
-                    let read = self.through(inner);
+                    let read = self.read(inner);
                     self.depth -= 1;
                     read?;
                 }
-                self.shown.pop();
+                self.active.pop();
             }
         } else if text.starts_with("[endif]") || text.ends_with("<![endif]") {
             self.close();
@@ -89,8 +89,8 @@ impl Walk {
     }
 
     fn close(&mut self) {
-        if self.shown.len() > 1 {
-            self.shown.pop();
+        if self.active.len() > 1 {
+            self.active.pop();
         }
     }
 
@@ -100,7 +100,7 @@ impl Walk {
             b"img" | b"frame" | b"iframe" | b"embed" | b"bgsound" => self.add(attribute("src")),
             b"script" => {
                 self.add(attribute("src"));
-                // Scripts are not looked at for styles.
+                // The style attribute of scripts is ignored.
                 return Ok(());
             }
             b"base" => self.rebase(attribute("href"))?,
@@ -152,20 +152,20 @@ impl Walk {
             return;
         }
         let what = if blank(&archive) { code } else { archive };
-        // Java prints what is not there.
+        // Java formats a missing text as "null".
         let what = what.as_deref().unwrap_or("null");
         self.add(base.map(|base| format!("{base}/{what}")));
     }
 }
 
-/// An address as browsers take it: without space around and line ends inside.
+/// Normalizes an address like browsers: removes surrounding white space and line ends.
 fn normal(reference: &str) -> Option<String> {
-    let kept: String = reference
+    let normalized: String = reference
         .trim_matches(|character: char| character <= ' ')
         .chars()
         .filter(|character| !matches!(character, '\n' | '\r' | '\u{8}' | '\u{c}'))
         .collect();
-    (!kept.is_empty()).then_some(kept)
+    (!normalized.is_empty()).then_some(normalized)
 }
 
 #[cfg(test)]
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn conditional_comments_are_for_old_explorers() {
+    fn conditional_comments_apply_to_old_versions_of_internet_explorer() {
         let html = "<!--[if IE 6]><img src=six><![endif]--><!--[if gt IE 6]><img src=more><![endif]-->\
                     <![if !IE 6]><img src=other><![endif]><img src=all>";
         assert_eq!(found(html, "Mozilla"), ["/dir/other", "/dir/all"]);
@@ -187,9 +187,9 @@ mod tests {
         assert_eq!(found(html, "x MSIE 10.0; y"), ["/dir/other", "/dir/all"]);
     }
 
-    /// Work that grew with the square of these lengths, or a stack that grew with them, would not end here.
+    /// If the time or the stack usage were not linear in these lengths, the test would not end.
     #[test]
-    fn pages_made_to_be_slow_take_linear_time() {
+    fn crafted_pages_take_linear_time() {
         let many = 30_000;
         let nested = format!("{}{}-->", "<!--[if IE 6]>".repeat(many), "<![endif]".repeat(many));
         assert_eq!(found(&(nested + "<img src=all>"), "x MSIE 6.0; y"), ["/dir/all"]);

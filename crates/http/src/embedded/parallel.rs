@@ -1,11 +1,11 @@
-//! Several futures at once, within one task.
+//! Runs several futures concurrently within one task.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::Poll;
 
-/// Drives futures, so many at a time, each as soon as there is a place for it; gives what they gave, in their order.
-pub(super) async fn at_once<F: Future>(most: usize, futures: Vec<F>) -> Vec<F::Output> {
+/// Runs futures, at most `most` at a time, and returns their outputs in order.
+pub(super) async fn run_concurrently<F: Future>(most: usize, futures: Vec<F>) -> Vec<F::Output> {
     let mut waiting: std::collections::VecDeque<_> = futures.into_iter().enumerate().collect();
     let mut done: Vec<Option<F::Output>> = waiting.iter().map(|_| None).collect();
     let mut active: Vec<(usize, Pin<Box<F>>)> = Vec::new();
@@ -43,9 +43,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_than_so_many_run_and_all_are_done_in_order() {
+    fn the_number_of_running_futures_is_limited_and_outputs_are_in_order() {
         let (running, most) = (Cell::new(0), Cell::new(0));
-        let one = async |number: usize| {
+        let run = async |number: usize| {
             running.set(running.get() + 1);
             most.set(most.get().max(running.get()));
             for _ in 0..=number % 3 {
@@ -55,7 +55,7 @@ mod tests {
             number
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let done = runtime.block_on(at_once(4, (0..20).map(one).collect()));
+        let done = runtime.block_on(run_concurrently(4, (0..20).map(run).collect()));
         assert_eq!(done, (0..20).collect::<Vec<_>>());
         assert_eq!(most.get(), 4);
     }

@@ -4,19 +4,19 @@ use busyhour_program::template::Template;
 
 use crate::embedded::content::Parsers;
 
-/// Whether a URL matches a pattern as a whole; `None` when the pattern is malformed.
+/// Whether a pattern matches a whole URL; `None` if the pattern is malformed.
 pub type UrlMatch = fn(pattern: &str, url: &str) -> Option<bool>;
 
-/// Which embedded resources a sampler fetches, and how many at a time.
+/// The embedded resources that a sampler downloads, and the concurrency.
 #[derive(Debug, Clone)]
 pub struct Embedded {
-    /// `HTTPSampler.embedded_url_re`: only these; empty: all.
+    /// `HTTPSampler.embedded_url_re`: only URLs that match; empty: all.
     pub allow: Template,
-    /// `HTTPSampler.embedded_url_exclude_re`: not these; empty: none.
+    /// `HTTPSampler.embedded_url_exclude_re`: except URLs that match; empty: none.
     pub exclude: Template,
-    /// `HTTPSampler.concurrentPool`, with `HTTPSampler.concurrentDwn`; `None`: one after another.
+    /// `HTTPSampler.concurrentPool`, with `HTTPSampler.concurrentDwn`; `None`: one download at a time.
     pub at_once: Option<Template>,
-    /// How patterns are matched.
+    /// The function that matches patterns.
     pub matches: UrlMatch,
 }
 
@@ -31,7 +31,7 @@ pub struct EmbeddedRules {
     pub ignores_failures: bool,
     /// `httpsampler.separate.container`: the page is a sub-result like its resources.
     pub separate_container: bool,
-    /// `httpsampler.embedded_resources_use_md5`, which JMeter heeds for resources fetched at the same time.
+    /// `httpsampler.embedded_resources_use_md5`, which JMeter applies only to concurrent downloads.
     pub md5: bool,
 }
 

@@ -1,20 +1,20 @@
-//! As much of DER as keys need: objects one behind the other, each with a tag, a length and its content.
+//! The part of DER that keys need: a sequence of objects, each with a tag, a length and its content.
 
-/// Tag of a sequence.
+/// The tag of a sequence.
 pub(super) const SEQUENCE: u8 = 0x30;
-/// Tag of a string of bytes.
+/// The tag of an octet string.
 pub(super) const OCTETS: u8 = 0x04;
 const INTEGER: u8 = 0x02;
 const BITS: u8 = 0x03;
-/// The version of a certificate, which may be missing.
+/// The tag of the version of a certificate, which is optional.
 const VERSION: u8 = 0xa0;
-/// The public key of a private key.
+/// The tag of the public key in a private key.
 const PUBLIC_KEY: u8 = 0xa1;
 
-/// Identifier of keys for elliptic curves, 1.2.840.10045.2.1, as an object.
+/// The object identifier of elliptic curve keys, 1.2.840.10045.2.1, encoded as an object.
 const ELLIPTIC: &[u8] = &[0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
 
-/// Tag and content of the first object, and what follows it.
+/// The tag and content of the first object, and the rest.
 pub(super) fn first(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (tag, rest) = bytes.split_first()?;
     let (length, rest) = rest.split_first()?;
@@ -31,12 +31,12 @@ pub(super) fn first(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((*tag, content, rest))
 }
 
-/// Content of the first object, if it has this tag, and what follows it.
+/// The content of the first object, if it has this tag, and the rest.
 fn tagged(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     first(bytes).filter(|(found, ..)| *found == tag).map(|(_, content, rest)| (content, rest))
 }
 
-/// An object.
+/// Encodes an object.
 fn object(tag: u8, content: &[u8]) -> Vec<u8> {
     let mut bytes = vec![tag];
     let length = content.len().to_be_bytes();
@@ -52,8 +52,8 @@ fn object(tag: u8, content: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// A private key for an elliptic curve (PKCS#8) with the public key of its certificate in it: Java leaves it out, and
-/// without it such a key is not taken. `None`: it is no such key, or has one.
+/// Adds the public key of its certificate to a private elliptic curve key (PKCS#8): Java omits it, and the TLS library
+/// does not accept a key without it. `None` if it is not such a key, or already has a public key.
 pub(super) fn with_public_key(key: &[u8], certificate: &[u8]) -> Option<Vec<u8>> {
     let (outer, _) = tagged(key, SEQUENCE)?;
     let (version, rest) = tagged(outer, INTEGER)?;
@@ -62,11 +62,11 @@ pub(super) fn with_public_key(key: &[u8], certificate: &[u8]) -> Option<Vec<u8>>
     let (private, _) = tagged(private, SEQUENCE)?;
     let (inner_version, rest) = tagged(private, INTEGER)?;
     let (secret, mut rest) = tagged(rest, OCTETS)?;
-    while let Some((tag, _, behind)) = first(rest) {
+    while let Some((tag, _, next)) = first(rest) {
         if tag == PUBLIC_KEY {
             return None;
         }
-        rest = behind;
+        rest = next;
     }
     if !algorithm.starts_with(ELLIPTIC) {
         return None;
@@ -78,12 +78,13 @@ pub(super) fn with_public_key(key: &[u8], certificate: &[u8]) -> Option<Vec<u8>>
     Some(object(SEQUENCE, &whole))
 }
 
-/// The bits of a certificate's public key, behind the number of those that do not count.
+/// The bits of a certificate's public key, preceded by the number of unused bits.
 fn public_key(certificate: &[u8]) -> Option<&[u8]> {
     subject_key(certificate).map(|(_, bits)| bits)
 }
 
-/// Algorithm (the content of its `AlgorithmIdentifier`) and bytes of the public key of a certificate; other parts are
+/// The algorithm (the content of its `AlgorithmIdentifier`) and bytes of the public key of a certificate; other parts
+/// are
 /// ignored.
 pub(crate) fn public_key_info(certificate: &[u8]) -> Option<(&[u8], &[u8])> {
     let (kind, bits) = subject_key(certificate)?;
@@ -91,12 +92,12 @@ pub(crate) fn public_key_info(certificate: &[u8]) -> Option<(&[u8], &[u8])> {
     (*unused == 0).then_some((kind, key))
 }
 
-/// Kind and bits of a certificate's public key.
+/// The algorithm and bits of a certificate's public key.
 fn subject_key(certificate: &[u8]) -> Option<(&[u8], &[u8])> {
     let (certificate, _) = tagged(certificate, SEQUENCE)?;
     let (mut rest, _) = tagged(certificate, SEQUENCE)?;
-    if let Some((_, behind)) = tagged(rest, VERSION) {
-        rest = behind;
+    if let Some((_, after)) = tagged(rest, VERSION) {
+        rest = after;
     }
     let (_serial_number, rest) = tagged(rest, INTEGER)?;
     let (_signature, rest) = tagged(rest, SEQUENCE)?;

@@ -1,23 +1,26 @@
-//! A key as a store holds it, and why a store cannot be used.
+//! An entry of a key store, and the errors of key stores.
 
-/// Why a key store cannot be used.
+/// The reason why a key store cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyStoreError {
-    /// It is in none of the formats that are read.
+    /// The format is not supported.
     #[error("it is neither a JKS nor a PKCS#12 key store")]
     UnknownFormat,
-    /// The check sum under the password is another.
+    /// The checksum does not match with this password.
     #[error("the password is wrong, or the file is damaged")]
     WrongPassword,
-    /// It ends too early or makes no sense.
+    /// The file is truncated or invalid.
     #[error("it is damaged: {0}")]
     Damaged(String),
     /// There is no key with a certificate at the requested positions.
-    #[error("it holds no key with a certificate at the places {first} to {}", last.map_or("the end".to_owned(), |last| last.to_string()))]
+    #[error(
+        "it contains no key with a certificate at the indexes {first} to {}",
+        last.map_or("the end".to_owned(), |last| last.to_string())
+    )]
     NoKeys {
-        /// First place, from 0.
+        /// The first index, from 0.
         first: usize,
-        /// Last place; `None`: to the end.
+        /// The last index; `None`: to the end.
         last: Option<usize>,
     },
     /// A key that cannot be used for TLS.
@@ -25,12 +28,12 @@ pub enum KeyStoreError {
     Key {
         /// Its alias.
         alias: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
-/// A private key with its certificates as a store holds it.
+/// A private key with its certificates.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) alias: String,

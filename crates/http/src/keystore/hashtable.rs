@@ -7,10 +7,10 @@ fn hash(text: &str) -> usize {
     (hash & 0x7fff_ffff) as usize
 }
 
-/// Buckets of a new table.
+/// The number of buckets of a new table.
 const BUCKETS: usize = 11;
 
-/// Orders keys as a table into which they were inserted one by one; later ones replace equal ones.
+/// Orders items like a table into which they were inserted one by one; later items replace those with an equal key.
 pub(super) fn order<T>(items: Vec<T>, key: impl Fn(&T) -> &str) -> Vec<T> {
     let mut buckets: Vec<Vec<T>> = (0..BUCKETS).map(|_| Vec::new()).collect();
     let mut count = 0;
@@ -22,12 +22,12 @@ pub(super) fn order<T>(items: Vec<T>, key: impl Fn(&T) -> &str) -> Vec<T> {
             *known = item;
             continue;
         }
-        // Three quarters full: twice the buckets and one.
+        // When the table is three quarters full, it grows to twice the number of buckets plus one.
         if count >= length * 3 / 4 {
             buckets = grown(buckets, &key);
         }
         let length = buckets.len();
-        // New ones come first in their bucket.
+        // New items are inserted at the start of their bucket.
         buckets[at % length].insert(0, item);
         count += 1;
     }
@@ -47,9 +47,9 @@ fn grown<T>(old: Vec<Vec<T>>, key: impl Fn(&T) -> &str) -> Vec<Vec<T>> {
 mod tests {
     use super::*;
 
-    /// As Java 17 lists the keys of a `Hashtable` into which `words` were put.
+    /// The order in which Java 17 lists the keys of a `Hashtable` into which `words` were inserted.
     #[test]
-    fn as_java_lists_them() {
+    fn the_order_is_that_of_java() {
         let listed = |words: &[&'static str]| order(words.to_vec(), |word| word).join(" ");
         assert_eq!(listed(&["Zed", "anna", "carl", "Bert"]), include_str!("hashtable/four.txt").trim());
         let many: Vec<&'static str> = include_str!("hashtable/words.txt").split_whitespace().collect();
@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_keys_are_one() {
+    fn equal_keys_are_replaced() {
         assert_eq!(order(vec![("a", 1), ("a", 2)], |item| item.0), [("a", 2)]);
     }
 }

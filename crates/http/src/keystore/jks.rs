@@ -1,5 +1,5 @@
-//! Sun's own key store format (JKS). A key is hidden under a stream of SHA-1 sums of the password; nothing else of the
-//! file is hidden, and a SHA-1 sum at its end vouches for it.
+//! Sun's own key store format (JKS). Keys are encrypted with a stream of SHA-1 sums of the password. The rest of the
+//! file is not encrypted, and a SHA-1 sum at its end protects its integrity.
 
 use sha1::{Digest as _, Sha1};
 
@@ -11,18 +11,18 @@ const MAGIC: [u8; 4] = [0xfe, 0xed, 0xfe, 0xed];
 /// Separates the password from the bytes of the file in the checksum at its end.
 const WHITENER: &[u8] = b"Mighty Aphrodite";
 
-/// Bytes of a SHA-1 sum.
+/// The size of a SHA-1 sum.
 const SUM_BYTES: usize = 20;
 
-/// Identifier of the way in which keys are hidden, 1.3.6.1.4.1.42.2.17.1.1, as an object of DER.
+/// The object identifier of the encryption, 1.3.6.1.4.1.42.2.17.1.1, encoded as a DER object.
 const PROTECTOR: &[u8] = &[0x06, 0x0a, 0x2b, 0x06, 0x01, 0x04, 0x01, 0x2a, 0x02, 0x11, 0x01, 0x01];
 
-/// Whether a file begins like a store of this kind.
+/// Whether a file begins like a JKS store.
 pub(super) fn is_jks(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }
 
-/// The keys, in Java's order.
+/// Reads the keys, in Java's order.
 pub(super) fn read(bytes: &[u8], password: &str) -> Result<Vec<Entry>, KeyStoreError> {
     let password: Vec<u8> = password.encode_utf16().flat_map(u16::to_be_bytes).collect();
     let (content, sum) = bytes.split_at_checked(bytes.len().saturating_sub(SUM_BYTES)).unwrap_or_default();
@@ -40,7 +40,7 @@ pub(super) fn read(bytes: &[u8], password: &str) -> Result<Vec<Entry>, KeyStoreE
     for _ in 0..reader.number()? {
         let tag = reader.number()?;
         let alias = reader.text()?;
-        // When it was made, milliseconds.
+        // The creation time in milliseconds.
         reader.take(8)?;
         match tag {
             1 => {
@@ -62,9 +62,9 @@ pub(super) fn read(bytes: &[u8], password: &str) -> Result<Vec<Entry>, KeyStoreE
     Ok(hashtable::order(entries, |entry| &entry.alias))
 }
 
-const OTHER_PASSWORD: &str = "it has another password than the store";
+const OTHER_PASSWORD: &str = "its password differs from that of the store";
 
-/// The key behind its hiding.
+/// Decrypts a key.
 fn recover(hidden: &[u8], password: &[u8]) -> Option<Vec<u8>> {
     let (tag, content, _) = der::first(hidden)?;
     let (algorithm_tag, algorithm, rest) = der::first(content)?;
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
         self.take(usize::try_from(length).unwrap_or(usize::MAX))
     }
 
-    /// A text with its length in two bytes before it, in Java's modified UTF-8.
+    /// Reads a text in Java's modified UTF-8, preceded by its length in two bytes.
     fn text(&mut self) -> Result<String, KeyStoreError> {
         let length = self.take(2)?;
         let length = usize::from(u16::from_be_bytes([length[0], length[1]]));

@@ -1,10 +1,10 @@
-//! Key stores in PKCS#12, with names and chains as Java gives them.
+//! Key stores in PKCS#12, with names and chains as in Java.
 
 use p12_keystore::{CertificateBag, Pkcs12Archive, PrivateKeyBag};
 
 use super::entry::{Entry, KeyStoreError};
 
-/// The keys in the order of the file. Aliases are in lower case; keys without a name are numbered from 1.
+/// Reads the keys in file order. Aliases are in lower case; keys without a name are numbered from 1.
 pub(super) fn read(bytes: &[u8], password: &str) -> Result<Vec<Entry>, KeyStoreError> {
     use p12_keystore::error::Error;
     let archive = Pkcs12Archive::from_pkcs12(bytes, password).map_err(|error| match error {
@@ -35,12 +35,12 @@ pub(super) fn read(bytes: &[u8], password: &str) -> Result<Vec<Entry>, KeyStoreE
     Ok(entries)
 }
 
-/// The key's certificate and those of its issuers, as far as the store has them.
+/// The key's certificate and those of its issuers, as far as the store contains them.
 fn chain(key: &PrivateKeyBag, all: &[CertificateBag], only_one: bool) -> Vec<Vec<u8>> {
     let id = key.local_key_id.as_ref().map(|id| id.0.as_slice());
     let own = match id {
         Some(id) => all.iter().find(|bag| bag.local_key_id.as_deref() == Some(id)),
-        // A single key and its certificate need no mark.
+        // A single key and its certificate need no id.
         None if only_one => all.iter().find(|bag| bag.local_key_id.is_none()),
         None => None,
     };

@@ -1,4 +1,4 @@
-//! Responses of all kinds, whole and in pieces, and those that exceed a limit.
+//! Tests with responses of all kinds, complete and in pieces, and with responses that exceed a limit.
 
 use super::*;
 use proptest::prelude::*;
@@ -44,7 +44,7 @@ const CHUNKED: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfe
     5;x=y\r\nhello\r\n6\r\n world\r\n0\r\nTrailer: 1\r\n\r\n";
 
 #[test]
-fn pieces_of_any_size_give_the_same() {
+fn pieces_of_any_size_give_the_same_result() {
     for piece in 1..CHUNKED.len() + 1 {
         let (end, sink, reader) = read(CHUNKED, piece);
         assert_eq!(end, Ok(Progress::Done), "{piece}");
@@ -56,7 +56,7 @@ fn pieces_of_any_size_give_the_same() {
 }
 
 #[test]
-fn sized_bodies_and_their_premature_end() {
+fn the_premature_end_of_a_sized_body_is_reported() {
     let (end, sink, mut reader) = read(b"HTTP/1.1 200 OK\r\nContent-Length: 1234\r\n\r\nabc", 4096);
     assert_eq!(end, Ok(Progress::More));
     assert_eq!(sink.body, b"abc");
@@ -75,7 +75,7 @@ fn sized_bodies_and_their_premature_end() {
 }
 
 #[test]
-fn what_ends_a_connection() {
+fn responses_determine_whether_the_connection_stays_open() {
     let (_, _, mut reader) = read(b"HTTP/1.0 200 OK\r\n\r\nabc", 7);
     assert!(!reader.keeps_alive);
     reader.end("h:80").unwrap();
@@ -88,7 +88,7 @@ fn what_ends_a_connection() {
 }
 
 #[test]
-fn endless_heads_are_refused() {
+fn endless_heads_are_rejected() {
     let mut reader = ResponseReader::new(false);
     let mut sink = Collect::default();
     let mut end = reader.feed(b"HTTP/1.1 200 OK\r\n", &mut sink);
@@ -102,7 +102,7 @@ fn endless_heads_are_refused() {
     assert!(end.is_err());
 }
 
-/// What a response fails with.
+/// The failure of a response.
 fn failure(bytes: &[u8], piece: usize) -> (Option<Limit>, String) {
     let failure = read(bytes, piece).0.unwrap_err();
     assert_eq!(failure.class, "org.apache.http.MessageConstraintException");
@@ -110,7 +110,7 @@ fn failure(bytes: &[u8], piece: usize) -> (Option<Limit>, String) {
 }
 
 #[test]
-fn many_headers_are_read_and_too_many_are_named() {
+fn many_headers_are_read_and_too_many_are_reported() {
     let head = |count: usize| {
         let lines: String = (0..count).map(|at| format!("H{at}: {at}\r\n")).collect();
         format!("HTTP/1.1 200 OK\r\n{lines}Content-Length: 2\r\n\r\nok")
@@ -128,7 +128,7 @@ fn many_headers_are_read_and_too_many_are_named() {
 }
 
 #[test]
-fn control_bytes_in_headers_are_taken_as_they_are() {
+fn control_bytes_in_headers_are_retained() {
     let bytes = b"HTTP/1.1 302 Found\r\nLocation: /a\x01b\r\nX y\x02: c\r\n folded\x03\r\nno colon\r\n\
         Content-Length: 0\r\n\r\n";
     for piece in 1..=bytes.len() {
@@ -173,7 +173,7 @@ fn floods_around_a_body_are_limited() {
 
 proptest! {
     #[test]
-    fn rubbish_never_panics(bytes in proptest::collection::vec(any::<u8>(), 0..400), piece in 1usize..50) {
+    fn random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400), piece in 1usize..50) {
         let (_, _, mut reader) = read(&bytes, piece);
         let _ = reader.end("h:80");
     }

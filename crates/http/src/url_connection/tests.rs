@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, channel};
 use super::*;
 use crate::tls::TlsPolicy;
 
-/// A server that gives these responses, each to one request; an empty one closes the connection. Returns the port and
+/// A server that sends these responses, each to one request; an empty one closes the connection. Returns the port and
 /// the heads and bodies of the requests.
 fn server<const N: usize>(responses: [&'static str; N]) -> (u16, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -46,14 +46,14 @@ fn get(port: u16) -> UrlRequest {
     }
 }
 
-/// The exchange outside of a coroutine, where the thread waits for it.
+/// Makes the exchange outside of a coroutine, so that the thread waits for it.
 fn exchange(request: UrlRequest) -> Result<UrlResponse, Thrown> {
     let shared = Arc::new(SharedHttp::new(TlsPolicy::AcceptAny, Arc::default(), true));
     UrlConnections::new(shared).exchange(&Clock::manual(0), request)
 }
 
 #[test]
-fn a_request_is_that_of_java() {
+fn a_request_equals_that_of_java() {
     let (port, received) = server(["HTTP/1.1 200 OK\r\nA: 1\r\nA: 2\r\nContent-Length: 2\r\n\r\nhi"]);
     let headers = vec![("X-A".to_owned(), "caf\u{e9}".to_owned())];
     let request = UrlRequest { method: "POST".into(), headers, body: Some(b"sent".to_vec()), ..get(port) };
@@ -70,7 +70,7 @@ fn a_request_is_that_of_java() {
 }
 
 #[test]
-fn a_redirected_post_becomes_a_get_unless_its_method_is_to_stay() {
+fn a_redirected_post_becomes_a_get_unless_the_status_is_307() {
     for (code, method, requests) in [("302 Found", "GET", 2), ("307 Temporary Redirect", "POST", 2)] {
         let redirect = format!("HTTP/1.1 {code}\r\nLocation: /there\r\nContent-Length: 0\r\n\r\n");
         let redirect: &'static str = Box::leak(redirect.into_boxed_str());
@@ -86,7 +86,7 @@ fn a_redirected_post_becomes_a_get_unless_its_method_is_to_stay() {
 }
 
 #[test]
-fn a_server_that_closes_without_a_word_is_asked_once_more() {
+fn a_request_is_repeated_once_if_the_server_closes_without_a_response() {
     let (port, _) = server(["", "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"]);
     assert_eq!(exchange(get(port)).unwrap().code, 200);
     let (port, _) = server(["", ""]);
@@ -98,7 +98,7 @@ fn a_server_that_closes_without_a_word_is_asked_once_more() {
 }
 
 #[test]
-fn a_body_that_ends_early_is_what_has_come() {
+fn the_received_part_of_a_truncated_body_is_returned() {
     let (port, _) = server(["HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nshort", ""]);
     let request = UrlRequest { read_timeout: Some(Duration::from_millis(50)), ..get(port) };
     let response = exchange(request).unwrap();

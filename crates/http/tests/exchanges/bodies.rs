@@ -1,17 +1,17 @@
-//! Bodies of every size and form, kept and thrown away.
+//! Bodies of all sizes and framings, retained and discarded.
 
 use std::io::Write as _;
 
 use crate::server::{Server, ok};
-use crate::world::{KEEP, World, get, get_securely, text};
+use crate::test_user::{RETENTIONS, TestUser, get, get_securely, text};
 use busyhour_http::HttpSampler;
 
-/// Bytes that differ from their neighbours, so that a missing or doubled piece is detected.
+/// Bytes that differ from the adjacent bytes, so that a missing or duplicated piece is detected.
 fn bytes(size: usize) -> Vec<u8> {
     (0..size).map(|at| (at % 251) as u8).collect()
 }
 
-/// Sizes around those at which reading changes its ways, with a head of this length before them.
+/// Sizes around those at which the reader behaves differently, with a head of this length before them.
 fn sizes(head: usize) -> Vec<usize> {
     let edges = [8 << 10, 16 << 10, 64 << 10, 1 << 20];
     let around = edges.into_iter().flat_map(|edge| {
@@ -21,16 +21,16 @@ fn sizes(head: usize) -> Vec<usize> {
 }
 
 #[test]
-fn sized_bodies_are_counted_right() {
-    let server = Server::answering(|request| {
+fn bodies_with_a_length_are_counted_correctly() {
+    let server = Server::responding(|request| {
         let size = request.line().split(['/', ' ']).nth(2).unwrap().parse().unwrap();
         ok(&bytes(size))
     });
-    for keep in KEEP {
-        let mut world = World::new();
+    for keep in RETENTIONS {
+        let mut user = TestUser::new();
         for size in sizes("HTTP/1.1 200 OK\r\nContent-Length: 16384\r\n\r\n".len()) {
             let head = ok(&bytes(size)).len() - size;
-            let result = world.sample(&get(server.port, &format!("/{size}")), keep);
+            let result = user.sample_with(&get(server.port, &format!("/{size}")), keep);
             assert!(result.success, "{size}: {}", result.message);
             assert_eq!((result.header_bytes, result.body_bytes), (head as u64, size as u64));
             assert!(result.body == bytes(if keep.body { size } else { 0 }), "{size}");
@@ -42,12 +42,12 @@ fn sized_bodies_are_counted_right() {
     }
     let mut connections = server.connections();
     connections.dedup();
-    assert_eq!(connections, [0, 1], "each user kept its connection all the while");
+    assert_eq!(connections, [0, 1], "each user reused its connection");
 }
 
 #[test]
-fn bodies_in_pieces_are_counted_right() {
-    // The server waits for nothing between the pieces: how they are read is up to the kernel, the sum is not.
+fn bodies_in_pieces_are_counted_correctly() {
+    // The server does not wait between the pieces: the kernel decides how they are read, but the sum is the same.
     let server = Server::start(|mut peer| {
         while let Some(request) = peer.request() {
             let piece: usize = request.line().split(['/', ' ']).nth(2).unwrap().parse().unwrap();
@@ -57,10 +57,10 @@ fn bodies_in_pieces_are_counted_right() {
             }
         }
     });
-    for keep in KEEP {
-        let mut world = World::new();
+    for keep in RETENTIONS {
+        let mut user = TestUser::new();
         for piece in [37, 1000, 8191, 8192, 16_384, 65_536] {
-            let result = world.sample(&get(server.port, &format!("/{piece}")), keep);
+            let result = user.sample_with(&get(server.port, &format!("/{piece}")), keep);
             assert!(result.success);
             assert_eq!(result.body_bytes, 100_000, "{piece}");
             assert!(!keep.body || result.body == bytes(100_000));
@@ -80,15 +80,15 @@ fn chunked(size: usize, piece: usize) -> Vec<u8> {
 }
 
 #[test]
-fn chunked_bodies_count_with_their_frames() {
+fn the_size_of_chunked_bodies_includes_the_framing() {
     for (size, piece) in [(0, 1), (1, 1), (1000, 7), (20_000, 8192), (300_000, 65_536), (70_000, 70_000)] {
         let whole = chunked(size, piece);
-        let answer = whole.clone();
-        let server = Server::answering(move |_| answer.clone());
-        for keep in KEEP {
-            let mut world = World::new();
+        let response = whole.clone();
+        let server = Server::responding(move |_| response.clone());
+        for keep in RETENTIONS {
+            let mut user = TestUser::new();
             for _ in 0..2 {
-                let result = world.sample(&get(server.port, "/"), keep);
+                let result = user.sample_with(&get(server.port, "/"), keep);
                 assert!(result.success, "{}", result.message);
                 assert_eq!(result.bytes(), whole.len() as u64, "{size} in {piece}");
                 assert!(!keep.body || result.body == bytes(size));
@@ -108,11 +108,11 @@ fn a_body_without_a_length_ends_with_its_connection() {
             peer.send(&bytes(50_000));
             peer.close();
         });
-        for keep in KEEP {
+        for keep in RETENTIONS {
             let plain = get(server.port, "/");
             let sampler = if secure { get_securely(server.port, "/") } else { plain };
-            let mut world = World::new();
-            let result = world.sample(&sampler, keep);
+            let mut user = TestUser::new();
+            let result = user.sample_with(&sampler, keep);
             assert!(result.success, "{}", result.message);
             assert_eq!(result.body_bytes, 50_000);
             assert!(!keep.body || result.body == bytes(50_000));
@@ -133,11 +133,11 @@ fn a_truncated_body_reports_its_length() {
                 peer.send(&whole[..whole.len() - (expected - received)]);
                 peer.close();
             });
-            for keep in KEEP {
+            for keep in RETENTIONS {
                 let plain = get(server.port, "/");
                 let sampler = if secure { get_securely(server.port, "/") } else { plain };
-                let mut world = World::new();
-                let result = world.sample(&sampler, keep);
+                let mut user = TestUser::new();
+                let result = user.sample_with(&sampler, keep);
                 assert!(!result.success);
                 assert_eq!(result.body_bytes, received as u64);
                 let digits: String = result.message.chars().filter(|c| *c != ',').collect();
@@ -154,21 +154,21 @@ fn a_truncated_body_reports_its_length() {
 }
 
 #[test]
-fn responses_that_have_no_body() {
-    let server = Server::answering(|request| {
-        let answer: &[u8] = match request.line().split(' ').nth(1).unwrap() {
+fn responses_without_a_body() {
+    let server = Server::responding(|request| {
+        let response: &[u8] = match request.line().split(' ').nth(1).unwrap() {
             "/204" => b"HTTP/1.1 204 No Content\r\nContent-Length: 10\r\n\r\n",
             "/304" => b"HTTP/1.1 304 Not Modified\r\nContent-Length: 10\r\n\r\n",
             "/continue" => b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
             _ => b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n",
         };
-        answer.to_vec()
+        response.to_vec()
     });
-    let mut world = World::new();
+    let mut user = TestUser::new();
     for (method, path, code) in
         [("GET", "/204", "204"), ("GET", "/304", "304"), ("HEAD", "/", "200"), ("GET", "/continue", "200")]
     {
-        let result = world.visit(&HttpSampler { method: text(method), ..get(server.port, path) });
+        let result = user.sample(&HttpSampler { method: text(method), ..get(server.port, path) });
         assert_eq!((result.code.as_str(), result.body_bytes), (code, 0), "{path}");
         assert!(result.success);
     }

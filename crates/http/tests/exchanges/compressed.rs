@@ -1,4 +1,4 @@
-//! Bodies that come compressed, whole and broken.
+//! Compressed bodies, complete and invalid.
 
 use std::io::Write as _;
 
@@ -7,9 +7,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 
 use crate::server::{Server, response};
-use crate::world::{KEEP, World, get, text};
+use crate::test_user::{RETENTIONS, TestUser, get, text};
 
-/// A text that does not compress to nothing.
+/// A text that compresses badly.
 fn plain(size: usize) -> Vec<u8> {
     let mut state = 1u64;
     let mut letter = || {
@@ -30,15 +30,15 @@ fn compressed(body: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn bodies_of_any_size_are_unpacked_and_counted_as_sent() {
+fn bodies_of_any_size_are_decompressed_and_counted_as_sent() {
     for size in [0, 1, 4096, 40_000, 3_000_000] {
-        let packed = gzip(&plain(size));
-        let sent = packed.len() as u64;
-        let server = Server::answering(move |_| compressed(&packed));
-        let mut world = World::new();
-        for keep in KEEP {
+        let compressed_body = gzip(&plain(size));
+        let sent = compressed_body.len() as u64;
+        let server = Server::responding(move |_| compressed(&compressed_body));
+        let mut user = TestUser::new();
+        for keep in RETENTIONS {
             for _ in 0..2 {
-                let result = world.sample(&get(server.port, "/"), keep);
+                let result = user.sample_with(&get(server.port, "/"), keep);
                 assert!(result.success, "{}", result.message);
                 assert_eq!(result.body_bytes, sent);
                 assert!(!keep.body || result.body == plain(size), "{size}");
@@ -49,7 +49,7 @@ fn bodies_of_any_size_are_unpacked_and_counted_as_sent() {
 }
 
 #[test]
-fn a_body_that_cannot_be_unpacked_fails_its_sample_whether_it_is_kept_or_not() {
+fn invalid_compressed_bodies_fail_their_samples_whether_retained_or_not() {
     let whole = gzip(&plain(100_000));
     let mut corrupt = whole.clone();
     *corrupt.last_mut().unwrap() ^= 1;
@@ -59,33 +59,33 @@ fn a_body_that_cannot_be_unpacked_fails_its_sample_whether_it_is_kept_or_not() {
         (&corrupt, "java.util.zip.ZipException", "Corrupt GZIP trailer"),
     ];
     for (body, class, message) in cases {
-        let answer = compressed(body);
+        let reply = compressed(body);
         let size = body.len() as u64;
-        let server = Server::answering(move |_| answer.clone());
-        let mut world = World::new();
-        for keep in KEEP {
-            let result = world.sample(&get(server.port, "/"), keep);
+        let server = Server::responding(move |_| reply.clone());
+        let mut user = TestUser::new();
+        for keep in RETENTIONS {
+            let result = user.sample_with(&get(server.port, "/"), keep);
             assert_eq!(result.code, format!("Non HTTP response code: {class}"));
             assert_eq!(result.message, format!("Non HTTP response message: {message}"));
             assert!(!result.success);
             assert_eq!((result.sent_bytes, result.body_bytes), (0, size));
             assert_eq!(result.body.is_empty(), !keep.body);
         }
-        assert_eq!(server.connections(), [0; 2], "the connection can be used again");
+        assert_eq!(server.connections(), [0; 2], "the connection is reused");
     }
 }
 
 #[test]
-fn no_body_is_no_broken_body() {
-    let server = Server::answering(|request| match request.line().as_bytes()[0] {
+fn missing_bodies_are_not_invalid() {
+    let server = Server::responding(|request| match request.line().as_bytes()[0] {
         b'H' => b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 10\r\n\r\n".to_vec(),
         b'G' => compressed(b""),
         _ => b"HTTP/1.1 304 Not Modified\r\nContent-Encoding: gzip\r\n\r\n".to_vec(),
     });
     for method in ["HEAD", "GET", "PUT"] {
         let sampler = HttpSampler { method: text(method), ..get(server.port, "/") };
-        for keep in KEEP {
-            assert!(World::new().sample(&sampler, keep).success, "{method}");
+        for keep in RETENTIONS {
+            assert!(TestUser::new().sample_with(&sampler, keep).success, "{method}");
         }
     }
 }

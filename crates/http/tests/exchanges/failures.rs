@@ -1,27 +1,27 @@
-//! What goes wrong, under the names JMeter gives it.
+//! Failures, under JMeter's names.
 
 use std::net::TcpListener;
 
 use busyhour_http::HttpSampler;
 
 use crate::server::Server;
-use crate::world::{World, get, get_securely, text};
+use crate::test_user::{TestUser, get, get_securely, text};
 
 const CODE: &str = "Non HTTP response code: ";
 const MESSAGE: &str = "Non HTTP response message: ";
 
 fn failure(sampler: &HttpSampler) -> (String, String) {
-    let mut world = World::new();
-    let (code, message) = world.outcome(sampler);
-    assert!(!world.user.result.success, "{code} {message} {}", world.user.result.url);
-    assert!(world.user.result.times.end >= world.user.result.times.start);
+    let mut user = TestUser::new();
+    let (code, message) = user.outcome(sampler);
+    assert!(!user.state.result.success, "{code} {message} {}", user.state.result.url);
+    assert!(user.state.result.times.end >= user.state.result.times.start);
     let strip = |text: &str, prefix| text.strip_prefix(prefix).unwrap_or(text).to_owned();
     (strip(&code, CODE), strip(&message, MESSAGE))
 }
 
 #[test]
 fn a_port_without_a_listener() {
-    // A port that was free a moment ago.
+    // This port was free a moment ago.
     let port = TcpListener::bind(("127.0.0.1", 0)).unwrap().local_addr().unwrap().port();
     let (code, message) = failure(&get(port, "/"));
     assert_eq!(code, "org.apache.http.conn.HttpHostConnectException");
@@ -39,15 +39,15 @@ fn a_name_that_does_not_exist() {
 
 #[test]
 fn a_server_that_resets_the_connection() {
-    for answer in [Vec::new(), crate::server::ok(&[b'x'; 200_000])[..100_000].to_vec()] {
+    for reply in [Vec::new(), crate::server::ok(&[b'x'; 200_000])[..100_000].to_vec()] {
         let server = Server::start(move |mut peer| {
-            // The rest of the request is never read: closing resets.
+            // The rest of the request is not read, so that closing the connection resets it.
             peer.read_byte();
-            peer.send(&answer);
+            peer.send(&reply);
         });
-        for keep in crate::world::KEEP {
-            let mut world = World::new();
-            let result = world.sample(&get(server.port, "/"), keep);
+        for keep in crate::test_user::RETENTIONS {
+            let mut user = TestUser::new();
+            let result = user.sample_with(&get(server.port, "/"), keep);
             assert!(!result.success);
             assert_eq!(result.code, "Non HTTP response code: java.net.SocketException");
             assert_eq!(result.message, "Non HTTP response message: Connection reset");
@@ -62,10 +62,10 @@ fn a_server_that_does_not_respond() {
     let sampler = HttpSampler { response_timeout: text("30"), ..get(server.port, "/") };
     let expected = ("java.net.SocketTimeoutException".to_owned(), "Read timed out".to_owned());
     assert_eq!(failure(&sampler), expected);
-    let mut world = World::new();
-    world.visit(&sampler);
-    world.visit(&sampler);
-    assert_eq!(server.connections(), [0, 1, 2], "a late answer must not meet another question");
+    let mut user = TestUser::new();
+    user.sample(&sampler);
+    user.sample(&sampler);
+    assert_eq!(server.connections(), [0, 1, 2], "a late response must not be read for another request");
 }
 
 #[test]
@@ -77,10 +77,10 @@ fn a_server_that_stops_in_the_middle() {
             }
             while peer.request().is_some() {}
         });
-        for keep in crate::world::KEEP {
-            let mut world = World::new();
+        for keep in crate::test_user::RETENTIONS {
+            let mut user = TestUser::new();
             let sampler = HttpSampler { response_timeout: text("30"), ..get(server.port, "/") };
-            let result = world.sample(&sampler, keep);
+            let result = user.sample_with(&sampler, keep);
             assert_eq!(result.message, "Non HTTP response message: Read timed out");
         }
     }
@@ -94,8 +94,8 @@ fn a_handshake_without_a_response() {
 }
 
 #[test]
-fn answers_that_are_no_http() {
-    for (answer, code) in [
+fn responses_that_are_not_http() {
+    for (reply, code) in [
         ("\0\u{1}\u{2}garbage\r\n\r\n", "org.apache.http.client.ClientProtocolException"),
         ("SSH-2.0-OpenSSH_9.6\r\n", "org.apache.http.client.ClientProtocolException"),
         (
@@ -114,10 +114,10 @@ fn answers_that_are_no_http() {
     ] {
         let server = Server::start(move |mut peer| {
             let _ = peer.request();
-            peer.send(answer.as_bytes());
+            peer.send(reply.as_bytes());
             peer.close();
         });
-        assert_eq!(failure(&get(server.port, "/")).0, code, "{answer:?}");
+        assert_eq!(failure(&get(server.port, "/")).0, code, "{reply:?}");
     }
 }
 
@@ -135,8 +135,8 @@ fn headers_without_end() {
 }
 
 #[test]
-fn a_refused_request_goes_nowhere() {
-    let server = Server::answering(|_| crate::server::ok(b""));
+fn rejected_requests_are_not_sent() {
+    let server = Server::responding(|_| crate::server::ok(b""));
     let protocol = HttpSampler { protocol: text("gopher"), ..get(server.port, "/") };
     let port = HttpSampler { port: text("70000"), ..get(server.port, "/") };
     for (sampler, code) in [
@@ -146,5 +146,5 @@ fn a_refused_request_goes_nowhere() {
     ] {
         assert_eq!(failure(&sampler).0, code);
     }
-    assert!(server.seen().is_empty());
+    assert!(server.requests().is_empty());
 }

@@ -1,4 +1,4 @@
-//! What a response may cost, and what happens to one that exceeds a limit.
+//! The limits for responses, and the results of responses that exceed them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use busyhour_program::result::SampleResult;
 use busyhour_program::template::Template;
 
 use crate::server::{Server, ok, response};
-use crate::world::{KEEP, World, get, get_securely, manager, text};
+use crate::test_user::{RETENTIONS, TestUser, get, get_securely, manager, text};
 
 fn limited(sampler: HttpSampler, limit: BodyLimit) -> HttpSampler {
     let mut shared = SharedHttp::default();
@@ -27,45 +27,45 @@ fn with_deadline(sampler: HttpSampler, ms: u64) -> HttpSampler {
 }
 
 #[test]
-fn a_hundred_thousand_stacked_encodings_fail_their_sample_only() {
-    let server = Server::answering(|request| match request.line().contains("/stacked") {
+fn a_hundred_thousand_stacked_encodings_fail_only_their_sample() {
+    let server = Server::responding(|request| match request.line().contains("/stacked") {
         true => {
             let names = vec!["gzip"; 100_000].join(",");
             response("200 OK", &format!("Content-Encoding: {names}\r\n"), b"x")
         }
         false => ok(b"fine"),
     });
-    let mut world = World::new();
-    for keep in KEEP {
-        let result = world.sample(&get(server.port, "/stacked"), keep);
+    let mut user = TestUser::new();
+    for keep in RETENTIONS {
+        let result = user.sample_with(&get(server.port, "/stacked"), keep);
         assert_eq!(result.code, "Non HTTP response code: org.apache.http.MessageConstraintException");
         assert!(result.message.ends_with("Maximum number of content encodings exceeded (5)"));
-        assert!(world.sample(&get(server.port, "/"), keep).success);
+        assert!(user.sample_with(&get(server.port, "/"), keep).success);
     }
     assert_eq!(busyhour_limits::take(), [(Limit::ContentEncodings, 2)]);
 }
 
 #[test]
-fn a_body_that_is_needed_is_kept_up_to_a_limit_and_one_that_is_not_is_counted() {
-    let server = Server::answering(|_| ok(&[b'x'; 200_000]));
-    let mut world = World::new();
-    let refused = limited(get(server.port, "/"), BodyLimit::Refuse(100_000));
-    let result = world.visit(&refused);
+fn retained_bodies_are_limited_and_discarded_bodies_are_counted() {
+    let server = Server::responding(|_| ok(&[b'x'; 200_000]));
+    let mut user = TestUser::new();
+    let rejecting = limited(get(server.port, "/"), BodyLimit::Refuse(100_000));
+    let result = user.sample(&rejecting);
     assert_eq!(result.code, "Non HTTP response code: org.apache.http.ContentTooLongException");
-    assert!(result.message.contains("longer than the 100,000 bytes"), "{}", result.message);
+    assert!(result.message.contains("exceeds the 100,000 bytes"), "{}", result.message);
     assert!(!result.success && result.body.len() < 1000 && result.body.capacity() < 100_000);
     assert_eq!(busyhour_limits::take(), [(Limit::BodyBytes, 1)]);
-    let result = world.sample(&refused, KEEP[1]);
+    let result = user.sample_with(&rejecting, RETENTIONS[1]);
     assert!(result.success, "{}", result.message);
     assert_eq!(result.body_bytes, 200_000);
-    // As under JMeter's property.
-    let result = world.visit(&limited(get(server.port, "/"), BodyLimit::Truncate(1000)));
+    // As with JMeter's property.
+    let result = user.sample(&limited(get(server.port, "/"), BodyLimit::Truncate(1000)));
     assert_eq!((result.success, result.body.len(), result.body_bytes), (true, 1000, 200_000));
-    let result = world.visit(&limited(get(server.port, "/"), BodyLimit::Unlimited));
+    let result = user.sample(&limited(get(server.port, "/"), BodyLimit::Unlimited));
     assert_eq!((result.success, result.body.len()), (true, 200_000));
-    // Of a sum nothing is kept.
-    let summed = HttpSampler { md5: true, ..refused };
-    let result = world.visit(&summed);
+    // For an MD5 sum, no body is retained.
+    let summed = HttpSampler { md5: true, ..rejecting };
+    let result = user.sample(&summed);
     assert_eq!((result.success, result.body.len()), (true, 32), "{}", result.message);
     assert_eq!(busyhour_limits::take(), []);
 }
@@ -73,15 +73,15 @@ fn a_body_that_is_needed_is_kept_up_to_a_limit_and_one_that_is_not_is_counted() 
 #[test]
 fn a_request_ends_at_its_deadline() {
     let behaviours: [fn(&mut crate::server::Peer); 4] = [
-        // Nothing at all.
+        // No response.
         |_| {},
-        // A head in drops.
+        // A head that is sent slowly.
         |peer| {
             peer.send(b"HTTP/1.1 200 OK\r\nX-Slow: ");
         },
-        // A body of known length that stops.
+        // An incomplete body of known length.
         |peer| peer.send(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nabc"),
-        // Chunks, many and small, and then none.
+        // Many small chunks without a last one.
         |peer| {
             peer.send(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
             for _ in 0..10_000 {
@@ -95,12 +95,12 @@ fn a_request_ends_at_its_deadline() {
                 behaviour(&mut peer);
             }
         });
-        for keep in KEEP {
-            let mut world = World::new();
-            let result = world.sample(&with_deadline(get(server.port, "/"), 50), keep);
+        for keep in RETENTIONS {
+            let mut user = TestUser::new();
+            let result = user.sample_with(&with_deadline(get(server.port, "/"), 50), keep);
             assert_eq!(result.code, "Non HTTP response code: java.net.SocketTimeoutException");
-            let words = "The request took longer than its deadline of 50ms (--request-deadline)";
-            assert_eq!(result.message, format!("Non HTTP response message: {words}"));
+            let message = "The request took longer than its deadline of 50ms (--request-deadline)";
+            assert_eq!(result.message, format!("Non HTTP response message: {message}"));
             assert!(result.times.end.since(result.times.start) >= 50_000_000 && !result.success);
             assert_eq!(busyhour_limits::take(), [(Limit::RequestDeadline, 1)]);
         }
@@ -110,57 +110,57 @@ fn a_request_ends_at_its_deadline() {
 #[test]
 fn the_deadline_covers_the_handshake_and_leaves_fast_responses_alone() {
     let silent = Server::start(|mut peer| while peer.request().is_some() {});
-    let (code, _) = World::new().outcome(&with_deadline(get_securely(silent.port, "/"), 50));
+    let (code, _) = TestUser::new().outcome(&with_deadline(get_securely(silent.port, "/"), 50));
     assert_eq!(code, "Non HTTP response code: java.net.SocketTimeoutException");
     assert_eq!(busyhour_limits::take(), [(Limit::RequestDeadline, 1)]);
-    let server = Server::answering(|_| ok(b"fast"));
-    let mut world = World::new();
+    let server = Server::responding(|_| ok(b"fast"));
+    let mut user = TestUser::new();
     for _ in 0..3 {
-        assert!(world.visit(&with_deadline(get(server.port, "/"), 60_000)).success);
+        assert!(user.sample(&with_deadline(get(server.port, "/"), 60_000)).success);
     }
     assert_eq!(server.connections(), [0, 0, 0]);
     assert!(busyhour_limits::take().is_empty());
 }
 
 #[test]
-fn a_server_that_is_never_content_with_an_answer() {
-    let server = Server::answering(|_| {
-        let asks = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\", stale=true\r\n";
-        response("401 Unauthorized", asks, b"")
+fn a_server_that_always_requires_authentication() {
+    let server = Server::responding(|_| {
+        let challenge = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\", stale=true\r\n";
+        response("401 Unauthorized", challenge, b"")
     });
-    let mut world = World::new();
-    let result = world.visit(&HttpSampler { auth: manager(server.port, "", false), ..get(server.port, "/") });
+    let mut user = TestUser::new();
+    let result = user.sample(&HttpSampler { auth: manager(server.port, "", false), ..get(server.port, "/") });
     assert_eq!(result.code, "401");
-    assert_eq!(server.seen().len(), 1 + AUTHENTICATION_ROUNDS_MAX as usize);
+    assert_eq!(server.requests().len(), 1 + AUTHENTICATION_ROUNDS_MAX as usize);
     assert_eq!(busyhour_limits::take(), [(Limit::AuthenticationRounds, 1)]);
 }
 
 #[test]
-fn cookies_without_end_are_forgotten() {
-    let server = Server::answering(|request| {
+fn the_number_of_cookies_is_limited() {
+    let server = Server::responding(|request| {
         let path = request.line().split(' ').nth(1).unwrap_or_default();
         let cookies: String =
             (0..1000).map(|number| format!("Set-Cookie: {}{number}=x; Path=/\r\n", &path[1..])).collect();
         response("200 OK", &cookies, b"")
     });
-    let mut world = World::new();
+    let mut user = TestUser::new();
     let cookies = Some(Arc::new(CookieManager::default()));
     for path in ["/a", "/b", "/c", "/d", "/e"] {
         let sampler = HttpSampler { cookies: cookies.clone(), ..get(server.port, path) };
-        assert!(world.visit(&sampler).success);
+        assert!(user.sample(&sampler).success);
     }
-    let sent = server.seen()[4].header("Cookie").unwrap().to_owned();
+    let sent = server.requests()[4].header("Cookie").unwrap().to_owned();
     assert_eq!(sent.split("; ").count(), COOKIES_MAX);
     assert!(sent.starts_with("b0=x; "), "{}", &sent[..40]);
-    // The fourth response and the fifth.
+    // The fourth and the fifth response.
     let exceeded = busyhour_limits::take();
     let [(Limit::Cookies, responses)] = exceeded[..] else { panic!("{exceeded:?}") };
     assert!(responses >= 2);
 }
 
 #[test]
-fn a_page_with_more_resources_than_a_sample_fetches() {
-    let server = Server::answering(|_| {
+fn the_number_of_embedded_resources_is_limited() {
+    let server = Server::responding(|_| {
         let page: String = (0..RESOURCES_MAX + 5)
             .map(|number| format!("<img src=\"file:/no such directory/{number}.png\">"))
             .collect();
@@ -172,11 +172,11 @@ fn a_page_with_more_resources_than_a_sample_fetches() {
         at_once: None,
         matches: |_, _| Some(true),
     };
-    let mut world = World::new();
+    let mut user = TestUser::new();
     let sampler = HttpSampler { embedded: Some(Box::new(embedded)), ..get(server.port, "/") };
-    let result = world.visit(&sampler);
+    let result = user.sample(&sampler);
     assert!(!result.success);
-    // The page, its resources, and what is wrong with it.
+    // The page, its resources, and its failure.
     assert_eq!(result.sub_results.len(), 1 + RESOURCES_MAX + 1);
     let last = &result.sub_results[RESOURCES_MAX + 1];
     assert!(
@@ -187,22 +187,22 @@ fn a_page_with_more_resources_than_a_sample_fetches() {
     assert_eq!(busyhour_limits::take(), [(Limit::Resources, 1)]);
 }
 
-/// A sampler whose samples keep at most so many bytes of all their bodies.
-fn with_room(sampler: HttpSampler, bytes: usize, limit: BodyLimit) -> HttpSampler {
+/// A sampler whose samples retain at most `bytes` bytes of all their bodies.
+fn with_body_budget(sampler: HttpSampler, bytes: usize, limit: BodyLimit) -> HttpSampler {
     let mut shared = SharedHttp::default();
     shared.sample_bytes_max = Some(bytes);
     shared.body_limit = limit;
     HttpSampler { shared: Arc::new(shared), ..sampler }
 }
 
-fn bytes_kept(result: &SampleResult) -> usize {
-    let parts: usize = result.sub_results.iter().map(bytes_kept).sum();
+fn retained_bytes(result: &SampleResult) -> usize {
+    let parts: usize = result.sub_results.iter().map(retained_bytes).sum();
     parts.max(result.body.len())
 }
 
 /// Redirects fifteen times, with 100,000 bytes in each response.
 fn redirecting() -> Server {
-    Server::answering(|request| {
+    Server::responding(|request| {
         let path = request.line().split(' ').nth(1).unwrap_or_default();
         let hop: u32 = path[1..].parse().unwrap_or_default();
         let head = format!("Location: /{}\r\n", hop + 1);
@@ -215,37 +215,37 @@ fn redirecting() -> Server {
 fn the_bodies_of_redirects_share_one_limit() {
     let server = redirecting();
     let following = HttpSampler { redirects: Redirects::Follow, ..get(server.port, "/0") };
-    let mut world = World::new();
+    let mut user = TestUser::new();
     let refuse = BodyLimit::default();
-    let result = world.visit(&with_room(following.clone(), 1_000_000, refuse));
+    let result = user.sample(&with_body_budget(following.clone(), 1_000_000, refuse));
     assert_eq!(result.code, "Non HTTP response code: org.apache.http.ContentTooLongException");
-    assert!(result.message.contains("are longer than the 1,000,000 bytes"), "{}", result.message);
+    assert!(result.message.contains("exceed the 1,000,000 bytes"), "{}", result.message);
     assert_eq!(result.sub_results.len(), 11);
-    assert!((1_000_000..1_001_000).contains(&bytes_kept(result)), "{}", bytes_kept(result));
+    assert!((1_000_000..1_001_000).contains(&retained_bytes(result)), "{}", retained_bytes(result));
     assert_eq!(busyhour_limits::take(), [(Limit::SampleBodyBytes, 1)]);
-    // The next sample has all of the room again.
+    // The next sample has the complete budget again.
     let last = HttpSampler { path: text("/7"), ..following.clone() };
-    assert!(world.visit(&with_room(last, 1_000_000, refuse)).success);
-    // Enough room, bodies that nobody needs, and a plan that asks for all.
-    assert!(world.visit(&with_room(following.clone(), 1_600_000, refuse)).success);
-    assert!(world.sample(&with_room(following.clone(), 1_000_000, refuse), KEEP[1]).success);
-    assert!(world.visit(&with_room(following.clone(), 1_000_000, BodyLimit::Unlimited)).success);
-    // Of redirects inside the client only the last body is kept.
-    let unseen = HttpSampler { redirects: Redirects::Auto, ..following };
-    assert!(world.visit(&with_room(unseen, 200_000, refuse)).success);
+    assert!(user.sample(&with_body_budget(last, 1_000_000, refuse)).success);
+    // A sufficient budget, bodies that are not required, and a plan without a limit.
+    assert!(user.sample(&with_body_budget(following.clone(), 1_600_000, refuse)).success);
+    assert!(user.sample_with(&with_body_budget(following.clone(), 1_000_000, refuse), RETENTIONS[1]).success);
+    assert!(user.sample(&with_body_budget(following.clone(), 1_000_000, BodyLimit::Unlimited)).success);
+    // With redirects inside the client, only the last body is retained.
+    let automatic = HttpSampler { redirects: Redirects::Auto, ..following };
+    assert!(user.sample(&with_body_budget(automatic, 200_000, refuse)).success);
     assert_eq!(busyhour_limits::take(), []);
 }
 
 #[test]
 fn the_bodies_of_embedded_resources_share_the_limit_of_their_page() {
-    let server = Server::answering(|request| match request.line().contains("/image") {
+    let server = Server::responding(|request| match request.line().contains("/image") {
         true => response("200 OK", "Content-Type: image/png\r\n", &[b'x'; 100_000]),
         false => {
             let images: String = (0..15).map(|number| format!("<img src=\"/image{number}\">")).collect();
             response("200 OK", "Content-Type: text/html\r\n", images.as_bytes())
         }
     });
-    let mut world = World::new();
+    let mut user = TestUser::new();
     for at_once in [None, Some(text("6"))] {
         let embedded = Embedded {
             allow: Template::default(),
@@ -254,27 +254,27 @@ fn the_bodies_of_embedded_resources_share_the_limit_of_their_page() {
             matches: |_, _| Some(true),
         };
         let page = HttpSampler { embedded: Some(Box::new(embedded)), ..get(server.port, "/") };
-        let result = world.visit(&with_room(page.clone(), 1_000_000, BodyLimit::default()));
-        assert!(!result.success && result.message.contains("longer than the 1,000,000 bytes"));
-        assert!(bytes_kept(result) < 1_010_000, "{}", bytes_kept(result));
+        let result = user.sample(&with_body_budget(page.clone(), 1_000_000, BodyLimit::default()));
+        assert!(!result.success && result.message.contains("exceed the 1,000,000 bytes"));
+        assert!(retained_bytes(result) < 1_010_000, "{}", retained_bytes(result));
         let exceeded = busyhour_limits::take();
         assert!(matches!(exceeded[..], [(Limit::SampleBodyBytes, 6..)]), "{exceeded:?}");
-        let result = world.visit(&with_room(page, 2_000_000, BodyLimit::default()));
+        let result = user.sample(&with_body_budget(page, 2_000_000, BodyLimit::default()));
         assert!(result.success, "{}", result.message);
         assert_eq!((result.sub_results.len(), busyhour_limits::take().len()), (16, 0));
     }
 }
 
 #[test]
-fn a_page_cannot_make_the_generator_read_a_device() {
-    let mut world = World::new();
+fn pages_cannot_refer_to_devices() {
+    let mut user = TestUser::new();
     let sampler = HttpSampler {
         protocol: text("file"),
         domain: Template::default(),
         port: Template::default(),
         ..get(0, "/dev/zero")
     };
-    let (code, message) = world.outcome(&sampler);
+    let (code, message) = user.outcome(&sampler);
     assert_eq!(code, "Non HTTP response code: java.io.FileNotFoundException");
     assert!(message.ends_with("/dev/zero (not a regular file)"), "{message}");
 }

@@ -1,4 +1,4 @@
-//! Whole exchanges with small servers of this process.
+//! Complete exchanges with small servers in this process.
 
 mod allocation;
 mod bodies;
@@ -11,5 +11,5 @@ mod methods;
 mod proxies;
 mod secure;
 mod server;
-mod visits;
-mod world;
+mod state;
+mod test_user;

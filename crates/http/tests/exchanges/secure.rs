@@ -9,20 +9,20 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 
 use crate::server::{Server, ok, serve_all};
-use crate::world::{KEEP, World, get_securely};
+use crate::test_user::{RETENTIONS, TestUser, get_securely};
 
 #[test]
-fn any_certificate_is_accepted_and_the_connection_kept() {
-    let server = Server::answering_securely(|request| ok(request.line().as_bytes()));
-    let mut world = World::new();
-    for keep in KEEP {
-        let result = world.sample(&get_securely(server.port, "/secret"), keep);
+fn all_certificates_are_accepted_and_connections_reused() {
+    let server = Server::responding_securely(|request| ok(request.line().as_bytes()));
+    let mut user = TestUser::new();
+    for keep in RETENTIONS {
+        let result = user.sample_with(&get_securely(server.port, "/secret"), keep);
         assert!(result.success, "{}", result.message);
         assert_eq!(result.body_bytes, "GET /secret HTTP/1.1".len() as u64);
     }
-    let large = Server::answering_securely(|_| ok(&vec![7; 1 << 20]));
-    for keep in KEEP {
-        let result = world.sample(&get_securely(large.port, "/"), keep);
+    let large = Server::responding_securely(|_| ok(&vec![7; 1 << 20]));
+    for keep in RETENTIONS {
+        let result = user.sample_with(&get_securely(large.port, "/"), keep);
         assert_eq!(result.body_bytes, 1 << 20);
         assert_eq!(result.body.len(), if keep.body { 1 << 20 } else { 0 });
     }
@@ -52,23 +52,23 @@ fn certificates_of_version_1_are_accepted() {
         let server = Server::start(move |peer| {
             serve_all(&mut peer.secure_with(Arc::clone(&config)), &|_| ok(b"hello"));
         });
-        let mut world = World::new();
-        let result = world.visit(&get_securely(server.port, "/"));
+        let mut user = TestUser::new();
+        let result = user.sample(&get_securely(server.port, "/"));
         assert!(result.success, "{version:?}: {} {}", result.code, result.message);
         let shared = Arc::new(SharedHttp::new(TlsPolicy::Verify, Arc::default(), true));
-        let (code, _) = World::new().outcome(&HttpSampler { shared, ..get_securely(server.port, "/") });
+        let (code, _) = TestUser::new().outcome(&HttpSampler { shared, ..get_securely(server.port, "/") });
         assert_eq!(code, "Non HTTP response code: javax.net.ssl.SSLHandshakeException");
     }
 }
 
 #[test]
-fn a_stranger_is_refused_when_certificates_are_verified() {
-    let server = Server::answering_securely(|_| ok(b""));
+fn unknown_issuers_are_rejected_when_certificates_are_verified() {
+    let server = Server::responding_securely(|_| ok(b""));
     let shared = Arc::new(SharedHttp::new(TlsPolicy::Verify, Arc::default(), true));
-    let mut world = World::new();
-    let (code, _) = world.outcome(&HttpSampler { shared, ..get_securely(server.port, "/") });
+    let mut user = TestUser::new();
+    let (code, _) = user.outcome(&HttpSampler { shared, ..get_securely(server.port, "/") });
     assert_eq!(code, "Non HTTP response code: javax.net.ssl.SSLHandshakeException");
-    assert!(server.seen().is_empty());
+    assert!(server.requests().is_empty());
 }
 
 #[test]
@@ -77,15 +77,15 @@ fn a_server_without_tls() {
         peer.send(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
         let _ = peer.request();
     });
-    let (code, message) = World::new().outcome(&get_securely(server.port, "/"));
+    let (code, message) = TestUser::new().outcome(&get_securely(server.port, "/"));
     assert_eq!(code, "Non HTTP response code: javax.net.ssl.SSLException");
     assert_eq!(message, "Non HTTP response message: Unsupported or unrecognized SSL message");
 }
 
 #[test]
-fn a_server_that_hangs_up_in_the_handshake() {
+fn a_server_that_disconnects_during_the_handshake() {
     let server = Server::start(super::server::Peer::close);
-    let (code, _) = World::new().outcome(&get_securely(server.port, "/"));
-    // Whether it is an end or a reset is up to the kernel: unread bytes lie there or not.
+    let (code, _) = TestUser::new().outcome(&get_securely(server.port, "/"));
+    // The kernel closes or resets the connection, depending on whether there are unread bytes.
     assert!(code.ends_with("SSLHandshakeException") || code.ends_with("SocketException"), "{code}");
 }

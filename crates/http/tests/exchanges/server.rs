@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// A request as it arrived.
+/// A received request.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// Number of the connection it came over, from 0.
+    /// The number of its connection, from 0.
     pub connection: usize,
-    /// Request line and headers, without the empty line.
+    /// The request line and headers, without the empty line.
     pub head: String,
-    /// Body.
+    /// The body.
     pub body: Vec<u8>,
 }
 
@@ -24,14 +24,14 @@ impl Request {
         self.head.lines().next().unwrap_or_default()
     }
 
-    /// Value of a header.
+    /// The value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
         let found = self.head.lines().skip(1).filter_map(|line| line.split_once(": "));
         found.into_iter().find(|(own, _)| own.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 }
 
-/// Both ways of a connection, plain or not.
+/// Both directions of a connection, plain or encrypted.
 pub trait Wire: Read + Write + Send {}
 impl<T: Read + Write + Send> Wire for T {}
 
@@ -64,12 +64,12 @@ impl Peer {
         Some(request)
     }
 
-    /// Takes one byte of a request.
+    /// Reads one byte of a request.
     pub fn read_byte(&mut self) {
         let _ = self.wire.read(&mut [0]);
     }
 
-    /// Sends bytes; a client that is gone does not matter.
+    /// Sends bytes; ignores that the client has disconnected.
     pub fn send(&mut self, bytes: &[u8]) {
         let _ = self.wire.write_all(bytes);
         let _ = self.wire.flush();
@@ -80,12 +80,12 @@ impl Peer {
         let _ = self.tcp.shutdown(std::net::Shutdown::Write);
     }
 
-    /// Uses TLS from here on.
+    /// Starts TLS.
     pub fn secure(self) -> Self {
         self.secure_with(tls_config())
     }
 
-    /// The same with a certificate of the caller's.
+    /// Starts TLS with this configuration.
     pub fn secure_with(self, config: Arc<rustls::ServerConfig>) -> Self {
         let session = rustls::ServerConnection::new(config).unwrap();
         let wire = Box::new(rustls::StreamOwned::new(session, self.tcp.try_clone().unwrap()));
@@ -95,7 +95,7 @@ impl Peer {
 
 /// A server; it runs until the process ends.
 pub struct Server {
-    /// Where it listens.
+    /// The port on which it listens.
     pub port: u16,
     seen: Arc<Mutex<Vec<Request>>>,
 }
@@ -121,35 +121,35 @@ impl Server {
         Self { port, seen }
     }
 
-    /// Answers every request with what the closure gives.
-    pub fn answering(answer: impl Fn(&Request) -> Vec<u8> + Send + Sync + 'static) -> Self {
-        Self::start(move |mut peer| serve_all(&mut peer, &answer))
+    /// Responds to every request with the result of the closure.
+    pub fn responding(respond: impl Fn(&Request) -> Vec<u8> + Send + Sync + 'static) -> Self {
+        Self::start(move |mut peer| serve_all(&mut peer, &respond))
     }
 
-    /// The same over TLS.
-    pub fn answering_securely(answer: impl Fn(&Request) -> Vec<u8> + Send + Sync + 'static) -> Self {
-        Self::start(move |peer| serve_all(&mut peer.secure(), &answer))
+    /// Like [`Server::responding`], over TLS.
+    pub fn responding_securely(respond: impl Fn(&Request) -> Vec<u8> + Send + Sync + 'static) -> Self {
+        Self::start(move |peer| serve_all(&mut peer.secure(), &respond))
     }
 
     /// The requests so far.
-    pub fn seen(&self) -> Vec<Request> {
+    pub fn requests(&self) -> Vec<Request> {
         self.seen.lock().unwrap().clone()
     }
 
-    /// The connections the requests so far came over.
+    /// The connections of the requests so far.
     pub fn connections(&self) -> Vec<usize> {
-        self.seen().iter().map(|request| request.connection).collect()
+        self.requests().iter().map(|request| request.connection).collect()
     }
 }
 
-/// Answers requests until the client goes.
-pub fn serve_all(peer: &mut Peer, answer: &impl Fn(&Request) -> Vec<u8>) {
+/// Responds to requests until the client disconnects.
+pub fn serve_all(peer: &mut Peer, respond: &impl Fn(&Request) -> Vec<u8>) {
     while let Some(request) = peer.request() {
-        peer.send(&answer(&request));
+        peer.send(&respond(&request));
     }
 }
 
-/// A response of known length with further header lines, each with its line end.
+/// A response with a length and further header lines, each with its line end.
 pub fn response(status: &str, headers: &str, body: &[u8]) -> Vec<u8> {
     let head = format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {}\r\n\r\n", body.len());
     [head.as_bytes(), body].concat()

@@ -1,4 +1,4 @@
-//! X.509 certificates that are unusual but well-formed, for a given public key.
+//! Unusual but well-formed X.509 certificates for a given public key.
 
 use super::Choices;
 
@@ -18,7 +18,7 @@ const SIGNATURES: [&[u8]; 3] = [
     &[0x06, 0x03, 0x2a, 0x03, 0x04],
 ];
 
-/// Types of strings in names: UTF8String, PrintableString, TeletexString, BMPString.
+/// The types of strings in names: UTF8String, PrintableString, TeletexString, BMPString.
 const STRINGS: [u8; 4] = [0x0c, 0x13, 0x14, 0x1e];
 
 fn object(tag: u8, content: &[u8]) -> Vec<u8> {
@@ -26,14 +26,14 @@ fn object(tag: u8, content: &[u8]) -> Vec<u8> {
     let length = content.len();
     match u8::try_from(length) {
         Ok(short @ 0..0x80) => bytes.push(short),
-        Ok(one) => bytes.extend([0x81, one]),
+        Ok(short) => bytes.extend([0x81, short]),
         Err(_) => bytes.extend([0x82, (length >> 8) as u8, length as u8]),
     }
     bytes.extend_from_slice(content);
     bytes
 }
 
-/// A name of attributes whose bytes need not fit the type of their string.
+/// A name of attributes whose bytes may be invalid for the type of their string.
 fn name(choices: &mut Choices<'_>) -> Vec<u8> {
     let mut attributes = Vec::new();
     for _ in 0..choices.below(4) {
@@ -64,12 +64,12 @@ fn extensions(choices: &mut Choices<'_>) -> Vec<u8> {
     object(EXTENSIONS, &object(SEQUENCE, &all))
 }
 
-/// A certificate for the key of this `SubjectPublicKeyInfo`.
-pub fn make(choices: &mut Choices<'_>, public_key: &[u8]) -> Vec<u8> {
+/// Creates a certificate for the key of this `SubjectPublicKeyInfo`.
+pub fn create(choices: &mut Choices<'_>, public_key: &[u8]) -> Vec<u8> {
     let signature = object(SEQUENCE, choices.one_of(&SIGNATURES));
     let version = choices.below(5);
     let mut content = Vec::new();
-    // Version 1 is the default and left out.
+    // Version 1 is the default and is omitted.
     if version > 0 {
         content.extend(object(VERSION, &object(INTEGER, &[version as u8])));
     }

@@ -1,6 +1,6 @@
-//! Whole exchanges generated from arbitrary bytes (redirects, cookies, challenges, cache headers, interim responses, TLS with
-//! unusual certificates), and what must hold afterwards. Shared by the ordinary tests and the fuzz target.
-//! Every address in a generated response is a loopback address.
+//! Complete exchanges that are generated from arbitrary bytes (redirects, cookies, challenges, cache headers, interim
+//! responses, TLS with unusual certificates), and the invariants that are checked afterwards. Shared by the ordinary
+//! tests and the fuzz target. All addresses in generated responses are loopback addresses.
 
 use std::sync::Arc;
 
@@ -14,23 +14,23 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
 
-#[path = "../exchanges/world.rs"]
-#[allow(dead_code, reason = "the tests of exchanges use the rest of it")]
-mod world;
+#[path = "../exchanges/test_user.rs"]
+#[allow(dead_code, reason = "the tests of exchanges use the other items")]
+mod test_user;
 
 mod certificate;
 mod peer;
 
-use peer::{Answer, Peer, Script};
-use world::{World, get, manager, text};
+use peer::{Peer, Response, Script};
+use test_user::{TestUser, get, manager, text};
 
-/// Redirects that one sample follows.
+/// The maximum number of redirects that a sample follows.
 const REDIRECTS_MAX: usize = 20;
 
-/// Most requests of one sample: every redirect may be challenged, and be sent again over a new connection.
+/// The maximum number of requests of one sample: each redirect may be challenged, and repeated over a new connection.
 const REQUESTS_MAX: usize = (REDIRECTS_MAX + 2) * (AUTHENTICATION_ROUNDS_MAX as usize + 1) * 2;
 
-/// Decisions, one byte each; zeros when the bytes have run out.
+/// Decisions of one byte each; zeros after the bytes are used up.
 pub struct Choices<'b>(&'b [u8]);
 
 impl Choices<'_> {
@@ -52,7 +52,7 @@ impl Choices<'_> {
         (0..self.below(below)).map(|_| self.next()).collect()
     }
 
-    /// Bytes without line ends: a header line could redirect to an address outside of this machine.
+    /// Bytes without line ends, because a header line could redirect to an address outside of this machine.
     fn line(&mut self, below: usize) -> Vec<u8> {
         let mut bytes = self.bytes(below);
         bytes.retain(|byte| !matches!(byte, b'\r' | b'\n'));
@@ -135,8 +135,8 @@ fn add_headers(choices: &mut Choices<'_>, port: u16, wire: &mut Vec<u8>) {
     }
 }
 
-/// A response that ends: by its length, its chunks, or the end of the connection.
-fn answer(choices: &mut Choices<'_>, port: u16) -> Answer {
+/// Creates a response that ends: by its length, its chunks, or the end of the connection.
+fn create_response(choices: &mut Choices<'_>, port: u16) -> Response {
     const STATUS: [&[u8]; 12] = [
         b"200 OK",
         b"301 Moved",
@@ -187,7 +187,7 @@ fn answer(choices: &mut Choices<'_>, port: u16) -> Answer {
             closes = true;
         }
     }
-    Answer { wire, closes }
+    Response { wire, closes }
 }
 
 /// A server with a generated certificate for the key of this workspace's stand-in server.
@@ -195,8 +195,8 @@ fn tls(choices: &mut Choices<'_>) -> Arc<rustls::ServerConfig> {
     const KEY: &[u8] = include_bytes!("../../../standin/tls/key.pem");
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let key = provider.key_provider.load_private_key(PrivateKeyDer::from_pem_slice(KEY).unwrap()).unwrap();
-    let public_key = key.public_key().expect("the provider gives out public keys");
-    let certificate = CertificateDer::from(certificate::make(choices, &public_key));
+    let public_key = key.public_key().expect("the provider supports public keys");
+    let certificate = CertificateDer::from(certificate::create(choices, &public_key));
     let versions = [&rustls::version::TLS12, &rustls::version::TLS13];
     let config = rustls::ServerConfig::builder_with_provider(provider)
         .with_protocol_versions(&[versions[choices.below(2)]])
@@ -238,7 +238,7 @@ fn check_result(result: &SampleResult, requests: usize, sent_bytes: u64) {
     assert!(received <= sent_bytes, "{received} bytes received, {sent_bytes} sent: {}", result.code);
 }
 
-/// Makes samples against a peer that answers as `bytes` choose, and checks what must hold.
+/// Makes samples against a peer whose responses `bytes` determine, and checks the invariants.
 pub fn check(bytes: &[u8]) {
     let peer = Peer::shared();
     let mut choices = Choices(bytes);
@@ -250,29 +250,30 @@ pub fn check(bytes: &[u8]) {
     let mut sampler = sampler(&mut choices, peer.port);
     let samples = 1 + choices.below(4);
     for _ in 0..choices.below(30) {
-        script.answers.push_back(answer(&mut choices, peer.port));
+        script.responses.push_back(create_response(&mut choices, peer.port));
     }
     if is_secure {
         sampler.protocol = text("https");
     }
-    let script = peer.play(script);
-    let mut world = World::new();
+    let script = peer.use_script(script);
+    let mut user = TestUser::new();
     for _ in 0..samples {
         let before = script.lock().unwrap().sent_bytes;
         let requests = script.lock().unwrap().requests;
-        let result = world.visit(&sampler);
+        let result = user.sample(&sampler);
         let script = script.lock().unwrap();
         check_result(result, script.requests - requests, script.sent_bytes - before);
     }
 }
 
-/// Makes a sample over TLS with a certificate that `bytes` choose: every well-formed one with a usable key is accepted.
+/// Makes a sample over TLS with a certificate that `bytes` determine: all well-formed ones with a usable key are
+/// accepted.
 pub fn check_certificate(bytes: &[u8]) {
     let peer = Peer::shared();
     let tls = Some(tls(&mut Choices(bytes)));
-    peer.play(Script { tls, ..Default::default() });
+    peer.use_script(Script { tls, ..Default::default() });
     let sampler = HttpSampler { protocol: text("https"), ..get(peer.port, "/") };
-    let mut world = World::new();
-    let result = world.visit(&sampler);
+    let mut user = TestUser::new();
+    let result = user.sample(&sampler);
     assert!(result.success, "{} {}", result.code, result.message);
 }

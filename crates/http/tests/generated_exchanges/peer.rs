@@ -1,4 +1,4 @@
-//! A server of this process that answers with the responses of the current case.
+//! A server in this process that sends the responses of the current case.
 
 use std::collections::VecDeque;
 use std::io::{Read, Write};
@@ -6,22 +6,22 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-/// First byte of a TLS handshake.
+/// The first byte of a TLS handshake.
 const HANDSHAKE: u8 = 0x16;
 
-/// A reader that is lost after this time frees its thread.
+/// The read timeout, which ends the threads of idle connections.
 const IDLE_MAX: Duration = Duration::from_secs(5);
 
-/// A response, and whether the connection is closed behind it.
-pub struct Answer {
+/// A response, and whether the connection is closed after it.
+pub struct Response {
     pub wire: Vec<u8>,
     pub closes: bool,
 }
 
-/// What the server does during one case, and what it has counted.
+/// The behaviour of the server during one case, and its counters.
 #[derive(Default)]
 pub struct Script {
-    pub answers: VecDeque<Answer>,
+    pub responses: VecDeque<Response>,
     pub tls: Option<Arc<rustls::ServerConfig>>,
     pub requests: usize,
     pub sent_bytes: u64,
@@ -30,7 +30,7 @@ pub struct Script {
 /// The script of one case.
 pub type SharedScript = Arc<Mutex<Script>>;
 
-/// The server: one for all cases, because a port per case would exhaust the ports during fuzzing.
+/// The server for all cases: one port per case would exhaust the ports during fuzzing.
 pub struct Peer {
     pub port: u16,
     current: Arc<Mutex<SharedScript>>,
@@ -43,8 +43,8 @@ impl Peer {
         PEER.get_or_init(Self::start)
     }
 
-    /// Connections from here on get their answers from this script.
-    pub fn play(&self, script: Script) -> SharedScript {
+    /// Uses this script for all new connections.
+    pub fn use_script(&self, script: Script) -> SharedScript {
         let script = Arc::new(Mutex::new(script));
         *self.current.lock().unwrap() = Arc::clone(&script);
         script
@@ -65,7 +65,7 @@ impl Peer {
     }
 }
 
-/// Serves a connection; one that uses TLS where the script has none, or the other way round, is closed.
+/// Serves a connection; closes it if it uses TLS and the script does not, or vice versa.
 fn accept(mut tcp: TcpStream, script: &SharedScript) {
     let _ = tcp.set_nodelay(true);
     let _ = tcp.set_read_timeout(Some(IDLE_MAX));
@@ -87,23 +87,23 @@ fn accept(mut tcp: TcpStream, script: &SharedScript) {
 
 fn serve(wire: &mut (impl Read + Write), script: &SharedScript) {
     while read_head(wire).is_some() {
-        let answer = {
+        let response = {
             let mut script = script.lock().unwrap();
             script.requests += 1;
-            let answer = script.answers.pop_front().unwrap_or_else(|| Answer {
+            let response = script.responses.pop_front().unwrap_or_else(|| Response {
                 wire: b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n".to_vec(),
                 closes: false,
             });
-            script.sent_bytes += answer.wire.len() as u64;
-            answer
+            script.sent_bytes += response.wire.len() as u64;
+            response
         };
-        if wire.write_all(&answer.wire).and_then(|()| wire.flush()).is_err() || answer.closes {
+        if wire.write_all(&response.wire).and_then(|()| wire.flush()).is_err() || response.closes {
             return;
         }
     }
 }
 
-/// Reads to the end of a request without a body; `None` when the client has closed the connection.
+/// Reads to the end of a request without a body; `None` if the client has closed the connection.
 fn read_head(wire: &mut impl Read) -> Option<()> {
     let mut head = Vec::new();
     let mut piece = [0; 4096];

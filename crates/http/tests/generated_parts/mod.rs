@@ -25,13 +25,13 @@ const HEAD: &[&str] = &[
 const CHALLENGE: &[&str] =
     &["Digest ", "Basic ", "nonce=", "n", "realm=\"r\"", ",", "=", "\"", "\\", " ", "\u{2003}", "a~", "é"];
 
-/// Least bytes that a link or a field counts.
+/// The minimum number of bytes that are counted for a link or a field.
 const LINK_ITEM_BYTES: usize = 128;
 
-/// Most bytes of a generated input.
+/// The maximum number of bytes of a generated input.
 const BYTES_MAX: usize = 4 << 20;
 
-/// Reads what the bytes choose, with at most so many parts.
+/// Parses the input that `bytes` determine, with at most `count_max` parts.
 pub fn check(bytes: &[u8], count_max: usize) {
     let (kind, rest) = bytes.split_first().unwrap_or((&0, &[]));
     let generated = |fragments| Generated::new(rest, fragments, count_max, BYTES_MAX);

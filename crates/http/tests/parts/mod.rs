@@ -1,4 +1,4 @@
-//! Cookies of a user without a connection.
+//! Cookies of a user that has no connection.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,16 +12,16 @@ use busyhour_program::variables::Names;
 
 const NOW_MS: i64 = 1_700_000_000_000;
 
-/// The cookies under one policy.
-pub struct OneJar {
+/// The cookies of one policy.
+pub struct TestJar {
     jar: Jar,
     origin: Arc<Origin>,
 }
 
-/// Jars of a user, one for each policy.
+/// The jars of a user, one for each policy.
 pub struct Jars {
-    pub standard: OneJar,
-    pub rfc2109: OneJar,
+    pub standard: TestJar,
+    pub rfc2109: TestJar,
 }
 
 impl Default for Jars {
@@ -38,21 +38,21 @@ impl Default for Jars {
             Box::new(|_, _| {}),
         );
         let mut user = UserState::new(Arc::new(run), None, 0, 0);
-        let mut one = |policy| {
+        let mut jar = |policy| {
             let manager = Arc::new(CookieManager { policy, check: true, ..CookieManager::default() });
-            OneJar { jar: Jar::new(&manager, &mut user), origin: Origin::new(false, "h", None) }
+            TestJar { jar: Jar::new(&manager, &mut user), origin: Origin::new(false, "h", None) }
         };
-        Self { standard: one(CookiePolicy::Standard), rfc2109: one(CookiePolicy::Rfc2109) }
+        Self { standard: jar(CookiePolicy::Standard), rfc2109: jar(CookiePolicy::Rfc2109) }
     }
 }
 
-impl OneJar {
-    /// Takes a `Set-Cookie` header; returns whether it is valid.
-    pub fn take(&mut self, header: &str) -> bool {
+impl TestJar {
+    /// Receives a `Set-Cookie` header; returns whether it is valid.
+    pub fn receive(&mut self, header: &str) -> bool {
         self.jar.receive(header, &self.origin, "/", NOW_MS).is_ok()
     }
 
-    /// The cookies in a request.
+    /// The number of cookies in a request.
     pub fn count(&self) -> usize {
         let mut header = Vec::new();
         self.jar.write(&self.origin, "/", NOW_MS, &mut header);

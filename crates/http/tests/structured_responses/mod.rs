@@ -1,5 +1,5 @@
-//! Responses made piece by piece from arbitrary bytes (status lines, headers, stacked encodings, chunks, trailers), and
-//! what must hold when they are read. Shared by the ordinary tests and the fuzz target.
+//! Responses that are generated from arbitrary bytes (status lines, headers, stacked encodings, chunks, trailers), and
+//! the invariants of reading them. Shared by the ordinary tests and the fuzz target.
 
 use std::io::Write as _;
 
@@ -8,13 +8,13 @@ use busyhour_http::read_whole;
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 
-/// Most bytes of a body that are kept here.
-const KEPT_MAX: usize = 100_000;
+/// The maximum number of bytes of a body that are retained.
+const RETAINED_MAX: usize = 100_000;
 
 /// The line "hello" in brotli's format.
 const BROTLI_HELLO: &[u8] = b"\x8f\x02\x80hello\n\x03";
 
-/// Decisions, one byte each; zeros when the bytes have run out.
+/// Decisions of one byte each; zeros after the bytes are used up.
 struct Choices<'b>(&'b [u8]);
 
 impl Choices<'_> {
@@ -32,14 +32,14 @@ impl Choices<'_> {
         texts[self.below(texts.len())]
     }
 
-    /// Once in so many times.
+    /// Returns true once in `one_in` times.
     fn rarely(&mut self, one_in: usize) -> bool {
         self.below(one_in) + 1 == one_in
     }
 }
 
-/// A response, and its text if nothing is wrong with it.
-struct Made {
+/// A generated response, and its text if it is valid.
+struct Generated {
     wire: Vec<u8>,
     text: Option<Vec<u8>>,
 }
@@ -85,7 +85,7 @@ fn pack(layer: usize, text: &[u8]) -> Vec<u8> {
     packed.unwrap_or_default()
 }
 
-/// The body as it is sent, the names of its encodings, and whether it unpacks to `text`.
+/// Encodes a body; returns it with the names of its encodings, and whether it can be decoded to `text`.
 fn encoded(choices: &mut Choices<'_>, text: &mut Vec<u8>) -> (Vec<u8>, Vec<&'static str>, bool) {
     const NAMES: [&str; 6] = ["gzip", "deflate", "Deflate ", "identity", " x-unknown", "br"];
     let mut body = text.clone();
@@ -104,26 +104,26 @@ fn encoded(choices: &mut Choices<'_>, text: &mut Vec<u8>) -> (Vec<u8>, Vec<&'sta
             body = pack(layer, &body);
         }
         layers += usize::from(!matches!(layer, 3 | 4));
-        // The first name is that of the outermost layer, in the order in which HttpClient unpacks.
+        // The first name belongs to the outermost layer, in the order in which HttpClient decodes.
         names.insert(0, NAMES[layer]);
     }
     (body, names, layers <= CONTENT_ENCODINGS_MAX)
 }
 
-/// The body with chunk headers around it.
+/// The body with chunk headers.
 fn chunked(choices: &mut Choices<'_>, body: &[u8]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut rest = body;
     while !rest.is_empty() {
         let size = (1 + choices.below(200) * choices.below(20)).min(rest.len());
-        let (piece, behind) = rest.split_at(size);
+        let (piece, after) = rest.split_at(size);
         let extension = choices.one_of(&[b"", b"", b";", b"; a=\"b\"", b" "]);
         let _ = if choices.rarely(2) { write!(out, "{size:X}") } else { write!(out, "000{size:x}") };
         out.extend_from_slice(extension);
         out.extend_from_slice(b"\r\n");
         out.extend_from_slice(piece);
         out.extend_from_slice(b"\r\n");
-        rest = behind;
+        rest = after;
     }
     out.extend_from_slice(b"0\r\n");
     for _ in 0..choices.below(4) {
@@ -134,7 +134,7 @@ fn chunked(choices: &mut Choices<'_>, body: &[u8]) -> Vec<u8> {
     out
 }
 
-fn make(choices: &mut Choices<'_>) -> Made {
+fn generate(choices: &mut Choices<'_>) -> Generated {
     let end = choices.one_of(&[b"\r\n", b"\r\n", b"\n"]);
     let mut wire = Vec::new();
     let interim = if choices.rarely(200) { 150 } else { choices.below(3) };
@@ -159,13 +159,13 @@ fn make(choices: &mut Choices<'_>) -> Made {
     }
     let mut text: Vec<u8> = (0..choices.below(50)).map(|_| choices.next()).collect();
     text = text.repeat(1 + choices.below(256) * choices.below(2));
-    let (body, names, mut is_whole) = encoded(choices, &mut text);
+    let (body, names, mut is_valid) = encoded(choices, &mut text);
     if !names.is_empty() {
         wire.extend_from_slice(b"Content-Encoding: ");
         wire.extend_from_slice(names.join(",").as_bytes());
         wire.extend_from_slice(end);
     }
-    // Encodings of nothing are not looked at.
+    // The encodings of an empty body are ignored.
     let is_empty = body.is_empty();
     match choices.below(4) {
         0 => {
@@ -185,10 +185,10 @@ fn make(choices: &mut Choices<'_>) -> Made {
             wire.extend_from_slice(&body);
         }
     }
-    is_whole &= interim <= 100 && status != b"304 Same" && status != b"99 x" && !is_empty;
-    is_whole &= text.len() <= KEPT_MAX;
+    is_valid &= interim <= 100 && status != b"304 Same" && status != b"99 x" && !is_empty;
+    is_valid &= text.len() <= RETAINED_MAX;
     for _ in 0..choices.below(3) * choices.below(2) {
-        is_whole = false;
+        is_valid = false;
         let at = (choices.below(256) * 256 + choices.below(256)) % wire.len();
         match choices.below(3) {
             0 => wire[at] ^= choices.next(),
@@ -196,23 +196,23 @@ fn make(choices: &mut Choices<'_>) -> Made {
             _ => wire.insert(at, choices.next()),
         }
     }
-    Made { wire, text: is_whole.then_some(text) }
+    Generated { wire, text: is_valid.then_some(text) }
 }
 
-/// Makes a response of `bytes`, reads it whole and in pieces, and checks what must hold.
+/// Generates a response from `bytes`, reads it whole and in pieces, and checks the invariants.
 pub fn check(bytes: &[u8]) {
     let mut choices = Choices(bytes);
     let piece = 1 + choices.below(200);
-    let made = make(&mut choices);
-    let limit = BodyLimit::Refuse(KEPT_MAX);
-    let whole = read_whole(&made.wire, made.wire.len(), limit);
-    let pieces = read_whole(&made.wire, piece, limit);
-    let readable = String::from_utf8_lossy(&made.wire);
+    let generated = generate(&mut choices);
+    let limit = BodyLimit::Refuse(RETAINED_MAX);
+    let whole = read_whole(&generated.wire, generated.wire.len(), limit);
+    let pieces = read_whole(&generated.wire, piece, limit);
+    let readable = String::from_utf8_lossy(&generated.wire);
     for result in [&whole, &pieces].into_iter().flatten() {
-        assert!(result.body.len() <= KEPT_MAX, "{readable}");
-        assert!(result.header_bytes + result.body_bytes <= made.wire.len() as u64, "{readable}");
+        assert!(result.body.len() <= RETAINED_MAX, "{readable}");
+        assert!(result.header_bytes + result.body_bytes <= generated.wire.len() as u64, "{readable}");
     }
-    if let Some(text) = &made.text {
+    if let Some(text) = &generated.text {
         for result in [&whole, &pieces] {
             let result = result.as_ref().unwrap_or_else(|failure| panic!("{failure:?}: {readable}"));
             assert_eq!(result.body, *text, "{readable}");
@@ -226,7 +226,7 @@ pub fn check(bytes: &[u8]) {
             assert_eq!((whole.header_bytes, whole.body_bytes), (pieces.header_bytes, pieces.body_bytes));
         }
         (Err(failure), _) | (_, Err(failure)) => {
-            assert!(made.text.is_none() && !failure.class.is_empty(), "{failure:?}: {readable}");
+            assert!(generated.text.is_none() && !failure.class.is_empty(), "{failure:?}: {readable}");
         }
     }
 }

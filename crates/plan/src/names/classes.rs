@@ -1,7 +1,7 @@
 //! The classes that JMeter 5.6.3 writes under a short name.
 
-/// Full class names below `org.apache.jmeter.`, sorted. The short name is the last part, except
-/// except for those in [`super::short_class`]. From `saveservice.properties` of that release.
+/// Full class names below `org.apache.jmeter.`, sorted. The short name is the last part, except for those in
+/// [`super::short_class`]. From `saveservice.properties` of that release.
 pub(super) const CLASSES: &[&str] = &[
     "assertions.AssertionResult",
     "assertions.BSFAssertion",

@@ -6,13 +6,13 @@ use std::ops::Range;
 use busyhour_diagnostic::{Diagnostic, Severity};
 use quick_xml::events::attributes::{AttrError, Attributes};
 
-use super::builder::{Builder, Open, What};
+use super::builder::{Builder, Open, OpenKind};
 use crate::findings::quoted;
 use crate::slice::Slice;
 use crate::tree::{ElementId, PropertyKind};
 use crate::xml;
 
-/// The class name by which old files name a header, and under which its name has an outdated name.
+/// The element type of a header in old files, whose `Header.name` property has an outdated name.
 const OLD_HEADER: &str = "org.apache.jmeter.protocol.http.control.Header";
 
 /// The attributes of the start tag of an element.
@@ -26,12 +26,12 @@ pub(super) struct ElementAttributes {
 }
 
 impl Builder<'_> {
-    /// Calls back with each attribute of a start tag, and reports invalid ones.
+    /// Calls `found` with each attribute of a start tag, and reports invalid ones.
     fn attributes(&mut self, tag: &Range<usize>, mut found: impl FnMut(&[u8], Slice)) {
         let text = self.text;
         let content = xml::start_tag_at(text, tag.start);
         let mut attributes = Attributes::new(content, xml::tag_at(text, tag.start).len());
-        // Finding doubles would take quadratic time.
+        // Checking for duplicates would take quadratic time.
         attributes.with_checks(false);
         let owner = self.owner();
         for attribute in &mut attributes {
@@ -45,7 +45,7 @@ impl Builder<'_> {
                     found(
                         attribute.key.as_ref(),
                         match value {
-                            Cow::Borrowed(_) => Slice::of(range),
+                            Cow::Borrowed(_) => Slice::from_range(range),
                             Cow::Owned(value) => Slice::Owned(value.into()),
                         },
                     );
@@ -71,7 +71,7 @@ impl Builder<'_> {
                             }
                             AttrError::ExpectedQuote(..) => (
                                 "the value of an attribute has no closing quote",
-                                "put the quote behind the value",
+                                "put the quote after the value",
                             ),
                             AttrError::Duplicated(..) => {
                                 ("an attribute is given twice", "delete one of the two")
@@ -136,10 +136,10 @@ impl Builder<'_> {
             b"reference" => drop(reference.get_or_insert(value)),
             _ => {}
         });
-        (name.map(|name| self.present_name(name)), reference)
+        (name.map(|name| self.current_name(name)), reference)
     }
 
-    fn present_name(&mut self, mut name: Slice) -> Slice {
+    fn current_name(&mut self, mut name: Slice) -> Slice {
         if self.is_url_encoded {
             name = xml::url_decoded(name, self.text);
         }
@@ -149,9 +149,10 @@ impl Builder<'_> {
         name
     }
 
-    /// Whether the open tag is a header of an old file. Its attributes are read once, not for each of its properties.
+    /// Whether the innermost open tag is a header of an old file. Its attributes are read once, not for each
+    /// property.
     fn is_in_old_header(&mut self) -> bool {
-        let Some(Open { what: What::Property(above), is_old_header, .. }) = self.stack.last_mut() else {
+        let Some(Open { what: OpenKind::Property(above), is_old_header, .. }) = self.stack.last_mut() else {
             return false;
         };
         let above = &self.properties[above.0 as usize];

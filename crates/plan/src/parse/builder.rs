@@ -14,20 +14,20 @@ use crate::tree::PropertyId;
 
 /// A tag that is open.
 pub(super) struct Open {
-    pub(super) what: What,
-    /// The tag's name; `None` for a tree that the file leaves out.
+    pub(super) what: OpenKind,
+    /// The tag's name; `None` for a tree whose tag is missing in the file.
     pub(super) tag: Option<Range<usize>>,
     /// The start tag.
     pub(super) start: Span,
     /// The last property read directly below.
     pub(super) last_property: Option<PropertyId>,
-    /// Whether it is a header of an old file, once a property below has asked for it.
+    /// Whether it is a header of an old file; `None` until a property below it needs to know.
     pub(super) is_old_header: Option<bool>,
     pub(super) value: Value,
 }
 
 #[derive(Clone, Copy)]
-pub(super) enum What {
+pub(super) enum OpenKind {
     /// `jmeterTestPlan`
     Plan {
         has_tree: bool,
@@ -36,15 +36,15 @@ pub(super) enum What {
     Tree(Tree),
     Element(ElementId),
     Property(PropertyId),
-    /// Something that is read over.
+    /// A tag that is ignored with its content.
     Skipped,
 }
 
 #[derive(Clone, Copy, Default)]
 pub(super) struct Tree {
-    /// The element whose children are here.
+    /// The element whose children the tree contains.
     pub(super) parent: Option<ElementId>,
-    /// The element read last, as long as its own tree has not come.
+    /// The element read last, until its own tree begins.
     pub(super) waiting: Option<ElementId>,
 }
 
@@ -66,21 +66,21 @@ pub(super) struct Builder<'t> {
     pub(super) jmeter_version: Option<Box<str>>,
     pub(super) document: Document,
     pub(super) stack: Vec<Open>,
-    /// How many tags deeper than the stack goes.
-    pub(super) beyond: usize,
+    /// The number of open tags beyond the maximum depth, which are not on the stack.
+    pub(super) skipped_depth: usize,
     pub(super) was_too_deep: bool,
-    /// Whether this piece has been reported; consequences of the damage are not reported again.
+    /// Whether damage of this piece has been reported; its consequences are not reported again.
     pub(super) is_tag_damaged: bool,
     pub(super) entities_declared: bool,
     /// Names and texts are URL-encoded, as JMeter 2.1 wrote them.
     pub(super) is_url_encoded: bool,
-    /// Properties that are written as references, and what they refer to.
+    /// Properties that are written as references, and the properties that they refer to.
     pub(super) aliases: Vec<(PropertyId, PropertyId)>,
     pub(super) reference_steps: u32,
     pub(super) stopped: bool,
 }
 
-/// Text so far: a range of the source for as long as it is literally that.
+/// The text read so far: a range of the source while the text is identical to that range.
 #[derive(Debug, Default)]
 pub(super) enum Value {
     #[default]
@@ -105,7 +105,7 @@ impl Value {
     pub(super) fn into_slice(self) -> Slice {
         match self {
             Self::Empty => Slice::EMPTY,
-            Self::Source(range) => Slice::of(range),
+            Self::Source(range) => Slice::from_range(range),
             Self::Text(text) => Slice::Owned(text.into()),
         }
     }

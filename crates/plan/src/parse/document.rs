@@ -1,16 +1,16 @@
-//! The outermost tags, and files that are something else than a plan.
+//! The outermost tags, and files that are not plans.
 
 use std::ops::Range;
 
 use busyhour_diagnostic::{Diagnostic, Severity, Span};
 use memchr::memmem;
 
-use super::builder::{Builder, Document, Open, Tree, What, is_tree_tag};
+use super::builder::{Builder, Document, Open, OpenKind, Tree, is_tree_tag};
 use crate::findings::{quoted, shortened};
 use crate::xml;
 
 impl Builder<'_> {
-    /// Looks at how the file begins; gives the offset from which on it can be read.
+    /// Checks the beginning of the file; returns the offset from which it can be read.
     pub(super) fn check_head(&mut self, source: &[u8]) -> Option<usize> {
         let text = self.text.strip_prefix('\u{FEFF}').unwrap_or(self.text);
         let start = self.text.len() - text.len();
@@ -28,7 +28,7 @@ impl Builder<'_> {
         }
         let at = self.text.len() - head.len();
         if head.is_empty() {
-            // A file of four gigabytes has been refused already and also comes without text.
+            // A file of 4 GiB or more was already rejected and has no text either.
             if source.len() < u32::MAX as usize {
                 self.findings.error(start, 0, None, || {
                     Diagnostic::error("jmx-empty", "the file is empty")
@@ -45,7 +45,7 @@ impl Builder<'_> {
                     finding.with_cause(format!("it looks like {}", format.name)).with_hint(format.hint)
                 }
                 None if plan.is_some() => {
-                    finding.with_hint(format!("take {} before the plan out", quoted(head)))
+                    finding.with_hint(format!("remove {} before the plan", quoted(head)))
                 }
                 None => finding.with_hint("give a test plan that JMeter saved (.jmx)"),
             }
@@ -53,11 +53,11 @@ impl Builder<'_> {
         plan.map(|distance| at + distance)
     }
 
-    /// A tag at the top level.
+    /// Handles a tag at the top level.
     pub(super) fn start_document(&mut self, range: Range<usize>, self_closed: bool) {
         let tag = xml::tag_at(self.text, range.start);
         if self.document == Document::End {
-            self.ignored(&range, "what follows the end of the plan");
+            self.report_ignored(&range, "content after the end of the plan");
             self.stopped = true;
             return;
         }
@@ -68,7 +68,7 @@ impl Builder<'_> {
                 let span = self.findings.span(range.start, range.len());
                 self.report_no_tree(span);
             } else {
-                self.open(What::Plan { has_tree: false }, &range);
+                self.open(OpenKind::Plan { has_tree: false }, &range);
             }
             return;
         }
@@ -85,7 +85,7 @@ impl Builder<'_> {
             self.open_missing_tree(range.start);
             if is_tree_tag(tag) {
                 if !self_closed {
-                    self.open(What::Tree(Tree::default()), &range);
+                    self.open(OpenKind::Tree(Tree::default()), &range);
                 }
             } else {
                 self.start_element(range, self_closed, Tree::default());
@@ -96,7 +96,7 @@ impl Builder<'_> {
             let finding = Diagnostic::error(
                 "jmx-not-a-plan",
                 format!(
-                    "the file is no test plan: its outermost tag is <{}>, not <jmeterTestPlan>",
+                    "the file is not a test plan: its outermost tag is <{}>, not <jmeterTestPlan>",
                     shortened(tag)
                 ),
             );
@@ -117,21 +117,21 @@ impl Builder<'_> {
         });
     }
 
-    /// A tag directly inside `jmeterTestPlan`.
+    /// Handles a tag directly inside `jmeterTestPlan`.
     pub(super) fn start_in_plan(&mut self, range: Range<usize>, self_closed: bool, has_tree: bool) {
         if has_tree {
-            self.ignored(&range, "what follows the plan's `hashTree`");
+            self.report_ignored(&range, "content after the plan's `hashTree`");
             if !self_closed {
-                self.open(What::Skipped, &range);
+                self.open(OpenKind::Skipped, &range);
             }
             return;
         }
-        if let Some(Open { what: What::Plan { has_tree }, .. }) = self.stack.last_mut() {
+        if let Some(Open { what: OpenKind::Plan { has_tree }, .. }) = self.stack.last_mut() {
             *has_tree = true;
         }
         if is_tree_tag(xml::tag_at(self.text, range.start)) {
             if !self_closed {
-                self.open(What::Tree(Tree::default()), &range);
+                self.open(OpenKind::Tree(Tree::default()), &range);
             }
             return;
         }
@@ -148,7 +148,7 @@ impl Builder<'_> {
         let declares = self.entities_declared;
         self.findings.add(range.start, range.len(), None, Severity::Warning, || {
             let finding =
-                Diagnostic::warning("jmx-doctype", "the document type is not read, nor does JMeter read it");
+                Diagnostic::warning("jmx-doctype", "the document type declaration is ignored, as in JMeter");
             if declares {
                 finding.with_cause("the entities that it declares are not expanded")
             } else {
@@ -158,13 +158,13 @@ impl Builder<'_> {
     }
 }
 
-/// What a file turns out to be that is no plan, and what to do then.
+/// A file format that is not a plan, and the hint for it.
 struct Format {
     name: &'static str,
     hint: &'static str,
 }
 
-/// What a file is that is certainly no plan.
+/// Recognizes common file formats that are not plans.
 fn known_format(source: &[u8]) -> Option<Format> {
     const PACKED: &str = "unpack it and give the plan inside";
     const OTHER: &str = "give a test plan that JMeter saved (.jmx)";
@@ -181,7 +181,7 @@ fn known_format(source: &[u8]) -> Option<Format> {
         (b"\x89PNG", "an image", OTHER),
         (b"{", "JSON", OTHER),
         (b"[", "JSON", OTHER),
-        (b"timeStamp,", "a result file (JTL in CSV)", "give the plan that the results are of"),
+        (b"timeStamp,", "a result file (JTL in CSV)", "give the plan that produced the results"),
         (b"version https://git-lfs", "a pointer of Git LFS", "run `git lfs pull`"),
     ];
     let source = source.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(source).trim_ascii_start();

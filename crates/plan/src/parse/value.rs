@@ -1,17 +1,17 @@
-//! The text of a property, put together from its pieces.
+//! Assembles the text of a property from its pieces.
 
 use std::ops::Range;
 
 use busyhour_diagnostic::{Diagnostic, Severity};
 use memchr::memmem;
 
-use super::builder::{Builder, Document, Open, What};
+use super::builder::{Builder, Document, Open, OpenKind};
 use crate::findings::{quoted, shortened};
 use crate::tree::{PropertyId, PropertyKind, is_special_property};
 use crate::xml;
 
 impl Builder<'_> {
-    /// Text, or with `has_references` false the inside of a CDATA section.
+    /// Handles text or, if `has_references` is false, the content of a CDATA section.
     pub(super) fn characters(&mut self, range: Range<usize>, has_references: bool) {
         let text = self.text;
         let raw = &text[range.clone()];
@@ -32,13 +32,13 @@ impl Builder<'_> {
             });
         }
         match self.stack.last_mut() {
-            // Text behind the first inner tag is no part of the value, as in JMeter.
-            Some(open @ Open { what: What::Property(_), last_property: None, .. }) => {
+            // Text after the first inner tag is not part of the value, as in JMeter.
+            Some(open @ Open { what: OpenKind::Property(_), last_property: None, .. }) => {
                 open.value.push(text, range, piece);
             }
             Some(_) => {}
             None if self.document == Document::End && !raw.trim().is_empty() => {
-                self.ignored(&range, "what follows the end of the plan");
+                self.report_ignored(&range, "content after the end of the plan");
                 self.stopped = true;
             }
             None => {}
@@ -58,7 +58,7 @@ impl Builder<'_> {
         if is_reference {
             return;
         }
-        // What is in inner tags came with these; around them are only blanks.
+        // If there are inner tags, they contain the name and value; the text around them is only white space.
         if !(data.kind.nests_its_name() && data.first_child.is_some()) {
             if !self_closed {
                 data.value.end = end.start as u32;
@@ -69,16 +69,18 @@ impl Builder<'_> {
             }
             data.text = text;
         }
-        // Of a number with its value in an inner tag that tag has been checked.
+        // For a number whose value is in an inner tag, the number is checked when that tag is closed.
         if !data.kind.nests_its_name() {
             self.check_number(id);
         }
-        if let Some(What::Element(element)) = self.stack.last().map(|open| open.what) {
+        if let Some(OpenKind::Element(element)) = self.stack.last().map(|open| open.what) {
             let is_special = is_special_property(self.properties[id.0 as usize].name.get(self.text));
             self.elements[element.index()].has_special_property |= is_special;
         }
         let above_id = match self.stack.last().map(|open| open.what) {
-            Some(What::Property(above)) if self.properties[above.0 as usize].kind.nests_its_name() => above,
+            Some(OpenKind::Property(above)) if self.properties[above.0 as usize].kind.nests_its_name() => {
+                above
+            }
             _ => return,
         };
         let data = self.properties[id.0 as usize].clone();
@@ -95,7 +97,7 @@ impl Builder<'_> {
         }
     }
 
-    /// JMeter converts these kinds while it loads and refuses the whole plan over a bad one.
+    /// Reports a number that JMeter cannot convert while loading, which makes it reject the whole plan.
     fn check_number(&mut self, id: PropertyId) {
         let data = &self.properties[id.0 as usize];
         let text = data.text.get(self.text);
@@ -114,7 +116,7 @@ impl Builder<'_> {
         self.findings.error(span.offset, span.len, owner, || {
             let finding = Diagnostic::error(
                 "jmx-number",
-                format!("the property {name} is {value}, which is no {what}"),
+                format!("the property {name} is {value}, which is not a {what}"),
             )
             .with_cause("the tag requires a number; JMeter would not load the plan");
             if is_expression {

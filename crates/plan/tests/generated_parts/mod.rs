@@ -12,15 +12,15 @@ const FRAGMENTS: &[&str] = &[
     "?>", "<!DOCTYPE a [", "<!ENTITY e~ 'x'>", "]>", "\r\n", "\0", "é", "text", "${v~}", "%41", "<jmeterTestPlan version='1.0'>",
 ];
 
-/// Most bytes of a plan.
+/// The maximum size of a plan in bytes.
 const BYTES_MAX: usize = 4 << 20;
 
-/// Reads what the bytes choose, with at most so many parts.
+/// Reads the plan that the bytes select, with at most `count_max` parts.
 pub fn check(bytes: &[u8], count_max: usize) {
     let text = Generated::new(bytes, FRAGMENTS, count_max, BYTES_MAX).0.text();
     for text in [format!("<jmeterTestPlan version='1.2'><hashTree>{text}"), text] {
         let (plan, diagnostics) = parse(text.as_bytes(), "many.jmx");
-        assert!(plan.write() == text.as_bytes(), "the bytes are given back");
+        assert!(plan.write() == text.as_bytes(), "the file is written back unchanged");
         assert!(diagnostics.len() <= DIAGNOSTICS_MAX + 2);
         assert!(diagnostics.iter().all(|found| found.message.len() < 1_000));
     }

@@ -6,12 +6,12 @@ use busyhour_plan::{DIAGNOSTICS_MAX, Element, Property, TestPlan, parse};
 /// Reads, walks, edits and writes a plan.
 ///
 /// # Panics
-/// When the reader breaks a promise.
+/// The reader violates one of these properties.
 pub fn check(source: &[u8]) {
     let (mut plan, diagnostics) = parse(source, "any.jmx");
-    assert!(plan.write() == source, "the bytes are given back");
+    assert!(plan.write() == source, "the file is written back unchanged");
     assert!(!plan.is_edited());
-    // One more for those that are not listed, one for the encoding.
+    // One more for the findings that are not listed, one for the encoding.
     assert!(diagnostics.len() <= DIAGNOSTICS_MAX + 2);
     for diagnostic in &diagnostics {
         assert!(!diagnostic.message.is_empty());
@@ -27,7 +27,7 @@ pub fn check(source: &[u8]) {
     check_edits(&mut plan, !has_errors(&diagnostics));
 }
 
-/// All links of the tree are consistent, all spans match the text.
+/// Checks that all links of the tree are consistent and that all spans match the text.
 pub fn check_tree(plan: &TestPlan) {
     let mut next = 0;
     for root in plan.roots() {
@@ -73,7 +73,8 @@ fn check_property(plan: &TestPlan, property: Property<'_>) {
 
 const HARD: &str = " ${a,b}\\ <&>\"' \t]]>\n\u{FC}+%41 ";
 
-/// An edit changes only its own place; in an intact file the value read afterwards is the one that was set.
+/// Checks that an edit changes only its own place; in an undamaged file, reading it again gives the value that was
+/// set.
 fn check_edits(plan: &mut TestPlan, is_sound: bool) {
     let before = plan.source().to_owned();
     let ids: Vec<_> = plan.elements().map(|element| element.id()).step_by(3).take(5).collect();

@@ -1,4 +1,4 @@
-//! The HTTP Raw Request sampler: a text over TCP, and what comes until the other side ends.
+//! The HTTP Raw Request sampler: sends a text over TCP and reads until the peer closes the connection.
 
 use std::any::Any;
 use std::io;
@@ -16,7 +16,7 @@ use tokio::net::TcpStream;
 
 use super::{begin, fail, printed};
 use crate::limits::Received;
-use crate::other::{OtherSampler, Sampling, Visit};
+use crate::other::{OtherSampler, SampleRequest, Sampling};
 use crate::session::Kept;
 use busyhour_program::ElementError;
 
@@ -41,7 +41,7 @@ pub struct RawHttp {
     pub id: StateId,
 }
 
-/// Connections of a user, by sampler; `None`: it is closed, which the plugin does not notice.
+/// Connections of a user, by sampler; `None` if the connection is closed, which the plugin does not notice.
 #[derive(Debug, Default)]
 struct Connections(Vec<(StateId, Option<TcpStream>)>);
 
@@ -56,8 +56,8 @@ impl Kept for Connections {
 }
 
 impl RawHttp {
-    async fn run(&self, visit: Visit<'_>) {
-        let Visit { user, session, label, intended, .. } = visit;
+    async fn run(&self, request: SampleRequest<'_>) {
+        let SampleRequest { user, session, label, intended, .. } = request;
         let call = Call {
             host: self.host.text(user).into_owned(),
             port: parse_int(&self.port.text(user)).unwrap_or(80),
@@ -80,18 +80,18 @@ impl RawHttp {
             Some(None) => Err("java.nio.channels.ClosedChannelException".into()),
             None => call.connect(user).await,
         };
-        let mut kept = None;
+        let mut open_connection = None;
         let exchanged = match connected {
             Ok(mut stream) => {
                 let exchanged = call.exchange(&mut stream, user).await;
-                // A connection that brought nothing, or broke, is closed.
-                kept = Some(stream)
+                // A connection is closed if it broke or received nothing.
+                open_connection = Some(stream)
                     .filter(|_| exchanged.as_ref().is_ok_and(|received| !received.bytes.is_empty()));
                 exchanged
             }
             Err(exception) => Err(exception),
         };
-        connections.0.push((self.id, kept));
+        connections.0.push((self.id, open_connection));
         user.result.times.end = user.now();
         match exchanged {
             Ok(Received { bytes, memory }) => {
@@ -100,9 +100,9 @@ impl RawHttp {
                 if parses {
                     parse(&mut user.result);
                 }
-                // Where nothing is left of it, what came counts.
-                let left = user.result.body.len() as u64;
-                user.result.body_bytes = if left == 0 { received } else { left };
+                // If the parsed body is empty, all received bytes count.
+                let remaining = user.result.body.len() as u64;
+                user.result.body_bytes = if remaining == 0 { received } else { remaining };
             }
             Err(exception) => {
                 fail(user, &exception);
@@ -178,8 +178,8 @@ impl Call {
     }
 }
 
-/// Takes code, message, headers and body from a response, if it begins as one. Of the body the first line (up to CR LF)
-/// is left, as the plugin has it.
+/// Parses code, message, headers and body from a response that begins with a status line. Only the first line of the
+/// body (up to CR LF) is retained, as in the plugin.
 fn parse(result: &mut SampleResult) {
     let text = String::from_utf8_lossy(&result.body).into_owned();
     let Some((status, mut rest)) = next_line(&text) else { return };
@@ -208,7 +208,7 @@ fn parse(result: &mut SampleResult) {
     result.body = body.split("\r\n").next().unwrap_or_default().as_bytes().to_vec();
 }
 
-/// The first line of a text and the rest; `None` if the text is empty.
+/// Returns the first line of a text and the rest; `None` if the text is empty.
 fn next_line(text: &str) -> Option<(&str, &str)> {
     if text.is_empty() {
         return None;
@@ -226,8 +226,8 @@ fn next_line(text: &str) -> Option<(&str, &str)> {
 }
 
 impl OtherSampler for RawHttp {
-    fn sample<'a>(&'a self, visit: Visit<'a>) -> Sampling<'a> {
-        Box::pin(self.run(visit))
+    fn sample<'a>(&'a self, request: SampleRequest<'a>) -> Sampling<'a> {
+        Box::pin(self.run(request))
     }
 }
 
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn responses_are_taken_apart_as_the_plugin_does() {
+    fn responses_are_parsed_as_in_the_plugin() {
         let texts = |code: &str, message: &str, headers: &str, body: &str| {
             (code.to_owned(), message.to_owned(), headers.to_owned(), body.to_owned())
         };

@@ -13,21 +13,21 @@ use tokio::net::UdpSocket;
 
 use super::{begin, fail, printed};
 use crate::hex::{from_hex, hex};
-use crate::other::{OtherSampler, Sampling, Visit};
+use crate::other::{OtherSampler, SampleRequest, Sampling};
 use crate::session::Kept;
 use busyhour_program::ElementError;
 
-/// How a text becomes a packet and a packet a response.
+/// How a text is encoded as a packet, and a packet decoded as a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UdpCoder {
-    /// Text in Windows-1252 goes out, bytes come back as they are.
+    /// The request is encoded in Windows-1252; the response is the received bytes.
     Raw,
-    /// Hexadecimal digits both ways.
+    /// Request and response are hexadecimal digits.
     Hex,
 }
 
 impl UdpCoder {
-    /// The coder of that class; `None`: it needs a JVM.
+    /// Returns the coder for this class; `None` if the class needs a JVM.
     pub fn named(class: &str) -> Option<Self> {
         match class.trim() {
             "" => Some(Self::Raw),
@@ -45,8 +45,8 @@ impl UdpCoder {
                 let mut bytes = Vec::with_capacity(text.len());
                 for character in text.chars() {
                     let mut buffer = [0; 4];
-                    let one = &*character.encode_utf8(&mut buffer);
-                    match encoding_rs::WINDOWS_1252.encode(one) {
+                    let encoded_character = &*character.encode_utf8(&mut buffer);
+                    match encoding_rs::WINDOWS_1252.encode(encoded_character) {
                         (encoded, _, false) => bytes.extend_from_slice(&encoded),
                         _ => bytes.push(b'?'),
                     }
@@ -85,17 +85,17 @@ pub struct Udp {
     pub bind_address: Template,
     /// `bind_port`; empty: any.
     pub bind_port: Template,
-    /// Names this sampler's own socket among a user's.
+    /// Identifies this sampler's socket among those of a user.
     pub id: StateId,
 }
 
-/// Sockets a user has open, by sampler.
+/// The open sockets of a user, by sampler.
 #[derive(Debug, Default)]
 struct Sockets(Vec<(StateId, UdpSocket)>);
 
 impl Kept for Sockets {
     fn visitor_changed(&mut self, _keep_connections: bool) {
-        // An answer that is late for the visitor before is not the next one's.
+        // A late response to the previous visitor must not reach the next one.
         self.0.clear();
     }
 
@@ -105,8 +105,8 @@ impl Kept for Sockets {
 }
 
 impl Udp {
-    async fn run(&self, visit: Visit<'_>) {
-        let Visit { user, session, label, intended, .. } = visit;
+    async fn run(&self, request: SampleRequest<'_>) {
+        let SampleRequest { user, session, label, intended, .. } = request;
         let data = self.data.text(user).into_owned();
         let waits = parse_boolean(&self.waits.text(user));
         let closes = parse_boolean(&self.close.text(user));
@@ -126,8 +126,8 @@ impl Udp {
             Ok(socket) => {
                 user.result.times.connect_ns = user.now().since(user.result.times.start);
                 let exchanged = self.exchange(&socket, &data, waits.then_some(timeout), user).await;
-                // Only reading closes the socket when it goes wrong.
-                let broken = matches!(&exchanged, Err(Broken { reading: true, .. }));
+                // As in the plugin, only a failed read closes the socket.
+                let broken = matches!(&exchanged, Err(ExchangeError { reading: true, .. }));
                 if !closes && !broken {
                     sockets.0.push((self.id, socket));
                 }
@@ -144,15 +144,15 @@ impl Udp {
         user.result.times.end = user.now();
     }
 
-    /// `wait`: whether an answer is waited for, and how long.
+    /// Sends the packet and, if `wait` is not `None`, waits for a response, with an optional timeout.
     async fn exchange(
         &self,
         socket: &UdpSocket,
         data: &str,
         wait: Option<Option<Duration>>,
         user: &mut UserState,
-    ) -> Result<Vec<u8>, Broken> {
-        let sending = |exception: ElementError| Broken { reading: false, exception };
+    ) -> Result<Vec<u8>, ExchangeError> {
+        let sending = |exception: ElementError| ExchangeError { reading: false, exception };
         let packet = self.coder.encode(data).map_err(sending)?;
         if !packet.is_empty() {
             socket.send(&packet).await.map_err(|error| sending(exception(&error).into()))?;
@@ -170,7 +170,7 @@ impl Udp {
                     },
                 };
                 let count = received
-                    .map_err(|error| Broken { reading: true, exception: exception(&error).into() })?;
+                    .map_err(|error| ExchangeError { reading: true, exception: exception(&error).into() })?;
                 buffer.truncate(count);
                 self.coder.decode(buffer)
             }
@@ -180,8 +180,8 @@ impl Udp {
     }
 }
 
-/// What went wrong, and whether it was while an answer was waited for.
-struct Broken {
+/// An exception, and whether it occurred while waiting for the response.
+struct ExchangeError {
     reading: bool,
     exception: ElementError,
 }
@@ -196,7 +196,7 @@ fn exception(error: &io::Error) -> String {
     }
 }
 
-/// Where packets go, and from where.
+/// The remote and local addresses of the packets.
 struct Address {
     host: String,
     port: String,
@@ -216,7 +216,7 @@ impl Address {
     }
 
     async fn open(&self, user: &UserState) -> Result<UdpSocket, ElementError> {
-        // A socket that cannot be had is noticed when it is written to.
+        // In the plugin, a socket that could not be opened causes this exception when it is written to.
         const NO_CHANNEL: &str = "java.lang.NullPointerException: Cannot invoke \
                                   \"java.nio.channels.DatagramChannel.write(java.nio.ByteBuffer)\" because \
                                   \"this.channel\" is null";
@@ -237,8 +237,8 @@ impl Address {
 }
 
 impl OtherSampler for Udp {
-    fn sample<'a>(&'a self, visit: Visit<'a>) -> Sampling<'a> {
-        Box::pin(self.run(visit))
+    fn sample<'a>(&'a self, request: SampleRequest<'a>) -> Sampling<'a> {
+        Box::pin(self.run(request))
     }
 }
 
@@ -247,7 +247,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packets_are_coded_as_the_plugin_codes_them() {
+    fn packets_are_encoded_and_decoded_as_in_the_plugin() {
         assert_eq!(UdpCoder::Raw.encode("aü€\u{4e2d}"), Ok(vec![b'a', 0xfc, 0x80, b'?']));
         assert_eq!(UdpCoder::Hex.encode("00ff"), Ok(vec![0, 255]));
         assert!(UdpCoder::Hex.encode("0").unwrap_err().starts_with("java.lang.IllegalArgumentException: "));

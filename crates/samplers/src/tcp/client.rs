@@ -1,4 +1,4 @@
-//! How a request is written and how the end of a response is found: JMeter's three TCP clients.
+//! JMeter's three TCP clients: they write the request and detect the end of the response.
 
 use std::io;
 use std::time::Duration;
@@ -16,19 +16,19 @@ use crate::limits::{RESPONSE_BYTES_MAX, Received, too_long};
 use crate::other::Interrupt;
 use busyhour_program::ElementError;
 
-/// JMeter's clients.
+/// JMeter's TCP clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TcpClient {
-    /// `TCPClientImpl`: text, until the connection or a byte ends it.
+    /// `TCPClientImpl`: text that ends with the connection or with an end byte.
     Text,
-    /// `BinaryTCPClientImpl`: the same with bytes, written as hexadecimal digits.
+    /// `BinaryTCPClientImpl`: the same for bytes, written as hexadecimal digits.
     Binary,
-    /// `LengthPrefixedBinaryTCPClientImpl`: bytes behind their number.
+    /// `LengthPrefixedBinaryTCPClientImpl`: bytes preceded by their number.
     LengthPrefixed,
 }
 
 impl TcpClient {
-    /// The client of that class, with or without its package.
+    /// Returns the client of this class, with or without its package.
     pub fn named(class: &str) -> Option<Self> {
         let class = class.strip_prefix("org.apache.jmeter.protocol.tcp.sampler.").unwrap_or(class);
         match class {
@@ -40,12 +40,12 @@ impl TcpClient {
     }
 }
 
-/// JMeter's properties of its clients.
+/// JMeter's properties for its TCP clients.
 #[derive(Clone, Copy, Debug)]
 pub struct TcpProperties {
-    /// `tcp.eolByte`; more than a byte: none.
+    /// `tcp.eolByte`; a value that is not a byte means none.
     pub end_of_text: i32,
-    /// `tcp.BinaryTCPClient.eomByte`; more than a byte: none.
+    /// `tcp.BinaryTCPClient.eomByte`; a value that is not a byte means none.
     pub end_of_message: i32,
     /// `tcp.binarylength.prefix.length`: 2 or 4 bytes.
     pub prefix_bytes: usize,
@@ -57,7 +57,7 @@ impl Default for TcpProperties {
     }
 }
 
-/// What came back, and what ended it if that was an exception.
+/// The response, and the exception if one ended it.
 pub(super) struct Exchanged {
     pub(super) text: String,
     /// The share of the text in the memory for all responses.
@@ -74,9 +74,9 @@ impl Exchanged {
         Self::failed(format!("org.apache.jmeter.protocol.tcp.sampler.ReadException: {why}"))
     }
 
-    /// A response that is shown as hexadecimal digits.
+    /// A response as hexadecimal digits.
     fn hexadecimal(mut received: Received, error: Option<String>) -> Self {
-        match received.make_room(3) {
+        match received.reserve(3) {
             Ok(()) => Self { text: hex(&received.bytes), memory: received.memory, error },
             Err(why) => Self::limited(&why),
         }
@@ -87,14 +87,14 @@ fn printed(failure: &Failure) -> String {
     format!("{}: {}", failure.class, failure.message)
 }
 
-/// What was read, and why no more.
+/// The bytes that were read, and the error if one ended reading.
 struct Read {
     received: Received,
     error: Option<io::Error>,
 }
 
 impl TcpClient {
-    /// The byte that ends a response, if there is one; `text` is the sampler's own setting.
+    /// The byte that ends a response, if any; `text` is the sampler's own setting.
     pub(super) fn end_byte(self, text: &str, properties: &TcpProperties) -> Option<u8> {
         let byte = |value: i32| i8::try_from(value).ok().map(i8::cast_unsigned);
         match self {
@@ -105,7 +105,7 @@ impl TcpClient {
         }
     }
 
-    /// Writes the request and reads the response; notes when its first byte came.
+    /// Writes the request and reads the response; records when its first byte arrived.
     pub(super) async fn exchange(
         self,
         stream: &mut TcpStream,
@@ -122,8 +122,9 @@ impl TcpClient {
             }
         };
         // An interrupt closes the connection.
-        let interrupt = &Interrupt::of(user);
-        let written = interrupt.or(stream.write_all(&bytes)).await.unwrap_or_else(|| Err(interrupted()));
+        let interrupt = &Interrupt::for_user(user);
+        let written =
+            interrupt.wait_for(stream.write_all(&bytes)).await.unwrap_or_else(|| Err(interrupted()));
         if let Err(error) = written {
             return Exchanged::failed(printed(&Failure::socket(&error)));
         }
@@ -151,7 +152,7 @@ impl TcpClient {
                     Err(why) => return Exchanged::limited(&why),
                 };
                 let error = error.and_then(|error| match (error.kind(), end) {
-                    // Silence ends a response that nothing else does.
+                    // Without an end byte, a timeout is the regular end of the response.
                     (io::ErrorKind::TimedOut, None) => None,
                     (io::ErrorKind::TimedOut, Some(_)) => Some("Socket timed out while looking for EOM"),
                     _ => Some("Problems while trying to read"),
@@ -202,15 +203,16 @@ async fn read_some(
             },
         }
     };
-    interrupt.or(read).await.unwrap_or_else(|| Err(interrupted()))
+    interrupt.wait_for(read).await.unwrap_or_else(|| Err(interrupted()))
 }
 
-/// Java's error for a socket that another thread has closed.
+/// Java's error for a socket that was closed by another thread.
 fn interrupted() -> io::Error {
     io::Error::other("Socket closed")
 }
 
-/// Reads until the other side ends, a piece ends with the end byte, or something goes wrong. An error: more came than is kept.
+/// Reads until the peer closes the connection, a read ends with the end byte, or an error occurs. Fails if the response
+/// exceeds a limit.
 async fn read(
     stream: &mut TcpStream,
     end: Option<u8>,
@@ -272,7 +274,7 @@ async fn read_prefixed(
     if length > RESPONSE_BYTES_MAX {
         return Exchanged::limited(&too_long());
     }
-    // What the other side promises is not taken up before it comes.
+    // No memory is allocated for the announced length before the bytes arrive.
     let mut message = Received::default();
     let mut buffer = [0; 4096];
     while message.bytes.len() < length {
@@ -306,7 +308,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_are_framed_as_the_client_does() {
+    fn requests_are_framed_as_in_jmeter() {
         let with = |prefix_bytes| TcpProperties { prefix_bytes, ..TcpProperties::default() };
         assert_eq!(TcpClient::Text.request("aü", &with(2)), Ok("aü".as_bytes().to_vec()));
         assert_eq!(TcpClient::Binary.request("00ff", &with(2)), Ok(vec![0, 255]));
@@ -318,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_byte_is_the_samplers_before_the_properties() {
+    fn the_samplers_end_byte_takes_precedence_over_the_properties() {
         let properties = TcpProperties { end_of_text: 10, ..TcpProperties::default() };
         assert_eq!(TcpClient::Text.end_byte("", &properties), Some(10));
         assert_eq!(TcpClient::Text.end_byte("-1", &properties), Some(255));

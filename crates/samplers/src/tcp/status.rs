@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use busyhour_program::result::SampleResult;
 
-/// How a status is found in a response, and what statuses mean.
+/// How a status is found in a response, and the messages of the statuses.
 #[derive(Clone, Debug, Default)]
 pub struct StatusProperties {
     /// `tcp.status.prefix`; empty: there is no status.
@@ -16,8 +16,8 @@ pub struct StatusProperties {
 }
 
 impl StatusProperties {
-    /// Takes code and message from the response if it holds a status. `false`: the status is no number, which Java's
-    /// sampler takes for an error of the connection.
+    /// Takes code and message from a status in the response. Returns `false` if the status is not a number, which
+    /// Java's sampler treats as a connection error.
     pub(super) fn apply(&self, result: &mut SampleResult) -> bool {
         if self.prefix.is_empty() || result.body.is_empty() {
             return true;
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_takes_the_place_of_the_code() {
+    fn a_status_replaces_the_code() {
         let mut properties = StatusProperties { prefix: "S=".into(), suffix: ".".into(), messages: None };
         let texts = |code: &str, message: &str, success| (code.to_owned(), message.to_owned(), success);
         assert_eq!(applied(&properties, "x S=404. y"), texts("404", "No status property file", true));

@@ -1,4 +1,4 @@
-//! The exchange on an open connection: frames sent, and frames received through the filters.
+//! The exchange on an open connection: sends frames, and receives frames through the filters.
 
 use busyhour_limits::files::{UPLOAD_BYTES, read_in_run};
 use busyhour_record::SampleTimes;
@@ -9,65 +9,65 @@ use busyhour_program::result::SampleResult;
 use busyhour_program::user::UserState;
 use rand::Rng as _;
 
-use super::call::{Call, Does, Sent, limit};
+use super::rendered::{SampleAction, SampleSettings, Sent, to_duration};
 use crate::binary;
-use crate::connection::{Connection, Trouble};
+use crate::connection::{Connection, SampleFailure};
 use crate::filter::Prepared;
 use crate::frame::{Frame, Kind};
 use crate::limits::{self, FILTERED_FRAMES_MAX, FRAME_BYTES_MAX};
 use crate::settings::WebSocketSampler;
 
 /// Performs the sampler's action; returns the response frame, if there is one.
-pub(super) async fn exchange(
+pub(super) async fn perform(
     sampler: &WebSocketSampler,
-    call: &Call,
+    settings: &SampleSettings,
     connection: &mut Connection,
     user: &mut UserState,
-) -> Result<Option<Frame>, Trouble> {
-    let reading = Reading { sampler, call };
-    match &call.does {
-        Does::Open => Ok(None),
-        Does::Write(sent) => {
+) -> Result<Option<Frame>, SampleFailure> {
+    let reading = Reading { sampler, settings };
+    match &settings.action {
+        SampleAction::Open => Ok(None),
+        SampleAction::Write(sent) => {
             send(connection, sent, user).await?;
             Ok(None)
         }
-        Does::RequestResponse(sent) => {
+        SampleAction::RequestResponse(sent) => {
             send(connection, sent, user).await?;
             let frame = reading.read(connection, user).await?;
-            let wanted = if sent.binary { Kind::Binary } else { Kind::Text };
-            expect(frame, |frame| frame.kind == wanted).map(Some)
+            let expected = if sent.binary { Kind::Binary } else { Kind::Text };
+            expect(frame, |frame| frame.kind == expected).map(Some)
         }
-        Does::Read { data_type, optional } => {
+        SampleAction::Read { data_type, optional } => {
             let frame = match reading.read(connection, user).await {
-                Err(Trouble::TimedOut) if *optional => return Ok(None),
+                Err(SampleFailure::TimedOut) if *optional => return Ok(None),
                 read => read?,
             };
-            let fits = match data_type.as_str() {
+            let matches_type = match data_type.as_str() {
                 "Text" => frame.kind == Kind::Text,
                 "Binary" => frame.kind == Kind::Binary,
                 "Any" => frame.is_data(),
                 other => {
-                    return Err(Trouble::Thrown(format!(
+                    return Err(SampleFailure::Thrown(format!(
                         "java.lang.IllegalArgumentException: No enum constant \
                          eu.luminis.jmeter.wssampler.SingleReadWebSocketSampler.DataType.{other}"
                     )));
                 }
             };
-            expect(frame, |_| fits).map(Some)
+            expect(frame, |_| matches_type).map(Some)
         }
-        Does::PingPong(kind) if kind == "Pong" => {
+        SampleAction::PingPong(kind) if kind == "Pong" => {
             user.result.sent_bytes = connection.send(Kind::Pong, &[], user.random.random()).await?;
             Ok(None)
         }
-        Does::PingPong(_) => {
+        SampleAction::PingPong(_) => {
             user.result.sent_bytes = connection.send(Kind::Ping, &[], user.random.random()).await?;
             let frame = reading.read(connection, user).await?;
             expect(frame, |frame| frame.kind == Kind::Pong).map(Some)
         }
-        Does::Close(status) => {
+        SampleAction::Close(status) => {
             const REASON: &str = "sampler requested close";
             let Ok(code) = status.parse::<i32>() else {
-                return Err(Trouble::Thrown(format!(
+                return Err(SampleFailure::Thrown(format!(
                     "java.lang.NumberFormatException: For input string: \"{status}\""
                 )));
             };
@@ -82,23 +82,24 @@ pub(super) async fn exchange(
     }
 }
 
-fn expect(frame: Frame, fits: impl Fn(&Frame) -> bool) -> Result<Frame, Trouble> {
-    if fits(&frame) { Ok(frame) } else { Err(Trouble::Unexpected(frame)) }
+fn expect(frame: Frame, is_expected: impl Fn(&Frame) -> bool) -> Result<Frame, SampleFailure> {
+    if is_expected(&frame) { Ok(frame) } else { Err(SampleFailure::Unexpected(frame)) }
 }
 
-async fn send(connection: &mut Connection, sent: &Sent, user: &mut UserState) -> Result<(), Trouble> {
+async fn send(connection: &mut Connection, sent: &Sent, user: &mut UserState) -> Result<(), SampleFailure> {
     let file = match &sent.file {
         Some(path) => Some(read_file(path)?),
         None => None,
     };
-    let (kind, payload, shown) = match (sent.binary, file) {
+    let (kind, payload, printed) = match (sent.binary, file) {
         (true, Some(bytes)) => {
-            let shown = binary::shown(&bytes, 100, "...");
-            (Kind::Binary, bytes, shown)
+            let printed = binary::format_bytes(&bytes, 100, "...");
+            (Kind::Binary, bytes, printed)
         }
         (true, None) => {
-            let bytes = binary::parse(&sent.text)
-                .map_err(|()| Trouble::Unsendable(format!("Request data is not binary: {}", sent.text)))?;
+            let bytes = binary::parse(&sent.text).map_err(|()| {
+                SampleFailure::Unsendable(format!("Request data is not binary: {}", sent.text))
+            })?;
             (Kind::Binary, bytes, sent.text.clone())
         }
         (false, bytes) => {
@@ -109,7 +110,7 @@ async fn send(connection: &mut Connection, sent: &Sent, user: &mut UserState) ->
     };
     let data = &mut user.result.request_data;
     data.push_str("\nRequest data:\n");
-    data.push_str(&shown);
+    data.push_str(&printed);
     data.push('\n');
     user.result.sent_bytes = connection.send(kind, &payload, user.random.random()).await?;
     Ok(())
@@ -119,28 +120,28 @@ fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The whole of a file that is to be sent; files of requests are small, and rare.
-fn read_file(path: &str) -> Result<Vec<u8>, Trouble> {
+/// Reads a file to be sent; such files are small, and rare.
+fn read_file(path: &str) -> Result<Vec<u8>, SampleFailure> {
     read_in_run(Path::new(path), UPLOAD_BYTES).map_err(|error| {
         let why = match error.kind() {
             io::ErrorKind::NotFound => format!("file '{path}' not found"),
             io::ErrorKind::PermissionDenied => format!("file '{path}' not readable"),
-            _ => return Trouble::Io(error.to_string()),
+            _ => return SampleFailure::Io(error.to_string()),
         };
-        Trouble::Unsendable(format!("Request data cannot be loaded, {why}"))
+        SampleFailure::Unsendable(format!("Request data cannot be loaded, {why}"))
     })
 }
 
-/// What one sample has received through filters.
+/// The frames that one sample has received through filters.
 #[derive(Default)]
-struct Received {
+struct ReceivedCount {
     frames: u32,
     bytes: u64,
 }
 
-impl Received {
-    /// Counts a frame. A server that exceeds a limit loses its connection.
-    fn count(&mut self, frame: &Frame, connection: &mut Connection) -> Result<(), Trouble> {
+impl ReceivedCount {
+    /// Counts a frame; closes the connection if the server exceeds a limit.
+    fn count(&mut self, frame: &Frame, connection: &mut Connection) -> Result<(), SampleFailure> {
         self.frames += 1;
         self.bytes += frame.size;
         let exceeded = if self.bytes > FRAME_BYTES_MAX {
@@ -155,50 +156,51 @@ impl Received {
     }
 }
 
-/// Receives through the filters.
+/// Receives frames through the filters.
 struct Reading<'a> {
     sampler: &'a WebSocketSampler,
-    call: &'a Call,
+    settings: &'a SampleSettings,
 }
 
 impl Reading<'_> {
-    async fn read(&self, connection: &mut Connection, user: &mut UserState) -> Result<Frame, Trouble> {
-        let filters = match &self.call.filters {
+    async fn read(&self, connection: &mut Connection, user: &mut UserState) -> Result<Frame, SampleFailure> {
+        let filters = match &self.settings.filters {
             Ok(filters) => filters,
-            Err(exception) => return Err(Trouble::Thrown(exception.to_string())),
+            Err(exception) => return Err(SampleFailure::Thrown(exception.to_string())),
         };
         if filters.is_empty() {
-            return connection.receive(self.call.read_timeout).await;
+            return connection.receive(self.settings.read_timeout).await;
         }
-        // A filter reads frames from the next one, the last from the connection; each has its caller's remaining time.
-        let mut left: Vec<i32> = vec![self.call.read_timeout_ms; filters.len()];
-        let mut begun = vec![user.now(); filters.len()];
-        let mut all = Received::default();
+        // Each filter reads frames from the next one, and the last one from the connection. The timeout of each is the
+        // remaining time of its caller.
+        let mut left: Vec<i32> = vec![self.settings.read_timeout_ms; filters.len()];
+        let mut started = vec![user.now(); filters.len()];
+        let mut all = ReceivedCount::default();
         loop {
             let innermost = filters.len() - 1;
-            let next = connection.receive(limit(left[innermost])).await?;
+            let next = connection.receive(to_duration(left[innermost])).await?;
             all.count(&next, connection)?;
             let mut frame = Some(next);
             for at in (0..filters.len()).rev() {
                 let Some(received) = frame.take() else { break };
-                let started = begun[at];
-                let spent = user.now().since(started) / 1_000_000;
-                let taken = filters[at].takes(&received);
-                if taken {
-                    self.discard(&filters[at], &received, started, connection, user).await?;
+                let start = started[at];
+                let spent = user.now().since(start) / 1_000_000;
+                let is_discarded = filters[at].discards(&received);
+                if is_discarded {
+                    self.discard(&filters[at], &received, start, connection, user).await?;
                 }
                 let spent = i32::try_from(spent).unwrap_or(i32::MAX);
                 if spent >= left[at] {
-                    return Err(Trouble::TimedOut);
+                    return Err(SampleFailure::TimedOut);
                 }
                 left[at] -= spent;
-                begun[at] = user.now();
-                if taken {
-                    // The filters inside start again with the time left here.
+                started[at] = user.now();
+                if is_discarded {
+                    // The inner filters start again with the time that remains here.
                     let rest = left[at];
                     for inner in at + 1..filters.len() {
                         left[inner] = rest;
-                        begun[inner] = begun[at];
+                        started[inner] = started[at];
                     }
                 } else {
                     frame = Some(received);
@@ -210,7 +212,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Records a frame that a filter took, and replies to it if the filter does.
+    /// Records a discarded frame, and responds to it if the filter does so.
     async fn discard(
         &self,
         filter: &Prepared,
@@ -218,7 +220,7 @@ impl Reading<'_> {
         started: busyhour_record::Nanos,
         connection: &mut Connection,
         user: &mut UserState,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), SampleFailure> {
         let end = user.now();
         let mut sent = 0;
         if filter.replies_to(frame) {
@@ -233,7 +235,7 @@ impl Reading<'_> {
                 result.sent_bytes += sent;
             }
         }
-        // Named by its place, as all results inside others; the filter's name is lost.
+        // The label is a number like that of all sub-results; the filter's name is not used.
         let label = format!("{}-{}", result.label, result.sub_results.len());
         let message = format!("Received {frame}");
         let data = if frame.is_data() { frame.payload.clone() } else { Vec::new() };

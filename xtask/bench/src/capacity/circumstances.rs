@@ -1,22 +1,22 @@
-//! What the processors of the machine did during a run.
+//! The CPU usage of the machine during a run.
 
 use anyhow::Result;
 
 use crate::machine;
 use crate::process::{self, Running};
 
-/// What the processors did during a run, as shares of its time.
+/// The CPU usage during a run, in shares of its duration.
 #[derive(Debug, Clone, Copy)]
 pub struct Circumstances {
-    /// CPU of the generator, start-up included: 1 is all of its core.
+    /// The CPU time of the generator, including its start: 1 is one full core.
     pub generator: f64,
-    /// What the host took from all cores of this machine together: 1 is as much as one core.
+    /// The CPU time that the hypervisor stole from all cores of this machine: 1 is one full core.
     pub steal: Option<f64>,
-    /// What other processes of this machine used, the bench and the kernel among them: 1 is as much as one core.
+    /// The CPU time of other processes on this machine, including the bench and the kernel: 1 is one full core.
     pub others: Option<f64>,
 }
 
-/// CPU seconds up to a moment: of the host, of all processes and the host, of the shop.
+/// CPU seconds until a point in time: stolen by the hypervisor, of all processes including steal, of the shop.
 #[derive(Debug, Clone, Copy)]
 pub struct CpuTimes {
     steal_s: Option<f64>,
@@ -25,16 +25,16 @@ pub struct CpuTimes {
 }
 
 impl CpuTimes {
-    /// The times until now.
+    /// Reads the current CPU times.
     ///
     /// # Errors
-    /// Fails when the shop has ended.
+    /// The shop has terminated.
     pub fn now(shop: &Running) -> Result<CpuTimes> {
         let shop_s = process::cpu_s(shop.pid())?;
         Ok(CpuTimes { steal_s: machine::steal_s(), busy_s: machine::busy_s(), shop_s })
     }
 
-    /// From then on, with a generator that used so much.
+    /// The CPU usage since `before`, if the generator used `generator_s` seconds.
     pub fn since(&self, before: &CpuTimes, generator_s: f64, seconds: f64) -> Circumstances {
         let between = |after: Option<f64>, before: Option<f64>| Some(after? - before?);
         let steal_s = between(self.steal_s, before.steal_s);
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_that_no_process_of_the_bench_used_is_of_others() {
+    fn cpu_time_outside_of_the_bench_belongs_to_others() {
         let before = CpuTimes { steal_s: Some(1.0), busy_s: Some(10.0), shop_s: 3.0 };
         let after = CpuTimes { steal_s: Some(1.5), busy_s: Some(20.0), shop_s: 8.0 };
         let found = after.since(&before, 2.5, 10.0);

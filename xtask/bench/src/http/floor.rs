@@ -1,8 +1,8 @@
-//! The floor below the ticket workload: a bare loop that sends and receives the same mix of bytes and does nothing
-//! else. What a generator uses beyond it, it uses for being a generator.
+//! The lower bound for the ticket workload: a bare loop that sends and receives the same mix of bytes and does nothing
+//! else. The difference is the cost of the generator.
 //!
-//! Each exchange is one row of a result file: so many bytes sent, so many received, on a connection that is kept or
-//! made for it. Client and server know the lengths, so that neither parses anything.
+//! Each exchange corresponds to one row of a result file: the sizes of request and response, and whether it uses a new
+//! connection. Client and server know the sizes, so that neither parses anything.
 
 use std::collections::HashMap;
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -15,13 +15,13 @@ use anyhow::{Context as _, Result, bail, ensure};
 use rustix::event::epoll;
 use xtask_common::results;
 
-/// The word by which this program starts itself as the client.
+/// The subcommand with which this program starts itself as the client.
 pub const CLIENT: &str = "floor-client";
 
-/// A request begins with the length of its answer, in so many digits, and its own length.
+/// The length of a request's head: the size of the response and the size of the request, in decimal digits.
 const HEAD: usize = 20;
 
-/// One request and its answer.
+/// A request and its response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Exchange {
     sent: usize,
@@ -29,18 +29,18 @@ struct Exchange {
     fresh: bool,
 }
 
-/// Writes down the exchanges of a result file, one a line; returns how many.
+/// Writes the exchanges of a result file, one per line; returns their number.
 pub fn write_mix(rows: &Path, is_fresh: fn(&str) -> bool, mix: &Path) -> Result<usize> {
     let mut text = String::new();
     let mut count = 0;
     results::each_row(rows, |row| {
-        // A failure without an answer moved no bytes.
+        // Failures without a response transferred no bytes.
         if row.sent >= HEAD && row.received > 0 {
             text += &format!("{} {} {}\n", row.sent, row.received, u8::from(is_fresh(&row.label)));
             count += 1;
         }
     })?;
-    ensure!(count > 0, "the result file holds no exchange");
+    ensure!(count > 0, "the result file contains no exchange");
     std::fs::write(mix, text)?;
     Ok(count)
 }
@@ -49,7 +49,7 @@ fn read_mix(path: &Path) -> Result<Vec<Exchange>> {
     let text = std::fs::read_to_string(path)?;
     let exchange = |line: &str| {
         let mut numbers = line.split(' ').map(str::parse);
-        let mut next = || numbers.next().context("a short line")?.context("not a number");
+        let mut next = || numbers.next().context("incomplete line")?.context("not a number");
         Ok(Exchange { sent: next()?, received: next()?, fresh: next()? != 0 })
     };
     text.lines().map(exchange).collect()
@@ -61,14 +61,14 @@ pub fn serve() -> Result<u16> {
     let port = listener.local_addr()?.port();
     std::thread::spawn(move || {
         for connection in listener.incoming().flatten() {
-            // A client that goes away ends its thread.
-            std::thread::spawn(move || answer(connection));
+            // The thread ends when the client disconnects.
+            std::thread::spawn(move || respond(connection));
         }
     });
     Ok(port)
 }
 
-fn answer(mut connection: TcpStream) -> std::io::Result<()> {
+fn respond(mut connection: TcpStream) -> std::io::Result<()> {
     connection.set_nodelay(true)?;
     let mut body = vec![b'x'; 1 << 20];
     let mut request = vec![0; 1 << 20];
@@ -85,7 +85,7 @@ fn answer(mut connection: TcpStream) -> std::io::Result<()> {
         if have < sent {
             continue;
         }
-        // One exchange at a time, so nothing follows the request.
+        // Exchanges are sequential, so that no bytes follow the request.
         have = 0;
         if body.len() < received {
             body.resize(received, b'x');
@@ -103,7 +103,7 @@ fn lengths(head: &[u8]) -> Option<(usize, usize)> {
     Some((received.parse().ok()?, sent.parse().ok()?))
 }
 
-/// Arguments of the client.
+/// The arguments of the client.
 #[derive(Debug, clap::Args)]
 pub struct Client {
     /// Port of the server
@@ -117,24 +117,24 @@ pub struct Client {
 }
 
 impl Client {
-    /// Repeats the exchanges of the file until the time is over, and prints how many it made.
+    /// Repeats the exchanges of the file until the time is over, and prints their number.
     ///
     /// # Errors
-    /// Fails when the file cannot be read or a connection fails.
+    /// The file cannot be read, or a connection fails.
     pub fn run(&self) -> Result<()> {
         let mix = read_mix(&self.mix)?;
-        println!("{}", go(self.port, &mix, self.connections, Duration::from_secs(self.seconds))?);
+        println!("{}", run_exchanges(self.port, &mix, self.connections, Duration::from_secs(self.seconds))?);
         Ok(())
     }
 }
 
-/// A connection and what it still waits for.
-struct Line {
+/// A connection, and the number of response bytes that are still missing.
+struct Connection {
     stream: TcpStream,
     missing: usize,
 }
 
-fn go(port: u16, mix: &[Exchange], connections: u64, run: Duration) -> Result<u64> {
+fn run_exchanges(port: u16, mix: &[Exchange], connections: u64, run: Duration) -> Result<u64> {
     let poll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     let connect = |number: u64| -> Result<TcpStream> {
         let stream = TcpStream::connect(("127.0.0.1", port))?;
@@ -151,26 +151,26 @@ fn go(port: u16, mix: &[Exchange], connections: u64, run: Duration) -> Result<u6
     let longest = mix.iter().map(|exchange| exchange.sent).max().unwrap_or(HEAD);
     let mut request = vec![b'x'; longest];
     let mut next = mix.iter().cycle();
-    // A whole image fits, so that it is read in as few calls as its arrival allows.
+    // Large enough for a complete image, so that it is read with as few calls as possible.
     let mut buffer = vec![0; 256 * 1024];
-    let mut lines: HashMap<u64, Line> = HashMap::new();
-    let mut send = |line: &mut Option<Line>, number: u64| -> Result<()> {
+    let mut active: HashMap<u64, Connection> = HashMap::new();
+    let mut send = |connection: &mut Option<Connection>, number: u64| -> Result<()> {
         let exchange = *next.next().context("an empty mix")?;
-        // Dropping a connection closes it and takes it out of the poll.
-        let kept = line.take().filter(|_| !exchange.fresh);
-        let mut stream = match kept {
-            Some(line) => line.stream,
+        // Dropping a connection closes it and removes it from the poll.
+        let reused = connection.take().filter(|_| !exchange.fresh);
+        let mut stream = match reused {
+            Some(connection) => connection.stream,
             None => connect(number)?,
         };
         request[..HEAD].copy_from_slice(head(exchange).as_bytes());
         stream.write_all(&request[..exchange.sent])?;
-        *line = Some(Line { stream, missing: exchange.received });
+        *connection = Some(Connection { stream, missing: exchange.received });
         Ok(())
     };
     for number in 0..connections {
-        let mut line = None;
-        send(&mut line, number)?;
-        lines.extend(line.map(|line| (number, line)));
+        let mut connection = None;
+        send(&mut connection, number)?;
+        active.extend(connection.map(|connection| (number, connection)));
     }
     let end = Instant::now() + run;
     let mut done = 0;
@@ -180,26 +180,26 @@ fn go(port: u16, mix: &[Exchange], connections: u64, run: Duration) -> Result<u6
         epoll::wait(&poll, rustix::buffer::spare_capacity(&mut events), None)?;
         for event in &events {
             let number = event.data.u64();
-            let Some(mut line) = lines.remove(&number) else { continue };
-            if receive(&mut line, &mut buffer)? {
+            let Some(mut connection) = active.remove(&number) else { continue };
+            if receive(&mut connection, &mut buffer)? {
                 done += 1;
-                let mut free = Some(line);
+                let mut free = Some(connection);
                 send(&mut free, number)?;
-                lines.extend(free.map(|line| (number, line)));
+                active.extend(free.map(|connection| (number, connection)));
             } else {
-                lines.insert(number, line);
+                active.insert(number, connection);
             }
         }
     }
     Ok(done)
 }
 
-/// Reads what there is; whether the answer is whole.
-fn receive(line: &mut Line, buffer: &mut [u8]) -> Result<bool> {
-    while line.missing > 0 {
-        match line.stream.read(buffer) {
+/// Reads the available bytes; returns whether the response is complete.
+fn receive(connection: &mut Connection, buffer: &mut [u8]) -> Result<bool> {
+    while connection.missing > 0 {
+        match connection.stream.read(buffer) {
             Ok(0) => bail!("the server closed a connection"),
-            Ok(read) => line.missing -= read,
+            Ok(read) => connection.missing -= read,
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(false),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error.into()),
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_head_is_read_back() {
+    fn heads_are_parsed() {
         let exchange = Exchange { sent: 321, received: 193_000, fresh: true };
         assert_eq!(head(exchange).len(), HEAD);
         assert_eq!(lengths(head(exchange).as_bytes()), Some((193_000, 321)));
@@ -221,15 +221,15 @@ mod tests {
     }
 
     #[test]
-    fn exchanges_go_round() {
+    fn exchanges_are_repeated() {
         let port = serve().unwrap();
         let mix = [(100, 193_000, false), (20, 1, true), (5_000, 41_711, true)]
             .map(|(sent, received, fresh)| Exchange { sent, received, fresh });
-        assert!(go(port, &mix, 3, Duration::from_millis(50)).unwrap() > 0);
+        assert!(run_exchanges(port, &mix, 3, Duration::from_millis(50)).unwrap() > 0);
     }
 
     #[test]
-    fn a_mix_is_written_and_read() {
+    fn mixes_are_written_and_read() {
         let folder = tempfile::tempdir().unwrap();
         let (rows, mix) = (folder.path().join("rows"), folder.path().join("mix"));
         std::fs::write(

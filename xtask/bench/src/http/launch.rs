@@ -1,4 +1,4 @@
-//! From the start of the process to the first byte of its first request.
+//! The time from the start of the process to the first byte of its first request.
 
 use std::io::Read as _;
 use std::net::TcpListener;
@@ -13,18 +13,18 @@ use super::peers::{self, Peer};
 use super::setup::Bench;
 use crate::process;
 
-/// Starts of each generator; JMeter takes seconds for one.
+/// The number of starts of each generator; a start of JMeter takes seconds.
 const STARTS: usize = 20;
-const STARTS_OF_JMETER: usize = 5;
+const JMETER_STARTS: usize = 5;
 
-/// Measures and prints.
+/// Runs the section and prints the results.
 pub fn run(bench: &Bench) -> Result<()> {
     println!("\n## Launch to first request, median\n");
     let mut table = Table::new(&["generator", "starts", "ms", "fastest", "slowest"]);
     let mut add = |name: &str, starts: usize, command: &dyn Fn(u16) -> Result<Command>| -> Result<()> {
         let mut times = Vec::new();
         for _ in 0..starts {
-            times.push(once(bench, command)?.as_secs_f64() * 1_000.0);
+            times.push(measure_start(bench, command)?.as_secs_f64() * 1_000.0);
         }
         let fastest = times.iter().copied().fold(f64::INFINITY, f64::min);
         let slowest = times.iter().copied().fold(0.0, f64::max);
@@ -42,8 +42,8 @@ pub fn run(bench: &Bench) -> Result<()> {
             Ok(peers::wrk(wrk, 1, Duration::from_secs(10), &format!("http://127.0.0.1:{port}/")))
         })?;
     }
-    for peer in Peer::present(bench) {
-        let starts = if peer == Peer::JMeter { STARTS_OF_JMETER } else { STARTS };
+    for peer in Peer::available(bench) {
+        let starts = if peer == Peer::JMeter { JMETER_STARTS } else { STARTS };
         add(peer.name(), starts, &|port| {
             let properties = [
                 ("HOST", "127.0.0.1".to_owned()),
@@ -58,35 +58,35 @@ pub fn run(bench: &Bench) -> Result<()> {
     Ok(())
 }
 
-/// One start. wrk opens its connection and writes at once, so the first byte is what is timed for everyone.
-fn once(bench: &Bench, command: &dyn Fn(u16) -> Result<Command>) -> Result<Duration> {
+/// Measures one start. The time ends with the first byte, because wrk writes immediately after connecting.
+fn measure_start(bench: &Bench, command: &dyn Fn(u16) -> Result<Command>) -> Result<Duration> {
     let listener = TcpListener::bind(("127.0.0.1", 0))?;
     let command = command(listener.local_addr()?.port())?;
     let log = bench.work.path().join("launch.log");
     let before = Instant::now();
     let child = process::start(command, bench.cores.generator, &bench.cores, &log)?;
-    let first = first_byte(listener, Duration::from_secs(30));
+    let first = wait_for_first_byte(listener, Duration::from_secs(30));
     let elapsed = before.elapsed();
     drop(child);
     first.with_context(|| tail(&log))?;
     Ok(elapsed)
 }
 
-/// Waits for a byte; a generator may probe with a connection on which nothing follows.
-fn first_byte(listener: TcpListener, patience: Duration) -> Result<()> {
-    let (seen, when_seen) = std::sync::mpsc::channel();
+/// Waits for a byte; a generator may first open a connection without sending anything.
+fn wait_for_first_byte(listener: TcpListener, timeout: Duration) -> Result<()> {
+    let (sender, received) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let mut open = Vec::new();
         for connection in listener.incoming() {
             let Ok(mut connection) = connection else { return };
             let mut byte = [0];
             if matches!(connection.read(&mut byte), Ok(1)) {
-                // After the timeout nothing listens any more.
-                let _ = seen.send(());
+                // After the timeout, the receiver no longer exists.
+                let _ = sender.send(());
                 return;
             }
             open.push(connection);
         }
     });
-    when_seen.recv_timeout(patience).context("no request within 30 s")
+    received.recv_timeout(timeout).context("no request within 30 s")
 }

@@ -1,4 +1,4 @@
-//! nginx as the server: fixed bodies from memory, one process, every request counted.
+//! nginx as the server: one process that serves fixed bodies from memory and counts all requests.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -12,7 +12,7 @@ use xtask_common::process::free_port;
 use super::setup::Bench;
 use crate::process::{self, Running};
 
-/// Its protocol.
+/// The protocol of requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
     /// Plain HTTP.
@@ -28,69 +28,71 @@ pub struct Nginx {
     pub port: u16,
     /// The port of HTTPS.
     pub tls_port: u16,
-    /// Number of requests of this bench for the count; the count includes them.
-    asked: u64,
+    /// The number of requests by which this bench read the count; the count includes them.
+    count_requests: u64,
     _server: Running,
 }
 
-/// The path of a body of so many bytes; a query may follow.
+/// The path of a body of this size; a query may follow.
 pub fn body_path(bytes: usize) -> String {
     format!("/body{bytes}")
 }
 
-/// The sizes of the bodies it serves.
+/// The sizes of the served bodies.
 pub const BODIES: [usize; 2] = [100, 4096];
 
 impl Nginx {
-    /// Starts it on the server's core.
+    /// Starts nginx on the server's core.
     pub fn start(bench: &Bench) -> Result<Self> {
         let program = bench.nginx.as_ref().context("nginx is missing")?;
         let folder = bench.work.path().join("nginx");
         fs::create_dir_all(&folder)?;
         let (port, tls_port) = (free_port()?, free_port()?);
-        certificate(&folder)?;
+        create_certificate(&folder)?;
         fs::write(folder.join("nginx.conf"), configuration(port, tls_port))?;
         let mut command = Command::new(program);
         command.arg("-p").arg(&folder).args(["-c", "nginx.conf", "-e", "error.log"]);
         let server = process::serve(command, &bench.cores, &folder.join("output.log"), port)?;
-        Ok(Self { port, tls_port, asked: 0, _server: server })
+        Ok(Self { port, tls_port, count_requests: 0, _server: server })
     }
 
-    /// How many requests it has answered, without those of this question.
+    /// The number of handled requests, without those that read the count.
     pub fn requests(&mut self) -> Result<u64> {
         let mut connection = TcpStream::connect(("127.0.0.1", self.port))?;
         connection.write_all(b"GET /count HTTP/1.0\r\n\r\n")?;
-        let mut answer = String::new();
-        connection.read_to_string(&mut answer)?;
-        self.asked += 1;
-        let count = counted(&answer).with_context(|| format!("nginx counts no requests: {answer}"))?;
-        Ok(count.saturating_sub(self.asked))
+        let mut response = String::new();
+        connection.read_to_string(&mut response)?;
+        self.count_requests += 1;
+        let count = parse_count(&response)
+            .with_context(|| format!("nginx returned no count of requests: {response}"))?;
+        Ok(count.saturating_sub(self.count_requests))
     }
 }
 
 /// The third number of the line below `server accepts handled requests`.
-fn counted(answer: &str) -> Option<u64> {
-    let mut lines = answer.lines();
+fn parse_count(response: &str) -> Option<u64> {
+    let mut lines = response.lines();
     lines.find(|line| line.starts_with("server accepts handled requests"))?;
     lines.next()?.split_whitespace().nth(2)?.parse().ok()
 }
 
-fn certificate(folder: &Path) -> Result<()> {
+fn create_certificate(folder: &Path) -> Result<()> {
     let output = Command::new("openssl")
         .args(["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "30", "-subj", "/CN=127.0.0.1"])
         .args(["-keyout", "key.pem", "-out", "certificate.pem"])
         .current_dir(folder)
         .output()
-        .context("openssl is missing; it makes the server's certificate")?;
+        .context("openssl is missing; the server's certificate is created with it")?;
     ensure!(output.status.success(), "openssl failed:\n{}", String::from_utf8_lossy(&output.stderr));
     Ok(())
 }
 
-/// One process that serves from memory: what the server costs must not blur what the generator costs.
+/// The configuration of one process that serves from memory, so that the cost of the server does not affect the cost of
+/// the generator.
 fn configuration(port: u16, tls_port: u16) -> String {
     let mut bodies = String::new();
     for bytes in BODIES {
-        // A parameter of the configuration must be shorter than 4 KiB, so a body is made of equal parts.
+        // A parameter of the configuration must be shorter than 4 KiB, so that a body consists of equal parts.
         let parts = bytes.div_ceil(1024);
         let (part, body) = ("x".repeat(bytes / parts), "$part".repeat(parts));
         bodies += &format!(
@@ -122,8 +124,8 @@ mod tests {
 
     #[test]
     fn the_count_of_requests_is_the_third_number() {
-        let answer = "HTTP/1.1 200 OK\r\n\r\nActive connections: 1 \nserver accepts handled requests\n 5 6 77 \nReading: 0\n";
-        assert_eq!(counted(answer), Some(77));
-        assert_eq!(counted("404"), None);
+        let response = "HTTP/1.1 200 OK\r\n\r\nActive connections: 1 \nserver accepts handled requests\n 5 6 77 \nReading: 0\n";
+        assert_eq!(parse_count(response), Some(77));
+        assert_eq!(parse_count("404"), None);
     }
 }

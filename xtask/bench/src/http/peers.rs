@@ -1,4 +1,4 @@
-//! The generators under comparison, and their command lines for the same work.
+//! The compared generators, and their command lines for the same load.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,27 +17,27 @@ pub enum Peer {
     JMeter,
 }
 
-/// A run that was prepared: its command and the file its rows go to.
+/// A prepared run.
 #[derive(Debug)]
 pub struct Prepared {
     /// Starts the generator in a separate directory.
     pub command: Command,
     /// JMeter's result file.
     pub rows: PathBuf,
-    /// What the generator prints.
+    /// The output of the generator.
     pub log: PathBuf,
 }
 
 impl Peer {
-    /// The peers that are there, the one under test first.
-    pub fn present(bench: &Bench) -> Vec<Self> {
+    /// The available generators, Busyhour first.
+    pub fn available(bench: &Bench) -> Vec<Self> {
         let mut peers = Vec::new();
         peers.extend(bench.busyhour.is_some().then_some(Self::Busyhour));
         peers.extend(bench.jmeter.is_some().then_some(Self::JMeter));
         peers
     }
 
-    /// Its name in tables.
+    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Self::Busyhour => "Busyhour",
@@ -45,23 +45,23 @@ impl Peer {
         }
     }
 
-    /// How long a run is.
-    pub fn run(self, bench: &Bench) -> Duration {
+    /// The duration of a run.
+    pub fn run_duration(self, bench: &Bench) -> Duration {
         match self {
             Self::Busyhour => bench.options.run(),
             Self::JMeter => bench.options.jmeter_run(),
         }
     }
 
-    /// From when on a run is steady: a virtual machine compiles what runs often, for ten seconds and more.
+    /// The time after which a run is steady: the JVM compiles hot code for ten seconds and more.
     pub fn warm_after(self, bench: &Bench) -> Duration {
         match self {
             Self::Busyhour => Duration::from_secs(1),
-            Self::JMeter => self.run(bench) / 2,
+            Self::JMeter => self.run_duration(bench) / 2,
         }
     }
 
-    /// The same command line for both, with all that a plan's user gets: results are written to disk.
+    /// Prepares a run with the same command line for both generators, which write results to disk as for any user.
     pub fn prepare(self, bench: &Bench, plan: &Path, properties: &[(&str, String)]) -> Result<Prepared> {
         let folder = tempfile::tempdir_in(bench.work.path())?.keep();
         let mut command = match self {
@@ -81,7 +81,7 @@ impl Peer {
     }
 }
 
-/// wrk with so many connections for so long.
+/// The command of wrk with this number of connections and duration.
 pub fn wrk(program: &Path, connections: usize, run: Duration, url: &str) -> Command {
     let mut command = Command::new(program);
     command.args(["-t1", &format!("-c{connections}"), &format!("-d{}s", run.as_secs()), url]);

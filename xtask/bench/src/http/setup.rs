@@ -1,4 +1,4 @@
-//! What the sections of the bench share: options, cores, programs.
+//! The shared setup of the sections: options, cores, programs.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use xtask_common::project;
 use crate::machine::{self, Cores};
 use crate::options::Program;
 
-/// What is compared.
+/// A section of the bench.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Section {
     /// One request, repeated on 64 connections.
@@ -23,7 +23,7 @@ pub enum Section {
     Ticket,
 }
 
-/// A generator that can be left out.
+/// A generator that can be excluded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Generator {
     /// wrk.
@@ -34,13 +34,13 @@ pub enum Generator {
     Busyhour,
 }
 
-/// Options of `http`.
+/// The options of `http`.
 #[derive(Debug, clap::Args)]
 pub struct Options {
     /// Section to measure; repeat it for several (default: all)
     #[arg(long, value_name = "SECTION")]
     pub only: Vec<Section>,
-    /// Generator to leave out; repeat it for several
+    /// Generator to exclude; repeat it for several
     #[arg(long, value_name = "GENERATOR")]
     without: Vec<Generator>,
     /// The program to measure.
@@ -58,17 +58,17 @@ pub struct Options {
 }
 
 impl Options {
-    /// Whether a section is to be measured.
-    pub fn wants(&self, section: Section) -> bool {
+    /// Whether a section is selected.
+    pub fn includes(&self, section: Section) -> bool {
         self.only.is_empty() || self.only.contains(&section)
     }
 
-    /// Length of a run of wrk and Busyhour.
+    /// The duration of a run of wrk and Busyhour.
     pub fn run(&self) -> Duration {
         Duration::from_secs(self.seconds)
     }
 
-    /// Length of a run of JMeter.
+    /// The duration of a run of JMeter.
     pub fn jmeter_run(&self) -> Duration {
         Duration::from_secs(self.jmeter_seconds)
     }
@@ -78,18 +78,18 @@ impl Options {
     }
 }
 
-/// Options, cores and programs.
+/// The options, cores and programs of the bench.
 #[derive(Debug)]
 pub struct Bench {
     /// The options.
     pub options: Options,
     /// A folder for the runs.
     pub work: tempfile::TempDir,
-    /// Which core does what.
+    /// The assignment of cores.
     pub cores: Cores,
     /// wrk, if it is used.
     pub wrk: Option<PathBuf>,
-    /// The server of two sections.
+    /// nginx, if a section uses it.
     pub nginx: Option<PathBuf>,
     /// JMeter, if it is used.
     pub jmeter: Option<JMeter>,
@@ -98,13 +98,13 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Finds or fetches the programs, and prints which are missing and why.
+    /// Finds or installs the programs, and prints which are missing and why.
     ///
     /// # Errors
-    /// Fails when the machine has a single core or a program that the options name does not exist.
+    /// The machine has a single core, or a program in the options does not exist.
     pub fn prepare(options: Options) -> Result<Self> {
         let mut missing = Missing::default();
-        let needs_nginx = options.wants(Section::Throughput) || options.wants(Section::Users);
+        let needs_nginx = options.includes(Section::Throughput) || options.includes(Section::Users);
         let wrk = match options.allows(Generator::Wrk) {
             true => missing.note("wrk", machine::program("wrk", "wrk")),
             false => None,
@@ -119,7 +119,7 @@ impl Bench {
         };
         let busyhour = match options.allows(Generator::Busyhour) {
             false => None,
-            // A wrong path is a mistake; after a build that fails, the other programs are still measured.
+            // A wrong path is an error; if the build fails, the other programs are still measured.
             true if options.program.is_given() => Some(options.program.obtain()?),
             true => missing.note("Busyhour", options.program.obtain()),
         };
@@ -128,12 +128,12 @@ impl Bench {
         machine::pin(cores.server)?;
         println!("{}", machine::describe(&cores));
         for reason in &missing.0 {
-            println!("left out: {reason}");
+            println!("skipped: {reason}");
         }
         Ok(Self { work: tempfile::tempdir()?, options, cores, wrk, nginx, jmeter, busyhour })
     }
 
-    /// A plan of the `plans` folder.
+    /// The path of a plan in the `plans` folder.
     pub fn plan(&self, name: &str) -> PathBuf {
         project::root().join("plans").join(name)
     }
@@ -155,16 +155,17 @@ mod tests {
     use crate::options::parse;
 
     #[test]
-    fn sections_and_lengths_are_read_and_mistakes_refused() {
+    fn options_are_parsed_and_invalid_values_rejected() {
         let options: Options =
             parse("--only users --only launch --without jmeter --rounds 1 --seconds 5").unwrap();
-        assert!(options.wants(Section::Users) && !options.wants(Section::Ticket));
+        assert!(options.includes(Section::Users) && !options.includes(Section::Ticket));
         assert!(options.allows(Generator::Wrk) && !options.allows(Generator::Jmeter));
         assert_eq!((options.rounds, options.run()), (1, Duration::from_secs(5)));
-        assert!(parse::<Options>("").unwrap().wants(Section::Ticket));
-        for wrong in ["--only beer", "--rounds", "--rounds 0", "--seconds x", "--without sleep", "--fast yes"]
+        assert!(parse::<Options>("").unwrap().includes(Section::Ticket));
+        for invalid in
+            ["--only beer", "--rounds", "--rounds 0", "--seconds x", "--without sleep", "--fast yes"]
         {
-            assert!(parse::<Options>(wrong).is_err(), "{wrong}");
+            assert!(parse::<Options>(invalid).is_err(), "{invalid}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One request over and over on 64 keep-alive connections: what a request costs the generator.
+//! One repeated request on 64 keep-alive connections: the cost of a request for the generator.
 
 use std::time::Duration;
 
@@ -13,14 +13,14 @@ use crate::process::{self, Usage};
 
 const CONNECTIONS: usize = 64;
 
-/// One generator's runs, one per round.
+/// The runs of one generator, one per round.
 struct Series {
     name: &'static str,
     runs: Vec<Usage>,
     failures: u64,
 }
 
-/// Measures and prints.
+/// Runs the section and prints the results.
 pub fn run(bench: &Bench) -> Result<()> {
     let mut nginx = Nginx::start(bench)?;
     for bytes in BODIES {
@@ -46,7 +46,7 @@ fn measure(bench: &Bench, nginx: &mut Nginx, bytes: usize) -> Result<Vec<Series>
         }
         None => all.push(Series { name, runs: vec![usage], failures }),
     };
-    // Interleaved, because a machine drifts: only runs of the same round are compared with each other.
+    // Interleaved, because the speed of a machine drifts: only runs of the same round are compared with each other.
     for _ in 0..bench.options.rounds {
         if let Some(wrk) = &bench.wrk {
             let url = format!("http://127.0.0.1:{}{}?n=1", nginx.port, body_path(bytes));
@@ -57,13 +57,13 @@ fn measure(bench: &Bench, nginx: &mut Nginx, bytes: usize) -> Result<Vec<Series>
                 command,
                 &bench.cores,
                 &log,
-                steady(Duration::from_secs(1), run),
+                steady_window(Duration::from_secs(1), run),
                 &mut || nginx.requests(),
             )?;
             add("wrk", usage, 0);
         }
-        for peer in Peer::present(bench) {
-            let run = peer.run(bench);
+        for peer in Peer::available(bench) {
+            let run = peer.run_duration(bench);
             let properties = [
                 ("HOST", "127.0.0.1".to_owned()),
                 ("PORT", nginx.port.to_string()),
@@ -72,14 +72,14 @@ fn measure(bench: &Bench, nginx: &mut Nginx, bytes: usize) -> Result<Vec<Series>
                 ("PATH_PREFIX", format!("{}?n=", body_path(bytes))),
             ];
             let prepared = peer.prepare(bench, &bench.plan("one-request.jmx"), &properties)?;
-            let window = steady(peer.warm_after(bench), run);
+            let window = steady_window(peer.warm_after(bench), run);
             let usage = process::measure(prepared.command, &bench.cores, &prepared.log, window, &mut || {
                 nginx.requests()
             })?;
             let (rows, failures) = results::count(&prepared.rows)?;
             if rows != usage.whole.requests {
                 println!(
-                    "{}: wrote {rows} rows, nginx counted {} requests",
+                    "{}: {rows} rows written, but {} requests counted by nginx",
                     peer.name(),
                     usage.whole.requests
                 );
@@ -91,8 +91,8 @@ fn measure(bench: &Bench, nginx: &mut Nginx, bytes: usize) -> Result<Vec<Series>
     Ok(all)
 }
 
-/// From `warm` on; the last moments of a run are its end and not steady.
-fn steady(warm: Duration, run: Duration) -> std::ops::Range<Duration> {
+/// The steady part of a run: from `warm` until shortly before the end.
+fn steady_window(warm: Duration, run: Duration) -> std::ops::Range<Duration> {
     warm..run.saturating_sub(Duration::from_millis(500)).max(warm + Duration::from_millis(500))
 }
 
@@ -109,7 +109,7 @@ fn table(all: &[Series]) -> Table {
     ]);
     let wrk = all.iter().find(|series| series.name == "wrk");
     for series in all {
-        let of = |pick: fn(&Usage) -> f64| median(series.runs.iter().map(pick));
+        let median_of = |pick: fn(&Usage) -> f64| median(series.runs.iter().map(pick));
         // The ratio of each round, then their median.
         let ratio = |pick: fn(&Usage) -> f64| {
             let pairs = wrk.into_iter().flat_map(|wrk| series.runs.iter().zip(&wrk.runs));
@@ -117,13 +117,13 @@ fn table(all: &[Series]) -> Table {
         };
         table.row([
             series.name.to_owned(),
-            number(of(Usage::window_rate)),
-            number(of(Usage::cpu_s_per_100k)),
+            number(median_of(Usage::window_rate)),
+            number(median_of(Usage::cpu_s_per_100k)),
             ratio(Usage::cpu_s_per_100k),
-            number(of(Usage::window_cpu_s_per_100k)),
+            number(median_of(Usage::window_cpu_s_per_100k)),
             ratio(Usage::window_cpu_s_per_100k),
-            format!("{:.0} %", 100.0 * of(Usage::window_load)),
-            number(of(|run| run.peak_kib as f64 / 1024.0)),
+            format!("{:.0} %", 100.0 * median_of(Usage::window_load)),
+            number(median_of(|run| run.peak_kib as f64 / 1024.0)),
         ]);
     }
     table

@@ -1,4 +1,5 @@
-//! The ticket workload against the ticket shop, compared with a client that only transfers the bytes, and with warm JMeter.
+//! The ticket workload on the ticket shop, compared with a client that only transfers the bytes, and with JMeter after
+//! its warm-up.
 
 use std::path::Path;
 use std::process::Command;
@@ -15,16 +16,16 @@ use crate::process::{self, Usage};
 
 const SHOP: [&str; 4] = ["--package", "busyhour-demo", "--example", "shop"];
 
-/// Users, each with its own connection; without pauses, so that the shop is the bottleneck.
+/// The number of users, each with a separate connection and without pauses, so that the shop is the bottleneck.
 const USERS: u64 = 64;
 
-/// More requests per second than the shop can answer.
-const AS_FAST_AS_IT_GOES: u64 = 10_000_000;
+/// A rate in requests per second that the shop cannot reach.
+const UNREACHABLE_RATE_PER_S: u64 = 10_000_000;
 
-/// Measures and prints.
+/// Runs the section and prints the results.
 pub fn run(bench: &Bench) -> Result<()> {
-    if Peer::present(bench).is_empty() {
-        println!("\n## Ticket workload: left out, no generator that runs its plan");
+    if Peer::available(bench).is_empty() {
+        println!("\n## Ticket workload: skipped, because no generator can run its plan");
         return Ok(());
     }
     let shop = bench.options.program.build(&SHOP, "examples/shop")?;
@@ -35,7 +36,7 @@ pub fn run(bench: &Bench) -> Result<()> {
         );
         let mut runs = Vec::new();
         for _ in 0..bench.options.rounds {
-            for peer in Peer::present(bench) {
+            for peer in Peer::available(bench) {
                 runs.extend(measure(bench, &shop, plan, peer)?);
             }
         }
@@ -43,7 +44,7 @@ pub fn run(bench: &Bench) -> Result<()> {
         for run in runs.iter().filter(|run| run.failures > run.usage.whole.requests / 100) {
             let share = 100.0 * run.failures as f64 / run.usage.whole.requests as f64;
             println!(
-                "{}: {share:.0} % of a run's samples failed; its row is not of the ticket workload",
+                "{}: {share:.0} % of the samples of a run failed; its row does not represent the ticket workload",
                 run.name
             );
         }
@@ -51,7 +52,7 @@ pub fn run(bench: &Bench) -> Result<()> {
     Ok(())
 }
 
-/// One run of a generator, or of the floor below it.
+/// A run of a generator, or of the lower bound.
 struct Run {
     name: &'static str,
     usage: Usage,
@@ -61,21 +62,21 @@ struct Run {
     failures: u64,
 }
 
-/// A run, and for the first peer the floor below the very rows that it wrote.
+/// Measures a run, and for the first generator also the lower bound for the rows that it wrote.
 fn measure(bench: &Bench, shop: &Path, plan: &str, peer: Peer) -> Result<Vec<Run>> {
-    // Each run has its own shop: bookings that one run deleted are missing in the next.
+    // Each run has a separate shop, because bookings deleted by one run would be missing in the next.
     let port = free_port()?;
     let mut command = Command::new(shop);
     command.args(["--full", "--port", &port.to_string()]);
     let server = process::serve(command, &bench.cores, &bench.work.path().join("shop.log"), port)?;
-    let run = peer.run(bench);
+    let run = peer.run_duration(bench);
     let properties = [
         ("HOST", "127.0.0.1".to_owned()),
         ("PORT", port.to_string()),
         ("USERS", USERS.to_string()),
         ("RAMPUP", "1".to_owned()),
         ("STEADYSTATE", (run.as_secs() - 1).to_string()),
-        ("IR", AS_FAST_AS_IT_GOES.to_string()),
+        ("IR", UNREACHABLE_RATE_PER_S.to_string()),
         ("DATAGEN", "0".to_owned()),
     ];
     let prepared = peer.prepare(bench, &bench.plan(plan), &properties)?;
@@ -88,40 +89,40 @@ fn measure(bench: &Bench, shop: &Path, plan: &str, peer: Peer) -> Result<Vec<Run
         ends_ms.push(row.end_ms);
         failures += u64::from(!row.success);
     })?;
-    usage.count(&ends_ms);
-    let mut runs = vec![of(peer.name(), usage, failures)];
-    if peer == Peer::present(bench)[0] {
-        runs.push(below(bench, &prepared.rows)?);
+    usage.count_requests(&ends_ms);
+    let mut runs = vec![run_of(peer.name(), usage, failures)];
+    if peer == Peer::available(bench)[0] {
+        runs.push(measure_lower_bound(bench, &prepared.rows)?);
     }
     std::fs::remove_file(&prepared.rows)?;
     Ok(runs)
 }
 
-/// The floor below the rows of a run.
-fn below(bench: &Bench, rows: &Path) -> Result<Run> {
+/// Measures the lower bound for the rows of a run.
+fn measure_lower_bound(bench: &Bench, rows: &Path) -> Result<Run> {
     let mix = bench.work.path().join("mix");
     floor::write_mix(rows, |label| label.ends_with("Keepalive=F"), &mix)?;
     let port = floor::serve()?;
     let run = bench.options.run();
-    // Not this very program, which is built for being built quickly.
+    // Not this program itself, because its profile is optimized for build time.
     let program = bench.options.program.build(&["--package", "xtask-bench"], "xtask-bench")?;
     let mut command = Command::new(program);
     command.args([floor::CLIENT, &port.to_string()]).arg(&mix);
     command.args([USERS.to_string(), run.as_secs().to_string()]);
     let log = bench.work.path().join("floor.log");
-    // It counts and reports at its end.
+    // The client reports its count at its end.
     let window = run.mul_f64(0.1)..run.mul_f64(0.9);
     let mut usage = process::measure(command, &bench.cores, &log, window, &mut || Ok(0))?;
     usage.whole.requests =
-        std::fs::read_to_string(&log)?.trim().parse().context("the floor client reports no count")?;
-    let mut run = of("bare receive loop", usage, 0);
+        std::fs::read_to_string(&log)?.trim().parse().context("the floor client did not report a count")?;
+    let mut run = run_of("bare receive loop", usage, 0);
     run.cpu_s_per_100k = usage.cpu_s_per_100k();
     run.requests_per_cpu_s = 100_000.0 / run.cpu_s_per_100k;
     run.rate = usage.whole.requests as f64 / usage.whole.at_s;
     Ok(run)
 }
 
-fn of(name: &'static str, usage: Usage, failures: u64) -> Run {
+fn run_of(name: &'static str, usage: Usage, failures: u64) -> Run {
     let cpu_s_per_100k = usage.window_cpu_s_per_100k();
     Run {
         name,
@@ -150,24 +151,25 @@ fn table(runs: &[Run]) -> Table {
             names.push(run.name);
         }
     }
-    let floors: Vec<f64> = named(runs, "bare receive loop").map(|run| run.cpu_s_per_100k).collect();
+    let floors: Vec<f64> = runs_named(runs, "bare receive loop").map(|run| run.cpu_s_per_100k).collect();
     for name in names {
-        let of = |pick: fn(&Run) -> f64| median(named(runs, name).map(pick));
-        let ratio = median(named(runs, name).zip(&floors).map(|(run, floor)| run.cpu_s_per_100k / floor));
+        let median_of = |pick: fn(&Run) -> f64| median(runs_named(runs, name).map(pick));
+        let ratio =
+            median(runs_named(runs, name).zip(&floors).map(|(run, floor)| run.cpu_s_per_100k / floor));
         table.row([
             name.to_owned(),
-            number(of(|run| run.rate)),
-            number(of(|run| run.cpu_s_per_100k)),
+            number(median_of(|run| run.rate)),
+            number(median_of(|run| run.cpu_s_per_100k)),
             number(ratio),
-            number(of(|run| run.requests_per_cpu_s)),
-            format!("{:.0} %", 100.0 * of(|run| run.usage.window_load())),
-            number(of(|run| run.usage.peak_kib as f64 / 1024.0)),
-            named(runs, name).map(|run| run.failures).sum::<u64>().to_string(),
+            number(median_of(|run| run.requests_per_cpu_s)),
+            format!("{:.0} %", 100.0 * median_of(|run| run.usage.window_load())),
+            number(median_of(|run| run.usage.peak_kib as f64 / 1024.0)),
+            runs_named(runs, name).map(|run| run.failures).sum::<u64>().to_string(),
         ]);
     }
     table
 }
 
-fn named<'a>(runs: &'a [Run], name: &str) -> impl Iterator<Item = &'a Run> {
+fn runs_named<'a>(runs: &'a [Run], name: &str) -> impl Iterator<Item = &'a Run> {
     runs.iter().filter(move |run| run.name == name)
 }

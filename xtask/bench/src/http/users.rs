@@ -13,15 +13,15 @@ use super::setup::Bench;
 use crate::machine::KernelMemory;
 use crate::process::{self, Usage};
 
-/// Numbers of users; the first is the base that the others are compared with.
+/// The numbers of users; the others are compared with the first one.
 const USERS: [u64; 3] = [1, 1_000, 5_000];
 
-/// What the users of a run carry with them.
+/// The state of each user in a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Variant {
     /// One sampler and a timer.
     Plain,
-    /// With a cookie manager and a cache manager, and a server that gives something to both.
+    /// With a cookie manager and a cache manager, and a server that sends data for both.
     CookiesAndCache,
     /// The plain plan over HTTPS.
     Https,
@@ -39,12 +39,12 @@ impl Variant {
     }
 }
 
-/// Measures and prints.
+/// Runs the section and prints the results.
 pub fn run(bench: &Bench) -> Result<()> {
     let mut nginx = Nginx::start(bench)?;
     for (variant, what) in Variant::ALL {
-        // JMeter is there for comparison; its users are measured only with the plain plan.
-        let mut peers = Peer::present(bench);
+        // JMeter is only measured with the plain plan.
+        let mut peers = Peer::available(bench);
         peers.retain(|&peer| variant == Variant::Plain || peer == Peer::Busyhour);
         if peers.is_empty() {
             continue;
@@ -64,7 +64,7 @@ pub fn run(bench: &Bench) -> Result<()> {
     Ok(())
 }
 
-/// One run and what the kernel held before it.
+/// A run, and the kernel's memory before it.
 struct Run {
     usage: Usage,
     kernel_before: KernelMemory,
@@ -72,7 +72,7 @@ struct Run {
 }
 
 impl Run {
-    /// Not a number when the process was gone before it could be read.
+    /// NaN if the process had ended before it could be read.
     fn resident_kib(&self) -> f64 {
         match self.usage.window.1.resident_kib {
             0 => f64::NAN,
@@ -97,8 +97,8 @@ fn measure(
     plan: &std::path::Path,
     users: u64,
 ) -> Result<Run> {
-    // Half the time to bring the users in, a few passes of each for the rest.
-    let run = peer.run(bench).max(Duration::from_secs(12));
+    // One third of the run starts the users; the rest allows a few passes of each.
+    let run = peer.run_duration(bench).max(Duration::from_secs(12));
     let ramp = run / 3;
     let port = if variant.scheme() == Scheme::Https { nginx.tls_port } else { nginx.port };
     let prefix =
@@ -113,7 +113,7 @@ fn measure(
     ];
     let kernel_before = KernelMemory::read();
     let prepared = peer.prepare(bench, plan, &properties)?;
-    // A virtual machine needs some seconds before its first user starts.
+    // The JVM needs some seconds before its first user starts.
     let late = if peer == Peer::JMeter { Duration::from_secs(5) } else { Duration::from_secs(1) };
     let window = ramp + late..run - Duration::from_secs(1);
     let usage =
@@ -123,17 +123,17 @@ fn measure(
     Ok(Run { usage, kernel_before, failures })
 }
 
-/// The plan of a variant: the project's own, with the elements that the variant adds.
+/// The plan of a variant: the project's plan with the elements that the variant adds.
 fn plan(bench: &Bench, variant: Variant) -> Result<PathBuf> {
     let original = bench.plan("one-request-think.jmx");
     let text = std::fs::read_to_string(&original).with_context(|| original.display().to_string())?;
     let text = match variant {
         Variant::Plain => return Ok(original),
-        Variant::Https => swap(&text, PROTOCOL_HTTP, &PROTOCOL_HTTP.replace(">http<", ">https<"))?,
+        Variant::Https => replace_once(&text, PROTOCOL_HTTP, &PROTOCOL_HTTP.replace(">http<", ">https<"))?,
         Variant::CookiesAndCache => {
-            let text = swap(&text, GROUP_OPENS, &format!("{MANAGERS}{GROUP_OPENS}"))?;
-            // The same address each time, or the cache of every user would only ever grow.
-            swap(&text, "${__counter(FALSE,)}", "1")?
+            let text = replace_once(&text, GROUP_START, &format!("{MANAGERS}{GROUP_START}"))?;
+            // Always the same address, because the cache of every user would grow otherwise.
+            replace_once(&text, "${__counter(FALSE,)}", "1")?
         }
     };
     let path = bench.work.path().join("users.jmx");
@@ -142,7 +142,7 @@ fn plan(bench: &Bench, variant: Variant) -> Result<PathBuf> {
 }
 
 const PROTOCOL_HTTP: &str = "<stringProp name=\"HTTPSampler.protocol\">http</stringProp>";
-const GROUP_OPENS: &str = "<ThreadGroup ";
+const GROUP_START: &str = "<ThreadGroup ";
 const MANAGERS: &str = "\
 <CookieManager guiclass=\"CookiePanel\" testclass=\"CookieManager\" testname=\"Cookies\">\
 <collectionProp name=\"CookieManager.cookies\"/><boolProp name=\"CookieManager.clearEachIteration\">false</boolProp>\
@@ -151,8 +151,8 @@ const MANAGERS: &str = "\
 <boolProp name=\"clearEachIteration\">false</boolProp><boolProp name=\"useExpires\">true</boolProp>\
 <boolProp name=\"CacheManager.controlledByThread\">false</boolProp></CacheManager><hashTree/>";
 
-fn swap(text: &str, from: &str, to: &str) -> Result<String> {
-    ensure!(text.contains(from), "the plan holds no {from}");
+fn replace_once(text: &str, from: &str, to: &str) -> Result<String> {
+    ensure!(text.contains(from), "the plan does not contain {from}");
     Ok(text.replacen(from, to, 1))
 }
 
@@ -174,19 +174,19 @@ fn table(peers: &[Peer], rows: &[(Peer, u64, Run)]) -> Table {
             |users: u64| rows.iter().filter(move |row| row.0 == peer && row.1 == users).map(|row| &row.2);
         let base_kib = median(runs(USERS[0]).map(Run::resident_kib));
         for users in USERS.into_iter().filter(|&users| runs(users).next().is_some()) {
-            let of = |pick: fn(&Run) -> f64| median(runs(users).map(pick));
+            let median_of = |pick: fn(&Run) -> f64| median(runs(users).map(pick));
             let per_user = |kib: f64| if users > 1 { number(kib / users as f64) } else { number(f64::NAN) };
-            let resident_kib = of(Run::resident_kib);
+            let resident_kib = median_of(Run::resident_kib);
             table.row([
                 peer.name().to_owned(),
                 users.to_string(),
-                number(of(|run| run.usage.window_rate())),
+                number(median_of(|run| run.usage.window_rate())),
                 number(resident_kib / 1024.0),
                 per_user(resident_kib - base_kib),
                 per_user(resident_kib - 25.0 * 1024.0),
-                per_user(of(Run::buffers_kib)),
-                per_user(of(Run::slab_kib)),
-                format!("{:.1} %", 100.0 * of(|run| run.usage.window_load())),
+                per_user(median_of(Run::buffers_kib)),
+                per_user(median_of(Run::slab_kib)),
+                format!("{:.1} %", 100.0 * median_of(|run| run.usage.window_load())),
                 runs(users).map(|run| run.failures).sum::<u64>().to_string(),
             ]);
         }
@@ -199,12 +199,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_plan_has_what_the_variants_swap() {
+    fn the_plan_contains_the_parts_that_variants_replace() {
         let path = xtask_common::project::root().join("plans/one-request-think.jmx");
         let text = std::fs::read_to_string(path).unwrap();
-        for part in [PROTOCOL_HTTP, GROUP_OPENS, "${__counter(FALSE,)}"] {
+        for part in [PROTOCOL_HTTP, GROUP_START, "${__counter(FALSE,)}"] {
             assert_eq!(text.matches(part).count(), 1, "{part}");
         }
-        assert!(swap(&text, "<Beer", "").is_err());
+        assert!(replace_once(&text, "<Beer", "").is_err());
     }
 }

@@ -1,5 +1,6 @@
-//! The floor below the pacing of any generator: a loop that waits for the kernel's timer and writes a fixed request at
-//! each time of a schedule, and does nothing else. Later than this is what a generator adds; this late is the machine.
+//! The lower bound for the pacing of generators: a loop that waits for the kernel's timer and writes a fixed request at
+//! each time of a schedule, and does nothing else. Its lateness is due to the machine; additional lateness is due to
+//! the generator.
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
@@ -14,22 +15,22 @@ use rustix::time::{
 
 use super::stamps::{quantile, schedule_ns};
 
-/// The word by which this program starts itself as the generator.
+/// The subcommand with which this program starts itself as the generator.
 pub const CLIENT: &str = "pacing-bare";
 
-/// Its schedule's seed.
+/// The seed of the schedule.
 pub const SEED: u64 = 1;
 
-/// So many requests may be on their way at once.
+/// The maximum number of requests in flight.
 const CONNECTIONS: usize = 64;
 
-/// The timer's own event; the others are numbers of connections.
+/// The event number of the timer; other events have the numbers of connections.
 const TIMER: u64 = u64::MAX;
 
-/// Before the first arrival, for the connections.
-const BEGIN_NS: u64 = 50_000_000;
+/// The time before the first arrival, for opening the connections.
+const SETUP_NS: u64 = 50_000_000;
 
-/// Arguments of the generator.
+/// The arguments of the generator.
 #[derive(Debug, clap::Args)]
 pub struct Client {
     /// Port of the server
@@ -41,13 +42,13 @@ pub struct Client {
 }
 
 impl Client {
-    /// Sends a request at each arrival. Prints the lateness of its writes in nanoseconds: median and p99.
+    /// Sends a request at each arrival. Prints the median and p99 of the lateness of its writes, in nanoseconds.
     ///
     /// # Errors
-    /// Fails when the process cannot be parsed or a connection fails.
+    /// The process cannot be parsed, or a connection fails.
     pub fn run(&self) -> Result<()> {
         let schedule = schedule_ns(&self.process, SEED).context("not an arrival process")?;
-        let mut late = go(self.port, &schedule, self.lead_ns)?;
+        let mut late = send_at(self.port, &schedule, self.lead_ns)?;
         late.sort_unstable();
         println!("{} {}", quantile(&late, 0.5), quantile(&late, 0.99));
         Ok(())
@@ -59,7 +60,7 @@ fn now_ns() -> u64 {
     now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs()
 }
 
-fn go(port: u16, schedule_ns: &[u64], lead_ns: u64) -> Result<Vec<u64>> {
+fn send_at(port: u16, schedule_ns: &[u64], lead_ns: u64) -> Result<Vec<u64>> {
     let poll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
     let timer = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
     epoll::add(&poll, &timer, epoll::EventData::new_u64(TIMER), epoll::EventFlags::IN)?;
@@ -73,20 +74,20 @@ fn go(port: u16, schedule_ns: &[u64], lead_ns: u64) -> Result<Vec<u64>> {
     }
     let request = format!("GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n\r\n");
     let mut free: Vec<usize> = (0..CONNECTIONS).rev().collect();
-    let mut answer = [0_u8; 4096];
+    let mut response = [0_u8; 4096];
     let mut events = Vec::with_capacity(CONNECTIONS);
     let mut receive = |connections: &mut [TcpStream], free: &mut Vec<usize>, wait: Option<&Timespec>| {
         events.clear();
         epoll::wait(&poll, rustix::buffer::spare_capacity(&mut events), wait)?;
         for event in &events {
             if event.data.u64() == TIMER {
-                rustix::io::read(&timer, &mut answer[..8])?;
+                rustix::io::read(&timer, &mut response[..8])?;
                 continue;
             }
             let number = usize::try_from(event.data.u64())?;
-            match connections[number].read(&mut answer) {
+            match connections[number].read(&mut response) {
                 Ok(0) => bail!("the server closed a connection"),
-                // The probe's answer is short and comes whole.
+                // The response of the probe is short and arrives in one piece.
                 Ok(_) => free.push(number),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
                 Err(error) => return Err(error.into()),
@@ -94,26 +95,26 @@ fn go(port: u16, schedule_ns: &[u64], lead_ns: u64) -> Result<Vec<u64>> {
         }
         Ok(())
     };
-    let nothing = Timespec { tv_sec: 0, tv_nsec: 0 };
+    let zero = Timespec { tv_sec: 0, tv_nsec: 0 };
     let mut late = Vec::with_capacity(schedule_ns.len());
-    let origin_ns = now_ns() + BEGIN_NS;
+    let origin_ns = now_ns() + SETUP_NS;
     for at_ns in schedule_ns {
-        let due_ns = origin_ns + at_ns;
-        while now_ns() + lead_ns < due_ns {
-            let wake_ns = due_ns - lead_ns;
+        let scheduled_ns = origin_ns + at_ns;
+        while now_ns() + lead_ns < scheduled_ns {
+            let wake_ns = scheduled_ns - lead_ns;
             let value = Timespec {
                 tv_sec: i64::try_from(wake_ns / 1_000_000_000)?,
                 tv_nsec: i64::try_from(wake_ns % 1_000_000_000)?,
             };
-            let spec = Itimerspec { it_interval: nothing, it_value: value };
+            let spec = Itimerspec { it_interval: zero, it_value: value };
             timerfd_settime(&timer, TimerfdTimerFlags::ABSTIME, &spec)?;
             receive(&mut connections, &mut free, None)?;
         }
-        while now_ns() < due_ns || free.is_empty() {
-            receive(&mut connections, &mut free, Some(&nothing))?;
+        while now_ns() < scheduled_ns || free.is_empty() {
+            receive(&mut connections, &mut free, Some(&zero))?;
         }
         let number = free.pop().context("no connection")?;
-        late.push(now_ns().saturating_sub(due_ns));
+        late.push(now_ns().saturating_sub(scheduled_ns));
         connections[number].write_all(request.as_bytes())?;
     }
     while free.len() < CONNECTIONS {
@@ -129,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_arrival_is_one_request() {
+    fn every_arrival_sends_one_request() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
         let server = std::thread::spawn(move || {
@@ -149,7 +150,7 @@ mod tests {
             threads.into_iter().map(|thread| thread.join().unwrap()).sum::<usize>()
         });
         let schedule: Vec<u64> = (0..200).map(|k| k * 1_000).collect();
-        assert_eq!(go(port, &schedule, 10_000).unwrap().len(), 200);
+        assert_eq!(send_at(port, &schedule, 10_000).unwrap().len(), 200);
         assert_eq!(server.join().unwrap(), 200);
     }
 }

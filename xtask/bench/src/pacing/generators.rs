@@ -1,4 +1,4 @@
-//! The generators under comparison, and their command lines for the same load.
+//! The compared generators, and their command lines for the same load.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,15 +12,16 @@ use super::options::{Generator, Options};
 use super::probe::Probe;
 use super::setup::Bench;
 
-/// Plans in the `plans` folder.
+/// The names of plans in the `plans` folder.
 const CONSTANT: &str = "pacing-constant.jmx";
 const PRECISE: &str = "pacing-precise.jmx";
 
-/// How long before a start the binary has the kernel wake it, and how long it watches the clock with `--spin`.
+/// The time before a start at which the kernel wakes the bare loop, without and with active waiting. These are the values
+/// of Busyhour, without and with `--spin`.
 const LEAD_NS: &str = "10000";
 const SPIN_NS: &str = "50000";
 
-/// What a load is to be.
+/// The arrival process of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Load {
     /// A Poisson process.
@@ -29,33 +30,34 @@ pub enum Load {
     Even,
 }
 
-/// Threads of a plan whose timer sets the rate.
+/// The number of threads of plans in which a timer controls the rate.
 const THREADS: u32 = 200;
 
-/// A generator and the way in which it is used.
+/// A generator and its mode of use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tool {
-    /// This project's binary, with as many users as necessary, or with a number of users that serve a queue of arrivals.
+    /// This project's binary, with as many users as necessary, or with a fixed number of users that serve a queue of
+    /// arrivals.
     Busyhour {
-        /// Users under the policy `queue`; otherwise their number grows.
+        /// The number of users with the policy `queue`; `None`: the number grows.
         users: Option<u32>,
-        /// Whether it watches the clock before each start.
+        /// Whether it waits actively before each start.
         spin: bool,
     },
-    /// A bare loop over the kernel's timer, which does nothing but wait and write: what the machine allows.
+    /// A bare loop with the kernel's timer, which only waits and writes: the limit of the machine.
     Bare {
-        /// Whether it watches the clock as long before each start as the binary does with `--spin`.
+        /// Whether it waits actively before each start, as long as the binary does with `--spin`.
         spin: bool,
     },
-    /// This project's binary with the plan that JMeter gets for such a load: 200 users and a timer of JMeter's.
+    /// This project's binary with JMeter's plan for such a load: 200 users and one of JMeter's timers.
     BusyhourPlan(Load),
-    /// JMeter's Constant Throughput Timer with so many threads.
+    /// JMeter's Constant Throughput Timer with this number of threads.
     JMeterConstant(u32),
-    /// JMeter's Precise Throughput Timer with so many threads.
+    /// JMeter's Precise Throughput Timer with this number of threads.
     JMeterPrecise(u32),
     /// JMeter's Open Model Thread Group with random arrivals.
     JMeterOpen,
-    /// k6 with its executor constant-arrival-rate.
+    /// k6 with its executor `constant-arrival-rate`.
     K6,
     /// vegeta at a constant rate.
     Vegeta,
@@ -63,41 +65,41 @@ pub enum Tool {
     Wrk2,
 }
 
-/// A run that was prepared.
+/// A prepared run.
 #[derive(Debug)]
 pub struct Prepared {
     /// Starts the generator in a separate directory.
     pub command: Command,
-    /// What it prints.
+    /// The output of the generator.
     pub log: PathBuf,
-    /// Its folder.
+    /// The working folder of the generator.
     pub folder: PathBuf,
 }
 
 impl Prepared {
-    /// Where a run of Busyhour leaves its files.
+    /// The run directory of Busyhour.
     pub fn run_dir(&self) -> PathBuf {
         self.folder.join("run")
     }
 
-    /// Where JMeter's rows go.
+    /// The result file of JMeter.
     pub fn rows(&self) -> PathBuf {
         self.folder.join("rows.jtl")
     }
 
-    /// Where k6's summary goes.
+    /// The summary file of k6.
     pub fn summary(&self) -> PathBuf {
         self.folder.join("summary.json")
     }
 
-    /// Where vegeta's results go.
+    /// The result file of vegeta.
     pub fn results(&self) -> PathBuf {
         self.folder.join("results.bin")
     }
 }
 
 impl Tool {
-    /// The tools that claim to offer a load.
+    /// The tools that can generate a load.
     fn all(load: Load) -> Vec<Self> {
         let busyhour = |spin| Self::Busyhour { users: None, spin };
         let bare = |spin| Self::Bare { spin };
@@ -109,26 +111,26 @@ impl Tool {
         own.into_iter().chain(others).collect()
     }
 
-    /// The tools that can be used for a load, this project's first.
+    /// The usable tools for a load, this project's first.
     pub fn usable(load: Load, bench: &Bench) -> Vec<Self> {
         Self::all(load).into_iter().filter(|tool| tool.is_usable(bench)).collect()
     }
 
-    /// Length of a run, and the part at its start that is not counted.
-    pub fn length(self, options: &Options) -> (Duration, Duration) {
+    /// The duration of a run, and the duration of the part at its start that is ignored.
+    pub fn durations(self, options: &Options) -> (Duration, Duration) {
         let calibration = self.calibration();
         if !calibration.is_zero() {
             return (options.run() + calibration, calibration);
         }
-        if self.is_virtual_machine() {
-            // It compiles hot code for ten seconds and more.
+        if self.runs_on_jvm() {
+            // The JVM compiles hot code for ten seconds and more.
             (options.jmeter_run(), options.jmeter_run() / 2)
         } else {
             (options.run(), Duration::from_secs(1))
         }
     }
 
-    /// The usable tools that are run against a server that stalls.
+    /// The usable tools for the section with a server that stalls.
     pub fn usable_stalled(bench: &Bench) -> Vec<Self> {
         Self::all_stalled().into_iter().filter(|tool| tool.is_usable(bench)).collect()
     }
@@ -149,7 +151,7 @@ impl Tool {
         ]
     }
 
-    /// Its name in tables.
+    /// The name in tables.
     pub fn name(self) -> String {
         match self {
             Self::Busyhour { users, spin } => {
@@ -168,7 +170,7 @@ impl Tool {
         }
     }
 
-    /// Whether it was found and is not left out.
+    /// Whether the tool was found and is not excluded.
     fn is_usable(self, bench: &Bench) -> bool {
         match self {
             Self::Bare { .. } => bench.options.allows(Generator::Bare),
@@ -180,22 +182,22 @@ impl Tool {
         }
     }
 
-    /// Whether it becomes faster while it runs.
-    fn is_virtual_machine(self) -> bool {
+    /// Whether it runs on the JVM, which becomes faster during a run.
+    fn runs_on_jvm(self) -> bool {
         matches!(self, Self::JMeterConstant(_) | Self::JMeterPrecise(_) | Self::JMeterOpen)
     }
 
-    /// How long it first only finds out about the server, recording nothing.
+    /// The duration of its calibration, during which it records nothing.
     pub fn calibration(self) -> Duration {
         if self == Self::Wrk2 { Duration::from_secs(10) } else { Duration::ZERO }
     }
 
-    /// Whether it has one timetable of even starts, which the server can compare with.
-    pub fn has_even_timetable(self) -> bool {
+    /// Whether it has one schedule of even starts, with which the server can compare.
+    pub fn has_even_schedule(self) -> bool {
         matches!(self, Self::K6 | Self::Vegeta)
     }
 
-    /// Its command line for a load on the probe.
+    /// Prepares a run with a load on the probe.
     pub fn prepare(self, bench: &Bench, load: Load, run: Duration, probe: &Probe) -> Result<Prepared> {
         let folder = tempfile::tempdir_in(bench.work.path())?.keep();
         let log = folder.join("output.log");
@@ -205,7 +207,7 @@ impl Tool {
             Self::Busyhour { users, spin } => {
                 let mut command = Command::new(&bench.busyhour);
                 command.arg("run").arg(probe.url()).arg("--dir").arg(prepared.run_dir());
-                command.arg("--arrivals").arg(process(load, rate, run));
+                command.arg("--arrivals").arg(process_text(load, rate, run));
                 if let Some(users) = users {
                     command.args(["-c", &users.to_string(), "--no-free-user", "queue"]);
                 }
@@ -214,7 +216,7 @@ impl Tool {
             }
             Self::Bare { spin } => {
                 let mut command = Command::new(&bench.bare);
-                command.args([bare::CLIENT, &probe.port.to_string(), &process(load, rate, run)]);
+                command.args([bare::CLIENT, &probe.port.to_string(), &process_text(load, rate, run)]);
                 command.arg(if spin { SPIN_NS } else { LEAD_NS });
                 command
             }
@@ -260,8 +262,8 @@ impl Tool {
     }
 }
 
-/// The name of a load with a given arrival rate.
-pub fn process(load: Load, rate_per_s: u32, run: Duration) -> String {
+/// The arrival process of a load, in Busyhour's notation.
+pub fn process_text(load: Load, rate_per_s: u32, run: Duration) -> String {
     let law = if load == Load::Poisson { "poisson" } else { "even" };
     format!("{law}({rate_per_s}/s) for {}s", run.as_secs())
 }
@@ -281,12 +283,12 @@ fn jmeter(
     let mut command = bench.jmeter.as_ref().context("JMeter is missing")?.command();
     plan_arguments(&mut command, bench, plan, prepared, probe, run, threads)?;
     command.arg("-j").arg(prepared.folder.join("jmeter.log"));
-    // The threads of an Open Model Thread Group would keep the process for another minute.
+    // The threads of an Open Model Thread Group would delay the end of the process by a minute.
     command.arg("-Jjmeterengine.force.system.exit=true");
     Ok(command)
 }
 
-/// The same for JMeter and for programs that run its plans.
+/// Adds the arguments of a plan, which are the same for JMeter and Busyhour.
 fn plan_arguments(
     command: &mut Command,
     bench: &Bench,
@@ -310,7 +312,7 @@ fn plan_arguments(
     Ok(())
 }
 
-/// k6 is a program in JavaScript. Users enough for a stall of two seconds are there from the start.
+/// The script for k6. It starts enough users for a stall of two seconds.
 fn k6_script(rate: u32, run: Duration, url: &str) -> String {
     format!(
         "import http from 'k6/http';\n\

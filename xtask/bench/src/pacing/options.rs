@@ -4,21 +4,21 @@ use std::time::Duration;
 
 use crate::options::Program;
 
-/// What is measured.
+/// A section of the bench.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Section {
-    /// Loads that are to be a Poisson process.
+    /// Poisson arrivals.
     Poisson,
-    /// Loads that are to be even.
+    /// Even arrivals.
     Even,
-    /// Even loads on a server that stalls for a tenth of the run.
+    /// Even arrivals on a server that stalls for a tenth of the run.
     Stall,
 }
 
-/// A generator that can be left out.
+/// A generator that can be excluded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Generator {
-    /// A loop over the kernel's timer.
+    /// A loop with the kernel's timer.
     Bare,
     /// This project's program.
     Busyhour,
@@ -32,16 +32,16 @@ pub enum Generator {
     Wrk2,
 }
 
-/// Options of `pacing`.
+/// The options of `pacing`.
 #[derive(Debug, clap::Args)]
 pub struct Options {
     /// Section to measure; repeat it for several (default: all)
     #[arg(long, value_name = "SECTION")]
     only: Vec<Section>,
-    /// Generator to leave out; repeat it for several
+    /// Generator to exclude; repeat it for several
     #[arg(long, value_name = "GENERATOR")]
     without: Vec<Generator>,
-    /// The program to measure; it is also the probe.
+    /// The program to measure, which also runs as the probe.
     #[command(flatten)]
     pub program: Program,
     /// Requests per second
@@ -59,22 +59,22 @@ pub struct Options {
 }
 
 impl Options {
-    /// Whether a section is to be measured.
-    pub fn wants(&self, section: Section) -> bool {
+    /// Whether a section is selected.
+    pub fn includes(&self, section: Section) -> bool {
         self.only.is_empty() || self.only.contains(&section)
     }
 
-    /// Whether a generator may be used.
+    /// Whether a generator is not excluded.
     pub fn allows(&self, generator: Generator) -> bool {
         !self.without.contains(&generator)
     }
 
-    /// Length of a run.
+    /// The duration of a run.
     pub fn run(&self) -> Duration {
         Duration::from_secs(self.seconds)
     }
 
-    /// Length of a run of JMeter.
+    /// The duration of a run of JMeter.
     pub fn jmeter_run(&self) -> Duration {
         Duration::from_secs(self.jmeter_seconds)
     }
@@ -86,14 +86,15 @@ mod tests {
     use crate::options::parse;
 
     #[test]
-    fn sections_and_generators_are_read_and_mistakes_refused() {
+    fn options_are_parsed_and_invalid_values_rejected() {
         let options: Options = parse("--only stall --without jmeter --rate 500 --seconds 5").unwrap();
-        assert!(options.wants(Section::Stall) && !options.wants(Section::Even));
+        assert!(options.includes(Section::Stall) && !options.includes(Section::Even));
         assert!(!options.allows(Generator::Jmeter) && options.allows(Generator::K6));
         assert_eq!((options.rate_per_s, options.run()), (500, Duration::from_secs(5)));
-        assert!(parse::<Options>("").unwrap().wants(Section::Poisson));
-        for wrong in ["--only beer", "--rounds", "--rounds 0", "--rate 1", "--without nginx", "--fast yes"] {
-            assert!(parse::<Options>(wrong).is_err(), "{wrong}");
+        assert!(parse::<Options>("").unwrap().includes(Section::Poisson));
+        for invalid in ["--only beer", "--rounds", "--rounds 0", "--rate 1", "--without nginx", "--fast yes"]
+        {
+            assert!(parse::<Options>(invalid).is_err(), "{invalid}");
         }
     }
 }

@@ -9,17 +9,17 @@ use anyhow::{Context as _, Result, ensure};
 use super::setup::Bench;
 use crate::process;
 
-/// A probe that runs on the server's core; it ends with its owner.
+/// A probe that runs on the server's core; it is terminated when dropped.
 #[derive(Debug)]
 pub struct Probe {
     child: Child,
-    /// Where it listens, on 127.0.0.1.
+    /// Its port on 127.0.0.1.
     pub port: u16,
     stamps: PathBuf,
 }
 
 impl Probe {
-    /// Starts one; `stall` as the probe reads it.
+    /// Starts a probe; `stall` is the value of its option `--stall`.
     pub fn start(bench: &Bench, stall: Option<&str>) -> Result<Self> {
         let stamps = tempfile::tempdir_in(bench.work.path())?.keep().join("stamps.txt");
         let mut command = Command::new(&bench.busyhour);
@@ -29,20 +29,20 @@ impl Probe {
         if let Some(stall) = stall {
             command.args(["--stall", stall]);
         }
-        // It inherits the core of this thread.
+        // The child inherits the core of this thread.
         let mut child = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .context("the probe does not start")?;
+            .context("the probe cannot be started")?;
         let mut line = String::new();
         if let Some(out) = child.stdout.take() {
             BufReader::new(out).read_line(&mut line)?;
         }
         let port = line.trim().rsplit(':').next().and_then(|port| port.parse().ok());
         let mut probe = Self { child, port: 0, stamps };
-        probe.port = port.with_context(|| format!("the probe does not print its address: {line:?}"))?;
+        probe.port = port.with_context(|| format!("the probe did not print its address: {line:?}"))?;
         Ok(probe)
     }
 
@@ -51,18 +51,18 @@ impl Probe {
         format!("http://127.0.0.1:{}/", self.port)
     }
 
-    /// CPU seconds it has used.
+    /// The CPU seconds of the probe.
     pub fn cpu_s(&self) -> Result<f64> {
         process::cpu_s(self.child.id())
     }
 
-    /// Ends it; gives its stamps in nanoseconds.
+    /// Ends the probe; returns the arrival times in nanoseconds.
     pub fn end(mut self) -> Result<Vec<u64>> {
         drop(self.child.stdin.take());
-        // Its summary goes nowhere, which is no failure of the stamps.
+        // The exit code is ignored: the probe cannot print its summary, but its stamps are complete.
         self.child.wait()?;
-        let text = std::fs::read_to_string(&self.stamps).context("the probe left no stamps")?;
-        let stamps = read(&text)?;
+        let text = std::fs::read_to_string(&self.stamps).context("the probe wrote no stamps")?;
+        let stamps = parse(&text)?;
         ensure!(stamps.is_sorted(), "the probe's stamps are not in order");
         Ok(stamps)
     }
@@ -70,26 +70,29 @@ impl Probe {
 
 impl Drop for Probe {
     fn drop(&mut self) {
-        // It may have ended already; either way it is gone after this.
+        // Errors are ignored, because the probe may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-/// The stamps in the probe's file: one a line, after lines that begin with `#`.
-fn read(text: &str) -> Result<Vec<u64>> {
-    ensure!(text.starts_with("# busyhour probe stamps version 1\n"), "stamps of another version");
+/// Parses the probe's file: one stamp per line, after lines that begin with `#`.
+fn parse(text: &str) -> Result<Vec<u64>> {
+    ensure!(
+        text.starts_with("# busyhour probe stamps version 1\n"),
+        "the stamps have an unsupported version"
+    );
     let lines = text.lines().filter(|line| !line.starts_with('#'));
-    lines.map(|line| line.parse().with_context(|| format!("{line:?} is no stamp"))).collect()
+    lines.map(|line| line.parse().with_context(|| format!("{line:?} is not a stamp"))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
-    fn stamps_are_read() {
+    fn stamps_are_parsed() {
         let text = "# busyhour probe stamps version 1\n# requests 2\n5\n7\n";
-        assert_eq!(super::read(text).unwrap(), [5, 7]);
-        assert!(super::read("# busyhour probe stamps version 1\nx\n").is_err());
-        assert!(super::read("5\n7\n").is_err());
+        assert_eq!(super::parse(text).unwrap(), [5, 7]);
+        assert!(super::parse("# busyhour probe stamps version 1\nx\n").is_err());
+        assert!(super::parse("5\n7\n").is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! The figures that a tool reports of its run.
+//! The figures that tools report about their runs.
 
 use std::fs;
 use std::path::Path;
@@ -12,25 +12,25 @@ use super::generators::{Prepared, Tool};
 use super::setup::Bench;
 use super::stamps::quantile;
 
-/// Times that a tool reports; NaN for what it does not.
+/// The figures that a tool reports; NaN if it does not report them.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reported {
-    /// Median.
+    /// The median.
     pub p50_ms: f64,
-    /// 95th percentile.
+    /// The 95th percentile.
     pub p95_ms: f64,
-    /// 99th percentile.
+    /// The 99th percentile.
     pub p99_ms: f64,
-    /// The longest.
+    /// The maximum.
     pub max_ms: f64,
-    /// Requests that are in these numbers.
+    /// The number of requests in these figures.
     pub requests: f64,
-    /// Arrivals that it reports as dropped.
+    /// The number of dropped arrivals.
     pub dropped: f64,
 }
 
-/// The reported figures, by clock.
-pub fn by(bench: &Bench, tool: Tool, prepared: &Prepared) -> Result<Vec<(String, Reported)>> {
+/// Reads the reported figures, one entry for each clock.
+pub fn read(bench: &Bench, tool: Tool, prepared: &Prepared) -> Result<Vec<(String, Reported)>> {
     let name = tool.name();
     Ok(match tool {
         Tool::Bare { .. } => Vec::new(),
@@ -41,7 +41,7 @@ pub fn by(bench: &Bench, tool: Tool, prepared: &Prepared) -> Result<Vec<(String,
                 (format!("{name}: service time"), busyhour(&summary, "service")),
             ]
         }
-        // In the same form of result file.
+        // All of them write the same format.
         Tool::BusyhourPlan(_) | Tool::JMeterConstant(_) | Tool::JMeterPrecise(_) | Tool::JMeterOpen => {
             vec![(name, jmeter(&prepared.rows())?)]
         }
@@ -56,20 +56,20 @@ pub fn by(bench: &Bench, tool: Tool, prepared: &Prepared) -> Result<Vec<(String,
     })
 }
 
-/// The process and the seed of the schedule of a run of Busyhour.
+/// The arrival process and the seed of a run of Busyhour.
 pub fn schedule_of_run(run_dir: &Path) -> Option<(String, u64)> {
     let summary = json(&run_dir.join("summary.json")).ok()?;
     let open = summary["run"]["open"].get(0)?;
     Some((open["process"].as_str()?.to_owned(), open["seed"].as_u64()?))
 }
 
-/// By how many nanoseconds starts were late by the generator's own account: at the median, at p99. NaN where it gives
-/// none.
+/// The median and p99 of the lateness of starts that the generator reports, in nanoseconds; NaN if it does not report
+/// them.
 pub fn own_lateness_ns(tool: Tool, prepared: &Prepared) -> (f64, f64) {
     let found = match tool {
         Tool::Busyhour { .. } => json(&prepared.run_dir().join("summary.json")).ok().map(|summary| {
             let late = &summary["arrivals"][0]["lateness"];
-            (of(&late["p50_ns"]), of(&late["p99_ns"]))
+            (number(&late["p50_ns"]), number(&late["p99_ns"]))
         }),
         Tool::Bare { .. } => fs::read_to_string(&prepared.log).ok().and_then(|text| {
             let (p50, p99) = text.trim().split_once(' ')?;
@@ -85,23 +85,23 @@ fn json(path: &Path) -> Result<Value> {
     serde_json::from_str(&text).with_context(|| path.display().to_string())
 }
 
-fn of(value: &Value) -> f64 {
+fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or(f64::NAN)
 }
 
 fn busyhour(summary: &Value, clock: &str) -> Reported {
     let times = &summary["total"][clock];
     Reported {
-        p50_ms: of(&times["p50"]),
-        p95_ms: of(&times["p95"]),
-        p99_ms: of(&times["p99"]),
-        max_ms: of(&times["max"]),
-        requests: of(&summary["total"]["samples"]),
-        dropped: of(&summary["run"]["arrivals"]["dropped"]),
+        p50_ms: number(&times["p50"]),
+        p95_ms: number(&times["p95"]),
+        p99_ms: number(&times["p99"]),
+        max_ms: number(&times["max"]),
+        requests: number(&summary["total"]["samples"]),
+        dropped: number(&summary["run"]["arrivals"]["dropped"]),
     }
 }
 
-/// JMeter's `elapsed` over all rows, as its reports have them.
+/// The quantiles of JMeter's `elapsed` over all rows, as in its reports.
 fn jmeter(rows: &Path) -> Result<Reported> {
     let mut elapsed_ms = results::elapsed_ms(rows)?;
     elapsed_ms.sort_unstable();
@@ -118,37 +118,38 @@ fn jmeter(rows: &Path) -> Result<Reported> {
 
 fn k6(summary: &Value) -> Reported {
     let times = &summary["metrics"]["http_req_duration"];
-    // Without drops it does not mention them.
+    // Without drops, k6 does not write this metric.
     let dropped = summary["metrics"]["dropped_iterations"]["count"].as_f64().unwrap_or(0.0);
     Reported {
-        p50_ms: of(&times["med"]),
-        p95_ms: of(&times["p(95)"]),
-        p99_ms: of(&times["p(99)"]),
-        max_ms: of(&times["max"]),
-        requests: of(&summary["metrics"]["http_reqs"]["count"]),
+        p50_ms: number(&times["med"]),
+        p95_ms: number(&times["p(95)"]),
+        p99_ms: number(&times["p(99)"]),
+        max_ms: number(&times["max"]),
+        requests: number(&summary["metrics"]["http_reqs"]["count"]),
         dropped,
     }
 }
 
 fn vegeta(report: &Value) -> Reported {
-    let ms = |name: &str| of(&report["latencies"][name]) / 1e6;
+    let ms = |name: &str| number(&report["latencies"][name]) / 1e6;
     Reported {
         p50_ms: ms("50th"),
         p95_ms: ms("95th"),
         p99_ms: ms("99th"),
         max_ms: ms("max"),
-        requests: of(&report["requests"]),
+        requests: number(&report["requests"]),
         dropped: f64::NAN,
     }
 }
 
-/// The lines `value percentile count 1/(1-percentile)` of wrk2's detailed spectrum: the first at or above a percentile.
+/// Parses the lines `value percentile count 1/(1-percentile)` of wrk2's detailed spectrum; a quantile is the first
+/// value at or above a percentile.
 fn wrk2(output: &str) -> Reported {
     let spectrum: Vec<(f64, f64, f64)> = output
         .lines()
         .filter_map(|line| {
-            let words: Vec<f64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
-            match words[..] {
+            let numbers: Vec<f64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
+            match numbers[..] {
                 [value, share, count, ..] if share <= 1.0 => Some((value, share, count)),
                 _ => None,
             }
@@ -171,7 +172,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn the_words_of_each_tool_are_understood() {
+    fn the_output_of_each_tool_is_parsed() {
         let summary = json!({
             "run": {"arrivals": {"dropped": 3}},
             "total": {"samples": 20, "response": {"p50": 0.1, "p95": 1000.0, "p99": 1800.0, "max": 2000.5}}
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_spectrum_of_wrk2_is_read() {
+    fn the_spectrum_of_wrk2_is_parsed() {
         let output = "  Thread Stats   Avg      Stdev     Max   +/- Stdev\n    Latency   101.35ms  347.71ms   2.00s    91.93%\n\
             \x20 Latency Distribution (HdrHistogram - Recorded Latency)\n 50.000%    1.01ms\n\
             \x20 Detailed Percentile spectrum:\n       Value   Percentile   TotalCount 1/(1-Percentile)\n\n\

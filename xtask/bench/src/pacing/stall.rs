@@ -1,4 +1,4 @@
-//! Reports about a server that stalls.
+//! The figures that generators report about a server that stalls.
 
 use std::process::Command;
 
@@ -12,14 +12,14 @@ use super::reported::{self, Reported};
 use super::setup::Bench;
 use crate::process;
 
-/// Measures and prints.
+/// Runs the section and prints the results.
 pub fn run(bench: &Bench) {
     let run_s = bench.options.run().as_secs_f64();
-    // A tenth of the run, a little before its middle.
+    // A tenth of the run, shortly before its middle.
     let stall_s = run_s / 10.0;
     println!(
-        "\n## Stall: a server that does nothing for {stall_s} s in {run_s} s of {} even arrivals per second; \
-         what each tool reports, median of {} rounds\n",
+        "\n## Stall: a server that stalls for {stall_s} s in a run of {run_s} s with {} even arrivals per second; \
+         figures reported by each tool, median of {} rounds\n",
         bench.options.rate_per_s, bench.options.rounds
     );
     let tools: Vec<Tool> = Tool::usable_stalled(bench);
@@ -35,9 +35,9 @@ pub fn run(bench: &Bench) {
     }
     let mut table =
         Table::new(&["reported by", "p50 ms", "p95 ms", "p99 ms", "max ms", "requests", "dropped"]);
-    table.row(row("(the truth)", &[truth(run_s, stall_s, bench.options.rate_per_s)]));
+    table.row(row("(exact)", &[exact_figures(run_s, stall_s, bench.options.rate_per_s)]));
     for reports in &reports {
-        // A tool can report two clocks.
+        // A tool can report figures of two clocks.
         let mut names: Vec<&String> = Vec::new();
         for (name, _) in reports {
             if !names.contains(&name) {
@@ -45,13 +45,15 @@ pub fn run(bench: &Bench) {
             }
         }
         for name in names {
-            let of: Vec<Reported> =
+            let matching: Vec<Reported> =
                 reports.iter().filter(|report| report.0 == *name).map(|report| report.1).collect();
-            table.row(row(name, &of));
+            table.row(row(name, &matching));
         }
     }
     print!("{table}");
-    println!("\nThe truth: with a server that answers at once otherwise, and catches up at once.");
+    println!(
+        "\nExact: for a server that responds immediately except during the stall, and processes the backlog immediately."
+    );
     failed.iter().for_each(|failure| println!("FAILED: {failure}"));
 }
 
@@ -63,12 +65,12 @@ fn measure(bench: &Bench, tool: Tool, stall_s: f64) -> Result<Vec<(String, Repor
     let command = std::mem::replace(&mut prepared.command, Command::new("false"));
     process::run_to_end(command, &bench.cores, &prepared.log, run + PATIENCE)?;
     probe.end()?;
-    reported::by(bench, tool, &prepared)
+    reported::read(bench, tool, &prepared)
 }
 
-/// Requests during the stall wait for its end: a share d/T of all, with times that are uniform over (0, d].
-/// The quantile at p is thus d − (1 − p)T, or nothing.
-fn truth(run_s: f64, stall_s: f64, rate_per_s: u32) -> Reported {
+/// The exact figures. Requests during the stall wait for its end: a share d/T of all, with times that are uniform over
+/// (0, d]. The quantile at p is thus d − (1 − p)T, or 0.
+fn exact_figures(run_s: f64, stall_s: f64, rate_per_s: u32) -> Reported {
     let at = |share: f64| (stall_s - (1.0 - share) * run_s).max(0.0) * 1_000.0;
     Reported {
         p50_ms: at(0.5),
@@ -81,27 +83,27 @@ fn truth(run_s: f64, stall_s: f64, rate_per_s: u32) -> Reported {
 }
 
 fn row(name: &str, reports: &[Reported]) -> Vec<String> {
-    let middle = |of: fn(&Reported) -> f64| number(median(reports.iter().map(of)));
+    let median_of = |value_of: fn(&Reported) -> f64| number(median(reports.iter().map(value_of)));
     vec![
         name.to_owned(),
-        middle(|report| report.p50_ms),
-        middle(|report| report.p95_ms),
-        middle(|report| report.p99_ms),
-        middle(|report| report.max_ms),
-        middle(|report| report.requests),
-        middle(|report| report.dropped),
+        median_of(|report| report.p50_ms),
+        median_of(|report| report.p95_ms),
+        median_of(|report| report.p99_ms),
+        median_of(|report| report.max_ms),
+        median_of(|report| report.requests),
+        median_of(|report| report.dropped),
     ]
 }
 
 #[cfg(test)]
 mod tests {
-    use super::truth;
+    use super::exact_figures;
 
     #[test]
-    fn two_seconds_in_twenty() {
-        let truth = truth(20.0, 2.0, 1_000);
-        let ms = [truth.p50_ms, truth.p95_ms, truth.p99_ms, truth.max_ms].map(f64::round);
+    fn a_stall_of_two_seconds_in_twenty() {
+        let exact = exact_figures(20.0, 2.0, 1_000);
+        let ms = [exact.p50_ms, exact.p95_ms, exact.p99_ms, exact.max_ms].map(f64::round);
         assert_eq!(ms, [0.0, 1_000.0, 1_800.0, 2_000.0]);
-        assert_eq!(truth.requests, 20_000.0);
+        assert_eq!(exact.requests, 20_000.0);
     }
 }

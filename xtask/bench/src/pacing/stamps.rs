@@ -1,30 +1,30 @@
-//! Statistics of a load from the time stamps of a server.
+//! Statistics of a load from the arrival times at a server.
 
 use busyhour_arrivals::ArrivalProcess;
 use busyhour_stats::{DispersionCounter, GapStatistics};
 
-/// Gaps below this are short.
+/// Gaps below this length are short.
 pub const SHORT_NS: u64 = 50_000;
 
-/// Width of the windows in which arrivals are counted.
+/// The width of the windows in which arrivals are counted.
 const WINDOW_NS: u64 = 100_000_000;
 
-/// What a load was.
+/// The statistics of a load.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Fingerprint {
-    /// Arrivals per second.
+pub struct LoadStatistics {
+    /// The number of arrivals per second.
     pub rate_per_s: f64,
-    /// Coefficient of variation of the gaps; NaN if it is not defined, as for the others.
+    /// The coefficient of variation of the gaps; like the others, NaN if it is not defined.
     pub cov: f64,
-    /// Index of dispersion of the counts per 100 ms.
+    /// The index of dispersion of the counts per 100 ms.
     pub dispersion: f64,
-    /// Share of gaps below [`SHORT_NS`].
+    /// The share of gaps below [`SHORT_NS`].
     pub short_share: f64,
 }
 
-impl Fingerprint {
-    /// Of sorted stamps.
-    pub fn of(stamps_ns: &[u64]) -> Self {
+impl LoadStatistics {
+    /// Calculates the statistics of sorted arrival times.
+    pub fn from_stamps(stamps_ns: &[u64]) -> Self {
         let gaps = GapStatistics::of_stamps(stamps_ns);
         let mut dispersion = DispersionCounter::new(WINDOW_NS);
         stamps_ns.iter().for_each(|&stamp| dispersion.add(stamp));
@@ -39,30 +39,30 @@ impl Fingerprint {
         }
     }
 
-    /// What a Poisson process of this rate has.
+    /// The statistics of a Poisson process with this rate.
     pub fn poisson(rate_per_s: f64) -> Self {
         let short_share = 1.0 - (-rate_per_s * SHORT_NS as f64 / 1e9).exp();
         Self { rate_per_s, cov: 1.0, dispersion: 1.0, short_share }
     }
 
-    /// What even arrivals have.
+    /// The statistics of even arrivals with this rate.
     pub fn even(rate_per_s: f64) -> Self {
         Self { rate_per_s, cov: 0.0, dispersion: 0.0, short_share: 0.0 }
     }
 }
 
-/// The stamps from `skip_ns` after the first on, at most `length_ns` of them.
-pub fn judged(stamps_ns: &[u64], skip_ns: u64, length_ns: u64) -> &[u64] {
+/// The stamps in an interval of `length_ns` that begins `skip_ns` after the first stamp.
+pub fn measured_part(stamps_ns: &[u64], skip_ns: u64, length_ns: u64) -> &[u64] {
     let Some(&first) = stamps_ns.first() else { return stamps_ns };
     let from = stamps_ns.partition_point(|&stamp| stamp < first + skip_ns);
     let to = stamps_ns.partition_point(|&stamp| stamp < first + skip_ns + length_ns);
     &stamps_ns[from..to]
 }
 
-/// By how much each request came later than its schedule, sorted, in ns. When the run began is not known to the
-/// server: the most punctual request counts as being in time.
+/// The lateness of each request relative to its schedule, sorted, in ns. The server does not know the start of the run:
+/// the most punctual request has the lateness 0.
 ///
-/// `None` when not every scheduled request came: then it is not known which.
+/// `None` if scheduled requests are missing, because it is not known which.
 pub fn lateness_ns(stamps_ns: &[u64], scheduled_ns: &[u64]) -> Option<Vec<u64>> {
     if stamps_ns.len() != scheduled_ns.len() {
         return None;
@@ -78,13 +78,13 @@ pub fn lateness_ns(stamps_ns: &[u64], scheduled_ns: &[u64]) -> Option<Vec<u64>> 
     Some(late)
 }
 
-/// A quantile of sorted numbers by nearest rank; NaN of none.
+/// A quantile of sorted numbers by nearest rank; NaN if there are none.
 pub fn quantile(sorted: &[u64], share: f64) -> f64 {
     let rank = (share * sorted.len() as f64).ceil().max(1.0) as usize;
     sorted.get(rank - 1).map_or(f64::NAN, |&value| value as f64)
 }
 
-/// The schedule that a run of Busyhour followed, from the process and the seed in its manifest.
+/// The schedule of a run of Busyhour, from the process and the seed in its manifest.
 pub fn schedule_ns(process: &str, seed: u64) -> Option<Vec<u64>> {
     let process = ArrivalProcess::parse(process).ok()?;
     Some(process.schedule(seed).map(|arrival| arrival.at_ns).collect())
@@ -95,19 +95,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_schedule_has_the_fingerprint_it_should_have() {
+    fn schedules_have_the_expected_statistics() {
         let stamps = schedule_ns("poisson(1000/s) for 60s", 7).unwrap();
-        let seen = Fingerprint::of(&stamps);
-        let ideal = Fingerprint::poisson(1_000.0);
-        assert!((seen.rate_per_s - 1_000.0).abs() < 15.0, "{seen:?}");
-        assert!((seen.cov - 1.0).abs() < 0.02 && (seen.dispersion - 1.0).abs() < 0.25, "{seen:?}");
-        assert!((seen.short_share - ideal.short_share).abs() < 0.005, "{seen:?}");
-        let even = Fingerprint::of(&schedule_ns("even(1000/s) for 5s", 7).unwrap());
+        let measured = LoadStatistics::from_stamps(&stamps);
+        let ideal = LoadStatistics::poisson(1_000.0);
+        assert!((measured.rate_per_s - 1_000.0).abs() < 15.0, "{measured:?}");
+        assert!(
+            (measured.cov - 1.0).abs() < 0.02 && (measured.dispersion - 1.0).abs() < 0.25,
+            "{measured:?}"
+        );
+        assert!((measured.short_share - ideal.short_share).abs() < 0.005, "{measured:?}");
+        let even = LoadStatistics::from_stamps(&schedule_ns("even(1000/s) for 5s", 7).unwrap());
         assert!(even.cov < 1e-3 && even.dispersion < 0.01 && even.short_share == 0.0, "{even:?}");
     }
 
     #[test]
-    fn lateness_counts_from_the_most_punctual() {
+    fn lateness_is_relative_to_the_most_punctual_request() {
         let scheduled = [0, 1_000, 2_000];
         assert_eq!(lateness_ns(&[500_010, 501_000, 502_100], &scheduled), Some(vec![0, 10, 100]));
         assert_eq!(lateness_ns(&[5, 6], &scheduled), None);
@@ -125,10 +128,10 @@ mod tests {
     }
 
     #[test]
-    fn the_judged_part_is_cut_out() {
+    fn the_measured_part_is_an_interval() {
         let stamps = [100, 110, 120, 130, 140];
-        assert_eq!(judged(&stamps, 10, 20), [110, 120]);
-        assert_eq!(judged(&stamps, 0, 1_000), stamps);
-        assert!(judged(&[], 10, 20).is_empty());
+        assert_eq!(measured_part(&stamps, 10, 20), [110, 120]);
+        assert_eq!(measured_part(&stamps, 0, 1_000), stamps);
+        assert!(measured_part(&[], 10, 20).is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! A result file as JMeter 5.6.3 writes it by default, as long as one likes, the same every time.
+//! Generates reproducible result files of any length in the default format of JMeter 5.6.3.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
@@ -33,10 +33,10 @@ const LABELS: [&str; 20] = [
     "Static content",
 ];
 
-/// Users, each of whom sends a request whenever the one before has ended.
+/// The number of users, each of which sends a request when its previous one has ended.
 const USERS: usize = 200;
 
-/// A small random generator (splitmix64), so that the file never changes with a dependency.
+/// A small random number generator (splitmix64), so that the file does not depend on the version of a dependency.
 struct Random(u64);
 
 impl Random {
@@ -48,37 +48,37 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Above 0, up to 1.
+    /// A random number above 0, up to 1.
     fn unit(&mut self) -> f64 {
         ((self.next() >> 11) + 1) as f64 / (1u64 << 53) as f64
     }
 
-    /// A length of time in ms, exponential with a tail of slow ones.
+    /// A random duration in ms: exponential, with a tail of slow ones.
     fn elapsed_ms(&mut self, mean: f64) -> u64 {
         let slow = if self.next().is_multiple_of(200) { 10.0 } else { 1.0 };
         (-self.unit().ln() * mean * slow) as u64 + 2
     }
 }
 
-/// The file with so many rows in `folder`; made when it is not there yet.
-pub(super) fn file(folder: &Path, rows: u64) -> Result<PathBuf> {
+/// The path of the file with this number of rows in `folder`; it is created if it does not exist.
+pub(super) fn result_file(folder: &Path, rows: u64) -> Result<PathBuf> {
     let path = folder.join(format!("results-{rows}.csv"));
     if path.exists() {
         return Ok(path);
     }
-    eprintln!("making {}", path.display());
+    eprintln!("creating {}", path.display());
     let unfinished = path.with_extension("new");
     let mut out = BufWriter::with_capacity(1 << 20, File::create(&unfinished)?);
     writeln!(out, "{NAMES}")?;
     let mut random = Random(1);
-    // The users' requests under way by their ends, the earliest first.
-    let mut under_way = std::collections::BinaryHeap::new();
+    // The users' requests in flight, ordered by end time.
+    let mut in_flight = std::collections::BinaryHeap::new();
     for user in 0..USERS {
         let start = 1_700_000_000_000 + user as u64 * 10;
-        under_way.push(std::cmp::Reverse((start + random.elapsed_ms(40.0), start, user)));
+        in_flight.push(std::cmp::Reverse((start + random.elapsed_ms(40.0), start, user)));
     }
     for _ in 0..rows {
-        let Some(std::cmp::Reverse((end, start, user))) = under_way.pop() else { break };
+        let Some(std::cmp::Reverse((end, start, user))) = in_flight.pop() else { break };
         let label = LABELS[(random.next() % LABELS.len() as u64) as usize];
         let elapsed = end - start;
         let failed = random.next().is_multiple_of(500);
@@ -95,7 +95,7 @@ pub(super) fn file(folder: &Path, rows: u64) -> Result<PathBuf> {
             u64::from(random.next().is_multiple_of(50)),
         )?;
         let start = end + random.elapsed_ms(5.0);
-        under_way.push(std::cmp::Reverse((start + random.elapsed_ms(40.0), start, user)));
+        in_flight.push(std::cmp::Reverse((start + random.elapsed_ms(40.0), start, user)));
     }
     out.flush()?;
     fs::rename(&unfinished, &path)?;
@@ -107,9 +107,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_in_the_order_of_their_ends_and_the_same_every_time() {
+    fn rows_are_ordered_by_end_and_reproducible() {
         let folder = tempfile::tempdir().unwrap();
-        let first = fs::read_to_string(file(folder.path(), 500).unwrap()).unwrap();
+        let first = fs::read_to_string(result_file(folder.path(), 500).unwrap()).unwrap();
         let ends = first.lines().skip(1).map(|line| {
             let mut cells = line.split(',').map(|cell| cell.parse::<u64>().unwrap_or(0));
             cells.next().unwrap() + cells.next().unwrap()
@@ -117,6 +117,6 @@ mod tests {
         assert!(ends.clone().is_sorted() && ends.count() == 500);
         assert!(first.lines().all(|line| line.split(',').count() == 17));
         fs::remove_file(folder.path().join("results-500.csv")).unwrap();
-        assert_eq!(fs::read_to_string(file(folder.path(), 500).unwrap()).unwrap(), first);
+        assert_eq!(fs::read_to_string(result_file(folder.path(), 500).unwrap()).unwrap(), first);
     }
 }

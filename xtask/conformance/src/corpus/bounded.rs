@@ -1,7 +1,7 @@
-//! Makes a short and quiet plan of a real one, the same for JMeter and for Busyhour.
+//! Creates a short version of a real plan that runs without external effects in JMeter and in Busyhour.
 //!
-//! A few users and loops, no pauses, nothing that writes files or talks to others, data files in the place of those that are
-//! not there, HttpClient in the place of Java's own HTTP client. What is left is as its author wrote it.
+//! It has few users and loops, no pauses, nothing that writes files or connects to other servers, generated data files
+//! if they are missing, and HttpClient instead of Java's own HTTP client. Everything else is unchanged.
 
 use anyhow::anyhow;
 use std::path::Path;
@@ -11,32 +11,32 @@ use busyhour_plan::{Element, TestPlan, parse};
 use super::edits::Edits;
 use super::groups::{self, LOOPS_MAX, exceeds};
 
-/// Delays up to this stay.
+/// The maximum delay that is not removed.
 const DELAY_MS_MAX: u64 = 50;
-/// The address of the stand-in for samplers without a proxy.
+/// The port of the stand-in, for samplers without a proxy.
 const STAND_IN_PORT: &str = "${__P(PORT)}";
-/// Lines of a data file that is made up.
+/// The number of lines of a generated data file.
 const DATA_LINES: usize = 5;
 
-/// A plan that can be run to its end in a moment.
+/// A plan that ends after a short time.
 #[derive(Debug)]
 pub(super) struct Bounded {
     pub(super) text: Vec<u8>,
-    /// Data files that are made up: name, content.
+    /// Generated data files: name and content.
     pub(super) files: Vec<(String, String)>,
 }
 
-/// What cannot be run here, by the beginning of the class, and why.
-const LEFT_OUT: [(&str, &str); 6] = [
-    ("com.blazemeter.jmeter.threads.arrivals.FreeForm", "a thread group whose load has no bound"),
+/// Elements that cannot be run here: the start of the class, and the reason.
+const UNSUPPORTED: [(&str, &str); 6] = [
+    ("com.blazemeter.jmeter.threads.arrivals.FreeForm", "the load of this thread group cannot be limited"),
     ("SystemSampler", "starts programs"),
-    ("TCPSampler", "talks to others than HTTP servers"),
-    ("AccessLogSampler", "talks to others than HTTP servers"),
-    ("JMeter.plugins.functional.samplers.websocket", "talks to others than HTTP servers"),
-    ("kg.apc.jmeter.samplers.UDP", "talks to others than HTTP servers"),
+    ("TCPSampler", "connects to servers other than HTTP servers"),
+    ("AccessLogSampler", "connects to servers other than HTTP servers"),
+    ("JMeter.plugins.functional.samplers.websocket", "connects to servers other than HTTP servers"),
+    ("kg.apc.jmeter.samplers.UDP", "connects to servers other than HTTP servers"),
 ];
 
-/// What only shows, writes or sends results.
+/// Classes of elements that only display, write or send results.
 const LISTENERS: [&str; 9] = [
     "ResultCollector",
     "BackendListener",
@@ -49,7 +49,7 @@ const LISTENERS: [&str; 9] = [
     "FlexibleFileWriter",
 ];
 
-/// Words of plans whose users share something, so that the result depends on their order.
+/// Texts in plans whose users share data, so that the result depends on their order.
 const SHARED: [&str; 10] = [
     "<CSVDataSet",
     "CSVDataSet\"",
@@ -63,38 +63,38 @@ const SHARED: [&str; 10] = [
     "RandomCSV",
 ];
 
-/// Limits the load of a plan from `folder`.
+/// Limits the load of a plan in `folder`.
 ///
 /// # Errors
-/// Why it cannot be run here.
+/// The reason why the plan cannot be run here.
 pub(super) fn bounded(source: &[u8], folder: &Path) -> anyhow::Result<Bounded> {
     let (plan, _) = parse(source, "plan.jmx");
     for element in plan.elements().filter(|element| element.is_active()) {
-        if let Some((_, why)) = LEFT_OUT.iter().find(|(class, _)| element.kind().starts_with(class)) {
+        if let Some((_, why)) = UNSUPPORTED.iter().find(|(class, _)| element.kind().starts_with(class)) {
             return Err(anyhow!(*why));
         }
     }
-    let whole = cut(&plan);
-    let (mut plan, findings) = parse(whole.as_bytes(), "plan.jmx");
+    let reduced = remove_elements(&plan);
+    let (mut plan, findings) = parse(reduced.as_bytes(), "plan.jmx");
     if findings.iter().any(|finding| finding.is_error()) {
-        return Err(anyhow!("could not be cut to size"));
+        return Err(anyhow!("could not be shortened"));
     }
-    let alone = SHARED.iter().any(|word| plan.source().contains(word));
+    let single_user = SHARED.iter().any(|word| plan.source().contains(word));
     let ids: Vec<_> = plan.elements().filter(|element| element.is_active()).map(Element::id).collect();
     let mut files = Vec::new();
     for id in ids {
-        let edits = edits(plan.element(id), alone, folder, &mut files);
+        let edits = edits(plan.element(id), single_user, folder, &mut files);
         edits.apply(&mut plan, id)?;
     }
     Ok(Bounded { text: plan.write(), files })
 }
 
-fn edits(element: Element<'_>, alone: bool, folder: &Path, files: &mut Vec<(String, String)>) -> Edits {
+fn edits(element: Element<'_>, single_user: bool, folder: &Path, files: &mut Vec<(String, String)>) -> Edits {
     let mut edits = Edits::default();
     let over = |name: &str, limit: u64| exceeds(element.text(name), limit);
-    groups::edits(element, alone, &mut edits);
+    groups::edits(element, single_user, &mut edits);
     match element.kind() {
-        "TestPlan" if alone => edits.set("TestPlan.serialize_threadgroups", "true"),
+        "TestPlan" if single_user => edits.set("TestPlan.serialize_threadgroups", "true"),
         "LoopController" if over("LoopController.loops", LOOPS_MAX) => {
             edits.set("LoopController.loops", LOOPS_MAX.to_string());
         }
@@ -115,14 +115,14 @@ fn edits(element: Element<'_>, alone: bool, folder: &Path, files: &mut Vec<(Stri
             edits.set("ActionProcessor.duration", "1");
         }
         "RunTime" => edits.set("RunTime.seconds", "1"),
-        // Nothing is to be interrupted because the machine is busy.
+        // Samples should not be interrupted because the machine is busy.
         "SampleTimeout" => edits.set("InterruptTimer.timeout", "60000"),
         "kg.apc.jmeter.samplers.HTTPRawSampler" => {
             edits.set("hostname", "127.0.0.1");
             edits.set("port", STAND_IN_PORT);
         }
         kind if kind.starts_with("eu.luminis.jmeter.wssampler.") && element.text("server").is_some() => {
-            // Without a proxy; the stand-in's WebSockets have this path.
+            // This sampler does not use the proxy; the stand-in's WebSockets have this path.
             for (name, text) in
                 [("server", "127.0.0.1"), ("port", STAND_IN_PORT), ("path", "/ws"), ("TLS", "false")]
             {
@@ -137,7 +137,8 @@ fn edits(element: Element<'_>, alone: bool, folder: &Path, files: &mut Vec<(Stri
                     edits.set(name, "");
                 }
             }
-            // Java's own HTTP client writes other headers, which Busyhour does not imitate; the requests are the same.
+            // Java's own HTTP client writes other headers, which Busyhour does not reproduce; the requests are the
+            // same.
             if element.text("HTTPSampler.implementation").is_some_and(|text| text == "Java") {
                 edits.set("HTTPSampler.implementation", "HttpClient4");
             }
@@ -151,10 +152,10 @@ fn edits(element: Element<'_>, alone: bool, folder: &Path, files: &mut Vec<(Stri
     edits
 }
 
-/// Gives a CSV Data Set a file, where its own is not there.
+/// Generates the file of a CSV Data Set if it is missing.
 fn data_set(element: Element<'_>, folder: &Path, files: &mut Vec<(String, String)>, edits: &mut Edits) {
     let name = element.text("filename").unwrap_or("");
-    if is_there(name, folder) {
+    if exists(name, folder) {
         edits.set("filename", folder.join(name).display().to_string());
         return;
     }
@@ -175,7 +176,7 @@ fn data_set(element: Element<'_>, folder: &Path, files: &mut Vec<(String, String
     files.push((name, content));
 }
 
-/// Gives uploads a file, where their own is not there.
+/// Generates the files of uploads if they are missing.
 fn uploads(element: Element<'_>, folder: &Path, files: &mut Vec<(String, String)>, edits: &mut Edits) {
     let Some(list) =
         element.element("HTTPsampler.Files").and_then(|files| files.property("HTTPFileArgs.files"))
@@ -187,25 +188,25 @@ fn uploads(element: Element<'_>, folder: &Path, files: &mut Vec<(String, String)
         if name.is_empty() {
             continue;
         }
-        if is_there(name, folder) {
+        if exists(name, folder) {
             edits.value(path.id(), folder.join(name).display().to_string());
             continue;
         }
-        let made = format!("upload-{}.txt", files.len() + 1);
-        edits.value(path.id(), made.clone());
-        files.push((made, "an upload\n".to_owned()));
+        let generated = format!("upload-{}.txt", files.len() + 1);
+        edits.value(path.id(), generated.clone());
+        files.push((generated, "an upload\n".to_owned()));
     }
 }
 
-fn is_there(name: &str, folder: &Path) -> bool {
+fn exists(name: &str, folder: &Path) -> bool {
     !name.is_empty() && !name.contains("${") && folder.join(name).is_file()
 }
 
 /// The plan's text without disabled elements, listeners and the workbench.
-fn cut(plan: &TestPlan) -> String {
-    // What is disabled may still be run by a Module Controller.
+fn remove_elements(plan: &TestPlan) -> String {
+    // A Module Controller can run disabled elements.
     let has_modules = plan.elements().any(|element| element.kind() == "ModuleController");
-    let goes = |element: &Element<'_>| {
+    let is_removed = |element: &Element<'_>| {
         let kind = element.kind();
         (!has_modules && !element.enabled())
             || kind == "WorkBench"
@@ -215,7 +216,7 @@ fn cut(plan: &TestPlan) -> String {
     let source = plan.source();
     let mut out = String::with_capacity(source.len());
     let mut at = 0;
-    for element in plan.elements().filter(goes) {
+    for element in plan.elements().filter(is_removed) {
         let span = element.span();
         // The content of a removed element is removed with it.
         if span.offset >= at {
@@ -227,7 +228,7 @@ fn cut(plan: &TestPlan) -> String {
     out
 }
 
-/// Where the `hashTree` that follows `from` ends; `from` itself, when none follows.
+/// The end of the `hashTree` that follows `from`; `from` if there is none.
 fn tree_end(source: &str, from: usize) -> usize {
     let rest = &source[from..];
     if !rest.trim_start().starts_with("<hashTree") {
@@ -273,14 +274,14 @@ mod tests {
 </hashTree></hashTree></jmeterTestPlan>"#;
 
     #[test]
-    fn a_plan_is_made_short_and_quiet() {
+    fn plans_are_shortened() {
         let bounded = bounded(PLAN.as_bytes(), Path::new("/nowhere")).unwrap();
         let text = String::from_utf8(bounded.text).unwrap();
         assert!(!text.contains("ResultCollector") && !text.contains("\"off\""), "{text}");
         let (plan, findings) = parse(text.as_bytes(), "p");
         assert!(findings.is_empty(), "{findings:?}");
         let group = plan.elements().find(|element| element.kind() == "ThreadGroup").unwrap();
-        // The data file is shared, so one user takes its lines in order.
+        // The users share the data file, so that only one may run.
         assert_eq!(group.text("ThreadGroup.num_threads"), Some("1"));
         let main = group.element("ThreadGroup.main_controller").unwrap();
         assert_eq!(main.item_text("LoopController.loops"), Some("2"));
@@ -289,7 +290,7 @@ mod tests {
         assert!(bounded.files[0].1.starts_with("c1r0,c2r0\nc1r1,c2r1\n"));
     }
 
-    /// The plan with a thread group of another class, and with more of its properties.
+    /// The plan with a thread group of another class and additional properties.
     fn with_group(class: &str, more: &str) -> String {
         let begin =
             format!("<{class} guiclass=\"ThreadGroupGui\" testclass=\"{class}\" testname=\"G\">{more}");
@@ -298,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_plugins_are_bounded_in_their_own_terms() {
+    fn thread_groups_of_plugins_are_limited() {
         let rows = "<collectionProp name=\"ultimatethreadgroupdata\">\
             <collectionProp name=\"1\"><stringProp name=\"1\">100</stringProp><stringProp name=\"2\">7</stringProp>\
             <stringProp name=\"2\">15</stringProp><stringProp name=\"3\">${hold}</stringProp><stringProp name=\"2\">9</stringProp></collectionProp>\
@@ -322,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn samplers_without_a_proxy_use_the_address_of_the_stand_in() {
+    fn samplers_without_a_proxy_connect_to_the_stand_in() {
         let open = "<eu.luminis.jmeter.wssampler.OpenWebSocketSampler guiclass=\"g\" testname=\"o\"><boolProp name=\"TLS\">true</boolProp>\
             <stringProp name=\"server\">example.org</stringProp><stringProp name=\"port\">443</stringProp><stringProp name=\"path\">/</stringProp>\
             </eu.luminis.jmeter.wssampler.OpenWebSocketSampler><hashTree/><ConstantTimer ";
@@ -333,8 +334,10 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_bound_is_left_out() {
+    fn groups_that_cannot_be_limited_are_rejected() {
         let free = with_group("com.blazemeter.jmeter.threads.arrivals.FreeFormArrivalsThreadGroup", "");
-        assert!(bounded(free.as_bytes(), Path::new("/")).unwrap_err().to_string().contains("no bound"));
+        assert!(
+            bounded(free.as_bytes(), Path::new("/")).unwrap_err().to_string().contains("cannot be limited")
+        );
     }
 }

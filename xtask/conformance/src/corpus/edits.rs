@@ -1,4 +1,4 @@
-//! Changes to one element of a plan, collected before they are made.
+//! Collected changes to one element of a plan.
 
 use busyhour_plan::{ElementId, PropertyId, TestPlan};
 
@@ -10,20 +10,20 @@ pub(super) struct Edits {
 }
 
 impl Edits {
-    /// Gives one of its properties a text, whether it is there yet or not.
+    /// Sets a property to a text; adds it if it is missing.
     pub(super) fn set(&mut self, name: &'static str, text: impl Into<String>) {
         self.texts.push((name, text.into()));
     }
 
-    /// Gives a property deep inside it a text.
+    /// Sets a nested property to a text.
     pub(super) fn value(&mut self, property: PropertyId, text: impl Into<String>) {
         self.values.push((property, text.into()));
     }
 
-    /// Makes the changes.
+    /// Applies the changes.
     ///
     /// # Errors
-    /// Returns the reason why the plan does not take one of them.
+    /// A change cannot be applied to the plan.
     pub(super) fn apply(self, plan: &mut TestPlan, id: ElementId) -> anyhow::Result<()> {
         for (name, text) in self.texts {
             plan.set_text(id, name, &text)?;

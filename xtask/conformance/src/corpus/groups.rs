@@ -1,22 +1,23 @@
-//! What makes the load of a thread group small and short, group by group.
+//! Limits the load and duration of each kind of thread group.
 
 use busyhour_plan::{Element, Property};
 
 use super::edits::Edits;
 
-/// Users of a thread group, if their data do not depend on their order.
+/// The maximum number of users of a thread group whose data do not depend on the order of users.
 const USERS_MAX: u64 = 2;
-/// Passes of a group or a loop.
+/// The maximum number of iterations of a group or a loop.
 pub(super) const LOOPS_MAX: u64 = 2;
-/// Time for the passes of groups that end by the clock as well: long enough for all of them.
-const ENOUGH_S: &str = "30";
-/// Time of groups that end by the clock alone, and their starts in each second of it.
-const SHORT_S: &str = "1";
+/// The duration of groups that also end after a time: long enough for all iterations.
+const AMPLE_DURATION_S: &str = "30";
+/// The duration of groups that only end after a time, and their starts per second.
+const SHORT_DURATION_S: &str = "1";
 const STARTS_PER_S: &str = "4";
 
-/// The edits of a thread group; nothing for other elements. `alone`: users share data, so that only one may come.
-pub(super) fn edits(element: Element<'_>, alone: bool, edits: &mut Edits) {
-    let users = if alone { 1 } else { USERS_MAX };
+/// Adds the edits of a thread group; none for other elements. `single_user`: users share data, so that only one may
+/// run.
+pub(super) fn edits(element: Element<'_>, single_user: bool, edits: &mut Edits) {
+    let users = if single_user { 1 } else { USERS_MAX };
     match element.kind() {
         "ThreadGroup" | "SetupThreadGroup" | "PostThreadGroup" => {
             if exceeds(element.text("ThreadGroup.num_threads"), users) {
@@ -24,18 +25,18 @@ pub(super) fn edits(element: Element<'_>, alone: bool, edits: &mut Edits) {
             }
             edits.set("ThreadGroup.ramp_time", "0");
             edits.set("ThreadGroup.scheduler", "false");
-            passes(element, edits);
+            limit_loops(element, edits);
         }
         "kg.apc.jmeter.threads.UltimateThreadGroup" => {
-            // The first row brings all users, the others none: they are never come to.
+            // The first row starts all users, the others none.
             let rows = element.collection("ultimatethreadgroupdata").into_iter().flat_map(Property::items);
             for (at, row) in rows.enumerate() {
                 let users = if at == 0 { users } else { 0 }.to_string();
-                for (cell, text) in row.items().zip([&*users, "0", "0", ENOUGH_S, "0"]) {
+                for (cell, text) in row.items().zip([&*users, "0", "0", AMPLE_DURATION_S, "0"]) {
                     edits.value(cell.id(), text);
                 }
             }
-            passes(element, edits);
+            limit_loops(element, edits);
         }
         "kg.apc.jmeter.threads.SteppingThreadGroup" => {
             edits.set("ThreadGroup.num_threads", users.to_string());
@@ -43,32 +44,32 @@ pub(super) fn edits(element: Element<'_>, alone: bool, edits: &mut Edits) {
                 edits.set(name, "0");
             }
             edits.set("Start users count burst", users.to_string());
-            edits.set("flighttime", ENOUGH_S);
-            passes(element, edits);
+            edits.set("flighttime", AMPLE_DURATION_S);
+            limit_loops(element, edits);
         }
         "com.blazemeter.jmeter.threads.concurrency.ConcurrencyThreadGroup" => {
-            by_the_clock(edits, &users.to_string());
+            limit_duration(edits, &users.to_string());
         }
-        "com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup" => by_the_clock(edits, STARTS_PER_S),
+        "com.blazemeter.jmeter.threads.arrivals.ArrivalsThreadGroup" => limit_duration(edits, STARTS_PER_S),
         "OpenModelThreadGroup" => {
-            let schedule = format!("rate({STARTS_PER_S}/s) even_arrivals({SHORT_S} s)");
+            let schedule = format!("rate({STARTS_PER_S}/s) even_arrivals({SHORT_DURATION_S} s)");
             edits.set("OpenModelThreadGroup.schedule", schedule);
         }
         _ => {}
     }
 }
 
-/// The settings that the groups of one plugin share.
-fn by_the_clock(edits: &mut Edits, target: &str) {
+/// Sets the common settings of the groups of one plugin.
+fn limit_duration(edits: &mut Edits, target: &str) {
     for (name, text) in
-        [("TargetLevel", target), ("RampUp", "0"), ("Steps", "1"), ("Hold", SHORT_S), ("Unit", "S")]
+        [("TargetLevel", target), ("RampUp", "0"), ("Steps", "1"), ("Hold", SHORT_DURATION_S), ("Unit", "S")]
     {
         edits.set(name, text);
     }
 }
 
-/// Bounds the loops of a group's own controller.
-fn passes(element: Element<'_>, edits: &mut Edits) {
+/// Limits the loops of a group's main controller.
+fn limit_loops(element: Element<'_>, edits: &mut Edits) {
     let main = element.element("ThreadGroup.main_controller");
     let item = |name| main.and_then(|main| main.property(name));
     if let Some(forever) = item("LoopController.continue_forever") {
@@ -81,7 +82,7 @@ fn passes(element: Element<'_>, edits: &mut Edits) {
     }
 }
 
-/// Whether a number that is there is larger, or is only known later.
+/// Whether a number exists and is larger than `limit`, or is an expression.
 pub(super) fn exceeds(text: Option<&str>, limit: u64) -> bool {
     text.is_some_and(|text| text.trim().parse::<u64>().map_or(true, |number| number > limit))
 }

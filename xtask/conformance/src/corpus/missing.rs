@@ -1,21 +1,21 @@
-//! What keeps a plan from running, and what it would take.
+//! The obstacles to running a plan, and their requirements.
 
 use std::fmt;
 
-/// What it would take for a plan to run.
+/// The requirement for removing an obstacle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Need {
-    /// Something that Busyhour itself does not do yet.
+    /// A feature that Busyhour does not support yet.
     Busyhour,
     /// An element of an unsupported plugin.
     Plugin,
-    /// Another protocol than HTTP, WebSocket, TCP.
+    /// A protocol other than HTTP, WebSocket and TCP.
     Protocol,
-    /// A Java machine: Java classes, drivers, scripts that only Java's interpreters can run.
+    /// A JVM: Java classes, drivers, scripts that only Java's interpreters can run.
     Java,
-    /// A mistake in the plan, with which JMeter does not start, or which it meets when it comes to it.
+    /// A mistake in the plan, which JMeter reports at the start or during the run.
     Mistake,
-    /// A file that the plan reads and that is not in this place.
+    /// A data file of the plan that is missing here.
     File,
 }
 
@@ -32,7 +32,7 @@ impl fmt::Display for Need {
     }
 }
 
-/// Something that keeps a plan from running.
+/// An obstacle to running a plan.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Item {
     pub(super) need: Need,
@@ -40,26 +40,26 @@ pub(super) struct Item {
 }
 
 impl Item {
-    /// The cause of an error of `busyhour check`: its code, its message, and what support would require.
-    pub(super) fn of(code: &str, message: &str, needs: Option<&str>) -> Self {
-        // The position in a script does not matter.
+    /// The obstacle in an error of `busyhour check`: its code, its message, and what support would require.
+    pub(super) fn from_error(code: &str, message: &str, needs: Option<&str>) -> Self {
+        // The position in a script is not relevant.
         let message = message.split(" (column ").next().unwrap_or(message);
         let message = message.split(" (line ").next().unwrap_or(message);
         let message = message.strip_prefix("the element ").unwrap_or(message);
         if code == "missing-file" || code == "no-included-file" {
-            return Self { need: Need::File, name: "a file that is not there".into() };
+            return Self { need: Need::File, name: "a missing file".into() };
         }
         let need = match needs {
             Some("java") => Need::Java,
             Some("protocol") => Need::Protocol,
             Some("plugin") => Need::Plugin,
-            // JMeter does not start with it either.
+            // JMeter does not start such plans either.
             _ if code.starts_with("invalid-") || matches!(code, "no-module" | "no-fragment") => Need::Mistake,
             _ => Need::Busyhour,
         };
         let name = match message.split_once("cannot be run: ") {
-            _ if code == "no-module" => "a Module Controller that leads nowhere",
-            // The places of scripts are many, what they lack is not.
+            _ if code == "no-module" => "a Module Controller without a target",
+            // Scripts occur in many elements, but lack only a few features.
             Some((_, what)) if code == "refused-element" => {
                 return Self { need, name: format!("script: {what}") };
             }
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_finding_has_its_need() {
+    fn findings_are_mapped_to_needs() {
         let refused = "the element BeanShellSampler has a script with what cannot be run: `IsSuccess` is not supported (column 1)";
         for (code, message, needs, need, name) in [
             (
@@ -109,7 +109,7 @@ mod tests {
                 "FTPSampler",
             ),
             ("refused-element", refused, Some("java"), Need::Java, "script: `IsSuccess` is not supported"),
-            ("missing-file", "the file a cannot be read", None, Need::File, "a file that is not there"),
+            ("missing-file", "the file a cannot be read", None, Need::File, "a missing file"),
             (
                 "unsupported-function",
                 "__groovy: `a.b` is not supported (column 1)",
@@ -124,10 +124,10 @@ mod tests {
                 "the Module Controller's target is not in the plan: A",
                 None,
                 Need::Mistake,
-                "a Module Controller that leads nowhere",
+                "a Module Controller without a target",
             ),
         ] {
-            assert_eq!(Item::of(code, message, needs), Item { need, name: name.into() }, "{message}");
+            assert_eq!(Item::from_error(code, message, needs), Item { need, name: name.into() }, "{message}");
         }
     }
 }

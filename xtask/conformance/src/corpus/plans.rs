@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, ensure};
 use xtask_common::project;
 
-/// The folders next to the workspace that contain the plans, and what the plans are.
+/// The folders next to the workspace that contain the plans, with descriptions.
 pub(super) const SOURCES: [(&str, &str); 2] =
     [("corpus-dev", "application plans"), ("jmeter-testfiles", "JMeter's own plans")];
 
@@ -32,7 +32,7 @@ pub(super) fn plans(names: &[String]) -> Result<Vec<Plan>> {
             }
         }
     }
-    ensure!(!plans.is_empty(), "there are no such plans below {}", shared.display());
+    ensure!(!plans.is_empty(), "there are no matching plans in {}", shared.display());
     Ok(plans)
 }
 

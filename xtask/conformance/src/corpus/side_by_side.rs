@@ -1,7 +1,6 @@
 //! Runs plans in JMeter and in Busyhour against the stand-in, and compares the results.
 //!
-//! No request leaves the machine: the stand-in is the proxy of all requests, for any host, and JMeter resolves
-//! no name.
+//! No request leaves the machine: the stand-in is the proxy for all hosts, and JMeter does not resolve names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -20,10 +19,10 @@ use super::check::Verdict;
 use crate::jmeter_plugins::JMeterPlugins;
 use crate::launch;
 
-/// Busyhour's exit code for plans that it refuses; those that are run here are supported but perhaps for files.
-const EXIT_REFUSED: i32 = 3;
-/// Words of plans that use random numbers, the time, or addresses of Java objects.
-const CHANCE: [&str; 9] = [
+/// Busyhour's exit code for rejected plans; plans that are run here are supported, except for missing files.
+const EXIT_REJECTED: i32 = 3;
+/// Texts in plans that use random numbers, the time, or addresses of Java objects.
+const RANDOM_MARKERS: [&str; 9] = [
     "andom",
     "__UUID",
     "__time",
@@ -34,42 +33,42 @@ const CHANCE: [&str; 9] = [
     "START.MS",
     "DebugSampler",
 ];
-/// Plugins that the plans use and no conformance case does.
+/// Plugins that plans use, but no conformance case.
 const PLUGINS: [&str; 2] =
     ["kg.apc:jmeter-plugins-extras-libs:1.4.0", "kg.apc:jmeter-plugins-standard:1.4.0"];
 const JMETER_TIME_MAX: Duration = Duration::from_secs(60);
 const BUSYHOUR_TIME_MAX: Duration = Duration::from_secs(20);
 
-/// The outcome of running a plan in both.
+/// The outcome of running a plan in both programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// Requests and rows are the same.
+    /// Requests and rows are equal.
     Same,
-    /// They are the same but for what the plan leaves to chance, in which JMeter differs from itself, too; the text shows
-    /// where they differ.
-    SameButForChance(String),
-    /// They differ; the text shows where.
+    /// They are equal except for random values, in which two runs of JMeter differ, too; contains the differences.
+    RandomDifferences(String),
+    /// They differ; contains the differences.
     Differs(String),
-    /// It was not run, or not compared, and why.
-    LeftOut(String),
+    /// The reason why the plan was not run or not compared.
+    Skipped(String),
 }
 
-/// Runs plans.
-pub(super) struct Arena {
+/// Runs plans in both programs and compares the results.
+pub(super) struct Comparator {
     jmeter: JMeter,
     busyhour: PathBuf,
     plugins: Vec<PathBuf>,
-    /// Where recordings of JMeter are kept, by what was run.
-    kept: PathBuf,
-    /// The source of the stand-in: another version could respond differently.
+    /// The cache of JMeter's recordings, by a hash of all inputs.
+    cache: PathBuf,
+    /// The source code of the stand-in, because another version could respond differently.
     server: Vec<Vec<u8>>,
 }
 
-impl Arena {
-    /// An arena for this program. JMeter gets the plugins of the conformance cases and a few more, as far as they can be had.
+impl Comparator {
+    /// Creates a comparator for this program. JMeter gets the plugins of the conformance cases and a few more, if they
+    /// can be fetched.
     ///
     /// # Errors
-    /// Fails when JMeter cannot be had or the cases cannot be read.
+    /// JMeter cannot be installed, or the cases cannot be read.
     pub(super) fn new(busyhour: &Path) -> Result<Self> {
         let root = project::root();
         let of_cases =
@@ -80,74 +79,75 @@ impl Arena {
         for coordinate in coordinates {
             match known.obtain(std::slice::from_ref(&coordinate)) {
                 Ok(jars) => plugins.extend(jars),
-                Err(error) => eprintln!("without a plugin: {error:#}"),
+                Err(error) => eprintln!("missing plugin: {error:#}"),
             }
         }
         plugins.sort();
-        let kept = root.join("target/corpus");
-        fs::create_dir_all(&kept)?;
+        let cache = root.join("target/corpus");
+        fs::create_dir_all(&cache)?;
         let server = sources(&root.join("crates/standin/src"))?;
-        Ok(Self { jmeter: JMeter::obtain()?, busyhour: busyhour.to_owned(), plugins, kept, server })
+        Ok(Self { jmeter: JMeter::obtain()?, busyhour: busyhour.to_owned(), plugins, cache, server })
     }
 
-    /// Runs one plan in both.
+    /// Runs one plan in both programs.
     ///
     /// # Errors
-    /// Fails when a program cannot be started or a file not be written.
+    /// A program cannot be started, or a file cannot be written.
     pub(super) fn run(&self, verdict: &Verdict) -> Result<Outcome> {
         let path = &verdict.plan.path;
         let folder = path.parent().unwrap_or(path);
         let bounded = match bounded(&fs::read(path)?, folder) {
             Ok(bounded) => bounded,
-            Err(why) => return Ok(Outcome::LeftOut(why.to_string())),
+            Err(why) => return Ok(Outcome::Skipped(why.to_string())),
         };
-        let first = match self.in_jmeter(&bounded, 1)? {
+        let first = match self.run_in_jmeter(&bounded, 1)? {
             Ok(recording) => recording,
-            Err(NotRun(why)) => return Ok(Outcome::LeftOut(why)),
+            Err(NotRun(why)) => return Ok(Outcome::Skipped(why)),
         };
-        let ours = match self.in_busyhour(&bounded)? {
+        let ours = match self.run_in_busyhour(&bounded)? {
             Ok(recording) => recording,
             Err(NotRun(why)) => return Ok(Outcome::Differs(why)),
         };
-        if ours.exit_code == EXIT_REFUSED && first.exit_code != EXIT_REFUSED {
-            return Ok(Outcome::LeftOut(
-                "refused as a copy: files that are not there, WebSockets through a proxy".into(),
+        if ours.exit_code == EXIT_REJECTED && first.exit_code != EXIT_REJECTED {
+            return Ok(Outcome::Skipped(
+                "rejected as a copy: missing files, WebSockets through a proxy".into(),
             ));
         }
         let Some(difference) = differences(&first, &ours) else { return Ok(Outcome::Same) };
-        let Ok(second) = self.in_jmeter(&bounded, 2)? else {
-            return Ok(Outcome::LeftOut("JMeter ran it once and not twice".into()));
+        let Ok(second) = self.run_in_jmeter(&bounded, 2)? else {
+            return Ok(Outcome::Skipped("a second run in JMeter failed".into()));
         };
         let text = String::from_utf8_lossy(&bounded.text);
-        let draws = CHANCE.iter().any(|word| text.contains(word));
-        if !draws && differences(&first, &second).is_none() {
+        let is_random = RANDOM_MARKERS.iter().any(|marker| text.contains(marker));
+        if !is_random && differences(&first, &second).is_none() {
             return Ok(Outcome::Differs(difference));
         }
-        // Each shape contains less than the previous one. Outcomes of samples are ignored only where JMeter's own runs differ.
-        let certain = differences(&first, &second).is_none();
-        let mut alike = true;
-        for taken in [Shape::Values, Shape::Counts, Shape::Outcomes] {
-            if taken == Shape::Outcomes && certain {
+        // Each shape contains less than the previous one. Outcomes of samples are only ignored if JMeter's own runs
+        // differ.
+        let is_reproducible = differences(&first, &second).is_none();
+        let mut is_same_shape = true;
+        for removed in [Shape::Values, Shape::Counts, Shape::Outcomes] {
+            if removed == Shape::Outcomes && is_reproducible {
                 break;
             }
-            let shapes = [&first, &second, &ours].map(|recording| shape(recording, taken));
+            let shapes = [&first, &second, &ours].map(|recording| shape(recording, removed));
             if differences(&shapes[0], &shapes[2]).is_none() {
-                return Ok(Outcome::SameButForChance(difference));
+                return Ok(Outcome::RandomDifferences(difference));
             }
-            alike = shapes[0] == shapes[1];
+            is_same_shape = shapes[0] == shapes[1];
         }
-        Ok(if alike {
+        Ok(if is_same_shape {
             Outcome::Differs(difference)
         } else {
-            Outcome::LeftOut("left to chance altogether".into())
+            Outcome::Skipped("completely random".into())
         })
     }
 
-    fn in_jmeter(&self, bounded: &Bounded, time: u8) -> Result<Result<Recording, NotRun>> {
+    fn run_in_jmeter(&self, bounded: &Bounded, time: u8) -> Result<Result<Recording, NotRun>> {
         let mut hasher = DefaultHasher::new();
         (&bounded.text, &bounded.files, time, &self.plugins, &self.server).hash(&mut hasher);
-        let kept = self.kept.join(format!("{:016x}.json", hasher.finish()));
-        if let Ok(text) = fs::read(&kept)
+        let cache = self.cache.join(format!("{:016x}.json", hasher.finish()));
+        if let Ok(text) = fs::read(&cache)
             && let Ok(known) = serde_json::from_slice(&text)
         {
             return Ok(known);
@@ -158,14 +158,14 @@ impl Arena {
         let mut command = launch::jmeter(&self.jmeter, home.path(), &self.plugins);
         command.arg(format!("-Djdk.net.hosts.file={}", hosts.display()));
         let done = match run(command, bounded, JMETER_TIME_MAX)? {
-            Ok((recording, log)) => refusal(&log).map_or(Ok(recording), |why| Err(NotRun(why))),
-            Err(_) => Err(NotRun("does not end in JMeter".to_owned())),
+            Ok((recording, log)) => load_error(&log).map_or(Ok(recording), |why| Err(NotRun(why))),
+            Err(_) => Err(NotRun("does not terminate in JMeter".to_owned())),
         };
-        fs::write(kept, serde_json::to_string(&done)?)?;
+        fs::write(cache, serde_json::to_string(&done)?)?;
         Ok(done)
     }
 
-    fn in_busyhour(&self, bounded: &Bounded) -> Result<Result<Recording, NotRun>> {
+    fn run_in_busyhour(&self, bounded: &Bounded) -> Result<Result<Recording, NotRun>> {
         let home = tempfile::tempdir()?;
         let mut command = Command::new(&self.busyhour);
         command.current_dir(home.path());
@@ -173,11 +173,11 @@ impl Arena {
     }
 }
 
-/// Why there is no recording of a plan.
+/// The reason why there is no recording of a plan.
 #[derive(Debug, serde::Serialize, serde::Deserialize)]
 struct NotRun(String);
 
-/// The texts of the files of a folder, by name.
+/// The contents of the files in a folder, ordered by name.
 fn sources(folder: &Path) -> Result<Vec<Vec<u8>>> {
     let files = fs::read_dir(folder).with_context(|| format!("{} is missing", folder.display()))?;
     let mut paths = files.map(|file| Ok(file?.path())).collect::<Result<Vec<_>>>()?;
@@ -185,12 +185,12 @@ fn sources(folder: &Path) -> Result<Vec<Vec<u8>>> {
     Ok(paths.into_iter().map(fs::read).collect::<Result<_, _>>()?)
 }
 
-/// Why JMeter did not run the plan, by its log.
-fn refusal(log: &str) -> Option<String> {
+/// The reason in JMeter's log why it did not load the plan.
+fn load_error(log: &str) -> Option<String> {
     let line = log.lines().find(|line| {
         ["CannotResolveClassException", "Error in NonGUIDriver", "NoClassDefFoundError"]
             .iter()
-            .any(|word| line.contains(word))
+            .any(|name| line.contains(name))
     })?;
     let class = line.rsplit("CannotResolveClassException: ").next().unwrap_or(line).trim();
     Some(match class.contains(' ') {
@@ -199,7 +199,8 @@ fn refusal(log: &str) -> Option<String> {
     })
 }
 
-/// Runs the plan with a command that takes JMeter's command line; the recording and the log, or that it did not end.
+/// Runs the plan with a command that accepts JMeter's command line; returns the recording and the log, or that the
+/// command did not terminate.
 fn run(
     mut command: Command,
     bounded: &Bounded,
@@ -220,7 +221,7 @@ fn run(
     };
     let case = Case { name: "plan".into(), dir: folder.path().to_owned(), settings };
     command.args(case.command_line(&server, out.path()));
-    let status = match launch::to_end(command, time_max) {
+    let status = match launch::run_to_end(command, time_max) {
         Ok(status) => status,
         Err(error) => return Ok(Err(NotRun(error.to_string()))),
     };

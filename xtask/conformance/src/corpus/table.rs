@@ -8,35 +8,35 @@ use super::missing::{Item, Need};
 use super::plans::SOURCES;
 use super::side_by_side::Outcome;
 
-/// An item that fewer plans miss is counted in the table's last line.
+/// Obstacles of fewer plans are only counted in the last line of the table.
 const PLANS_MIN: usize = 2;
 
-/// The outcomes of running plans side by side.
-pub(super) fn runs(outcomes: &[Outcome]) -> String {
+/// The table of outcomes of running plans in both programs.
+pub(super) fn outcome_table(outcomes: &[Outcome]) -> String {
     let count = |is: fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| is(outcome)).count();
-    let mut left_out: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut skipped: BTreeMap<&str, usize> = BTreeMap::new();
     for outcome in outcomes {
-        if let Outcome::LeftOut(why) = outcome {
-            // Which jar is wanting does not make another reason.
+        if let Outcome::Skipped(why) = outcome {
+            // The name of the missing jar does not make a separate reason.
             let why = why.split(" without the jar of ").next().unwrap_or(why);
-            *left_out.entry(why).or_default() += 1;
+            *skipped.entry(why).or_default() += 1;
         }
     }
-    let compared = outcomes.len() - left_out.values().sum::<usize>();
+    let compared = outcomes.len() - skipped.values().sum::<usize>();
     let mut out = String::from("| plans run in JMeter and in Busyhour | |\n|---|---:|\n");
     for (name, count) in [
         ("**compared**", compared),
-        ("requests and rows are the same", count(|outcome| matches!(outcome, Outcome::Same))),
+        ("requests and rows are equal", count(|outcome| matches!(outcome, Outcome::Same))),
         (
-            "the same but for what the plan leaves to chance (JMeter differs from itself there)",
-            count(|outcome| matches!(outcome, Outcome::SameButForChance(_))),
+            "equal except for random values (in which two runs of JMeter differ, too)",
+            count(|outcome| matches!(outcome, Outcome::RandomDifferences(_))),
         ),
         ("**differ**", count(|outcome| matches!(outcome, Outcome::Differs(_)))),
     ] {
         writeln!(out, "| {name} | {count} |").expect("a string");
     }
-    for (why, count) in left_out {
-        writeln!(out, "| left out: {why} | {count} |").expect("a string");
+    for (why, count) in skipped {
+        writeln!(out, "| skipped: {why} | {count} |").expect("a string");
     }
     out
 }
@@ -50,7 +50,7 @@ pub(super) fn markdown(verdicts: &[Verdict]) -> String {
     out
 }
 
-/// A line of the first table: its name, and the condition of the plans that it counts.
+/// A line of the first table: its name, and the condition for the counted plans.
 type Count = (&'static str, fn(&Verdict) -> bool);
 
 const COUNTS: [Count; 11] = [
@@ -59,26 +59,29 @@ const COUNTS: [Count; 11] = [
     ("parts of plans", |verdict| matches!(verdict.state, State::Part(_))),
     ("**readable plans**", |verdict| verdict.items().is_some()),
     ("… that need Java", Verdict::needs_java),
-    ("**… that need no Java**", is_of_us),
-    ("… of these: **supported as they are**", Verdict::is_supported),
-    ("… among which: with no thread group that runs", Verdict::is_idle),
-    ("… of these: supported but for data files that are not there", Verdict::lacks_files_only),
-    ("… of these: with a mistake that keeps JMeter from doing it, too", has_mistakes_only),
-    ("… of these: refused because something is missing", is_refused),
+    ("**… that do not need Java**", needs_no_java),
+    ("… of these: **supported without changes**", Verdict::is_supported),
+    ("… among them: without an active thread group", Verdict::is_idle),
+    ("… of these: supported except for missing data files", Verdict::lacks_only_files),
+    ("… of these: with a mistake that JMeter reports, too", has_only_mistakes),
+    ("… of these: rejected because a feature is missing", is_rejected),
 ];
 
-fn is_of_us(verdict: &Verdict) -> bool {
+fn needs_no_java(verdict: &Verdict) -> bool {
     verdict.items().is_some() && !verdict.needs_java()
 }
 
-fn has_mistakes_only(verdict: &Verdict) -> bool {
+fn has_only_mistakes(verdict: &Verdict) -> bool {
     let Some(items) = verdict.items() else { return false };
     items.iter().any(|item| item.need == Need::Mistake)
         && items.iter().all(|item| matches!(item.need, Need::Mistake | Need::File))
 }
 
-fn is_refused(verdict: &Verdict) -> bool {
-    is_of_us(verdict) && !verdict.is_supported() && !verdict.lacks_files_only() && !has_mistakes_only(verdict)
+fn is_rejected(verdict: &Verdict) -> bool {
+    needs_no_java(verdict)
+        && !verdict.is_supported()
+        && !verdict.lacks_only_files()
+        && !has_only_mistakes(verdict)
 }
 
 fn counts(verdicts: &[Verdict]) -> String {
@@ -95,12 +98,16 @@ fn counts(verdicts: &[Verdict]) -> String {
         }
         writeln!(out, " {} |", verdicts.iter().filter(|verdict| counts(verdict)).count()).expect("a string");
     }
-    out.push_str("| **share supported of those that need no Java, data files aside** |");
+    out.push_str("| **supported share of the plans that do not need Java, ignoring data files** |");
     let share = |verdicts: &[&Verdict]| {
-        let of_us = verdicts.iter().filter(|verdict| is_of_us(verdict)).count();
-        let good = |verdict: &&&Verdict| verdict.is_supported() || verdict.lacks_files_only();
+        let relevant = verdicts.iter().filter(|verdict| needs_no_java(verdict)).count();
+        let good = |verdict: &&&Verdict| verdict.is_supported() || verdict.lacks_only_files();
         let good = verdicts.iter().filter(good).count();
-        if of_us == 0 { "–".to_owned() } else { format!("{:.0} %", 100.0 * good as f64 / of_us as f64) }
+        if relevant == 0 {
+            "–".to_owned()
+        } else {
+            format!("{:.0} %", 100.0 * good as f64 / relevant as f64)
+        }
     };
     for source in 0..SOURCES.len() {
         let of_source: Vec<_> = verdicts.iter().filter(|verdict| verdict.plan.source == source).collect();
@@ -110,11 +117,11 @@ fn counts(verdicts: &[Verdict]) -> String {
     out
 }
 
-/// How many plans miss something, and how many miss nothing else.
+/// The number of plans with an obstacle, and the number of plans without other obstacles.
 #[derive(Default)]
 struct Tally {
     plans: usize,
-    alone: usize,
+    only: usize,
 }
 
 fn missing(verdicts: &[Verdict]) -> String {
@@ -124,20 +131,20 @@ fn missing(verdicts: &[Verdict]) -> String {
         for item in items {
             let tally = tallies.entry(item).or_default();
             tally.plans += 1;
-            tally.alone += usize::from(if item.need == Need::File { wanted == 0 } else { wanted == 1 });
+            tally.only += usize::from(if item.need == Need::File { wanted == 0 } else { wanted == 1 });
         }
     }
     let mut rows: Vec<_> = tallies.into_iter().collect();
-    rows.sort_by(|(a, x), (b, y)| (y.plans, y.alone).cmp(&(x.plans, x.alone)).then_with(|| a.cmp(b)));
+    rows.sort_by(|(a, x), (b, y)| (y.plans, y.only).cmp(&(x.plans, x.only)).then_with(|| a.cmp(b)));
     let rare = rows.iter().filter(|(_, tally)| tally.plans < PLANS_MIN).count();
     let mut out = String::from(
-        "| what plans miss | it takes | plans | of these miss nothing else, files aside |\n|---|---|---:|---:|\n",
+        "| obstacle | requires | plans | of these without other obstacles, ignoring files |\n|---|---|---:|---:|\n",
     );
     for (item, tally) in rows.iter().filter(|(_, tally)| tally.plans >= PLANS_MIN) {
         let name = item.name.replace('|', "\\|");
-        writeln!(out, "| {name} | {} | {} | {} |", item.need, tally.plans, tally.alone).expect("a string");
+        writeln!(out, "| {name} | {} | {} | {} |", item.need, tally.plans, tally.only).expect("a string");
     }
-    writeln!(out, "| {rare} further things, each in one plan (`--list` names them) | | | |")
+    writeln!(out, "| {rare} further obstacles, each in one plan (`--list` prints them) | | | |")
         .expect("a string");
     out
 }
@@ -165,33 +172,33 @@ mod tests {
     fn verdict(source: usize, items: &[(Need, &str)]) -> Verdict {
         let items: BTreeSet<_> = items.iter().map(|&(need, name)| Item { need, name: name.into() }).collect();
         let plan = Plan { source, path: "p".into(), name: "p".into() };
-        Verdict { plan, state: State::Readable { wants: items, runs: true } }
+        Verdict { plan, state: State::Readable { obstacles: items, has_thread_group: true } }
     }
 
     #[test]
-    fn files_do_not_count_against_a_plan_and_java_counts_apart() {
+    fn files_are_ignored_and_java_is_counted_separately() {
         let text = markdown(&[
             verdict(0, &[]),
             verdict(0, &[(Need::File, "f")]),
             verdict(0, &[(Need::File, "f"), (Need::Busyhour, "b")]),
             verdict(1, &[(Need::Java, "j"), (Need::Busyhour, "b")]),
         ]);
-        assert!(text.contains("| **… that need no Java** | 3 | 0 | 3 |"), "{text}");
-        assert!(text.contains("data files aside** | 67 % | – | 67 % |"), "{text}");
+        assert!(text.contains("| **… that do not need Java** | 3 | 0 | 3 |"), "{text}");
+        assert!(text.contains("ignoring data files** | 67 % | – | 67 % |"), "{text}");
         assert!(text.contains("| b | Busyhour | 2 | 1 |"), "{text}");
         assert!(text.contains("| f | a data file | 2 | 1 |"), "{text}");
     }
 
     #[test]
     fn outcomes_are_counted_by_kind_and_reason() {
-        let left = |why: &str| Outcome::LeftOut(why.into());
-        let text = runs(&[
+        let skipped = |why: &str| Outcome::Skipped(why.into());
+        let text = outcome_table(&[
             Outcome::Same,
             Outcome::Differs("x".into()),
-            left("JMeter does not load it without the jar of a.B"),
-            left("JMeter does not load it without the jar of c.D"),
+            skipped("JMeter does not load it without the jar of a.B"),
+            skipped("JMeter does not load it without the jar of c.D"),
         ]);
         assert!(text.contains("| **compared** | 2 |"), "{text}");
-        assert!(text.contains("| left out: JMeter does not load it | 2 |"), "{text}");
+        assert!(text.contains("| skipped: JMeter does not load it | 2 |"), "{text}");
     }
 }

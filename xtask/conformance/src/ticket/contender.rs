@@ -12,29 +12,29 @@ use xtask_common::process::tail;
 
 use super::rows::{self, Row};
 
-/// How long a run may take beyond its load: start, filling, end.
+/// The maximum duration of a run in addition to its load: start, filling, end.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// The program that runs the plan.
 #[derive(Debug)]
 pub enum Contender {
-    /// The oracle.
+    /// The reference.
     JMeter(JMeter),
     /// This project's binary.
     Busyhour(PathBuf),
 }
 
-/// What a run left.
+/// The output of a run.
 #[derive(Debug)]
-pub struct Ran {
-    /// Its result rows.
+pub struct RunOutput {
+    /// The result rows.
     pub rows: Vec<Row>,
-    /// Lines of its log with errors.
+    /// The lines of the log with errors.
     pub errors: Vec<String>,
 }
 
 impl Contender {
-    /// Its name in what is printed.
+    /// The name in messages.
     pub fn name(&self) -> &'static str {
         match self {
             Self::JMeter(_) => "JMeter",
@@ -45,8 +45,14 @@ impl Contender {
     /// Runs `plan` in `folder`, which must exist.
     ///
     /// # Errors
-    /// Fails when the program cannot be started, does not end, ends badly, or leaves no rows that can be read.
-    pub fn run(&self, plan: &Path, properties: &[(&str, String)], folder: &Path, load_s: u64) -> Result<Ran> {
+    /// The program cannot be started, does not end, fails, or writes no readable rows.
+    pub fn run(
+        &self,
+        plan: &Path,
+        properties: &[(&str, String)],
+        folder: &Path,
+        load_s: u64,
+    ) -> Result<RunOutput> {
         let mut command = match self {
             Self::JMeter(jmeter) => jmeter.command(),
             Self::Busyhour(program) => Command::new(program),
@@ -75,6 +81,6 @@ impl Contender {
         let log = fs::read_to_string(folder.join("run.log")).unwrap_or_default();
         let errors = log.lines().filter(|line| line.contains(" ERROR "));
         let errors = errors.map(|line| format!("{}: {line}", self.name())).collect();
-        Ok(Ran { rows: rows::read(&folder.join("rows.jtl"))?, errors })
+        Ok(RunOutput { rows: rows::read(&folder.join("rows.jtl"))?, errors })
     }
 }

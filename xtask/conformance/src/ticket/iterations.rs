@@ -1,7 +1,8 @@
-//! What each user of the load does in each iteration.
+//! Compares the iterations of each user of the load.
 //!
-//! Four parts are shuffled in every iteration, and within the reads seven; what runs in an iteration, and how each part
-//! goes, is fixed. An iteration's *signature* is what is left when the shuffling is undone.
+//! Each iteration runs four parts in random order, and within the reads seven samplers in random order; the parts of an
+//! iteration and the steps within each part are fixed. The *signature* of an iteration is its content independent of
+//! the random order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,11 +14,11 @@ pub type Users<'r> = BTreeMap<&'r str, BTreeMap<u64, Vec<&'r Row>>>;
 /// The part of the workload with shuffled samplers only.
 const READS: &str = "reads";
 
-/// Sorts the rows of the load.
+/// Groups the rows of the load by user and iteration.
 pub fn by_user(rows: &[Row]) -> Users<'_> {
     let mut users = Users::new();
     for row in rows.iter().filter(|row| row.is_load()) {
-        // A row without a number is kept where it will be seen to differ.
+        // A row without a number is stored under a number at which it causes a difference.
         let iteration = row.iteration.unwrap_or(u64::MAX);
         users.entry(&row.thread).or_default().entry(iteration).or_default().push(row);
     }
@@ -34,12 +35,12 @@ fn part_of(label: &str) -> &'static str {
     }
 }
 
-/// The parts of an iteration as they were run.
+/// The parts of an iteration, in the order in which they were run.
 fn parts<'a, 'r>(rows: &'a [&'r Row]) -> impl Iterator<Item = (&'static str, &'a [&'r Row])> {
     rows.chunk_by(|a, b| part_of(&a.label) == part_of(&b.label)).map(|part| (part_of(&part[0].label), part))
 }
 
-/// What is fixed in an iteration.
+/// The fixed content of an iteration.
 fn signature(rows: &[&Row]) -> String {
     let mut signatures: Vec<String> = parts(rows)
         .map(|(name, part)| {
@@ -56,23 +57,23 @@ fn signature(rows: &[&Row]) -> String {
     signatures.join("; ")
 }
 
-/// Compares all iterations that both completed; returns their number and the differences.
+/// Compares all iterations that both programs completed; returns their number and the differences.
 pub fn compare(theirs: &Users<'_>, ours: &Users<'_>) -> (u64, Vec<String>) {
     let (mut compared, mut differences) = (0, Vec::new());
     let users: BTreeSet<&str> = theirs.keys().chain(ours.keys()).copied().collect();
     for user in users {
         let (Some(theirs), Some(ours)) = (theirs.get(user), ours.get(user)) else {
-            let who = if ours.contains_key(user) { "Busyhour" } else { "JMeter" };
-            differences.push(format!("only {who} has rows of {user}"));
+            let program = if ours.contains_key(user) { "Busyhour" } else { "JMeter" };
+            differences.push(format!("only {program} has rows of {user}"));
             continue;
         };
-        // The last iteration of either may have been cut off.
+        // The last iteration of each may be incomplete.
         let last = |rows: &BTreeMap<u64, _>| rows.last_key_value().map_or(0, |(&at, _)| at);
         for iteration in 0..last(theirs).min(last(ours)) {
-            let of = |rows: &BTreeMap<u64, Vec<&Row>>| {
+            let signature_of = |rows: &BTreeMap<u64, Vec<&Row>>| {
                 rows.get(&iteration).map_or_else(String::new, |rows| signature(rows))
             };
-            let (theirs, ours) = (of(theirs), of(ours));
+            let (theirs, ours) = (signature_of(theirs), signature_of(ours));
             compared += 1;
             if theirs != ours {
                 differences.push(format!(
@@ -84,36 +85,36 @@ pub fn compare(theirs: &Users<'_>, ours: &Users<'_>) -> (u64, Vec<String>) {
     (compared, differences)
 }
 
-/// Drawn and counted ids, as far as they can be read off URLs.
+/// Random and sequential ids that are contained in URLs.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Ids {
-    /// How many reads began with which sampler.
+    /// The number of passes through the reads that began with each sampler.
     pub first: BTreeMap<String, u64>,
-    /// The shows that the passes through the reads drew.
+    /// The randomly drawn shows of the passes through the reads.
     pub shows: Vec<u64>,
-    /// The venues that they drew.
+    /// The randomly drawn venues of these passes.
     pub venues: Vec<u64>,
-    /// Ids in requests to delete, in any order.
+    /// The ids in deletion requests, in any order.
     pub deleted: Vec<u64>,
-    /// Passes in which an id changed though it must not.
-    pub torn: Vec<String>,
+    /// Passes in which an id changed unexpectedly.
+    pub changed: Vec<String>,
 }
 
 impl Ids {
-    /// Reads them off.
-    pub fn of(users: &Users<'_>) -> Self {
+    /// Collects the ids.
+    pub fn collect(users: &Users<'_>) -> Self {
         let mut ids = Self::default();
         for (user, iterations) in users {
             for (iteration, rows) in iterations {
                 for (name, part) in parts(rows) {
-                    ids.take(name, part, &format!("{user}, iteration {iteration}"));
+                    ids.add(name, part, &format!("{user}, iteration {iteration}"));
                 }
             }
         }
         ids
     }
 
-    fn take(&mut self, name: &str, part: &[&Row], place: &str) {
+    fn add(&mut self, name: &str, part: &[&Row], place: &str) {
         let with_id: &[&str] = match name {
             READS => &["Get 1 show", "Get 1 performance", "Get 1 ticketprice"],
             "deletion" => &["Get 1 booking", "Delete Booking"],
@@ -125,7 +126,7 @@ impl Ids {
             .filter_map(|row| row.id())
             .collect();
         if found.len() > 1 {
-            self.torn.push(format!("{place}: {name} with the ids {found:?}"));
+            self.changed.push(format!("{place}: {name} with the ids {found:?}"));
         }
         if name == READS {
             *self.first.entry(part[0].label.clone()).or_default() += 1;
@@ -163,14 +164,14 @@ mod tests {
     }
 
     #[test]
-    fn shuffling_makes_no_difference() {
+    fn the_random_order_is_ignored() {
         let theirs = [deletion(1, 0, 7), reads(1, 0, 3, false), reads(1, 1, 3, false)].concat();
         let ours = [reads(1, 0, 9, true), deletion(1, 0, 8), reads(1, 1, 3, false)].concat();
         assert_eq!(compare(&by_user(&theirs), &by_user(&ours)), (1, Vec::new()));
     }
 
     #[test]
-    fn another_order_within_a_part_does() {
+    fn the_order_within_a_part_is_compared() {
         let last = reads(1, 1, 3, false);
         let theirs = [deletion(1, 0, 7), last.clone()].concat();
         let mut turned = deletion(1, 0, 7);
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn an_iteration_that_sends_nothing_counts() {
+    fn empty_iterations_are_compared() {
         let theirs = [deletion(1, 0, 7), deletion(1, 2, 8)].concat();
         let ours = [deletion(1, 0, 7), deletion(1, 1, 8), deletion(1, 2, 9)].concat();
         let (compared, differences) = compare(&by_user(&theirs), &by_user(&ours));
@@ -196,16 +197,16 @@ mod tests {
     }
 
     #[test]
-    fn ids_hold_through_a_part() {
+    fn ids_are_constant_within_a_part() {
         let mut rows = [deletion(1, 0, 7), reads(1, 0, 3, true), reads(2, 5, 4, false)].concat();
-        let ids = Ids::of(&by_user(&rows));
-        assert_eq!((ids.deleted, ids.torn), (vec![7], Vec::new()));
+        let ids = Ids::collect(&by_user(&rows));
+        assert_eq!((ids.deleted, ids.changed), (vec![7], Vec::new()));
         assert_eq!((ids.shows, ids.venues), (vec![3, 4], vec![]));
         assert_eq!(
             ids.first,
             BTreeMap::from([("Get cached image".into(), 1), ("Get 1 ticketprice".into(), 1)])
         );
         rows[1].url = "http://127.0.0.1/bookings/8".into();
-        assert_eq!(Ids::of(&by_user(&rows)).torn.len(), 1);
+        assert_eq!(Ids::collect(&by_user(&rows)).changed.len(), 1);
     }
 }

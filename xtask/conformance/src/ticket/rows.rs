@@ -1,4 +1,4 @@
-//! Rows of a result file, as far as they must not differ between two runs of the same plan.
+//! The rows of a result file, without the columns that may differ between two runs of the same plan.
 
 use std::fs;
 use std::path::Path;
@@ -6,37 +6,37 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use xtask_common::results;
 
-/// The variable that counts the iterations of a user of the load, saved with every row.
+/// The variable with the iteration number of a user of the load, which is saved with every row.
 pub const ITERATION: &str = "__jm__Throughput test__idx";
 
-/// Columns that are times, or that hang on them.
+/// Columns that contain or depend on times.
 const TIMES: [&str; 5] = ["timeStamp", "elapsed", "Latency", "IdleTime", "Connect"];
 
-/// One row without its times.
+/// A row without times.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     /// The sampler's name.
     pub label: String,
-    /// Group name, group number, number of the user.
+    /// The name and number of the thread group, and the number of the user.
     pub thread: String,
     /// The request's URL.
     pub url: String,
-    /// Code, message, data type, success and failure message, as shown.
+    /// The code, message, data type, success and failure message.
     pub outcome: String,
-    /// Whether it counts as good.
+    /// Whether the sample was successful.
     pub success: bool,
-    /// Bytes sent, head included.
+    /// The number of sent bytes, including the head.
     pub sent: usize,
-    /// Bytes received, head included.
+    /// The number of received bytes, including the head.
     pub received: usize,
-    /// Which iteration of its user, from 0; none outside the load.
+    /// The iteration of its user, from 0; `None` outside the load.
     pub iteration: Option<u64>,
     /// All columns except the times, unchanged.
     pub columns: Vec<String>,
 }
 
 impl Row {
-    /// Whether a user of the load sent it.
+    /// Whether the row belongs to the load.
     pub fn is_load(&self) -> bool {
         self.thread.starts_with("Throughput test ")
     }
@@ -50,7 +50,7 @@ impl Row {
 /// Reads a result file.
 ///
 /// # Errors
-/// If there is none, or a column is missing.
+/// The file or a column is missing.
 pub fn read(path: &Path) -> Result<Vec<Row>> {
     let text = fs::read_to_string(path).with_context(|| format!("no result file {}", path.display()))?;
     parse(&text)
@@ -72,7 +72,7 @@ fn parse(text: &str) -> Result<Vec<Row>> {
         .map(|line| {
             let fields = results::fields(line);
             let field = |at: usize| {
-                fields.get(at).map(String::as_str).with_context(|| format!("a row too short: {line}"))
+                fields.get(at).map(String::as_str).with_context(|| format!("the row is too short: {line}"))
             };
             let mut texts: Vec<&str> = outcome.iter().map(|&at| field(at)).collect::<Result<Vec<_>>>()?;
             if !field(failure)?.is_empty() {
@@ -85,10 +85,10 @@ fn parse(text: &str) -> Result<Vec<Row>> {
                 url: field(url)?.to_owned(),
                 success: field(outcome[3])? == "true",
                 outcome: texts.join(" "),
-                sent: field(sent)?.parse().with_context(|| format!("a size that is no number: {line}"))?,
+                sent: field(sent)?.parse().with_context(|| format!("the size is not a number: {line}"))?,
                 received: field(received)?
                     .parse()
-                    .with_context(|| format!("a size that is no number: {line}"))?,
+                    .with_context(|| format!("the size is not a number: {line}"))?,
                 iteration: field(iteration)?.parse().ok(),
                 columns: columns.map(|(_, text)| text.clone()).collect(),
             })
@@ -117,7 +117,7 @@ pub mod tests {
     }
 
     #[test]
-    fn rows_are_read_by_the_names_of_their_columns() {
+    fn columns_are_found_by_name() {
         let text = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,bytes,\
             sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect,\"__jm__Throughput test__idx\"\n\
             1,2,Add event,201,Created,Data Injection 1-1,,true,,174,461,1,1,http://h/rest/forge/events,51,0,36,null\n\

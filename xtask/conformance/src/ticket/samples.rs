@@ -1,23 +1,23 @@
-//! Samples of the load by label: shares, outcomes, sizes; and whether what was drawn looks drawn.
+//! Statistics of the load by label: shares, outcomes, sizes, and tests of random draws.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::rows::Row;
 
-/// What the rows of one label have in common.
+/// The statistics of the rows of one label.
 #[derive(Debug, Default)]
 pub struct Label {
-    /// How many rows.
+    /// The number of rows.
     pub count: u64,
-    /// Codes with their messages, data types and so on.
+    /// The distinct codes with messages, data types and so on.
     pub outcomes: BTreeSet<String>,
-    /// Sizes of requests beyond their URLs, in bytes: ids have more digits or fewer.
+    /// The distinct sizes of requests without their URLs, in bytes, because the lengths of ids vary.
     pub sent_beyond_url: BTreeSet<usize>,
-    /// Sizes of answers in bytes.
+    /// The distinct sizes of responses in bytes.
     pub received: BTreeSet<usize>,
 }
 
-/// All labels of some rows.
+/// The statistics of all labels in these rows.
 pub fn labels<'r>(rows: impl IntoIterator<Item = &'r Row>) -> BTreeMap<&'r str, Label> {
     let mut labels = BTreeMap::<&str, Label>::new();
     for row in rows {
@@ -36,7 +36,7 @@ pub fn standard_error_pp(share: f64, n: u64, m: u64) -> f64 {
     100.0 * (share * (1.0 - share) * (1.0 / n as f64 + 1.0 / m as f64)).sqrt()
 }
 
-/// How often each of the numbers from 1 to `last` occurs; none when another number does.
+/// The number of occurrences of each number from 1 to `last`; `None` if there are other numbers.
 pub fn tally(numbers: impl IntoIterator<Item = u64>, last: u64) -> Option<Vec<u64>> {
     let mut counts = vec![0; usize::try_from(last).ok()?];
     for number in numbers {
@@ -45,8 +45,8 @@ pub fn tally(numbers: impl IntoIterator<Item = u64>, last: u64) -> Option<Vec<u6
     Some(counts)
 }
 
-/// Pearson's statistic of counts that should be equal, and the value that it exceeds once in 10,000 times
-/// (Wilson and Hilferty's approximation); none when fewer than five are expected of each.
+/// Pearson's chi-squared statistic of counts that should be equal, and the value that it exceeds once in 10,000 times
+/// (Wilson and Hilferty's approximation); `None` if fewer than five are expected of each.
 pub fn evenness(counts: &[u64]) -> Option<(f64, f64)> {
     let freedom = counts.len().checked_sub(1).filter(|&freedom| freedom > 0)? as f64;
     let expected = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_length_of_an_id_is_no_difference_in_size() {
+    fn lengths_of_ids_do_not_affect_sizes() {
         let rows = [row(1, 0, "Get 1 show", "shows/1"), row(1, 0, "Get 1 show", "shows/100")];
         let labels = labels(&rows);
         assert_eq!(labels["Get 1 show"].count, 2);
@@ -74,14 +74,14 @@ mod tests {
     }
 
     #[test]
-    fn numbers_out_of_range_are_not_passed_over() {
+    fn numbers_out_of_range_are_reported() {
         assert_eq!(tally([1, 3, 3], 3), Some(vec![1, 0, 2]));
         assert_eq!(tally([0], 3), None);
         assert_eq!(tally([4], 3), None);
     }
 
     #[test]
-    fn errors_of_shares_are_those_of_the_binomial() {
+    fn standard_errors_of_shares_are_binomial() {
         assert!((standard_error_pp(0.2, 8_000, 8_000) - 0.632_456).abs() < 1e-4);
     }
 

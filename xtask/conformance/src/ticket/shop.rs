@@ -1,4 +1,4 @@
-//! A fresh ticket shop, and what it holds.
+//! A new ticket shop, and its data.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -13,7 +13,7 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::Value;
 use xtask_common::process::tail;
 
-/// Every list that the shop's interface has, of both families.
+/// All lists of the shop's interface, of both families.
 const LISTS: [&str; 17] = [
     "mediaitems",
     "eventcategories",
@@ -34,13 +34,14 @@ const LISTS: [&str; 17] = [
     "metrics",
 ];
 
-/// The only property that depends on when the shop was filled. Ids do not: one user fills it, in order.
-const TIME: &str = "createdOn";
+/// The only property that depends on the time at which the shop was filled. Ids do not, because one user fills it
+/// sequentially.
+const TIME_PROPERTY: &str = "createdOn";
 
-/// How long a shop may take to start.
+/// The maximum time for the start of the shop.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A shop of ours; it ends with its owner.
+/// A running shop, which is killed when dropped.
 #[derive(Debug)]
 pub struct Shop {
     child: Child,
@@ -48,10 +49,10 @@ pub struct Shop {
 }
 
 impl Shop {
-    /// Starts an empty shop; `folder` is made and takes its log.
+    /// Starts an empty shop; creates `folder` for its log.
     ///
     /// # Errors
-    /// Fails when it does not accept connections.
+    /// The shop does not accept connections.
     pub fn start(busyhour: &Path, port: u16, folder: &Path) -> Result<Self> {
         fs::create_dir_all(folder)?;
         let log = folder.join("shop.log");
@@ -62,21 +63,21 @@ impl Shop {
             .stdout(file.try_clone()?)
             .stderr(file)
             .spawn()
-            .with_context(|| format!("{} does not start", busyhour.display()))?;
+            .with_context(|| format!("{} cannot be started", busyhour.display()))?;
         let mut shop = Self { child, port };
         let start = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             let ended = shop.child.try_wait()?.is_some();
-            ensure!(!ended && start.elapsed() < PATIENCE, "the shop does not start:\n{}", tail(&log));
+            ensure!(!ended && start.elapsed() < PATIENCE, "the shop did not start:\n{}", tail(&log));
             thread::sleep(Duration::from_millis(20));
         }
         Ok(shop)
     }
 
-    /// All lists, without their times.
+    /// Reads all lists, without times.
     ///
     /// # Errors
-    /// Fails when one cannot be read.
+    /// A list cannot be read.
     pub fn lists(&self) -> Result<BTreeMap<&'static str, Value>> {
         LISTS
             .iter()
@@ -84,21 +85,21 @@ impl Shop {
             .collect()
     }
 
-    /// Its bookings.
+    /// Reads the bookings.
     ///
     /// # Errors
-    /// Fails when they cannot be read.
+    /// The bookings cannot be read.
     pub fn bookings(&self) -> Result<Vec<Booking>> {
         let bookings = self.list("bookings")?;
-        let bookings = bookings.as_array().context("bookings are no list")?;
+        let bookings = bookings.as_array().context("the bookings are not a list")?;
         bookings
             .iter()
             .map(|booking| {
                 Ok(Booking {
                     performance: booking["performance"]["id"]
                         .as_u64()
-                        .context("a booking of no performance")?,
-                    tickets: booking["tickets"].as_array().context("a booking without tickets")?.len(),
+                        .context("a booking has no performance")?,
+                    tickets: booking["tickets"].as_array().context("a booking has no tickets")?.len(),
                 })
             })
             .collect()
@@ -112,42 +113,42 @@ impl Shop {
             "GET /ticket-monster/rest/{path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nAccept: application/json\r\nConnection: close\r\n\r\n",
             self.port
         )?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer)?;
-        let (head, body) = answer.split_once("\r\n\r\n").context("an answer without a head")?;
+        let mut response = String::new();
+        stream.read_to_string(&mut response)?;
+        let (head, body) = response.split_once("\r\n\r\n").context("the response has no head")?;
         ensure!(head.starts_with("HTTP/1.1 200 "), "{}", head.lines().next().unwrap_or_default());
         let mut value = serde_json::from_str(body)?;
-        forget_times(&mut value);
+        remove_times(&mut value);
         Ok(value)
     }
 }
 
-/// A booking, as far as it is looked at.
+/// A booking, with the fields that are compared.
 #[derive(Debug, Clone, Copy)]
 pub struct Booking {
-    /// Its performance's id.
+    /// The id of its performance.
     pub performance: u64,
-    /// How many tickets it holds.
+    /// The number of tickets.
     pub tickets: usize,
 }
 
 impl Drop for Shop {
     fn drop(&mut self) {
-        // It may have ended already; either way it is gone after this.
+        // Errors are ignored, because the shop may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-fn forget_times(value: &mut Value) {
+fn remove_times(value: &mut Value) {
     match value {
-        Value::Array(items) => items.iter_mut().for_each(forget_times),
+        Value::Array(items) => items.iter_mut().for_each(remove_times),
         Value::Object(fields) => {
             for (name, field) in fields {
-                if name == TIME && field.is_u64() {
+                if name == TIME_PROPERTY && field.is_u64() {
                     *field = Value::Null;
                 } else {
-                    forget_times(field);
+                    remove_times(field);
                 }
             }
         }
@@ -163,9 +164,9 @@ mod tests {
     fn times_are_masked_everywhere() {
         let mut value =
             serde_json::json!([{"id": 1, "createdOn": 5, "in": {"createdOn": 6}}, {"createdOn": "x"}]);
-        forget_times(&mut value);
-        let forgotten =
+        remove_times(&mut value);
+        let expected =
             serde_json::json!([{"id": 1, "createdOn": null, "in": {"createdOn": null}}, {"createdOn": "x"}]);
-        assert_eq!(value, forgotten);
+        assert_eq!(value, expected);
     }
 }

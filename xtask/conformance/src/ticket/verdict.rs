@@ -1,4 +1,4 @@
-//! Compares the two runs and prints agreements and differences.
+//! Compares the results of both programs and prints agreements and differences.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,34 +6,34 @@ use anyhow::{Result, ensure};
 use serde_json::Value;
 use xtask_common::table::Table;
 
-use super::done::{Done, EVENTS, VENUES};
 use super::iterations::{self, Ids, Users};
 use super::rows::Row;
+use super::run_results::{EVENTS, RunResults, VENUES};
 use super::samples::{self, Label};
 
-/// How far shares of a label may be apart, in percentage points.
+/// The maximum difference between the shares of a label, in percentage points.
 const TOLERANCE_PP: f64 = 0.5;
 
-/// How many differences of one kind are shown.
-const SHOWN: usize = 5;
+/// The maximum number of printed differences of one kind.
+const PRINTED_MAX: usize = 5;
 
-/// How many samplers are shuffled in the reads; the ten images are one of them.
+/// The number of shuffled samplers in the reads; the ten images are one of them.
 const READS: usize = 7;
 
-/// Tickets of a booking of the load.
+/// The number of tickets in a booking of the load.
 const TICKETS: usize = 10;
 
-/// One thing that was compared.
+/// A comparison.
 struct Check {
     what: String,
     differences: Vec<String>,
-    /// There were too few samples to find any.
-    unsure: bool,
+    /// Whether there were too few samples for finding differences.
+    is_inconclusive: bool,
 }
 
 impl Check {
     fn new(what: impl Into<String>, differences: Vec<String>) -> Self {
-        Self { what: what.into(), differences, unsure: false }
+        Self { what: what.into(), differences, is_inconclusive: false }
     }
 }
 
@@ -42,10 +42,11 @@ type Labels<'r> = BTreeMap<&'r str, Label>;
 /// Prints the comparison.
 ///
 /// # Errors
-/// Fails when anything differs that must not.
-pub fn compare(theirs: &Done, ours: &Done) -> Result<()> {
-    let load =
-        |done: &'_ Done| -> Vec<Row> { done.whole.iter().filter(|row| row.is_load()).cloned().collect() };
+/// There is an unexpected difference.
+pub fn compare(theirs: &RunResults, ours: &RunResults) -> Result<()> {
+    let load = |done: &'_ RunResults| -> Vec<Row> {
+        done.whole.iter().filter(|row| row.is_load()).cloned().collect()
+    };
     let (their_load, our_load) = (load(theirs), load(ours));
     let (their_labels, our_labels) = (samples::labels(&their_load), samples::labels(&our_load));
     let (their_users, our_users) = (iterations::by_user(&their_load), iterations::by_user(&our_load));
@@ -59,30 +60,30 @@ pub fn compare(theirs: &Done, ours: &Done) -> Result<()> {
     ];
     let (count, differences) = iterations::compare(&their_users, &our_users);
     checks.push(Check::new(
-        format!("{count} iterations of {} users: what runs in each, and in which order", their_users.len()),
+        format!("{count} iterations of {} users: their samplers and the order of these", their_users.len()),
         differences,
     ));
     checks.push(outcomes(&their_labels, &our_labels));
     checks.push(sizes(&their_labels, &our_labels));
-    for (who, done, users) in [("JMeter", theirs, &their_users), ("Busyhour", ours, &our_users)] {
-        checks.extend(ids(who, users));
-        checks.extend(left(who, done));
+    for (program, done, users) in [("JMeter", theirs, &their_users), ("Busyhour", ours, &our_users)] {
+        checks.extend(ids(program, users));
+        checks.extend(bookings(program, done));
     }
     checks.push(shares(&their_labels, &our_labels));
 
     println!();
     for check in &checks {
-        let mark = match (check.differences.is_empty(), check.unsure) {
+        let mark = match (check.differences.is_empty(), check.is_inconclusive) {
             (false, _) => "DIFFERS",
             (true, true) => "unsure ",
             (true, false) => "ok     ",
         };
         println!("{mark}  {}", check.what);
-        for difference in check.differences.iter().take(SHOWN) {
+        for difference in check.differences.iter().take(PRINTED_MAX) {
             println!("    {difference}");
         }
-        if check.differences.len() > SHOWN {
-            println!("    … and {} more", check.differences.len() - SHOWN);
+        if check.differences.len() > PRINTED_MAX {
+            println!("    … and {} more", check.differences.len() - PRINTED_MAX);
         }
     }
     let differing = checks.iter().filter(|check| !check.differences.is_empty()).count();
@@ -97,7 +98,7 @@ fn not_load(rows: &[Row]) -> Vec<Row> {
 fn filling(name: &str, theirs: &[Row], ours: &[Row]) -> Check {
     let mut differences = Vec::new();
     if theirs.is_empty() {
-        differences.push("JMeter filled nothing".to_owned());
+        differences.push("JMeter filled no data".to_owned());
     }
     if theirs.len() != ours.len() {
         differences.push(format!("{} rows in JMeter, {} here", theirs.len(), ours.len()));
@@ -108,7 +109,7 @@ fn filling(name: &str, theirs: &[Row], ours: &[Row]) -> Check {
             differences.push(format!("row {}\n      JMeter:   {theirs}\n      Busyhour: {ours}", at + 1));
         }
     }
-    Check::new(format!("{name}: {} rows in order, all columns but times", theirs.len()), differences)
+    Check::new(format!("{name}: {} rows in order, all columns except times", theirs.len()), differences)
 }
 
 fn lists(theirs: &BTreeMap<&str, Value>, ours: &BTreeMap<&str, Value>) -> Check {
@@ -116,7 +117,7 @@ fn lists(theirs: &BTreeMap<&str, Value>, ours: &BTreeMap<&str, Value>) -> Check 
     for (path, theirs) in theirs {
         let (theirs, ours) = (theirs.as_array(), ours.get(path).and_then(Value::as_array));
         let (Some(theirs), Some(ours)) = (theirs, ours) else {
-            differences.push(format!("{path} is no list"));
+            differences.push(format!("{path} is not a list"));
             continue;
         };
         entries += theirs.len();
@@ -128,7 +129,7 @@ fn lists(theirs: &BTreeMap<&str, Value>, ours: &BTreeMap<&str, Value>) -> Check 
         }
     }
     Check::new(
-        format!("the shop after the filling: {entries} entries in {} lists, but for times", theirs.len()),
+        format!("the shop after the filling: {entries} entries in {} lists, except for times", theirs.len()),
         differences,
     )
 }
@@ -136,8 +137,8 @@ fn lists(theirs: &BTreeMap<&str, Value>, ours: &BTreeMap<&str, Value>) -> Check 
 fn same_labels(theirs: &Labels<'_>, ours: &Labels<'_>) -> Check {
     let names = |labels: &Labels<'_>| labels.keys().map(|&name| name.to_owned()).collect::<BTreeSet<_>>();
     let (theirs, ours) = (names(theirs), names(ours));
-    let only = |who: &str, a: &BTreeSet<String>, b: &BTreeSet<String>| -> Vec<String> {
-        a.difference(b).map(|label| format!("only in {who}: {label}")).collect()
+    let only = |program: &str, a: &BTreeSet<String>, b: &BTreeSet<String>| -> Vec<String> {
+        a.difference(b).map(|label| format!("only in {program}: {label}")).collect()
     };
     let differences = [only("JMeter", &theirs, &ours), only("Busyhour", &ours, &theirs)].concat();
     Check::new(format!("the {} labels of the load", theirs.len()), differences)
@@ -158,7 +159,7 @@ fn outcomes(theirs: &Labels<'_>, ours: &Labels<'_>) -> Check {
     Check::new("codes, messages, data types and failures of each label", differences.collect())
 }
 
-/// Sizes that are always the same in JMeter have to be the same here.
+/// Sizes that do not vary in JMeter must be the same in Busyhour.
 fn sizes(theirs: &Labels<'_>, ours: &Labels<'_>) -> Check {
     let (mut fixed, mut differences) = (0, Vec::new());
     for (name, theirs, ours) in both(theirs, ours) {
@@ -181,69 +182,71 @@ fn sizes(theirs: &Labels<'_>, ours: &Labels<'_>) -> Check {
     )
 }
 
-/// Checks in each run that ids are drawn and counted as in the plan.
-fn ids(who: &str, users: &Users<'_>) -> Vec<Check> {
-    let ids = Ids::of(users);
-    let mut deleted = ids.torn;
+/// Checks for each program that ids are drawn and counted as the plan defines.
+fn ids(program: &str, users: &Users<'_>) -> Vec<Check> {
+    let ids = Ids::collect(users);
+    let mut deleted = ids.changed;
     let distinct: BTreeSet<u64> = ids.deleted.iter().copied().collect();
     if distinct.len() < ids.deleted.len() {
-        deleted.push(format!("{} of the ids to delete came twice", ids.deleted.len() - distinct.len()));
+        deleted.push(format!("{} of the ids to delete are duplicates", ids.deleted.len() - distinct.len()));
     }
-    // A user at its end may have counted on without asking any more.
+    // At its end, a user may have incremented the counter without sending a request.
     let last = distinct.last().copied().unwrap_or(0);
     let skipped = last.saturating_sub(distinct.len() as u64);
     if skipped > users.len() as u64 {
-        deleted.push(format!("{skipped} of the ids to delete up to {last} were passed over"));
+        deleted.push(format!("{skipped} of the ids to delete up to {last} are missing"));
     }
     let mut first: Vec<u64> = ids.first.values().copied().collect();
     first.resize(READS.max(first.len()), 0);
-    let name =
-        format!("{who}: ids hold within a part; those to delete count from 1 to {last} over all users");
+    let name = format!(
+        "{program}: ids are constant within a part; ids to delete are counted from 1 to {last} over all users"
+    );
     vec![
         Check::new(name, deleted),
-        even(who, "which of the reads comes first", Some(first)),
-        even(who, "shows drawn", samples::tally(ids.shows, VENUES * EVENTS)),
-        even(who, "venues drawn", samples::tally(ids.venues, VENUES)),
+        uniform(program, "the first of the reads", Some(first)),
+        uniform(program, "shows drawn", samples::tally(ids.shows, VENUES * EVENTS)),
+        uniform(program, "venues drawn", samples::tally(ids.venues, VENUES)),
     ]
 }
 
-/// That what was drawn was drawn evenly; no counts mean that something was drawn that must not.
-fn even(who: &str, what: &str, counts: Option<Vec<u64>>) -> Check {
+/// Tests whether drawn values are uniform; without counts, there were values out of range.
+fn uniform(program: &str, what: &str, counts: Option<Vec<u64>>) -> Check {
     let Some(counts) = counts else {
-        return Check::new(format!("{who}: {what}"), vec!["some lie outside of their range".to_owned()]);
+        return Check::new(format!("{program}: {what}"), vec!["some values are out of range".to_owned()]);
     };
     let cells = counts.len();
     let Some((statistic, limit)) = samples::evenness(&counts) else {
-        let what = format!("{who}: {what}: of {cells}; too few samples for a test of evenness");
-        return Check { what, differences: Vec::new(), unsure: true };
+        let what = format!("{program}: {what}: {cells} values; too few samples for a test of uniformity");
+        return Check { what, differences: Vec::new(), is_inconclusive: true };
     };
     let uneven = (statistic > limit).then(|| format!("{counts:?}"));
-    let name =
-        format!("{who}: {what}: evenly of {cells} (χ² {statistic:.1}; over {limit:.1} once in 10,000 runs)");
+    let name = format!(
+        "{program}: {what}: uniform over {cells} values (χ² {statistic:.1}; above {limit:.1} once in 10,000 runs)"
+    );
     Check::new(name, uneven.into_iter().collect())
 }
 
-/// Checks that the shop's data agree with the rows; differences show requests that were sent but not recorded.
-fn left(who: &str, done: &Done) -> Vec<Check> {
-    // The filling and the load use one label for their bookings.
+/// Checks that the shop's data agree with the rows; a difference indicates requests that were sent but not recorded.
+fn bookings(program: &str, done: &RunResults) -> Vec<Check> {
+    // The filling and the load use the same label for bookings.
     let rows = |label: &str, is_load: bool| {
         let of_group = done.whole.iter().filter(|row| row.is_load() == is_load);
         of_group.filter(|row| row.label == label && row.success).count()
     };
     let (first, booked, deleted) =
         (rows("Add booking", false), rows("Add booking", true), rows("Delete Booking", true));
-    let (expected, found) = ((first + booked).saturating_sub(deleted), done.left.len());
+    let (expected, found) = ((first + booked).saturating_sub(deleted), done.bookings.len());
     let differs = (expected != found)
-        .then(|| format!("{first} + {booked} − {deleted} bookings, but {found} are there"));
-    // Those of the load hold more tickets than those of the filling.
+        .then(|| format!("{first} + {booked} − {deleted} bookings expected, {found} found"));
+    // Bookings of the load have more tickets than those of the filling.
     let drawn =
-        done.left.iter().filter(|booking| booking.tickets == TICKETS).map(|booking| booking.performance);
+        done.bookings.iter().filter(|booking| booking.tickets == TICKETS).map(|booking| booking.performance);
     vec![
         Check::new(
-            format!("{who}: the {found} bookings left in the shop are those of its rows"),
+            format!("{program}: the {found} bookings in the shop agree with the rows"),
             differs.into_iter().collect(),
         ),
-        even(who, "performances booked", samples::tally(drawn, VENUES * EVENTS)),
+        uniform(program, "performances booked", samples::tally(drawn, VENUES * EVENTS)),
     ]
 }
 
@@ -284,13 +287,13 @@ fn shares(theirs: &Labels<'_>, ours: &Labels<'_>) -> Check {
     table.row(["total", &n.to_string(), &m.to_string()].map(str::to_owned));
     println!("\n{table}");
     println!(
-        "Differences in percentage points; beside them the binomial standard error that they would have if every sample \
-         drew its\nlabel, at most {noise_pp:.2}. In this plan labels are counted out, not drawn: shares differ only by \
-         where the end cuts a user's iteration."
+        "Differences in percentage points, with the binomial standard error that they would have if every sample \
+         drew its\nlabel, at most {noise_pp:.2}. In this plan labels are not drawn at random: shares differ only because \
+         the end interrupts iterations."
     );
     if noise_pp > TOLERANCE_PP {
         println!(
-            "That error is above the tolerance of {TOLERANCE_PP}: there are too few samples. Increase --seconds or --rate."
+            "The standard error exceeds the tolerance of {TOLERANCE_PP}, because there are too few samples. Increase --seconds or --rate."
         );
     }
     let what = format!("shares of the labels within {TOLERANCE_PP} percentage points");

@@ -1,4 +1,4 @@
-//! The part of a body that is kept in memory.
+//! The part of a body that is retained in memory.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -12,34 +12,34 @@ use crate::failure::Failure;
 use crate::limits::BodyLimit;
 use crate::response::grouped;
 
-/// Bytes of a page in which it may name its encoding.
+/// The number of bytes at the start of a page that may specify its encoding.
 pub(crate) const PAGE_START_BYTES: usize = 2000;
 
-/// How much the bodies of one sample may still take, shared by its redirects and embedded resources.
+/// The number of bytes that the bodies of one sample may still take, shared by its redirects and embedded resources.
 #[derive(Clone, Debug)]
-pub(crate) struct Room(Rc<Space>);
+pub(crate) struct BodyBudget(Rc<BudgetState>);
 
 #[derive(Debug)]
-struct Space {
+struct BudgetState {
     most: usize,
     left: Cell<usize>,
 }
 
-impl Room {
-    /// Room for `most` bytes, `used` of which are occupied.
+impl BodyBudget {
+    /// Creates a budget of `most` bytes, `used` of which are already used.
     pub(crate) fn new(most: usize, used: usize) -> Self {
-        Self(Rc::new(Space { most, left: Cell::new(most.saturating_sub(used)) }))
+        Self(Rc::new(BudgetState { most, left: Cell::new(most.saturating_sub(used)) }))
     }
 
-    /// Reserves room.
+    /// Reserves bytes.
     ///
     /// # Errors
-    /// There is not enough room.
-    pub(crate) fn take(&self, bytes: usize) -> Result<(), Failure> {
+    /// The budget is exceeded.
+    pub(crate) fn reserve(&self, bytes: usize) -> Result<(), Failure> {
         let left = self.0.left.get().checked_sub(bytes).ok_or_else(|| {
             let message = format!(
-                "The response bodies of a sample, its redirects and embedded resources are longer than the {} bytes \
-                 that are kept of them; httpsampler.max_bytes_to_store_per_request=0 keeps all",
+                "The response bodies of a sample, its redirects and embedded resources exceed the {} bytes \
+                 that are retained; set httpsampler.max_bytes_to_store_per_request=0 to retain all",
                 grouped(self.0.most as u64)
             );
             Failure::limited(Limit::SampleBodyBytes, "org.apache.http.ContentTooLongException", message)
@@ -48,29 +48,29 @@ impl Room {
         Ok(())
     }
 
-    /// A body of so many bytes is not kept any longer.
+    /// Releases the bytes of a body that is no longer retained.
     pub(crate) fn release(&self, bytes: usize) {
         self.0.left.set(self.0.left.get().saturating_add(bytes).min(self.0.most));
     }
 }
 
-/// The destination of a body that is needed.
-pub(crate) struct Kept<'a> {
+/// The buffer for a body that is needed.
+pub(crate) struct RetainedBody<'a> {
     pub(crate) body: &'a mut Vec<u8>,
-    /// Its share in the memory for all bodies.
+    /// Its share of the memory for all bodies.
     pub(crate) memory: &'a mut BodyMemory,
     pub(crate) limit: BodyLimit,
-    /// What the sample has left, where it has several responses.
-    pub(crate) room: Option<&'a Room>,
-    /// Only the MD5 sum of the body is wanted, and the start of the page.
+    /// The remaining budget of the sample, if it has several responses.
+    pub(crate) budget: Option<&'a BodyBudget>,
+    /// The MD5 sum, if only that and the start of the page are needed.
     pub(crate) md5: Option<&'a mut Md5>,
 }
 
-impl Kept<'_> {
-    /// Takes a piece of text.
+impl RetainedBody<'_> {
+    /// Appends a piece of text.
     ///
     /// # Errors
-    /// The body is longer than what may be kept.
+    /// The body exceeds a limit.
     pub(crate) fn push(&mut self, text: &[u8]) -> Result<(), Failure> {
         let most = match (&mut self.md5, self.limit) {
             (Some(md5), _) => {
@@ -83,10 +83,10 @@ impl Kept<'_> {
             (None, BodyLimit::Truncate(most)) => most,
             (None, BodyLimit::Refuse(_) | BodyLimit::Unlimited) => usize::MAX,
         };
-        let room = most.saturating_sub(self.body.len());
-        let stored = text.len().min(room);
-        if let Some(room) = self.room {
-            room.take(stored)?;
+        let space = most.saturating_sub(self.body.len());
+        let stored = text.len().min(space);
+        if let Some(budget) = self.budget {
+            budget.reserve(stored)?;
         }
         self.memory.append(self.body, &text[..stored]).map_err(Failure::no_memory)
     }
@@ -94,8 +94,8 @@ impl Kept<'_> {
 
 fn too_long(most: usize) -> Failure {
     let message = format!(
-        "Response body is longer than the {} bytes that are kept of it; \
-         httpsampler.max_bytes_to_store_per_request keeps fewer or (0) all",
+        "Response body exceeds the {} bytes that are retained; \
+         set httpsampler.max_bytes_to_store_per_request to retain fewer, or to 0 to retain all",
         grouped(most as u64)
     );
     Failure::limited(Limit::BodyBytes, "org.apache.http.ContentTooLongException", message)
@@ -107,14 +107,19 @@ mod tests {
 
     fn keep(limit: BodyLimit, pieces: &[&[u8]]) -> (Vec<u8>, Result<(), Option<Limit>>) {
         let mut body = Vec::new();
-        let mut kept =
-            Kept { body: &mut body, memory: &mut BodyMemory::default(), limit, room: None, md5: None };
-        let all = pieces.iter().try_for_each(|piece| kept.push(piece));
+        let mut retained = RetainedBody {
+            body: &mut body,
+            memory: &mut BodyMemory::default(),
+            limit,
+            budget: None,
+            md5: None,
+        };
+        let all = pieces.iter().try_for_each(|piece| retained.push(piece));
         (body, all.map_err(|failure| failure.limit))
     }
 
     #[test]
-    fn a_body_is_refused_cut_or_kept_whole() {
+    fn a_body_is_rejected_truncated_or_retained() {
         let pieces: [&[u8]; 3] = [b"1234", b"56", b"78"];
         assert_eq!(keep(BodyLimit::Unlimited, &pieces), (b"12345678".to_vec(), Ok(())));
         assert_eq!(keep(BodyLimit::Truncate(5), &pieces), (b"12345".to_vec(), Ok(())));
@@ -124,17 +129,17 @@ mod tests {
     }
 
     #[test]
-    fn of_a_summed_body_only_the_start_is_kept() {
+    fn only_the_start_of_a_body_with_md5_is_retained() {
         let (mut body, mut memory, mut md5) = (Vec::new(), BodyMemory::default(), Md5::new());
-        let mut kept = Kept {
+        let mut retained = RetainedBody {
             body: &mut body,
             memory: &mut memory,
             limit: BodyLimit::Refuse(10),
-            room: None,
+            budget: None,
             md5: Some(&mut md5),
         };
         for _ in 0..30 {
-            kept.push(&[b'x'; 100]).unwrap();
+            retained.push(&[b'x'; 100]).unwrap();
         }
         assert_eq!(body.len(), PAGE_START_BYTES);
         assert_eq!(md5.finalize(), Md5::digest([b'x'; 3000]));

@@ -1,4 +1,4 @@
-//! What ends a sample of a WebSocket sampler.
+//! Failures of WebSocket samples.
 
 use std::io;
 
@@ -6,8 +6,8 @@ use crate::frame::Frame;
 
 /// A failure that ends a sample early.
 #[derive(Debug)]
-pub(crate) enum Trouble {
-    /// The server refused the upgrade: its status, if any, and the reason.
+pub(crate) enum SampleFailure {
+    /// The server rejected the upgrade: its status, if any, and the reason.
     Upgrade(String, String),
     /// An `IOException` with this message.
     Io(String),
@@ -15,15 +15,15 @@ pub(crate) enum Trouble {
     TimedOut,
     /// A frame of an unexpected type.
     Unexpected(Frame),
-    /// Another exception, as Java prints it.
+    /// Another exception, in Java's format.
     Thrown(String),
     /// The server exceeded a limit of the generator.
     Limited(String),
-    /// The data cannot be sent; the reason.
+    /// The reason why the data cannot be sent.
     Unsendable(String),
 }
 
-impl From<io::Error> for Trouble {
+impl From<io::Error> for SampleFailure {
     fn from(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::TimedOut => Self::TimedOut,

@@ -1,12 +1,12 @@
-//! Answers for plans of others, which expect a real application at the other end: pages with forms and resources, JSON
-//! with the usual names, a session cookie, a redirect after a login. They depend on the request alone.
+//! Responses for third-party plans, which expect a real application: pages with forms and resources, JSON with common
+//! field names, a session cookie, a redirect after a login. They depend only on the request.
 
 use std::fmt::Write as _;
 
 use crate::request::Request;
-use crate::response::{Answer, Response};
+use crate::response::{Response, WireResponse};
 
-/// Names of fields that applications hide in their forms, and that plans look for.
+/// Names of hidden form fields that plans typically extract.
 const HIDDEN: [&str; 8] = [
     "csrf_token",
     "_csrf",
@@ -19,7 +19,7 @@ const HIDDEN: [&str; 8] = [
 ];
 
 /// The response of an application that accepts every path.
-pub(crate) fn answer(request: &Request, target: &str) -> Answer {
+pub(crate) fn respond(request: &Request, target: &str) -> WireResponse {
     let path = target.split(['?', '#']).next().unwrap_or_default();
     let lower = path.to_ascii_lowercase();
     let mark = mark(target);
@@ -29,10 +29,10 @@ pub(crate) fn answer(request: &Request, target: &str) -> Answer {
         "png" | "gif" | "jpg" | "jpeg" | "ico" | "svg" | "woff" | "woff2" => {
             Response::new(200, "image/png", b"\x89PNG\r\n\x1a\n".to_vec())
         }
-        _ if wants(request, "xml") || lower.ends_with(".asmx") => {
+        _ if prefers(request, "xml") || lower.ends_with(".asmx") => {
             Response::new(200, "text/xml; charset=utf-8", xml(mark))
         }
-        _ if wants(request, "json") || lower.contains("api") || lower.ends_with("json") => {
+        _ if prefers(request, "json") || lower.contains("api") || lower.ends_with("json") => {
             Response::new(200, "application/json;charset=UTF-8", json(mark, path))
         }
         _ if request.method() == "POST" && (lower.contains("login") || lower.contains("signin")) => {
@@ -47,10 +47,10 @@ pub(crate) fn answer(request: &Request, target: &str) -> Answer {
 }
 
 /// Whether the client uses this media type, by its content or by its first preference.
-fn wants(request: &Request, kind: &str) -> bool {
-    let of = |name| request.header(name).unwrap_or_default().to_ascii_lowercase();
-    let first = of("accept").split(',').next().unwrap_or_default().to_owned();
-    of("content-type").contains(kind) || (first.contains(kind) && !first.contains("html"))
+fn prefers(request: &Request, kind: &str) -> bool {
+    let header = |name| request.header(name).unwrap_or_default().to_ascii_lowercase();
+    let first = header("accept").split(',').next().unwrap_or_default().to_owned();
+    header("content-type").contains(kind) || (first.contains(kind) && !first.contains("html"))
 }
 
 /// A number that differs between requests, so that values extracted by a plan vary.
@@ -94,25 +94,25 @@ fn xml(mark: u32) -> String {
 mod tests {
     use super::*;
 
-    fn answer_to(wire: &str) -> String {
+    fn response_to(wire: &str) -> String {
         let request = Request::read(&mut wire.as_bytes()).unwrap().unwrap();
         let target = request.target();
-        String::from_utf8(answer(&request, &target).bytes).unwrap()
+        String::from_utf8(respond(&request, &target).bytes).unwrap()
     }
 
     #[test]
-    fn the_requested_type_decides() {
-        let page = answer_to("GET /shop?a=1 HTTP/1.1\r\nHost: x\r\n\r\n");
+    fn the_content_matches_the_requested_type() {
+        let page = response_to("GET /shop?a=1 HTTP/1.1\r\nHost: x\r\n\r\n");
         assert!(page.contains("text/html") && page.contains("Set-Cookie: SESSIONID=s"), "{page}");
-        let json = answer_to(
+        let json = response_to(
             "GET /shop HTTP/1.1\r\nAccept: application/json, text/html\r\nCookie: SESSIONID=s\r\n\r\n",
         );
         let (head, body) = json.split_once("\r\n\r\n").unwrap();
         assert!(!head.contains("Set-Cookie"), "{head}");
         serde_json::from_str::<serde_json::Value>(body).unwrap();
         assert!(
-            answer_to("POST /Login HTTP/1.1\r\nContent-Length: 0\r\n\r\n").contains("Location: /home?id=")
+            response_to("POST /Login HTTP/1.1\r\nContent-Length: 0\r\n\r\n").contains("Location: /home?id=")
         );
-        assert!(answer_to("GET /a.css HTTP/1.1\r\n\r\n").contains("text/css"));
+        assert!(response_to("GET /a.css HTTP/1.1\r\n\r\n").contains("text/css"));
     }
 }

@@ -1,8 +1,8 @@
-//! Numbers and moments as the original's Java wrote them.
+//! Numbers and dates in the format of the original's Java code.
 
 use std::fmt::Write as _;
 
-/// A single-precision number as Java prints it: always with a fraction, with an exponent outside of 0.001 to 10⁷.
+/// Formats a single-precision number like Java: always with a fraction, with an exponent outside of 0.001 to 10⁷.
 pub(super) fn float_text(value: f32) -> String {
     let size = value.abs();
     if size == 0.0 || (1e-3..1e7).contains(&size) {
@@ -16,7 +16,7 @@ pub(super) fn float_text(value: f32) -> String {
     }
 }
 
-/// A moment as the original's titles name it: `2020-11-13 06:00:00.0`, in UTC.
+/// Formats a time as in the original's titles: `2020-11-13 06:00:00.0`, in UTC.
 pub(super) fn timestamp_text(ms: i64) -> String {
     let Ok(stamp) = jiff::Timestamp::from_millisecond(ms) else { return ms.to_string() };
     let mut out = stamp.strftime("%Y-%m-%d %H:%M:%S").to_string();
@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_named_in_utc_with_a_short_fraction() {
+    fn times_are_formatted_in_utc_with_a_short_fraction() {
         assert_eq!(timestamp_text(1_605_247_200_000), "2020-11-13 06:00:00.0");
         assert_eq!(timestamp_text(1_605_247_200_120), "2020-11-13 06:00:00.12");
         assert_eq!(timestamp_text(-1), "1969-12-31 23:59:59.999");

@@ -1,24 +1,24 @@
-//! What is sold, as JSON.
+//! The JSON form of tickets, bookings and section allocations.
 
 use std::io::Write as _;
 
 use rusqlite::Row;
 
-use super::{Page, View};
+use super::{JsonWriter, View};
 
-impl Page<'_> {
+impl JsonWriter<'_> {
     pub(super) fn section_allocation(&mut self, id: i64) -> rusqlite::Result<bool> {
         let sql = "SELECT occupied, performance_id, section_id FROM section_allocations WHERE id = ?1";
         let found = self.row(sql, id, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
         let Some((occupied, performance, section)) = found else { return Ok(false) };
         self.raw("{");
-        self.whole("occupiedCount", occupied);
+        self.integer("occupiedCount", occupied);
         self.raw(",");
         self.reference("performance", View::TitledPerformance, performance)?;
         self.raw(",");
         self.reference("section", View::Section, section)?;
         self.raw(",");
-        self.whole("id", id);
+        self.integer("id", id);
         self.raw("}");
         Ok(true)
     }
@@ -58,7 +58,7 @@ impl Page<'_> {
         self.raw(",");
         self.text("cancellationCode", Some(&booking.cancellation_code));
         self.raw(",");
-        self.whole("createdOn", booking.created_on_ms);
+        self.integer("createdOn", booking.created_on_ms);
         self.raw(",");
         self.text("contactEmail", Some(&booking.contact_email));
         self.raw(",");
@@ -73,11 +73,11 @@ impl Page<'_> {
         self.raw("{");
         self.price("totalTicketPrice", tickets.iter().map(|ticket| ticket.price).sum());
         self.raw(",");
-        self.whole("id", id);
+        self.integer("id", id);
         self.raw(",\"tickets\":[");
         for (index, ticket) in tickets.iter().enumerate() {
             self.raw(if index > 0 { ",{" } else { "{" });
-            self.whole("id", ticket.id);
+            self.integer("id", ticket.id);
             self.raw(",");
             self.price("price", ticket.price);
             self.raw(",\"seat\":{");
@@ -85,7 +85,7 @@ impl Page<'_> {
             let _ = write!(self.out, ",\"rowNumber\":{},\"number\":{}}}}}", ticket.row, ticket.seat);
         }
         self.raw("],");
-        self.whole("createdOn", booking.created_on_ms);
+        self.integer("createdOn", booking.created_on_ms);
         self.raw(",");
         self.text("cancellationCode", Some(&booking.cancellation_code));
         self.raw(",");

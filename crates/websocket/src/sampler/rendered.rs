@@ -14,14 +14,14 @@ use busyhour_program::ElementError;
 /// The data that a sample sends.
 pub(super) struct Sent {
     pub(super) binary: bool,
-    /// The notation of a zero byte in a text, if there is one.
+    /// The characters that represent a zero byte in the text, if any.
     pub(super) zero: Option<&'static str>,
     pub(super) text: String,
     pub(super) file: Option<String>,
 }
 
-/// The action of a sample.
-pub(super) enum Does {
+/// The action of a sample, rendered.
+pub(super) enum SampleAction {
     Open,
     RequestResponse(Sent),
     Read { data_type: String, optional: bool },
@@ -31,30 +31,30 @@ pub(super) enum Does {
 }
 
 /// The rendered settings of one sample.
-pub(super) struct Call {
-    pub(super) does: Does,
-    /// Where to connect to; `None`: the user's connection is used.
+pub(super) struct SampleSettings {
+    pub(super) action: SampleAction,
+    /// The address for a new connection; `None`: the user's connection is used.
     pub(super) address: Option<Address>,
     pub(super) connect_timeout: Duration,
     pub(super) read_timeout: Option<Duration>,
-    /// The same in milliseconds; 0: none.
+    /// The read timeout in milliseconds; 0: none.
     pub(super) read_timeout_ms: i32,
     pub(super) filters: Result<Vec<Prepared>, ElementError>,
 }
 
-fn sent(data: &Data, user: &mut UserState) -> Sent {
+fn render_data(data: &Data, user: &mut UserState) -> Sent {
     let kind = data.kind.text(user).into_owned();
     Sent {
         binary: if kind.is_empty() { parse_boolean(&data.binary.text(user)) } else { kind == "Binary" },
-        // STOMP ends its frames with a zero byte, which plans write as `^@`.
+        // STOMP terminates its frames with a zero byte, which plans write as `^@`.
         zero: (kind == "TextStomp").then_some("^@"),
         text: data.text.text(user).into_owned(),
         file: parse_boolean(&data.from_file.text(user)).then(|| data.file.text(user).into_owned()),
     }
 }
 
-/// A number of milliseconds within bounds, or the plugin's error message.
-fn timeout(kind: &str, text: &str, least: i32, most: i32) -> Result<i32, ElementError> {
+/// Parses a number of milliseconds within bounds; returns the plugin's error message otherwise.
+fn parse_timeout(kind: &str, text: &str, least: i32, most: i32) -> Result<i32, ElementError> {
     match parse_int(text) {
         None => Err(format!("{kind} timeout '{text}' is not a number.").into()),
         Some(ms) if ms < least || ms > most => {
@@ -64,7 +64,7 @@ fn timeout(kind: &str, text: &str, least: i32, most: i32) -> Result<i32, Element
     }
 }
 
-fn port(text: &str) -> Result<u16, ElementError> {
+fn parse_port(text: &str) -> Result<u16, ElementError> {
     let Some(number) = parse_int(text) else {
         return Err(format!("Port number '{text}' is not a number.").into());
     };
@@ -72,8 +72,8 @@ fn port(text: &str) -> Result<u16, ElementError> {
     valid.ok_or_else(|| format!("Port number '{text}' is not valid.").into())
 }
 
-impl Call {
-    /// Renders and checks the settings. The error is the plugin's message, or `None` where it throws.
+impl SampleSettings {
+    /// Renders and checks the settings. The error is the plugin's message, or `None` if the plugin throws an exception.
     pub(super) fn new(
         sampler: &WebSocketSampler,
         user: &mut UserState,
@@ -88,46 +88,46 @@ impl Call {
         let target = &sampler.target;
         let mut address = None;
         if connects {
-            let port = port(target.port.text(user).trim()).map_err(Some)?;
-            timeout("Connection", &connect, 1, 999_999).map_err(Some)?;
+            let port = parse_port(target.port.text(user).trim()).map_err(Some)?;
+            parse_timeout("Connection", &connect, 1, 999_999).map_err(Some)?;
             let secure = parse_boolean(&target.secure.text(user));
             let path = target.path.text(user).into_owned();
             address = Some(Address::new(secure, &target.server.text(user), port, &path));
         }
         if !matches!(sampler.action, Action::Write(_)) {
-            timeout("Read", &read, 0, 9_999_999).map_err(Some)?;
+            parse_timeout("Read", &read, 0, 9_999_999).map_err(Some)?;
         }
-        // The unchecked one may not be a number.
+        // The timeout that was not checked above may be invalid.
         let (Some(read_timeout_ms), Some(connect_ms)) = (parse_int(&read), parse_int(&connect)) else {
             return Err(None);
         };
-        let does = match &sampler.action {
-            Action::Open => Does::Open,
-            Action::RequestResponse(data) => Does::RequestResponse(sent(data, user)),
-            Action::Write(data) => Does::Write(sent(data, user)),
+        let action = match &sampler.action {
+            Action::Open => SampleAction::Open,
+            Action::RequestResponse(data) => SampleAction::RequestResponse(render_data(data, user)),
+            Action::Write(data) => SampleAction::Write(render_data(data, user)),
             Action::Read { data_type, binary, optional } => {
                 let named = data_type.text(user).into_owned();
                 let old = if parse_boolean(&binary.text(user)) { "Binary" } else { "Text" };
                 let data_type = if named.is_empty() { old.to_owned() } else { named };
-                Does::Read { data_type, optional: parse_boolean(&optional.text(user)) }
+                SampleAction::Read { data_type, optional: parse_boolean(&optional.text(user)) }
             }
-            Action::PingPong(kind) => Does::PingPong(kind.text(user).into_owned()),
-            Action::Close(status) => Does::Close(status.text(user).into_owned()),
+            Action::PingPong(kind) => SampleAction::PingPong(kind.text(user).into_owned()),
+            Action::Close(status) => SampleAction::Close(status.text(user).into_owned()),
         };
         let filters = sampler.filters.iter().map(|filter| filter.prepare(user)).collect();
         Ok(Self {
-            does,
+            action,
             address,
             connect_timeout: Duration::from_millis(u64::try_from(connect_ms).unwrap_or(0)),
-            read_timeout: limit(read_timeout_ms),
+            read_timeout: to_duration(read_timeout_ms),
             read_timeout_ms,
             filters,
         })
     }
 }
 
-/// A timeout of the plugin in milliseconds; 0 means that there is none.
-pub(super) fn limit(ms: i32) -> Option<Duration> {
+/// Converts a timeout of the plugin in milliseconds, where 0 means no timeout.
+pub(super) fn to_duration(ms: i32) -> Option<Duration> {
     u64::try_from(ms).ok().filter(|ms| *ms > 0).map(Duration::from_millis)
 }
 
@@ -136,16 +136,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn settings_are_checked_in_the_plugins_words() {
-        assert_eq!(timeout("Read", "0", 0, 9), Ok(0));
+    fn invalid_settings_are_reported_with_the_plugins_messages() {
+        assert_eq!(parse_timeout("Read", "0", 0, 9), Ok(0));
         assert_eq!(
-            timeout("Connection", "0", 1, 9).unwrap_err(),
+            parse_timeout("Connection", "0", 1, 9).unwrap_err(),
             "Connection timeout '0' is not valid; should between 1 and 9"
         );
-        assert_eq!(timeout("Read", "", 0, 9).unwrap_err(), "Read timeout '' is not a number.");
-        assert_eq!(port("443"), Ok(443));
-        assert_eq!(port("0").unwrap_err(), "Port number '0' is not valid.");
-        assert_eq!(port("70000").unwrap_err(), "Port number '70000' is not valid.");
-        assert_eq!(port("x").unwrap_err(), "Port number 'x' is not a number.");
+        assert_eq!(parse_timeout("Read", "", 0, 9).unwrap_err(), "Read timeout '' is not a number.");
+        assert_eq!(parse_port("443"), Ok(443));
+        assert_eq!(parse_port("0").unwrap_err(), "Port number '0' is not valid.");
+        assert_eq!(parse_port("70000").unwrap_err(), "Port number '70000' is not valid.");
+        assert_eq!(parse_port("x").unwrap_err(), "Port number 'x' is not a number.");
     }
 }

@@ -1,4 +1,4 @@
-//! Entities as JSON, property for property in the original's order.
+//! The JSON form of entities, with the properties in the original's order.
 
 mod sales;
 mod texts;
@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use self::texts::{float_text, timestamp_text};
 
-/// A way one entity is shown. Several entities are shown in more than one way, and inside one another.
+/// A JSON form of an entity. Several entities have more than one form, and occur inside others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum View {
     MediaItem,
@@ -30,7 +30,7 @@ pub(super) enum View {
     ForgeVenue,
     /// A venue inside a section or a forge show.
     BareVenue,
-    /// A section inside anything.
+    /// A section inside another entity.
     Section,
     /// `sections/1`.
     SectionWithVenue,
@@ -63,24 +63,24 @@ pub(super) enum View {
 
 /// One entity; `None` if the id is unknown.
 pub(super) fn entity(connection: &Connection, view: View, id: i64) -> rusqlite::Result<Option<Bytes>> {
-    let mut page = Page::new(connection);
-    Ok(page.put(view, id)?.then(|| page.out.into()))
+    let mut writer = JsonWriter::new(connection);
+    Ok(writer.write_entity(view, id)?.then(|| writer.out.into()))
 }
 
 /// Several entities as an array.
 pub(super) fn list(connection: &Connection, view: View, ids: &[i64]) -> rusqlite::Result<Bytes> {
-    let mut page = Page::new(connection);
-    page.array(view, ids)?;
-    Ok(page.out.into())
+    let mut writer = JsonWriter::new(connection);
+    writer.array(view, ids)?;
+    Ok(writer.out.into())
 }
 
 /// A JSON string.
 pub(super) fn text(out: &mut Vec<u8>, text: &str) {
-    // Text always has a JSON form, and a vector takes every byte.
+    // Text can always be serialized, and writing to a vector does not fail.
     let _ = serde_json::to_writer(out, text);
 }
 
-/// The ids a statement selects.
+/// The ids that a statement selects.
 pub(super) fn ids(
     connection: &Connection,
     sql: &str,
@@ -89,16 +89,17 @@ pub(super) fn ids(
     connection.prepare_cached(sql)?.query_map(parameters, |row| row.get(0))?.collect()
 }
 
-/// JSON in the making.
-struct Page<'c> {
+/// Writes JSON.
+struct JsonWriter<'c> {
     connection: &'c Connection,
     out: Vec<u8>,
-    /// Positions in `out` of entities that were written: a list of shows repeats the same few venues thousands of
+    /// The positions in `out` of entities that were already written: a list of shows repeats the same few venues
+    /// thousands of
     /// times.
     parts: HashMap<(View, i64), Range<usize>>,
 }
 
-impl<'c> Page<'c> {
+impl<'c> JsonWriter<'c> {
     fn new(connection: &'c Connection) -> Self {
         Self { connection, out: Vec::with_capacity(1024), parts: HashMap::new() }
     }
@@ -107,7 +108,7 @@ impl<'c> Page<'c> {
         self.out.extend_from_slice(text.as_bytes());
     }
 
-    fn whole(&mut self, name: &str, value: i64) {
+    fn integer(&mut self, name: &str, value: i64) {
         let _ = write!(self.out, "\"{name}\":{value}");
     }
 
@@ -126,7 +127,7 @@ impl<'c> Page<'c> {
     fn reference(&mut self, name: &str, view: View, id: Option<i64>) -> rusqlite::Result<()> {
         let _ = write!(self.out, "\"{name}\":");
         match id {
-            Some(id) if self.put(view, id)? => {}
+            Some(id) if self.write_entity(view, id)? => {}
             _ => self.raw("null"),
         }
         Ok(())
@@ -138,7 +139,7 @@ impl<'c> Page<'c> {
             if index > 0 {
                 self.raw(",");
             }
-            self.put(view, *id)?;
+            self.write_entity(view, *id)?;
         }
         self.raw("]");
         Ok(())
@@ -160,7 +161,7 @@ impl<'c> Page<'c> {
     }
 
     /// Appends an entity; returns false, and appends nothing, if the id is unknown.
-    fn put(&mut self, view: View, id: i64) -> rusqlite::Result<bool> {
+    fn write_entity(&mut self, view: View, id: i64) -> rusqlite::Result<bool> {
         if let Some(range) = self.parts.get(&(view, id)) {
             self.out.extend_from_within(range.clone());
             return Ok(true);
@@ -193,7 +194,7 @@ impl<'c> Page<'c> {
 
     fn open(&mut self, id: i64) {
         self.raw("{");
-        self.whole("id", id);
+        self.integer("id", id);
         self.raw(",");
     }
 
@@ -280,7 +281,7 @@ impl<'c> Page<'c> {
             self.children("sections", View::Section, sql, id)?;
             self.raw(",");
         }
-        self.whole("capacity", capacity);
+        self.integer("capacity", capacity);
         if view == View::Venue {
             self.raw(",");
             self.reference("mediaItem", View::MediaItem, media)?;
@@ -368,7 +369,7 @@ impl<'c> Page<'c> {
             self.reference("show", View::BareShow, show)?;
             self.raw(",");
         }
-        self.whole("date", date_ms);
+        self.integer("date", date_ms);
         if view != View::BarePerformance {
             self.raw(",");
             self.text("displayTitle", Some(&format!("{show_title} on {}", timestamp_text(date_ms))));

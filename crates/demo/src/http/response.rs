@@ -1,4 +1,4 @@
-//! An answer, and its bytes on the wire.
+//! A response and its encoding.
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -6,26 +6,26 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 
-/// The original's output buffer: no chunk is larger.
+/// The size of the original's output buffer, which limits the size of a chunk.
 const CHUNK_BYTES_MAX: usize = 8192;
 
-/// Bodies up to this size are copied behind their head; larger ones are written from where they are.
+/// Bodies up to this size are copied into the output buffer after their head; larger ones are written without a copy.
 const COPIED_BYTES_MAX: usize = 96 * 1024;
 
-/// What the shop answers to one request.
+/// The response to one request.
 #[derive(Debug, Clone)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     /// The status code.
     pub(crate) status: u16,
-    /// Absolute address of what was created.
+    /// The absolute address of the created entity, or of a redirect.
     pub(crate) location: Option<String>,
-    /// The methods that would have been allowed.
+    /// The methods that are allowed.
     pub(crate) allow: Option<&'static str>,
     /// The body.
     pub(crate) body: Body,
 }
 
-/// The body of an answer, which decides its framing.
+/// The body of a response, which determines its framing.
 #[derive(Debug, Clone)]
 pub(crate) enum Body {
     /// No body and no length (204).
@@ -34,14 +34,14 @@ pub(crate) enum Body {
     Empty,
     /// `application/json`: chunked, unless the connection is to be closed after it.
     Json(Bytes),
-    /// The same with the parameter `charset=utf-8`.
+    /// JSON with the parameter `charset=utf-8`.
     JsonUtf8(Bytes),
-    /// Bytes of a type, with their length.
+    /// A body with this media type and a `Content-Length`.
     Sized(&'static str, Bytes),
 }
 
-impl Answer {
-    /// An answer with neither location nor allowed methods.
+impl Response {
+    /// A response without location and allowed methods.
     pub(crate) fn new(status: u16, body: Body) -> Self {
         Self { status, location: None, allow: None, body }
     }
@@ -51,12 +51,12 @@ impl Answer {
         Self::new(200, Body::Json(body.into()))
     }
 
-    /// 201 at an address.
+    /// 201 with an address.
     pub(crate) fn created(location: String) -> Self {
         Self { location: Some(location), ..Self::new(201, Body::Empty) }
     }
 
-    /// 302 to an address.
+    /// 302 with an address.
     pub(crate) fn moved(location: String) -> Self {
         Self { location: Some(location), ..Self::new(302, Body::Empty) }
     }
@@ -72,38 +72,42 @@ impl Answer {
     }
 }
 
-/// How one answer is to be sent.
+/// The options for encoding one response.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Manner {
-    /// The client can read chunks: HTTP/1.1 and no `Connection: close`.
+pub(crate) struct ResponseOptions {
+    /// Whether the client can read chunks: HTTP/1.1 and no `Connection: close`.
     pub(crate) keep_alive: bool,
-    /// `HEAD`: the head alone.
+    /// Whether only the head is sent (`HEAD`).
     pub(crate) head_only: bool,
 }
 
 /// Appends the response to `out`. Returns whether the connection stays open, and a large body, which is written after
 /// `out` without a copy.
-pub(crate) fn write(answer: &Answer, manner: Manner, out: &mut Vec<u8>) -> (bool, Option<Bytes>) {
-    let stays = manner.keep_alive && !answer.drops_connection();
-    out.extend_from_slice(status_line(answer.status));
+pub(crate) fn write(
+    response: &Response,
+    options: ResponseOptions,
+    out: &mut Vec<u8>,
+) -> (bool, Option<Bytes>) {
+    let stays = options.keep_alive && !response.drops_connection();
+    out.extend_from_slice(status_line(response.status));
     out.extend_from_slice(b"Server: Apache-Coyote/1.1\r\n");
-    if let Some(allow) = answer.allow {
+    if let Some(allow) = response.allow {
         header(out, b"Allow: ", allow);
     }
-    if let Some(location) = &answer.location {
+    if let Some(location) = &response.location {
         header(out, b"Location: ", location);
     }
     let mut chunked = false;
-    match &answer.body {
+    match &response.body {
         Body::Absent => {}
         Body::Empty => out.extend_from_slice(b"Content-Length: 0\r\n"),
         Body::Json(_) | Body::JsonUtf8(_) => {
-            out.extend_from_slice(match answer.body {
+            out.extend_from_slice(match response.body {
                 Body::JsonUtf8(_) => b"Content-Type: application/json;charset=utf-8\r\n",
                 _ => b"Content-Type: application/json\r\n".as_slice(),
             });
-            // The original decides about chunks by the headers of the *request*, before it checks the status.
-            chunked = manner.keep_alive;
+            // The original selects chunked encoding by the headers of the *request*, before it checks the status.
+            chunked = options.keep_alive;
             if chunked {
                 out.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
             }
@@ -118,10 +122,10 @@ pub(crate) fn write(answer: &Answer, manner: Manner, out: &mut Vec<u8>) -> (bool
         out.extend_from_slice(b"Connection: close\r\n");
     }
     out.extend_from_slice(b"\r\n");
-    if manner.head_only {
+    if options.head_only {
         return (stays, None);
     }
-    match &answer.body {
+    match &response.body {
         Body::Json(bytes) | Body::JsonUtf8(bytes) if chunked => append_chunks(out, bytes),
         Body::Json(bytes) | Body::JsonUtf8(bytes) | Body::Sized(_, bytes) => {
             if bytes.len() > COPIED_BYTES_MAX {
@@ -151,13 +155,13 @@ fn append_chunks(out: &mut Vec<u8>, body: &[u8]) {
 
 fn append_date(out: &mut Vec<u8>) {
     thread_local! {
-        /// The second for which the text is right, and the header line.
+        /// The second for which the text is valid, and the header line.
         static LINE: RefCell<(u64, String)> = const { RefCell::new((u64::MAX, String::new())) };
     }
     let second = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    LINE.with_borrow_mut(|(of, line)| {
-        if *of != second {
-            *of = second;
+    LINE.with_borrow_mut(|(cached_second, line)| {
+        if *cached_second != second {
+            *cached_second = second;
             let stamp =
                 i64::try_from(second).ok().and_then(|second| jiff::Timestamp::from_second(second).ok());
             let text = stamp
@@ -193,19 +197,19 @@ fn status_line(status: u16) -> &'static [u8] {
 mod tests {
     use super::*;
 
-    const OPEN: Manner = Manner { keep_alive: true, head_only: false };
-    const CLOSE: Manner = Manner { keep_alive: false, head_only: false };
+    const OPEN: ResponseOptions = ResponseOptions { keep_alive: true, head_only: false };
+    const CLOSE: ResponseOptions = ResponseOptions { keep_alive: false, head_only: false };
 
-    fn sent(answer: &Answer, manner: Manner) -> (String, usize) {
+    fn sent(response: &Response, options: ResponseOptions) -> (String, usize) {
         let mut out = Vec::new();
-        write(answer, manner, &mut out);
+        write(response, options, &mut out);
         let head_bytes = out.windows(4).position(|window| window == b"\r\n\r\n").expect("a head") + 4;
         (String::from_utf8(out).expect("text"), head_bytes)
     }
 
     #[test]
     fn a_chunked_json_head_has_143_bytes() {
-        let (text, head_bytes) = sent(&Answer::json("[]"), OPEN);
+        let (text, head_bytes) = sent(&Response::json("[]"), OPEN);
         assert_eq!(head_bytes, 143);
         let names: Vec<&str> =
             text[..head_bytes].lines().skip(1).filter_map(|l| l.split(": ").next()).collect();
@@ -215,14 +219,14 @@ mod tests {
 
     #[test]
     fn a_closing_json_head_has_134_bytes_and_no_chunks() {
-        let (text, head_bytes) = sent(&Answer::json("[]"), CLOSE);
+        let (text, head_bytes) = sent(&Response::json("[]"), CLOSE);
         assert_eq!(head_bytes, 134);
         assert!(text.ends_with("GMT\r\nConnection: close\r\n\r\n[]"), "{text}");
     }
 
     #[test]
-    fn chunks_hold_at_most_8192_bytes() {
-        let (text, head_bytes) = sent(&Answer::json("x".repeat(8192 * 2 + 617)), OPEN);
+    fn chunks_contain_at_most_8192_bytes() {
+        let (text, head_bytes) = sent(&Response::json("x".repeat(8192 * 2 + 617)), OPEN);
         let body = &text[head_bytes..];
         assert!(body.starts_with("2000\r\nx"));
         assert_eq!(body.len(), 8192 * 2 + 617 + 2 * 8 + 7 + 5);
@@ -231,25 +235,25 @@ mod tests {
     }
 
     #[test]
-    fn created_and_no_content_carry_no_body() {
-        let (text, head_bytes) = sent(&Answer::created("http://h/1".into()), OPEN);
+    fn created_and_no_content_have_no_body() {
+        let (text, head_bytes) = sent(&Response::created("http://h/1".into()), OPEN);
         assert_eq!(head_bytes, text.len());
         assert!(text.starts_with(
             "HTTP/1.1 201 Created\r\nServer: Apache-Coyote/1.1\r\nLocation: http://h/1\r\nContent-Length: 0\r\nDate: "
         ));
-        let (text, head_bytes) = sent(&Answer::no_content(), OPEN);
+        let (text, head_bytes) = sent(&Response::no_content(), OPEN);
         assert_eq!(head_bytes, text.len());
         assert!(!text.contains("Content-Length") && !text.contains("Transfer-Encoding"), "{text}");
     }
 
     #[test]
-    fn bad_requests_close_the_connection_and_missing_things_do_not() {
+    fn bad_requests_close_the_connection_and_missing_entities_do_not() {
         for (status, stays) in
             [(400, false), (500, false), (404, true), (405, true), (406, true), (415, true)]
         {
             let mut out = Vec::new();
             let (open, _) =
-                write(&Answer::new(status, Body::Json(Bytes::from_static(b"{}"))), OPEN, &mut out);
+                write(&Response::new(status, Body::Json(Bytes::from_static(b"{}"))), OPEN, &mut out);
             assert_eq!(open, stays, "{status}");
             assert_eq!(!stays, String::from_utf8_lossy(&out).contains("Connection: close\r\n"), "{status}");
         }

@@ -1,4 +1,4 @@
-//! One user that makes requests.
+//! A user that makes requests.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -17,16 +17,16 @@ use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_program::variables::Names;
 
-/// One user, its session and its runtime.
-pub struct World {
-    /// The user.
-    pub user: UserState,
+/// A user with its session and runtime.
+pub struct TestUser {
+    /// The state of the user.
+    pub state: UserState,
     session: HttpSession,
     runtime: tokio::runtime::Runtime,
     label: Template,
 }
 
-/// A template of fixed text.
+/// A literal template.
 pub fn text(text: &str) -> Template {
     Template::literal(text)
 }
@@ -66,7 +66,7 @@ pub fn get(port: u16, path: &str) -> HttpSampler {
     }
 }
 
-/// The same over HTTPS.
+/// Like [`get`], over HTTPS.
 pub fn get_securely(port: u16, path: &str) -> HttpSampler {
     HttpSampler { protocol: text("https"), ..get(port, path) }
 }
@@ -84,18 +84,18 @@ pub fn manager(port: u16, domain: &str, basic: bool) -> Option<Arc<AuthManager>>
     Some(Arc::new(AuthManager { entries: vec![row], waits: false }))
 }
 
-/// The body is kept, or it is not.
-pub const KEEP: [Retention; 2] =
+/// Everything is retained, or nothing.
+pub const RETENTIONS: [Retention; 2] =
     [Retention::ALL, Retention { body: false, response_headers: false, request: false, http: false }];
 
-impl World {
-    /// A user on a clock that runs.
+impl TestUser {
+    /// Creates a user with a running clock.
     pub fn new() -> Self {
-        Self::on(Clock::start())
+        Self::with_clock(Clock::start())
     }
 
-    /// A user on this clock.
-    pub fn on(clock: Clock) -> Self {
+    /// Creates a user with this clock.
+    pub fn with_clock(clock: Clock) -> Self {
         let group = GroupShared::new("group".into(), 1, Vec::new());
         let run = RunShared::new(
             1,
@@ -106,60 +106,60 @@ impl World {
             0,
             Box::new(|_, _| {}),
         );
-        let user = UserState::new(Arc::new(run), None, 0, 0);
-        let session = HttpSampler::session(&user);
+        let state = UserState::new(Arc::new(run), None, 0, 0);
+        let session = HttpSampler::session(&state);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        Self { user, session, runtime, label: text("label") }
+        Self { state, session, runtime, label: text("label") }
     }
 
-    /// Makes a sample.
-    pub fn sample(&mut self, sampler: &HttpSampler, keep: Retention) -> &SampleResult {
-        let intended = self.user.now();
-        let Self { user, session, runtime, label } = self;
-        runtime.block_on(sampler.sample(user, session, label, intended, keep));
-        &self.user.result
+    /// Makes a sample with this retention.
+    pub fn sample_with(&mut self, sampler: &HttpSampler, keep: Retention) -> &SampleResult {
+        let intended = self.state.now();
+        let Self { state, session, runtime, label } = self;
+        runtime.block_on(sampler.sample(state, session, label, intended, keep));
+        &self.state.result
     }
 
-    /// Makes a hundred samples without leaving the runtime.
-    pub fn hundred(&mut self, sampler: &HttpSampler, keep: Retention) {
-        let Self { user, session, runtime, label } = self;
+    /// Makes a hundred samples within one call of the runtime.
+    pub fn sample_a_hundred(&mut self, sampler: &HttpSampler, keep: Retention) {
+        let Self { state, session, runtime, label } = self;
         runtime.block_on(async {
             for _ in 0..100 {
-                let intended = user.now();
-                sampler.sample(user, session, label, intended, keep).await;
+                let intended = state.now();
+                sampler.sample(state, session, label, intended, keep).await;
             }
         });
     }
 
-    /// Makes a sample of which everything is kept.
-    pub fn visit(&mut self, sampler: &HttpSampler) -> &SampleResult {
-        self.sample(sampler, Retention::ALL)
+    /// Makes a sample and retains everything.
+    pub fn sample(&mut self, sampler: &HttpSampler) -> &SampleResult {
+        self.sample_with(sampler, Retention::ALL)
     }
 
-    /// Makes a sample and gives code and message.
+    /// Makes a sample and returns its code and message.
     pub fn outcome(&mut self, sampler: &HttpSampler) -> (String, String) {
-        let result = self.visit(sampler);
+        let result = self.sample(sampler);
         (result.code.clone(), result.message.clone())
     }
 
     /// Begins an iteration of the thread group.
     pub fn next_iteration(&mut self, same_user: bool) {
-        HttpSampler::iteration_started(&mut self.session, &mut self.user, same_user);
+        HttpSampler::iteration_started(&mut self.session, &mut self.state, same_user);
     }
 
-    /// Advances a stopped clock.
-    pub fn later(&self, seconds: u64) {
-        self.user.run.clock.advance(Duration::from_secs(seconds));
+    /// Advances a manual clock.
+    pub fn advance(&self, seconds: u64) {
+        self.state.run.clock.advance(Duration::from_secs(seconds));
     }
 
-    /// Runs something on the user's runtime.
-    pub fn wait<T>(&self, future: impl Future<Output = T>) -> T {
+    /// Runs a future on the user's runtime.
+    pub fn run<T>(&self, future: impl Future<Output = T>) -> T {
         self.runtime.block_on(future)
     }
 
-    /// Lets the reactor see what has happened to the sockets.
-    pub fn look_around(&self) {
-        self.wait(async {
+    /// Lets the reactor process the events of the sockets.
+    pub fn process_socket_events(&self) {
+        self.run(async {
             for _ in 0..200 {
                 tokio::task::yield_now().await;
             }

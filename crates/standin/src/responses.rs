@@ -1,15 +1,15 @@
-//! The responses of the stand-in by path. They depend only on the request (except for `/seq`, which counts).
+//! The responses of the stand-in by path. They depend only on the request (except for `/seq`, a counter).
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::anything;
+use crate::application;
 use crate::compressed;
 use crate::digest;
 use crate::pages;
 use crate::proxy;
 use crate::request::Request;
-use crate::response::{Answer, Response, percent_decode};
+use crate::response::{Response, WireResponse, percent_decode};
 
 /// A document for JSON processors: objects, arrays, numbers of several kinds, null, nesting.
 const JSON: &str = r#"{"store":{"book":[{"category":"reference","author":"Nigel Rees","title":"Sayings of the Century","price":8.95},{"category":"fiction","author":"Evelyn Waugh","title":"Sword of Honour","price":12.99},{"category":"fiction","author":"Herman Melville","title":"Moby Dick","isbn":"0-553-21311-3","price":8.99}],"bicycle":{"color":"red","price":19.95}},"id":42,"big":12345678901234567890,"ratio":1.50,"name":"Zoë","none":null,"yes":true,"no":false,"empty":[],"void":{},"tags":["a","b","c"],"quote":"say \"hi\" \\ /","exp":1e3}"#;
@@ -17,16 +17,16 @@ const JSON: &str = r#"{"store":{"book":[{"category":"reference","author":"Nigel 
 /// A page for regular expressions, boundaries and embedded resources.
 const PAGE: &str = "<html><head><title>A page &amp; more</title><link rel=\"stylesheet\" href=\"/style.css\"></head>\n<body>\n<p class=\"row\">alpha=1</p>\n<p class=\"row\">beta=22</p>\n<p class=\"row\">gamma=333</p>\n<form action=\"/login\"><input type=\"hidden\" name=\"token\" value=\"t0k-9\"></form>\n<img src=\"/one.png\"><img src=\"two.png\">\n<script src=\"/code.js\"></script>\n<p>price: $5.00 (net) [x]</p>\n</body></html>\n";
 
-/// A page that names its encoding itself.
+/// A page that declares its encoding.
 const META: &[u8] = b"<html><head><meta http-equiv=\"Content-Type\" content=\"text/html; charset=ISO-8859-1\"></head>caf\xe9</html>";
 
 /// A small XML document.
 const XML: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<list><item id=\"1\">one</item><item id=\"2\">two</item></list>\n";
 
-/// What outlives one request: the count behind `/seq`.
+/// The state between requests: the counter of `/seq`.
 #[derive(Default)]
 pub(crate) struct State {
-    /// Whether it acts as an application that accepts every path, instead of the list below.
+    /// Whether the server simulates an application that accepts every path, instead of the paths of [`State::respond`].
     is_application: bool,
     sequence: AtomicU64,
 }
@@ -37,50 +37,51 @@ impl State {
         Self { is_application: true, ..Self::default() }
     }
 
-    /// The answer to a request:
+    /// Responds to a request:
     ///
-    /// | path | answer |
+    /// | path | response |
     /// |---|---|
     /// | `/json`, `/page`, `/xml`, `/latin1`, `/utf8`, `/meta`, `/image` | fixed documents |
     /// | `/bytes/N` | N bytes of `x` |
-    /// | `/seq` | `seq=1`, `seq=2`, … over the life of the server |
+    /// | `/seq` | `seq=1`, `seq=2`, … during the life of the server |
     /// | `/body` | the request's body |
     /// | `/certificate` | `certificate=NAME;`, the name in the client's certificate, or `none` |
     /// | `/status/CODE` | that status |
     /// | `/redirect/CODE/N` | N redirects by relative `Location`, then `/landed` |
-    /// | `/redirect-absolute/CODE`, `/redirect-parent/CODE`, `/redirect-none/CODE`, `/redirect-loop` | as their names say |
-    /// | `/cookie/NAME/VALUE[/ATTRIBUTES]` | sets a cookie; attributes, percent-encoded, follow the value |
-    /// | `/set-cookie/NAME/VALUE` | the same with `Path=/` |
-    /// | `/auth` | 401 unless `user:secret` come by Basic authorization |
-    /// | `/digest/KIND` | 401 unless the same come by Digest authorization, see the `digest` module |
-    /// | `/brotli/KIND` | `hello`, compressed, whole or not |
+    /// | `/redirect-absolute/CODE`, `/redirect-parent/CODE`, `/redirect-none/CODE`, `/redirect-loop` | as named |
+    /// | `/cookie/NAME/VALUE[/ATTRIBUTES]` | sets a cookie with percent-encoded attributes |
+    /// | `/set-cookie/NAME/VALUE` | sets a cookie with `Path=/` |
+    /// | `/auth` | 401 without Basic authorization for `user:secret` |
+    /// | `/digest/KIND` | 401 without Digest authorization for `user:secret`, see the `digest` module |
+    /// | `/brotli/KIND` | `hello`, compressed, complete or invalid |
     /// | `/gzip`, `/gzip-chunked`, `/deflate` | a compressed text |
-    /// | `/broken/KIND`, `/broken/KIND/chunked` | one that cannot be unpacked, see the `compressed` module |
-    /// | `/chunked`, `/close`, `/until-close`, `/drop`, `/truncated`, `/garbage` | framings, some broken |
-    /// | `/slow/MS` | waits before it answers |
-    /// | `/cache/KIND` | validators and lifetimes; answers 304 to a matching validator |
+    /// | `/broken/KIND`, `/broken/KIND/chunked` | a body that cannot be decompressed, see the `compressed` module |
+    /// | `/chunked`, `/close`, `/until-close`, `/drop`, `/truncated`, `/garbage` | valid and invalid framings |
+    /// | `/slow/MS` | responds after this number of milliseconds |
+    /// | `/cache/KIND` | validators and lifetimes; responds with 304 to a matching validator |
     /// | `/header/NAME` | the value of that request header |
-    /// | `/say/KIND?TEXT` | the text, decoded, as content of a kind, see the `pages` module |
-    /// | `/frames/N` | a page with an image and, above 0, a frame of `/frames/N-1` |
+    /// | `/say/KIND?TEXT` | the decoded text as this kind of content, see the `pages` module |
+    /// | `/frames/N` | a page with an image and, if N is not 0, a frame of `/frames/N-1` |
     /// | `/ws…` with an upgrade | a WebSocket, see the `websocket` module |
     /// | anything else | 200, `METHOD target` as text |
     ///
-    /// As a proxy it also requires credentials, see the `proxy` module. `client` is the certificate of the client, DER.
-    pub(crate) fn answer(&self, request: &Request, client: Option<&[u8]>) -> Answer {
+    /// As a proxy, it can also require credentials, see the `proxy` module. `client` is the client's certificate in
+    /// DER.
+    pub(crate) fn respond(&self, request: &Request, client: Option<&[u8]>) -> WireResponse {
         let target = request.target();
-        if let Some(answer) = proxy::answer(request) {
-            return answer;
+        if let Some(response) = proxy::respond(request) {
+            return response;
         }
-        // A proxy-style target carries the origin first.
+        // A target in absolute form, as sent to proxies, starts with the origin.
         let target = target
             .strip_prefix("http://")
             .map_or(target.as_str(), |rest| rest.find('/').map_or("/", |slash| &rest[slash..]));
         if self.is_application {
-            return anything::answer(request, target);
+            return application::respond(request, target);
         }
         let path = target.split(['?', '#']).next().unwrap_or_default();
-        let words: Vec<&str> = path.split('/').skip(1).collect();
-        match words.as_slice() {
+        let segments: Vec<&str> = path.split('/').skip(1).collect();
+        match segments.as_slice() {
             ["json"] => Response::new(200, "application/json", JSON).sized(request),
             ["page"] => Response::new(200, "text/html; charset=utf-8", PAGE).sized(request),
             ["xml"] => Response::new(200, "application/xml", XML).sized(request),
@@ -107,11 +108,11 @@ impl State {
             }
             ["header", name] => Response::text(request.header(name).unwrap_or_default()).sized(request),
             ["slow", ms] => {
-                let mut answer = Response::text("slow").sized(request);
-                answer.delay = Some(Duration::from_millis(ms.parse().unwrap_or(0)));
-                answer
+                let mut response = Response::text("slow").sized(request);
+                response.delay = Some(Duration::from_millis(ms.parse().unwrap_or(0)));
+                response
             }
-            ["digest", kind] => digest::answer(kind, request).sized(request),
+            ["digest", kind] => digest::respond(kind, request).sized(request),
             ["brotli", kind] => {
                 const HELLO: &[u8] = b"\x0b\x02\x80hello\x03";
                 let body = match *kind {
@@ -128,17 +129,17 @@ impl State {
                 redirect(first, rest, request).sized(request)
             }
             ["cache", kind] => cached(kind, request).sized(request),
-            ["say" | "frames", kind] => pages::answer(words[0], kind, target).sized(request),
-            _ => framing(&words, target, request),
+            ["say" | "frames", kind] => pages::respond(segments[0], kind, target).sized(request),
+            _ => framing_response(&segments, target, request),
         }
     }
 }
 
-fn framing(words: &[&str], target: &str, request: &Request) -> Answer {
+fn framing_response(segments: &[&str], target: &str, request: &Request) -> WireResponse {
     let plain = compressed::plain();
-    match words {
-        ["gzip" | "gzip-chunked" | "deflate" | "broken", ..] => match compressed::answer(words) {
-            Some(response) if words[0] == "gzip-chunked" || words.get(2) == Some(&"chunked") => {
+    match segments {
+        ["gzip" | "gzip-chunked" | "deflate" | "broken", ..] => match compressed::respond(segments) {
+            Some(response) if segments[0] == "gzip-chunked" || segments.get(2) == Some(&"chunked") => {
                 response.chunked(request)
             }
             Some(response) => response.sized(request),
@@ -146,14 +147,14 @@ fn framing(words: &[&str], target: &str, request: &Request) -> Answer {
         },
         ["chunked"] => Response::text(plain).chunked(request),
         ["close"] => {
-            let mut answer = Response::text("closing").with("Connection", "close").sized(request);
-            answer.close = true;
-            answer
+            let mut response = Response::text("closing").with("Connection", "close").sized(request);
+            response.close = true;
+            response
         }
         ["until-close"] => Response::text("until the end").until_close(),
-        ["drop"] => Answer { bytes: Vec::new(), close: true, delay: None },
+        ["drop"] => WireResponse { bytes: Vec::new(), close: true, delay: None },
         ["truncated"] => Response::text("short").with("Content-Length", "50").until_close(),
-        ["garbage"] => Answer { bytes: b"this is not HTTP\r\n\r\n".to_vec(), close: true, delay: None },
+        ["garbage"] => WireResponse { bytes: b"this is not HTTP\r\n\r\n".to_vec(), close: true, delay: None },
         _ => Response::text(format!("{} {target}", request.method())).sized(request),
     }
 }
@@ -168,9 +169,9 @@ fn authorize(request: &Request) -> Response {
     }
 }
 
-fn set_cookies(words: &[&str]) -> Response {
+fn set_cookies(segments: &[&str]) -> Response {
     let mut response = Response::text("cookies");
-    for cookie in words.chunks(3) {
+    for cookie in segments.chunks(3) {
         let (name, value) = (cookie.first().unwrap_or(&""), cookie.get(1).unwrap_or(&""));
         let attributes = percent_decode(cookie.get(2).unwrap_or(&""));
         response = response.with("Set-Cookie", format!("{name}={value}{attributes}"));
@@ -178,18 +179,18 @@ fn set_cookies(words: &[&str]) -> Response {
     response
 }
 
-fn redirect(kind: &str, words: &[&str], request: &Request) -> Response {
-    let code: u16 = words.first().and_then(|w| w.parse().ok()).unwrap_or(302);
+fn redirect(kind: &str, segments: &[&str], request: &Request) -> Response {
+    let code: u16 = segments.first().and_then(|code| code.parse().ok()).unwrap_or(302);
     let host = request.header("host").unwrap_or_default();
     let location = match kind {
         "redirect-absolute" => Some(format!("http://{host}/landed?by=absolute")),
         "redirect-parent" => Some("../landed?by=parent".to_owned()),
         "redirect-space" => Some("/landed?by=a space|bar".to_owned()),
         "redirect-cookie" => Some("/landed?by=cookie".to_owned()),
-        "redirect-to" => (!words.is_empty()).then(|| format!("/{}", words.join("/"))),
+        "redirect-to" => (!segments.is_empty()).then(|| format!("/{}", segments.join("/"))),
         "redirect-loop" => Some("/redirect-loop".to_owned()),
         "redirect-none" => None,
-        _ => match words.get(1).and_then(|w| w.parse::<u32>().ok()) {
+        _ => match segments.get(1).and_then(|count| count.parse::<u32>().ok()) {
             Some(n) if n > 1 => Some(format!("/redirect/{code}/{}", n - 1)),
             _ => Some("/landed".to_owned()),
         },
@@ -225,9 +226,9 @@ fn cached(kind: &str, request: &Request) -> Response {
     }
 }
 
-/// The last common name in a certificate: the owner's, behind that of the issuer.
+/// The last common name in a certificate, which belongs to the owner and follows that of the issuer.
 fn common_name(certificate: &[u8]) -> Option<&str> {
-    /// The identifier 2.5.4.3 as it is written in DER.
+    /// The object identifier 2.5.4.3 in DER.
     const COMMON_NAME: &[u8] = &[0x06, 0x03, 0x55, 0x04, 0x03];
     let at = certificate.windows(COMMON_NAME.len()).rposition(|bytes| bytes == COMMON_NAME)?;
     let [_tag, length, text @ ..] = &certificate[at + COMMON_NAME.len()..] else { return None };
@@ -238,36 +239,36 @@ fn common_name(certificate: &[u8]) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn answer(path: &str, header: &str) -> String {
+    fn response_to(path: &str, header: &str) -> String {
         let wire = format!("GET {path} HTTP/1.1\r\n{header}\r\n\r\n");
         let request = Request::read(&mut wire.as_bytes()).unwrap().unwrap();
-        String::from_utf8_lossy(&State::default().answer(&request, None).bytes).into_owned()
+        String::from_utf8_lossy(&State::default().respond(&request, None).bytes).into_owned()
     }
 
     #[test]
     fn unknown_paths_echo_the_target() {
         assert_eq!(
-            answer("/x?a=b", "Host: h"),
+            response_to("/x?a=b", "Host: h"),
             "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 10\r\n\r\nGET /x?a=b"
         );
     }
 
     #[test]
     fn redirects_count_down() {
-        assert!(answer("/redirect/301/2", "Host: h").contains("301 Moved Permanently"));
-        assert!(answer("/redirect/301/2", "Host: h").contains("Location: /redirect/301/1\r\n"));
-        assert!(answer("/redirect/301/1", "Host: h").contains("Location: /landed\r\n"));
+        assert!(response_to("/redirect/301/2", "Host: h").contains("301 Moved Permanently"));
+        assert!(response_to("/redirect/301/2", "Host: h").contains("Location: /redirect/301/1\r\n"));
+        assert!(response_to("/redirect/301/1", "Host: h").contains("Location: /landed\r\n"));
     }
 
     #[test]
-    fn validators_are_honoured_without_a_body() {
-        let text = answer("/cache/etag", "If-None-Match: \"v1\"");
+    fn matching_validators_are_answered_without_a_body() {
+        let text = response_to("/cache/etag", "If-None-Match: \"v1\"");
         assert_eq!(text, "HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\n\r\n");
     }
 
     #[test]
-    fn cookies_take_their_attributes_from_the_path() {
-        let text = answer("/cookie/a/1/%3B%20Path%3D%2Fdeep/b/2", "Host: h");
+    fn cookie_attributes_come_from_the_path() {
+        let text = response_to("/cookie/a/1/%3B%20Path%3D%2Fdeep/b/2", "Host: h");
         assert!(text.contains("Set-Cookie: a=1; Path=/deep\r\nSet-Cookie: b=2\r\n"), "{text}");
     }
 

@@ -1,4 +1,4 @@
-//! One request over the wire: what an exchange needs between preparing it and looking at its answer, without the user.
+//! Sends one request and receives its response: the part of an exchange that does not need the user.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -16,55 +16,55 @@ use crate::connection::Connection;
 use crate::dial::ConnectOptions;
 use crate::dns::Name;
 use crate::failure::Failure;
-use crate::kept::Room;
 use crate::origin::Origin;
 use crate::proxy_address::{ProxyAddress, ProxyAuth};
 use crate::response::ResponseReader;
+use crate::retained_body::BodyBudget;
 use crate::session::HttpSession;
 use crate::settings::HttpSampler;
 use crate::sink::{Head, ResponseSink};
-use crate::tunnel::{self, Wanted};
+use crate::tunnel::{self, TunnelRequest};
 use crate::wire_request::WireRequest;
 
-/// The way to a server, and the connection on it.
-pub(crate) struct Line<'s> {
+/// The route to a server, and the connection on it.
+pub(crate) struct Transport<'s> {
     pub(crate) sampler: &'s HttpSampler,
     pub(crate) origin: Arc<Origin>,
     pub(crate) proxy: Option<Arc<ProxyAddress>>,
     /// The state of the proxy authentication of the user.
     pub(crate) proxy_auth: ProxyAuth,
-    /// An idle connection before the transfer, one that can be used again after it.
+    /// Before the transfer: an idle connection, if there is one. After it: the connection, if it can be reused.
     pub(crate) connection: Option<Connection>,
     pub(crate) keep: Retention,
-    /// Settings of names and local addresses.
-    pub(crate) special: Option<Box<Special>>,
+    /// Settings for name resolution, local address and client key.
+    pub(crate) settings: Option<Box<ConnectionSettings>>,
     connect_timeout: Option<Duration>,
     response_timeout: Option<Duration>,
-    /// Of the body only its MD5 sum is kept.
+    /// Whether only the MD5 sum of the body is retained.
     pub(crate) md5: bool,
     /// The time at which the request is aborted.
     deadline: Option<Nanos>,
-    /// What the sample has left for bodies, where it has several.
-    pub(crate) room: Option<Room>,
+    /// The remaining budget of the sample for bodies, if it has several.
+    pub(crate) budget: Option<BodyBudget>,
 }
 
 /// Connection settings that few plans have.
 #[derive(Default)]
-pub(crate) struct Special {
-    /// The name to look up under the plan's DNS cache manager.
+pub(crate) struct ConnectionSettings {
+    /// The name to resolve under the plan's DNS cache manager.
     pub(crate) name: Option<Name>,
-    /// What connections come from.
+    /// The local address of connections.
     pub(crate) source: Option<IpAddr>,
-    /// The user's key, by its alias.
+    /// The alias of the user's key.
     key_alias: Option<String>,
 }
 
-impl Special {
+impl ConnectionSettings {
     /// The settings for connections to `origin`, if there are any.
     ///
     /// # Errors
     /// The local address does not exist on this machine.
-    pub(crate) fn of(
+    pub(crate) fn for_connection(
         sampler: &HttpSampler,
         user: &mut UserState,
         session: &mut HttpSession,
@@ -76,22 +76,22 @@ impl Special {
             return Ok(None);
         }
         let host = proxy.map_or(origin.bare_host(), |proxy| &proxy.host);
-        let mut special = Self::default();
+        let mut settings = Self::default();
         if let Some(manager) = &sampler.dns {
             let mut name = Name::new(manager, host, user);
-            name.addresses = session.looked_up(&name);
-            special.name = Some(name);
+            name.addresses = session.known_addresses(&name);
+            settings.name = Some(name);
         }
         if let Some(source) = &sampler.source {
-            special.source = source.address(user)?;
+            settings.source = source.address(user)?;
         }
         if let Some(keys) = keys {
-            special.key_alias = user.variables.get(keys.alias_variable()).map(str::to_owned);
+            settings.key_alias = user.variables.get(keys.alias_variable()).map(str::to_owned);
         }
-        Ok(Some(Box::new(special)))
+        Ok(Some(Box::new(settings)))
     }
 
-    /// Addresses of the host, if the plan has them looked up.
+    /// The addresses of the host, if the plan has a DNS cache manager.
     async fn look_up(&mut self, clock: &Clock) -> Result<Option<Arc<[SocketAddr]>>, Failure> {
         match &mut self.name {
             Some(name) => name.resolve(0, clock.now()).await.map(Some),
@@ -100,17 +100,17 @@ impl Special {
     }
 }
 
-/// The way to a server.
+/// The route to a server.
 pub(crate) struct Route<'o> {
     pub(crate) origin: &'o Arc<Origin>,
     pub(crate) proxy: Option<Arc<ProxyAddress>>,
     /// Whether the proxy has accepted the credentials.
     pub(crate) proxy_auth: ProxyAuth,
-    pub(crate) special: Option<Box<Special>>,
+    pub(crate) settings: Option<Box<ConnectionSettings>>,
 }
 
-impl<'s> Line<'s> {
-    /// The way to `origin`, over an idle connection if the user has one.
+impl<'s> Transport<'s> {
+    /// Creates the transport to `origin`, over an idle connection if the user has one.
     #[inline]
     pub(crate) fn new(
         sampler: &'s HttpSampler,
@@ -119,8 +119,8 @@ impl<'s> Line<'s> {
         route: Route<'_>,
         keep: Retention,
     ) -> Self {
-        let Route { origin, proxy, proxy_auth, special } = route;
-        let source = special.as_ref().and_then(|special| special.source);
+        let Route { origin, proxy, proxy_auth, settings } = route;
+        let source = settings.as_ref().and_then(|settings| settings.source);
         let milliseconds = |template: &Template, user: &mut UserState| {
             let ms = if template.is_empty() { 0 } else { template.integer(user, 0) };
             u64::try_from(ms).ok().filter(|ms| *ms > 0).map(Duration::from_millis)
@@ -129,24 +129,24 @@ impl<'s> Line<'s> {
             sampler,
             origin: Arc::clone(origin),
             proxy_auth,
-            connection: session.take(origin, proxy.as_ref(), source, user.result.times.start),
-            special,
+            connection: session.take_idle(origin, proxy.as_ref(), source, user.result.times.start),
+            settings,
             proxy,
             keep,
             connect_timeout: milliseconds(&sampler.connect_timeout, user),
             response_timeout: milliseconds(&sampler.response_timeout, user),
             md5: sampler.md5,
             deadline: sampler.shared.request_deadline.map(|most| user.result.times.start + most),
-            room: None,
+            budget: None,
         }
     }
 
-    /// The request is to be sent once more: over the same connection, unless that has ended since.
-    pub(crate) fn again(&mut self, now: Nanos) {
+    /// Prepares a repetition of the request over the same connection, unless it was closed.
+    pub(crate) fn prepare_repetition(&mut self, now: Nanos) {
         self.connection = self.connection.take().and_then(|mut used| used.is_usable(now).then_some(used));
     }
 
-    /// Connects if need be, sends the request and reads the response.
+    /// Connects if necessary, sends the request and reads the response.
     pub(crate) async fn transfer(
         &mut self,
         result: &mut SampleResult,
@@ -157,7 +157,7 @@ impl<'s> Line<'s> {
         let (sampler, keep) = (self.sampler, self.keep);
         let started = result.times.start;
         let mut reader = ResponseReader::new(request.method == "HEAD");
-        let mut kept = false;
+        let mut is_reusable = false;
         let time_left = self.deadline.map(|deadline| Duration::from_nanos(deadline.since(clock.now())));
         let work = async {
             if self.connection.is_none() {
@@ -168,12 +168,12 @@ impl<'s> Line<'s> {
             }
             let Some(connection) = &mut self.connection else { return Ok(()) };
             connection.send(&request.wire).await?;
-            // JMeter does not know the number of bytes that Java's client sends.
+            // JMeter does not count the bytes that Java's client sends.
             let is_counted = request.client == Client::HttpClient4;
             result.sent_bytes = if is_counted { request.wire.len() as u64 } else { 0 };
             head.md5 = (self.md5 && keep.body).then(Box::default);
-            let (limit, room) = (sampler.shared.body_limit, self.room.as_ref());
-            let mut sink = ResponseSink { head, result, keep, limit, room };
+            let (limit, budget) = (sampler.shared.body_limit, self.budget.as_ref());
+            let mut sink = ResponseSink { head, result, keep, limit, budget };
             let received = connection.receive(&mut reader, &mut sink, clock, self.response_timeout).await;
             if let Some((first, last)) = received? {
                 result.times.latency_ns = first.since(started);
@@ -181,13 +181,13 @@ impl<'s> Line<'s> {
             }
             if reader.keeps_alive && sampler.keep_alive && !request.closes {
                 match reader.keep_alive_s {
-                    Some(seconds) => connection.promised(clock.now(), seconds.saturating_mul(1000)),
+                    Some(seconds) => connection.limit_idle_time(clock.now(), seconds.saturating_mul(1000)),
                     None if sampler.shared.idle_ms_max > 0 => {
-                        connection.promised(clock.now(), sampler.shared.idle_ms_max);
+                        connection.limit_idle_time(clock.now(), sampler.shared.idle_ms_max);
                     }
                     None => {}
                 }
-                kept = true;
+                is_reusable = true;
             }
             Ok(())
         };
@@ -198,7 +198,7 @@ impl<'s> Line<'s> {
                 Err(_) => Err(deadline_exceeded(sampler)),
             },
         };
-        if !kept {
+        if !is_reusable {
             self.connection = None;
         }
         if outcome.is_err() || result.times.end == Nanos::ZERO {
@@ -213,7 +213,8 @@ impl<'s> Line<'s> {
         }
     }
 
-    /// A new connection; `None`: the proxy refused a tunnel, and its refusal is the response.
+    /// Opens a new connection; `None` if the proxy rejected a tunnel, so that its response is the response of the
+    /// sample.
     async fn connect(
         &mut self,
         result: &mut SampleResult,
@@ -231,11 +232,12 @@ impl<'s> Line<'s> {
             key_alias: None,
         };
         let mut addresses = None;
-        if let Some(special) = self.special.as_deref_mut() {
-            let looked = Box::pin(special.look_up(clock)).await;
-            addresses = looked.inspect_err(|_| result.times.connect_ns = clock.now().since(started))?;
-            options.source = special.source;
-            options.key_alias = special.key_alias.as_deref();
+        if let Some(settings) = self.settings.as_deref_mut() {
+            let addresses_or_failure = Box::pin(settings.look_up(clock)).await;
+            addresses =
+                addresses_or_failure.inspect_err(|_| result.times.connect_ns = clock.now().since(started))?;
+            options.source = settings.source;
+            options.key_alias = settings.key_alias.as_deref();
         }
         let addresses = addresses.as_deref();
         let Some(proxy) = self.proxy.as_ref().filter(|_| self.origin.secure) else {
@@ -243,7 +245,7 @@ impl<'s> Line<'s> {
             result.times.connect_ns = clock.now().since(started);
             return opened.map(Some);
         };
-        let wanted = Wanted {
+        let tunnel_request = TunnelRequest {
             sampler,
             origin: &self.origin,
             proxy,
@@ -252,9 +254,9 @@ impl<'s> Line<'s> {
             response_timeout: self.response_timeout,
             started,
             keep: self.keep,
-            room: self.room.as_ref(),
+            budget: self.budget.as_ref(),
         };
-        Box::pin(tunnel::open(&wanted, &mut self.proxy_auth, result, head, reader)).await
+        Box::pin(tunnel::open(&tunnel_request, &mut self.proxy_auth, result, head, reader)).await
     }
 }
 

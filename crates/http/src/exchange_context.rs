@@ -1,0 +1,40 @@
+//! The context of exchanges: a user, or one of the concurrent downloads of a user.
+
+use std::sync::Arc;
+
+use busyhour_program::result::{Retention, SampleResult};
+use busyhour_record::{DataType, Nanos};
+
+use crate::failure::Failure;
+use crate::origin::Origin;
+use crate::settings::HttpSampler;
+use crate::wire_request::WireRequest;
+
+/// Makes exchanges sequentially, and provides the result of the last one.
+pub(crate) trait ExchangeContext {
+    /// The sampler.
+    fn sampler(&self) -> &HttpSampler;
+    /// The time since the start of the run.
+    fn now(&self) -> Nanos;
+    /// The result of the current exchange, or of the last one.
+    fn result(&mut self) -> &mut SampleResult;
+    /// The origin of the request's URL.
+    fn locate(&mut self, request: &mut WireRequest) -> Result<Arc<Origin>, Failure>;
+    /// Makes one exchange; returns the `Location` if the response is a redirect to be followed.
+    async fn exchange(
+        &mut self,
+        request: &mut WireRequest,
+        origin: &Arc<Origin>,
+        keep: Retention,
+    ) -> Option<String>;
+    /// Downloads the resources of the page that is the last result, and combines them into one result.
+    async fn fetch_resources(&mut self, request: &mut WireRequest, keep: Retention);
+}
+
+/// Whether the last result is a page whose resources are downloaded.
+pub(crate) fn has_resources(context: &mut impl ExchangeContext) -> bool {
+    context.sampler().embedded.is_some() && {
+        let result = context.result();
+        result.success && !result.ignore && result.data_type == DataType::Text
+    }
+}
