@@ -4,11 +4,16 @@
 mod generated_parts;
 mod parts;
 
+use std::cell::Cell;
+use std::pin::pin;
+use std::task::{Context, Waker};
+
 use busyhour_http::limits::{BodyLimit, COOKIES_MAX, RESOURCE_ADDRESS_BYTES_MAX};
 use busyhour_http::{Failure, read_challenge, read_links, read_resources, read_whole};
 use busyhour_limits::Limit;
 use busyhour_limits::repeated::{COUNTS, FEWER, Repeated, check_generated, counts_at, read_all, read_counts};
 use busyhour_program::result::SampleResult;
+use busyhour_slices::{Polled, SLICE_NS, SlicedPoll, need_coroutines};
 
 const PAGE: &str = "http://h/dir/page";
 
@@ -74,6 +79,45 @@ fn parts_of_pages_without_resources_take_linear_time() {
         assert_eq!(read_links(text, PAGE).len(), 0, "{count} parts: {input:?}");
     });
     assert_eq!(busyhour_limits::take(), []);
+}
+
+/// An error for each NUL byte would take 88 MB.
+#[test]
+fn errors_of_a_page_take_no_memory() {
+    let page = page("text/html", &"\0".repeat(1_000_000));
+    let mut found = None;
+    let counted = allocation_counter::measure(|| found = Some(read_resources(&page, "")));
+    assert_eq!(found.expect("it is read").expect("addresses"), (Vec::new(), None));
+    assert!(counted.bytes_max < 10_000_000, "{counted:?}");
+}
+
+thread_local! {
+    static NOW: Cell<u64> = const { Cell::new(0) };
+}
+
+/// A clock that advances a quarter of a slice with every look.
+fn clock() -> u64 {
+    NOW.set(NOW.get() + SLICE_NS / 4);
+    NOW.get()
+}
+
+#[test]
+fn reading_a_page_is_suspended() {
+    let text = "<img src=a>".repeat(20_000);
+    let read = || (resources("text/html", &text).0.len(), read_links(&text, PAGE).len());
+    let alone = read();
+    need_coroutines();
+    let mut reading = pin!(SlicedPoll::new(async { read() }));
+    let mut suspensions = 0;
+    let found = loop {
+        match reading.as_mut().poll(&Context::from_waker(Waker::noop()), clock) {
+            Polled::Ready(found) => break found,
+            Polled::Suspended => suspensions += 1,
+            Polled::Pending => std::thread::yield_now(),
+        }
+    };
+    assert_eq!(found, alone);
+    assert!(suspensions > 10, "{suspensions}");
 }
 
 /// Parts with the number of resources that `count` of them name.
