@@ -163,6 +163,22 @@ fn caveats_are_found() {
 }
 
 #[test]
+fn the_advice_on_lost_rows_depends_on_the_error() {
+    let advice = |error: &str| {
+        let lost = RecorderEvent::LostOutput { file: "x.jtl".into(), error: error.into(), lost: 9 };
+        let facts = RunFacts { recorder_events: vec![lost], ..RunFacts::default() };
+        Summary::new(facts, &run(10_000, |_, _| {})).caveats[0].advice.clone()
+    };
+    for (error, begin) in [
+        ("Broken pipe (os error 32)", "the program that read this pipe ended before the run;"),
+        ("File too large (os error 27)", "raise the limit of the file size (ulimit -f);"),
+        ("No space left on device (os error 28)", "free space on the disk;"),
+    ] {
+        assert!(advice(error).starts_with(begin), "{error}: {}", advice(error));
+    }
+}
+
+#[test]
 fn sub_results_are_counted_separately() {
     let totals = run(20, |i, sample| {
         if i % 2 == 0 {

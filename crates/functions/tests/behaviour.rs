@@ -244,6 +244,23 @@ fn files_are_read_and_written() {
     std::fs::remove_dir_all(&directory).expect("the directory is removed");
 }
 
+/// A device may have no end. This one has no content, so that reading it would be no error.
+#[cfg(unix)]
+#[test]
+fn devices_are_not_read() {
+    for (text, expected) in [
+        ("${__FileToString(/dev/null)}", "**ERR**"),
+        ("${__StringFromFile(/dev/null)}", "**ERR**"),
+        ("${__CSVRead(/dev/null,0)}", ""),
+        ("${__XPath(/dev/null,//a)}", ""),
+    ] {
+        let (mut world, templates) = World::compiled(&[text]);
+        assert_eq!(world.render(&templates[0]), expected, "{text}");
+        let log = world.log().join("\n");
+        assert!(log.contains("/dev/null") && log.contains("it is not a regular file"), "{text}: {log}");
+    }
+}
+
 #[test]
 fn functions_that_evaluate_scripts_and_patterns_are_recorded() {
     for (text, evaluates) in [

@@ -4,11 +4,16 @@
 mod generated_parts;
 mod parts;
 
+use std::cell::Cell;
+use std::pin::pin;
+use std::task::{Context, Waker};
+
 use busyhour_http::limits::{BodyLimit, COOKIES_MAX, RESOURCE_ADDRESS_BYTES_MAX};
 use busyhour_http::{Failure, read_challenge, read_links, read_resources, read_whole};
 use busyhour_limits::Limit;
 use busyhour_limits::repeated::{COUNTS, FEWER, Repeated, check_generated, counts_at, read_all, read_counts};
 use busyhour_program::result::SampleResult;
+use busyhour_slices::{Polled, SLICE_NS, SlicedPoll, need_coroutines};
 
 const PAGE: &str = "http://h/dir/page";
 
@@ -77,7 +82,47 @@ fn parts_of_pages_without_resources_take_linear_time() {
     assert_eq!(busyhour_limits::take(), []);
 }
 
-/// Parts with the number of resources in `count` of them.
+/// An error for each NUL byte would take 88 MB.
+#[test]
+fn errors_of_a_page_take_no_memory() {
+    let page = page("text/html", &"\0".repeat(1_000_000));
+    let mut found = None;
+    let counted = allocation_counter::measure(|| found = Some(read_resources(&page, "")));
+    assert_eq!(found.expect("it is read").expect("addresses"), (Vec::new(), None));
+    assert!(counted.bytes_max < 10_000_000, "{counted:?}");
+}
+
+thread_local! {
+    static NOW: Cell<u64> = const { Cell::new(0) };
+}
+
+/// A clock that advances a quarter of a slice with every look.
+fn clock() -> u64 {
+    NOW.set(NOW.get() + SLICE_NS / 4);
+    NOW.get()
+}
+
+#[test]
+fn reading_a_page_is_suspended() {
+    need_coroutines();
+    for (part, expected) in [("<p>", 0), ("<img src=a>", 1)] {
+        let text = part.repeat(100_000);
+        let mut reading = pin!(SlicedPoll::new(async { resources("text/html", &text).0.len() }));
+        let mut suspensions = 0;
+        let found = loop {
+            match reading.as_mut().poll(&Context::from_waker(Waker::noop()), clock) {
+                Polled::Ready(found) => break found,
+                Polled::Suspended => suspensions += 1,
+                Polled::Pending => std::thread::yield_now(),
+            }
+        };
+        assert_eq!(found, expected, "{part}");
+        // The reader gets over 70 pieces, and a slice ends after four.
+        assert!(suspensions > 10, "{part}: {suspensions}");
+    }
+}
+
+/// Parts with the number of resources that `count` of them name.
 const WITH_RESOURCES: &[(Repeated<'static>, fn(usize) -> usize)] = &[
     (repeated("", "<img src='a~'>", ""), |count| count),
     (repeated("", "<img src=a>", ""), |_| 1),

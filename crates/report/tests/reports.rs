@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use busyhour_analysis::thresholds::{Criterion, Judge, Meaning, RunMeasures};
 use busyhour_analysis::{Caveat, RunFacts, Summary};
 use busyhour_record::{
     ActiveUsers, CoreFacts, GeneratorFacts, GroupName, Labels, MANIFEST_VERSION, Machine, Manifest, Nanos,
@@ -222,6 +223,117 @@ fn a_run_without_samples_is_reported() {
     let page = html_report(&summary);
     assert!(!written(&page).contains("NaN") && !page.contains("<figure"));
     assert!(Summary::from_json(&summary.to_json()).is_ok());
+}
+
+/// A run with a number of requests in each second, of which the first so many fail.
+fn summary_of(seconds: &[(u64, u64)]) -> Summary {
+    let labels = Labels::new();
+    let label = labels.intern("Home");
+    let (recorder, mut writers) =
+        Recorder::start(RecorderConfig { labels, ..RecorderConfig::default() }).unwrap();
+    let mut writer = writers.remove(0);
+    for (second, (requests, failed)) in (0..).zip(seconds) {
+        for request in 0..*requests {
+            let start = Nanos::from_millis(1_000 * second + 900 * request / requests);
+            let is_bad = request < *failed;
+            let times =
+                SampleTimes { intended: start, start, end: start + 50_000_000, ..SampleTimes::default() };
+            writer
+                .record(&Sample {
+                    label,
+                    times,
+                    code: if is_bad { "503" } else { "200" },
+                    success: !is_bad,
+                    error_count: u32::from(is_bad),
+                    ..Sample::default()
+                })
+                .unwrap();
+        }
+    }
+    writer.flush(Nanos::from_secs(seconds.len() as u64 + 1));
+    drop(writer);
+    Summary::new(RunFacts::default(), &recorder.finish())
+}
+
+#[test]
+fn equal_rates_have_no_range() {
+    let page = html_report(&summary_of(&[(10, 0), (10, 0), (10, 0)]));
+    assert!(page.contains("Completed per second: 10.0 in each second; "), "{}", written(&page));
+    let page = html_report(&summary_of(&[(10, 0), (20, 0), (10, 0)]));
+    assert!(page.contains("Completed per second: from 10.0 (at "), "{}", written(&page));
+}
+
+#[test]
+fn the_tile_of_failures_draws_their_share() {
+    // The number of failures per second is 0, 10, 10.
+    let page = html_report(&summary_of(&[(10, 0), (20, 10), (10, 10)]));
+    let line = page.split_once("<path class=\"bad\" d=\"").unwrap().1.split_once('"').unwrap().0;
+    assert_eq!(line, "M26.7 30.5L80.0 16.0L133.3 1.5");
+}
+
+#[test]
+fn the_table_of_errors_has_an_introduction() {
+    let sentence = "How many requests failed with each code and message of the result file, when the first and the last of \
+                    them ended, and the label of the first.";
+    assert!(html_report(&summary_of(&[(10, 1)])).contains(sentence));
+    assert!(!html_report(&summary_of(&[(10, 0)])).contains(sentence));
+}
+
+#[test]
+fn the_table_of_labels_shows_eight_numbers_at_once() {
+    let page = html_report(&summary_of(&[(10, 1)]));
+    let table = page.split_once("id=\"label-table\"").unwrap().1.split_once('>').unwrap().0;
+    let words = |name: &str| {
+        let list = table.split_once(&format!("{name}=\"")).unwrap().1.split_once('"').unwrap().0;
+        list.split_whitespace().count()
+    };
+    assert_eq!(words("data-quantities") - words("data-further"), 8, "{table}");
+    assert!(words("data-further") > 0 && page.contains("Show all columns</button>"), "{table}");
+}
+
+#[test]
+fn thresholds_follow_the_result_at_once() {
+    let temp = tempfile::tempdir().unwrap();
+    let dir = RunDir::create(temp.path().join("run")).unwrap();
+    run(&dir);
+    let mut summary = summarise(&dir).unwrap();
+    let criterion = Criterion::parse("p95 of checkout < 800ms", Meaning::Require).unwrap();
+    summary.thresholds = Judge::new(vec![criterion]).finish(&RunMeasures::default());
+    for details in [false, true] {
+        let show = RunShow { details, ..RunShow::default() };
+        let look = Look { width: Some(100), colour: false };
+        let text = end_of_run(&summary, show, &Written::default(), look);
+        let (result, rest) = text.split_once("\n\n").unwrap();
+        assert!(
+            result.starts_with("Shop <busy> hour: 4,000 requests") && result.lines().count() <= 4,
+            "{text}"
+        );
+        assert!(rest.starts_with("Thresholds: 1 of 1 failed\n✗ p95 of checkout < 800ms"), "{text}");
+    }
+}
+
+#[test]
+fn arrivals_are_hidden_if_most_requests_failed() {
+    let temp = tempfile::tempdir().unwrap();
+    let dir = RunDir::create(temp.path().join("run")).unwrap();
+    run(&dir);
+    let mut summary = summarise(&dir).unwrap();
+    let texts = |summary: &Summary| {
+        [false, true].map(|details| {
+            let show = RunShow { details, ..RunShow::default() };
+            end_of_run(summary, show, &Written::default(), Look { width: None, colour: false })
+        })
+    };
+    let words = ["Arrivals", "closed load", "a slower server would lower this load", "starts were late by"];
+    let [screen, details] = texts(&summary);
+    assert!(words.iter().all(|words| details.contains(words)), "{details}");
+    assert!(screen.contains("Arrivals"), "{screen}");
+    assert!(written(&html_report(&summary)).contains("<summary>Arrivals"));
+    summary.total.error_percent = 51.0;
+    for text in texts(&summary) {
+        assert!(!words.iter().any(|words| text.contains(words)), "{text}");
+    }
+    assert!(!written(&html_report(&summary)).contains("<summary>Arrivals"));
 }
 
 #[test]

@@ -51,6 +51,20 @@ fn urls_have_parts_and_content() {
     assert_eq!(text(malformed), "no protocol: host");
 }
 
+/// A device may have no end. This one has no content, so that reading it would be no error.
+#[cfg(unix)]
+#[test]
+fn devices_are_not_read() {
+    for read in [
+        "new File('/dev/null').text",
+        "new File('/dev/null').bytes",
+        "new FileReader('/dev/null').readLine()",
+    ] {
+        let caught = format!("try {{ {read} }} catch (IOException e) {{ e.message }}");
+        assert_eq!(text(&caught), "/dev/null it is not a regular file", "{read}");
+    }
+}
+
 #[test]
 fn connections_send_what_the_script_sets_and_writes() {
     let posted = "def c = new URL('http://host/').openConnection()

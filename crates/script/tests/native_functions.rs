@@ -107,6 +107,17 @@ fn strings_in_long_strings_are_found_in_linear_time() {
     }
 }
 
+/// `replaceAll` of a text in an element is Java's, and functions have none.
+#[test]
+fn replace_all_takes_linear_time_and_limits_its_result() {
+    let start = "var m = new Array(1000000).join('a') + 'a';";
+    let value = element(&format!("{start} (m + m).replaceAll(m + 'b', '').length"));
+    assert_eq!(value.map(|value| value.to_java_string()), Ok("2000000".to_owned()));
+    let value = element(&format!("{start} m.replaceAll('a', 'bcdefghijklmnopqrstuvwxyz').length"));
+    assert!(matches!(value, Err(ScriptError::LimitReached { .. })), "{value:?}");
+    assert!(function("'a'.replaceAll('a', 'b')").is_err_and(|error| error.is_unsupported()));
+}
+
 #[test]
 fn scripts_do_not_see_the_wrappers() {
     for (text, expected) in [

@@ -130,6 +130,23 @@ fn a_model_fitted_to_logs_predicts_other_loads_and_rejects_another_system() {
     );
 }
 
+/// Loads far from the knee leave several models possible, whose service times differ.
+#[test]
+fn intervals_that_include_other_models_have_a_note() {
+    let note = "Such a time belongs to its own model: the interval of the capacity does not follow from it.";
+    for (users, is_noted) in [(&[5, 10, 15, 20][..], true), (&[10, 25, 40], false)] {
+        let room = Room::new();
+        let files = logs(&room, users);
+        let ended = room.type_in(&format!("model fit {files} -o fit.json -o fit.html")).expect(0);
+        let fit: Value = serde_json::from_str(&room.read("fit.json")).unwrap();
+        let parameters = fit["parameters"].as_array().unwrap();
+        let includes_others = parameters.iter().any(|of| of["includes_other_models"] == true);
+        assert_eq!(includes_others, is_noted, "{parameters:?}");
+        assert_eq!(ended.stdout.contains(note), is_noted, "{}", ended.stdout);
+        assert_eq!(room.read("fit.html").contains(note), is_noted);
+    }
+}
+
 #[test]
 fn errors_in_the_data_of_the_seed_study_are_found() {
     let room = Room::new();

@@ -152,6 +152,23 @@ fn a_slower_label_is_found_and_fails() {
     assert_eq!(search[15].split(';').count(), 5);
 }
 
+/// With a single label, the total has its values.
+#[test]
+fn a_single_label_is_not_repeated_in_the_headline() {
+    let room = Room::new();
+    let single = Made { labels: &["Search"], ..MADE };
+    let base = logs(&room, "before", 3, &single);
+    let new = logs(&room, "after", 3, &Made { seed: 2, search: 2.0, ..single });
+    let ended = room.type_in(&format!("compare -o compared.html {base} -- {new}")).expect(8);
+    let headline = ended.stdout.lines().find(|line| line.starts_with("After, ")).unwrap();
+    assert!(headline.contains("slower: median "), "{headline}");
+    assert!(!headline.contains("label") && !headline.contains("Search"), "{headline}");
+    // The percentiles of the table are those of each run.
+    let caption =
+        "The requests of all runs of a side pooled; the percentiles in the tables are means over the runs.";
+    assert!(room.read("compared.html").contains(caption));
+}
+
 #[test]
 fn one_run_each_is_compared_with_a_warning() {
     let room = Room::new();

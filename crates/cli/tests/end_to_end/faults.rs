@@ -39,9 +39,9 @@ fn a_disk_that_fills_up() {
     let room = Room::new();
     let name = "a request with a rather long name so that the rows of the results file are long as well";
     room.file("plan.jmx", plan(&group("2", "3000", &get(name, "/"))));
-    // No file may grow beyond 600 blocks; without the trap the first that tries ends the program.
+    // No file may grow beyond 600 blocks: the system sends SIGXFSZ, which would end the program.
     let arguments = format!("run plan.jmx -l out.jtl -JPORT={}", server.port());
-    let ended = under(&room, "trap '' XFSZ; ulimit -f 600", &arguments).end().expect(5);
+    let ended = under(&room, "ulimit -f 600", &arguments).end().expect(5);
     ended.prints(&["6,000", "out.jtl", "File too large", "report.html"]);
     assert_eq!(server.requests(), 6_000);
     // What is there is whole rows.
@@ -127,6 +127,17 @@ fn too_few_open_files_for_the_users_that_arrivals_may_make() {
     assert!(!printed("--no-free-user 'grow to 20'").contains("warning"));
 }
 
+/// The number of users that arrivals need is not known before the run: the warning names none.
+#[test]
+fn too_few_open_files_for_any_users_of_arrivals() {
+    let server = Server::quick();
+    let url = format!("run http://127.0.0.1:{}/ --arrivals 'even(100/s) for 100ms' --cores 1", server.port());
+    let ended = under(&Room::new(), "ulimit -n 32", &url).end();
+    let ended =
+        ended.reports(&["warning: this process may open only 32 files, and each connection needs one"]);
+    assert!(!ended.stderr.contains("0 users"), "{}", ended.all());
+}
+
 /// The users would start over a hundred days: the run is stopped long before.
 #[cfg(target_os = "linux")]
 #[test]
@@ -144,19 +155,28 @@ fn too_few_local_ports_are_predicted() {
     running.end().expect(4);
 }
 
+/// A sampler that uploads a file, and one after it.
+fn upload(file: &str) -> String {
+    let files = format!(
+        "<elementProp name=\"HTTPsampler.Files\" elementType=\"HTTPFileArgs\">\n\
+         <collectionProp name=\"HTTPFileArgs.files\">\n<elementProp name=\"{file}\" elementType=\"HTTPFileArg\">\n\
+         <stringProp name=\"File.path\">{file}</stringProp>\n<stringProp name=\"File.paramname\">f</stringProp>\n\
+         <stringProp name=\"File.mimetype\">text/plain</stringProp>\n</elementProp>\n</collectionProp>\n</elementProp>\n"
+    );
+    get_with("upload", "/", &files, "").replace(">GET<", ">POST<") + &get("next", "/")
+}
+
 #[test]
-fn an_upload_that_is_not_there_is_a_failed_sample() {
+fn an_upload_that_cannot_be_read_is_a_failed_sample() {
     let server = Server::quick();
-    let room = Room::new();
-    let files = "<elementProp name=\"HTTPsampler.Files\" elementType=\"HTTPFileArgs\">\n\
-         <collectionProp name=\"HTTPFileArgs.files\">\n<elementProp name=\"nowhere.bin\" elementType=\"HTTPFileArg\">\n\
-         <stringProp name=\"File.path\">nowhere.bin</stringProp>\n<stringProp name=\"File.paramname\">f</stringProp>\n\
-         <stringProp name=\"File.mimetype\">text/plain</stringProp>\n</elementProp>\n</collectionProp>\n</elementProp>\n";
-    let post = get_with("upload", "/", files, "").replace(">GET<", ">POST<");
-    room.file("plan.jmx", plan(&group("1", "1", &(post + &get("next", "/")))));
-    room.type_in(&format!("run plan.jmx -l out.jtl -JPORT={}", server.port())).expect(0);
-    let rows = rows(&room.read("out.jtl"));
-    assert_eq!(rows[0]["success"], "false");
-    assert!(rows[0]["responseMessage"].contains("nowhere.bin"), "{rows:?}");
-    assert_eq!(rows[1]["success"], "true");
+    // A device may have no end.
+    for (file, message) in [("nowhere.bin", "nowhere.bin"), ("/dev/null", "it is not a regular file")] {
+        let room = Room::new();
+        room.file("plan.jmx", plan(&group("1", "1", &upload(file))));
+        room.type_in(&format!("run plan.jmx -l out.jtl -JPORT={}", server.port())).expect(0);
+        let rows = rows(&room.read("out.jtl"));
+        assert_eq!(rows[0]["success"], "false");
+        assert!(rows[0]["responseMessage"].contains(message), "{rows:?}");
+        assert_eq!(rows[1]["success"], "true");
+    }
 }

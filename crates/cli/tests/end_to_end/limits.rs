@@ -119,6 +119,29 @@ fn models_of_absurd_size_are_refused() {
     assert!(ended.all().contains("10000000"), "{}", ended.all());
 }
 
+/// The file is sparse: a program that looks at its length does not read it.
+#[test]
+fn files_of_the_command_line_are_limited() {
+    let room = Room::new();
+    let large = room.file("large", "");
+    std::fs::File::options().write(true).open(&large).unwrap().set_len(257 << 20).unwrap();
+    room.file("plan.jmx", plan(&group("1", "1", &get("a", "/"))));
+    for line in [
+        "check large",
+        "run large",
+        "run plan.jmx --thresholds large",
+        "run plan.jmx -q large",
+        "run plan.jmx -p large",
+        "run http://127.0.0.1/ -n 1 -d @large",
+        "model solve large",
+    ] {
+        let ended = room.type_in(line);
+        assert_ne!(ended.status.code(), Some(0), "{line}: {}", ended.all());
+        assert!(ended.all().contains("it has more than 256 MiB"), "{line}: {}", ended.all());
+    }
+    assert!(!room.has_run_dir());
+}
+
 /// A response that needs more memory than all of them may take fails, whichever sampler reads it; the run goes on.
 #[test]
 fn responses_of_all_samplers_share_the_memory() {
@@ -185,6 +208,39 @@ fn responses_of_all_samplers_share_the_memory() {
     room.run(options).expect(0);
     let rows = crate::program::rows(&room.read("all.jtl"));
     assert!(rows.len() == 10 && rows.iter().all(|row| row["success"] == "true"), "{rows:?}");
+}
+
+/// A response for which the system has no memory fails, and the run goes on.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_response_without_memory_fails() {
+    use crate::program::wait_for;
+    use crate::servers::Gate;
+    const MIB: usize = 1 << 20;
+    let gate = Gate::default();
+    let at_server = gate.clone();
+    let server = Server::start(move |stream, head| {
+        at_server.wait();
+        let page = "x".repeat(if head[0].contains("/large") { 60 * MIB } else { 10 });
+        let head = format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", page.len());
+        let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(page.as_bytes()));
+        false
+    });
+    let room = Room::new();
+    let script = text("script", "prev.getResponseDataAsString()");
+    let keeps = element("JSR223PostProcessor", "reads", &script, "");
+    let samplers = get_with("large", "/large", "", &keeps) + &get_with("small", "/small", "", &keeps);
+    room.file("plan.jmx", plan(&group("1", "1", &samplers)));
+    let port = format!("-JPORT={}", server.port());
+    let running = room.start(["run", "plan.jmx", "-l", "out.jtl", "--cores", "1", &port]);
+    wait_for("the first request", || (server.requests() > 0).then_some(()));
+    running.limit_memory(24 * MIB as u64);
+    gate.open();
+    running.end().expect(0);
+    let rows = rows(&room.read("out.jtl"));
+    assert_eq!((rows[0]["success"].as_str(), rows[1]["success"].as_str()), ("false", "true"), "{rows:?}");
+    let message = "the system has no memory for a response body of ";
+    assert!(rows[0]["responseMessage"].contains(message), "{rows:?}");
 }
 
 /// An argument of a command.

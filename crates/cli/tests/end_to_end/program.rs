@@ -120,6 +120,18 @@ impl Running {
         rustix::process::kill_process(pid, signal).unwrap();
     }
 
+    /// Limits its address space to what it has now and so many bytes more.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn limit_memory(&self, more: u64) {
+        use rustix::process::{Pid, Resource, Rlimit, prlimit};
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let size =
+            status.lines().find_map(|line| line.strip_prefix("VmSize:")?.trim().strip_suffix(" kB")).unwrap();
+        let most = Some(size.parse::<u64>().unwrap() * 1024 + more);
+        let limit = Rlimit { current: most, maximum: most };
+        prlimit(Some(Pid::from_child(&self.child)), Resource::As, limit).unwrap();
+    }
+
     /// Waits for its end.
     pub(crate) fn end(mut self) -> Ended {
         let began = Instant::now();

@@ -163,6 +163,17 @@ mod tests {
     }
 
     #[test]
+    fn a_sparkline_begins_at_a_baseline_of_zero() {
+        let line = sparkline(&[Some(5.0), Some(10.0)], Join::Mean, "").into_string();
+        assert!(
+            line.contains("<line class=\"baseline\" x1=\"0\" x2=\"160\" y1=\"31.5\" y2=\"31.5\">"),
+            "{line}"
+        );
+        // Half of the largest value is half way between the baseline and the top.
+        assert!(line.contains("d=\"M40.0 16.0L120.0 1.5\""), "{line}");
+    }
+
+    #[test]
     fn many_points_are_joined() {
         let values: Vec<Option<f64>> = (0..1000).map(|at| Some(f64::from(at % 7))).collect();
         let line = sparkline(&values, Join::Largest, "").into_string();

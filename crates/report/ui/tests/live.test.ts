@@ -1,7 +1,11 @@
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import type { Second, Status } from "../src/live_model";
 import { withSecond } from "../src/live_model";
 import type { ReportModel } from "../src/model";
+import { livePage } from "../src/pages/live";
+
+vi.mock("../src/definitions", () => ({ showDefinitions: () => undefined }));
+afterEach(() => vi.unstubAllGlobals());
 
 const status: Status = {
   words: {}, labels: [], state: "running", factor: 1, changes: [], caveats: [], thresholds: [], marks: [{ at_s: 1, words: "paused" }],
@@ -39,4 +43,28 @@ test("a second is added, or set again while its slice grows", () => {
 
 test("a second after one that was missed does not fit", () => {
   expect(withSecond(model, second(3))).toBeUndefined();
+});
+
+test("a failed threshold is marked", () => {
+  const thresholds = [["✓", "errors = 0", "0"], ["✗", "p95 < 1s", "2 s"], ["·", "p95 of a < 1s", ""]] as const;
+  const marked = new Map<string, boolean>();
+  const rows = thresholds.map((cells) => ({
+    textContent: cells.join(""),
+    classList: { toggle: (name: string, on: boolean) => marked.set(`${name}: ${cells[1]}`, on) },
+  }));
+  const followers = new Map<string, (event: { data: string }) => void>();
+  vi.stubGlobal("location", { search: "?token=t" });
+  vi.stubGlobal("document", {
+    body: { dataset: {} },
+    getElementById: () => null,
+    querySelectorAll: (selector: string) => (selector === "#live-thresholds tr" ? rows : []),
+  });
+  vi.stubGlobal("EventSource", class {
+    addEventListener(name: string, then: (event: { data: string }) => void): void {
+      followers.set(name, then);
+    }
+  });
+  livePage({ querySelector: () => null } as unknown as HTMLElement, "/events");
+  followers.get("status")?.({ data: JSON.stringify({ ...status, thresholds }) });
+  expect([...marked]).toEqual([["failed: errors = 0", false], ["failed: p95 < 1s", true], ["failed: p95 of a < 1s", false]]);
 });

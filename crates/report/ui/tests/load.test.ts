@@ -1,5 +1,18 @@
-import { expect, test } from "vitest";
-import { aligned, between } from "../src/plots/load";
+import type uPlot from "uplot";
+import { expect, test, vi } from "vitest";
+import { aligned, between, LoadPlot } from "../src/plots/load";
+
+/** The options of the plots that were drawn. */
+const drawn = vi.hoisted((): Pick<uPlot.Options, "axes">[] => []);
+vi.mock("../src/plots/figure", () => ({
+  PlotFigure: class {
+    draw(_text: unknown, options: Pick<uPlot.Options, "axes">): void {
+      drawn.push(options);
+    }
+  },
+  axis: (options: unknown) => options,
+  yAxis: () => ({}),
+}));
 
 const curve = { value: [10, 20, 30], low: [9, 18, 27], high: [11, 22, 33] };
 const base = { name: "X", users: [1, 3, 5], curve, colour: "blue", format: String, tick: String } as const;
@@ -26,4 +39,10 @@ test("measurements are shown with the curve, repeated ones too", () => {
   expect(bound).toEqual([null, null, null, null, null]);
   expect(fitted).toEqual([null, null, 26, 24, null]);
   expect(left).toEqual([null, 19, null, null, null]);
+});
+
+test("the ticks of the x axis name users", () => {
+  new LoadPlot({} as HTMLElement).update({ ...base, points: [] });
+  const values = drawn[0]?.axes?.[0]?.values as (plot: unknown, splits: readonly number[]) => string[];
+  expect(values(undefined, [0, 1, 100, 2000])).toEqual(["0 users", "1 user", "100 users", "2,000 users"]);
 });

@@ -1,6 +1,11 @@
 //! Tests with values and scripts whose parts are repeated many times: a script succeeds, or ends with a limit that its error
 //! names, and the number of steps grows in proportion to the number of parts.
 
+use std::pin::pin;
+use std::task::{Context, Waker};
+
+use busyhour_slices::{Polled, SlicedPoll, need_coroutines, slices};
+
 use super::supported::test_scope::TestScope;
 use super::{compile, stack};
 use crate::language::Dialect;
@@ -208,6 +213,42 @@ fn steps_grow_with_the_number_of_parts() {
         assert!(steps[1] < 12 * steps[0], "{name}: {steps:?}");
         let (value, _) = groovy(&script.replace('#', "10"));
         assert!(value.is_ok(), "{name}: {value:?}");
+    }
+}
+
+#[test]
+fn a_list_of_5000_is_searched_5000_times() {
+    let text =
+        "def l = (1..5000).toList(); def n = 0; for (int i = 0; i < 5000; i++) if (!l.contains(-1)) n++\nn";
+    let (value, steps) = groovy(text);
+    assert_eq!(value, Ok(Value::Integer(5_000)), "{steps} steps");
+}
+
+/// The value of a script that runs in a coroutine, and how often it was suspended for work on another thread.
+fn groovy_in_slices(text: &str) -> (Result<Value, ScriptError>, u64) {
+    need_coroutines();
+    let before = slices();
+    let mut running = pin!(SlicedPoll::new(async { groovy(text).0 }));
+    loop {
+        // The clock stands still, so that no slice ends by time.
+        match running.as_mut().poll(&Context::from_waker(Waker::noop()), || 0) {
+            Polled::Ready(value) => return (value, slices() - before),
+            Polled::Pending | Polled::Suspended => std::thread::yield_now(),
+        }
+    }
+}
+
+#[test]
+fn long_texts_are_searched_many_matches_at_a_time() {
+    for (script, expected) in [
+        ("('ab,' * 200000).split('[,;]').size()", 200_000),
+        ("('ab,' * 200000).replaceAll('([a-z]),', '$1;').length()", 600_000),
+        ("def m = 'ab,' * 200000 =~ /[a-z]+/; def n = 0; while (m.find()) n++\nn", 200_000),
+    ] {
+        let (value, suspensions) = groovy_in_slices(script);
+        assert_eq!(value, Ok(Value::Integer(expected)), "{script}");
+        // Once for each match would be over 100,000 times.
+        assert!((1..1_000).contains(&suspensions), "{script}: {suspensions} suspensions");
     }
 }
 
