@@ -101,7 +101,7 @@ impl WireRequest {
 
     /// Creates a GET request with only the plan's headers of this one.
     pub(crate) fn seed(&self) -> Box<Self> {
-        let mut seed = Self::take();
+        let mut seed = Self::from_pool();
         seed.method.push_str("GET");
         seed.headers.extend_from_slice(&self.headers);
         seed.has_host = self.has_host;
