@@ -64,9 +64,9 @@ fn encode_query(host: &str, id: u16) -> Option<Vec<u8>> {
 /// Parses the addresses in the response to `query`; `None` if the message is not a response to it.
 fn parse_response(bytes: &[u8], query: &[u8]) -> Option<Vec<Ipv4Addr>> {
     let header = bytes.get(..HEADER_BYTES)?;
-    let query = bytes.get(HEADER_BYTES..query.len())?;
+    let repeated = bytes.get(HEADER_BYTES..query.len())?;
     let is_response = header[..2] == query[..2] && header[2] & 0x80 != 0;
-    if !is_response || !query.eq_ignore_ascii_case(&query[HEADER_BYTES..]) {
+    if !is_response || !repeated.eq_ignore_ascii_case(&query[HEADER_BYTES..]) {
         return None;
     }
     let mut addresses = Vec::new();

@@ -25,12 +25,12 @@ fn an_invalid_number_of_users_starts_none_and_is_reported_with_its_position() {
     let room = Room::new();
     room.file("plan.jmx", plan(&group("${__P(USERS,2)}", "1", &get("a", "/"))));
     let run = |more: &str| room.run(["run", "plan.jmx", more, &port(&server)]);
-    run("-JUSERS=abc").expect(10).reports(&["${__P(USERS,2)}", "\"abc\"", "no number", "plan.jmx:"]);
+    run("-JUSERS=abc").expect(10).reports(&["${__P(USERS,2)}", "\"abc\"", "not a number", "plan.jmx:"]);
     room.file("plan.jmx", plan(&group("${users}", "1", &get("a", "/"))));
-    run("-Jx=").expect(10).reports(&["\"${users}\"", "no number"]);
+    run("-Jx=").expect(10).reports(&["\"${users}\"", "not a number"]);
     // A word in the group itself is the same mistake.
     room.file("plan.jmx", plan(&group("THREADS_COUNT", "1", &get("a", "/"))));
-    run("-Jx=").expect(10).reports(&["\"THREADS_COUNT\"", "no number", "placeholder"]);
+    run("-Jx=").expect(10).reports(&["\"THREADS_COUNT\"", "not a number", "placeholder"]);
     room.type_in("check plan.jmx").expect(0).prints(&["warning[bad-number]", "placeholder"]);
     assert_eq!(server.requests(), 0);
     room.run(["run", "plan.jmx", "-J", "USERS"]).expect(2).reports(&["-J USERS=VALUE"]);

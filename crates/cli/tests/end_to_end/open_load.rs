@@ -79,7 +79,7 @@ fn arrivals_apply_to_any_plan_and_are_divided_between_groups_by_weight() {
     room.run(line).expect(3).reports(&["2 thread groups", "--weight"]);
     room.run(line.iter().chain(&["--weight", "Browse=3"]))
         .expect(3)
-        .reports(&["\"Buy\" has none", "--weight 'Buy=1'"]);
+        .reports(&["\"Buy\" has no weight", "--weight 'Buy=1'"]);
     assert!(!room.has_run_dir() && server.requests() == 0);
     let ended = room.run(line.iter().chain(&["--weight", "Browse=3", "--weight", "Buy=1"])).expect(0);
     assert!(

@@ -113,8 +113,8 @@ fn an_invalid_shaping_timer_is_refused() {
     };
     check(&[["10", "10", "60"], ["${a}", "0.5", "${b}"]], "/").expect(0);
     check(&[], "/").expect(0).prints(&["has no schedule"]);
-    check(&[["10", "x", "60"]], "/").expect(3).prints(&["\"x\" is no rate"]);
-    check(&[["10", "-1", "60"]], "/").expect(3).prints(&["\"-1\" is no rate"]);
+    check(&[["10", "x", "60"]], "/").expect(3).prints(&["\"x\" is not a rate"]);
+    check(&[["10", "-1", "60"]], "/").expect(3).prints(&["\"-1\" is not a rate"]);
     check(&[["10", "1", "1.5"]], "/").expect(3).prints(&["\"1.5\" is not a number of seconds"]);
     check(&[["10", "10", "60"]], "/?rps=${__P(shape_rps)}").expect(0);
 }
