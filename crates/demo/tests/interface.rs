@@ -122,7 +122,7 @@ fn impossible_bookings_are_explained() {
     for (shop, content_type) in
         [(&mut client, "application/json"), (&mut strict, "application/json;charset=utf-8")]
     {
-        let reply = shop.ask("POST", "bookings", utf8, "{");
+        let reply = shop.request("POST", "bookings", utf8, "{");
         assert_eq!((reply.status, reply.header("Content-Type")), (400, Some(content_type)));
     }
 }
@@ -149,7 +149,7 @@ fn missing_entities_give_404_or_the_originals_error() {
     );
     let wrong_type = "Content-Type: text/plain\r\n";
     for shop in [&mut client, &mut strict] {
-        assert_eq!(shop.ask("POST", "sections", wrong_type, "{}").status, 415);
+        assert_eq!(shop.request("POST", "sections", wrong_type, "{}").status, 415);
         shop.accept = "text/html".into();
         assert_eq!(shop.get("venues").status, 406);
         assert_eq!(shop.get("media/1").status, 200);
@@ -161,10 +161,13 @@ fn missing_entities_give_404_or_the_originals_error() {
             ("DELETE", "sections", "GET, POST, OPTIONS, HEAD"),
             ("PATCH", "sections/1", "GET, PUT, DELETE, OPTIONS, HEAD"),
         ] {
-            let reply = shop.ask(method, path, "", "");
+            let reply = shop.request(method, path, "", "");
             assert_eq!((reply.status, reply.header("Allow")), (405, Some(allow)), "{method} {path}");
         }
-        assert_eq!(shop.ask("OPTIONS", "sections", "", "").header("Allow"), Some("GET, POST, OPTIONS, HEAD"));
+        assert_eq!(
+            shop.request("OPTIONS", "sections", "", "").header("Allow"),
+            Some("GET, POST, OPTIONS, HEAD")
+        );
     }
 }
 

@@ -37,7 +37,7 @@ impl Running {
 
 const GET: &[u8] = b"GET /x HTTP/1.1\r\nHost: probe\r\n\r\n";
 
-fn ask(stream: &mut TcpStream, request: &[u8]) {
+fn send_request(stream: &mut TcpStream, request: &[u8]) {
     stream.write_all(request).unwrap();
     read_answers(stream, 1);
 }
@@ -58,12 +58,12 @@ fn every_request_has_a_stamp_on_reused_and_new_connections() {
     let probe = Running::start(ProbeOptions::default());
     let mut reused = probe.connect();
     for _ in 0..5 {
-        ask(&mut reused, GET);
+        send_request(&mut reused, GET);
     }
-    ask(&mut reused, b"POST /x HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody");
+    send_request(&mut reused, b"POST /x HTTP/1.1\r\nContent-Length: 4\r\n\r\nbody");
     for _ in 0..3 {
         let mut fresh = probe.connect();
-        ask(&mut fresh, b"GET / HTTP/1.1\r\nHost: probe\r\nConnection: close\r\n\r\n");
+        send_request(&mut fresh, b"GET / HTTP/1.1\r\nHost: probe\r\nConnection: close\r\n\r\n");
         assert_eq!(fresh.read(&mut [0; 10]).unwrap(), 0, "closed as requested");
     }
     let record = probe.end();
@@ -81,7 +81,7 @@ fn split_and_pipelined_requests_are_counted() {
     read_answers(&mut stream, 1);
     stream.write_all(&[GET, GET, &GET[..5]].concat()).unwrap();
     read_answers(&mut stream, 2);
-    ask(&mut stream, &GET[5..]);
+    send_request(&mut stream, &GET[5..]);
     let record = probe.end();
     assert_eq!((record.stamps_ns.len(), record.requests), (4, 4));
 }
@@ -112,7 +112,7 @@ fn in_a_stall_requests_have_stamps_and_new_clients_wait() {
     let stall = Stall { after: Duration::from_nanos(1), length: Duration::from_secs(3_600) };
     let probe = Running::start(ProbeOptions { stalls: vec![stall], ..ProbeOptions::default() });
     let mut client = probe.connect();
-    ask(&mut client, GET);
+    send_request(&mut client, GET);
     client.write_all(GET).unwrap();
     let mut waiting = probe.connect();
     waiting.write_all(GET).unwrap();
@@ -145,6 +145,6 @@ fn an_invalid_request_ends_only_its_own_connection() {
     let mut bad = probe.connect();
     bad.write_all(b"\0\0\0\0 what \r\n\r\n").unwrap();
     assert_eq!(bad.read(&mut [0; 10]).unwrap_or(0), 0);
-    ask(&mut good, GET);
+    send_request(&mut good, GET);
     assert_eq!(probe.end().requests, 1);
 }

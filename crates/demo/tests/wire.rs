@@ -223,7 +223,7 @@ fn heads_are_those_of_the_original() {
 
     let gone = client.delete("eventcategories/2");
     assert_eq!((gone.status, names(&gone.head)), (204, vec!["Server".to_owned(), "Date".to_owned()]));
-    assert_eq!(client.ask("HEAD", "events", "", "").status, 200);
+    assert_eq!(client.request("HEAD", "events", "", "").status, 200);
     assert_eq!(client.get("events").status, 200, "the response to HEAD has no body");
 }
 

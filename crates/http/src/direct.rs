@@ -67,7 +67,7 @@ pub(crate) async fn sample(
     keep: Retention,
 ) {
     session.start_session(sampler.shared.reset_on_iteration);
-    let mut request = WireRequest::take();
+    let mut request = WireRequest::from_pool();
     let rendered = render(sampler, user, session, &mut request).await;
     user.begin_result(label, intended);
     let mut redirect = None;

@@ -150,7 +150,8 @@ pub(crate) fn prepare<'s>(
     }
     let own_headers = request.headers.len() - conditional;
     let used = request.authorization.is_some().then_some(UsedScheme::Basic);
-    let settings = match ConnectionSettings::of(sampler, user, session, origin, proxy.as_deref()) {
+    let settings = match ConnectionSettings::for_connection(sampler, user, session, origin, proxy.as_deref())
+    {
         Ok(settings) => settings,
         Err(failure) => {
             request.headers.truncate(own_headers);
@@ -230,7 +231,7 @@ pub(crate) fn settle(
         session.remember_addresses(name);
     }
     if let Some(connection) = transport.connection.take() {
-        session.keep(connection);
+        session.store_idle(connection);
     }
     let origin = &transport.origin;
     let result = &mut user.result;

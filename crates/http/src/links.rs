@@ -37,7 +37,7 @@ struct Field {
 
 impl Link {
     /// The link to the absolute `url` of a `reference`; `None` if Java cannot parse it as a URL.
-    fn to(url: &str, reference: &str) -> Option<Self> {
+    fn parse(url: &str, reference: &str) -> Option<Self> {
         let parts = url_parts::split(url).ok()?;
         let rest = parts.rest.split('#').next().unwrap_or_default();
         let (mut path, query) =
@@ -124,7 +124,7 @@ impl LinkBudget {
         let url = url_parts::java_url(base, reference)?;
         let fields = url.bytes().filter(|byte| *byte == b'&').count();
         let fits = self.spend(url.len() + (1 + fields) * ITEM_BYTES);
-        fits.then(|| Link::to(&url, reference)).flatten()
+        fits.then(|| Link::parse(&url, reference)).flatten()
     }
 }
 
@@ -389,7 +389,7 @@ mod tests {
             path: path.to_owned(),
             names: names.iter().map(|&name| name.to_owned()).collect(),
         };
-        let link = Link::to("http://h/a/b.html?id=12&go", "/a/b.html?id=12&go").unwrap();
+        let link = Link::parse("http://h/a/b.html?id=12&go", "/a/b.html?id=12&go").unwrap();
         assert!(pattern("/a/b.html", &["id"]).fits(&link));
         assert!(pattern("a/.*", &["g."]).fits(&link));
         assert!(!pattern("/a/.", &[]).fits(&link));

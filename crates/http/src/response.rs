@@ -109,16 +109,16 @@ impl ResponseReader {
     /// body.
     #[must_use]
     pub fn new(to_head_request: bool) -> Self {
-        Self::of(if to_head_request { RequestKind::Head } else { RequestKind::Other })
+        Self::new_for(if to_head_request { RequestKind::Head } else { RequestKind::Other })
     }
 
     /// Creates a reader for a proxy's response to a CONNECT request.
     #[must_use]
     pub fn to_connect() -> Self {
-        Self::of(RequestKind::Connect)
+        Self::new_for(RequestKind::Connect)
     }
 
-    fn of(kind: RequestKind) -> Self {
+    fn new_for(kind: RequestKind) -> Self {
         Self {
             state: State::Head,
             pending: Vec::new(),

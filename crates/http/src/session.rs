@@ -88,7 +88,7 @@ impl HttpSession {
     }
 
     /// Takes an idle connection to this origin with the same proxy and local address.
-    pub(crate) fn take(
+    pub(crate) fn take_idle(
         &mut self,
         origin: &Arc<Origin>,
         proxy: Option<&Arc<ProxyAddress>>,
@@ -116,7 +116,7 @@ impl HttpSession {
     }
 
     /// Stores a connection for the next request.
-    pub(crate) fn keep(&mut self, connection: Connection) {
+    pub(crate) fn store_idle(&mut self, connection: Connection) {
         if self.idle.len() >= IDLE_MAX {
             self.idle.remove(0);
         }

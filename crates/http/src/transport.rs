@@ -64,7 +64,7 @@ impl ConnectionSettings {
     ///
     /// # Errors
     /// The local address does not exist on this machine.
-    pub(crate) fn of(
+    pub(crate) fn for_connection(
         sampler: &HttpSampler,
         user: &mut UserState,
         session: &mut HttpSession,
@@ -129,7 +129,7 @@ impl<'s> Transport<'s> {
             sampler,
             origin: Arc::clone(origin),
             proxy_auth,
-            connection: session.take(origin, proxy.as_ref(), source, user.result.times.start),
+            connection: session.take_idle(origin, proxy.as_ref(), source, user.result.times.start),
             settings,
             proxy,
             keep,

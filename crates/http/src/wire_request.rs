@@ -82,7 +82,7 @@ const RETAINED_BYTES_MAX: usize = 64 * 1024;
 
 impl WireRequest {
     /// An empty request with the buffers of an earlier one.
-    pub(crate) fn take() -> Box<Self> {
+    pub(crate) fn from_pool() -> Box<Self> {
         POOL.with_borrow_mut(Vec::pop).unwrap_or_default()
     }
 
@@ -101,7 +101,7 @@ impl WireRequest {
 
     /// Creates a GET request with only the plan's headers of this one.
     pub(crate) fn seed(&self) -> Box<Self> {
-        let mut seed = Self::take();
+        let mut seed = Self::from_pool();
         seed.method.push_str("GET");
         seed.headers.extend_from_slice(&self.headers);
         seed.has_host = self.has_host;

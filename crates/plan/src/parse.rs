@@ -231,7 +231,7 @@ impl<'t> Builder<'t> {
             content_start: range.end as u32,
             content_end: range.end as u32,
             self_closed,
-            tag: Slice::of(range.start + 1..range.start + 1 + tag.len()),
+            tag: Slice::from_range(range.start + 1..range.start + 1 + tag.len()),
             class,
             name,
             test_class,
@@ -266,7 +266,9 @@ impl<'t> Builder<'t> {
         let is_nameless = name.is_none() && reference.is_none();
         let name = match name {
             Some(name) => name,
-            None if kind == PropertyKind::Other => Slice::of(range.start + 1..range.start + 1 + tag.len()),
+            None if kind == PropertyKind::Other => {
+                Slice::from_range(range.start + 1..range.start + 1 + tag.len())
+            }
             None => Slice::EMPTY,
         };
         self.check_property(&range, kind, is_nameless);

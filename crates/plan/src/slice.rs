@@ -12,7 +12,7 @@ pub(crate) enum Slice {
 impl Slice {
     pub(crate) const EMPTY: Self = Self::Source { start: 0, len: 0 };
 
-    pub(crate) fn of(range: Range<usize>) -> Self {
+    pub(crate) fn from_range(range: Range<usize>) -> Self {
         Self::Source { start: range.start as u32, len: (range.end - range.start) as u32 }
     }
 

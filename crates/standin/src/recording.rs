@@ -63,7 +63,7 @@ impl Recording {
             Ok(rows::masked(&String::from_utf8_lossy(&bytes), delimiter, columns, &masks))
         };
 
-        let requests = received.iter().map(|r| RequestRecord::of(r, &masks)).collect();
+        let requests = received.iter().map(|r| RequestRecord::from_received(r, &masks)).collect();
         let results = out_dir.join("results.jtl");
         let results = if results.is_file() { read(&results, &settings.columns)? } else { Vec::new() };
         let header = usize::from(settings.columns.is_empty());
@@ -88,7 +88,7 @@ impl Recording {
 }
 
 impl RequestRecord {
-    fn of(received: &Received, masks: &Masks) -> Self {
+    fn from_received(received: &Received, masks: &Masks) -> Self {
         let text = |bytes: &[u8]| masks.text(&String::from_utf8_lossy(bytes));
         let request = &received.request;
         let (body, body_base64) = match std::str::from_utf8(&request.body) {

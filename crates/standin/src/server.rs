@@ -58,7 +58,7 @@ impl StandIn {
     /// # Errors
     /// No port is available.
     pub fn start() -> io::Result<Self> {
-        Self::with(State::default(), ClientCertificates::Requested)
+        Self::start_with(State::default(), ClientCertificates::Requested)
     }
 
     /// Like [`StandIn::start`], but rejects TLS clients without a certificate.
@@ -66,7 +66,7 @@ impl StandIn {
     /// # Errors
     /// No port is available.
     pub fn start_demanding_certificates() -> io::Result<Self> {
-        Self::with(State::default(), ClientCertificates::Required)
+        Self::start_with(State::default(), ClientCertificates::Required)
     }
 
     /// Like [`StandIn::start`], but simulates an application that accepts every path: pages, JSON, a session cookie
@@ -75,10 +75,10 @@ impl StandIn {
     /// # Errors
     /// No port is available.
     pub fn start_application() -> io::Result<Self> {
-        Self::with(State::application(), ClientCertificates::Requested)
+        Self::start_with(State::application(), ClientCertificates::Requested)
     }
 
-    fn with(state: State, clients: ClientCertificates) -> io::Result<Self> {
+    fn start_with(state: State, clients: ClientCertificates) -> io::Result<Self> {
         let shared = Arc::new(Shared { state, ..Shared::default() });
         let mut acceptors = Vec::new();
         let mut listen = |tls: Option<Arc<ServerConfig>>| -> io::Result<u16> {

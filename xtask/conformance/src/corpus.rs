@@ -56,7 +56,7 @@ pub struct Options {
 pub fn run(options: &Options) -> Result<()> {
     let plans = plans(&options.names)?;
     let busyhour = project::busyhour(options.busyhour.as_deref(), "dev")?;
-    let verdicts = check::all(&busyhour, plans)?;
+    let verdicts = check::check_all(&busyhour, plans)?;
     if options.list {
         verdicts.iter().for_each(|verdict| println!("{verdict}"));
         println!();

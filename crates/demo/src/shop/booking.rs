@@ -77,7 +77,7 @@ pub(super) fn book(
         Ok(booking) => {
             for (block, group) in &blocks {
                 if let Some(map) = maps.loaded(performance, group[0].section) {
-                    map.take(*block);
+                    map.occupy(*block);
                 }
             }
             Ok(booking)

@@ -109,7 +109,7 @@ impl SeatMap {
 
     /// Marks a block as occupied. Returns false, and changes nothing, if one of its seats does not exist or is
     /// occupied.
-    pub(super) fn take(&mut self, block: Block) -> bool {
+    pub(super) fn occupy(&mut self, block: Block) -> bool {
         let Some(last) = block.first.checked_add(block.seats).map(|end| end - 1) else { return false };
         if block.row == 0 || block.first == 0 || block.row > self.rows || last > self.row_capacity {
             return false;
@@ -208,7 +208,7 @@ fn read(connection: &Connection, performance: i64, section: i64) -> rusqlite::Re
     let mut tickets = taken.query(params![performance, section])?;
     while let Some(ticket) = tickets.next()? {
         // Seats are occupied one by one; scanning each row once would be faster, but this happens only once per map.
-        map.take(Block { row: ticket.get(0)?, first: ticket.get(1)?, seats: 1 });
+        map.occupy(Block { row: ticket.get(0)?, first: ticket.get(1)?, seats: 1 });
     }
     Ok(map)
 }
@@ -221,7 +221,7 @@ mod tests {
 
     fn book(map: &mut SeatMap, seats: u32) -> Option<(u32, u32)> {
         let block = map.find(seats)?;
-        assert!(map.take(block), "{block:?} was reported free");
+        assert!(map.occupy(block), "{block:?} was reported free");
         Some((block.row, block.first))
     }
 
@@ -250,10 +250,10 @@ mod tests {
     #[test]
     fn taken_and_absent_seats_are_refused() {
         let mut map = SeatMap::new(1, 70);
-        assert!(map.take(Block { row: 1, first: 60, seats: 11 }));
-        assert!(!map.take(Block { row: 1, first: 70, seats: 1 }));
-        assert!(!map.take(Block { row: 1, first: 70, seats: 2 }));
-        assert!(!map.take(Block { row: 2, first: 1, seats: 1 }));
+        assert!(map.occupy(Block { row: 1, first: 60, seats: 11 }));
+        assert!(!map.occupy(Block { row: 1, first: 70, seats: 1 }));
+        assert!(!map.occupy(Block { row: 1, first: 70, seats: 2 }));
+        assert!(!map.occupy(Block { row: 2, first: 1, seats: 1 }));
         assert_eq!(map.find(59), Some(Block { row: 1, first: 1, seats: 59 }));
         assert_eq!(map.find(60), None);
     }
@@ -286,7 +286,7 @@ mod tests {
                     let found = map.find(seats);
                     prop_assert_eq!(found.map(|block| (block.row, block.first)), expected);
                     if let Some(block) = found {
-                        prop_assert!(map.take(block));
+                        prop_assert!(map.occupy(block));
                         for seat in block.first - 1..block.first - 1 + seats {
                             model[block.row as usize - 1][seat as usize] = true;
                         }

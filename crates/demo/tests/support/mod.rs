@@ -87,27 +87,27 @@ impl Reply {
 
 impl Client {
     pub fn get(&mut self, path: &str) -> Reply {
-        self.ask("GET", path, "", "")
+        self.request("GET", path, "", "")
     }
 
     pub fn get_and_close(&mut self, path: &str) -> Reply {
-        self.ask("GET", path, "Connection: close\r\n", "")
+        self.request("GET", path, "Connection: close\r\n", "")
     }
 
     pub fn post(&mut self, path: &str, body: &str) -> Reply {
-        self.ask("POST", path, "Content-Type: application/json;charset=utf-8\r\n", body)
+        self.request("POST", path, "Content-Type: application/json;charset=utf-8\r\n", body)
     }
 
     pub fn put(&mut self, path: &str, body: &str) -> Reply {
-        self.ask("PUT", path, "Content-Type: application/json\r\n", body)
+        self.request("PUT", path, "Content-Type: application/json\r\n", body)
     }
 
     pub fn delete(&mut self, path: &str) -> Reply {
-        self.ask("DELETE", path, "", "")
+        self.request("DELETE", path, "", "")
     }
 
     /// Sends one request below the base path and reads the response.
-    pub fn ask(&mut self, method: &str, path: &str, headers: &str, body: &str) -> Reply {
+    pub fn request(&mut self, method: &str, path: &str, headers: &str, body: &str) -> Reply {
         let length =
             if body.is_empty() { String::new() } else { format!("Content-Length: {}\r\n", body.len()) };
         let address = self.address;

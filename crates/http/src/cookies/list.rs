@@ -133,7 +133,7 @@ mod tests {
         pairs.iter().map(cookie).collect()
     }
 
-    fn shown(list: &CookieList) -> String {
+    fn format_list(list: &CookieList) -> String {
         list.iter().map(|cookie| format!("{}={};", cookie.name, cookie.value)).collect()
     }
 
@@ -141,12 +141,15 @@ mod tests {
     fn cookies_of_another_list_replace_those_with_the_same_key() {
         let mut own = list(&[("a", "1"), ("b", "2")]);
         own.add_all(list(&[("c", "3"), ("a", "4"), ("d", ""), ("c", "5")]), true);
-        assert_eq!(shown(&own), "b=2;a=4;c=5;");
+        assert_eq!(format_list(&own), "b=2;a=4;c=5;");
         assert_eq!(own.bytes, own.iter().map(bytes).sum::<usize>());
         let copy = own.clone();
         own.add_all(copy.clone(), false);
         own.remove_all(&list(&[("b", "2"), ("a", "1")]));
-        assert_eq!((shown(&own), shown(&copy)), ("a=4;c=5;".to_owned(), "b=2;a=4;c=5;".to_owned()));
+        assert_eq!(
+            (format_list(&own), format_list(&copy)),
+            ("a=4;c=5;".to_owned(), "b=2;a=4;c=5;".to_owned())
+        );
     }
 
     /// A page may have 10,000 resources, each with a copy of the cookies, which may be 3,000.

@@ -30,7 +30,7 @@ fn without_keep_alive_each_request_opens_a_connection() {
     user.sample(&sampler);
     user.sample(&sampler);
     assert_eq!(server.connections(), [0, 1]);
-    assert!(server.seen().iter().all(|request| request.header("Connection") == Some("close")));
+    assert!(server.requests().iter().all(|request| request.header("Connection") == Some("close")));
 }
 
 #[test]

@@ -146,5 +146,5 @@ fn rejected_requests_are_not_sent() {
     ] {
         assert_eq!(failure(&sampler).0, code);
     }
-    assert!(server.seen().is_empty());
+    assert!(server.requests().is_empty());
 }

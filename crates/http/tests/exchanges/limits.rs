@@ -131,7 +131,7 @@ fn a_server_that_always_requires_authentication() {
     let mut user = TestUser::new();
     let result = user.sample(&HttpSampler { auth: manager(server.port, "", false), ..get(server.port, "/") });
     assert_eq!(result.code, "401");
-    assert_eq!(server.seen().len(), 1 + AUTHENTICATION_ROUNDS_MAX as usize);
+    assert_eq!(server.requests().len(), 1 + AUTHENTICATION_ROUNDS_MAX as usize);
     assert_eq!(busyhour_limits::take(), [(Limit::AuthenticationRounds, 1)]);
 }
 
@@ -149,7 +149,7 @@ fn the_number_of_cookies_is_limited() {
         let sampler = HttpSampler { cookies: cookies.clone(), ..get(server.port, path) };
         assert!(user.sample(&sampler).success);
     }
-    let sent = server.seen()[4].header("Cookie").unwrap().to_owned();
+    let sent = server.requests()[4].header("Cookie").unwrap().to_owned();
     assert_eq!(sent.split("; ").count(), COOKIES_MAX);
     assert!(sent.starts_with("b0=x; "), "{}", &sent[..40]);
     // The fourth and the fifth response.

@@ -15,9 +15,9 @@ fn methods_that_are_not_tokens_are_rejected_as_by_jmeter() {
     let mut user = TestUser::new();
     for method in ["FOO", "get", "M-SEARCH", "A!B", "A'B", "PROPFIND"] {
         assert!(user.sample(&with_method(server.port, method, Client::HttpClient4)).success, "{method}");
-        assert_eq!(server.seen().last().unwrap().line(), format!("{method} /m HTTP/1.1"));
+        assert_eq!(server.requests().last().unwrap().line(), format!("{method} /m HTTP/1.1"));
     }
-    let sent = server.seen().len();
+    let sent = server.requests().len();
     for method in
         ["GET\r\nX-Injected: y", "GET / HTTP/1.1\r\n\r\nGET", " GET", "GET ", "", "É", "A/B", "A\tB"]
     {
@@ -31,7 +31,7 @@ fn methods_that_are_not_tokens_are_rejected_as_by_jmeter() {
         assert_eq!(code, "Non HTTP response code: java.net.ProtocolException");
         assert_eq!(message, format!("Non HTTP response message: Invalid HTTP method: {method}"));
     }
-    assert_eq!(server.seen().len(), sent, "none of these requests is sent");
+    assert_eq!(server.requests().len(), sent, "none of these requests is sent");
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn javas_client_sends_urls_unchanged_and_bodies_only_with_posts() {
     for path in ["/p?a=b|c", "/p|q", "/p?a={x}&b=\"c\"", "//a//b/"] {
         let sampler = HttpSampler { client: Client::Java, ..get(server.port, path) };
         assert!(user.sample(&sampler).success, "{path}: {}", user.state.result.message);
-        assert_eq!(server.seen().last().unwrap().line(), format!("GET {path} HTTP/1.1"));
+        assert_eq!(server.requests().last().unwrap().line(), format!("GET {path} HTTP/1.1"));
     }
     let argument = Argument {
         name: text("a"),
@@ -56,7 +56,7 @@ fn javas_client_sends_urls_unchanged_and_bodies_only_with_posts() {
             ..with_method(server.port, method, Client::Java)
         };
         assert!(user.sample(&sampler).success);
-        assert_eq!(server.seen().last().unwrap().header("Content-Length"), length, "{method}");
+        assert_eq!(server.requests().last().unwrap().header("Content-Length"), length, "{method}");
     }
     let with_line_break = HttpSampler { client: Client::Java, ..get(server.port, "/a\r\nX: y") };
     assert_eq!(user.outcome(&with_line_break).0, "Non HTTP response code: java.net.MalformedURLException");
@@ -79,7 +79,7 @@ fn paths_are_sent_unchanged_to_proxies() {
         (through, format!("GET http://shop.example:{}//a//%7e//b/?x=// HTTP/1.1", server.port)),
     ] {
         assert!(user.sample(&sampler).success);
-        assert_eq!(server.seen().last().unwrap().line(), line);
+        assert_eq!(server.requests().last().unwrap().line(), line);
     }
 }
 
@@ -98,7 +98,7 @@ fn domains_precede_names_and_header_managers_take_precedence() {
         let basic = !path.contains("digest");
         let auth = manager(server.port, domain, basic);
         user.sample(&HttpSampler { auth, headers, ..get(server.port, path) });
-        let last = server.seen().pop().unwrap();
+        let last = server.requests().pop().unwrap();
         last.head.lines().filter(|line| line.starts_with("Authorization")).collect::<Vec<_>>().join(" + ")
     };
     // CORP\bob:pw
@@ -107,9 +107,9 @@ fn domains_precede_names_and_header_managers_take_precedence() {
     let digest = authorization("/digest", "corp", Box::default());
     assert!(digest.starts_with("Authorization: Digest username=\"CORP\\\\bob\""), "{digest}");
     let bearer = Header { name: text("Authorization"), value: text("Bearer x") };
-    let before = server.seen().len();
+    let before = server.requests().len();
     assert_eq!(authorization("/both", "corp", [bearer].into()), "Authorization: Bearer x");
-    assert_eq!(server.seen().len(), before + 1, "the request is not repeated");
+    assert_eq!(server.requests().len(), before + 1, "the request is not repeated");
 }
 
 #[test]
@@ -124,5 +124,5 @@ fn locations_with_control_bytes_are_followed_as_by_jmeter() {
     let result = user.sample(&follows("/start"));
     assert!(result.success, "{}", result.message);
     assert!(result.url.ends_with("/a%01b"), "{}", result.url);
-    assert_eq!(server.seen().last().unwrap().line(), "GET /a%01b HTTP/1.1");
+    assert_eq!(server.requests().last().unwrap().line(), "GET /a%01b HTTP/1.1");
 }

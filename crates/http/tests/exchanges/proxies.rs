@@ -55,7 +55,7 @@ fn lines(server: &Server) -> Vec<String> {
         let line = request.line();
         format!("{} {}{authorized}", request.connection, line.strip_suffix(" HTTP/1.1").unwrap_or(line))
     };
-    server.seen().iter().map(line).collect()
+    server.requests().iter().map(line).collect()
 }
 
 #[test]
@@ -73,8 +73,8 @@ fn tunnels_are_reused_and_passwords_sent_only_if_required() {
         assert_eq!(result.body_bytes, 15);
     }
     assert_eq!(lines(&through), ["0 CONNECT shop.example:8443", "0 GET /a", "0 GET /a"]);
-    assert_eq!(through.seen()[0].header("Host"), Some("shop.example:8443"));
-    assert_eq!(through.seen()[1].header("Host"), Some("shop.example:8443"));
+    assert_eq!(through.requests()[0].header("Host"), Some("shop.example:8443"));
+    assert_eq!(through.requests()[1].header("Host"), Some("shop.example:8443"));
 }
 
 #[test]
@@ -119,10 +119,10 @@ fn the_response_to_a_rejected_tunnel_is_the_result() {
         let result = user.sample_with(&sampler, keep);
         assert_eq!((result.code.as_str(), result.message.as_str()), ("403", "Forbidden"));
         assert!(!result.success);
-        assert_eq!((result.body_bytes, result.sent_bytes), (11, through.seen()[0].head.len() as u64 + 4));
+        assert_eq!((result.body_bytes, result.sent_bytes), (11, through.requests()[0].head.len() as u64 + 4));
         assert!(result.times.latency_ns > 0 && result.times.end >= result.times.start);
         assert!(!keep.body || result.body == b"not for you");
-        assert_eq!(through.seen()[0].header("Proxy-Authorization"), None);
+        assert_eq!(through.requests()[0].header("Proxy-Authorization"), None);
     }
 }
 
@@ -133,12 +133,12 @@ fn rejected_passwords_are_not_sent_again() {
     let plain =
         HttpSampler { proxy: proxy(through.port, "me"), domain: text("shop.example"), ..get(80, "/a") };
     for sampler in [plain, HttpSampler { proxy: proxy(through.port, "me"), ..get_securely(443, "/") }] {
-        let before = through.seen().len();
+        let before = through.requests().len();
         for _ in 0..2 {
             assert_eq!(user.sample(&sampler).code, "407");
             assert_eq!(user.state.result.body, b"who?");
         }
-        let reported: Vec<_> = through.seen()[before..].iter().map(has_password).collect();
+        let reported: Vec<_> = through.requests()[before..].iter().map(has_password).collect();
         assert_eq!(reported, [false, true, false]);
     }
 }
@@ -154,8 +154,8 @@ fn unsupported_challenges_are_the_result() {
         for sampler in [sampler, HttpSampler { proxy: proxy(through.port, "me"), ..get_securely(443, "/") }] {
             assert_eq!(TestUser::new().sample(&sampler).code, "407");
         }
-        assert_eq!(through.seen().len(), 2);
-        assert!(!through.seen().iter().any(has_password));
+        assert_eq!(through.requests().len(), 2);
+        assert!(!through.requests().iter().any(has_password));
     }
 }
 
@@ -170,7 +170,7 @@ fn proxies_authenticate_separately_for_each_server() {
         let sampler = HttpSampler { proxy: proxy(through.port, "me"), ..get(port, "/") };
         assert!(user.sample(&sampler).success);
     }
-    let reported: Vec<_> = through.seen().iter().map(has_password).collect();
+    let reported: Vec<_> = through.requests().iter().map(has_password).collect();
     assert_eq!(reported, [false, true, false, true, true], "like JMeter, which has one client per server");
 }
 
@@ -202,7 +202,7 @@ fn plain_requests_to_proxies_contain_the_complete_url_and_the_password_if_requir
         let result = user.sample(&sampler);
         assert_eq!((result.code.as_str(), result.body.as_slice()), ("200", b"by proxy".as_slice()));
     }
-    let seen = through.seen();
+    let seen = through.requests();
     assert!(seen.iter().all(|request| request.line() == "GET http://shop.example:8080/a?b=c HTTP/1.1"));
     assert!(seen.iter().all(|request| request.header("Host") == Some("shop.example:8080")));
     assert_eq!(through.connections(), [0, 0, 0], "one request without credentials, then always with them");

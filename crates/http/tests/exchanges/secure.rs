@@ -68,7 +68,7 @@ fn unknown_issuers_are_rejected_when_certificates_are_verified() {
     let mut user = TestUser::new();
     let (code, _) = user.outcome(&HttpSampler { shared, ..get_securely(server.port, "/") });
     assert_eq!(code, "Non HTTP response code: javax.net.ssl.SSLHandshakeException");
-    assert!(server.seen().is_empty());
+    assert!(server.requests().is_empty());
 }
 
 #[test]

@@ -132,13 +132,13 @@ impl Server {
     }
 
     /// The requests so far.
-    pub fn seen(&self) -> Vec<Request> {
+    pub fn requests(&self) -> Vec<Request> {
         self.seen.lock().unwrap().clone()
     }
 
     /// The connections of the requests so far.
     pub fn connections(&self) -> Vec<usize> {
-        self.seen().iter().map(|request| request.connection).collect()
+        self.requests().iter().map(|request| request.connection).collect()
     }
 }
 

@@ -35,7 +35,7 @@ fn cookies_are_sent_to_matching_paths() {
     let mut user = TestUser::new();
     let mut cookies = |path: &str| {
         user.sample(&with_cookies(get(server.port, path), &manager));
-        server.seen().last().unwrap().header("Cookie").map(str::to_owned)
+        server.requests().last().unwrap().header("Cookie").map(str::to_owned)
     };
     assert_eq!(cookies("/login"), None);
     assert_eq!(cookies("/shop/cart").as_deref(), Some("in=shop; id=7"));
@@ -45,7 +45,7 @@ fn cookies_are_sent_to_matching_paths() {
     assert_eq!(cookies("/shop").as_deref(), Some("in=shop"));
     user.next_iteration(true);
     user.sample(&with_cookies(get(server.port, "/shop"), &manager));
-    assert_eq!(server.seen().last().unwrap().header("Cookie"), None);
+    assert_eq!(server.requests().last().unwrap().header("Cookie"), None);
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn cookies_are_private_to_their_user_and_expire() {
     first.sample(&at("/"));
     first.advance(2);
     first.sample(&at("/"));
-    let seen = server.seen();
+    let seen = server.requests();
     let sent: Vec<_> = seen.iter().map(|request| request.header("Cookie")).collect();
     assert_eq!(sent, [None, None, Some("short=1"), None]);
 }
@@ -96,7 +96,7 @@ fn cached_responses_are_revalidated() {
     let sampler = cached(get(server.port, "/a"), &manager);
     let codes = [(); 3].map(|()| user.sample(&sampler).code.clone());
     assert_eq!(codes, ["200", "304", "304"]);
-    let seen = server.seen();
+    let seen = server.requests();
     assert_eq!(seen[1].header("If-Modified-Since"), Some("Sat, 01 Jan 2022 00:00:00 GMT"));
     assert_eq!(server.connections(), [0, 0, 0]);
 }
@@ -116,7 +116,7 @@ fn fresh_responses_need_no_request_until_they_expire() {
         assert_eq!(result.bytes(), 0);
         user.advance(2);
         assert_eq!(user.sample(&sampler).code, "200");
-        assert_eq!(server.seen().len(), 2);
+        assert_eq!(server.requests().len(), 2);
     }
 }
 
@@ -134,7 +134,7 @@ fn a_redirect_to_a_fresh_response_is_the_last_response() {
     };
     assert_eq!(outcome(user.sample(&sampler)), ("200".into(), b"body".into(), true, false, 2));
     assert_eq!(outcome(user.sample(&sampler)), ("302".into(), b"moved".into(), true, false, 1));
-    assert_eq!(server.seen().len(), 3);
+    assert_eq!(server.requests().len(), 3);
 }
 
 /// `/0` redirects to `/1` and so on to `/last`, which responds with a body.
@@ -163,7 +163,7 @@ fn followed_redirects_are_sub_results() {
         assert_eq!(labels, ["label-0", "label-1", "label-2", "label-3"]);
         let bytes: u64 = result.sub_results.iter().map(|sub| sub.bytes()).sum();
         assert_eq!(result.bytes(), bytes);
-        let seen = server.seen();
+        let seen = server.requests();
         let lines: Vec<&str> = seen.iter().map(Request::line).collect();
         assert_eq!(lines, ["POST /0 HTTP/1.1", "GET /1 HTTP/1.1", "GET /2 HTTP/1.1", "GET /3 HTTP/1.1"]);
         assert_eq!(server.connections(), [0; 4]);
@@ -179,7 +179,7 @@ fn automatic_redirects_have_no_sub_results() {
     assert_eq!((result.code.as_str(), result.body.as_slice()), ("200", b"there".as_slice()));
     assert!(result.sub_results.is_empty());
     assert!(result.times.connect_ns > 0, "the connect time includes the first connection");
-    assert_eq!(server.seen().len(), 3);
+    assert_eq!(server.requests().len(), 3);
 }
 
 #[test]
@@ -209,7 +209,7 @@ fn endless_redirects_are_stopped() {
         (result.code.as_str(), result.message.as_str()),
         ("Non HTTP response code: java.io.IOException", message)
     );
-    assert_eq!(server.seen().len(), 21);
+    assert_eq!(server.requests().len(), 21);
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn redirects_send_cookies_and_can_lead_to_other_servers() {
     let mut user = TestUser::new();
     let sampler = HttpSampler { redirects: Redirects::Follow, ..get(server.port, "/") };
     assert_eq!(user.sample(&with_cookies(sampler, &manager)).body, b"other");
-    let seen = other.seen();
+    let seen = other.requests();
     assert_eq!(seen[0].line(), "GET /landed?a=b HTTP/1.1");
     // Cookies are independent of ports.
     assert_eq!(seen[0].header("Cookie"), Some("id=1"));

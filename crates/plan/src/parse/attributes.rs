@@ -45,7 +45,7 @@ impl Builder<'_> {
                     found(
                         attribute.key.as_ref(),
                         match value {
-                            Cow::Borrowed(_) => Slice::of(range),
+                            Cow::Borrowed(_) => Slice::from_range(range),
                             Cow::Owned(value) => Slice::Owned(value.into()),
                         },
                     );

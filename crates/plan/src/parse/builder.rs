@@ -105,7 +105,7 @@ impl Value {
     pub(super) fn into_slice(self) -> Slice {
         match self {
             Self::Empty => Slice::EMPTY,
-            Self::Source(range) => Slice::of(range),
+            Self::Source(range) => Slice::from_range(range),
             Self::Text(text) => Slice::Owned(text.into()),
         }
     }

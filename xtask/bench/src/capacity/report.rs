@@ -18,7 +18,7 @@ struct Bounds {
 }
 
 impl Bounds {
-    fn of(points: &[Value]) -> Bounds {
+    fn from_points(points: &[Value]) -> Bounds {
         let number = |point: &Value, key: &str| point["point"][key].as_f64();
         let fastest = points.iter().filter_map(|point| number(point, "throughput_per_s")).fold(0.0, f64::max);
         let shortest =
@@ -141,7 +141,7 @@ pub fn report(
         };
         table.row(line.cells(kind, knee, circumstances.get(&line.name)));
     }
-    let bounds = Bounds::of(&list(fit));
+    let bounds = Bounds::from_points(&list(fit));
     let mut lines = String::new();
     let (mut within, mut closer, mut all) = (0, 0, 0);
     for point in list(comparison) {
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn the_bounds_are_two_straight_lines() {
         let point = |x: f64, r: f64| json!({ "point": { "throughput_per_s": x, "response_s": r } });
-        let bounds = Bounds::of(&[point(10.0, 0.1), point(50.0, 0.4)]);
+        let bounds = Bounds::from_points(&[point(10.0, 0.1), point(50.0, 0.4)]);
         assert_eq!(bounds.predict(11.0, 1.0), (10.0, 11.0 / 10.0 - 1.0));
         let (rate, response_s) = bounds.predict(100.0, 1.0);
         assert_eq!((rate, response_s), (50.0, 1.0));

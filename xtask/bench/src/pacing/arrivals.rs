@@ -29,7 +29,7 @@ struct Measured {
 
 impl Measured {
     /// Creates an entry without a run: without lateness, and with unknown cost.
-    fn of(load: LoadStatistics) -> Self {
+    fn without_run(load: LoadStatistics) -> Self {
         Self { load, late_ns: (0.0, 0.0), own_late_ns: (0.0, 0.0), cpu_s: f64::NAN, others_cpu_s: f64::NAN }
     }
 }
@@ -71,8 +71,8 @@ pub fn run(bench: &Bench, load: Load) {
         "CPU s",
         "others' CPU s",
     ]);
-    table.row(row("(in theory)", &[Measured::of(ideal)]));
-    let scheduled: Vec<Measured> = schedules.into_iter().map(Measured::of).collect();
+    table.row(row("(in theory)", &[Measured::without_run(ideal)]));
+    let scheduled: Vec<Measured> = schedules.into_iter().map(Measured::without_run).collect();
     if !scheduled.is_empty() {
         table.row(row("(Busyhour's schedules)", &scheduled));
     }
@@ -107,13 +107,13 @@ fn measure(bench: &Bench, tool: Tool, load: Load, schedules: &mut Vec<LoadStatis
         _ => tool_schedule_ns(tool, &prepared, &stamps, bench.options.rate_per_s),
     };
     if let (Tool::Busyhour { .. }, Some(scheduled)) = (tool, &scheduled) {
-        schedules.push(LoadStatistics::of(measured_part(scheduled, ns(skip), ns(run - skip))));
+        schedules.push(LoadStatistics::from_stamps(measured_part(scheduled, ns(skip), ns(run - skip))));
     }
     let late = scheduled.and_then(|scheduled| lateness_ns(&stamps, &scheduled)).unwrap_or_default();
     let late_ns = (quantile(&late, 0.5), quantile(&late, 0.99));
     let own_late_ns = reported::own_lateness_ns(tool, &prepared);
     let others_cpu_s = busy_s.map_or(f64::NAN, |busy_s| (busy_s - cpu_s - probe_cpu_s).max(0.0));
-    Ok(Measured { load: LoadStatistics::of(part), late_ns, own_late_ns, cpu_s, others_cpu_s })
+    Ok(Measured { load: LoadStatistics::from_stamps(part), late_ns, own_late_ns, cpu_s, others_cpu_s })
 }
 
 /// The scheduled time of each request, relative to an origin of the generator.

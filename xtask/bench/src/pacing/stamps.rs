@@ -24,7 +24,7 @@ pub struct LoadStatistics {
 
 impl LoadStatistics {
     /// Calculates the statistics of sorted arrival times.
-    pub fn of(stamps_ns: &[u64]) -> Self {
+    pub fn from_stamps(stamps_ns: &[u64]) -> Self {
         let gaps = GapStatistics::of_stamps(stamps_ns);
         let mut dispersion = DispersionCounter::new(WINDOW_NS);
         stamps_ns.iter().for_each(|&stamp| dispersion.add(stamp));
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn schedules_have_the_expected_statistics() {
         let stamps = schedule_ns("poisson(1000/s) for 60s", 7).unwrap();
-        let measured = LoadStatistics::of(&stamps);
+        let measured = LoadStatistics::from_stamps(&stamps);
         let ideal = LoadStatistics::poisson(1_000.0);
         assert!((measured.rate_per_s - 1_000.0).abs() < 15.0, "{measured:?}");
         assert!(
@@ -105,7 +105,7 @@ mod tests {
             "{measured:?}"
         );
         assert!((measured.short_share - ideal.short_share).abs() < 0.005, "{measured:?}");
-        let even = LoadStatistics::of(&schedule_ns("even(1000/s) for 5s", 7).unwrap());
+        let even = LoadStatistics::from_stamps(&schedule_ns("even(1000/s) for 5s", 7).unwrap());
         assert!(even.cov < 1e-3 && even.dispersion < 0.01 && even.short_share == 0.0, "{even:?}");
     }
 

@@ -91,7 +91,7 @@ impl fmt::Display for Verdict {
 }
 
 /// Checks all plans; returns the verdicts in their order.
-pub(super) fn all(busyhour: &Path, plans: Vec<Plan>) -> Result<Vec<Verdict>> {
+pub(super) fn check_all(busyhour: &Path, plans: Vec<Plan>) -> Result<Vec<Verdict>> {
     let states = workers::for_each(&plans, |plan| check_plan(busyhour, &plan.path))?;
     Ok(plans.into_iter().zip(states).map(|(plan, state)| Verdict { plan, state }).collect())
 }
@@ -129,7 +129,7 @@ fn state(findings: &[Value]) -> State {
         return State::Broken(format!("{} (line {line}, column {column})", text(broken, "message")));
     }
     let item = |finding: &&Value| {
-        Item::of(&text(finding, "code"), &text(finding, "message"), finding["needs"].as_str())
+        Item::from_error(&text(finding, "code"), &text(finding, "message"), finding["needs"].as_str())
     };
     State::Readable {
         obstacles: errors.iter().map(item).collect(),

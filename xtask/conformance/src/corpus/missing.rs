@@ -41,7 +41,7 @@ pub(super) struct Item {
 
 impl Item {
     /// The obstacle in an error of `busyhour check`: its code, its message, and what support would require.
-    pub(super) fn of(code: &str, message: &str, needs: Option<&str>) -> Self {
+    pub(super) fn from_error(code: &str, message: &str, needs: Option<&str>) -> Self {
         // The position in a script is not relevant.
         let message = message.split(" (column ").next().unwrap_or(message);
         let message = message.split(" (line ").next().unwrap_or(message);
@@ -127,7 +127,7 @@ mod tests {
                 "a Module Controller without a target",
             ),
         ] {
-            assert_eq!(Item::of(code, message, needs), Item { need, name: name.into() }, "{message}");
+            assert_eq!(Item::from_error(code, message, needs), Item { need, name: name.into() }, "{message}");
         }
     }
 }

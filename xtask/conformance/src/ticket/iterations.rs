@@ -102,7 +102,7 @@ pub struct Ids {
 
 impl Ids {
     /// Collects the ids.
-    pub fn of(users: &Users<'_>) -> Self {
+    pub fn collect(users: &Users<'_>) -> Self {
         let mut ids = Self::default();
         for (user, iterations) in users {
             for (iteration, rows) in iterations {
@@ -199,7 +199,7 @@ mod tests {
     #[test]
     fn ids_are_constant_within_a_part() {
         let mut rows = [deletion(1, 0, 7), reads(1, 0, 3, true), reads(2, 5, 4, false)].concat();
-        let ids = Ids::of(&by_user(&rows));
+        let ids = Ids::collect(&by_user(&rows));
         assert_eq!((ids.deleted, ids.changed), (vec![7], Vec::new()));
         assert_eq!((ids.shows, ids.venues), (vec![3, 4], vec![]));
         assert_eq!(
@@ -207,6 +207,6 @@ mod tests {
             BTreeMap::from([("Get cached image".into(), 1), ("Get 1 ticketprice".into(), 1)])
         );
         rows[1].url = "http://127.0.0.1/bookings/8".into();
-        assert_eq!(Ids::of(&by_user(&rows)).changed.len(), 1);
+        assert_eq!(Ids::collect(&by_user(&rows)).changed.len(), 1);
     }
 }

@@ -184,7 +184,7 @@ fn sizes(theirs: &Labels<'_>, ours: &Labels<'_>) -> Check {
 
 /// Checks for each program that ids are drawn and counted as the plan defines.
 fn ids(program: &str, users: &Users<'_>) -> Vec<Check> {
-    let ids = Ids::of(users);
+    let ids = Ids::collect(users);
     let mut deleted = ids.changed;
     let distinct: BTreeSet<u64> = ids.deleted.iter().copied().collect();
     if distinct.len() < ids.deleted.len() {
