@@ -260,7 +260,7 @@ pub(crate) fn report_rate_timer(context: &mut Context<'_>, element: Element<'_>)
     let text =
         format!("{} sets a different rate in a group whose sessions start by a schedule", element.kind());
     if context.options.open.as_ref().is_some_and(|open| open.ignore_rate_timers) {
-        context.findings.warn(element, "rate-timer-left-out", format!("{text}: it is left out"));
+        context.findings.warn(element, "rate-timer-left-out", format!("{text}: it is ignored"));
         return;
     }
     let finding = Diagnostic::error("rate-timer", text);

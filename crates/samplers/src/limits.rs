@@ -50,7 +50,7 @@ impl Received {
 /// Counts a response that exceeds the limit, and returns the message.
 pub(crate) fn too_long() -> String {
     exceeded(Limit::BodyBytes);
-    format!("The response is longer than the {} MiB that are kept in memory", RESPONSE_BYTES_MAX >> 20)
+    format!("The response is longer than the {} MiB that are retained in memory", RESPONSE_BYTES_MAX >> 20)
 }
 
 /// Counts a response that exceeds the memory of all responses, and returns the message.

@@ -109,7 +109,7 @@ fn sample_until(sampler: AnySampler, interrupt_at: Option<Nanos>) -> SampleResul
 
 #[track_caller]
 fn assert_rejected(result: &SampleResult, class: &str) {
-    let message = format!("{class}: The response is longer than the 64 MiB that are kept in memory");
+    let message = format!("{class}: The response is longer than the 64 MiB that are retained in memory");
     assert_eq!((result.success, result.code.as_str(), result.message.as_str()), (false, "500", &*message));
     assert!(result.body.len() < 1000, "{}", result.body.len());
     assert_eq!(busyhour_limits::take(), [(Limit::BodyBytes, 1)]);

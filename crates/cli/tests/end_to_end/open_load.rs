@@ -116,7 +116,7 @@ fn timers_that_set_a_rate_are_refused_or_skipped() {
         let line = ["run", "plan.jmx", &port, "--arrivals", "even(100/s) for 200ms"];
         room.run(line).expect(3).reports(&[class, "sets a different rate", "--ignore-rate-timers"]);
         let ended = room.run(line.iter().chain(&["--ignore-rate-timers"])).expect(0);
-        ended.prints(&["20 requests", "it is left out"]);
+        ended.prints(&["20 requests", "it is ignored"]);
     }
 }
 
