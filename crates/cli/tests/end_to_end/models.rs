@@ -146,7 +146,7 @@ fn models_of_java_modelling_tools_are_read_and_written() {
     room.file("broken.jmva", broken.replace("</listation>\n</stations>", "</cache>\n</stations>"));
     let ended = room.type_in("model solve broken.jmva").expect(3);
     assert!(
-        ended.stderr.contains("<cache name=\"database\"> is no station")
+        ended.stderr.contains("<cache name=\"database\"> is not a station")
             && ended.stderr.contains("broken.jmva:30:1"),
         "{}",
         ended.stderr

@@ -95,7 +95,7 @@ fn infeasible_rates_are_refused_with_a_hint() {
     let room = Room::new();
     for (line, printed) in [
         ("plan-load --rate 20", "--response"),
-        ("plan-load --rate 20/year --response 1", "no unit of a rate"),
+        ("plan-load --rate 20/year --response 1", "not a unit of a rate"),
         ("plan-load --rate 0 --response 1", "the rate must be greater than 0"),
         ("plan-load --rate 30 --demands 0.05", "use --rate 20.00 or less"),
         ("plan-load --rate 100 --response 0.5 --users 10", "use --users 50 or more"),

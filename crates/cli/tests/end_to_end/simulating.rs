@@ -28,7 +28,7 @@ fn the_result_of_a_simulation_is_printed() {
     let first_words = |from: usize, count: usize| -> Vec<String> {
         lines[from..].iter().map(|words| words[..count.min(words.len())].join(" ")).collect()
     };
-    assert_eq!(first_words(0, 1)[..3], ["Shop", "Simulated:", "Every"], "{}", ended.stdout);
+    assert_eq!(first_words(0, 1)[..3], ["Shop", "Simulated:", "All"], "{}", ended.stdout);
     assert_eq!(first_words(4, 1)[..3], ["class", "buyers", "robots"], "{}", ended.stdout);
     let stations =
         ["station class", "web buyers", "web robots", "web all", "mail buyers", "mail robots", "mail all"];
