@@ -1,7 +1,7 @@
 //! Queueing models. Pure functions: no files, no clock, and random numbers only from the caller.
 //!
 //! One part describes the load that N closed users with think time Z offer to a system with response time R: the
-//! pairs (N, Z) for a wanted rate ([`planning`]), the distance of the arrivals from a Poisson process without
+//! pairs (N, Z) for a target rate ([`planning`]), the distance of the arrivals from a Poisson process without
 //! ([`superposition`]) and with interference between users ([`closed_loop`]), and the number of real users that a
 //! measured load represents ([`web_users`]).
 //!

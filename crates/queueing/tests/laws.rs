@@ -72,10 +72,10 @@ proptest! {
 
     #[test]
     fn convolution_agrees_with_mean_value_analysis(network in networks(1, 6)) {
-        let (found, wanted) = (convolution::means(&network).means, multi_class::exact(&network));
-        let rates = found.rates_per_s.iter().zip(&wanted.rates_per_s);
-        for (found, wanted) in rates.chain(found.queues.iter().flatten().zip(wanted.queues.iter().flatten())) {
-            prop_assert!((found / wanted - 1.0).abs() < 1e-10);
+        let (found, expected) = (convolution::means(&network).means, multi_class::exact(&network));
+        let rates = found.rates_per_s.iter().zip(&expected.rates_per_s);
+        for (found, expected) in rates.chain(found.queues.iter().flatten().zip(expected.queues.iter().flatten())) {
+            prop_assert!((found / expected - 1.0).abs() < 1e-10);
         }
     }
 

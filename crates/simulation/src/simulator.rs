@@ -259,14 +259,14 @@ impl Simulator {
         if let Strategy::Fixed(target) = strategy {
             return Hop { target: *target, class, visits_due: 0 };
         }
-        let class_present = tally.at(index).present;
+        let class_present = tally.observed(index).present;
         let customer = RoutedCustomer { from, class_present, visits_due };
         let (target, visits_due) = strategy.choose(customer, stream, |target| {
             if target == OUTSIDE {
                 return StationView::default();
             }
             let station = &stations[usize::from(target)];
-            let observed = tally.at(usize::from(target) * count + usize::from(class));
+            let observed = tally.observed(usize::from(target) * count + usize::from(class));
             // The customer itself is not counted.
             let own = u32::from(target == leaving);
             StationView {

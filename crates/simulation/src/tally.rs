@@ -88,8 +88,8 @@ impl Tally {
     }
 
     #[inline]
-    pub(crate) fn at(&self, observed: usize) -> &Observed {
-        &self.observed[observed]
+    pub(crate) fn observed(&self, index: usize) -> &Observed {
+        &self.observed[index]
     }
 
     /// Records the arrival of a customer.

@@ -130,7 +130,7 @@ pub(super) fn broken_assumptions(network: &QueueingNetwork, visits: &[Vec<f64>])
         }
     }
     for (at, station) in network.stations.iter().enumerate() {
-        let here: Vec<&CustomerClass> = network
+        let visiting: Vec<&CustomerClass> = network
             .classes
             .iter()
             .zip(visits)
@@ -139,7 +139,7 @@ pub(super) fn broken_assumptions(network: &QueueingNetwork, visits: &[Vec<f64>])
             .collect();
         let name = || station.name.clone();
         match &station.kind {
-            StationKind::Queue(queue) => check_queue(network, station, queue, &here, &mut found),
+            StationKind::Queue(queue) => check_queue(network, station, queue, &visiting, &mut found),
             StationKind::Fork { .. } | StationKind::Join => {
                 found.push(BrokenAssumption::ForkJoin { station: name() })
             }
@@ -164,7 +164,7 @@ fn check_queue(
     network: &QueueingNetwork,
     station: &Station,
     queue: &Queue,
-    here: &[&CustomerClass],
+    visiting: &[&CustomerClass],
     found: &mut Vec<BrokenAssumption>,
 ) {
     let name = || station.name.clone();
@@ -176,14 +176,14 @@ fn check_queue(
         }
     }
     let law = |class: &&CustomerClass| station.service(&class.name).map(|law| (class.name.clone(), law));
-    let laws: Vec<_> = here.iter().filter_map(law).collect();
-    let priorities_differ = here.windows(2).any(|pair| pair[0].priority != pair[1].priority);
+    let laws: Vec<_> = visiting.iter().filter_map(law).collect();
+    let priorities_differ = visiting.windows(2).any(|pair| pair[0].priority != pair[1].priority);
     let prefers = match &queue.scheduling {
         // The mean values of these disciplines depend on the mean service times only.
         Scheduling::ProcessorSharing | Scheduling::LcfsPreemptiveResume => return,
         Scheduling::DiscriminatoryProcessorSharing { weights } => {
             let weight = |class: &CustomerClass| weights.get(&class.name).copied().unwrap_or(1.0);
-            if here.windows(2).all(|pair| weight(pair[0]) == weight(pair[1])) {
+            if visiting.windows(2).all(|pair| weight(pair[0]) == weight(pair[1])) {
                 return;
             }
             true
