@@ -165,7 +165,7 @@ pub(crate) fn is_class(name: &str, method: Option<&str>) -> bool {
 impl Objects {
     /// Converts the object of a binding to a value for JavaScript.
     pub fn bound(&mut self, binding: &Binding) -> BridgeValue {
-        self.to_javascript(super::run::value_of(binding)).unwrap_or(BridgeValue::Null)
+        self.export_value(super::run::value_of(binding)).unwrap_or(BridgeValue::Null)
     }
 
     /// Calls a method of an object.
@@ -198,9 +198,9 @@ impl Objects {
         method: &str,
         arguments: Vec<BridgeValue>,
     ) -> Result<BridgeValue, BridgeError> {
-        let arguments = self.from_javascript(arguments)?;
+        let arguments = self.import_arguments(arguments)?;
         let value = with_machine(scope, |machine| machine.dispatch(&object, method, &arguments))?;
-        self.to_javascript(value)
+        self.export_value(value)
     }
 
     /// Creates an object of a class.
@@ -213,9 +213,9 @@ impl Objects {
         let V::Class(class) = self.object(class)? else {
             return Err(BridgeError::Unsupported("`new` of something that is not a class".into()));
         };
-        let arguments = self.from_javascript(arguments)?;
+        let arguments = self.import_arguments(arguments)?;
         let value = with_machine(scope, |machine| library::create::new(machine, class, &arguments))?;
-        self.to_javascript(value)
+        self.export_value(value)
     }
 
     /// `object.name` if it is not a method: the value of a getter, or a constant of a class.
@@ -230,7 +230,7 @@ impl Objects {
             return Ok(BridgeValue::Number(list.items.len() as f64));
         }
         let value = with_machine(scope, |machine| places::property(machine, &object, name))?;
-        self.to_javascript(value)
+        self.export_value(value)
     }
 
     /// `object[at]` of a list or an array.
@@ -241,7 +241,7 @@ impl Objects {
             V::List(_) => machine.invoke(&object, "get", vec![index]),
             _ => places::index(machine, &object, &index),
         })?;
-        self.to_javascript(value)
+        self.export_value(value)
     }
 
     /// Whether `object.name` is a method.
@@ -277,7 +277,7 @@ impl Objects {
     /// The class with this qualified name.
     pub fn class(&mut self, name: &str) -> Option<BridgeValue> {
         let class = Class::qualified(name)?;
-        self.to_javascript(V::Class(class)).ok()
+        self.export_value(V::Class(class)).ok()
     }
 
     fn object(&self, number: u32) -> Result<V, BridgeError> {
@@ -285,7 +285,7 @@ impl Objects {
         found.ok_or_else(|| BridgeError::Unsupported("an object of another run".into()))
     }
 
-    fn from_javascript(&self, arguments: Vec<BridgeValue>) -> Result<Vec<V>, BridgeError> {
+    fn import_arguments(&self, arguments: Vec<BridgeValue>) -> Result<Vec<V>, BridgeError> {
         let value = |argument| {
             Ok(match argument {
                 BridgeValue::Absent | BridgeValue::Null => V::NULL,
@@ -303,7 +303,7 @@ impl Objects {
         arguments.into_iter().map(value).collect()
     }
 
-    fn to_javascript(&mut self, value: V) -> Result<BridgeValue, BridgeError> {
+    fn export_value(&mut self, value: V) -> Result<BridgeValue, BridgeError> {
         Ok(match value {
             V::Plain(value) => match value {
                 Value::Null => BridgeValue::Null,

@@ -31,7 +31,7 @@ pub const CLASSES: &[LibraryClass] = &[LibraryClass {
               setIgnore setLatency setRequestHeaders setResponseCode setResponseCodeOK setResponseData \
               setResponseHeaders setResponseMessage setResponseMessageOK setResponseOK setSampleLabel setSamplerData \
               setSentBytes setStampAndTime setStartTime setSuccessful setThreadName setURL storeSubResult",
-    call_static: call_static,
+    call_static,
     construct: new_result,
 }];
 

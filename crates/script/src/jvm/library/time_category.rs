@@ -58,7 +58,7 @@ pub const CLASSES: &[LibraryClass] = &[
                   getMinutes getSecond getSeconds getMillisecond getMilliseconds",
         constructor_arguments: None,
         methods: "",
-        call_static: call_static,
+        call_static,
         construct: no_constructor,
     },
     LibraryClass {
