@@ -33,6 +33,26 @@ fn a_json_path_without_a_match_throws_an_exception_that_a_script_can_catch() {
 }
 
 #[test]
+fn integer_division_of_math_rounds_down_and_overflows_as_in_java() {
+    for (script, expected) in [
+        ("Math.floorDiv(-7, 2)", "-4"),
+        ("Math.floorDiv(7, -2)", "-4"),
+        ("Math.floorDiv(-8, -2)", "4"),
+        ("Math.floorDiv(Long.MIN_VALUE, -1)", "-9223372036854775808"),
+        ("Math.floorMod(7, -3)", "-2"),
+        ("Math.floorMod(-7, 3)", "2"),
+        ("Math.floorMod(Long.MIN_VALUE, -1)", "0"),
+        ("Math.floorMod(10000000000L, 10000000019L)", "10000000000"),
+        (
+            "try { Math.toIntExact(3000000000L) } catch (ArithmeticException e) { e.message }",
+            "integer overflow",
+        ),
+    ] {
+        assert_eq!(text(script), expected, "{script}");
+    }
+}
+
+#[test]
 fn urls_have_parts_and_content() {
     assert_eq!(text("new URL('http://host:81/a?b').port"), "81");
     assert_eq!(text("new URL('http://host/').text"), "GET||");

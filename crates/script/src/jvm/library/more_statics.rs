@@ -134,6 +134,13 @@ fn call_arrays(method: &str, arguments: &[V]) -> Option<Outcome> {
     })
 }
 
+/// The largest integer that is not greater than the quotient; `b` is not 0. It overflows as in Java.
+pub fn floor_div(a: i64, b: i64) -> i64 {
+    let quotient = a.wrapping_div(b);
+    let is_inexact = a.wrapping_rem(b) != 0;
+    quotient - i64::from(is_inexact && (a < 0) != (b < 0))
+}
+
 fn call_math(method: &str, arguments: &[V]) -> Option<Outcome> {
     let both = || Some((arguments.first()?.as_long()?, arguments.get(1)?.as_long()?));
     let is_int = arguments.iter().all(|value| matches!(value, V::Plain(Value::Integer(_))));
@@ -144,7 +151,7 @@ fn call_math(method: &str, arguments: &[V]) -> Option<Outcome> {
             if b == 0 {
                 return Some(Err(thrown("ArithmeticException", "/ by zero")));
             }
-            let value = a.div_euclid(b) - i64::from(b < 0 && a.rem_euclid(b) != 0);
+            let value = floor_div(a, b);
             Ok(if is_int { V::int(value) } else { V::long(value) })
         }
         ("hypot", 2) => {

@@ -5,6 +5,7 @@ use super::super::super::fault::{Fault, Outcome, thrown, unsupported};
 use super::super::super::machine::Machine;
 use super::super::super::types;
 use super::super::super::value::V;
+use super::super::more_statics::floor_div;
 use crate::Value;
 
 pub fn wrong(class: &str, method: &str) -> Fault {
@@ -31,10 +32,22 @@ pub fn math(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome
         ("atan2", [a, b]) => Ok(V::double(types::number(a)?.atan2(types::number(b)?))),
         ("floorMod", [a, b]) => match (a.as_long(), b.as_long()) {
             (Some(_), Some(0)) => Err(thrown("ArithmeticException", "/ by zero")),
-            (Some(a), Some(b)) => Ok(V::int(a.rem_euclid(b))),
+            (Some(a), Some(b)) => {
+                let value = a.wrapping_sub(floor_div(a, b).wrapping_mul(b));
+                // As on Java 9 and later, the type is that of the divisor.
+                Ok(if matches!(arguments[1], V::Plain(Value::Integer(_))) {
+                    V::int(value)
+                } else {
+                    V::long(value)
+                })
+            }
             _ => Err(wrong("Math", method)),
         },
-        ("toIntExact", [a]) => Ok(V::int(a.as_long().ok_or_else(|| wrong("Math", method))?)),
+        ("toIntExact", [a]) => {
+            let value = a.as_long().ok_or_else(|| wrong("Math", method))?;
+            let overflow = |_| thrown("ArithmeticException", "integer overflow");
+            i32::try_from(value).map_err(overflow).map(|value| V::int(value.into()))
+        }
         ("round", [V::Plain(Value::Decimal(value))]) => Ok(V::long((value.to_double() + 0.5).floor() as i64)),
         ("round", [V::Plain(Value::Float(value))]) => Ok(V::int((f64::from(*value) + 0.5).floor() as i64)),
         (
