@@ -45,7 +45,7 @@ pub struct PageSettings {
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The address is not valid.
-    #[error("{address} is no address of the form HOST:PORT")]
+    #[error("{address} is not an address of the form HOST:PORT")]
     Address {
         /// The address as given.
         address: String,

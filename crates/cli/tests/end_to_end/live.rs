@@ -132,7 +132,7 @@ fn listening_on_other_addresses_requires_an_option() {
     let room = Room::new();
     let url = "http://127.0.0.1:1/";
     room.run(["run", url, "--live=0.0.0.0:0"]).expect(2).reports(&["--live-remote allows it"]);
-    room.run(["run", url, "--live=nowhere"]).expect(2).reports(&["--live: nowhere is no address"]);
+    room.run(["run", url, "--live=nowhere"]).expect(2).reports(&["--live: nowhere is not an address"]);
     room.run(["run", url, "--view", "screen"])
         .expect(2)
         .reports(&["--view screen: standard error is not a terminal"]);
