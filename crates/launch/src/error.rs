@@ -61,7 +61,7 @@ pub enum LaunchError {
     /// A file cannot be written or deleted.
     #[error("cannot {action} {path}")]
     File {
-        /// What was tried: `delete`, `write the log`.
+        /// The action that failed: `delete`, `write the log`.
         action: &'static str,
         /// The file.
         path: PathBuf,

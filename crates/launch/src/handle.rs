@@ -33,7 +33,8 @@ const BODY_MEMORY_PROPERTY: &str = "busyhour.body_memory";
 
 type Engine = JoinHandle<std::io::Result<RunReport>>;
 
-/// A run in progress. Dropping the handle does not stop the run; [`RunHandle::wait`] waits for its end.
+/// A run in progress. Dropping the handle does not stop the run, but leaves its directory without
+/// an outcome and a report; [`RunHandle::wait`] waits for the end and writes them.
 pub struct RunHandle {
     prepared: Prepared,
     recorder: Recorder,

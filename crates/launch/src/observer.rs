@@ -60,7 +60,7 @@ pub type ObserverError = Box<dyn Error + Send + Sync>;
 ///
 /// # Threads and costs
 ///
-/// Each observer has a thread of its own, which makes all calls. An observer may therefore block, for instance to send
+/// Each observer has a separate thread, which makes all calls. An observer may therefore block, for instance to send
 /// something: neither the run nor other observers wait for it. While it is busy, up to
 /// [`seconds_waiting_max`](Self::seconds_waiting_max) seconds are stored; further ones are lost and counted in
 /// [`RunEnded::seconds_lost`]. Events are never lost. A snapshot is shared among all observers and must not be retained for

@@ -35,7 +35,7 @@ pub enum OrderSource {
     Terminal,
     /// The live page. Recorded in the manifest.
     Page,
-    /// A signal of another process, JMeter's stop port or a program that uses this crate. The outcome of the run tells
+    /// A signal of another process, JMeter's stop port or a program that uses this crate. The outcome of the run says
     /// that it was stopped.
     Program,
 }

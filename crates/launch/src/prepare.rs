@@ -85,7 +85,7 @@ impl std::fmt::Debug for Prepared {
 }
 
 impl Launch {
-    /// A run of this request with a control of its own.
+    /// A run of this request with a new control.
     #[must_use]
     pub fn new(request: RunRequest) -> Self {
         Self::with_control(request, RunControl::default())

@@ -53,8 +53,8 @@ impl<T: Send + 'static> Periodic<T> {
     }
 }
 
-/// Forces the end of a run when the grace period of a stop is over. It has a thread of its own, because it must work even if the
-/// disk does not respond.
+/// Forces the end of a run when the grace period of a stop is over. It uses a separate thread, because it must work even if the disk
+/// does not respond.
 pub(crate) struct Deadlines(Periodic<()>);
 
 impl Deadlines {
