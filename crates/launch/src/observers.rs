@@ -86,6 +86,13 @@ struct ObserverThread {
     thread: Option<JoinHandle<Result<(), ObserverError>>>,
 }
 
+impl Drop for ObserverThread {
+    /// Ends the thread of an observer whose run was prepared and never started.
+    fn drop(&mut self) {
+        self.queue.close();
+    }
+}
+
 /// The observers of one run; clones are the same observers.
 #[derive(Clone, Default)]
 pub(crate) struct Observers(Arc<Mutex<Vec<ObserverThread>>>);
@@ -153,8 +160,8 @@ impl Observers {
     pub(crate) fn abandon(&self) {
         let observers = std::mem::take(&mut *self.lock());
         observers.iter().for_each(|observer| observer.queue.close());
-        for observer in observers {
-            let _ = observer.thread.map(JoinHandle::join);
+        for mut observer in observers {
+            let _ = observer.thread.take().map(JoinHandle::join);
         }
     }
 
@@ -287,6 +294,17 @@ mod tests {
         let received: Vec<String> = received.into_iter().collect();
         assert_eq!(received, ["second 0 0", "second 1 0", "second 2 0", "ended 3"]);
         assert_eq!(failures[1], "the test was too slow: 3 seconds are missing there");
+    }
+
+    #[test]
+    fn an_observer_ends_with_a_run_that_is_never_started() {
+        let (calls, received) = channel();
+        let observers = Observers::default();
+        observers.add("the test", Box::new(Recording { calls, permissions: None })).unwrap();
+        observers.emit(RunEvent::Notice("early".into()));
+        drop(observers);
+        // The iterator ends when the observer is dropped with its thread.
+        assert_eq!(received.into_iter().collect::<Vec<_>>(), ["event early"]);
     }
 
     #[test]
