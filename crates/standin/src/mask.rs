@@ -46,7 +46,7 @@ impl Masks {
         for dir in &self.case_dirs {
             text = text.replace(dir, "{CASE}");
         }
-        text = text.replace(&self.ports[0], "{PORT}").replace(&self.ports[1], "{TLS_PORT}");
+        text = mask_port(&mask_port(&text, &self.ports[0], "{PORT}"), &self.ports[1], "{TLS_PORT}");
         for (pattern, with) in &self.patterns {
             text = pattern.replace_all(&text, with.as_str()).into_owned();
         }
@@ -64,8 +64,52 @@ impl Masks {
     }
 }
 
+/// Replaces a port where it is a number of its own, not some digits of a digest or of a longer number.
+fn mask_port(text: &str, port: &str, placeholder: &str) -> String {
+    let mut masked = String::with_capacity(text.len());
+    let mut copied = 0;
+    for (start, _) in text.match_indices(port) {
+        let end = start + port.len();
+        if ends_before_number(&text[..start]) && !text[end..].starts_with(|c: char| c.is_ascii_alphanumeric()) {
+            masked.push_str(&text[copied..start]);
+            masked.push_str(placeholder);
+            copied = end;
+        }
+    }
+    masked.push_str(&text[copied..]);
+    masked
+}
+
+/// Whether a number may begin after this text: after an encoded character (`%3A`), an escape (`\n`), or anything that
+/// is neither a letter nor a digit.
+fn ends_before_number(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    match bytes {
+        [.., b'%', a, b] if a.is_ascii_hexdigit() && b.is_ascii_hexdigit() => true,
+        [.., b'\\', b'n' | b'r' | b't'] => true,
+        [.., last] => !last.is_ascii_alphanumeric(),
+        [] => true,
+    }
+}
+
 /// The forms of the folder's path in messages of programs.
 fn names(dir: &Path) -> io::Result<[String; 2]> {
     let text = |path: PathBuf| path.display().to_string();
     Ok([text(std::path::absolute(dir)?), text(dir.canonicalize()?)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mask_port;
+
+    #[test]
+    fn only_whole_numbers_are_ports() {
+        let masked = |text| mask_port(text, "36821", "{PORT}");
+        assert_eq!(masked("127.0.0.1:36821,36821"), "127.0.0.1:{PORT},{PORT}");
+        assert_eq!(masked("http%3A%2F%2F127.0.0.1%3A36821%2F"), "http%3A%2F%2F127.0.0.1%3A{PORT}%2F");
+        assert_eq!(masked(r"a\n36821"), r"a\n{PORT}");
+        let digest = r#"response="cb86c096f64274dd36821a07267e428e""#;
+        assert_eq!(masked(digest), digest);
+        assert_eq!(masked("1368210"), "1368210");
+    }
 }
