@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use busyhour_record::{AbandonedCore, ChangedFrom, OTHER_LABELS, RunEnd, Stall};
+use busyhour_sample::{AbandonedCore, ChangedFrom, OTHER_LABELS, RunEnd, Stall};
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::ArrivalCaveat;

@@ -11,7 +11,7 @@ use busyhour_record::RunDir;
 use busyhour_report::{
     ComparisonShow, comparison_csv, comparison_html, comparison_percent, comparison_table, power_table,
 };
-use busyhour_runs::{RunReading, measure_run};
+use busyhour_results::{RunReading, measure_run};
 use clap::{Args, ValueEnum};
 
 use crate::arrivals::look;

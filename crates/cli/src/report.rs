@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use busyhour_analysis::Summary;
 use busyhour_diagnostic::Diagnostic;
-use busyhour_record::{ApdexLimits, ResultsInput, RunDir};
+use busyhour_record::RunDir;
 use busyhour_report::{RunShow, Written, end_of_run, html_report};
-use busyhour_runs::{LogLoad, ReadRunError, ResultsOptions, ResultsPart, summarise_results};
+use busyhour_results::ResultsInput;
+use busyhour_results::{LogLoad, ReadRunError, ResultsOptions, ResultsPart, summarise_results};
+use busyhour_sample::ApdexLimits;
 use clap::Args;
 
 use crate::command_error::CommandError;

@@ -6,8 +6,8 @@ use busyhour_diagnostic::io_hints::{self, chain};
 use busyhour_launch::{
     ExistingResults, FinishedRun, GRACE, Launch, LaunchError, LaunchErrorKind, Prepared, RunControl,
 };
-use busyhour_record::RunEnd;
 use busyhour_report::{RunShow, Written, end_of_run, prepare_dashboard, write_dashboard};
+use busyhour_sample::RunEnd;
 
 use crate::console;
 use crate::events::ShownEvents;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use busyhour_analysis::{LogTableRow, LogWindow, TOTAL, WebLog, WebLogOptions};
 use busyhour_queueing::web_users::{ObjectLoad, PageLoad, WebLoad};
-use busyhour_record::{Log, LogFacts};
+use busyhour_results::{Log, LogFacts};
 use clap::Args;
 use serde_json::{Value, json};
 

@@ -29,4 +29,4 @@ pub mod transaction;
 mod turns;
 mod virtual_user;
 
-pub use busyhour_record::Nanos;
+pub use busyhour_sample::Nanos;

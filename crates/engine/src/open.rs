@@ -9,7 +9,7 @@ mod course;
 pub(crate) mod dispatch;
 pub(crate) mod idle_pool;
 
-pub use busyhour_record::ArrivalCounts;
+pub use busyhour_sample::ArrivalCounts;
 
 /// Arrivals that may wait for users of one group on one core. Further ones are dropped, so that memory stays
 /// bounded however slow the server is.

@@ -15,7 +15,7 @@ use busyhour_limits::Limit;
 use busyhour_program::clock::Clock;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::user::UserState;
-use busyhour_record::{Nanos, SampleTimes};
+use busyhour_sample::{Nanos, SampleTimes};
 pub use content::{Parser, Parsers};
 pub use rules::{Embedded, EmbeddedRules, UrlMatch};
 

@@ -10,7 +10,7 @@ use busyhour_program::open::{NoFreeUser, OpenWorkload};
 use busyhour_program::population::Population;
 use busyhour_program::run::Stop;
 use busyhour_program::sampler::Protocol;
-use busyhour_record::{ArrivalOutcome, ArrivalRecord, Nanos};
+use busyhour_sample::{ArrivalOutcome, ArrivalRecord, Nanos};
 
 use super::course::Course;
 use super::idle_pool::{Assignment, IdlePool, Offer, PoolUser};

@@ -6,7 +6,7 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 use tokio::sync::Notify;
 
 use super::WAITING_MAX;

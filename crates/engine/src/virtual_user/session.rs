@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use busyhour_program::run::Stop;
 use busyhour_program::sampler::Protocol;
-use busyhour_record::{ArrivalOutcome, ArrivalRecord};
+use busyhour_sample::{ArrivalOutcome, ArrivalRecord};
 
 use super::Active;
 use super::state::VirtualUser;

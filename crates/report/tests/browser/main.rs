@@ -15,7 +15,7 @@ use busyhour_analysis::comparison::{ComparedClock, ComparisonSettings, MeasuredR
 use busyhour_analysis::{Comparison, Summary};
 use busyhour_queueing::fit::{CapacityFit, CapacityModel, FitSettings, LoadPoint, ModelChoice};
 use busyhour_report::{capacity_html, comparison_html, html_report, what_if_html};
-use busyhour_runs::{RunReading, measure_run};
+use busyhour_results::{RunReading, measure_run};
 use devtools::{Browser, Screen};
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
