@@ -201,6 +201,11 @@ fn the_commands_on_the_page_on_urls_work() {
 }
 
 #[test]
+fn the_commands_on_the_page_on_reports_work() {
+    run_commands_of_page("reports.md", 3);
+}
+
+#[test]
 fn the_commands_on_the_page_on_exports_work() {
     run_commands_of_page("export.md", 4);
 }
