@@ -22,8 +22,9 @@ use super::tree::{Operator, Shift};
 use super::value::V;
 use super::{durations, missing, types};
 use crate::Value;
-use crate::java_like::{Decimal, beanshell, groovy};
+use crate::decimal::Decimal;
 use crate::plain::Binary;
+use crate::plain::{beanshell, groovy};
 
 /// The Groovy method that implements an operator.
 pub(super) fn method(operator: Operator) -> &'static str {

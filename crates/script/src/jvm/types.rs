@@ -10,7 +10,7 @@ use super::tree::{Base, Type};
 use super::truth::truth;
 use super::value::{Host, Order, V};
 use crate::Value;
-use crate::java_like::Decimal;
+use crate::decimal::Decimal;
 use crate::language::Language;
 use crate::plain::{self, convert};
 

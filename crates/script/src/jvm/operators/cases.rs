@@ -9,8 +9,8 @@ use super::super::value::V;
 use super::super::{patterns, types};
 use super::equality::same;
 use crate::Value;
-use crate::java_like::beanshell;
 use crate::plain::Binary;
+use crate::plain::beanshell;
 
 /// Whether a value matches a case of Groovy's `switch`, or the right operand of `in`.
 pub fn is_case(machine: &mut Machine<'_>, case: &V, value: &V) -> Result<bool, Fault> {
