@@ -1,9 +1,9 @@
 //! Comparison of values with the cases of a `switch`.
 
 use super::super::fault::Fault;
-use super::super::library::print;
 use super::super::machine::Machine;
 use super::super::objects::Object;
+use super::super::print;
 use super::super::truth::truth;
 use super::super::value::V;
 use super::super::{patterns, types};

@@ -2,9 +2,9 @@
 
 use busyhour_jsonpath::Value as Json;
 
-use super::super::fault::{Fault, unsupported};
-use super::super::machine::Machine;
-use super::super::value::{List, V};
+use super::fault::{Fault, unsupported};
+use super::machine::Machine;
+use super::value::{List, V};
 use crate::Value;
 use crate::decimal::Decimal;
 
