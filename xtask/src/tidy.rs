@@ -24,7 +24,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// Print the import cycles between the files of the crate in this directory, with their imports, instead of
+    /// Print the import cycles between the files and modules of the crate in this directory, with their imports, instead of
     /// checking
     #[arg(long, value_name = "DIRECTORY")]
     circles: Option<String>,

@@ -3,7 +3,7 @@
 use busyhour_program::result::SampleResult;
 use busyhour_sample::{Nanos, SampleTimes};
 
-use crate::control::Next;
+use crate::next::Next;
 
 /// A transaction in progress.
 #[derive(Debug)]

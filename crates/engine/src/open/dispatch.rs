@@ -13,8 +13,8 @@ use busyhour_program::sampler::Protocol;
 use busyhour_sample::{ArrivalOutcome, ArrivalRecord, Nanos};
 
 use super::course::Course;
-use super::idle_pool::{Assignment, IdlePool, Offer, PoolUser};
 use crate::core::Core;
+use crate::idle_pool::{Assignment, IdlePool, Offer, PoolUser};
 use crate::phase_users::{PanicReport, PhaseUsers};
 use crate::slices::sliced;
 use crate::virtual_user::VirtualUser;

@@ -10,7 +10,7 @@ use busyhour_sample::{ArrivalOutcome, ArrivalRecord};
 use super::Active;
 use super::state::VirtualUser;
 use crate::control::{ROOT, Walk};
-use crate::open::idle_pool::{Assignment, NextAssignment, PoolUser};
+use crate::idle_pool::{Assignment, NextAssignment, PoolUser};
 
 impl<P: Protocol> VirtualUser<P> {
     /// Serves arrivals until the pool closes. The state of the previous session (variables, cookies, caches, elements'

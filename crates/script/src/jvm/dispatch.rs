@@ -1,12 +1,13 @@
 //! Method calls: selects the file of the library that implements the object's class.
 
-use super::super::fault::{Fault, Outcome, thrown};
-use super::super::machine::Machine;
-use super::super::tree::{Base, Type};
-use super::super::truth::truth;
-use super::super::value::{V, hash};
-use super::super::{durations, functional, missing, places, types};
-use super::{curry, host, json_value, lists, maps, numbers, objects, print, statics, texts, unknown};
+use super::fault::{Fault, Outcome, thrown};
+use super::library::{host, lists, maps, numbers, objects, statics, texts};
+use super::machine::Machine;
+use super::missing::unknown;
+use super::tree::{Base, Type};
+use super::truth::truth;
+use super::value::{V, hash};
+use super::{curry, durations, functional, json_value, missing, places, print, types};
 use crate::Value;
 
 /// Calls a method. Throws Groovy's exception if the original class does not have it.

@@ -2,11 +2,11 @@
 
 use busyhour_jsonpath::Value as Json;
 
-use super::super::fault::{Fault, unsupported};
-use super::super::machine::Machine;
-use super::super::value::{List, V};
+use super::fault::{Fault, unsupported};
+use super::machine::Machine;
+use super::value::{List, V};
 use crate::Value;
-use crate::java_like::Decimal;
+use crate::decimal::Decimal;
 
 /// Converts a script's value to JSON.
 pub fn json_of(machine: &mut Machine<'_>, value: &V, depth: u32) -> Result<Json, Fault> {

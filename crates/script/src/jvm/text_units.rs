@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::super::fault::Fault;
-use super::super::machine::Machine;
-use super::super::value::V;
+use super::fault::Fault;
+use super::machine::Machine;
+use super::value::V;
 use crate::Value;
 
 /// The length of strings with fewer bytes is not cached.
@@ -20,7 +20,7 @@ pub fn count(machine: &mut Machine<'_>, text: &Arc<str>) -> usize {
     {
         return *units;
     }
-    super::super::stack::spend(text.len() / 64);
+    super::stack::spend(text.len() / 64);
     let units = count_uncached(text);
     machine.measured = Some((Arc::clone(text), units));
     units

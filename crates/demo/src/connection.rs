@@ -10,9 +10,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
-use super::framing::{self, BodyLength, FramingError, Head};
-use super::request::{self, Method, Request};
-use super::response::{self, Body, Response, ResponseOptions};
+use crate::http::framing::{self, BodyLength, FramingError, Head};
+use crate::http::request::{self, Method, Request};
+use crate::http::response::{self, Body, Response, ResponseOptions};
 use crate::shop::SharedShop;
 
 const READ_BYTES: usize = 4096;

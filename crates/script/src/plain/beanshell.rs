@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::Value;
-use crate::java_like::Language;
+use crate::language::Language;
 use crate::plain::{Binary, Fault, Outcome, printed};
 
 /// Two operands after Java's binary numeric promotion.

@@ -2,8 +2,6 @@
 
 use busyhour_program::template::Template;
 
-use crate::embedded::content::Parsers;
-
 /// Whether a pattern matches a whole URL; `None` if the pattern is malformed.
 pub type UrlMatch = fn(pattern: &str, url: &str) -> Option<bool>;
 
@@ -44,5 +42,41 @@ impl Default for EmbeddedRules {
             separate_container: true,
             md5: false,
         }
+    }
+}
+
+/// The parser for a media type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parser {
+    /// For HTML pages.
+    Html,
+    /// For style sheets.
+    Css,
+}
+
+/// Media types that are parsed (`HTTPResponse.parsers` and related properties).
+#[derive(Debug, Clone)]
+pub struct Parsers(Vec<(String, Parser)>);
+
+impl Default for Parsers {
+    fn default() -> Self {
+        let html = ["text/html", "application/xhtml+xml", "application/xml", "text/xml", "text/vnd.wap.wml"];
+        let types = html.map(|kind| (kind, Parser::Html)).into_iter().chain([("text/css", Parser::Css)]);
+        Self::new(types.map(|(kind, parser)| (kind.to_owned(), parser)))
+    }
+}
+
+impl Parsers {
+    /// Creates the mapping from these types; if a type occurs twice, the later parser counts.
+    pub fn new(types: impl IntoIterator<Item = (String, Parser)>) -> Self {
+        let mut all: Vec<_> = types.into_iter().collect();
+        all.reverse();
+        Self(all)
+    }
+
+    /// The parser for a response with this `Content-Type`.
+    pub(crate) fn parser_for(&self, content_type: &str) -> Option<Parser> {
+        let media = content_type.split([' ', ';']).next().unwrap_or_default().to_lowercase();
+        self.0.iter().find(|(known, _)| *known == media).map(|(_, parser)| *parser)
     }
 }

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::Value;
-use crate::java_like::Language;
+use crate::language::Language;
 use crate::plain::{Binary, Fault, Outcome, printed, single_unit, to_decimal, to_double};
 
 /// Groovy's decimals have any number of digits; here they have at most 38.

@@ -3,7 +3,7 @@
 use busyhour_stats::Estimate;
 
 /// Formats a duration with its unit: `50 µs`, `0.1 s`, `1,200 s`.
-pub(super) fn span(span_s: f64) -> String {
+pub(crate) fn span(span_s: f64) -> String {
     let (value, unit) = match span_s {
         s if s <= 0.0 => return "0 s".to_owned(),
         s if s < 1e-6 => (s * 1e9, "ns"),
@@ -22,7 +22,7 @@ pub(super) fn span(span_s: f64) -> String {
 }
 
 /// Formats an interval with up to three significant digits: `250 ms`, `50.6 ms`, `1.2 s`.
-pub(super) fn interval(interval_s: f64) -> String {
+pub(crate) fn interval(interval_s: f64) -> String {
     let (value, unit) = match interval_s {
         s if s < 1e-3 => (s * 1e6, "µs"),
         s if s < 1.0 => (s * 1e3, "ms"),
@@ -39,7 +39,7 @@ pub(super) fn interval(interval_s: f64) -> String {
 }
 
 /// Formats a number with two significant digits: `200`, `1,900`, `0.35`.
-pub(super) fn rough(value: f64) -> String {
+pub(crate) fn rough(value: f64) -> String {
     if value <= 0.0 || !value.is_finite() {
         return "0".to_owned();
     }
@@ -49,7 +49,7 @@ pub(super) fn rough(value: f64) -> String {
 }
 
 /// Formats a time since the start of a run: `00:42`, `1:02:03`.
-pub(super) fn clock(at_s: f64) -> String {
+pub(crate) fn clock(at_s: f64) -> String {
     let at = at_s.max(0.0).round() as u64;
     let (hours, minutes, seconds) = (at / 3_600, at / 60 % 60, at % 60);
     match hours {
@@ -59,14 +59,14 @@ pub(super) fn clock(at_s: f64) -> String {
 }
 
 /// Formats a share in per cent: `5 %`, `0.3 %`.
-pub(super) fn share(share: f64) -> String {
+pub(crate) fn share(share: f64) -> String {
     let percent = share * 100.0;
     let digits = usize::from(percent > 0.0 && percent < 9.95 && (percent - percent.round()).abs() >= 0.05);
     format!("{percent:.digits$} %")
 }
 
 /// Formats a rate with about four digits: `1,000.3/s`, `31.73/s`.
-pub(super) fn rate(per_s: f64) -> String {
+pub(crate) fn rate(per_s: f64) -> String {
     let digits = match per_s {
         r if r >= 99.95 => 1,
         r if r >= 9.995 => 2,
@@ -76,13 +76,13 @@ pub(super) fn rate(per_s: f64) -> String {
 }
 
 /// Formats a count: `38,072`.
-pub(super) fn count(count: u64) -> String {
+pub(crate) fn count(count: u64) -> String {
     group(&count.to_string())
 }
 
 /// Formats a non-negative estimate as `value ± half-width` with two decimals, or three if two would round the half-width to 0. If
 /// the lower end would be negative, the ends of the interval are given instead.
-pub(super) fn with_interval(estimate: &Estimate) -> String {
+pub(crate) fn with_interval(estimate: &Estimate) -> String {
     let half = estimate.half_width();
     match half {
         half if half > estimate.value && half >= 0.005 => {

@@ -1,9 +1,9 @@
 //! The part of DER that keys need: a sequence of objects, each with a tag, a length and its content.
 
 /// The tag of a sequence.
-pub(super) const SEQUENCE: u8 = 0x30;
+pub(crate) const SEQUENCE: u8 = 0x30;
 /// The tag of an octet string.
-pub(super) const OCTETS: u8 = 0x04;
+pub(crate) const OCTETS: u8 = 0x04;
 const INTEGER: u8 = 0x02;
 const BITS: u8 = 0x03;
 /// The tag of the version of a certificate, which is optional.
@@ -15,7 +15,7 @@ const PUBLIC_KEY: u8 = 0xa1;
 const ELLIPTIC: &[u8] = &[0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01];
 
 /// The tag and content of the first object, and the rest.
-pub(super) fn first(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
+pub(crate) fn first(bytes: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (tag, rest) = bytes.split_first()?;
     let (length, rest) = rest.split_first()?;
     let (length, rest) = if *length < 0x80 {
@@ -54,7 +54,7 @@ fn object(tag: u8, content: &[u8]) -> Vec<u8> {
 
 /// Adds the public key of its certificate to a private elliptic curve key (PKCS#8): Java omits it, and the TLS library
 /// does not accept a key without it. `None` if it is not such a key, or already has a public key.
-pub(super) fn with_public_key(key: &[u8], certificate: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn with_public_key(key: &[u8], certificate: &[u8]) -> Option<Vec<u8>> {
     let (outer, _) = tagged(key, SEQUENCE)?;
     let (version, rest) = tagged(outer, INTEGER)?;
     let (algorithm, rest) = tagged(rest, SEQUENCE)?;

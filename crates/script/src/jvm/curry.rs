@@ -1,12 +1,12 @@
 //! Closures with some of their arguments given in advance.
 
-use super::super::classes::Class;
-use super::super::fault::Outcome;
-use super::super::machine::Machine;
-use super::super::objects::Object;
-use super::super::value::V;
-use super::instance::Instance;
-use super::unknown;
+use super::classes::Class;
+use super::fault::Outcome;
+use super::machine::Machine;
+use super::missing::unknown;
+use super::model::Instance;
+use super::objects::Object;
+use super::value::V;
 
 /// The closure that `curry`, `rcurry` and `ncurry` return.
 #[derive(Debug)]

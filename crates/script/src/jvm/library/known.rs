@@ -2,9 +2,9 @@
 
 mod names;
 
-pub(super) use names::{is_class_without_import, is_command_of_beanshell, is_function_of_groovy};
+pub(in super::super) use names::{is_class_without_import, is_command_of_beanshell, is_function_of_groovy};
 
-use super::library::registry;
+use super::registry;
 
 /// Methods of any class.
 const METHODS: &str = "\
@@ -99,29 +99,29 @@ const MORE_METHODS: &str = "\
 
 /// The names of all methods.
 #[cfg(test)]
-pub(super) fn methods() -> impl Iterator<Item = &'static str> {
+pub(in super::super) fn methods() -> impl Iterator<Item = &'static str> {
     METHODS.split_ascii_whitespace().chain(MORE_METHODS.split_ascii_whitespace())
 }
 
 /// Whether any class has a method with this name.
-pub(super) fn is_method(name: &str) -> bool {
+pub(in super::super) fn is_method(name: &str) -> bool {
     METHODS.split(' ').any(|known| known == name)
         || MORE_METHODS.split_ascii_whitespace().any(|known| known == name)
         || registry::is_method(name)
 }
 
 /// Whether the name is a function that is called without an object.
-pub(super) fn is_function(name: &str, groovy: bool) -> bool {
+pub(in super::super) fn is_function(name: &str, groovy: bool) -> bool {
     matches!(name, "print") || (groovy && matches!(name, "println" | "printf" | "sprintf" | "sleep" | "use"))
 }
 
 /// Methods of every class object.
-pub(super) fn is_class_method(name: &str) -> bool {
+pub(in super::super) fn is_class_method(name: &str) -> bool {
     matches!(name, "getSimpleName" | "getName" | "getTypeName" | "getCanonicalName" | "isInstance")
 }
 
 /// Whether the class has a static method with this name.
-pub(super) fn has_static(class: &str, name: &str) -> bool {
+pub(in super::super) fn has_static(class: &str, name: &str) -> bool {
     if registry::has_static(class, name) {
         return true;
     }
@@ -253,7 +253,7 @@ const CONSTRUCTORS: &[(&str, usize, usize)] = &[
 
 /// All static methods with their classes.
 #[cfg(test)]
-pub(super) fn statics() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(in super::super) fn statics() -> impl Iterator<Item = (&'static str, &'static str)> {
     let own = STATICS.iter().flat_map(|(classes, methods)| {
         classes.split(' ').flat_map(|class| methods.split_ascii_whitespace().map(move |name| (class, name)))
     });
@@ -262,7 +262,7 @@ pub(super) fn statics() -> impl Iterator<Item = (&'static str, &'static str)> {
 
 /// All classes with constructors, except exceptions.
 #[cfg(test)]
-pub(super) fn constructible_classes() -> impl Iterator<Item = &'static str> {
+pub(in super::super) fn constructible_classes() -> impl Iterator<Item = &'static str> {
     CONSTRUCTORS
         .iter()
         .flat_map(|(classes, ..)| classes.split_ascii_whitespace())
@@ -270,7 +270,7 @@ pub(super) fn constructible_classes() -> impl Iterator<Item = &'static str> {
 }
 
 /// Whether the class has a constructor with this number of arguments.
-pub(super) fn has_constructor(class: &str, arguments: usize) -> bool {
+pub(in super::super) fn has_constructor(class: &str, arguments: usize) -> bool {
     if let Some(is_supported) = registry::is_constructible(class, arguments) {
         return is_supported;
     }
@@ -287,7 +287,7 @@ pub(super) fn has_constructor(class: &str, arguments: usize) -> bool {
 
 /// Methods of an object that JMeter binds for scripts; `None` if the list is not complete.
 #[cfg(test)]
-pub(super) fn host_methods(name: &str) -> Option<&'static [&'static str]> {
+pub(in super::super) fn host_methods(name: &str) -> Option<&'static [&'static str]> {
     Some(match name {
         "vars" => &[
             "get",
@@ -372,12 +372,12 @@ pub(super) fn host_methods(name: &str) -> Option<&'static [&'static str]> {
 }
 
 /// Whether JMeter binds the name, but it is not implemented here.
-pub(super) fn is_unsupported_binding(name: &str) -> bool {
+pub(in super::super) fn is_unsupported_binding(name: &str) -> bool {
     matches!(name, "Sampler")
 }
 
 /// Whether JMeter binds the name, although it begins with a capital letter as names of classes do.
-pub(super) fn is_bound(name: &str) -> bool {
+pub(in super::super) fn is_bound(name: &str) -> bool {
     matches!(
         name,
         "OUT"

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::format::{clock, count, interval, rate, share, span};
+use crate::format::{clock, count, interval, rate, share, span};
 
 /// The cause of a stall.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -9,8 +9,11 @@ use std::task::{Context, Poll, Waker};
 use busyhour_sample::Nanos;
 use tokio::sync::Notify;
 
-use super::WAITING_MAX;
 use crate::timers::Timers;
+
+/// Arrivals that may wait for users of one group on one core. Further ones are dropped, so that memory stays
+/// bounded however slow the server is.
+const WAITING_MAX: usize = 4_000_000;
 
 /// An arrival that is assigned to a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

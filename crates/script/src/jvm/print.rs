@@ -1,9 +1,9 @@
 //! Conversion of values to text.
 
-use super::super::fault::{Fault, unsupported};
-use super::super::machine::{Machine, TEXT_BYTES_MAX};
-use super::super::objects::Object;
-use super::super::value::V;
+use super::fault::{Fault, unsupported};
+use super::machine::{Machine, TEXT_BYTES_MAX};
+use super::objects::Object;
+use super::value::V;
 use crate::Value;
 
 /// The text of a value as Java's `toString` returns it; `null` for null.
@@ -29,7 +29,7 @@ fn write(
     depth: u32,
 ) -> Result<(), Fault> {
     if depth > 40 || out.len() > TEXT_BYTES_MAX {
-        return Err(super::super::fault::limit("the text of a value that contains itself"));
+        return Err(super::fault::limit("the text of a value that contains itself"));
     }
     machine.check_stack()?;
     match value {
@@ -119,7 +119,7 @@ pub fn inspect(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {
 
 fn write_inspected(machine: &mut Machine<'_>, value: &V, out: &mut String, depth: u32) -> Result<(), Fault> {
     if depth > 40 || out.len() > TEXT_BYTES_MAX {
-        return Err(super::super::fault::limit("the text of a value that contains itself"));
+        return Err(super::fault::limit("the text of a value that contains itself"));
     }
     machine.spend(1)?;
     machine.check_stack()?;
