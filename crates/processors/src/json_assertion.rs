@@ -5,8 +5,8 @@ use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::user::UserState;
 use busyhour_sample::AssertionResult;
 
-use crate::json_extractor::{ConstantPath, cached_path, compile_constant_path};
-use crate::json_verdict::{JsonAssertionSettings, empty_response};
+use crate::json_extractor::{ConstantPath, cached_path};
+use crate::json_verdict::JsonAssertionSettings;
 use crate::jsonpath::{self, Value};
 use crate::oro::{PatternText, ResolvedPattern, malformed_pattern};
 use crate::refusal::Refusal;
@@ -26,8 +26,7 @@ impl JsonAssertion {
     /// # Errors
     /// The path is not supported, or a regular expression may match differently than in JMeter.
     pub fn new(settings: JsonAssertionSettings) -> Result<Self, Refusal> {
-        let path = settings.path.as_literal().map(compile_constant_path).transpose()?;
-        let pattern = settings.pattern()?;
+        let (path, pattern) = settings.compile()?;
         Ok(Self { settings, path, pattern })
     }
 
@@ -122,14 +121,8 @@ impl Assertion for JsonAssertion {
     }
 
     fn check(&self, user: &mut UserState, result: &SampleResult) -> AssertionResult {
-        let text = result.body_text();
-        if text.is_empty() {
-            return empty_response();
-        }
-        let path = self.settings.path.text(user);
-        let expected = self.settings.expected.text(user);
-        let compared = self.compare(user, &text, &path, &expected);
-        self.settings.outcome(compared, &path, &expected)
+        self.settings
+            .check(user, result, |user, text, path, expected| self.compare(user, text, path, expected))
     }
 
     fn keep(&self) -> Retention {

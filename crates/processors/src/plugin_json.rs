@@ -7,7 +7,7 @@ use busyhour_program::user::UserState;
 use busyhour_sample::AssertionResult;
 
 use crate::json_extractor::{ConstantPath, cached_path, compile_constant_path, remove_old_matches};
-use crate::json_verdict::{JsonAssertionSettings, empty_response};
+use crate::json_verdict::JsonAssertionSettings;
 use crate::jsonpath::{self, Value};
 use crate::oro::{PatternText, malformed_pattern};
 use crate::refusal::Refusal;
@@ -128,8 +128,7 @@ impl PluginJsonAssertion {
     /// # Errors
     /// The path is not supported, or a regular expression may match differently than in JMeter.
     pub fn new(settings: JsonAssertionSettings) -> Result<Self, Refusal> {
-        let path = settings.path.as_literal().map(compile_constant_path).transpose()?;
-        let pattern = settings.pattern()?;
+        let (path, pattern) = settings.compile()?;
         Ok(Self { settings, path, pattern })
     }
 
@@ -187,14 +186,8 @@ impl Assertion for PluginJsonAssertion {
     }
 
     fn check(&self, user: &mut UserState, result: &SampleResult) -> AssertionResult {
-        let text = result.body_text();
-        if text.is_empty() {
-            return empty_response();
-        }
-        let path = self.settings.path.text(user).into_owned();
-        let expected = self.settings.expected.text(user).into_owned();
-        let compared = self.compare(user, &text, &path, &expected);
-        self.settings.outcome(compared, &path, &expected)
+        self.settings
+            .check(user, result, |user, text, path, expected| self.compare(user, text, path, expected))
     }
 
     fn keep(&self) -> Retention {

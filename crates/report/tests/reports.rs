@@ -4,7 +4,10 @@ use std::path::Path;
 
 use busyhour_analysis::thresholds::{Criterion, Judge, Meaning, RunMeasures};
 use busyhour_analysis::{Caveat, RunFacts, Summary};
-use busyhour_record::{MANIFEST_VERSION, Machine, Manifest, Outcome, PlanFile, PlanNote, Recorder, RecorderConfig, RequestDeadline, RunDir};
+use busyhour_record::{
+    MANIFEST_VERSION, Machine, Manifest, Outcome, PlanFile, PlanNote, Recorder, RecorderConfig,
+    RequestDeadline, RunDir,
+};
 use busyhour_report::{
     Look, Progress, RunShow, UserCounts, Written, end_of_run, html_report, prepare_dashboard, progress_line,
     statistics_json, write_dashboard, write_reports,

@@ -2,7 +2,9 @@
 
 use busyhour_analysis::arrivals::{ArrivalVerdict, Scope};
 use busyhour_arrivals::{Arrival, ArrivalProcess, Changes, RateChange};
-use busyhour_record::{MANIFEST_VERSION, Machine, Manifest, OpenFacts, Outcome, PlanFile, Recorder, RecorderConfig, RunDir};
+use busyhour_record::{
+    MANIFEST_VERSION, Machine, Manifest, OpenFacts, Outcome, PlanFile, Recorder, RecorderConfig, RunDir,
+};
 use busyhour_report::{Look, RunShow, Written, end_of_run, html_report};
 use busyhour_results::summarise;
 use busyhour_sample::{

@@ -15,6 +15,7 @@
 //! [`Summary`]: busyhour_analysis::Summary
 
 mod error;
+mod input_facts;
 mod jtl_cells;
 mod jtl_scan;
 mod law_parts;
@@ -31,8 +32,10 @@ mod run_facts;
 mod start_order;
 mod summarise;
 mod thresholds;
+mod unpack;
 
 pub use error::{ReadRunError, run_dir_hint};
+pub use input_facts::{BAD_ROWS_NAMED, InputFacts};
 pub use jtl_scan::{
     BadRow, HELD_ROWS_MAX, Log, LogError, LogFacts, LogForm, LogLabels, OutOfOrder, RowPlace,
 };
@@ -43,8 +46,8 @@ pub use read_snapshots::{RecordReading, SnapshotSource, read_snapshots, run_star
 pub use replay::Replay;
 pub use replay_run::replay_run;
 pub use results::{
-    AddUpSettings, BAD_ROWS_NAMED, InputFacts, Packing, ReadSettings, Results, ResultsEnd, ResultsError,
-    ResultsFrom, ResultsInput, SampleObserver, add_up_inputs,
+    AddUpSettings, ReadSettings, Results, ResultsEnd, ResultsError, ResultsFrom, ResultsInput,
+    SampleObserver, add_up_inputs,
 };
 pub use run_arrivals::{RunLoad, add_arrivals, judge_arrivals};
 pub use run_facts::{facts_of_inputs, facts_of_results};
@@ -52,3 +55,4 @@ pub use summarise::{
     ResultsOptions, ResultsPart, judge_results, record_reading, summarise, summarise_jtl, summarise_results,
 };
 pub use thresholds::{judge_record, run_measures};
+pub use unpack::Packing;

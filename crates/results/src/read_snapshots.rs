@@ -3,9 +3,8 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use crate::results::{
-    InputFacts, ReadSettings, Results, ResultsEnd, ResultsError, ResultsInput, Visitor, survey,
-};
+use crate::input_facts::InputFacts;
+use crate::results::{ReadSettings, Results, ResultsEnd, ResultsError, ResultsInput, Visitor, survey};
 use busyhour_sample::ArrivalRecord;
 use busyhour_sample::LabelRows;
 use busyhour_sample::RecentStarts;

@@ -1,6 +1,6 @@
 //! The totals of a run that was read from its record.
 
-use crate::results::InputFacts;
+use crate::input_facts::InputFacts;
 use busyhour_record::SamplesEnd;
 use busyhour_sample::RunNames;
 use busyhour_sample::RunTotals;

@@ -13,23 +13,20 @@
 
 mod any_order;
 mod columns;
-mod facts;
 mod input;
 mod merged_groups;
 mod run;
 mod settings;
 mod source;
-mod unpack;
 mod visitor;
 mod xml;
 
 pub(crate) use any_order::survey;
 pub use any_order::{SampleObserver, add_up_inputs};
-pub use facts::{BAD_ROWS_NAMED, InputFacts};
 pub use input::{ResultsError, ResultsFrom, ResultsInput};
 pub use settings::{AddUpSettings, ReadSettings};
-pub use unpack::Packing;
 
+use crate::input_facts::InputFacts;
 use crate::replay::Replay;
 use busyhour_record::SamplesEnd;
 use busyhour_sample::Aggregator;

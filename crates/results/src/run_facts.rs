@@ -2,9 +2,9 @@
 
 use busyhour_analysis::{InputSummary, RunFacts};
 
+use crate::input_facts::InputFacts;
 use crate::jtl_scan::LogForm;
 use crate::replay::Replay;
-use crate::results::InputFacts;
 
 /// The facts of results that were read from one or several files.
 #[must_use]

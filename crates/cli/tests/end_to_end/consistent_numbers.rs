@@ -11,7 +11,10 @@ use busyhour_analysis::comparison::{Comparison, ComparisonSettings, Measure};
 use busyhour_analysis::{Caveat, Summary};
 use busyhour_live::LiveRun;
 use busyhour_queueing::fit::{CapacityFit, CapacityModel, FitSettings, LoadPoint};
-use busyhour_record::{MANIFEST_VERSION, Machine, Manifest, Outcome, PlanFile, Recorder, RecorderConfig, ResultFileConfig, RunDir, SampleFilter, SaveConfig};
+use busyhour_record::{
+    MANIFEST_VERSION, Machine, Manifest, Outcome, PlanFile, Recorder, RecorderConfig, ResultFileConfig,
+    RunDir, SampleFilter, SaveConfig,
+};
 use busyhour_report::numbers::{duration, ms, percent, rate, thousands};
 use busyhour_report::{Look, RunShow, Written, capacity_html, comparison_html, end_of_run, html_report};
 use busyhour_results::{ResultsInput, read_snapshots};

@@ -1,8 +1,8 @@
 //! Reads samples from a run directory's record.
 
-use super::unpack::Bytes;
 use super::visitor::Visitor;
 use crate::jtl_scan::LogError;
+use crate::unpack::Bytes;
 use busyhour_record::SamplesReader;
 use busyhour_sample::Labels;
 use busyhour_sample::RunNames;

@@ -4,14 +4,14 @@ use std::fs::File;
 use std::io::{BufReader, Cursor, Read as _};
 
 use super::columns::{RowResult, RowSamples, SampleColumns};
-use super::facts::InputFacts;
 use super::input::{ResultsFrom, ResultsInput};
 use super::run::RunSamples;
 use super::settings::ReadSettings;
-use super::unpack::{Bytes, ReadBytes, unpacked};
 use super::visitor::Visitor;
 use super::xml::{Step, XmlSamples};
+use crate::input_facts::InputFacts;
 use crate::jtl_scan::{Columns, CsvRows, HEAD_MAX, LogError, LogForm};
+use crate::unpack::{Bytes, ReadBytes, unpacked};
 use busyhour_sample::Labels;
 use busyhour_sample::RunNames;
 use busyhour_sample::UserCounts;

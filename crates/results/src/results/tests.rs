@@ -5,6 +5,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::LogError;
+use crate::unpack::Packing;
 use busyhour_record::{Recorder, RecorderConfig, RunDir, SaveConfig};
 use busyhour_sample::{ActiveUsers, SampleTimes};
 use busyhour_sample::{RunTotals, SampleFlags};

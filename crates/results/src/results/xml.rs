@@ -13,9 +13,9 @@ use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
 use rustc_hash::FxHashMap;
 
-use super::unpack::LineCounted;
 use crate::jtl_cells::{Groups, TRANSACTION};
 use crate::jtl_scan::{BadRow, LogError, RowPlace, cells};
+use crate::unpack::LineCounted;
 use busyhour_sample::Labels;
 use busyhour_sample::{ActiveUsers, DataType, Nanos, Sample, SampleFlags, SampleTimes};
 

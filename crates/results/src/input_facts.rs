@@ -3,7 +3,7 @@
 use crate::jtl_scan::{BadRow, LogError, LogForm};
 use busyhour_sample::Nanos;
 
-use super::unpack::Packing;
+use crate::unpack::Packing;
 
 /// Number of invalid rows that are reported individually.
 pub const BAD_ROWS_NAMED: usize = 3;
@@ -31,7 +31,7 @@ pub struct InputFacts {
 }
 
 impl InputFacts {
-    pub(super) fn new(name: String, form: LogForm, packing: Option<Packing>) -> InputFacts {
+    pub(crate) fn new(name: String, form: LogForm, packing: Option<Packing>) -> InputFacts {
         InputFacts {
             name,
             form,
@@ -46,7 +46,7 @@ impl InputFacts {
 
     /// Counts samples, the last of which ended at `end`.
     #[inline]
-    pub(super) fn add(&mut self, samples: u64, end: Nanos) {
+    pub(crate) fn add(&mut self, samples: u64, end: Nanos) {
         self.samples += samples;
         if samples > 0 {
             let (first, last) = self.ends.unwrap_or((end, end));
@@ -54,7 +54,7 @@ impl InputFacts {
         }
     }
 
-    pub(super) fn add_bad_row(&mut self, row: BadRow) {
+    pub(crate) fn add_bad_row(&mut self, row: BadRow) {
         self.bad_rows += 1;
         if self.first_bad.len() < BAD_ROWS_NAMED {
             self.first_bad.push(row);
@@ -62,7 +62,7 @@ impl InputFacts {
     }
 
     /// Returns an error if the input has rows but no valid one.
-    pub(super) fn check(mut self) -> Result<InputFacts, (String, LogError)> {
+    pub(crate) fn check(mut self) -> Result<InputFacts, (String, LogError)> {
         if self.samples == 0 && !self.first_bad.is_empty() {
             let first = self.first_bad.swap_remove(0);
             return Err((self.name, LogError::BadRows { bad: self.bad_rows, rows: 0, first }));

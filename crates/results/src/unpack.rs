@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 use std::rc::Rc;
 
 /// The bytes of a file or stream.
-pub(super) type Bytes = Box<dyn Read>;
+pub(crate) type Bytes = Box<dyn Read>;
 
 /// The compression of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl std::fmt::Display for Packing {
 }
 
 /// Number of bytes of a file read so far, before decompression; progress is reported in these.
-pub(super) type ReadBytes = Rc<Cell<u64>>;
+pub(crate) type ReadBytes = Rc<Cell<u64>>;
 
 struct Counted {
     input: Bytes,
@@ -42,7 +42,7 @@ impl Read for Counted {
 }
 
 /// The bytes of `input`, decompressed if necessary.
-pub(super) fn unpacked(input: Bytes) -> io::Result<(Bytes, Option<Packing>, ReadBytes)> {
+pub(crate) fn unpacked(input: Bytes) -> io::Result<(Bytes, Option<Packing>, ReadBytes)> {
     let read = ReadBytes::default();
     let mut input = Counted { input, read: Rc::clone(&read) };
     let mut head = Vec::with_capacity(4);
@@ -75,7 +75,7 @@ impl<R: Read> Read for UntilCut<R> {
 }
 
 /// Counts the lines that are read, and limits how much is read at a time.
-pub(super) struct LineCounted<R> {
+pub(crate) struct LineCounted<R> {
     input: R,
     lines: Rc<Cell<u64>>,
     /// Bytes that may be read before [`LineCounted::allow`] is called again.
@@ -84,13 +84,13 @@ pub(super) struct LineCounted<R> {
 
 impl<R> LineCounted<R> {
     /// The reader, and the number of line feeds that it has read.
-    pub(super) fn new(input: R) -> (LineCounted<R>, Rc<Cell<u64>>) {
+    pub(crate) fn new(input: R) -> (LineCounted<R>, Rc<Cell<u64>>) {
         let lines = Rc::new(Cell::new(0));
         (LineCounted { input, lines: Rc::clone(&lines), allowed: u64::MAX }, lines)
     }
 
     /// Lets at most about `bytes` be read until the next call; then reading fails with [`io::ErrorKind::FileTooLarge`].
-    pub(super) const fn allow(&mut self, bytes: u64) {
+    pub(crate) const fn allow(&mut self, bytes: u64) {
         self.allowed = bytes;
     }
 }
