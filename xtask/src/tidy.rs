@@ -8,6 +8,7 @@ mod imports;
 pub mod layers;
 mod licences;
 mod metadata;
+mod pages;
 mod source_rules;
 mod text;
 mod tree;
@@ -48,6 +49,7 @@ pub fn run(options: &Options) -> Result<()> {
     findings.extend(layers::check_drawing(map));
     findings.extend(dependencies::check(&packages));
     findings.extend(differences::check(&files));
+    findings.extend(pages::check(&files));
     findings.extend(source_rules::check(&files));
     findings.extend(circles::check(&files)?);
     findings.extend(tree::check(&files, &tree::private_directories(&root)));
