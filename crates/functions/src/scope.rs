@@ -7,11 +7,11 @@ use std::sync::atomic::Ordering;
 use busyhour_java::format::{DateFormat, Defaults, Moment};
 use busyhour_program::result::SampleResult;
 use busyhour_program::run::{self, ScriptIssue, Stream};
-use busyhour_program::url_client::{UrlRequest, UrlResponse};
 use busyhour_program::user::{LogicalAction, Thrown, UserState};
 use busyhour_program::variables::{ObjectValue, Value as Variable};
 use busyhour_record::Nanos;
-use busyhour_script::{Level, RequestFacts, SampleFacts, Scope, StopRequest, UserCounts, Value, Verdict};
+use busyhour_request::{RequestAccess, UrlRequest, UrlResponse};
+use busyhour_script::{Level, SampleFacts, Scope, StopRequest, UserCounts, Value, Verdict};
 use jiff::tz::TimeZone;
 use rand::RngCore as _;
 
@@ -25,6 +25,8 @@ use busyhour_program::ElementError;
 pub struct UserScope<'a> {
     pub(crate) user: &'a mut UserState,
     facts: Facts,
+    /// The open sampler. Like the result, it is moved out of the user while the script runs.
+    sampler: Option<Box<dyn Any>>,
     /// In a sampler's script: the result of the previous sample.
     previous: Option<Facts>,
     verdict: Option<Verdict>,
@@ -44,7 +46,8 @@ impl<'a> UserScope<'a> {
     /// [`render_text`](crate::render_text).
     pub fn new(user: &'a mut UserState, render_text: RenderText) -> Self {
         let facts = Facts::take_from(user);
-        Self { user, facts, previous: None, verdict: None, render_text, unsupported: Vec::new() }
+        let sampler = user.request.take();
+        Self { user, facts, sampler, previous: None, verdict: None, render_text, unsupported: Vec::new() }
     }
 
     /// The scope of a sampler's script. The script fills the user's result; `previous` is the result of the previous
@@ -90,6 +93,12 @@ impl<'a> UserScope<'a> {
         }
     }
 
+    /// Moves the result and the open sampler back to the user, or out of it again.
+    fn swap_user_parts(&mut self) {
+        std::mem::swap(&mut self.user.result, &mut self.facts.result);
+        std::mem::swap(&mut self.user.request, &mut self.sampler);
+    }
+
     /// The verdict of an assertion's script.
     #[must_use]
     pub fn take_verdict(&mut self) -> Verdict {
@@ -99,7 +108,7 @@ impl<'a> UserScope<'a> {
 
 impl Drop for UserScope<'_> {
     fn drop(&mut self) {
-        std::mem::swap(&mut self.user.result, &mut self.facts.result);
+        self.swap_user_parts();
     }
 }
 
@@ -190,11 +199,11 @@ impl Scope for UserScope<'_> {
     }
 
     fn evaluate_text(&mut self, text: &str) -> String {
-        // Functions read the result from the user, so move it back while they run.
-        std::mem::swap(&mut self.user.result, &mut self.facts.result);
+        // Functions read the result from the user, and scripts in the text the sampler.
+        self.swap_user_parts();
         let mut value = String::new();
         (self.render_text)(text, self.user, &mut value);
-        std::mem::swap(&mut self.user.result, &mut self.facts.result);
+        self.swap_user_parts();
         value
     }
 
@@ -238,8 +247,8 @@ impl Scope for UserScope<'_> {
         self.user.run.properties.get(PLAN_NAME_PROPERTY).unwrap_or_default()
     }
 
-    fn request(&mut self) -> Option<&mut dyn RequestFacts> {
-        if self.user.request.is_some() { Some(self) } else { None }
+    fn request(&mut self) -> Option<Box<dyn RequestAccess + '_>> {
+        busyhour_request::access(self.sampler.as_deref_mut()?, self.user)
     }
 
     fn users(&self) -> UserCounts {
@@ -263,7 +272,7 @@ impl Scope for UserScope<'_> {
     }
 
     fn exchange(&mut self, request: UrlRequest) -> Result<UrlResponse, Thrown> {
-        let Some(client) = self.user.run.url_client() else {
+        let Some(client) = busyhour_request::url_client(&self.user.run) else {
             let message = "a connection before the test starts is not supported".to_owned();
             return Err(Thrown { class: "java.lang.UnsupportedOperationException", message });
         };

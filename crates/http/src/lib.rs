@@ -14,6 +14,7 @@ mod connection;
 pub mod cookies;
 mod dates;
 mod decode;
+mod detail;
 mod dial;
 mod digest;
 mod direct;

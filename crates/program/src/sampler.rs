@@ -15,7 +15,7 @@ use crate::user::{LogicalAction, UserState};
 
 /// A protocol (or several behind an enum): sends one request and fills in `user.result`.
 pub trait Protocol: Sized + Send + Sync + 'static {
-    /// What a user retains between requests: connections, cookies, caches.
+    /// What a user retains between requests, such as connections, cookies and caches.
     type Session;
 
     /// The session of a user that is about to start.

@@ -1,14 +1,14 @@
 //! The environment of a script: what it may read and change of the virtual user that runs it.
 
 use busyhour_program::ElementError;
-use busyhour_program::url_client::{UrlRequest, UrlResponse};
 use busyhour_program::user::Thrown;
+use busyhour_request::{RequestAccess, UrlRequest, UrlResponse};
 use std::any::Any;
 use std::rc::Rc;
 
 use jiff::tz::TimeZone;
 
-use crate::{RequestFacts, ScriptResult, Value};
+use crate::{ScriptResult, Value};
 
 /// Severity of a line that a script writes to the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -135,7 +135,7 @@ pub trait Scope {
         String::new()
     }
     /// The current sampler, if it sends requests that scripts may change.
-    fn request(&mut self) -> Option<&mut dyn RequestFacts> {
+    fn request(&mut self) -> Option<Box<dyn RequestAccess + '_>> {
         None
     }
     /// Numbers of virtual users.

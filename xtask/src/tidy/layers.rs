@@ -29,16 +29,17 @@ const LAYERS: &[CrateRule] = &[
     CrateRule { name: "plan", may_use: &["diagnostic"], tests_may_use: &["limits"] },
     crate_rule("program", &["diagnostic", "record", "arrivals", "limits", "slices"]),
     crate_rule("engine", &["program", "record", "arrivals", "limits", "slices"]),
+    crate_rule("request", &["program"]),
     crate_rule("oro", &["limits", "slices"]),
     crate_rule("xml", &["diagnostic", "limits", "slices"]),
-    crate_rule("script", &["java", "jsonpath", "limits", "program", "oro", "xml", "slices"]),
+    crate_rule("script", &["java", "jsonpath", "limits", "program", "request", "oro", "xml", "slices"]),
     crate_rule("analysis", &["record", "stats", "arrivals"]),
     crate_rule("queueing", &["diagnostic", "stats"]),
     crate_rule("simulation", &["queueing", "stats"]),
     // Layer 2: adapters, and the compiler that uses them for plans.
     crate_rule(
         "functions",
-        &["java", "program", "script", "oro", "xml", "record", "limits", "slices", "diagnostic"],
+        &["java", "program", "request", "script", "oro", "xml", "record", "limits", "slices", "diagnostic"],
     ),
     crate_rule(
         "processors",
@@ -56,7 +57,7 @@ const LAYERS: &[CrateRule] = &[
             "diagnostic",
         ],
     ),
-    crate_rule("http", &["program", "limits", "slices", "oro", "record", "diagnostic"]),
+    crate_rule("http", &["program", "request", "limits", "slices", "oro", "record", "diagnostic"]),
     crate_rule("samplers", &["java", "program", "http", "limits", "record", "diagnostic"]),
     crate_rule(
         "websocket",
@@ -75,6 +76,7 @@ const LAYERS: &[CrateRule] = &[
             "http",
             "samplers",
             "websocket",
+            "request",
             "script",
             "record",
             "limits",

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use busyhour_java::format::{DateFormat, Defaults, Moment};
 use busyhour_program::ElementError;
-use busyhour_program::url_client::{UrlRequest, UrlResponse};
 use busyhour_program::user::Thrown;
+use busyhour_request::{UrlRequest, UrlResponse};
 use busyhour_script::{Level, SampleFacts, Scope, Value};
 use jiff::tz::TimeZone;
 

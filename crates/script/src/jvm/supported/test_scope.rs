@@ -4,7 +4,7 @@ use busyhour_program::ElementError;
 use jiff::tz::TimeZone;
 
 use crate::{
-    Level, RequestArgument, RequestCookie, RequestFacts, RequestFile, RequestFlag, RequestText,
+    Level, RequestAccess, RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText,
     SAMPLE_CHANGES, SAMPLE_FACTS, SUB_RESULT_GETTERS, SampleFacts, Scope, Value, Verdict,
 };
 
@@ -12,7 +12,6 @@ use crate::{
 #[derive(Default)]
 pub struct TestScope {
     sample: Sample,
-    request: Request,
     verdict: Verdict,
 }
 
@@ -80,10 +79,9 @@ impl SampleFacts for Sample {
     }
 }
 
-#[derive(Default)]
 struct Request;
 
-impl RequestFacts for Request {
+impl RequestAccess for Request {
     fn text(&mut self, _: RequestText) -> String {
         String::new()
     }
@@ -150,8 +148,8 @@ impl Scope for TestScope {
     fn sample_mut(&mut self) -> Option<&mut dyn SampleFacts> {
         Some(&mut self.sample)
     }
-    fn request(&mut self) -> Option<&mut dyn RequestFacts> {
-        Some(&mut self.request)
+    fn request(&mut self) -> Option<Box<dyn RequestAccess + '_>> {
+        Some(Box::new(Request))
     }
     fn verdict(&mut self) -> Option<&mut Verdict> {
         Some(&mut self.verdict)
