@@ -32,8 +32,9 @@ pub use busyhour_request::{
     RequestAccess, RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText,
 };
 pub use scope::{
-    AssertionFacts, Level, SAMPLE_CHANGES, SAMPLE_FACTS, SUB_RESULT_GETTERS, SampleFacts, Scope, StopRequest,
-    UserCounts, Verdict,
+    AssertionFacts, Level, SAMPLE_CHANGES, SAMPLE_FACTS, SUB_RESULT_GETTERS, SampleChanges, SampleFacts,
+    Scope, ScriptClock, ScriptOutput, ScriptPlan, ScriptProperties, ScriptRequests, ScriptSamples,
+    ScriptThread, ScriptVariables, StopRequest, UserCounts, Verdict,
 };
 pub use unbound::refuse_unbound;
 pub use value::Value;
