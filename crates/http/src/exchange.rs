@@ -357,7 +357,7 @@ fn record_cookie(
                 user.variables.set(&format!("{prefix}{name}"), &value);
             }
         }
-        Err(why) => user.log(Level::Info, &why),
+        Err(why) => user.log(Level::Info, why.message()),
     }
 }
 

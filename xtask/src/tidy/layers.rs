@@ -31,7 +31,7 @@ const LAYERS: &[CrateRule] = &[
     crate_rule("engine", &["program", "record", "arrivals", "limits", "slices"]),
     crate_rule("request", &["program"]),
     crate_rule("oro", &["limits", "slices"]),
-    crate_rule("xml", &["diagnostic", "limits", "slices"]),
+    crate_rule("xml", &["limits", "slices"]),
     crate_rule("script", &["java", "jsonpath", "limits", "program", "request", "oro", "xml", "slices"]),
     crate_rule("analysis", &["record", "stats", "arrivals"]),
     crate_rule("queueing", &["diagnostic", "stats"]),
