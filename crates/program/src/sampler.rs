@@ -36,8 +36,8 @@ use crate::user::{LogicalAction, UserState};
 ///
 /// # Threads
 ///
-/// A user never leaves the thread of its core, and neither does its session, which need not be `Send`. The sampler itself is shared by the users
-/// of all cores. [`sample`](Self::sample) may wait with `.await`, and other users of the core run meanwhile; no method may
+/// A user never leaves the thread of its core, and neither does its session, which need not be `Send`. The sampler itself is
+/// shared by the users of all cores. [`sample`](Self::sample) may wait with `.await`, and other users of the core run meanwhile; no method may
 /// block the thread, and no borrow of a thread-local may be held across an `.await`.
 ///
 /// # What may be kept

@@ -14,8 +14,8 @@ use crate::variables::Slot;
 ///
 /// # Order of calls
 /// [`depends_on_properties_only`](Self::depends_on_properties_only) is called while the plan is compiled.
-/// [`evaluate`](Self::evaluate) is called each time a text with the call is rendered: in the order of the calls in the text, and in the order
-/// in which the element renders its texts. It is also called once for texts that are evaluated before the run, with a user that has
+/// [`evaluate`](Self::evaluate) is called each time a text with the call is rendered: in the order of the calls in the text, and
+/// in the order in which the element renders its texts. It is also called once for texts that are evaluated before the run, with a user that has
 /// no core.
 ///
 /// # Threads
