@@ -9,6 +9,6 @@ busyhour_diagnostic::message_error! {
 
 impl From<NotationError> for CommandError {
     fn from(error: NotationError) -> Self {
-        String::from(error).into()
+        error.to_string().into()
     }
 }

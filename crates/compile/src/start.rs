@@ -85,7 +85,7 @@ pub fn start(
     let backends = compiled.outputs.backends.iter().map(|backend| backend.at_start(&mut user)).collect();
     let names = run_names(&mut compiled, &groups);
     let shared = run(groups, properties);
-    shared.set_url_client(Arc::new(UrlConnections::new(Arc::clone(&compiled.http))));
+    busyhour_request::set_url_client(&shared, Arc::new(UrlConnections::new(Arc::clone(&compiled.http))));
     Started {
         program: Arc::new(Program {
             groups: compiled.groups,

@@ -19,11 +19,3 @@ impl DataSet {
     /// 100 venues × 100 events, that is 10,000 shows: the data of the published measurements.
     pub const FULL: Self = Self { venues: 100, events: 100 };
 }
-
-const URL: &str = "http://127.0.0.1:8080/ticket-monster/resources/img/splash-ticketmonster.png";
-const WORDS: &str = "yada yada yada yada yada";
-const SECTION_SIDE: i64 = 100;
-const VENUE_CAPACITY: i64 = 10_000;
-const PRICE: f64 = 200.0;
-const DATE_MS: i64 = 1_605_247_200_000;
-const SEATS: i64 = 2;

@@ -57,18 +57,68 @@ pub use transport::{HttpPost, Sender, TcpText, UdpText, WriteText};
 
 use busyhour_sample::Snapshot;
 
-/// Takes the seconds of a run in their order.
+/// Writes or sends the seconds of a run.
+///
+/// # Order of calls
+/// [`second`](Self::second) for each second of the run in increasing order, then [`finish`](Self::finish) once. Seconds are missing if the
+/// exporter was too slow during a run; nothing is called twice, and nothing follows `finish`. If the run ends
+/// before it starts, no method is called.
+///
+/// # Threads
+/// During a run each exporter has a separate thread, which makes all calls, so that a call may block: neither the run nor
+/// other exporters wait for it. Seconds that arrive meanwhile are stored up to a limit, then lost. From a record, the calls are
+/// made by the thread that reads it.
+///
+/// # What may be kept
+/// A snapshot is borrowed for the call and contains the times of a whole second. An exporter keeps totals or a batch of encoded
+/// values, not snapshots.
+///
+/// # Errors
+/// An error of [`second`](Self::second) is counted and does not end the export: the next second is passed as usual, so that a database
+/// that comes back receives later seconds. The exporter decides whether it repeats what failed. The first error is reported at
+/// the end of the run. [`finish`](Self::finish) is called after errors, too.
+///
+/// # Example
+/// An exporter that writes the requests of each second:
+///
+/// ```
+/// use std::io::Write;
+///
+/// use busyhour_export::{ExportError, Exporter};
+/// use busyhour_sample::Snapshot;
+///
+/// struct Requests<W> {
+///     out: W,
+/// }
+///
+/// impl<W: Write> Exporter for Requests<W> {
+///     fn second(&mut self, snapshot: &Snapshot) -> Result<(), ExportError> {
+///         let failed = |source| ExportError::Io { target: "the list".to_owned(), source };
+///         writeln!(self.out, "{} {}", snapshot.second, snapshot.total().samples).map_err(failed)
+///     }
+///
+///     fn finish(&mut self) -> Result<(), ExportError> {
+///         self.out.flush().map_err(|source| ExportError::Io { target: "the list".to_owned(), source })
+///     }
+/// }
+///
+/// let mut exporter = Requests { out: Vec::new() };
+/// exporter.second(&Snapshot { second: 7, ..Snapshot::default() })?;
+/// exporter.finish()?;
+/// assert_eq!(exporter.out, b"7 0\n");
+/// # Ok::<(), ExportError>(())
+/// ```
 pub trait Exporter {
-    /// Takes a second.
+    /// Writes or sends a second.
     ///
     /// # Errors
     /// A second could not be written or sent. The exporter can continue with the next one.
     fn second(&mut self, snapshot: &Snapshot) -> Result<(), ExportError>;
 
-    /// The run is over.
+    /// Writes or sends the rest at the end of the run.
     ///
     /// # Errors
-    /// What was left could not be written or sent.
+    /// The rest could not be written or sent.
     fn finish(&mut self) -> Result<(), ExportError> {
         Ok(())
     }

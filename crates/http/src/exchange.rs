@@ -10,6 +10,7 @@ use busyhour_sample::HttpDetail;
 
 use crate::auth::{AuthReply, UsedScheme};
 use crate::cache::WhenFresh;
+use crate::detail;
 use crate::failure::Failure;
 use crate::file_page;
 use crate::limits::AUTHENTICATION_ROUNDS_MAX;
@@ -72,6 +73,9 @@ pub(crate) struct Step<'s> {
     own_headers: usize,
 }
 
+/// JMeter's HTTP sampler stores its user token, the thread's name, in this internal variable when it has a response.
+const TOKEN_VARIABLE: &str = "__jmeter.U_T__";
+
 /// The action after an exchange.
 pub(crate) enum Next {
     /// Repeat the request.
@@ -100,13 +104,14 @@ pub(crate) fn prepare<'s>(
         let jar = session.jar(manager, user);
         jar.write(origin, &request.url[at..], now_ms, &mut request.cookies);
     }
-    if keep.http {
-        user.result.http = Some(Box::new(HttpDetail {
+    if keep.protocol_detail {
+        let own = HttpDetail {
             method: Some(request.method.clone()),
             cookies: recorded_cookies(request),
             query_string: latin(&request.body).into_owned(),
             redirect_location: None,
-        }));
+        };
+        detail::set(&mut user.result, own);
     }
     let manager = sampler.auth.as_ref().filter(|_| !request.has_authorization);
     request.authorization = manager.and_then(|manager| manager.header(user, &request.url));
@@ -208,7 +213,7 @@ pub(crate) fn settle(
     let (head, sampler) = (&mut step.head, step.transport.sampler);
     let result = &mut user.result;
     result.success = (200..400).contains(&head.status);
-    user.http_answered = true;
+    user.token_variable = Some(TOKEN_VARIABLE);
     let result = &mut user.result;
     if step.transport.keep.body {
         store_md5(result, head.md5.take());
@@ -333,9 +338,9 @@ fn redirect(user: &mut UserState, request: &WireRequest, step: &mut Step<'_>, re
     let (head, transport) = (&mut step.head, &step.transport);
     if matches!(head.status, 301..=303 | 307 | 308)
         && (head.status != 307 || matches!(request.method.as_str(), "GET" | "HEAD"))
-        && let Some(http) = &mut user.result.http
+        && let Some(own) = detail::of(&mut user.result)
     {
-        http.redirect_location.clone_from(&head.location);
+        own.redirect_location.clone_from(&head.location);
     }
     if !redirects || (transport.sampler.redirects == Redirects::None && head.location.is_some()) {
         return Next::Done(None);
@@ -405,7 +410,7 @@ fn record_cookie(
                 user.variables.set(&format!("{prefix}{name}"), &value);
             }
         }
-        Err(why) => user.log(Level::Info, &why),
+        Err(why) => user.log(Level::Info, why.message()),
     }
 }
 

@@ -15,6 +15,7 @@ pub mod cookies;
 mod dates;
 mod decode;
 mod der;
+mod detail;
 mod dial;
 mod digest;
 mod direct;

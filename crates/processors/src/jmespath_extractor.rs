@@ -220,7 +220,7 @@ impl JmesAssertion {
         if let Some(pattern) = &self.pattern {
             let resolved = pattern.get(user);
             let pattern = resolved.pattern().map_err(|error| malformed_pattern(resolved.source(), error))?;
-            return pattern.matches(&text).map_err(|error| error.to_string().into());
+            return pattern.matches(&text).map_err(ElementError::caused_by);
         }
         Ok(text == expected || read(expected)? == found)
     }

@@ -46,7 +46,7 @@ impl JsonAssertion {
         path_text: &str,
         expected: &str,
     ) -> Result<(), ElementError> {
-        let document = jsonpath::read(text).map_err(|error| error.to_string())?;
+        let document = jsonpath::read(text).map_err(ElementError::caused_by)?;
         let cached;
         let path = match &self.path {
             Some(path) => path,
@@ -55,8 +55,8 @@ impl JsonAssertion {
                 cached.as_ref()
             }
         };
-        let path = path.as_ref().map_err(ToString::to_string)?;
-        let value = path.find(&document).map_err(|error| error.to_string())?;
+        let path = path.as_ref().map_err(|error| ElementError::caused_by(error.clone()))?;
+        let value = path.find(&document).map_err(ElementError::caused_by)?;
         if !self.settings.validate {
             let is_empty = matches!(value.as_ref(), Value::Array(items) if items.is_empty());
             if is_empty && !path.is_definite() {
@@ -108,7 +108,7 @@ fn equals(
     match pattern {
         Some(resolved) => {
             let pattern = resolved.pattern().map_err(|error| malformed_pattern(resolved.source(), error))?;
-            pattern.matches(&value.asserted()).map_err(|error| error.to_string().into())
+            pattern.matches(&value.asserted()).map_err(ElementError::caused_by)
         }
         // An expected text that is not JSON counts as null, as in json-smart.
         None => Ok(jsonpath::read(expected).unwrap_or(Value::Null) == *value),

@@ -37,9 +37,9 @@ fn find_value(text: &str, path: &ConstantPath) -> Result<Value, ElementError> {
     if text.is_empty() {
         return Err("json string can not be null or empty".into());
     }
-    let path = path.as_ref().map_err(ToString::to_string)?;
-    let document = jsonpath::read(text).map_err(|error| error.to_string())?;
-    path.find(&document).map(std::borrow::Cow::into_owned).map_err(|error| error.to_string().into())
+    let path = path.as_ref().map_err(|error| ElementError::caused_by(error.clone()))?;
+    let document = jsonpath::read(text).map_err(ElementError::caused_by)?;
+    path.find(&document).map(std::borrow::Cow::into_owned).map_err(ElementError::caused_by)
 }
 
 /// The text of a value that the plugin stores and compares.
@@ -137,7 +137,7 @@ impl PluginJsonAssertion {
         let Some(pattern) = &self.pattern else { return Ok(text == expected) };
         let resolved = pattern.get(user);
         let pattern = resolved.pattern().map_err(|error| malformed_pattern(resolved.source(), error))?;
-        pattern.matches(&text).map_err(|error| error.to_string().into())
+        pattern.matches(&text).map_err(ElementError::caused_by)
     }
 
     fn compare(

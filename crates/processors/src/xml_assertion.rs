@@ -36,10 +36,10 @@ impl Assertion for XmlAssertion {
         }
         match xml::read(&text, ReadOptions { no_doctype: true, ..ReadOptions::default() }) {
             Ok(_) => AssertionResult::default(),
-            Err(message) => AssertionResult {
+            Err(why) => AssertionResult {
                 failure: true,
                 error: true,
-                message: message.into(),
+                message: why.to_string(),
                 ..AssertionResult::default()
             },
         }

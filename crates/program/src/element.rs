@@ -29,7 +29,7 @@ pub trait Processor: Send + Sync + fmt::Debug {
         Retention::default()
     }
 
-    /// Whether it may access the current sampler or its cookies, see [`UserState::request`].
+    /// Whether it may access the current sampler or the session, see [`UserState::request`].
     fn opens_request(&self) -> bool {
         false
     }

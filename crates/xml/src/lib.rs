@@ -55,27 +55,17 @@ pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
 /// # Errors
 /// The document is not well-formed (the error is the message of Java's parser) or exceeds a limit.
 pub fn read(text: &str, options: ReadOptions) -> Result<XmlDocument<'_>, XmlError> {
-    away(text.len(), || parse_document(text, options)).map_err(|failure| match failure {
-        ReadFailure::NotWellFormed(message) => message.into(),
-        ReadFailure::TooDeep => {
-            exceeded(Limit::XmlDepth);
-            format!("the document nests elements deeper than {DEPTH_MAX}").into()
-        }
-        ReadFailure::TooManyAttributes(message) => {
-            exceeded(Limit::XmlAttributes);
-            message.into()
-        }
-    })
+    let document = away(text.len(), || parse_document(text, options));
+    // Counted here, because `away` may run the closure on another thread, which has its own counts.
+    match &document {
+        Err(XmlError::TooDeep(_)) => exceeded(Limit::XmlDepth),
+        Err(XmlError::TooManyAttributes(_)) => exceeded(Limit::XmlAttributes),
+        Err(_) | Ok(_) => {}
+    }
+    document
 }
 
-/// Why a document cannot be parsed.
-enum ReadFailure {
-    TooDeep,
-    TooManyAttributes(String),
-    NotWellFormed(String),
-}
-
-fn parse_document(text: &str, options: ReadOptions) -> Result<XmlDocument<'_>, ReadFailure> {
+fn parse_document(text: &str, options: ReadOptions) -> Result<XmlDocument<'_>, XmlError> {
     let parser = Parser::with_namespace_aware(options.namespaces)
         .with_forbid_dtd(options.no_doctype)
         .with_max_depth(DEPTH_MAX);
@@ -83,16 +73,15 @@ fn parse_document(text: &str, options: ReadOptions) -> Result<XmlDocument<'_>, R
         let message = error.to_string();
         // The library has no error kind for its limits; only the message identifies them.
         if message.contains("maximum depth") {
-            return ReadFailure::TooDeep;
+            return XmlError::TooDeep(DEPTH_MAX);
         }
         if message.contains("exceed the limit of") || message.contains("exceeds the limit of") {
-            return ReadFailure::TooManyAttributes(without_position(&message));
+            return XmlError::TooManyAttributes(without_position(&message));
         }
-        ReadFailure::NotWellFormed(
-            xerces_message(text, options).unwrap_or_else(|| without_position(&message)),
-        )
+        let message = xerces_message(text, options).unwrap_or_else(|| without_position(&message));
+        XmlError::NotWellFormed { message, source: Some(error) }
     })?;
-    defaults::add(&mut tree, text).map_err(ReadFailure::TooManyAttributes)?;
+    defaults::add(&mut tree, text).map_err(XmlError::TooManyAttributes)?;
     if !options.namespaces {
         split_prefixed_names(&mut tree);
     }

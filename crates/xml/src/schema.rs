@@ -34,9 +34,7 @@ fn within_budget<T>(work: impl FnOnce() -> T) -> Result<T, XmlError> {
     budget::set(u64::MAX);
     if is_used_up {
         exceeded(Limit::SchemaSteps);
-        return Err(
-            format!("the XML Schema takes more than {STEPS_MAX} steps or is nested too deeply").into()
-        );
+        return Err(XmlError::SchemaSteps(STEPS_MAX));
     }
     Ok(result)
 }
@@ -58,17 +56,17 @@ impl Schema {
     /// # Errors
     /// The text, or a schema that it includes, is not a valid schema.
     pub fn read(text: &str, base: &Path) -> Result<Self, XmlError> {
-        let document = uppsala::parse(text).map_err(|error| error.to_string())?;
+        let document = uppsala::parse(text).map_err(XmlError::Schema)?;
         let root = document.document_element().and_then(|root| document.element(root));
         let is_schema = root.is_some_and(|root| {
             root.name.local_name == "schema"
                 && root.name.namespace_uri.as_deref() == Some("http://www.w3.org/2001/XMLSchema")
         });
         if !is_schema {
-            return Err("its root element is not the <schema> of XML Schema".into());
+            return Err(XmlError::NotASchema);
         }
         let validator = within_budget(|| XsdValidator::from_schema_with_base_path(&document, Some(base)))?
-            .map_err(|error| error.to_string())?;
+            .map_err(XmlError::Schema)?;
         Ok(Self { validator })
     }
 
@@ -89,18 +87,18 @@ impl Schema {
             // The library has no error kind for its limit; only the message identifies it.
             Err(error) if error.to_string().contains("maximum depth") => {
                 exceeded(Limit::XmlDepth);
-                return Err(
-                    format!("fatal: the document nests elements deeper than {DEFAULT_MAX_DEPTH}").into()
-                );
+                return Err(XmlError::NotValidated(Box::new(XmlError::TooDeep(DEFAULT_MAX_DEPTH))));
             }
             Err(error) => {
                 let message =
                     xerces_message(text, ReadOptions { namespaces: true, ..ReadOptions::default() });
-                return Err(format!("fatal: {}", message.unwrap_or_else(|| error.to_string())).into());
+                let message = message.unwrap_or_else(|| error.to_string());
+                let error = XmlError::NotWellFormed { message, source: Some(error) };
+                return Err(XmlError::NotValidated(Box::new(error)));
             }
         };
         let errors = within_budget(|| self.validator.validate(&document))
-            .map_err(|exceeded| format!("fatal: {exceeded}"))?;
+            .map_err(|exceeded| XmlError::NotValidated(Box::new(exceeded)))?;
         if errors.is_empty() {
             return Ok(());
         }
@@ -111,7 +109,7 @@ impl Schema {
             None => Ok(()),
             Some(SchemaError { offset, message }) => {
                 let (line, column) = line_and_column(text, offset);
-                Err(format!("error: line={line} col={column} {message}").into())
+                Err(XmlError::Invalid { line, column, message })
             }
         }
     }
@@ -302,8 +300,8 @@ mod tests {
     #[test]
     fn documents_that_are_not_schemas_are_rejected() {
         let error = |text: &str| Schema::read(text, Path::new(".")).unwrap_err();
-        assert_eq!(error("<shop/>"), "its root element is not the <schema> of XML Schema");
-        assert!(!error("<schema").is_empty());
+        assert_eq!(error("<shop/>"), XmlError::NotASchema);
+        assert!(matches!(error("<schema"), XmlError::Schema(_)));
     }
 
     /// A schema with the element `a`, whose content model may refer to `a`.
@@ -321,7 +319,8 @@ mod tests {
 
     /// Asserts that the message names a limit and that the limit was counted once.
     #[track_caller]
-    fn assert_exceeded(limit: Limit, message: &str) {
+    fn assert_exceeded(limit: Limit, error: &XmlError) {
+        let message = error.to_string();
         assert!(message.contains("steps") || message.contains("deeper than"), "{message}");
         assert_eq!(busyhour_limits::take(), [(limit, 1)]);
     }
@@ -382,7 +381,7 @@ mod tests {
             entities.push_str(&format!("<!ENTITY e{number} \"&e{0};&e{0};\">", number - 1));
         }
         let result = schema_of_a(model).unwrap().check(&format!("<!DOCTYPE a [{entities}]><a>&e29;</a>"));
-        assert!(result.is_err_and(|error| error.starts_with("fatal: ")));
+        assert!(matches!(result, Err(XmlError::NotValidated(_))));
     }
 
     #[test]
@@ -390,7 +389,7 @@ mod tests {
         let schema = schema_of_a(r#"<xs:sequence><xs:element name="b"/></xs:sequence>"#).unwrap();
         let document = |errors: usize| format!("<a><b/>{}</a>", "<c/>\n".repeat(errors));
         let first = schema.check(&document(1000)).unwrap_err();
-        assert!(first.starts_with("error: line=1 col=12 "), "{first}");
+        assert!(matches!(first, XmlError::Invalid { line: 1, column: 12, .. }), "{first}");
         // The validator computes the position of each error from the start of the document.
         assert_exceeded(Limit::SchemaSteps, &schema.check(&document(100_000)).unwrap_err());
     }

@@ -67,12 +67,13 @@ const LAYERS: &[CrateRule] = &[
         &["program", "sample", "arrivals", "limits", "slices"],
     )
     .in_tests(&["record"]),
+    layered("request", "the parts of a request that scripts read and change", &["program"]),
     layered("oro", "regular expressions as in Jakarta ORO", &["limits", "slices"]),
-    layered("xml", "XML, XPath 1.0 and XML Schema", &["diagnostic", "limits", "slices"]),
+    layered("xml", "XML, XPath 1.0 and XML Schema", &["limits", "slices"]),
     layered(
         "script",
         "Groovy, BeanShell, JEXL and JavaScript",
-        &["java", "jsonpath", "limits", "program", "oro", "xml", "slices"],
+        &["java", "jsonpath", "limits", "program", "request", "oro", "xml", "slices"],
     ),
     layered(
         "analysis",
@@ -85,7 +86,7 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "functions",
         "JMeter's variables and functions",
-        &["java", "program", "script", "oro", "xml", "sample", "limits", "slices", "diagnostic"],
+        &["java", "program", "request", "script", "oro", "xml", "sample", "limits", "slices", "diagnostic"],
     ),
     layered(
         "processors",
@@ -93,6 +94,7 @@ const LAYERS: &[CrateRule] = &[
         &[
             "java",
             "program",
+            "request",
             "script",
             "functions",
             "jsonpath",
@@ -104,7 +106,11 @@ const LAYERS: &[CrateRule] = &[
             "diagnostic",
         ],
     ),
-    layered("http", "the HTTP sampler", &["program", "limits", "slices", "oro", "sample", "diagnostic"]),
+    layered(
+        "http",
+        "the HTTP sampler",
+        &["program", "request", "limits", "slices", "oro", "sample", "diagnostic"],
+    ),
     layered("samplers", "the other samplers", &["java", "program", "http", "limits", "sample", "diagnostic"]),
     layered(
         "websocket",
@@ -117,6 +123,7 @@ const LAYERS: &[CrateRule] = &[
         &[
             "plan",
             "program",
+            "request",
             "engine",
             "arrivals",
             "functions",

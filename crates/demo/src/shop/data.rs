@@ -5,6 +5,14 @@ use rusqlite::{Connection, params};
 use super::seats::SeatMaps;
 use crate::data_set::DataSet;
 
+const URL: &str = "http://127.0.0.1:8080/ticket-monster/resources/img/splash-ticketmonster.png";
+const WORDS: &str = "yada yada yada yada yada";
+const SECTION_SIDE: i64 = 100;
+const VENUE_CAPACITY: i64 = 10_000;
+const PRICE: f64 = 200.0;
+const DATE_MS: i64 = 1_605_247_200_000;
+const SEATS: i64 = 2;
+
 /// Fills an empty database; a database with data is left unchanged.
 pub(super) fn fill(connection: &Connection, maps: &mut SeatMaps, size: DataSet) -> rusqlite::Result<()> {
     let used: bool =

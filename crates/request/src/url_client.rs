@@ -1,11 +1,13 @@
 //! Exchanges with servers that scripts ask for.
 
 use std::fmt;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use crate::body_memory::BodyMemory;
-use crate::clock::Clock;
-use crate::thrown::Thrown;
+use busyhour_program::body_memory::BodyMemory;
+use busyhour_program::clock::Clock;
+use busyhour_program::run::RunShared;
+use busyhour_program::user::Thrown;
 
 /// A request of a script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -56,4 +58,18 @@ pub trait UrlClient: Send + Sync + fmt::Debug {
     /// # Errors
     /// The exception of Java.
     fn exchange(&self, clock: &Clock, request: UrlRequest) -> Result<UrlResponse, Thrown>;
+}
+
+/// The client of a run.
+#[derive(Debug, Default)]
+struct RunClient(OnceLock<Arc<dyn UrlClient>>);
+
+/// Has the scripts of a run send their requests through this client; the first call counts.
+pub fn set_url_client(run: &RunShared, client: Arc<dyn UrlClient>) {
+    let _ = run.shared::<RunClient>().0.set(client);
+}
+
+/// The client through which the scripts of a run send requests; `None` before the run starts.
+pub fn url_client(run: &RunShared) -> Option<Arc<dyn UrlClient>> {
+    run.shared::<RunClient>().0.get().cloned()
 }

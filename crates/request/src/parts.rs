@@ -1,7 +1,4 @@
 //! The parts of the current sampler that scripts read and change: its request and its cookies.
-//!
-//! The sampler's crate implements [`crate::user::RequestAccess`]; scripts reach it through
-//! [`crate::user::UserState::request`].
 
 /// A text of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
