@@ -16,9 +16,9 @@ pub use plan::ScriptPlan;
 pub use properties::ScriptProperties;
 pub use requests::ScriptRequests;
 pub use sample::{
-    AssertionFacts, SAMPLE_CHANGES, SAMPLE_FACTS, SUB_RESULT_GETTERS, SampleChanges, SampleFacts,
+    AssertionFacts, SAMPLE_CHANGES, SAMPLE_FACTS, SUB_RESULT_GETTERS, SampleChanges, SampleFacts, Verdict,
 };
-pub use samples::{ScriptSamples, Verdict};
+pub use samples::ScriptSamples;
 pub use thread::{ScriptThread, StopRequest, UserCounts};
 pub use variables::ScriptVariables;
 

@@ -1,7 +1,17 @@
 //! The result of a sample in scripts.
 
-use crate::scope::Verdict;
 use crate::{ScriptResult, Value};
+
+/// The result that an assertion's script sets (`AssertionResult`, `Failure`, `FailureMessage`).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// The sample failed.
+    pub failure: bool,
+    /// The assertion itself failed.
+    pub error: bool,
+    /// The reason for the failure.
+    pub message: String,
+}
 
 /// The outcome of an assertion of a sample.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

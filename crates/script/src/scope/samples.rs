@@ -1,17 +1,6 @@
 //! The results that a script accesses.
 
-use crate::scope::{SampleChanges, SampleFacts};
-
-/// The result that an assertion's script sets (`AssertionResult`, `Failure`, `FailureMessage`).
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Verdict {
-    /// The sample failed.
-    pub failure: bool,
-    /// The assertion itself failed.
-    pub error: bool,
-    /// The reason for the failure.
-    pub message: String,
-}
+use crate::scope::{SampleChanges, SampleFacts, Verdict};
 
 /// The results of samples, and the result of an assertion's script.
 ///
