@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 use busyhour_limits::{Limit, exceeded};
 use busyhour_slices::away;
-use uppsala::{Document, NodeKind, Parser, QName};
+use uppsala::{Document, NodeKind, Parser, ParserLimit, QName};
 
 use document::elements;
 pub use document::{ReadOptions, XmlDocument, is_element};
@@ -70,15 +70,15 @@ fn parse_document(text: &str, options: ReadOptions) -> Result<XmlDocument<'_>, X
         .with_forbid_dtd(options.no_doctype)
         .with_max_depth(DEPTH_MAX);
     let mut tree = parser.parse(text).map_err(|error| {
-        let message = error.to_string();
-        // The library has no error kind for its limits; only the message identifies them.
-        if message.contains("maximum depth") {
-            return XmlError::TooDeep(DEPTH_MAX);
+        if let uppsala::XmlError::Limit(error) = error {
+            return match error.limit {
+                ParserLimit::Depth => XmlError::TooDeep(DEPTH_MAX),
+                ParserLimit::Attributes | ParserLimit::NamespaceBytes => {
+                    XmlError::TooManyAttributes(error.message)
+                }
+            };
         }
-        if message.contains("exceed the limit of") || message.contains("exceeds the limit of") {
-            return XmlError::TooManyAttributes(without_position(&message));
-        }
-        let message = xerces_message(text, options).unwrap_or_else(|| without_position(&message));
+        let message = xerces_message(text, options).unwrap_or_else(|| without_position(&error.to_string()));
         XmlError::NotWellFormed { message, source: Some(error) }
     })?;
     defaults::add(&mut tree, text).map_err(XmlError::TooManyAttributes)?;

@@ -10,7 +10,7 @@ use std::path::Path;
 use busyhour_limits::{Limit, exceeded};
 use busyhour_slices::away;
 use uppsala::parser::DEFAULT_MAX_DEPTH;
-use uppsala::{Document, NodeId, ValidationError, XsdValidator, budget};
+use uppsala::{Document, ErrorKind, NodeId, ParserLimit, ValidationError, XsdValidator, budget};
 
 use crate::document::{ReadOptions, is_element};
 use crate::error::XmlError;
@@ -84,8 +84,7 @@ impl Schema {
     fn validate(&self, text: &str) -> Result<(), XmlError> {
         let document = match uppsala::parse(text) {
             Ok(document) => document,
-            // The library has no error kind for its limit; only the message identifies it.
-            Err(error) if error.to_string().contains("maximum depth") => {
+            Err(uppsala::XmlError::Limit(error)) if error.limit == ParserLimit::Depth => {
                 exceeded(Limit::XmlDepth);
                 return Err(XmlError::NotValidated(Box::new(XmlError::TooDeep(DEFAULT_MAX_DEPTH))));
             }
@@ -130,60 +129,54 @@ impl SchemaError {
         let tag_end = range.start + tag_length(&text[range.clone()]);
         let element = node.and_then(|node| document.element(node));
         let name = element.map(|element| element.name.prefixed_name().into_owned()).unwrap_or_default();
-        let original = error.message.as_str();
-        let quoted = original.split('\'').nth(1).unwrap_or_default();
-        let at_tag_end = |message: String| Self { offset: tag_end, message };
-        if original.starts_with("No element declaration found") {
-            return at_tag_end(format!("cvc-elt.1.a: Cannot find the declaration of element '{name}'."));
-        }
-        if original.starts_with("Required attribute") {
-            return at_tag_end(format!(
-                "cvc-complex-type.4: Attribute '{quoted}' must appear on element '{name}'."
-            ));
-        }
-        if original.starts_with("Attribute ") && original.contains("is not allowed (") {
-            return at_tag_end(format!(
-                "cvc-complex-type.3.2.2: Attribute '{quoted}' is not allowed to appear in element '{name}'."
-            ));
-        }
-        // Xerces reports an invalid attribute value after the start tag, and invalid text after the end of the element.
-        let in_attribute = element.is_some_and(|element| {
-            !element.attributes.is_empty()
-                && element.attributes.iter().any(|attribute| *attribute.value == *quoted)
-        });
-        let is_unexpected = original.starts_with("Unexpected element")
-            || original.contains("does not match any choice alternative")
-            || original.starts_with("Duplicate element");
-        let offset = if is_unexpected || in_attribute { tag_end } else { range.end };
-        if let Some((_, datatype)) = original.split_once("' is not a valid ") {
-            let datatype = lexical_type(datatype);
-            let message =
-                format!("cvc-datatype-valid.1.2.1: '{quoted}' is not a valid value for '{datatype}'.");
-            return Self { offset, message };
-        }
-        if original.contains("simple type but contains child elements")
-            || original.contains("simple type '") && original.contains("contains child elements")
-        {
-            let message = format!(
-                "cvc-type.3.1.2: Element '{name}' is a simple type, so it must have no element information item [children]."
-            );
-            return Self { offset, message };
-        }
-        if original.starts_with("Non-whitespace text content") {
-            let message = format!(
-                "cvc-complex-type.2.3: Element '{name}' cannot have character [children], because the type's content type \
-                 is element-only."
-            );
-            return Self { offset, message };
-        }
-        if original.starts_with("Element should have empty content") {
-            let message = format!(
-                "cvc-complex-type.2.1: Element '{name}' must have no character or element information item [children], \
-                 because the type's content type is empty."
-            );
-            return Self { offset, message };
-        }
-        Self { offset, message: original.to_owned() }
+        // Xerces reports errors of attributes and unexpected elements after the start tag, and others after the end of the
+        // element.
+        let end = if error.is_in_attribute { tag_end } else { range.end };
+        let (offset, message) = match &error.kind {
+            ErrorKind::UndeclaredElement => {
+                (tag_end, format!("cvc-elt.1.a: Cannot find the declaration of element '{name}'."))
+            }
+            ErrorKind::MissingAttribute { attribute } => (
+                tag_end,
+                format!("cvc-complex-type.4: Attribute '{attribute}' must appear on element '{name}'."),
+            ),
+            ErrorKind::UnexpectedAttribute { attribute } => (
+                tag_end,
+                format!(
+                    "cvc-complex-type.3.2.2: Attribute '{attribute}' is not allowed to appear in element '{name}'."
+                ),
+            ),
+            ErrorKind::InvalidValue { value, datatype } => {
+                let datatype = lexical_type(datatype);
+                let message =
+                    format!("cvc-datatype-valid.1.2.1: '{value}' is not a valid value for '{datatype}'.");
+                (end, message)
+            }
+            ErrorKind::ChildrenInSimpleType => (
+                end,
+                format!(
+                    "cvc-type.3.1.2: Element '{name}' is a simple type, so it must have no element information item \
+                     [children]."
+                ),
+            ),
+            ErrorKind::TextInElementOnly => (
+                end,
+                format!(
+                    "cvc-complex-type.2.3: Element '{name}' cannot have character [children], because the type's content \
+                     type is element-only."
+                ),
+            ),
+            ErrorKind::ContentInEmpty => (
+                end,
+                format!(
+                    "cvc-complex-type.2.1: Element '{name}' must have no character or element information item \
+                     [children], because the type's content type is empty."
+                ),
+            ),
+            ErrorKind::UnexpectedElement => (tag_end, error.message.clone()),
+            ErrorKind::Other => (end, error.message.clone()),
+        };
+        Self { offset, message }
     }
 }
 
