@@ -1,5 +1,6 @@
 //! The error of commands.
 
+use busyhour_capacity::CapacityError;
 use busyhour_queueing::network::NotationError;
 
 busyhour_diagnostic::message_error! {
@@ -9,6 +10,12 @@ busyhour_diagnostic::message_error! {
 
 impl From<NotationError> for CommandError {
     fn from(error: NotationError) -> Self {
+        String::from(error).into()
+    }
+}
+
+impl From<CapacityError> for CommandError {
+    fn from(error: CapacityError) -> Self {
         String::from(error).into()
     }
 }

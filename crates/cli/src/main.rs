@@ -20,7 +20,6 @@ mod load_args;
 mod model;
 mod output;
 mod own_args;
-mod page_map;
 mod plan_load;
 mod probe;
 mod progress;

@@ -1,25 +1,22 @@
 //! `busyhour model`: solves, simulates, fits and compares capacity models.
 
-mod answers;
 mod compare;
 mod export;
-mod file;
 mod fit;
 mod measurements;
-mod numbers;
-mod points_file;
-mod probes;
 mod simulate;
 mod solve;
-mod vary;
 mod what_if;
 mod what_if_page;
-mod what_if_points;
 
+use std::path::Path;
+
+use busyhour_capacity::{ModelFile, ModelFileError};
+use busyhour_diagnostic::Diagnostic;
 use busyhour_queueing::network::QueueingNetwork;
 use clap::{Args, Subcommand};
 
-use crate::exit::{Exit, print};
+use crate::exit::{Exit, complain, print, say};
 
 #[derive(Debug, Args)]
 pub(crate) struct ModelArgs {
@@ -58,4 +55,23 @@ pub(crate) fn main(args: &ModelArgs) -> Exit {
             Exit::Completed
         }
     }
+}
+
+/// Reads a model and prints notes about its conversion. Prints errors and returns the exit code.
+fn read_model(path: &Path) -> Result<ModelFile, Exit> {
+    match ModelFile::read(path) {
+        Ok(model) => {
+            say_all(&model.notes);
+            Ok(model)
+        }
+        Err(ModelFileError::Invalid(findings)) => {
+            say_all(&findings);
+            Err(Exit::Refused)
+        }
+        Err(error @ ModelFileError::Unreadable { .. }) => Err(complain(Exit::Refused, &error.to_string())),
+    }
+}
+
+fn say_all(findings: &[Diagnostic]) {
+    findings.iter().for_each(|finding| say(&finding.to_string()));
 }

@@ -9,18 +9,18 @@ use crate::progress::columns;
 const STEP: Duration = Duration::from_millis(200);
 
 /// A progress line on a terminal.
-pub(crate) struct ReadingProgress<'n> {
-    name: &'n str,
+pub(crate) struct ReadingProgress {
+    name: String,
     next: Instant,
     shown: bool,
     on_terminal: bool,
 }
 
-impl<'n> ReadingProgress<'n> {
-    pub(crate) fn new(name: &'n str) -> ReadingProgress<'n> {
+impl ReadingProgress {
+    pub(crate) fn new(name: &str) -> ReadingProgress {
         let on_terminal = std::io::stderr().is_terminal();
         // Delayed, so that short files show no progress.
-        ReadingProgress { name, next: Instant::now() + STEP, shown: false, on_terminal }
+        ReadingProgress { name: name.to_owned(), next: Instant::now() + STEP, shown: false, on_terminal }
     }
 
     /// Shows the number of bytes read, and their share if the total is known.

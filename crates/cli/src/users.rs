@@ -1,18 +1,15 @@
 //! `busyhour users`: the number of real web users that generate the same load as a measured one.
 
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use busyhour_analysis::{LogTableRow, LogWindow, TOTAL, WebLog, WebLogOptions};
-use busyhour_queueing::web_users::{ObjectLoad, PageLoad, WebLoad};
-use busyhour_record::{Log, LogFacts};
+use busyhour_analysis::LogWindow;
+use busyhour_capacity::{LogOfPages, PageMap, measure_pages};
+use busyhour_queueing::web_users::WebLoad;
 use clap::Args;
 use serde_json::{Value, json};
 
 use crate::columns::Columns;
-use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print, say};
-use crate::page_map::PageMap;
 use crate::quantities::{log_span, seconds, window};
 
 #[derive(Debug, Args)]
@@ -56,13 +53,6 @@ impl UsersArgs {
     }
 }
 
-/// The measurements of one log.
-struct Measured {
-    path: PathBuf,
-    requests: u64,
-    load: WebLoad,
-}
-
 pub(crate) fn main(args: &UsersArgs) -> Exit {
     let map = match PageMap::read(&args.pages) {
         Ok(map) => map,
@@ -70,8 +60,16 @@ pub(crate) fn main(args: &UsersArgs) -> Exit {
     };
     let mut all = Vec::new();
     for path in &args.jtl {
-        match measure(path, &map, args) {
-            Ok(measured) => all.push(measured),
+        match measure_pages(path, &map, args.part()) {
+            Ok(mut measured) => {
+                for warning in &measured.warnings {
+                    say(&format!("warning: {}: {warning}", path.display()));
+                }
+                if args.compat_rounding {
+                    measured.load = measured.load.rounded_as_published();
+                }
+                all.push(measured);
+            }
             Err(message) => return complain(Exit::Internal, &format!("{}: {message}", path.display())),
         }
     }
@@ -80,86 +78,7 @@ pub(crate) fn main(args: &UsersArgs) -> Exit {
     Exit::Completed
 }
 
-fn measure(path: &Path, map: &PageMap, args: &UsersArgs) -> Result<Measured, CommandError> {
-    let log = Log::open(path).map_err(|error| busyhour_diagnostic::io_hints::chain(&error))?;
-    let options = WebLogOptions { window: args.part(), ..WebLogOptions::default() };
-    // Cached per label number: whether the label belongs to a page.
-    let mut is_mapped: Vec<Option<bool>> = Vec::new();
-    let (found, facts) = log
-        .scan_in_order(
-            || WebLog::new(options.clone(), log.form().tick_ns()),
-            |into, row, labels| {
-                let at = row.label as usize;
-                if is_mapped.len() <= at {
-                    is_mapped.resize(at + 1, None);
-                }
-                let counts = *is_mapped[at].get_or_insert_with(|| map.has(labels.name(row.label)));
-                into.add(row, counts);
-            },
-            &mut |_| {},
-        )
-        .map_err(|error| busyhour_diagnostic::io_hints::chain(&error))?;
-    complete(&facts, map, path)?;
-    let tables = found.finish(&facts.labels);
-    let total = tables.response_time.last().filter(|row| row.label == TOTAL && row.n > 0);
-    let total = total.ok_or("no request of any page starts in the window")?;
-    let rate_per_s = total.per_s.ok_or("all requests have a duration of 0, so the rate is unknown")?;
-    let rows: HashMap<&str, &LogTableRow> = tables
-        .response_time
-        .iter()
-        .take(tables.response_time.len() - 1)
-        .map(|row| (row.label.as_str(), row))
-        .collect();
-    let object = |name: &String| {
-        let Some(row) = rows.get(name.as_str()) else { return ObjectLoad::default() };
-        ObjectLoad { requests: row.n, responses_s: row.mean.unwrap_or(0.0) * row.n as f64 / 1_000.0 }
-    };
-    let pages: Vec<PageLoad> = map
-        .pages
-        .iter()
-        .map(|page| PageLoad { objects: page.objects.iter().map(object).collect(), visits: page.visits })
-        .collect();
-    let load =
-        WebLoad::from_pages(&pages, rate_per_s).ok_or("no request of any page starts in the window")?;
-    if load.page_response_s.is_none() {
-        let never: Vec<&str> = map
-            .pages
-            .iter()
-            .flat_map(|page| &page.objects)
-            .map(String::as_str)
-            .filter(|name| !rows.contains_key(name))
-            .collect();
-        say(&format!(
-            "warning: {}: the log has no requests for {}; the response time of a page is unknown",
-            path.display(),
-            never.join(", ")
-        ));
-    }
-    let load = if args.compat_rounding { load.rounded_as_published() } else { load };
-    Ok(Measured { path: path.to_owned(), requests: total.n, load })
-}
-
-/// Refuses labels that are not mapped, and warns about rows that were skipped.
-fn complete(facts: &LogFacts, map: &PageMap, path: &Path) -> Result<(), CommandError> {
-    let unknown = map.unknown(&facts.labels);
-    if !unknown.is_empty() {
-        let some: Vec<String> = unknown.iter().take(8).map(|label| format!("{label:?}")).collect();
-        let more = if unknown.len() > 8 { format!(" and {} more", unknown.len() - 8) } else { String::new() };
-        return Err(format!(
-            "these objects belong to no page of the mapping: {}{more}; add them to a page, or to ignore = […]",
-            some.join(", ")
-        ).into());
-    }
-    if facts.bad_rows > 0 {
-        say(&format!("warning: {}: skipped {} rows that cannot be read", path.display(), facts.bad_rows));
-    }
-    if facts.cut_off {
-        say(&format!("warning: {}: skipped the last row, which is cut off", path.display()));
-    }
-    Ok(())
-}
-
-fn as_text(all: &[Measured], map: &PageMap, args: &UsersArgs) -> String {
+fn as_text(all: &[LogOfPages], map: &PageMap, args: &UsersArgs) -> String {
     let mut out = format!(
         "Real users N' = λ(R + Z') that generate the measured load, λ in pages/s{}\n",
         if args.compat_rounding { "; λ and R rounded to two digits" } else { "" }
@@ -183,7 +102,7 @@ fn as_text(all: &[Measured], map: &PageMap, args: &UsersArgs) -> String {
 }
 
 fn table(
-    all: &[Measured],
+    all: &[LogOfPages],
     args: &UsersArgs,
     response: &str,
     response_s: impl Fn(&WebLoad) -> Option<f64>,
@@ -193,7 +112,7 @@ fn table(
     heading.extend(args.think.iter().map(|think_s| format!("Z'={think_s} s")));
     let mut table = Columns::new(1, &heading.iter().map(String::as_str).collect::<Vec<_>>());
     let unavailable = || "unknown".to_owned();
-    for Measured { path, load, .. } in all {
+    for LogOfPages { path, load, .. } in all {
         let mut row = vec![
             path.display().to_string(),
             format!("{:.2}", load.objects_per_s),
@@ -210,8 +129,8 @@ fn table(
     table.render()
 }
 
-fn as_json(all: &[Measured], args: &UsersArgs) -> String {
-    let log = |measured: &Measured| {
+fn as_json(all: &[LogOfPages], args: &UsersArgs) -> String {
+    let log = |measured: &LogOfPages| {
         let load = &measured.load;
         let users: Vec<Value> = args
             .think

@@ -86,6 +86,10 @@ const LAYERS: &[CrateRule] = &[
     crate_rule("standin", &[]),
     // Layer 4.
     crate_rule("runs", &["record", "analysis", "arrivals", "stats", "queueing"]),
+    crate_rule(
+        "capacity",
+        &["analysis", "diagnostic", "jmt", "limits", "queueing", "record", "runs", "simulation", "stats"],
+    ),
     CrateRule {
         name: "report",
         may_use: &["diagnostic", "record", "analysis", "runs", "stats", "queueing"],
@@ -131,6 +135,7 @@ const LAYERS: &[CrateRule] = &[
         may_use: &[
             "analysis",
             "arrivals",
+            "capacity",
             "compile",
             "demo",
             "diagnostic",

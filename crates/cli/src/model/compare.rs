@@ -12,8 +12,8 @@ use busyhour_report::judgement_table;
 use clap::Args;
 use serde::Deserialize;
 
-use super::file::ModelFile;
-use super::measurements::MeasurementArgs;
+use super::measurements::{self, MeasurementArgs};
+use super::read_model;
 use super::solve::unsolved;
 use crate::arrivals::look;
 use crate::exit::{Exit, complain, print};
@@ -58,12 +58,16 @@ struct FitFile {
 }
 
 pub(super) fn main(args: &CompareModelArgs) -> Exit {
-    let read = match args.measurements.read() {
+    let sources = match args.measurements.sources() {
+        Ok(sources) => sources,
+        Err(exit) => return exit,
+    };
+    let read = match measurements::read(&sources) {
         Ok(read) => read,
         Err(exit) => return exit,
     };
     let settings = JudgeSettings {
-        check: args.measurements.check(),
+        check: sources.check,
         allowed: args.allow,
         measurement_error: args.measurement_error,
         significance: args.significance,
@@ -118,7 +122,7 @@ fn by_network(
     points: &[busyhour_queueing::fit::LoadPoint],
     settings: &JudgeSettings,
 ) -> Result<(ModelJudgement, String), Exit> {
-    let model = ModelFile::read(&args.model)?;
+    let model = read_model(&args.model)?;
     let [CustomerClass { name, .. }] = &model.network.classes[..] else {
         let count = model.network.classes.len();
         return Err(complain(

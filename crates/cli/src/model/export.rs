@@ -6,7 +6,7 @@ use busyhour_jmt::{to_jmva, to_jsimg};
 use busyhour_queueing::network::{CustomerClass, QueueingNetwork, Station, StationKind};
 use clap::{Args, ValueEnum};
 
-use super::file::ModelFile;
+use super::read_model;
 use crate::exit::{Exit, complain, print, say};
 
 #[derive(Debug, Args)]
@@ -37,7 +37,7 @@ enum Format {
 }
 
 pub(crate) fn main(args: &ExportModelArgs) -> Exit {
-    let model = match ModelFile::read(&args.model) {
+    let model = match read_model(&args.model) {
         Ok(model) => model,
         Err(exit) => return exit,
     };

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use busyhour_capacity::Measurements;
+use busyhour_capacity::numbers::figure;
 use busyhour_queueing::fit::{
     CapacityFit, FitSettings, ModelChoice, ServiceLawFit, VALUES_MIN, fit_service_law, significant,
 };
@@ -13,8 +15,7 @@ use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::json;
 
-use super::measurements::{MeasurementArgs, Measurements};
-use super::numbers::figure;
+use super::measurements::{self, MeasurementArgs};
 use crate::arrivals::look;
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print, say};
@@ -139,12 +140,16 @@ pub(super) fn main(args: &FitArgs) -> Exit {
             Err(message) => return complain(Exit::Usage, &message),
         }
     }
-    let read = match args.measurements.read() {
+    let sources = match args.measurements.sources() {
+        Ok(sources) => sources,
+        Err(exit) => return exit,
+    };
+    let read = match measurements::read(&sources) {
         Ok(read) => read,
         Err(exit) => return exit,
     };
     let settings = FitSettings {
-        check: args.measurements.check(),
+        check: sources.check,
         choice: args.model.into(),
         servers: args.servers,
         service_scv: args.service_cv.map(|cv| cv * cv),
@@ -162,7 +167,7 @@ pub(super) fn main(args: &FitArgs) -> Exit {
     fit.findings.splice(0..0, read.findings.iter().cloned());
     fit.findings.sort_by_key(|reported| std::cmp::Reverse(reported.weight));
     let law = if args.service_law { service_law(&read, &mut random) } else { None };
-    let title = args.measurements.title();
+    let title = sources.title();
     let json = || as_json(&fit, law.as_ref());
     let mut text = if args.json { json() } else { capacity_table(&fit, look()) };
     if let (Some((of, law)), false) = (&law, args.json) {

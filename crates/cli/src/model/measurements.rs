@@ -1,14 +1,12 @@
 //! Reads measurements from run directories, JTL files and tables of measurements.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use busyhour_queueing::fit::{CapacityFinding, CheckSettings, LoadPoint, ReportedFinding};
-use busyhour_record::ResultsInput;
-use busyhour_runs::{MeasuredLoad, ResultsOptions, ResultsPart, measure_loads};
+use busyhour_capacity::{MeasurementSources, Measurements, MeasurementsError};
+use busyhour_queueing::fit::CheckSettings;
+use busyhour_runs::{ResultsOptions, ResultsPart};
 use clap::Args;
 
-use super::points_file::PointsFile;
-use super::probes::Probes;
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain};
 use crate::properties::of_flags;
@@ -59,90 +57,20 @@ pub(super) struct MeasurementArgs {
     additional: Vec<PathBuf>,
 }
 
-/// The measurements that were read.
-pub(super) struct Measurements {
-    pub(super) points: Vec<LoadPoint>,
-    /// Caveats of the runs.
-    pub(super) findings: Vec<ReportedFinding>,
-    /// The runs, for access to individual times.
-    pub(super) runs: Vec<MeasuredLoad>,
-}
-
 impl MeasurementArgs {
-    /// Options for checking measurements.
-    pub(super) fn check(&self) -> CheckSettings {
-        CheckSettings { think_s: self.think, errors_max: self.errors_max, users_by_law: self.users_by_law }
-    }
-
-    /// The title of the page.
-    pub(super) fn title(&self) -> String {
-        match &self.inputs[..] {
-            [input] => stem(input),
-            inputs => format!("{} and {} more", stem(&inputs[0]), inputs.len() - 1),
-        }
-    }
-
-    /// The name of a run: the last part of its path, or the whole path if that is ambiguous.
-    fn name(&self, path: &Path) -> String {
-        let same_names = self.inputs.iter().filter(|other| stem(other) == stem(path)).count();
-        if same_names > 1 { path.display().to_string() } else { stem(path) }
-    }
-
-    /// Reads all measurements. Prints errors and returns the exit code.
-    pub(super) fn read(&self) -> Result<Measurements, Exit> {
-        let usage = |error: CommandError| complain(Exit::Usage, &error);
-        let options = self.options().map_err(usage)?;
-        let probes = self
-            .cpu
-            .iter()
-            .map(|path| Probes::read(path))
-            .collect::<Result<Vec<_>, _>>()
-            .map_err(|message| complain(Exit::Refused, &message))?;
-        let mut found = Measurements { points: Vec::new(), findings: Vec::new(), runs: Vec::new() };
-        // The index of the utilization file for each load; all loads of a run share one.
-        let (mut runs, mut probes_of) = (0, Vec::new());
-        for path in &self.inputs {
-            match PointsFile::read(path).map_err(|message| complain(Exit::Refused, &message))? {
-                PointsFile::Points(points) => found.points.extend(points),
-                PointsFile::Other => {
-                    found.runs.extend(read_run(path, &self.name(path), &options, !self.one_load)?);
-                    probes_of.resize(found.runs.len(), runs);
-                    runs += 1;
-                }
-            }
-        }
-        let is_for_all = matches!(&probes[..], [probe] if probe.has_clock_times());
-        if !probes.is_empty() && probes.len() != runs && !is_for_all {
-            return Err(usage(format!(
-                "--cpu is given {} times for {} runs: give it once per run, or once for all runs with seconds since 1970",
-                probes.len(),
-                runs
-            ).into()));
-        }
-        for (run, at) in found.runs.iter_mut().zip(probes_of) {
-            found.findings.extend(run.findings.iter().cloned().map(ReportedFinding::from));
-            if let Some(probes) = probes.get(at).or(probes.first()) {
-                run.point.utilization = probes
-                    .mean(run.window_s, run.wall_anchor_ms)
-                    .map_err(|message| complain(Exit::Refused, &message))?;
-            }
-            if self.think.is_some() {
-                run.point.think_s = self.think;
-            }
-            if !run.is_open {
-                found.points.push(run.point.clone());
-            }
-        }
-        if found.points.is_empty() {
-            let open = CapacityFinding::OpenLoad { point: "every run".into() };
-            return Err(complain(
-                Exit::Refused,
-                &format!(
-                    "{open}: a run with an open load has no number of users, which a closed model needs"
-                ),
-            ));
-        }
-        Ok(found)
+    /// The sources, with options that properties set.
+    pub(super) fn sources(&self) -> Result<MeasurementSources, Exit> {
+        Ok(MeasurementSources {
+            inputs: self.inputs.clone(),
+            check: CheckSettings {
+                think_s: self.think,
+                errors_max: self.errors_max,
+                users_by_law: self.users_by_law,
+            },
+            utilization: self.cpu.clone(),
+            results: self.options().map_err(|error| complain(Exit::Usage, &error))?,
+            in_steps: !self.one_load,
+        })
     }
 
     fn options(&self) -> Result<ResultsOptions, CommandError> {
@@ -158,21 +86,23 @@ impl MeasurementArgs {
     }
 }
 
-fn read_run(
-    path: &Path,
-    called: &str,
-    options: &ResultsOptions,
-    in_steps: bool,
-) -> Result<Vec<MeasuredLoad>, Exit> {
-    let name = path.display().to_string();
-    let mut progress = ReadingProgress::new(&name);
-    let found = measure_loads(called, ResultsInput::path(path), options, in_steps, &mut |bytes, of| {
-        progress.show(bytes, of);
+/// Reads all measurements and shows the progress. Prints errors and returns the exit code.
+pub(super) fn read(sources: &MeasurementSources) -> Result<Measurements, Exit> {
+    let mut shown: Option<(PathBuf, ReadingProgress)> = None;
+    let found = sources.read(&mut |path, bytes, of| {
+        if shown.as_ref().is_none_or(|(current, _)| current != path) {
+            shown = Some((path.to_owned(), ReadingProgress::new(&path.display().to_string())));
+        }
+        if let Some((_, progress)) = &mut shown {
+            progress.show(bytes, of);
+        }
     });
-    progress.clear();
-    found.map_err(|error| refuse(&error))
-}
-
-fn stem(path: &Path) -> String {
-    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+    if let Some((_, progress)) = &mut shown {
+        progress.clear();
+    }
+    found.map_err(|error| match error {
+        MeasurementsError::Inputs(message) => complain(Exit::Usage, &message),
+        MeasurementsError::File(message) => complain(Exit::Refused, &message),
+        MeasurementsError::Run(error) => refuse(&error),
+    })
 }

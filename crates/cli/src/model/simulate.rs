@@ -5,6 +5,8 @@ use std::io::{IsTerminal as _, Write as _};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use busyhour_capacity::ModelFile;
+use busyhour_capacity::numbers::{figure, two_digits};
 use busyhour_queueing::solve::{Settings, solve};
 use busyhour_simulation::{
     ClassResult, Ending, Measure, Percentile, Reason, SimulationError, SimulationResult, SimulationSettings,
@@ -14,8 +16,7 @@ use busyhour_stats::Estimate;
 use clap::Args;
 use serde_json::json;
 
-use super::file::ModelFile;
-use super::numbers::{figure, two_digits};
+use super::read_model;
 use crate::columns::Columns;
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print, say};
@@ -91,7 +92,7 @@ impl SimulateArgs {
 }
 
 pub(crate) fn main(args: &SimulateArgs) -> Exit {
-    let model = match ModelFile::read(&args.model) {
+    let model = match read_model(&args.model) {
         Ok(model) => model,
         Err(exit) => return exit,
     };

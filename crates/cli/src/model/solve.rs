@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use busyhour_capacity::ModelFile;
+use busyhour_capacity::numbers::{figure, figure_or_dash, ms, percent};
 use busyhour_queueing::network::{ClassLoad, CustomerClass};
 use busyhour_queueing::solve::bounds::{Bounds, Interval};
 use busyhour_queueing::solve::{
@@ -10,8 +12,7 @@ use busyhour_queueing::solve::{
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use super::file::ModelFile;
-use super::numbers::{figure, figure_or_dash, ms, percent};
+use super::read_model;
 use crate::columns::Columns;
 use crate::exit::{Exit, complain, print, say};
 
@@ -70,7 +71,7 @@ impl MethodArg {
 }
 
 pub(crate) fn main(args: &SolveArgs) -> Exit {
-    let model = match ModelFile::read(&args.model) {
+    let model = match read_model(&args.model) {
         Ok(model) => model,
         Err(exit) => return exit,
     };

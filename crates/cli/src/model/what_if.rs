@@ -2,26 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-use busyhour_queueing::network::QueueingNetwork;
-use busyhour_queueing::solve::{Settings, SolveError, solve};
+use busyhour_capacity::numbers::{figure_or_dash, ms};
+use busyhour_capacity::{
+    Answer, ModelFile, Point, Unanswered, Value as Number, Varied, Vary, WhatIf, WhatIfError, vary,
+};
+use busyhour_queueing::solve::Settings;
 use busyhour_report::{PlotLine, TerminalPlot, what_if_html};
-use busyhour_simulation::{SimulationSettings, simulate};
+use busyhour_simulation::SimulationSettings;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::answers::{Answer, Unanswered, Value as Number};
-use super::file::{ModelFile, network_of};
-use super::numbers::{figure_or_dash, ms};
 use super::solve::MethodArg;
-use super::vary::{Vary, set, vary};
 use super::what_if_page::page;
-use super::what_if_points::{Point, Varied};
+use super::{read_model, say_all};
 use crate::columns::Columns;
 use crate::exit::{Exit, complain, print, say};
 use crate::quantities::share;
-
-/// Maximum number of points.
-const POINTS_MAX: usize = 10_000;
 
 /// Size of a plot in characters.
 const PLOT_COLUMNS: usize = 72;
@@ -79,15 +75,13 @@ pub(crate) struct WhatIfArgs {
 pub(crate) fn main(args: &WhatIfArgs) -> Exit {
     let mut all = Vec::new();
     for path in std::iter::once(&args.model).chain(&args.compare) {
-        let read = ModelFile::read(path).and_then(|model| {
-            let points = points(args, &model, path)?;
-            Ok(Varied { model, points })
-        });
-        let varied = match read {
+        let evaluated = read_model(path)
+            .and_then(|model| args.what_if().evaluate(model, path).map_err(|error| refuse(&error)));
+        let varied = match evaluated {
             Ok(varied) => varied,
             Err(exit) => return exit,
         };
-        if let Some(error) = unanswered(&varied.points) {
+        if let Some(error) = varied.unanswered() {
             return match error {
                 Unanswered::Unsolved(error) => super::solve::unsolved(&varied.model.name, error),
                 Unanswered::Simulation(error) => {
@@ -118,74 +112,32 @@ pub(crate) fn main(args: &WhatIfArgs) -> Exit {
     Exit::Completed
 }
 
-/// Why no point has a result.
-fn unanswered(points: &[Point]) -> Option<&Unanswered> {
-    let first = points.first()?.result.as_ref().err()?;
-    points.iter().all(|point| point.result.is_err()).then_some(first)
-}
-
-/// Solves all combinations, with the last parameter varying fastest.
-fn points(args: &WhatIfArgs, model: &ModelFile, path: &Path) -> Result<Vec<Point>, Exit> {
-    let count = args.vary.iter().map(|vary| vary.values.len()).try_fold(1_usize, usize::checked_mul);
-    if count.is_none_or(|count| count > POINTS_MAX) {
-        return Err(complain(Exit::Usage, &format!("there are more than {POINTS_MAX} combinations")));
-    }
-    let directory = path.parent().unwrap_or(Path::new(""));
-    let mut combinations = vec![Vec::new()];
-    for vary in &args.vary {
-        combinations = combinations
-            .iter()
-            .flat_map(|before: &Vec<String>| {
-                vary.values.iter().map(move |value| {
-                    let mut all = before.clone();
-                    all.push(value.clone());
-                    all
-                })
-            })
-            .collect();
-    }
-    combinations
-        .into_iter()
-        .map(|values| {
-            let mut table = model.table.clone();
-            for (vary, value) in args.vary.iter().zip(&values) {
-                set(&mut table, &vary.path, value).map_err(|error| {
-                    complain(Exit::Usage, &format!("--vary {}={value}: {error}", vary.path))
-                })?;
-            }
-            let network = network_of(table, &model.name, directory).map_err(|findings| {
-                let what: Vec<String> = args
-                    .vary
-                    .iter()
-                    .zip(&values)
-                    .map(|(vary, value)| format!("{}={value}", vary.path))
-                    .collect();
-                complain(Exit::Refused, &format!("with {} the model is invalid", what.join(", ")));
-                findings.iter().for_each(|finding| say(&finding.to_string()));
-                Exit::Refused
-            })?;
-            Ok(Point { values, result: answer(args, &network) })
-        })
-        .collect()
-}
-
-/// Solves a point if that is exact or approximation was requested; otherwise simulates it.
-fn answer(args: &WhatIfArgs, network: &QueueingNetwork) -> Result<Answer, Unanswered> {
-    if !args.simulate {
-        let settings = Settings { method: args.method.method(), approximate: args.approximate };
-        match solve(network, settings) {
-            Ok(solution) => return Ok(Answer::from(&solution)),
-            Err(SolveError::NoProductForm(_)) => {}
-            Err(error) => return Err(Unanswered::Unsolved(error)),
+impl WhatIfArgs {
+    fn what_if(&self) -> WhatIf<'_> {
+        let solve = Settings { method: self.method.method(), approximate: self.approximate };
+        WhatIf {
+            vary: &self.vary,
+            solve: (!self.simulate).then_some(solve),
+            simulation: SimulationSettings {
+                seed: self.seed,
+                precision: self.precision,
+                events_max: self.events_max,
+                ..SimulationSettings::default()
+            },
         }
     }
-    let settings = SimulationSettings {
-        seed: args.seed,
-        precision: args.precision,
-        events_max: args.events_max,
-        ..SimulationSettings::default()
-    };
-    simulate(network, &settings).map(|found| Answer::from(&found)).map_err(Unanswered::Simulation)
+}
+
+/// Prints why there are no points.
+fn refuse(error: &WhatIfError) -> Exit {
+    match error {
+        WhatIfError::Invalid { findings, .. } => {
+            complain(Exit::Refused, &error.to_string());
+            say_all(findings);
+            Exit::Refused
+        }
+        WhatIfError::TooMany(_) | WhatIfError::Parameter { .. } => complain(Exit::Usage, &error.to_string()),
+    }
 }
 
 /// Tables and plots.

@@ -1,12 +1,9 @@
 //! Converts the points of a what-if to the data of its page.
 
+use busyhour_capacity::{Answer, Point, Value, Varied, Vary};
 use busyhour_report::{
     WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint, WhatIfStation, WhatIfValue,
 };
-
-use super::answers::{Answer, Value};
-use super::vary::Vary;
-use super::what_if_points::{Point, Varied};
 
 /// The points of all models.
 pub(super) fn page(vary: &[Vary], all: &[Varied]) -> WhatIfPage {

@@ -1,6 +1,6 @@
 //! The mapping of objects in a log to pages, as a TOML file.
 
-use crate::command_error::CommandError;
+use crate::error::CapacityError;
 use busyhour_limits::files::{INPUT_BYTES, read_input_text};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -8,34 +8,36 @@ use std::path::Path;
 use serde::Deserialize;
 
 /// An example of the file, for messages.
-pub(crate) const EXAMPLE: &str = "[[page]]\nname = \"Home\"\nobjects = [\"010_Home\", \"012_Home_jpg\"]\n\
+const EXAMPLE: &str = "[[page]]\nname = \"Home\"\nobjects = [\"010_Home\", \"012_Home_jpg\"]\n\
     visits = 4      # how often one pass of the script visits it; for all pages or for none\n";
 
 /// The mapping.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct PageMap {
+pub struct PageMap {
     /// The pages in order.
     #[serde(default, rename = "page")]
-    pub(crate) pages: Vec<Page>,
+    pub pages: Vec<Page>,
     /// Labels that do not belong to a page.
     #[serde(default)]
-    pub(crate) ignore: BTreeSet<String>,
+    pub ignore: BTreeSet<String>,
 }
 
 /// A page.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Page {
-    pub(crate) name: String,
+pub struct Page {
+    /// The name.
+    pub name: String,
     /// Labels of its objects, in the order in which they are fetched.
-    pub(crate) objects: Vec<String>,
+    pub objects: Vec<String>,
     /// How often one pass of the script visits it.
-    pub(crate) visits: Option<u64>,
+    pub visits: Option<u64>,
 }
 
 impl PageMap {
-    pub(crate) fn read(path: &Path) -> Result<Self, CommandError> {
+    /// Reads a mapping.
+    pub fn read(path: &Path) -> Result<Self, CapacityError> {
         let name = path.display();
         let text = read_input_text(path, INPUT_BYTES).map_err(|error| {
             format!("cannot read {name}: {}", busyhour_diagnostic::io_hints::with_hint(&error))
@@ -43,14 +45,14 @@ impl PageMap {
         Self::parse(&text).map_err(|problem| format!("{name}: {problem}").into())
     }
 
-    fn parse(text: &str) -> Result<Self, CommandError> {
+    fn parse(text: &str) -> Result<Self, CapacityError> {
         let map: Self = toml::from_str(text)
             .map_err(|error| format!("{}\nExample:\n\n{EXAMPLE}", error.to_string().trim_end()))?;
         map.check()?;
         Ok(map)
     }
 
-    fn check(&self) -> Result<(), CommandError> {
+    fn check(&self) -> Result<(), CapacityError> {
         if self.pages.is_empty() {
             return Err(format!("it contains no pages; example:\n\n{EXAMPLE}").into());
         }
@@ -84,12 +86,14 @@ impl PageMap {
     }
 
     /// Whether the label belongs to a page.
-    pub(crate) fn has(&self, object: &str) -> bool {
+    #[must_use]
+    pub fn has(&self, object: &str) -> bool {
         self.pages.iter().any(|page| page.objects.iter().any(|known| known == object))
     }
 
     /// The labels that are neither mapped nor ignored.
-    pub(crate) fn unknown<'a>(&self, labels: &'a [String]) -> Vec<&'a str> {
+    #[must_use]
+    pub fn unknown<'a>(&self, labels: &'a [String]) -> Vec<&'a str> {
         labels
             .iter()
             .map(String::as_str)

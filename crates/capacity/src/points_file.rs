@@ -1,6 +1,6 @@
 //! Reads tables of measurements in CSV or TOML.
 
-use crate::command_error::CommandError;
+use crate::error::CapacityError;
 use busyhour_limits::files::{INPUT_BYTES, read_input_text};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -46,7 +46,7 @@ const FIELDS: [(&str, Field); 13] = [
 const EXAMPLE: &str = "users,throughput_per_s,response_ms\n50,135.49,64\n100,157,\n";
 
 /// The content of a path.
-pub(super) enum PointsFile {
+pub(crate) enum PointsFile {
     /// Measurements.
     Points(Vec<LoadPoint>),
     /// Not a table of measurements, but possibly results of a run.
@@ -55,7 +55,7 @@ pub(super) enum PointsFile {
 
 impl PointsFile {
     /// Reads the file if it is a table of measurements. Returns an error if it is invalid.
-    pub(super) fn read(path: &Path) -> Result<PointsFile, CommandError> {
+    pub(crate) fn read(path: &Path) -> Result<PointsFile, CapacityError> {
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         if path.is_dir() || !["csv", "toml", "txt"].contains(&ending) {
             return Ok(PointsFile::Other);
@@ -108,7 +108,7 @@ fn cells(line: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 /// The measurements in a CSV table, each with its line number.
-fn from_csv(text: &str) -> Result<Vec<(usize, LoadPoint)>, CommandError> {
+fn from_csv(text: &str) -> Result<Vec<(usize, LoadPoint)>, CapacityError> {
     let mut lines = lines(text);
     let (head_line, head) = lines.next().unwrap_or((1, ""));
     let columns: Vec<&str> = cells(head).map(|(_, name)| name).collect();
@@ -138,7 +138,7 @@ fn from_csv(text: &str) -> Result<Vec<(usize, LoadPoint)>, CommandError> {
 }
 
 /// Sets the value of a cell in a measurement. An empty cell means that the value is unknown.
-fn set(point: &mut LoadPoint, name: &str, cell: &str) -> Result<(), CommandError> {
+fn set(point: &mut LoadPoint, name: &str, cell: &str) -> Result<(), CapacityError> {
     let field = FIELDS.iter().find(|(known, _)| *known == name).map(|(_, field)| *field);
     if field == Some(Field::Name) {
         cell.clone_into(&mut point.name);
@@ -162,7 +162,7 @@ fn set_value(
     field: Option<Field>,
     name: &str,
     value: f64,
-) -> Result<(), CommandError> {
+) -> Result<(), CapacityError> {
     match field {
         Some(Field::Name) => {}
         Some(Field::Users) => point.users = value,
@@ -189,7 +189,7 @@ fn set_value(
 }
 
 /// An unknown column is the utilization of a resource.
-pub(super) fn utilization(name: &str, value: f64) -> Result<Utilization, CommandError> {
+pub(crate) fn utilization(name: &str, value: f64) -> Result<Utilization, CapacityError> {
     let percent = name.strip_suffix("_percent");
     let share = if percent.is_some() { value / 100.0 } else { value };
     // A value slightly above 1 is a finding; a much larger one is in another unit or not a utilization.
@@ -243,7 +243,7 @@ struct TomlPoint {
 }
 
 /// The measurements in a TOML file, each with its line number.
-fn from_toml(text: &str) -> Result<Vec<(usize, LoadPoint)>, CommandError> {
+fn from_toml(text: &str) -> Result<Vec<(usize, LoadPoint)>, CapacityError> {
     let line_of = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
     let file: TomlFile = toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);

@@ -1,6 +1,6 @@
 //! Varied parameters of a model: `class.web.users=10..500:20`.
 
-use crate::command_error::CommandError;
+use crate::error::CapacityError;
 use busyhour_queueing::network::{TimeLaw, nearest};
 use toml::{Table, Value};
 
@@ -9,22 +9,23 @@ const VALUES_MAX: f64 = 100_000.0;
 
 /// A parameter and its values.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Vary {
+pub struct Vary {
     /// The path: `class.web.users`.
-    pub(crate) path: String,
+    pub path: String,
     /// The values, as given.
-    pub(crate) values: Vec<String>,
+    pub values: Vec<String>,
 }
 
 impl Vary {
     /// The name in headings: `web.users`.
-    pub(crate) fn short(&self) -> &str {
+    #[must_use]
+    pub fn short(&self) -> &str {
         self.path.split_once('.').map_or(self.path.as_str(), |(_, rest)| rest)
     }
 }
 
 /// Parses `PATH=VALUES`: values separated by commas, or `FROM..TO:STEP` with one unit.
-pub(crate) fn vary(text: &str) -> Result<Vary, CommandError> {
+pub fn vary(text: &str) -> Result<Vary, CapacityError> {
     let (path, values) =
         text.split_once('=').ok_or("expected PATH=VALUES, such as class.web.users=10..500:20")?;
     let path = path.trim();
@@ -54,7 +55,7 @@ fn parts(text: &str) -> Vec<&str> {
 }
 
 /// Parses one value or range.
-fn range(text: &str) -> Result<Vec<String>, CommandError> {
+fn range(text: &str) -> Result<Vec<String>, CapacityError> {
     if text.is_empty() {
         return Err("a value is missing".into());
     }
@@ -89,7 +90,7 @@ fn range(text: &str) -> Result<Vec<String>, CommandError> {
 }
 
 /// Splits a number and its unit.
-fn number(text: &str) -> Result<(f64, &str), CommandError> {
+fn number(text: &str) -> Result<(f64, &str), CapacityError> {
     let text = text.trim();
     let digits = text.trim_end_matches(|c: char| c.is_alphabetic() || c == '/' || c == 'µ');
     let value: f64 = digits.trim().parse().map_err(|_| format!("{text:?} is not a number"))?;
@@ -97,7 +98,7 @@ fn number(text: &str) -> Result<(f64, &str), CommandError> {
 }
 
 /// Sets the parameter at `path` to a value.
-pub(crate) fn set(model: &mut Table, path: &str, value: &str) -> Result<(), CommandError> {
+pub(crate) fn set(model: &mut Table, path: &str, value: &str) -> Result<(), CapacityError> {
     let mut steps: Vec<&str> = path.split('.').map(str::trim).collect();
     let last = steps.pop().unwrap_or_default();
     let names = element_paths(model);
@@ -167,7 +168,7 @@ fn hint(names: &[(String, String)], steps: &[&str], depth: usize, last: &str) ->
 }
 
 /// The new value in TOML. If the parameter is a law and the value is a time, the mean of the law is changed.
-fn new_value(old: Option<&Value>, text: &str) -> Result<Value, CommandError> {
+fn new_value(old: Option<&Value>, text: &str) -> Result<Value, CapacityError> {
     if let Some(Value::String(old)) = old
         && old.contains('(')
         && !text.contains('(')

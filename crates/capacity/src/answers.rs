@@ -5,13 +5,15 @@ use busyhour_queueing::solve::{BrokenAssumption, Solution, SolveError};
 use busyhour_simulation::{Ending, SimulationError, SimulationResult};
 use busyhour_stats::Estimate;
 
-use super::numbers::{figure, percent, two_digits};
+use crate::numbers::{figure, percent, two_digits};
 
 /// A value, with half the width of its confidence interval if it was simulated.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Value {
-    pub(crate) value: f64,
-    pub(crate) half: Option<f64>,
+pub struct Value {
+    /// The value.
+    pub value: f64,
+    /// Half the width of its interval.
+    pub half: Option<f64>,
 }
 
 impl Value {
@@ -24,12 +26,14 @@ impl Value {
     }
 
     /// The value in another unit.
-    pub(crate) fn times(self, factor: f64) -> Self {
+    #[must_use]
+    pub fn times(self, factor: f64) -> Self {
         Self { value: self.value * factor, half: self.half.map(|half| half * factor) }
     }
 
     /// Formats the value: `205.857`, or `208.99 ±0.41`.
-    pub(crate) fn text(self) -> String {
+    #[must_use]
+    pub fn text(self) -> String {
         match self.half {
             None => figure(self.value),
             Some(half) => format!("{} ±{}", figure(self.value), two_digits(half)),
@@ -38,33 +42,43 @@ impl Value {
 }
 
 /// The values of a class.
-pub(crate) struct ClassAnswer {
-    pub(crate) name: String,
-    pub(crate) throughput_per_s: Option<Value>,
-    pub(crate) response_s: Option<Value>,
-    pub(crate) customers: Option<Value>,
-    pub(crate) bounds: Option<Bounds>,
+pub struct ClassAnswer {
+    /// Name of the class.
+    pub name: String,
+    /// Throughput.
+    pub throughput_per_s: Option<Value>,
+    /// Mean response time.
+    pub response_s: Option<Value>,
+    /// Mean number of customers in the system.
+    pub customers: Option<Value>,
+    /// Bounds of a closed class.
+    pub bounds: Option<Bounds>,
 }
 
 /// The values of a queue or delay.
-pub(crate) struct StationAnswer {
-    pub(crate) name: String,
+pub struct StationAnswer {
+    /// Name of the station.
+    pub name: String,
     /// Whether the station has servers, so that it has a utilization.
-    pub(crate) has_servers: bool,
-    pub(crate) utilization: Option<Value>,
-    pub(crate) customers: Option<Value>,
+    pub has_servers: bool,
+    /// Share of the servers that is busy.
+    pub utilization: Option<Value>,
+    /// Mean number of customers at the station.
+    pub customers: Option<Value>,
 }
 
 /// The answer at one point.
-pub(crate) struct Answer {
+pub struct Answer {
     /// The method.
-    pub(crate) method: String,
+    pub method: String,
     /// The assumptions that were ignored.
-    pub(crate) ignored: Vec<BrokenAssumption>,
-    pub(crate) classes: Vec<ClassAnswer>,
-    pub(crate) stations: Vec<StationAnswer>,
+    pub ignored: Vec<BrokenAssumption>,
+    /// The classes of the model.
+    pub classes: Vec<ClassAnswer>,
+    /// The stations of the model.
+    pub stations: Vec<StationAnswer>,
     /// The complete result as JSON.
-    pub(crate) json: serde_json::Value,
+    pub json: serde_json::Value,
 }
 
 impl From<&Solution> for Answer {
@@ -139,7 +153,7 @@ impl From<&SimulationResult> for Answer {
 }
 
 /// Why there is no result at a point.
-pub(crate) enum Unanswered {
+pub enum Unanswered {
     /// It cannot be simulated.
     Simulation(SimulationError),
     /// It has no solution.
@@ -148,7 +162,8 @@ pub(crate) enum Unanswered {
 
 impl Unanswered {
     /// The text for a cell of a table.
-    pub(crate) fn short(&self) -> String {
+    #[must_use]
+    pub fn short(&self) -> String {
         match self {
             Self::Unsolved(SolveError::Saturated(stations)) => stations
                 .iter()
@@ -165,7 +180,8 @@ impl Unanswered {
     }
 
     /// The full error message.
-    pub(crate) fn long(&self) -> String {
+    #[must_use]
+    pub fn long(&self) -> String {
         match self {
             Self::Simulation(error) => error.to_string(),
             Self::Unsolved(error) => error.to_string(),

@@ -7,80 +7,73 @@ use busyhour_limits::files::{INPUT_BYTES, read_input, read_input_text};
 use busyhour_queueing::network::{Finding, QueueingNetwork, nearest, quantity};
 use toml::de::{DeTable, DeValue};
 
-use crate::command_error::CommandError;
-use crate::exit::{Exit, complain, say};
+use crate::error::{CapacityError, ModelFileError};
 
 /// The hint that refers to the documentation of the notation.
 const HINT: &str =
     "docs/capacity-models.md describes the notation; `busyhour model schema` prints its schema";
 
 /// A model that was read.
-pub(crate) struct ModelFile {
+pub struct ModelFile {
     /// The network, which is valid.
-    pub(crate) network: QueueingNetwork,
+    pub network: QueueingNetwork,
     /// The network in Busyhour's notation, for access to parameters by path.
-    pub(crate) table: toml::Table,
+    pub table: toml::Table,
     /// The path as given by the user.
-    pub(crate) name: String,
+    pub name: String,
+    /// What the conversion from another program's file changed.
+    pub notes: Vec<Diagnostic>,
 }
 
 impl ModelFile {
-    /// Reads a model and the files that it refers to. Prints errors and returns the exit code.
-    pub(crate) fn read(path: &Path) -> Result<Self, Exit> {
+    /// Reads a model and the files that it refers to.
+    pub fn read(path: &Path) -> Result<Self, ModelFileError> {
         let name = path.display().to_string();
-        let bytes = read_input(path, INPUT_BYTES)
-            .map_err(|error| complain(Exit::Refused, &format!("cannot read the model {name}: {error}")))?;
+        let bytes = match read_input(path, INPUT_BYTES) {
+            Ok(bytes) => bytes,
+            Err(source) => return Err(ModelFileError::Unreadable { name, source }),
+        };
         let directory = path.parent().unwrap_or(Path::new(""));
         let read = if busyhour_jmt::is_xml(&bytes) {
             read_jmt(&bytes, &name, directory)
         } else {
             read_toml(&bytes, &name, directory)
         };
-        match read {
-            Ok((network, table)) => Ok(Self { network, table, name }),
-            Err(findings) => {
-                findings.iter().for_each(|finding| say(&finding.to_string()));
-                Err(Exit::Refused)
-            }
-        }
+        let (network, table, notes) = read.map_err(ModelFileError::Invalid)?;
+        Ok(Self { network, table, name, notes })
     }
 
     /// The name of the network, or of the file.
-    pub(crate) fn title(&self) -> &str {
+    #[must_use]
+    pub fn title(&self) -> &str {
         if self.network.name.is_empty() { &self.name } else { &self.network.name }
     }
 }
 
+/// A network, its table, and the notes about its conversion.
+type Parts = (QueueingNetwork, toml::Table, Vec<Diagnostic>);
+
 /// Reads a model in Busyhour's notation.
-fn read_toml(
-    bytes: &[u8],
-    name: &str,
-    directory: &Path,
-) -> Result<(QueueingNetwork, toml::Table), Vec<Diagnostic>> {
+fn read_toml(bytes: &[u8], name: &str, directory: &Path) -> Result<Parts, Vec<Diagnostic>> {
     let text = std::str::from_utf8(bytes).map_err(|error| {
         vec![Diagnostic::error("model-file", format!("the model is not valid UTF-8: {error}")).in_file(name)]
     })?;
     let network = network(text, name, directory)?;
     let table = text.parse().map_err(|error| vec![unreadable(text, name, &error)])?;
-    Ok((network, table))
+    Ok((network, table, Vec::new()))
 }
 
-/// Reads a model of Java Modelling Tools, and prints notes about its conversion.
-fn read_jmt(
-    bytes: &[u8],
-    name: &str,
-    directory: &Path,
-) -> Result<(QueueingNetwork, toml::Table), Vec<Diagnostic>> {
+/// Reads a model of Java Modelling Tools.
+fn read_jmt(bytes: &[u8], name: &str, directory: &Path) -> Result<Parts, Vec<Diagnostic>> {
     let model = busyhour_jmt::read(bytes, name)?;
     let network = complete(model.network, name, directory, |finding| pathed(finding, name))?;
-    model.notes.iter().for_each(|note| say(&note.to_string()));
     let table = toml::Table::try_from(&network)
         .map_err(|error| vec![Diagnostic::error("model-file", error.to_string()).in_file(name)])?;
-    Ok((network, table))
+    Ok((network, table, model.notes))
 }
 
 /// The network of a text; `directory` contains the files that it refers to.
-pub(crate) fn network(text: &str, name: &str, directory: &Path) -> Result<QueueingNetwork, Vec<Diagnostic>> {
+fn network(text: &str, name: &str, directory: &Path) -> Result<QueueingNetwork, Vec<Diagnostic>> {
     let network = toml::from_str(text).map_err(|error| vec![unreadable(text, name, &error)])?;
     complete(network, name, directory, |finding| diagnostic(finding, text, name))
 }
@@ -137,7 +130,7 @@ fn complete(
 }
 
 /// Parses the times in a file: one per line; empty lines and lines that begin with # are ignored.
-fn times(path: &Path) -> Result<Vec<f64>, CommandError> {
+fn times(path: &Path) -> Result<Vec<f64>, CapacityError> {
     let text = read_input_text(path, INPUT_BYTES).map_err(|error| error.to_string())?;
     text.lines()
         .enumerate()

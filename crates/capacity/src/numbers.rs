@@ -4,7 +4,8 @@
 const DIGITS: i32 = 6;
 
 /// Formats a number with six significant digits, without trailing zeros: `135.208`, `0.0395991`, `12`.
-pub(crate) fn figure(value: f64) -> String {
+#[must_use]
+pub fn figure(value: f64) -> String {
     if value == 0.0 {
         return "0".into();
     }
@@ -21,22 +22,26 @@ pub(crate) fn figure(value: f64) -> String {
 }
 
 /// Like [`figure`], with a dash for unknown values.
-pub(crate) fn figure_or_dash(value: Option<f64>) -> String {
+#[must_use]
+pub fn figure_or_dash(value: Option<f64>) -> String {
     value.map_or_else(|| "–".into(), figure)
 }
 
 /// Formats a time in seconds as milliseconds.
-pub(crate) fn ms(value_s: Option<f64>) -> String {
+#[must_use]
+pub fn ms(value_s: Option<f64>) -> String {
     figure_or_dash(value_s.map(|value_s| value_s * 1e3))
 }
 
 /// Formats a share in per cent.
-pub(crate) fn percent(share: Option<f64>) -> String {
+#[must_use]
+pub fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "–".into(), |share| format!("{:.2}", share * 100.0))
 }
 
 /// Formats half the width of an interval with two digits; a dash if there is no interval.
-pub(crate) fn two_digits(half: f64) -> String {
+#[must_use]
+pub fn two_digits(half: f64) -> String {
     if half <= 0.0 || !half.is_finite() {
         return "–".into();
     }

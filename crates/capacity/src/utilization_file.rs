@@ -1,34 +1,34 @@
 //! Reads utilization recorded during a run: a CSV file with a column of seconds and one for each resource.
 
-use crate::command_error::CommandError;
+use crate::error::CapacityError;
 use busyhour_limits::files::{INPUT_BYTES, read_input_text};
 use std::path::Path;
 
 use busyhour_queueing::fit::Utilization;
 
-use super::points_file::utilization;
+use crate::points_file::utilization;
 
 /// Larger times are in seconds since 1970, smaller ones since the start of the run.
 const SINCE_1970_S: f64 = 1e8;
 
 /// Recorded utilization.
 #[derive(Debug)]
-pub(super) struct Probes {
+pub(crate) struct UtilizationFile {
     name: String,
     resources: Vec<String>,
     /// Times in seconds, each with the utilization of the resources, if known.
     rows: Vec<(f64, Vec<Option<f64>>)>,
 }
 
-impl Probes {
-    pub(super) fn read(path: &Path) -> Result<Probes, CommandError> {
+impl UtilizationFile {
+    pub(crate) fn read(path: &Path) -> Result<UtilizationFile, CapacityError> {
         let name = path.display().to_string();
         let text =
             read_input_text(path, INPUT_BYTES).map_err(|error| format!("cannot read {name}: {error}"))?;
-        Probes::parse(&text, &name).map_err(|problem| format!("{name}:{problem}").into())
+        UtilizationFile::parse(&text, &name).map_err(|problem| format!("{name}:{problem}").into())
     }
 
-    fn parse(text: &str, name: &str) -> Result<Probes, CommandError> {
+    fn parse(text: &str, name: &str) -> Result<UtilizationFile, CapacityError> {
         let mut lines =
             (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
         let (_, head) = lines.next().ok_or("1:1: the file is empty")?;
@@ -50,7 +50,7 @@ impl Probes {
                 )
                 .into());
             }
-            let value = |column: usize| -> Result<f64, CommandError> {
+            let value = |column: usize| -> Result<f64, CapacityError> {
                 let value: Option<f64> =
                     cells[column].parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0);
                 value.ok_or_else(|| {
@@ -82,21 +82,21 @@ impl Probes {
         if rows.is_empty() {
             return Err("1:1: there are no rows after the first line".into());
         }
-        Ok(Probes { name: name.to_owned(), resources, rows })
+        Ok(UtilizationFile { name: name.to_owned(), resources, rows })
     }
 
     /// Whether times are since 1970 instead of since the start of a run.
-    pub(super) fn has_clock_times(&self) -> bool {
+    pub(crate) fn has_clock_times(&self) -> bool {
         self.rows.iter().all(|(moment, _)| *moment > SINCE_1970_S)
     }
 
     /// The mean utilization from `window_s.0` to `window_s.1` seconds after the start of a run that began `wall_anchor_ms` after
     /// 1970.
-    pub(super) fn mean(
+    pub(crate) fn mean(
         &self,
         window_s: (f64, f64),
         wall_anchor_ms: i64,
-    ) -> Result<Vec<Utilization>, CommandError> {
+    ) -> Result<Vec<Utilization>, CapacityError> {
         let origin_s = if self.has_clock_times() { wall_anchor_ms as f64 / 1e3 } else { 0.0 };
         let inside = |moment: f64| (window_s.0..=window_s.1).contains(&(moment - origin_s));
         let mut found = Vec::new();
@@ -127,19 +127,20 @@ mod tests {
 
     #[test]
     fn the_mean_is_computed_over_the_window() {
-        let probes =
-            Probes::parse("seconds,cpu_percent,disk\n0,0,0\n1,50,.1\n2,70,.3\n3,100,\n", "p.csv").unwrap();
-        let found = probes.mean((1.0, 2.0), 0).unwrap();
+        let file =
+            UtilizationFile::parse("seconds,cpu_percent,disk\n0,0,0\n1,50,.1\n2,70,.3\n3,100,\n", "p.csv")
+                .unwrap();
+        let found = file.mean((1.0, 2.0), 0).unwrap();
         let shown: Vec<(&str, String)> =
             found.iter().map(|used| (used.resource.as_str(), format!("{:.2}", used.share))).collect();
         assert_eq!(shown, [("cpu", "0.60".to_owned()), ("disk", "0.20".to_owned())]);
-        assert!(probes.mean((10.0, 20.0), 0).is_err());
+        assert!(file.mean((10.0, 20.0), 0).is_err());
     }
 
     #[test]
     fn times_may_be_since_1970() {
-        let probes = Probes::parse("seconds,cpu\n1700000010,.2\n1700000020,.4\n", "p.csv").unwrap();
-        let found = probes.mean((15.0, 25.0), 1_700_000_000_000).unwrap();
+        let file = UtilizationFile::parse("seconds,cpu\n1700000010,.2\n1700000020,.4\n", "p.csv").unwrap();
+        let found = file.mean((15.0, 25.0), 1_700_000_000_000).unwrap();
         assert_eq!(found[0].share, 0.4);
     }
 
@@ -151,7 +152,7 @@ mod tests {
             ("seconds,cpu\n1,x\n", "2:1: column cpu: \"x\" is not a non-negative number"),
             ("seconds,cpu\n1,50\n", "2:1: 50 is not a utilization from 0 to 1"),
         ] {
-            let found = Probes::parse(text, "p.csv").unwrap_err();
+            let found = UtilizationFile::parse(text, "p.csv").unwrap_err();
             assert!(found.starts_with(wrong), "{found}");
         }
     }
