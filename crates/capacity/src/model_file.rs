@@ -11,7 +11,7 @@ use crate::error::{CapacityError, ModelFileError};
 
 /// The hint that refers to the documentation of the notation.
 const HINT: &str =
-    "docs/capacity-models.md describes the notation; `busyhour model schema` prints its schema";
+    "docs/capacity-models.md describes the notation; `busyhour config schema model` prints its schema";
 
 /// A model that was read.
 pub struct ModelFile {

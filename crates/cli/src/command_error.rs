@@ -1,6 +1,7 @@
 //! The error of commands.
 
 use busyhour_capacity::CapacityError;
+use busyhour_launch::UrlPlanError;
 use busyhour_queueing::network::NotationError;
 
 busyhour_diagnostic::message_error! {
@@ -16,6 +17,12 @@ impl From<NotationError> for CommandError {
 
 impl From<CapacityError> for CommandError {
     fn from(error: CapacityError) -> Self {
+        String::from(error).into()
+    }
+}
+
+impl From<UrlPlanError> for CommandError {
+    fn from(error: UrlPlanError) -> Self {
         String::from(error).into()
     }
 }

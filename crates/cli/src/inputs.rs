@@ -8,6 +8,7 @@ use busyhour_record::{ResultsFrom, ResultsInput, RunDir};
 use tempfile::NamedTempFile;
 
 use crate::exit::{Exit, say};
+use crate::foreign_results;
 
 /// Results to read. Dropping it deletes the temporary copies of pipes.
 pub(crate) struct Inputs {
@@ -53,8 +54,12 @@ impl Inputs {
         match paths.iter().find(|path| !is_stdin(path) && !path.exists()) {
             Some(missing) => {
                 let text = format!("no such file or run directory: {}", missing.display());
-                Err((Exit::Refused, text))
+                return Err((Exit::Refused, text));
             }
+            None => {}
+        }
+        match paths.iter().find_map(|path| foreign_results::refusal(path)) {
+            Some(refusal) => Err((Exit::Refused, refusal)),
             None => Ok(()),
         }
     }

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
+use crate::exit::{is_verbose, say};
 use crate::progress::columns;
 
 /// Interval between updates of the progress line.
@@ -11,6 +12,7 @@ const STEP: Duration = Duration::from_millis(200);
 /// A progress line on a terminal.
 pub(crate) struct ReadingProgress {
     name: String,
+    began: Instant,
     next: Instant,
     shown: bool,
     on_terminal: bool,
@@ -20,7 +22,13 @@ impl ReadingProgress {
     pub(crate) fn new(name: &str) -> ReadingProgress {
         let on_terminal = std::io::stderr().is_terminal();
         // Delayed, so that short files show no progress.
-        ReadingProgress { name: name.to_owned(), next: Instant::now() + STEP, shown: false, on_terminal }
+        ReadingProgress {
+            name: name.to_owned(),
+            began: Instant::now(),
+            next: Instant::now() + STEP,
+            shown: false,
+            on_terminal,
+        }
     }
 
     /// Shows the number of bytes read, and their share if the total is known.
@@ -42,6 +50,9 @@ impl ReadingProgress {
     }
 
     pub(crate) fn clear(&mut self) {
+        if is_verbose() {
+            say(&format!("read {} in {:.1} s", self.name, self.began.elapsed().as_secs_f64()));
+        }
         if std::mem::take(&mut self.shown) {
             let _ = write!(std::io::stderr(), "\r\x1b[2K");
         }

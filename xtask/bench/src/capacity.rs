@@ -73,7 +73,7 @@ impl Load {
         };
         let port = free_port()?;
         let mut server = Command::new(&program);
-        server.args(["demo-server", "ticket-monster", "--full", "--port", &port.to_string()]);
+        server.args(["lab", "server", "shop", "--full", "--port", &port.to_string()]);
         server.args(options.backend().iter().flat_map(|law| ["--backend", law]));
         match options.backend() {
             Some(law) => println!("backend of the shop: {law}"),

@@ -10,7 +10,7 @@ use clap::Args;
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain};
 use crate::properties::of_flags;
-use crate::quantities::{seconds, share, span};
+use crate::quantities::{share, span, time_s};
 use crate::reading::ReadingProgress;
 use crate::report::refuse;
 use crate::results_options::results_options;
@@ -24,7 +24,7 @@ pub(super) struct MeasurementArgs {
     inputs: Vec<PathBuf>,
     /// Think time: the time between a response and the user's next request. Overrides the think time determined from a
     /// run.
-    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", value_parser = time_s)]
     think: Option<f64>,
     /// Exclude measurements with a larger share of failed requests.
     #[arg(long, value_name = "PERCENT", value_parser = share, default_value = "1%")]
@@ -36,7 +36,7 @@ pub(super) struct MeasurementArgs {
     /// runs, or once for all runs with seconds since 1970.
     #[arg(long, value_name = "FILE")]
     cpu: Vec<PathBuf>,
-    /// Use only requests that start between FROM and TO, in seconds from the start of each run (default: the part without ramps).
+    /// Use only requests that start between FROM and TO, counted from the start of each run, e.g. 10s,2min (default: the part without ramps).
     #[arg(long, value_name = "FROM,TO", value_parser = span, conflicts_with = "whole")]
     window: Option<busyhour_analysis::comparison::RunWindow>,
     /// Use the whole of each run, including ramps.

@@ -1,4 +1,4 @@
-//! `busyhour users`: the number of real web users that generate the same load as a measured one.
+//! `busyhour capacity users`: the number of real web users that generate the same load as a measured one.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::columns::Columns;
 use crate::exit::{Exit, complain, print, say};
-use crate::quantities::{log_span, seconds, window};
+use crate::quantities::{log_span, time_s, window};
 
 #[derive(Debug, Args)]
 #[command(
@@ -19,24 +19,25 @@ use crate::quantities::{log_span, seconds, window};
     Gunther, arXiv 1607.05356). The mapping file defines the objects of each page:\n\n  \
     [[page]]\n  name = \"Home\"\n  objects = [\"010_Home\", \"012_Home_jpg\"]\n  visits = 4    # optional: visits per iteration of the script\n\n\
     Without visits, pages are counted in the log. List labels outside of pages as ignore = [\"Login\"].\n\n\
-    Examples:\n  busyhour users --jtl results.jtl --pages map.toml\n  \
-    busyhour users --jtl 1800.csv 1830.csv --pages map.toml --window 120,1320"
+    Examples:\n  busyhour capacity users results.jtl --pages map.toml\n  \
+    busyhour capacity users 1800.csv 1830.csv --pages map.toml --window 2min,22min"
 )]
 pub(crate) struct UsersArgs {
     /// JTL files or run directories.
-    #[arg(long, value_name = "FILE", num_args = 1.., required = true)]
+    #[arg(value_name = "FILE|DIR", required_unless_present = "jtl")]
+    logs: Vec<PathBuf>,
+    #[arg(long, value_name = "FILE", num_args = 1.., hide = true)]
     jtl: Vec<PathBuf>,
-    /// Think times Z' of real users, in seconds or with a unit.
-    #[arg(long, value_name = "TIME,…", value_parser = seconds, value_delimiter = ',', default_value = "10,20,30,40,50")]
+    /// Think times Z' of real users.
+    #[arg(long, value_name = "TIME,…", value_parser = time_s, value_delimiter = ',', default_value = "10s,20s,30s,40s,50s")]
     think: Vec<f64>,
     /// Mapping of objects to pages (TOML).
     #[arg(long, value_name = "FILE")]
     pages: PathBuf,
-    /// Use only requests that start between FROM and TO, in seconds from the first start in the log.
+    /// Use only requests that start between FROM and TO, counted from the first start in the log, e.g. 2min,22min.
     #[arg(long, value_name = "FROM,TO", value_parser = log_span, conflicts_with = "window_for")]
     window: Option<LogWindow>,
-    /// Like --window, but with a duration: skip BEFORE seconds, then use DURATION seconds.
-    #[arg(long, value_name = "BEFORE,DURATION", value_parser = window)]
+    #[arg(long, value_name = "BEFORE,DURATION", value_parser = window, hide = true)]
     window_for: Option<LogWindow>,
     /// Round λ and R to two digits first, as the published tables do.
     #[arg(long)]
@@ -59,7 +60,7 @@ pub(crate) fn main(args: &UsersArgs) -> Exit {
         Err(message) => return complain(Exit::Usage, &message),
     };
     let mut all = Vec::new();
-    for path in &args.jtl {
+    for path in args.logs.iter().chain(&args.jtl) {
         match measure_pages(path, &map, args.part()) {
             Ok(mut measured) => {
                 for warning in &measured.warnings {

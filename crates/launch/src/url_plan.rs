@@ -1,52 +1,60 @@
-//! Generates the test plan of `busyhour run URL`. The plan is stored in the run directory and can be opened in JMeter.
+//! Generates the test plan of a run that sends requests to a URL. The plan is stored in the run directory and can be opened in JMeter.
 
 use std::fmt::Write as _;
 
 use busyhour_record::{UrlPlanFacts, plan_hash};
 
-use crate::command_error::CommandError;
+use crate::redaction;
 use crate::request_properties::RequestProperties;
 
+busyhour_diagnostic::message_error! {
+    /// Why there is no plan for a request.
+    pub struct UrlPlanError;
+}
+
 /// Users of a closed load.
-#[derive(Clone, Copy)]
-pub(crate) struct Closed {
+#[derive(Clone, Copy, Debug)]
+pub struct UrlUsers {
     /// Number of users.
-    pub(crate) users: u32,
+    pub users: u32,
     /// Duration; `None`: until each user has finished its loops.
-    pub(crate) seconds: Option<u64>,
+    pub seconds: Option<u64>,
     /// Requests of each user; `None`: without end.
-    pub(crate) loops: Option<u64>,
+    pub loops: Option<u64>,
     /// Time over which the users start.
-    pub(crate) ramp_s: Option<u64>,
+    pub ramp_s: Option<u64>,
 }
 
 /// A repeated request.
-pub(crate) struct UrlPlan<'a> {
+#[derive(Debug)]
+pub struct UrlPlan<'a> {
     /// The URL.
-    pub(crate) url: &'a str,
+    pub url: &'a str,
     /// Headers, as `Name: value`.
-    pub(crate) headers: &'a [String],
+    pub headers: &'a [String],
     /// Body.
-    pub(crate) data: Option<String>,
+    pub data: Option<String>,
     /// Method; by default GET, or POST with a body.
-    pub(crate) method: Option<String>,
+    pub method: Option<String>,
     /// Think time before each request, validated.
-    pub(crate) think: Option<String>,
+    pub think: Option<String>,
     /// Users, if the load is closed.
-    pub(crate) closed: Option<Closed>,
+    pub closed: Option<UrlUsers>,
     /// Write headers, body and secret parameters into the plan instead of properties.
-    pub(crate) keep_secrets: bool,
+    pub keep_secrets: bool,
 }
 
 /// A generated plan.
-pub(crate) struct GeneratedPlan {
+#[derive(Debug)]
+pub struct GeneratedPlan {
     /// File name.
-    pub(crate) name: String,
-    pub(crate) text: String,
+    pub name: String,
+    /// The plan, a JMX file.
+    pub text: String,
     /// The properties that it reads, with their values.
-    pub(crate) properties: Vec<(String, String)>,
+    pub properties: Vec<(String, String)>,
     /// The body without its secrets: plans with other bodies are other plans, although their texts are the same.
-    pub(crate) body: String,
+    pub body: String,
 }
 
 /// The parts of a URL.
@@ -57,7 +65,7 @@ struct Pieces<'a> {
     path: &'a str,
 }
 
-fn pieces(url: &str) -> Result<Pieces<'_>, CommandError> {
+fn pieces(url: &str) -> Result<Pieces<'_>, UrlPlanError> {
     let (scheme, rest) = url.split_once("://").ok_or_else(|| format!("{url:?} is not a URL"))?;
     let rest = rest.split('#').next().unwrap_or(rest);
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
@@ -101,7 +109,7 @@ fn escaped(text: &str) -> String {
 
 impl UrlPlan<'_> {
     /// The names and values of the headers, with the default content type of data.
-    fn all_headers(&self) -> Result<Vec<(&str, &str)>, CommandError> {
+    fn all_headers(&self) -> Result<Vec<(&str, &str)>, UrlPlanError> {
         let mut headers = Vec::new();
         for header in self.headers {
             let (name, value) = header
@@ -116,7 +124,7 @@ impl UrlPlan<'_> {
     }
 
     /// The server, and the plan's identity without it.
-    pub(crate) fn facts(&self) -> Result<UrlPlanFacts, CommandError> {
+    pub fn facts(&self) -> Result<UrlPlanFacts, UrlPlanError> {
         let Pieces { scheme, host, port, path } = pieces(self.url)?;
         let elsewhere = format!("http://server{path}");
         let same = UrlPlan {
@@ -137,7 +145,7 @@ impl UrlPlan<'_> {
     }
 
     /// The plan.
-    pub(crate) fn generate(&self) -> Result<GeneratedPlan, CommandError> {
+    pub fn generate(&self) -> Result<GeneratedPlan, UrlPlanError> {
         let pieces = pieces(self.url)?;
         let mut properties = RequestProperties::new(self.keep_secrets);
         let path = match pieces.path {
@@ -146,7 +154,7 @@ impl UrlPlan<'_> {
         };
         let method =
             self.method.clone().unwrap_or_else(|| if self.data.is_some() { "POST" } else { "GET" }.into());
-        let label = format!("{method} {}", busyhour_launch::redaction::path(&path));
+        let label = format!("{method} {}", redaction::path(&path));
         let path = properties.path(&path);
         let think = self.think.as_deref().map(Think::of).transpose()?;
         let mut jmx = Jmx::default();
@@ -175,7 +183,7 @@ impl UrlPlan<'_> {
         jmx.line(0, "</jmeterTestPlan>");
         let colon = if pieces.port.is_empty() { "" } else { "-" };
         let name = format!("{}{colon}{}.jmx", pieces.host, pieces.port);
-        let body = self.data.as_deref().map(busyhour_launch::redaction::body).unwrap_or_default();
+        let body = self.data.as_deref().map(redaction::body).unwrap_or_default();
         Ok(GeneratedPlan { name, text: jmx.0, properties: properties.all, body })
     }
 
@@ -187,8 +195,7 @@ impl UrlPlan<'_> {
 
     /// The test plan and its thread group.
     fn begin(&self, jmx: &mut Jmx, label: &str, method: &str) {
-        let url =
-            if self.keep_secrets { self.url.to_owned() } else { busyhour_launch::redaction::url(self.url) };
+        let url = if self.keep_secrets { self.url.to_owned() } else { redaction::url(self.url) };
         jmx.line(0, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
         jmx.line(0, "<jmeterTestPlan version=\"1.2\" properties=\"5.0\" jmeter=\"5.6.3\">");
         jmx.line(1, "<hashTree>");
@@ -223,7 +230,7 @@ impl UrlPlan<'_> {
         jmx.line(3, "<hashTree>");
     }
 
-    fn headers(&self, jmx: &mut Jmx, properties: &mut RequestProperties) -> Result<(), CommandError> {
+    fn headers(&self, jmx: &mut Jmx, properties: &mut RequestProperties) -> Result<(), UrlPlanError> {
         let headers = self.all_headers()?;
         if headers.is_empty() {
             return Ok(());
@@ -272,7 +279,7 @@ struct Think<'t> {
 }
 
 impl<'t> Think<'t> {
-    fn of(text: &'t str) -> Result<Self, CommandError> {
+    fn of(text: &'t str) -> Result<Self, UrlPlanError> {
         let law = busyhour_compile::think_law(text).map_err(|error| error.message)?;
         Ok(Self { text, mean_ms: format!("{:.0}", law.mean_ns() / 1e6) })
     }
@@ -377,7 +384,7 @@ mod tests {
             data: Some("x=\"1\"\n".into()),
             method: None,
             think: Some("exponential(2s)".into()),
-            closed: Some(Closed { users: 7, seconds: Some(3), loops: Some(4), ramp_s: None }),
+            closed: Some(UrlUsers { users: 7, seconds: Some(3), loops: Some(4), ramp_s: None }),
             keep_secrets: true,
         };
         let GeneratedPlan { name, text, .. } = plan.generate().unwrap();

@@ -1,26 +1,24 @@
-//! `busyhour model export`: converts a model to the format of another program.
+//! `busyhour capacity convert`: converts a model to the format of another program.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use busyhour_jmt::{to_jmva, to_jsimg};
 use busyhour_queueing::network::{CustomerClass, QueueingNetwork, Station, StationKind};
 use clap::{Args, ValueEnum};
 
 use super::read_model;
-use crate::exit::{Exit, complain, print, say};
+use crate::exit::{Exit, complain, note, print, say};
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  busyhour model export plans/models/web-shop.toml --to jsimg -o shop.jsimg\n  \
-    busyhour model export shop.toml --to jmva\n  busyhour model export study.jsimg --to toml"
-)]
-pub(crate) struct ExportModelArgs {
+#[command(after_help = "Examples:\n  busyhour capacity convert plans/models/web-shop.toml -o shop.jsimg\n  \
+    busyhour capacity convert shop.toml --to jmva\n  busyhour capacity convert study.jsimg --to toml")]
+pub(crate) struct ConvertArgs {
     /// The model (TOML, .jsimg or .jmva).
     #[arg(value_name = "FILE")]
     model: PathBuf,
-    /// Target format.
-    #[arg(long, value_enum)]
-    to: Format,
+    /// Target format (default: the extension of the output file).
+    #[arg(long, value_enum, required_unless_present = "output")]
+    to: Option<Format>,
     /// Output file (default: standard output).
     #[arg(short = 'o', long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -36,12 +34,18 @@ enum Format {
     Toml,
 }
 
-pub(crate) fn main(args: &ExportModelArgs) -> Exit {
+pub(crate) fn main(args: &ConvertArgs) -> Exit {
+    let extension = args.output.as_deref().and_then(Path::extension).and_then(|extension| extension.to_str());
+    let by_extension = extension.and_then(|extension| Format::from_str(extension, true).ok());
+    let Some(format) = args.to.or(by_extension) else {
+        let text = "the file name must end in .jsimg, .jmva or .toml; or add --to FORMAT";
+        return complain(Exit::Usage, text);
+    };
     let model = match read_model(&args.model) {
         Ok(model) => model,
         Err(exit) => return exit,
     };
-    let text = match args.to {
+    let text = match format {
         Format::Jsimg => to_jsimg(&model.network, model.title()),
         Format::Jmva => to_jmva(&model.network, model.title()),
         Format::Toml => toml::to_string(&model.network).map_err(|error| vec![error.to_string()]),
@@ -57,10 +61,10 @@ pub(crate) fn main(args: &ExportModelArgs) -> Exit {
             return exit;
         }
     };
-    if matches!(args.to, Format::Jmva) && has_closed_multi_servers(&model.network) {
-        say(
+    if matches!(format, Format::Jmva) && has_closed_multi_servers(&model.network) {
+        note(
             "note: JMT's analytic solver uses Seidmann's approximation for stations with several servers and closed classes; \
-             `busyhour model solve` is exact",
+             `busyhour capacity solve` is exact",
         );
     }
     match &args.output {
@@ -70,7 +74,7 @@ pub(crate) fn main(args: &ExportModelArgs) -> Exit {
         }
         Some(path) => match std::fs::write(path, text) {
             Ok(()) => {
-                say(&format!("wrote {}", path.display()));
+                note(&format!("wrote {}", path.display()));
                 Exit::Completed
             }
             Err(error) => complain(Exit::Internal, &format!("cannot write {}: {error}", path.display())),

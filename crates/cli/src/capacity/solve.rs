@@ -1,4 +1,4 @@
-//! `busyhour model solve`: computes the mean values of a model.
+//! `busyhour capacity solve`: computes the mean values of a model.
 
 use std::path::PathBuf;
 
@@ -12,9 +12,10 @@ use busyhour_queueing::solve::{
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use super::read_model;
+use super::{read_model, requested};
 use crate::columns::Columns;
 use crate::exit::{Exit, complain, print, say};
+use crate::outputs::{OutputKind, note_written, write_files};
 
 /// Number of steps of an exact solution from which a note is printed: about ten seconds.
 const STEPS_UNNOTICED: f64 = 1e9;
@@ -23,8 +24,8 @@ const STEPS_UNNOTICED: f64 = 1e9;
 const STEPS_PER_S: f64 = 1e8;
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  busyhour model solve plans/models/web-shop.toml\n  \
-    busyhour model solve shop.toml --method linearizer --csv\n  busyhour model solve shop.toml --json -\n\n\
+#[command(after_help = "Examples:\n  busyhour capacity solve plans/models/web-shop.toml\n  \
+    busyhour capacity solve shop.toml --method linearizer -o shop.csv\n  busyhour capacity solve shop.toml --json\n\n\
     Exit codes: 0 solved, 3 the model is invalid or has no product form, 9 a station is saturated")]
 pub(crate) struct SolveArgs {
     /// The model (TOML, or .jsimg or .jmva of Java Modelling Tools; see docs/capacity-models.md).
@@ -36,11 +37,15 @@ pub(crate) struct SolveArgs {
     /// Solve models without product form as if they had one; the result lists what was ignored.
     #[arg(long)]
     pub(crate) approximate: bool,
-    /// Write the solution as JSON; `-` is standard output and replaces the tables.
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// Show one line of CSV per class and station instead of the tables.
-    #[arg(long, conflicts_with = "json")]
+    /// Write the solution as JSON (.json), or as CSV with one line per class and station (.csv); may be given several times.
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    output: Vec<PathBuf>,
+    /// Print the solution as JSON.
+    #[arg(long)]
+    json: bool,
+    #[arg(long, value_name = "FILE", hide = true)]
+    json_file: Option<PathBuf>,
+    #[arg(long, hide = true, conflicts_with = "json")]
     csv: bool,
 }
 
@@ -71,6 +76,15 @@ impl MethodArg {
 }
 
 pub(crate) fn main(args: &SolveArgs) -> Exit {
+    let (files, json_to_stdout) = match requested(
+        &args.output,
+        args.json,
+        args.json_file.as_ref(),
+        &[OutputKind::Json, OutputKind::Csv],
+    ) {
+        Ok(requested) => requested,
+        Err(exit) => return exit,
+    };
     let model = match read_model(&args.model) {
         Ok(model) => model,
         Err(exit) => return exit,
@@ -83,27 +97,21 @@ pub(crate) fn main(args: &SolveArgs) -> Exit {
         Ok(solution) => solution,
         Err(error) => return unsolved(&model.name, &error),
     };
-    if args.csv {
-        print(&csv(&solution));
-        return Exit::Completed;
+    print(&if args.csv {
+        csv(&solution)
+    } else if json_to_stdout {
+        format!("{:#}\n", json(&model, &solution))
+    } else {
+        text_report(&model, &solution, settings.method)
+    });
+    let written = write_files(&files, &mut |kind| match kind {
+        OutputKind::Csv => Ok(csv(&solution)),
+        _ => Ok(format!("{:#}\n", json(&model, &solution))),
+    });
+    if let Err(exit) = written {
+        return exit;
     }
-    match args.json.as_deref() {
-        Some(path) => {
-            let text = format!("{:#}\n", json(&model, &solution));
-            if path.as_os_str() == "-" {
-                print(&text);
-                return Exit::Completed;
-            }
-            print(&text_report(&model, &solution, settings.method));
-            if let Err(error) = std::fs::write(path, text) {
-                return complain(Exit::Internal, &format!("cannot write {}: {error}", path.display()));
-            }
-            say(&format!("wrote {}", path.display()));
-        }
-        None => {
-            print(&text_report(&model, &solution, settings.method));
-        }
-    }
+    note_written(&files);
     Exit::Completed
 }
 
@@ -117,7 +125,7 @@ fn effort_note(effort: Effort, method: Method) -> Option<String> {
     let other = if effort.linearizer {
         "--method linearizer is much faster"
     } else {
-        "`busyhour model simulate` may be faster"
+        "`busyhour capacity simulate` may be faster"
     };
     (is_exact && effort.steps > STEPS_UNNOTICED).then(|| {
         format!(
@@ -140,7 +148,7 @@ pub(crate) fn unsolved(name: &str, error: &SolveError) -> Exit {
             if broken.iter().all(busyhour_queueing::solve::BrokenAssumption::can_be_ignored) {
                 say("  hint: --approximate ignores this and reports it");
             }
-            say("  hint: `busyhour model simulate` simulates the model without these assumptions");
+            say("  hint: `busyhour capacity simulate` simulates the model without these assumptions");
             Exit::Refused
         }
         SolveError::Saturated(stations) => {

@@ -1,6 +1,6 @@
-//! `busyhour model what-if`: solves or simulates a model for varied parameters.
+//! `busyhour capacity what-if`: solves or simulates a model for varied parameters.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use busyhour_capacity::numbers::{figure_or_dash, ms};
 use busyhour_capacity::{
@@ -14,9 +14,10 @@ use serde_json::{Value, json};
 
 use super::solve::MethodArg;
 use super::what_if_page::page;
-use super::{read_model, say_all};
+use super::{read_model, requested, say_all};
 use crate::columns::Columns;
-use crate::exit::{Exit, complain, print, say};
+use crate::exit::{Exit, complain, print};
+use crate::outputs::{OutputKind, note_written, write_files};
 use crate::quantities::share;
 
 /// Size of a plot in characters.
@@ -28,10 +29,10 @@ const PLOT_ROWS: usize = 14;
     after_help = "A path consists of keys and names in the file: class.NAME.users, class.NAME.think, class.NAME.rate, \
     station.NAME.servers, station.NAME.service, station.NAME.service.CLASS, route.FROM.strategy. If the parameter is a law and \
     the value is a time, the mean of the law is changed.\n\n\
-    Examples:\n  busyhour model what-if plans/models/seed-study.toml --vary class.users.users=10..300:10 --plot\n  \
-    busyhour model what-if shop.toml --vary class.buyers.users=50..500:50 --vary station.database.servers=1,2,4\n  \
-    busyhour model what-if two.toml --vary route.outside.strategy=random,round-robin --approximate\n  \
-    busyhour model what-if now.toml --compare planned.toml --vary class.buyers.users=50..500:50 --html what-if.html"
+    Examples:\n  busyhour capacity what-if plans/models/seed-study.toml --vary class.users.users=10..300:10 --plot\n  \
+    busyhour capacity what-if shop.toml --vary class.buyers.users=50..500:50 --vary station.database.servers=1,2,4\n  \
+    busyhour capacity what-if two.toml --vary route.outside.strategy=random,round-robin --approximate\n  \
+    busyhour capacity what-if now.toml --compare planned.toml --vary class.buyers.users=50..500:50 -o what-if.html"
 )]
 pub(crate) struct WhatIfArgs {
     /// The model (TOML, .jsimg or .jmva).
@@ -64,15 +65,26 @@ pub(crate) struct WhatIfArgs {
     /// Also plot X and R over the first parameter.
     #[arg(long)]
     plot: bool,
-    /// Write all points as JSON; `-` is standard output and replaces the tables.
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// Write an HTML page with plots of X, R, U and Q over the first parameter, and tables of all points.
-    #[arg(long, value_name = "FILE")]
+    /// Write all points as JSON (.json), or a page with plots of X, R, U and Q over the first parameter, and tables of all points
+    /// (.html); may be given several times.
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    output: Vec<PathBuf>,
+    /// Print all points as JSON.
+    #[arg(long)]
+    json: bool,
+    #[arg(long, value_name = "FILE", hide = true)]
+    json_file: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", hide = true)]
     html: Option<PathBuf>,
 }
 
 pub(crate) fn main(args: &WhatIfArgs) -> Exit {
+    let output: Vec<PathBuf> = args.output.iter().chain(&args.html).cloned().collect();
+    let kinds = [OutputKind::Json, OutputKind::Html];
+    let (files, json_to_stdout) = match requested(&output, args.json, args.json_file.as_ref(), &kinds) {
+        Ok(requested) => requested,
+        Err(exit) => return exit,
+    };
     let mut all = Vec::new();
     for path in std::iter::once(&args.model).chain(&args.compare) {
         let evaluated = read_model(path)
@@ -91,24 +103,20 @@ pub(crate) fn main(args: &WhatIfArgs) -> Exit {
         }
         all.push(varied);
     }
-    let to_stdout = args.json.as_deref() == Some(Path::new("-"));
-    if !to_stdout {
+    if json_to_stdout {
+        print(&format!("{:#}\n", json_of(args, &all)));
+    } else {
         let texts: Vec<String> = all.iter().map(|varied| text(args, &varied.model, &varied.points)).collect();
         print(&texts.join("\n"));
     }
-    let files = [
-        args.json.as_deref().map(|path| (path, format!("{:#}\n", json_of(args, &all)))),
-        args.html.as_deref().map(|path| (path, what_if_html(&page(&args.vary, &all)))),
-    ];
-    for (path, text) in files.into_iter().flatten() {
-        if path == Path::new("-") {
-            print(&text);
-        } else if let Err(error) = std::fs::write(path, text) {
-            return complain(Exit::Internal, &format!("cannot write {}: {error}", path.display()));
-        } else {
-            say(&format!("wrote {}", path.display()));
-        }
+    let written = write_files(&files, &mut |kind| match kind {
+        OutputKind::Html => Ok(what_if_html(&page(&args.vary, &all))),
+        _ => Ok(format!("{:#}\n", json_of(args, &all))),
+    });
+    if let Err(exit) = written {
+        return exit;
     }
+    note_written(&files);
     Exit::Completed
 }
 

@@ -1,4 +1,4 @@
-//! `busyhour model simulate`: simulates a model.
+//! `busyhour capacity simulate`: simulates a model.
 
 use std::collections::BTreeSet;
 use std::io::{IsTerminal as _, Write as _};
@@ -16,10 +16,11 @@ use busyhour_stats::Estimate;
 use clap::Args;
 use serde_json::json;
 
-use super::read_model;
+use super::{read_model, requested};
 use crate::columns::Columns;
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print, say};
+use crate::outputs::{OutputKind, note_written, write_files};
 use crate::quantities::share;
 use crate::stop_signals::Signals;
 
@@ -31,9 +32,9 @@ const STEP: Duration = Duration::from_millis(500);
     after_help = "Runs independent replications on all cores, excludes the start-up, and continues until all confidence intervals \
     are narrow enough or the maximum number of events is reached. Ctrl-C ends the simulation and shows the results so far. The \
     result depends on the seed, but not on the number of cores.\n\n\
-    Examples:\n  busyhour model simulate plans/models/seed-study-two-servers.toml\n  \
-    busyhour model simulate shop.toml --precision 1% --confidence 99% --seed 7\n  \
-    busyhour model simulate shop.toml --events-max 500M --json result.json\n\n\
+    Examples:\n  busyhour capacity simulate plans/models/seed-study-two-servers.toml\n  \
+    busyhour capacity simulate shop.toml --precision 1% --confidence 99% --seed 7\n  \
+    busyhour capacity simulate shop.toml --events-max 500M -o result.json\n\n\
     Exit codes: 0 simulated, 3 the model is invalid, 4 stopped (the results so far were shown), 9 there is no steady state: \
     a station is saturated, or there is a deadlock of blocked customers"
 )]
@@ -59,9 +60,14 @@ pub(crate) struct SimulateArgs {
     /// Number of cores (default: all).
     #[arg(long, value_name = "N")]
     cores: Option<usize>,
-    /// Write the result as JSON; `-` is standard output and replaces the tables.
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    /// Write the result as JSON to FILE.json.
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    output: Vec<PathBuf>,
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+    #[arg(long, value_name = "FILE", hide = true)]
+    json_file: Option<PathBuf>,
 }
 
 /// Parses a count such as 5000000, 500k or 20M.
@@ -92,6 +98,11 @@ impl SimulateArgs {
 }
 
 pub(crate) fn main(args: &SimulateArgs) -> Exit {
+    let (files, json_to_stdout) =
+        match requested(&args.output, args.json, args.json_file.as_ref(), &[OutputKind::Json]) {
+            Ok(requested) => requested,
+            Err(exit) => return exit,
+        };
     let model = match read_model(&args.model) {
         Ok(model) => model,
         Err(exit) => return exit,
@@ -100,20 +111,12 @@ pub(crate) fn main(args: &SimulateArgs) -> Exit {
         Ok(result) => result,
         Err(error) => return unsimulated(&model.name, &error),
     };
-    let to_stdout = args.json.as_deref().is_some_and(|path| path.as_os_str() == "-");
-    if !to_stdout {
-        print(&report(&model, &result));
+    let json = format!("{:#}\n", json_of(&model, &result));
+    print(&if json_to_stdout { json.clone() } else { report(&model, &result) });
+    if let Err(exit) = write_files(&files, &mut |_| Ok(json.clone())) {
+        return exit;
     }
-    if let Some(path) = &args.json {
-        let text = format!("{:#}\n", json_of(&model, &result));
-        if to_stdout {
-            print(&text);
-        } else if let Err(error) = std::fs::write(path, text) {
-            return complain(Exit::Internal, &format!("cannot write {}: {error}", path.display()));
-        } else {
-            say(&format!("wrote {}", path.display()));
-        }
-    }
+    note_written(&files);
     exit_of(&result)
 }
 
@@ -288,7 +291,7 @@ fn exact_means(model: &ModelFile, result: &SimulationResult) -> String {
         .filter_map(|class| Some(format!("{} {} ms", class.name, figure(class.response_s? * 1e3))))
         .collect();
     format!(
-        "  `busyhour model solve` computes the means exactly ({}): R of {}\n",
+        "  `busyhour capacity solve` computes the means exactly ({}): R of {}\n",
         solution.method.description(),
         means.join(", ")
     )

@@ -1,6 +1,6 @@
-//! `busyhour model fit`: fits a capacity model to measurements.
+//! `busyhour capacity fit`: fits a capacity model to measurements.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use busyhour_capacity::Measurements;
 use busyhour_capacity::numbers::figure;
@@ -8,7 +8,6 @@ use busyhour_queueing::fit::{
     CapacityFit, FitSettings, ModelChoice, ServiceLawFit, VALUES_MIN, fit_service_law, significant,
 };
 use busyhour_queueing::network::{PerClass, StationKind, TimeLaw};
-use busyhour_record::RunDir;
 use busyhour_report::{capacity_html, capacity_table, refusal_text, service_law_table};
 use clap::{Args, ValueEnum};
 use rand::SeedableRng as _;
@@ -19,8 +18,8 @@ use super::measurements::{self, MeasurementArgs};
 use crate::arrivals::look;
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print, say};
-use crate::quantities::seconds;
-use busyhour_diagnostic::io_hints::chain;
+use crate::outputs::{OutputKind, note_written, output_files, write_files};
+use crate::quantities::time_s;
 
 /// Significant digits of the think time and of a coefficient of variation in a model file.
 const THINK_DIGITS: i32 = 6;
@@ -34,10 +33,10 @@ const SIMULATIONS: u32 = 199;
     after_help = "Measurements are first checked against operational laws, which hold for every system: N = X(R + Z) and \
     U = X·S ≤ 1; and the throughput of queues does not decrease with more users. Violations are reported, and measurements with an \
     impossible number of users are excluded from the fit.\n\n\
-    Examples:\n  busyhour model fit runs/users-20 runs/users-60 runs/users-100 runs/users-160\n  \
-    busyhour model fit points.csv --think 700ms -o model.toml -o capacity.html\n  \
-    busyhour model fit runs/* --response-max 300ms --json > fit.json\n  \
-    busyhour model fit runs/* --cpu cpu.csv --service-law\n\n\
+    Examples:\n  busyhour capacity fit runs/users-20 runs/users-60 runs/users-100 runs/users-160\n  \
+    busyhour capacity fit points.csv --think 700ms -o model.toml -o capacity.html\n  \
+    busyhour capacity fit runs/* --response-max 300ms --json > fit.json\n  \
+    busyhour capacity fit runs/* --cpu cpu.csv --service-law\n\n\
     Exit codes: 0 done, 1 the program or the system failed, 2 the command line cannot be understood, 3 an input cannot be read, \
     or no measurement is usable"
 )]
@@ -55,7 +54,7 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "CV", value_parser = coefficient)]
     service_cv: Option<f64>,
     /// Also compute the number of users for which the mean response time is at most this.
-    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", value_parser = time_s)]
     response_max: Option<f64>,
     /// Also determine the law of the service times in the run with the fewest users.
     #[arg(long)]
@@ -95,27 +94,6 @@ impl From<Choice> for ModelChoice {
     }
 }
 
-/// The format of an output file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Output {
-    Model,
-    Page,
-    Json,
-}
-
-fn output(path: &Path) -> Result<Output, CommandError> {
-    match path.extension().and_then(|ending| ending.to_str()) {
-        Some("toml") => Ok(Output::Model),
-        Some("html") => Ok(Output::Page),
-        Some("json") => Ok(Output::Json),
-        _ => Err(format!(
-            "-o {}: the file name must end in .toml (model), .html (page) or .json",
-            path.display()
-        )
-        .into()),
-    }
-}
-
 /// Parses a coefficient of variation in the supported range.
 fn coefficient(text: &str) -> Result<f64, CommandError> {
     text.parse().ok().filter(|cv| (0.0..=100.0).contains(cv)).ok_or_else(|| {
@@ -130,15 +108,15 @@ pub(super) fn main(args: &FitArgs) -> Exit {
             "--service-cv needs a single server: with several, service times are exponential",
         );
     }
-    for path in &args.output {
-        match output(path) {
-            Ok(Output::Model) if args.model == Choice::Usl => {
-                let message = "the Universal Scalability Law is not a queueing network: write -o FILE.json or FILE.html";
-                return complain(Exit::Usage, message);
-            }
-            Ok(_) => {}
-            Err(message) => return complain(Exit::Usage, &message),
-        }
+    let kinds = [OutputKind::Toml, OutputKind::Html, OutputKind::Json];
+    let files = match output_files(&args.output, &kinds) {
+        Ok(files) => files,
+        Err(message) => return complain(Exit::Usage, &message),
+    };
+    if args.model == Choice::Usl && files.iter().any(|file| file.kind == OutputKind::Toml) {
+        let message =
+            "the Universal Scalability Law is not a queueing network: write -o FILE.json or FILE.html";
+        return complain(Exit::Usage, message);
     }
     let sources = match args.measurements.sources() {
         Ok(sources) => sources,
@@ -173,23 +151,16 @@ pub(super) fn main(args: &FitArgs) -> Exit {
     if let (Some((of, law)), false) = (&law, args.json) {
         text += &service_law_table(of, law, look());
     }
-    for path in &args.output {
-        let contents = match output(path) {
-            Ok(Output::Page) => capacity_html(&fit, &title),
-            Ok(Output::Json) => json(),
-            Ok(Output::Model) | Err(_) => match model_text(&fit, &title) {
-                Ok(contents) => contents,
-                Err(message) => return complain(Exit::Internal, &message),
-            },
-        };
-        if let Err(error) = RunDir::write_whole(path, contents.as_bytes()) {
-            return complain(Exit::Internal, &chain(&error));
-        }
+    let written = write_files(&files, &mut |kind| match kind {
+        OutputKind::Html => Ok(capacity_html(&fit, &title)),
+        OutputKind::Json => Ok(json()),
+        _ => model_text(&fit, &title),
+    });
+    if let Err(exit) = written {
+        return exit;
     }
     print(&text);
-    for path in &args.output {
-        say(&format!("wrote {}", path.display()));
-    }
+    note_written(&files);
     Exit::Completed
 }
 
@@ -218,7 +189,7 @@ fn as_json(fit: &CapacityFit, law: Option<&(String, ServiceLawFit)>) -> String {
     format!("{value:#}\n")
 }
 
-/// The model as a file for `model solve`, `simulate` and `what-if`, with estimates and findings as comments.
+/// The model as a file for `capacity solve`, `simulate` and `what-if`, with estimates and findings as comments.
 fn model_text(fit: &CapacityFit, title: &str) -> Result<String, CommandError> {
     let last = fit.headroom.users.round().max(1.0) as u64;
     let mut network = fit
@@ -237,7 +208,7 @@ fn model_text(fit: &CapacityFit, title: &str) -> Result<String, CommandError> {
     }
     let body = toml::to_string(&network).map_err(|error| error.to_string())?;
     let mut out = format!(
-        "# Fitted by busyhour model fit: {}, {}.\n# Users are those of the largest load that was fitted. Fitted numbers have \
+        "# Fitted by busyhour capacity fit: {}, {}.\n# Users are those of the largest load that was fitted. Fitted numbers have \
          the digits that their intervals support.\n",
         fit.model.description(),
         fit.method.description()

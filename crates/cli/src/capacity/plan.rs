@@ -1,4 +1,4 @@
-//! `busyhour plan-load`: numbers of users and think times for a target rate.
+//! `busyhour capacity plan`: numbers of users and think times for a target rate.
 
 use busyhour_analysis::arrivals::ARRIVALS_FOR_VERDICT;
 use busyhour_queueing::cycle::{Cycle, Think, ThinkLaw};
@@ -12,29 +12,29 @@ use serde_json::{Value, json};
 
 use crate::columns::Columns;
 use crate::exit::{Exit, complain, print};
-use crate::quantities::{rate_per_s, seconds};
+use crate::quantities::{rate_per_s, time_s};
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "N users with think time Z generate λ = N/Z − Q/Z requests per second, where Q = λR is the number of \
     requests in the system. If N and Z grow together, N/Z stays constant and Q/Z shrinks, so the system under test has less \
     influence on the rate (Principle A of Brady & Gunther, arXiv 1607.05356).\n\n\
-    Examples:\n  busyhour plan-load --rate 20 --response 0.05\n  busyhour plan-load --rate 20 --response 50ms --think 10\n  \
-    busyhour plan-load --rate 1200/min --response 50ms --think-law exponential\n  \
-    busyhour plan-load --rate 20 --demands 0.05,0.04,0.03 --users 100,200,400,800"
+    Examples:\n  busyhour capacity plan --rate 20/s --response 50ms\n  busyhour capacity plan --rate 20/s --response 50ms --think 10s\n  \
+    busyhour capacity plan --rate 1200/min --response 50ms --think-law exponential\n  \
+    busyhour capacity plan --rate 20/s --demands 50ms,40ms,30ms --users 100,200,400,800"
 )]
-pub(crate) struct PlanLoadArgs {
+pub(crate) struct PlanArgs {
     /// Target rate: requests per second, or with the unit /s, /min or /h.
     #[arg(long, value_parser = rate_per_s)]
     rate: f64,
-    /// Mean response time R at that rate: seconds, or with the unit us, ms, s or min.
-    #[arg(long, value_name = "TIME", value_parser = seconds, required_unless_present = "demands")]
+    /// Mean response time R at that rate.
+    #[arg(long, value_name = "TIME", value_parser = time_s, required_unless_present = "demands")]
     response: Option<f64>,
     /// Service demands of the system's stations, instead of R; waiting times are then computed and simulated.
-    #[arg(long, value_name = "TIME,…", value_parser = seconds, value_delimiter = ',', conflicts_with = "response")]
+    #[arg(long, value_name = "TIME,…", value_parser = time_s, value_delimiter = ',', conflicts_with = "response")]
     demands: Vec<f64>,
     /// Show the pairs for these think times Z.
-    #[arg(long, value_name = "TIME,…", value_parser = seconds, value_delimiter = ',', conflicts_with = "users")]
+    #[arg(long, value_name = "TIME,…", value_parser = time_s, value_delimiter = ',', conflicts_with = "users")]
     think: Vec<f64>,
     /// Show the pairs for these numbers of users N.
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
@@ -75,7 +75,7 @@ impl Law {
     }
 }
 
-pub(crate) fn main(args: &PlanLoadArgs) -> Exit {
+pub(crate) fn main(args: &PlanArgs) -> Exit {
     match Answer::find(args) {
         Ok(answer) => {
             let text = if args.json { answer.json(args) } else { answer.text(args) };
@@ -86,7 +86,7 @@ pub(crate) fn main(args: &PlanLoadArgs) -> Exit {
     }
 }
 
-fn with_hint(error: &PlanError, args: &PlanLoadArgs) -> String {
+fn with_hint(error: &PlanError, args: &PlanArgs) -> String {
     let hint = match error {
         PlanError::Saturated { saturation_per_s, .. } => {
             format!("; use --rate {:.2} or less, or try a faster station", floor(*saturation_per_s))
@@ -122,7 +122,7 @@ struct Answer {
 }
 
 impl Answer {
-    fn find(args: &PlanLoadArgs) -> Result<Self, PlanError> {
+    fn find(args: &PlanArgs) -> Result<Self, PlanError> {
         let system = match args.response {
             Some(response_s) => System::Response(response_s),
             None => System::Demands(args.demands.clone()),
@@ -154,7 +154,7 @@ impl Answer {
         Ok(Self { target, pairs, take, asked })
     }
 
-    fn text(&self, args: &PlanLoadArgs) -> String {
+    fn text(&self, args: &PlanArgs) -> String {
         let mut out = self.heading();
         out.push('\n');
         let mut table =
@@ -208,7 +208,7 @@ impl Answer {
         self.pairs.iter().any(|pair| matches!(pair.cov, ExpectedCov::Simulation { .. }))
     }
 
-    fn method(&self, args: &PlanLoadArgs) -> String {
+    fn method(&self, args: &PlanArgs) -> String {
         let law = match args.think_law {
             Law::Uniform => "uniform on [0, 2Z]",
             Law::Exponential => "exponential",
@@ -233,7 +233,7 @@ impl Answer {
         out
     }
 
-    fn advice(&self, args: &PlanLoadArgs) -> String {
+    fn advice(&self, args: &PlanArgs) -> String {
         let Some(take) = &self.take else {
             return format!(
                 "None of these is recommended: none has R/Z of at most {FEEDBACK_MAX} and a CoV within {COV_BAND} of 1.\n{}",
@@ -282,7 +282,7 @@ impl Answer {
         )
     }
 
-    fn json(&self, args: &PlanLoadArgs) -> String {
+    fn json(&self, args: &PlanArgs) -> String {
         let pair = |pair: &Pair| {
             let (method, standard_error, gaps) = match pair.cov {
                 ExpectedCov::Superposition(_) => (Some("superposition"), None, None),

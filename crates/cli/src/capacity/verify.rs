@@ -1,4 +1,4 @@
-//! `busyhour model compare`: compares a model with measurements to which it was not fitted.
+//! `busyhour capacity verify`: compares a model with measurements to which it was not fitted.
 
 use std::path::{Path, PathBuf};
 
@@ -21,13 +21,13 @@ use crate::quantities::share;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "The model is a TOML file, or the output of `model fit --json`, which also contains the precision of the curve. For \
+    after_help = "The model is a TOML file, or the output of `capacity fit --json`, which also contains the precision of the curve. For \
     each measurement, the number of users and the think time of the model are set to the measured ones.\n\n\
-    Examples:\n  busyhour model compare model.toml runs/users-120\n  busyhour model compare fit.json held-out.csv --allow 10%\n\n\
+    Examples:\n  busyhour capacity verify model.toml runs/users-120\n  busyhour capacity verify fit.json held-out.csv --allow 10%\n\n\
     Exit codes: 0 the model is not rejected, or it cannot be judged, 1 the program or the system failed, 2 the command line \
     cannot be understood, 3 an input cannot be read, or the model cannot be solved, 9 the model is rejected"
 )]
-pub(crate) struct CompareModelArgs {
+pub(crate) struct VerifyArgs {
     /// The model (TOML or JSON).
     #[arg(value_name = "MODEL")]
     model: PathBuf,
@@ -50,14 +50,14 @@ pub(crate) struct CompareModelArgs {
     json: bool,
 }
 
-/// The required part of the output of `model fit --json`.
+/// The required part of the output of `capacity fit --json`.
 #[derive(Deserialize)]
 struct FitFile {
     fitted: FittedModel,
     think_s: f64,
 }
 
-pub(super) fn main(args: &CompareModelArgs) -> Exit {
+pub(super) fn main(args: &VerifyArgs) -> Exit {
     let sources = match args.measurements.sources() {
         Ok(sources) => sources,
         Err(exit) => return exit,
@@ -106,7 +106,7 @@ fn by_fit(
     let text = read_input_text(path, INPUT_BYTES)
         .map_err(|error| refuse(format!("the file cannot be read: {error}")))?;
     let file: FitFile = serde_json::from_str(&text).map_err(|error| {
-        refuse(format!("the file is not the output of `busyhour model fit --json`: {error}"))
+        refuse(format!("the file is not the output of `busyhour capacity fit --json`: {error}"))
     })?;
     let capacity = file.fitted.bounds(file.think_s).map(|bounds| bounds.throughput_max_per_s);
     let judged = judge_model(points, settings, capacity, |users, think_s| {
@@ -118,7 +118,7 @@ fn by_fit(
 
 /// Judges a network, whose parameters are assumed to be exact.
 fn by_network(
-    args: &CompareModelArgs,
+    args: &VerifyArgs,
     points: &[busyhour_queueing::fit::LoadPoint],
     settings: &JudgeSettings,
 ) -> Result<(ModelJudgement, String), Exit> {

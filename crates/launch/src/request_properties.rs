@@ -3,7 +3,7 @@
 //! The plan that is generated for a URL is stored in the run directory. It refers to these properties instead of holding their
 //! values, and is run with them.
 
-use busyhour_launch::redaction::{self, REQUEST_PROPERTY};
+use crate::redaction::{self, REQUEST_PROPERTY};
 
 /// Properties and their values.
 #[derive(Debug, Default)]

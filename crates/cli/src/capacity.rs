@@ -1,0 +1,160 @@
+//! `busyhour capacity`: fits, solves, simulates, varies and verifies capacity models, and plans loads.
+
+mod convert;
+mod fit;
+mod measurements;
+mod plan;
+mod simulate;
+mod solve;
+mod users;
+mod verify;
+mod what_if;
+mod what_if_page;
+
+use std::path::{Path, PathBuf};
+
+use busyhour_capacity::{ModelFile, ModelFileError};
+use busyhour_diagnostic::Diagnostic;
+use busyhour_queueing::network::QueueingNetwork;
+use clap::{Args, Subcommand};
+
+pub(crate) use self::plan::PlanArgs;
+pub(crate) use self::users::UsersArgs;
+use crate::exit::{Exit, complain, print, say};
+use crate::outputs::{OutputFile, OutputKind, output_files};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  busyhour capacity fit runs/users-20 runs/users-60 runs/users-100 -o model.toml\n  \
+    busyhour capacity what-if model.toml --vary class.users.users=10..300:10 --plot\n  \
+    busyhour capacity solve model.toml\n  \
+    busyhour capacity verify model.toml runs/users-160\n  \
+    busyhour capacity plan --rate 20/s --response 50ms"
+)]
+pub(crate) struct CapacityArgs {
+    #[command(subcommand)]
+    verb: CapacityVerb,
+}
+
+#[derive(Debug, Subcommand)]
+enum CapacityVerb {
+    /// Fit a model to measurements at several loads, after checking them against operational laws.
+    Fit(fit::FitArgs),
+    /// Solve or simulate a model for several values of its parameters.
+    WhatIf(what_if::WhatIfArgs),
+    /// Compute throughput, response time, utilization and queue lengths of a model, exactly if possible.
+    Solve(solve::SolveArgs),
+    /// Simulate a model with any discipline, routing strategy and law; results have confidence intervals.
+    Simulate(simulate::SimulateArgs),
+    /// Compare the predictions of a model with measurements that were not used to fit it.
+    Verify(verify::VerifyArgs),
+    /// Convert a model to the format of another program.
+    Convert(convert::ConvertArgs),
+    /// Estimate how many real web users a measured load corresponds to.
+    Users(UsersArgs),
+    /// Find numbers of users and think times for a request rate.
+    Plan(PlanArgs),
+}
+
+/// The verbs of `busyhour model`, the old name of `busyhour capacity`.
+#[derive(Debug, Args)]
+pub(crate) struct ModelArgs {
+    #[command(subcommand)]
+    verb: ModelVerb,
+}
+
+#[derive(Debug, Subcommand)]
+enum ModelVerb {
+    /// Compute the mean values of a model.
+    Solve(solve::SolveArgs),
+    /// Simulate a model.
+    Simulate(simulate::SimulateArgs),
+    /// Solve or simulate a model for several values of its parameters.
+    WhatIf(what_if::WhatIfArgs),
+    /// Fit a model to measurements.
+    Fit(fit::FitArgs),
+    /// Compare a model with measurements.
+    Compare(verify::VerifyArgs),
+    /// Convert a model.
+    Export(convert::ConvertArgs),
+    /// Print the JSON schema of model files.
+    Schema,
+}
+
+pub(crate) fn main(args: &CapacityArgs) -> Exit {
+    match &args.verb {
+        CapacityVerb::Fit(args) => fit::main(args),
+        CapacityVerb::WhatIf(args) => what_if::main(args),
+        CapacityVerb::Solve(args) => solve::main(args),
+        CapacityVerb::Simulate(args) => simulate::main(args),
+        CapacityVerb::Verify(args) => verify::main(args),
+        CapacityVerb::Convert(args) => convert::main(args),
+        CapacityVerb::Users(args) => users::main(args),
+        CapacityVerb::Plan(args) => plan::main(args),
+    }
+}
+
+/// Runs a verb of `busyhour model`.
+pub(crate) fn model(args: &ModelArgs) -> Exit {
+    match &args.verb {
+        ModelVerb::Solve(args) => solve::main(args),
+        ModelVerb::Simulate(args) => simulate::main(args),
+        ModelVerb::WhatIf(args) => what_if::main(args),
+        ModelVerb::Fit(args) => fit::main(args),
+        ModelVerb::Compare(args) => verify::main(args),
+        ModelVerb::Export(args) => convert::main(args),
+        ModelVerb::Schema => {
+            print(&schema());
+            Exit::Completed
+        }
+    }
+}
+
+/// Runs `busyhour plan-load`, the old name of `busyhour capacity plan`.
+pub(crate) fn plan_load(args: &PlanArgs) -> Exit {
+    plan::main(args)
+}
+
+/// Runs `busyhour users`, the old name of `busyhour capacity users`.
+pub(crate) fn real_users(args: &UsersArgs) -> Exit {
+    users::main(args)
+}
+
+/// The JSON schema of model files.
+pub(crate) fn schema() -> String {
+    format!("{:#}\n", QueueingNetwork::schema())
+}
+
+/// Reads a model and prints notes about its conversion. Prints errors and returns the exit code.
+fn read_model(path: &Path) -> Result<ModelFile, Exit> {
+    match ModelFile::read(path) {
+        Ok(model) => {
+            say_all(&model.notes);
+            Ok(model)
+        }
+        Err(ModelFileError::Invalid(findings)) => {
+            say_all(&findings);
+            Err(Exit::Refused)
+        }
+        Err(error @ ModelFileError::Unreadable { .. }) => Err(complain(Exit::Refused, &error.to_string())),
+    }
+}
+
+/// The requested files, and whether JSON is printed; `json_file` is the value of `--json` in its old form. Prints an error and
+/// returns the exit code for a kind of file that is not in `written`.
+fn requested(
+    output: &[PathBuf],
+    json: bool,
+    json_file: Option<&PathBuf>,
+    written: &[OutputKind],
+) -> Result<(Vec<OutputFile>, bool), Exit> {
+    let is_stdout = |path: &PathBuf| path.as_os_str() == "-";
+    let mut files = output_files(output, written).map_err(|message| complain(Exit::Usage, &message))?;
+    let json_path = json_file.filter(|path| !is_stdout(path));
+    files.extend(json_path.map(|path| OutputFile { path: path.clone(), kind: OutputKind::Json }));
+    Ok((files, json || json_file.is_some_and(is_stdout)))
+}
+
+fn say_all(findings: &[Diagnostic]) {
+    findings.iter().for_each(|finding| say(&finding.to_string()));
+}
