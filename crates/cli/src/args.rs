@@ -71,6 +71,9 @@ pub(crate) struct RunArgs {
     /// directory with JMeter's dashboard and its statistics.json; may be given several times.
     #[arg(help_heading = OUTPUT, short = 'o', long = "output", alias = "report", value_name = "FILE|DIR")]
     output: Vec<PathBuf>,
+    /// Print the summary as JSON instead of tables.
+    #[arg(help_heading = OUTPUT, long, hide_short_help = true)]
+    json: bool,
 }
 
 /// Kinds of files that a run writes.
@@ -114,7 +117,8 @@ impl RunArgs {
             return Err("-o is given twice for JMeter's dashboard; give one directory".into());
         }
         let dashboard = folders.into_iter().next().map(|folder| folder.path);
-        let mut command = RunCommand { run, force: self.force, dashboard, files, ..RunCommand::default() };
+        let mut command =
+            RunCommand { run, force: self.force, dashboard, files, json: self.json, ..RunCommand::default() };
         self.own.apply(self.url, &mut command)?;
         Ok(command)
     }

@@ -26,7 +26,7 @@ use crate::outputs::{OutputFile, OutputKind, output_files};
 #[derive(Debug, Args)]
 #[command(
     after_help = "Examples:\n  busyhour capacity fit runs/users-20 runs/users-60 runs/users-100 -o model.toml\n  \
-    busyhour capacity what-if model.toml --vary class.users.users=10..300:10 --plot\n  \
+    busyhour capacity what-if model.toml --vary class.users.users=10..99:10\n  \
     busyhour capacity solve model.toml\n  \
     busyhour capacity verify model.toml runs/users-160\n  \
     busyhour capacity plan --rate 20/s --response 50ms"

@@ -9,7 +9,9 @@ const HEAD_BYTES: u64 = 4096;
 
 /// The message that a file is of another program and cannot be read; `None` for all other files.
 pub(crate) fn refusal(path: &Path) -> Option<String> {
-    let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|facts| facts.is_file()))?;
+    // Opening a named pipe would wait for its writer and consume what it wrote.
+    std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+    let file = File::open(path).ok()?;
     let mut head = Vec::new();
     file.take(HEAD_BYTES).read_to_end(&mut head).ok()?;
     let (format, hint) = format_of(&String::from_utf8_lossy(&head), path)?;

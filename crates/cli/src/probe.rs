@@ -1,4 +1,4 @@
-//! `busyhour demo-server probe`: a server that notes when each request came.
+//! `busyhour lab server probe`: a server that records when each request arrived.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};

@@ -208,6 +208,10 @@ fn write_file(run: &FinishedRun, file: &OutputFile) -> Result<(), CommandError> 
 }
 
 fn print_result(command: &RunCommand, run: &FinishedRun, files: Vec<String>) {
+    if command.json {
+        exit::print(&run.summary.to_json());
+        return;
+    }
     let out = Output::of_stdout();
     let page = run.dir.report_path();
     let written = Written {

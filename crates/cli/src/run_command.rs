@@ -19,6 +19,8 @@ pub(crate) struct RunCommand {
     pub(crate) force: bool,
     /// Directory for JMeter's dashboard files.
     pub(crate) dashboard: Option<PathBuf>,
+    /// Print the summary as JSON.
+    pub(crate) json: bool,
     /// Other files to write at the end.
     pub(crate) files: Vec<OutputFile>,
     /// The command line was JMeter's: print JMeter's lines and listen on its stop port.

@@ -1,5 +1,7 @@
 //! `busyhour capacity plan`: numbers of users and think times for a target rate.
 
+use std::path::PathBuf;
+
 use busyhour_analysis::arrivals::ARRIVALS_FOR_VERDICT;
 use busyhour_queueing::cycle::{Cycle, Think, ThinkLaw};
 use busyhour_queueing::planning::{
@@ -10,8 +12,10 @@ use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
 
+use super::requested;
 use crate::columns::Columns;
 use crate::exit::{Exit, complain, print};
+use crate::outputs::{OutputKind, note_written, write_files};
 use crate::quantities::{rate_per_s, time_s};
 
 #[derive(Debug, Args)]
@@ -45,6 +49,9 @@ pub(crate) struct PlanArgs {
     /// Seed of the simulations.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Write the result as JSON to FILE.json.
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    output: Vec<PathBuf>,
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
@@ -76,10 +83,17 @@ impl Law {
 }
 
 pub(crate) fn main(args: &PlanArgs) -> Exit {
+    let (files, json_to_stdout) = match requested(&args.output, args.json, None, &[OutputKind::Json]) {
+        Ok(requested) => requested,
+        Err(exit) => return exit,
+    };
     match Answer::find(args) {
         Ok(answer) => {
-            let text = if args.json { answer.json(args) } else { answer.text(args) };
-            print(&text);
+            print(&if json_to_stdout { answer.json(args) } else { answer.text(args) });
+            if let Err(exit) = write_files(&files, &mut |_| Ok(answer.json(args))) {
+                return exit;
+            }
+            note_written(&files);
             Exit::Completed
         }
         Err(error) => complain(Exit::Usage, &with_hint(&error, args)),

@@ -8,8 +8,10 @@ use busyhour_queueing::web_users::WebLoad;
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::requested;
 use crate::columns::Columns;
 use crate::exit::{Exit, complain, print, say};
+use crate::outputs::{OutputKind, note_written, write_files};
 use crate::quantities::{log_span, time_s, window};
 
 #[derive(Debug, Args)]
@@ -42,6 +44,9 @@ pub(crate) struct UsersArgs {
     /// Round λ and R to two digits first, as the published tables do.
     #[arg(long)]
     compat_rounding: bool,
+    /// Write the result as JSON to FILE.json.
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    output: Vec<PathBuf>,
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
@@ -55,6 +60,10 @@ impl UsersArgs {
 }
 
 pub(crate) fn main(args: &UsersArgs) -> Exit {
+    let (files, json_to_stdout) = match requested(&args.output, args.json, None, &[OutputKind::Json]) {
+        Ok(requested) => requested,
+        Err(exit) => return exit,
+    };
     let map = match PageMap::read(&args.pages) {
         Ok(map) => map,
         Err(message) => return complain(Exit::Usage, &message),
@@ -74,8 +83,11 @@ pub(crate) fn main(args: &UsersArgs) -> Exit {
             Err(message) => return complain(Exit::Internal, &format!("{}: {message}", path.display())),
         }
     }
-    let text = if args.json { as_json(&all, args) } else { as_text(&all, &map, args) };
-    print(&text);
+    print(&if json_to_stdout { as_json(&all, args) } else { as_text(&all, &map, args) });
+    if let Err(exit) = write_files(&files, &mut |_| Ok(as_json(&all, args))) {
+        return exit;
+    }
+    note_written(&files);
     Exit::Completed
 }
 

@@ -13,10 +13,11 @@ use clap::Args;
 use serde::Deserialize;
 
 use super::measurements::{self, MeasurementArgs};
-use super::read_model;
 use super::solve::unsolved;
+use super::{read_model, requested};
 use crate::arrivals::look;
 use crate::exit::{Exit, complain, print};
+use crate::outputs::{OutputKind, note_written, write_files};
 use crate::quantities::share;
 
 #[derive(Debug, Args)]
@@ -45,6 +46,9 @@ pub(crate) struct VerifyArgs {
     /// Solve models without product form as if they had one.
     #[arg(long)]
     approximate: bool,
+    /// Write the result as JSON to FILE.json.
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    output: Vec<PathBuf>,
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
@@ -58,6 +62,10 @@ struct FitFile {
 }
 
 pub(super) fn main(args: &VerifyArgs) -> Exit {
+    let (files, json_to_stdout) = match requested(&args.output, args.json, None, &[OutputKind::Json]) {
+        Ok(requested) => requested,
+        Err(exit) => return exit,
+    };
     let sources = match args.measurements.sources() {
         Ok(sources) => sources,
         Err(exit) => return exit,
@@ -84,11 +92,12 @@ pub(super) fn main(args: &VerifyArgs) -> Exit {
     };
     judgement.findings.splice(0..0, read.findings.iter().cloned());
     judgement.findings.sort_by_key(|reported| std::cmp::Reverse(reported.weight));
-    print(&if args.json {
-        format!("{:#}\n", judgement.to_json())
-    } else {
-        judgement_table(&judgement, &title, look())
-    });
+    let json = format!("{:#}\n", judgement.to_json());
+    print(&if json_to_stdout { json.clone() } else { judgement_table(&judgement, &title, look()) });
+    if let Err(exit) = write_files(&files, &mut |_| Ok(json.clone())) {
+        return exit;
+    }
+    note_written(&files);
     match judgement.verdict {
         ModelVerdict::Rejected => Exit::ModelFails,
         ModelVerdict::NotRejected | ModelVerdict::NotJudged => Exit::Completed,

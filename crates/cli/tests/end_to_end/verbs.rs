@@ -45,7 +45,7 @@ fn old_names_work_as_before_and_print_the_new_one() {
 fn a_report_evaluates_thresholds() {
     let (room, _server) = room_with_run();
     room.type_in("report results.jtl").expect(0);
-    room.type_in("report results.jtl --threshold errors<1%").expect(0).prints(&["errors < 1%"]);
+    room.type_in("report results.jtl --threshold errors<1%").expect(0).prints(&["✓ errors<1%"]);
     let failed =
         room.run(["report", "results.jtl", "--threshold", "errors < 0%", "-o", "junit.xml"]).expect(6);
     failed.prints(&["failed"]);
@@ -82,7 +82,7 @@ fn the_extension_of_an_output_file_is_its_kind() {
     room.type_in("report results.jtl -o r.html -o r.json -o r.md -o dashboard")
         .expect(0)
         .reports(&["wrote r.md"]);
-    assert!(room.read("r.html").starts_with("<!DOCTYPE html>") && room.read("r.json").starts_with('{'));
+    assert!(room.read("r.html").starts_with("<!doctype html>") && room.read("r.json").starts_with('{'));
     assert!(room.read("r.md").contains('|') && room.read("dashboard/statistics.json").contains("checkout"));
     room.type_in("report results.jtl -o r.csv")
         .expect(2)
@@ -94,6 +94,11 @@ fn the_extension_of_an_output_file_is_its_kind() {
         room.read("a.csv").lines().count() > 1 && room.read("jmeter/statistics.json").contains("checkout")
     );
     assert!(std::fs::read(room.path().join("a.parquet")).unwrap().starts_with(b"PAR1"));
+    let json = room.type_in(&format!("run plan.jmx -JPORT={port} --json")).expect(0).stdout;
+    assert!(json.starts_with('{') && json.contains("\"thresholds\""), "{json}");
+    room.type_in("capacity plan --rate 20/s --response 50ms -o plan.json")
+        .expect(0)
+        .reports(&["wrote plan.json"]);
     room.type_in("compare run again --allow-unlike --fail-on none -o c.html -o c.json -o c.csv").expect(0);
     assert!(room.read("c.json").starts_with('{') && room.read("c.html").contains("<html"));
     room.type_in("export run -o seconds.csv").expect(0).reports(&["wrote seconds.csv"]);
