@@ -11,7 +11,7 @@ use busyhour_record::{Log, LogError, RunDir};
 use busyhour_report::{Look, arrival_plots, log_tables, log_tables_csv, log_tables_json};
 use busyhour_runs::{LogReport, LogTally, summarise};
 
-pub(crate) use self::args::{ArrivalsArgs, TablesArgs};
+pub(crate) use self::args::{ArrivalsArgs, TablesArgs, explanation};
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, note, print, say};
 use crate::outputs::{OutputKind, note_written, write_files};

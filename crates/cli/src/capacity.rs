@@ -3,6 +3,7 @@
 mod convert;
 mod fit;
 mod measurements;
+mod model_input;
 mod plan;
 mod simulate;
 mod solve;
@@ -11,17 +12,12 @@ mod verify;
 mod what_if;
 mod what_if_page;
 
-use std::path::{Path, PathBuf};
-
-use busyhour_capacity::{ModelFile, ModelFileError};
-use busyhour_diagnostic::Diagnostic;
 use busyhour_queueing::network::QueueingNetwork;
 use clap::{Args, Subcommand};
 
 pub(crate) use self::plan::PlanArgs;
 pub(crate) use self::users::UsersArgs;
-use crate::exit::{Exit, complain, print, say};
-use crate::outputs::{OutputFile, OutputKind, output_files};
+use crate::exit::{Exit, print};
 
 #[derive(Debug, Args)]
 #[command(
@@ -123,38 +119,4 @@ pub(crate) fn real_users(args: &UsersArgs) -> Exit {
 /// The JSON schema of model files.
 pub(crate) fn schema() -> String {
     format!("{:#}\n", QueueingNetwork::schema())
-}
-
-/// Reads a model and prints notes about its conversion. Prints errors and returns the exit code.
-fn read_model(path: &Path) -> Result<ModelFile, Exit> {
-    match ModelFile::read(path) {
-        Ok(model) => {
-            say_all(&model.notes);
-            Ok(model)
-        }
-        Err(ModelFileError::Invalid(findings)) => {
-            say_all(&findings);
-            Err(Exit::Refused)
-        }
-        Err(error @ ModelFileError::Unreadable { .. }) => Err(complain(Exit::Refused, &error.to_string())),
-    }
-}
-
-/// The requested files, and whether JSON is printed; `json_file` is the value of `--json` in its old form. Prints an error and
-/// returns the exit code for a kind of file that is not in `written`.
-fn requested(
-    output: &[PathBuf],
-    json: bool,
-    json_file: Option<&PathBuf>,
-    written: &[OutputKind],
-) -> Result<(Vec<OutputFile>, bool), Exit> {
-    let is_stdout = |path: &PathBuf| path.as_os_str() == "-";
-    let mut files = output_files(output, written).map_err(|message| complain(Exit::Usage, &message))?;
-    let json_path = json_file.filter(|path| !is_stdout(path));
-    files.extend(json_path.map(|path| OutputFile { path: path.clone(), kind: OutputKind::Json }));
-    Ok((files, json || json_file.is_some_and(is_stdout)))
-}
-
-fn say_all(findings: &[Diagnostic]) {
-    findings.iter().for_each(|finding| say(&finding.to_string()));
 }

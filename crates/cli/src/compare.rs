@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use busyhour_analysis::Comparison;
 use busyhour_analysis::comparison::{
-    ComparisonSettings, Margins, MeasuredRun, PowerPlan, RunDifference, Verdict, differences,
+    ComparisonSettings, Margins, PowerPlan, RunDifference, Verdict, differences,
 };
 use busyhour_diagnostic::Diagnostic;
 use busyhour_report::{
     ComparisonShow, comparison_csv, comparison_html, comparison_percent, comparison_table, power_table,
 };
-use busyhour_runs::{RunReading, measure_run};
+use busyhour_runs::RunReading;
 use clap::{Args, ValueEnum};
 
 use crate::arrivals::look;
@@ -19,7 +19,7 @@ use crate::exit::{Exit, complain, print, say};
 use crate::outputs::{OutputKind, note_written, output_files, write_files};
 use crate::quantities::share;
 use crate::results_args::ComparedArgs;
-use crate::run_paths::{RunFiles, runs_of};
+use crate::run_paths::{read_all, runs_of};
 use crate::trend::{self, DetectionArgs, TrendArgs};
 
 #[derive(Debug, Args)]
@@ -77,6 +77,9 @@ pub(crate) struct CompareArgs {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Instead of comparing, find lasting changes in a history of runs: all runs given, in the order of their starts.
+    ///
+    /// A change is reported when enough runs after it confirm it: after 30 to 60 runs without a change, a change of five standard
+    /// deviations needs 4 or 5 more runs. To check a single change at once, compare the runs before and after it.
     #[arg(long, help_heading = "History", conflicts_with_all = ["new", "power", "csv", "form", "allow_unlike", "details"])]
     history: bool,
     #[command(flatten, next_help_heading = "History")]
@@ -231,43 +234,6 @@ fn exit_code(comparison: &Comparison, fail_on: FailOn) -> Exit {
         }
     };
     if failed { Exit::Worse } else { Exit::Completed }
-}
-
-/// Reads runs. Prints an error for each run that cannot be read, and then returns `None`.
-pub(crate) fn read_all(paths: &[RunFiles], reading: &RunReading) -> Option<Vec<MeasuredRun>> {
-    let mut runs = Vec::new();
-    let mut failed = false;
-    for (at, files) in paths.iter().enumerate() {
-        // A seed per run keeps its bootstrap independent of the other runs compared.
-        let seed = reading.seed.map(|seed| seed.wrapping_add(at as u64));
-        match measure_run(files, &RunReading { seed, ..reading.clone() }) {
-            Ok(run) => {
-                warn_about_skipped_rows(&run);
-                runs.push(run);
-            }
-            Err(error) => {
-                failed = true;
-                let mut diagnostic = Diagnostic::error("run", error.to_string());
-                if let Some(cause) = std::error::Error::source(&error) {
-                    diagnostic = diagnostic.with_error(cause);
-                }
-                if !error.hint().is_empty() {
-                    diagnostic = diagnostic.with_hint(error.hint());
-                }
-                say(&diagnostic.to_string());
-            }
-        }
-    }
-    (!failed).then_some(runs)
-}
-
-/// Warns about rows that were skipped, because the comparison does not cover the whole run then.
-fn warn_about_skipped_rows(run: &MeasuredRun) {
-    for input in run.facts.inputs.iter().filter(|input| input.bad_rows > 0) {
-        let rows = if input.bad_rows == 1 { "1 row".to_owned() } else { format!("{} rows", input.bad_rows) };
-        let first = input.first_bad.first().map(|bad| format!("; the first: {bad}")).unwrap_or_default();
-        say(&format!("warning: skipped {rows} of {} that cannot be read{first}", input.name));
-    }
 }
 
 fn refusal(unlike: &[RunDifference]) -> Diagnostic {

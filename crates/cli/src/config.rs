@@ -8,7 +8,6 @@ use clap::{Args, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 use crate::exit::{Exit, complain, note, print};
-use crate::verbs;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  busyhour config completions bash > /etc/bash_completion.d/busyhour\n  \
@@ -51,23 +50,24 @@ enum SchemaOf {
     Thresholds,
 }
 
-pub(crate) fn main(args: &ConfigArgs) -> Exit {
+/// Runs the verb; `command` is the command line without old names.
+pub(crate) fn main(args: &ConfigArgs, mut command: clap::Command) -> Exit {
     match &args.verb {
         ConfigVerb::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut verbs::shown_command(), "busyhour", &mut script);
+            clap_complete::generate(*shell, &mut command, "busyhour", &mut script);
             print(&String::from_utf8_lossy(&script));
             Exit::Completed
         }
         ConfigVerb::Man { output: None } => {
             let mut page = Vec::new();
-            match clap_mangen::Man::new(verbs::shown_command()).render(&mut page) {
+            match clap_mangen::Man::new(command).render(&mut page) {
                 Ok(()) => print(&String::from_utf8_lossy(&page)),
                 Err(error) => return complain(Exit::Internal, &format!("the man page: {error}")),
             };
             Exit::Completed
         }
-        ConfigVerb::Man { output: Some(dir) } => man_pages(dir),
+        ConfigVerb::Man { output: Some(dir) } => man_pages(dir, command),
         ConfigVerb::Schema { file } => {
             print(&match file {
                 SchemaOf::Model => crate::capacity::schema(),
@@ -78,9 +78,8 @@ pub(crate) fn main(args: &ConfigArgs) -> Exit {
     }
 }
 
-fn man_pages(dir: &Path) -> Exit {
-    let written =
-        std::fs::create_dir_all(dir).and_then(|()| clap_mangen::generate_to(verbs::shown_command(), dir));
+fn man_pages(dir: &Path, command: clap::Command) -> Exit {
+    let written = std::fs::create_dir_all(dir).and_then(|()| clap_mangen::generate_to(command, dir));
     match written {
         Ok(()) => {
             note(&format!("wrote the man pages to {}", dir.display()));

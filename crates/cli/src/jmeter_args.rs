@@ -16,7 +16,7 @@ use crate::own_args::OwnArgs;
 use crate::properties::loaded;
 use crate::results_options::results_options;
 use crate::run_command::RunCommand;
-use crate::{report, run, usage};
+use crate::{reading, run, usage};
 
 /// The argument of a flag.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -325,9 +325,9 @@ fn report_only(
         Ok(options) => options,
         Err(message) => return complain(Exit::Usage, &message),
     };
-    let summary = match report::read(vec![ResultsInput::path(results)], &options) {
+    let summary = match reading::read(vec![ResultsInput::path(results)], &options) {
         Ok(summary) => summary,
-        Err(error) => return report::refuse(&error),
+        Err(error) => return reading::refuse(&error),
     };
     match busyhour_report::write_dashboard(dashboard, &summary) {
         Ok(paths) => {

@@ -12,7 +12,7 @@ use clap::Args;
 use crate::exit::{Exit, REPORT_TABLE, complain, hinted, note, print, say};
 use crate::inputs::{Inputs, names, warn_about_unfinished_runs};
 use crate::progress;
-use crate::report;
+use crate::reading::with_progress;
 use crate::results_args::ResultsArgs;
 use crate::thresholds::{ThresholdArgs, ThresholdFiles, has_failed};
 use busyhour_diagnostic::io_hints::chain;
@@ -71,7 +71,7 @@ fn judge(
         criteria = stored_criteria(paths)?;
     }
     let judged = criteria.clone();
-    report::with_progress(inputs.all, |inputs, progress| judge_results(inputs, options, judged, progress))
+    with_progress(inputs.all, |inputs, progress| judge_results(inputs, options, judged, progress))
         .map(|summary| (criteria, summary))
         .map_err(|error| (Exit::Refused, hinted(chain(&error), error.hint())))
 }

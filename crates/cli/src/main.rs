@@ -111,7 +111,7 @@ fn dispatch(verb: Verb) -> Exit {
         Verb::Lab(lab) => match lab.verb {
             LabVerb::Server(server) => demo::server(&server),
         },
-        Verb::Config(config) => config::main(&config),
+        Verb::Config(config) => config::main(&config, verbs::shown_command()),
     }
 }
 

@@ -89,6 +89,21 @@ pub(crate) fn output_files(
     paths.iter().map(file).collect()
 }
 
+/// The requested files, and whether JSON is printed; `json_file` is the value of `--json` in its old form. Prints an error and
+/// returns the exit code for a kind of file that is not in `written`.
+pub(crate) fn requested(
+    output: &[PathBuf],
+    json: bool,
+    json_file: Option<&PathBuf>,
+    written: &[OutputKind],
+) -> Result<(Vec<OutputFile>, bool), Exit> {
+    let is_stdout = |path: &PathBuf| path.as_os_str() == "-";
+    let mut files = output_files(output, written).map_err(|message| complain(Exit::Usage, &message))?;
+    let json_path = json_file.filter(|path| !is_stdout(path));
+    files.extend(json_path.map(|path| OutputFile { path: path.clone(), kind: OutputKind::Json }));
+    Ok((files, json || json_file.is_some_and(is_stdout)))
+}
+
 /// Writes text files, whose contents `text` returns.
 pub(crate) fn write_files(
     files: &[OutputFile],

@@ -1,9 +1,14 @@
-//! Progress of reading large inputs.
+//! Reads results with a progress line, and reports why they cannot be read.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
-use crate::exit::{is_verbose, say};
+use busyhour_analysis::Summary;
+use busyhour_diagnostic::Diagnostic;
+use busyhour_record::ResultsInput;
+use busyhour_runs::{ReadRunError, ResultsOptions, summarise_results};
+
+use crate::exit::{Exit, is_verbose, say};
 use crate::progress::columns;
 
 /// Interval between updates of the progress line.
@@ -57,4 +62,37 @@ impl ReadingProgress {
             let _ = write!(std::io::stderr(), "\r\x1b[2K");
         }
     }
+}
+
+/// Reads the inputs and shows the progress.
+pub(crate) fn read(inputs: Vec<ResultsInput>, options: &ResultsOptions) -> Result<Summary, ReadRunError> {
+    with_progress(inputs, |inputs, progress| summarise_results(inputs, options, progress))
+}
+
+/// Reads `inputs` with `summarise` and shows the progress.
+pub(crate) fn with_progress<T>(
+    inputs: Vec<ResultsInput>,
+    summarise: impl FnOnce(Vec<ResultsInput>, &mut dyn FnMut(u64, Option<u64>)) -> T,
+) -> T {
+    let name = match &inputs[..] {
+        [one] => one.name.clone(),
+        several => format!("{} inputs", several.len()),
+    };
+    let mut progress = ReadingProgress::new(&name);
+    let summary = summarise(inputs, &mut |bytes, of| progress.show(bytes, of));
+    progress.clear();
+    summary
+}
+
+/// Prints why results cannot be read.
+pub(crate) fn refuse(error: &ReadRunError) -> Exit {
+    let mut diagnostic = Diagnostic::error("results", error.to_string());
+    if let Some(cause) = std::error::Error::source(error) {
+        diagnostic = diagnostic.with_error(cause);
+    }
+    if !error.hint().is_empty() {
+        diagnostic = diagnostic.with_hint(error.hint());
+    }
+    say(&diagnostic.to_string());
+    Exit::Refused
 }

@@ -4,25 +4,24 @@ use std::path::{Path, PathBuf};
 
 use busyhour_analysis::Summary;
 use busyhour_analysis::thresholds::Criterion;
-use busyhour_diagnostic::Diagnostic;
 use busyhour_diagnostic::io_hints::chain;
-use busyhour_record::{ApdexLimits, ResultsInput};
+use busyhour_record::ApdexLimits;
 use busyhour_report::{
     RunShow, Written, end_of_run, html_report, prepare_dashboard, summary_markdown, thresholds_junit,
     write_dashboard,
 };
-use busyhour_runs::{LogLoad, ReadRunError, ResultsOptions, ResultsPart, judge_results, summarise_results};
+use busyhour_runs::{LogLoad, ResultsOptions, ResultsPart, judge_results, summarise_results};
 use clap::{Args, ValueEnum};
 
-use crate::arrivals::{ArrivalsArgs, TablesArgs};
+use crate::arrivals::{ArrivalsArgs, TablesArgs, explanation};
 use crate::command_error::CommandError;
-use crate::exit::{Exit, REPORT_TABLE, complain, print, say};
+use crate::exit::{Exit, REPORT_TABLE, complain, print};
 use crate::inputs::Inputs;
 use crate::judge;
 use crate::output::{Output, report_command};
 use crate::outputs::{OutputFile, OutputKind, note_written, output_files, write_files};
 use crate::quantities::{log_window, refuse_bare_time, seconds};
-use crate::reading::ReadingProgress;
+use crate::reading::{refuse, with_progress};
 use crate::results_args::{ResultsArgs, WorkloadArgs};
 use crate::thresholds::{ThresholdArgs, ThresholdFiles};
 
@@ -79,7 +78,9 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_enum, help_heading = "Thresholds")]
     fail_on: Option<FailOn>,
     /// Show arrival statistics of each log instead: rates, gaps, counts, and a verdict.
-    #[arg(long, help_heading = "Arrivals", conflicts_with_all =
+    #[arg(long, help_heading = "Arrivals", long_help = format!(
+        "Show arrival statistics of each log instead: rates, gaps, counts, and a verdict. {}", explanation()
+    ), conflicts_with_all =
         ["steady", "by_group", "apdex", "threshold", "fail_if", "thresholds", "fail_on"])]
     arrivals: bool,
     #[command(flatten, next_help_heading = "Arrivals")]
@@ -231,39 +232,6 @@ impl ReportArgs {
             ..ArrivalsArgs::default()
         })
     }
-}
-
-/// Reads the inputs and shows the progress.
-pub(crate) fn read(inputs: Vec<ResultsInput>, options: &ResultsOptions) -> Result<Summary, ReadRunError> {
-    with_progress(inputs, |inputs, progress| summarise_results(inputs, options, progress))
-}
-
-/// Reads `inputs` with `summarise` and shows the progress.
-pub(crate) fn with_progress<T>(
-    inputs: Vec<ResultsInput>,
-    summarise: impl FnOnce(Vec<ResultsInput>, &mut dyn FnMut(u64, Option<u64>)) -> T,
-) -> T {
-    let name = match &inputs[..] {
-        [one] => one.name.clone(),
-        several => format!("{} inputs", several.len()),
-    };
-    let mut progress = ReadingProgress::new(&name);
-    let summary = summarise(inputs, &mut |bytes, of| progress.show(bytes, of));
-    progress.clear();
-    summary
-}
-
-/// Prints why results cannot be read.
-pub(crate) fn refuse(error: &ReadRunError) -> Exit {
-    let mut diagnostic = Diagnostic::error("results", error.to_string());
-    if let Some(cause) = std::error::Error::source(error) {
-        diagnostic = diagnostic.with_error(cause);
-    }
-    if !error.hint().is_empty() {
-        diagnostic = diagnostic.with_hint(error.hint());
-    }
-    say(&diagnostic.to_string());
-    Exit::Refused
 }
 
 fn apdex(text: &str) -> Result<ApdexLimits, CommandError> {

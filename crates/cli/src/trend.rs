@@ -7,12 +7,11 @@ use busyhour_report::trend_table;
 use clap::{Args, ValueEnum};
 
 use crate::arrivals::look;
-use crate::compare::read_all;
 use crate::exit::{Exit, complain, print};
 use crate::outputs::{OutputFile, note_written, write_files};
 use crate::quantities::share;
 use crate::results_args::ComparedArgs;
-use crate::run_paths::runs_of;
+use crate::run_paths::{read_all, runs_of};
 
 #[derive(Debug, Args)]
 #[command(

@@ -121,22 +121,29 @@ impl ArrivalsArgs {
     }
 }
 
-/// Explanations, examples and exit codes.
-fn after_help() -> String {
+/// What the statistics are, and what the verdict needs.
+pub(crate) fn explanation() -> String {
     format!(
-        "A log is a JTL (CSV with or without a header line, or XML) or a run directory. Each request counts as an \
-    arrival at its start time. Rows of transactions, redirects and embedded resources do not count.\n\n\
+        "Each request counts as an arrival at its start time. Rows of transactions, redirects and embedded resources do not \
+    count.\n\n\
     tps = n / dt, with dt from the first start to the end of the record that started last; cv = standard deviation (n-1) / \
     mean, 1 for a Poisson process; vmr = variance / mean; KB = 1000 bytes. Quantiles are interpolated linearly \
     (type 7 of Hyndman and Fan).\n\n\
     The verdict describes a closed load, and compares an open one (--workload open) with a Poisson process. It needs \
          {ARRIVALS_FOR_VERDICT} arrivals. With 1,000 arrivals it recognizes a Poisson process in eight of ten logs; \
-         {ARRIVALS_NARROW} determine the CoV to ± 0.03. It rejects a Poisson process in at most 5 of 100 logs.\n\n\
-    Examples:\n  busyhour report --arrivals results.jtl\n  busyhour report --arrivals --window 2min,22min 1800.csv 1830.csv 1900.csv\n  \
-    busyhour report --arrivals --by-threads 1,2,...,200 -o plots 1830.csv\n  \
-    busyhour report --arrivals --json busyhour-runs/plan-20260101-120000\n\n\
+         {ARRIVALS_NARROW} determine the CoV to ± 0.03. It rejects a Poisson process in at most 5 of 100 logs."
+    )
+}
+
+/// Explanations, examples and exit codes of the old verb.
+fn after_help() -> String {
+    format!(
+        "A log is a JTL (CSV with or without a header line, or XML) or a run directory. {}\n\n\
+    Examples:\n  busyhour report --arrivals results.jtl\n  \
+    busyhour report --arrivals --window 2min,22min 1800.csv 1830.csv 1900.csv\n\n\
     Exit codes: 0 success, 1 the program or the system failed, 2 the command line is wrong, 3 a log cannot be read or \
-    has no arrivals (the other logs are shown)"
+    has no arrivals (the other logs are shown)",
+        explanation()
     )
 }
 

@@ -6,7 +6,7 @@ use busyhour_jmt::{to_jmva, to_jsimg};
 use busyhour_queueing::network::{CustomerClass, QueueingNetwork, Station, StationKind};
 use clap::{Args, ValueEnum};
 
-use super::read_model;
+use super::model_input::read_model;
 use crate::exit::{Exit, complain, note, print, say};
 
 #[derive(Debug, Args)]

@@ -33,7 +33,7 @@ const SIMULATIONS: u32 = 199;
     after_help = "Measurements are first checked against operational laws, which hold for every system: N = X(R + Z) and \
     U = X·S ≤ 1; and the throughput of queues does not decrease with more users. Violations are reported, and measurements with an \
     impossible number of users are excluded from the fit.\n\n\
-    Examples:\n  busyhour capacity fit runs/users-20 runs/users-60 runs/users-100 runs/users-160\n  \
+    Examples:\n  busyhour capacity fit runs/users-20 runs/users-60 runs/users-100\n  \
     busyhour capacity fit points.csv --think 700ms -o model.toml -o capacity.html\n  \
     busyhour capacity fit runs/* --response-max 300ms --json > fit.json\n  \
     busyhour capacity fit runs/* --cpu cpu.csv --service-law\n\n\

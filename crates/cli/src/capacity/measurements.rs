@@ -11,8 +11,7 @@ use crate::command_error::CommandError;
 use crate::exit::{Exit, complain};
 use crate::properties::of_flags;
 use crate::quantities::{share, span, time_s};
-use crate::reading::ReadingProgress;
-use crate::report::refuse;
+use crate::reading::{ReadingProgress, refuse};
 use crate::results_options::results_options;
 
 /// Sources of measurements and options for reading them.

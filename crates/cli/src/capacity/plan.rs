@@ -12,10 +12,9 @@ use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use serde_json::{Value, json};
 
-use super::requested;
 use crate::columns::Columns;
 use crate::exit::{Exit, complain, print};
-use crate::outputs::{OutputKind, note_written, write_files};
+use crate::outputs::{OutputKind, note_written, requested, write_files};
 use crate::quantities::{rate_per_s, time_s};
 
 #[derive(Debug, Args)]

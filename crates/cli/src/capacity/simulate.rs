@@ -16,11 +16,11 @@ use busyhour_stats::Estimate;
 use clap::Args;
 use serde_json::json;
 
-use super::{read_model, requested};
+use super::model_input::read_model;
 use crate::columns::Columns;
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print, say};
-use crate::outputs::{OutputKind, note_written, write_files};
+use crate::outputs::{OutputKind, note_written, requested, write_files};
 use crate::quantities::share;
 use crate::stop_signals::Signals;
 

@@ -12,10 +12,10 @@ use busyhour_queueing::solve::{
 use clap::{Args, ValueEnum};
 use serde_json::json;
 
-use super::{read_model, requested};
+use super::model_input::read_model;
 use crate::columns::Columns;
 use crate::exit::{Exit, complain, print, say};
-use crate::outputs::{OutputKind, note_written, write_files};
+use crate::outputs::{OutputKind, note_written, requested, write_files};
 
 /// Number of steps of an exact solution from which a note is printed: about ten seconds.
 const STEPS_UNNOTICED: f64 = 1e9;

@@ -8,10 +8,9 @@ use busyhour_queueing::web_users::WebLoad;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::requested;
 use crate::columns::Columns;
 use crate::exit::{Exit, complain, print, say};
-use crate::outputs::{OutputKind, note_written, write_files};
+use crate::outputs::{OutputKind, note_written, requested, write_files};
 use crate::quantities::{log_span, time_s, window};
 
 #[derive(Debug, Args)]

@@ -13,11 +13,11 @@ use clap::Args;
 use serde::Deserialize;
 
 use super::measurements::{self, MeasurementArgs};
+use super::model_input::read_model;
 use super::solve::unsolved;
-use super::{read_model, requested};
 use crate::arrivals::look;
 use crate::exit::{Exit, complain, print};
-use crate::outputs::{OutputKind, note_written, write_files};
+use crate::outputs::{OutputKind, note_written, requested, write_files};
 use crate::quantities::share;
 
 #[derive(Debug, Args)]

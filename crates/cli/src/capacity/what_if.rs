@@ -12,12 +12,12 @@ use busyhour_simulation::SimulationSettings;
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::model_input::{read_model, say_all};
 use super::solve::MethodArg;
 use super::what_if_page::page;
-use super::{read_model, requested, say_all};
 use crate::columns::Columns;
 use crate::exit::{Exit, complain, print};
-use crate::outputs::{OutputKind, note_written, write_files};
+use crate::outputs::{OutputKind, note_written, requested, write_files};
 use crate::quantities::share;
 
 /// Size of a plot in characters.
