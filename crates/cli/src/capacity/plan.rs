@@ -24,7 +24,7 @@ use crate::quantities::{rate_per_s, time_s};
     influence on the rate (Principle A of Brady & Gunther, arXiv 1607.05356).\n\n\
     Examples:\n  busyhour capacity plan --rate 20/s --response 50ms\n  busyhour capacity plan --rate 20/s --response 50ms --think 10s\n  \
     busyhour capacity plan --rate 1200/min --response 50ms --think-law exponential\n  \
-    busyhour capacity plan --rate 20/s --demands 50ms,40ms,30ms --users 100,200,400,800"
+    busyhour capacity plan --rate 20/s --demands 50ms,40ms --users 100,200,400"
 )]
 pub(crate) struct PlanArgs {
     /// Target rate: requests per second, or with the unit /s, /min or /h.

@@ -29,10 +29,10 @@ const PLOT_ROWS: usize = 14;
     after_help = "A path consists of keys and names in the file: class.NAME.users, class.NAME.think, class.NAME.rate, \
     station.NAME.servers, station.NAME.service, station.NAME.service.CLASS, route.FROM.strategy. If the parameter is a law and \
     the value is a time, the mean of the law is changed.\n\n\
-    Examples:\n  busyhour capacity what-if plans/models/seed-study.toml --vary class.users.users=10..300:10 --plot\n  \
-    busyhour capacity what-if shop.toml --vary class.buyers.users=50..500:50 --vary station.database.servers=1,2,4\n  \
-    busyhour capacity what-if two.toml --vary route.outside.strategy=random,round-robin --approximate\n  \
-    busyhour capacity what-if now.toml --compare planned.toml --vary class.buyers.users=50..500:50 -o what-if.html"
+    Examples:\n  busyhour capacity what-if shop.toml --vary class.web.users=10..300:10 --plot\n  \
+    busyhour capacity what-if shop.toml --vary station.db.servers=1,2,4\n  \
+    busyhour capacity what-if shop.toml --vary station.db.scheduling=fcfs,ps\n  \
+    busyhour capacity what-if a.toml --compare b.toml --vary class.web.users=9,99"
 )]
 pub(crate) struct WhatIfArgs {
     /// The model (TOML, .jsimg or .jmva).
