@@ -2,7 +2,7 @@
 
 use busyhour_diagnostic::Diagnostic;
 use busyhour_queueing::network::NotationError;
-use busyhour_runs::ReadRunError;
+use busyhour_results::ReadRunError;
 
 busyhour_diagnostic::message_error! {
     /// Why a value or a file was rejected: the message for the user, with the position in the file.

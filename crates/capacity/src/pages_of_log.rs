@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use busyhour_analysis::{LogTableRow, LogWindow, TOTAL, WebLog, WebLogOptions};
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_queueing::web_users::{ObjectLoad, PageLoad, WebLoad};
-use busyhour_record::{Log, LogFacts};
+use busyhour_results::{Log, LogFacts};
 
 use crate::error::CapacityError;
 use crate::page_map::PageMap;

@@ -190,7 +190,7 @@ fn json(findings: &[Finding]) -> String {
     format!("{whole:#}\n")
 }
 
-/// Tables of supported elements and functions for the README.
+/// Tables of supported elements and functions for `docs/supported.md`.
 pub(crate) fn supported_markdown() -> String {
     use std::fmt::Write as _;
     let mut out = String::from("| Element | Class | Kind | Limits |\n|---|---|---|---|\n");

@@ -10,7 +10,7 @@ use busyhour_diagnostic::Diagnostic;
 use busyhour_report::{
     ComparisonShow, comparison_csv, comparison_html, comparison_percent, comparison_table, power_table,
 };
-use busyhour_runs::RunReading;
+use busyhour_results::RunReading;
 use clap::{Args, ValueEnum};
 
 use crate::arrivals::look;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use busyhour_launch::{RunEvent, RunObserver};
-use busyhour_record::LoadChange;
+use busyhour_sample::LoadChange;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::exit::{is_verbose, say};

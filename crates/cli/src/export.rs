@@ -12,11 +12,12 @@ use busyhour_export::{
 use busyhour_launch::{
     ExportSettings, INFLUX_INTERVAL_S, backend_settings, graphite_prefix, influx_exporter, sender_of,
 };
-use busyhour_record::{
-    InputFacts, Manifest, ReadSettings, RecordReading, ResultsError, ResultsInput, RunDir, Snapshot,
-    read_snapshots, run_start_ms,
+use busyhour_record::{Manifest, RunDir};
+use busyhour_results::{
+    InputFacts, ReadSettings, RecordReading, ResultsError, ResultsInput, read_snapshots, run_start_ms,
 };
-use busyhour_runs::{ResultsOptions, record_reading, run_dir_hint};
+use busyhour_results::{ResultsOptions, record_reading, run_dir_hint};
+use busyhour_sample::Snapshot;
 use clap::{Args, ValueEnum};
 
 use crate::command_error::CommandError;

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use busyhour_record::{ResultsFrom, ResultsInput, RunDir};
+use busyhour_record::RunDir;
+use busyhour_results::{ResultsFrom, ResultsInput};
 use tempfile::NamedTempFile;
 
 use crate::exit::{Exit, say};

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use busyhour_compile::ProxyOption;
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_launch::{PropertySources, assignment};
-use busyhour_record::ResultsInput;
+use busyhour_results::ResultsInput;
 use clap::{CommandFactory as _, Parser};
 
 use crate::command_error::CommandError;

@@ -6,7 +6,7 @@ use busyhour_analysis::Summary;
 use busyhour_analysis::thresholds::{Criterion, Meaning, Subject, ThresholdReport};
 use busyhour_record::RunDir;
 use busyhour_report::{Look, threshold_table};
-use busyhour_runs::{ResultsOptions, judge_results, run_dir_hint};
+use busyhour_results::{ResultsOptions, judge_results, run_dir_hint};
 use clap::Args;
 
 use crate::exit::{Exit, REPORT_TABLE, complain, hinted, note, print, say};

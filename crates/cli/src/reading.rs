@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use busyhour_analysis::Summary;
 use busyhour_diagnostic::Diagnostic;
-use busyhour_record::ResultsInput;
-use busyhour_runs::{ReadRunError, ResultsOptions, summarise_results};
+use busyhour_results::ResultsInput;
+use busyhour_results::{ReadRunError, ResultsOptions, summarise_results};
 
 use crate::exit::{Exit, is_verbose, say};
 use crate::progress::columns;

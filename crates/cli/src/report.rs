@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use busyhour_analysis::Summary;
 use busyhour_analysis::thresholds::Criterion;
 use busyhour_diagnostic::io_hints::chain;
-use busyhour_record::ApdexLimits;
 use busyhour_report::{
     RunShow, Written, end_of_run, html_report, prepare_dashboard, summary_markdown, thresholds_junit,
     write_dashboard,
 };
-use busyhour_runs::{LogLoad, ResultsOptions, ResultsPart, judge_results, summarise_results};
+use busyhour_results::{LogLoad, ResultsOptions, ResultsPart, judge_results, summarise_results};
+use busyhour_sample::ApdexLimits;
 use clap::{Args, ValueEnum};
 
 use crate::arrivals::{ArrivalsArgs, TablesArgs, explanation};

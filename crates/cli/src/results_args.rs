@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use busyhour_analysis::comparison::{ComparedClock, RunWindow};
-use busyhour_runs::{ResultsOptions, ResultsPart, RunReading};
+use busyhour_results::{ResultsOptions, ResultsPart, RunReading};
 use clap::{Args, ValueEnum};
 
 use crate::command_error::CommandError;

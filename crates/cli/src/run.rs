@@ -6,8 +6,9 @@ use busyhour_diagnostic::io_hints::{self, chain};
 use busyhour_launch::{
     ExistingResults, FinishedRun, GRACE, Launch, LaunchError, LaunchErrorKind, Prepared, RunControl,
 };
-use busyhour_record::{RunDir, RunEnd};
+use busyhour_record::RunDir;
 use busyhour_report::{RunShow, Written, end_of_run, prepare_dashboard, write_dashboard};
+use busyhour_sample::RunEnd;
 
 use crate::command_error::CommandError;
 use crate::console;

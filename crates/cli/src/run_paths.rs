@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use busyhour_analysis::comparison::MeasuredRun;
 use busyhour_diagnostic::Diagnostic;
 use busyhour_record::RunDir;
-use busyhour_runs::{RunReading, measure_run};
+use busyhour_results::{RunReading, measure_run};
 
 use crate::exit::{Exit, complain, say};
 

@@ -9,7 +9,8 @@ use busyhour_program::group::Phase;
 use busyhour_program::run::{GroupShared, LogSink, Properties, RunShared};
 use busyhour_program::user::UserState;
 use busyhour_program::variables::Slot;
-use busyhour_record::{GroupName, Labels, ResultFileConfig, RunNames};
+use busyhour_record::ResultFileConfig;
+use busyhour_sample::{GroupName, Labels, RunNames};
 use busyhour_samplers::AnySampler;
 
 use crate::compiled::Compiled;

@@ -25,6 +25,7 @@
 //! ```
 
 mod backend;
+mod connection;
 mod error;
 mod http;
 mod options;

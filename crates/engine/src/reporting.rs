@@ -2,7 +2,7 @@
 
 use busyhour_program::result::{SampleResult, ShownDetails};
 use busyhour_program::user::UserState;
-use busyhour_record::{ActiveUsers, Detail, LabelId, Sample, SampleFlags, SampleTimes};
+use busyhour_sample::{ActiveUsers, Detail, LabelId, Sample, SampleFlags, SampleTimes};
 
 use crate::core::Core;
 

@@ -1,14 +1,14 @@
 //! The seconds of a run for other programs.
 //!
 //! An [`Exporter`] takes [`Snapshot`]s, during a run ([`follow`]) or from its record
-//! ([`busyhour_record::read_snapshots`]), and makes of them what others read: CSV by the second, percentile distributions
+//! ([`busyhour_results::read_snapshots`]), and makes of them what others read: CSV by the second, percentile distributions
 //! and logs of HdrHistogram, Prometheus's exposition and remote write, OpenTelemetry's metrics, InfluxDB's line protocol and
 //! Graphite's plain text as JMeter's backend listeners send them. [`export_parquet`] writes its samples
 //! instead, one by one.
 //!
 //! ```
 //! use busyhour_export::{CsvExporter, Exporter, Origin};
-//! use busyhour_record::Snapshot;
+//! use busyhour_sample::Snapshot;
 //!
 //! let mut text = Vec::new();
 //! let mut exporter = CsvExporter::new(&mut text, Origin { wall_anchor_ms: 1_700_000_000_000 });
@@ -55,7 +55,7 @@ pub use remote_write::{
 pub use scrape::{ScrapeExporter, ScrapeServer};
 pub use transport::{HttpPost, Sender, TcpText, UdpText, WriteText};
 
-use busyhour_record::Snapshot;
+use busyhour_sample::Snapshot;
 
 /// Takes the seconds of a run in their order.
 pub trait Exporter {

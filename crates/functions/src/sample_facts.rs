@@ -2,7 +2,7 @@
 
 use busyhour_program::result::SampleResult;
 use busyhour_program::user::{LogicalAction, UserState};
-use busyhour_record::{DataType, Nanos};
+use busyhour_sample::{DataType, Nanos};
 use busyhour_script::{AssertionFacts, SampleFacts, ScriptResult, Value, Verdict};
 
 use crate::sub_result::sample_result;
@@ -240,7 +240,7 @@ impl SampleFacts for Facts {
     }
 
     fn assertions(&self) -> Vec<AssertionFacts> {
-        let facts = |outcome: &busyhour_record::AssertionResult| AssertionFacts {
+        let facts = |outcome: &busyhour_sample::AssertionResult| AssertionFacts {
             name: outcome.name.clone(),
             verdict: Verdict {
                 failure: outcome.failure,

@@ -10,7 +10,7 @@ use busyhour_program::run::{self, ScriptIssue, Stream};
 use busyhour_program::url_client::{UrlRequest, UrlResponse};
 use busyhour_program::user::{LogicalAction, Thrown, UserState};
 use busyhour_program::variables::{ObjectValue, Value as Variable};
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 use busyhour_script::{Level, RequestFacts, SampleFacts, Scope, StopRequest, UserCounts, Value, Verdict};
 use jiff::tz::TimeZone;
 use rand::RngCore as _;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::{HttpDetail, Nanos};
+use busyhour_sample::{HttpDetail, Nanos};
 
 use crate::complete::complete;
 use crate::embedded;

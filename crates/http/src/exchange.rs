@@ -6,7 +6,7 @@ use busyhour_limits::Limit;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::run::Level;
 use busyhour_program::user::UserState;
-use busyhour_record::HttpDetail;
+use busyhour_sample::HttpDetail;
 
 use crate::auth::{AuthReply, UsedScheme};
 use crate::cache::WhenFresh;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use busyhour_limits::Limit;
 use busyhour_program::clock::Clock;
 use busyhour_program::result::{Retention, SampleResult};
-use busyhour_record::{DataType, HttpDetail};
+use busyhour_sample::{DataType, HttpDetail};
 
 use crate::failure::Failure;
 use crate::limits::BodyLimit;

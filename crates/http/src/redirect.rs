@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use busyhour_program::result::{Retention, SampleResult};
-use busyhour_record::HttpDetail;
+use busyhour_sample::HttpDetail;
 
 use crate::encode;
 use crate::exchange_context::{ExchangeContext, has_resources};

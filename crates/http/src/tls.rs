@@ -10,7 +10,7 @@ use rustls::crypto::{
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
-use crate::keystore::public_key_info;
+use crate::der::public_key_info;
 
 /// Which servers are trusted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

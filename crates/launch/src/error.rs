@@ -3,7 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use busyhour_record::{ApdexPropertyError, RecordError, RunDirError, SaveConfigError};
+use busyhour_record::{RecordError, RunDirError, SaveConfigError};
+use busyhour_sample::ApdexPropertyError;
 
 use crate::properties::PropertiesError;
 use crate::replay_times::ReplayError;

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use busyhour_program::sampler::ImmediateSampler;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::{DataType, Nanos};
+use busyhour_sample::{DataType, Nanos};
 
 /// Settings of a debug sampler. The properties have no prefix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -11,7 +11,7 @@ use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::AssertionResult;
+use busyhour_sample::AssertionResult;
 
 use crate::jmespath::JmesPathError;
 use crate::jmespath::{JmesPath, read, write};

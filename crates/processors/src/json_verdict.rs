@@ -1,7 +1,7 @@
 //! The settings and outcomes that the assertions on JSON documents share.
 
 use busyhour_program::template::Template;
-use busyhour_record::AssertionResult;
+use busyhour_sample::AssertionResult;
 
 use crate::oro::PatternText;
 use crate::refusal::Refusal;

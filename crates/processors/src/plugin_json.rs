@@ -4,7 +4,7 @@ use busyhour_program::element::{Assertion, Processor};
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::AssertionResult;
+use busyhour_sample::AssertionResult;
 
 use crate::json_extractor::{ConstantPath, cached_path, compile_constant_path, remove_old_matches};
 use crate::json_verdict::{JsonAssertionSettings, empty_response};

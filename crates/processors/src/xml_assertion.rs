@@ -4,7 +4,7 @@ use busyhour_program::element::Assertion;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::AssertionResult;
+use busyhour_sample::AssertionResult;
 use busyhour_xml::{self as xml, ReadOptions};
 
 /// Fails a response that is not well-formed XML or that has a document type declaration.

@@ -7,7 +7,7 @@ use busyhour_program::result::Retention;
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::AssertionResult;
+use busyhour_sample::AssertionResult;
 use busyhour_xml::{self as xml, ReadOptions, XPathResult, XmlDocument};
 use rand::Rng as _;
 

@@ -1,7 +1,7 @@
 //! The result of one sample while it is being created and processed.
 
 use crate::logical_action::LogicalAction;
-use busyhour_record::{ActiveUsers, AssertionResult, DataType, HttpDetail, SampleTimes};
+use busyhour_sample::{ActiveUsers, AssertionResult, DataType, HttpDetail, SampleTimes};
 
 use crate::body_memory::BodyMemory;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 use rustc_hash::FxHashMap as HashMap;
 use tokio::sync::Notify;
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use busyhour_record::{LabelId, Nanos};
+use busyhour_sample::{LabelId, Nanos};
 
 use crate::controller::Assignment;
 use crate::element::{Assertion, Processor, Timer};

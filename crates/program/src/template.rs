@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use busyhour_limits::{Limit, exceeded};
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 
 use crate::user::UserState;
 use crate::variables::Slot;

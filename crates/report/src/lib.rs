@@ -14,7 +14,7 @@
 //! let page = html_report(&summary);
 //! let statistics = statistics_json(&summary);
 //! // With a run directory: `write_reports(&dir, &summary)?` writes summary.json and report.html, and later
-//! // `busyhour_runs::summarise(&dir)?` makes the same summary again from the record.
+//! // `busyhour_results::summarise(&dir)?` makes the same summary again from the record.
 //! assert!(page.starts_with("<!doctype html>") && statistics.contains("\"Total\""));
 //! assert!(text.contains("No request ended"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use busyhour_analysis::{Caveat, ReportedCaveat, Summary};
-use busyhour_record::{LoadChange, RunEnd};
+use busyhour_sample::{LoadChange, RunEnd};
 
 use crate::delivery::{delivery, who};
 use crate::error_causes::causes;

@@ -10,7 +10,7 @@ use busyhour_program::clock::Clock;
 use busyhour_program::result::Retention;
 use busyhour_program::template::Template;
 use busyhour_program::user::{CoreAccess, UserState};
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 
 use crate::session::AnySession;
 

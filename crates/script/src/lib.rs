@@ -10,6 +10,7 @@
 //! | [`java_like`] | `__groovy`, `__BeanShell`, JSR223 and BeanShell elements | Groovy 3.0, BeanShell 2.0b6 |
 //! | [`javascript`] | `__javaScript`, conditions of the If Controller, JSR223 and BSF elements | Rhino 1.7.14, Nashorn |
 
+mod decimal;
 mod error;
 mod identifiers;
 pub mod java_like;

@@ -138,7 +138,7 @@ const RULES: &[Rule] = &[
             ("crates/slices/src/handle.rs", "names a function that polls through a pointer"),
             ("crates/slices/src/away.rs", "another thread works for a stack that waits for it"),
             ("crates/slices/src/slice.rs", "borrows the coroutine and the waker of the current poll"),
-            ("crates/record/src/jtl_scan/marks.rs", "processes sixteen bytes of a result file at once"),
+            ("crates/results/src/jtl_scan/marks.rs", "processes sixteen bytes of a result file at once"),
         ],
     },
 ];

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use busyhour_analysis::arrivals::ARRIVALS_FOR_VERDICT;
 use busyhour_analysis::{LogWindow, QuantileRule, WebLogOptions};
 use busyhour_report::LogTablesShow;
-use busyhour_runs::LogLoad;
+use busyhour_results::LogLoad;
 use clap::Args;
 
 use crate::command_error::CommandError;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use busyhour_capacity::{MeasurementSources, Measurements, MeasurementsError};
 use busyhour_queueing::fit::CheckSettings;
-use busyhour_runs::{ResultsOptions, ResultsPart};
+use busyhour_results::{ResultsOptions, ResultsPart};
 use clap::Args;
 
 use crate::command_error::CommandError;

@@ -176,7 +176,7 @@ fn every_command_in_the_documentation_is_understood() {
             understood += 1;
         }
     }
-    assert!(understood > 90, "{understood} commands");
+    assert!(understood > 80, "{understood} commands");
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn times_in_commands_are_shortened() {
 
 #[test]
 fn the_commands_on_the_first_page_work() {
-    run_commands_of_page("README.md", 10);
+    run_commands_of_page("README.md", 6);
 }
 
 #[test]
@@ -200,6 +200,11 @@ fn the_commands_on_the_page_on_live_control_work() {
 #[test]
 fn the_commands_on_the_page_on_urls_work() {
     run_commands_of_page("url-runs.md", 4);
+}
+
+#[test]
+fn the_commands_on_the_page_on_reports_work() {
+    run_commands_of_page("reports.md", 3);
 }
 
 #[test]

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use busyhour_record::{ArrivalRecord, SamplesReader};
+use busyhour_record::SamplesReader;
+use busyhour_sample::ArrivalRecord;
 
 use crate::plans::{element, get, get_with, group, named_group, plan, text};
 use crate::program::{Room, rows};

@@ -1,5 +1,6 @@
 //! Tests `busyhour report`: the same report for every format of results, and errors with their position.
 
+use busyhour_results::replay_run;
 use std::process::{Command, Stdio};
 
 use insta::assert_snapshot;
@@ -251,7 +252,7 @@ fn a_run_killed_at_any_moment_gives_its_report() {
         // Completed requests are written to disk during the run.
         let answered = server.requests().saturating_sub(4) as u64;
         let dir = room.run_dir();
-        let on_disk = || dir.replay().map_or(0, |replay| replay.totals.total.samples);
+        let on_disk = || replay_run(&dir).map_or(0, |replay| replay.totals.total.samples);
         wait_for("the record on disk", || (on_disk() >= answered).then_some(()));
         reached(server.requests() + moments.next(5_000));
         running.signal(rustix::process::Signal::KILL);

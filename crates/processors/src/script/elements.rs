@@ -5,7 +5,7 @@ use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::AssertionResult;
+use busyhour_sample::AssertionResult;
 use busyhour_script::{Binding, ScriptError, Value};
 
 use super::{Family, ScriptRole, ScriptSettings, ScriptText};

@@ -4,7 +4,7 @@ use busyhour_program::result::Retention;
 use busyhour_program::sampler::ImmediateSampler;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::{DataType, Nanos};
+use busyhour_sample::{DataType, Nanos};
 use busyhour_script::{Binding, ScriptError, Value};
 
 use super::{Family, ScriptOutcome, ScriptRole, ScriptSettings, ScriptText};

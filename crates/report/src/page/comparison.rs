@@ -5,7 +5,7 @@ use busyhour_analysis::comparison::{
     ComparedClock, ComparedRow, ComparedRun, CurvePoint, Effect, EffectMethod, Measure, RunSeries, Side,
     Verdict,
 };
-use busyhour_record::SampleKind;
+use busyhour_sample::SampleKind;
 use maud::{Markup, html};
 use serde::Serialize;
 

@@ -1,7 +1,7 @@
 //! The first screen: the result in a sentence, key figures, verdicts and caveats; and the load and times in tables.
 
 use busyhour_analysis::{Caveat, ReportedCaveat, RunFacts, Summary, Times};
-use busyhour_record::{ArrivalCounts, RunEnd};
+use busyhour_sample::{ArrivalCounts, RunEnd};
 use maud::{Markup, Render, html};
 
 use super::closed_load::Cycle;
