@@ -74,7 +74,9 @@ impl WhatIf<'_> {
             combinations = combinations
                 .iter()
                 .flat_map(|before: &Vec<String>| {
-                    vary.values.iter().map(move |value| [before.as_slice(), &[value.clone()]].concat())
+                    vary.values
+                        .iter()
+                        .map(move |value| [before.as_slice(), std::slice::from_ref(value)].concat())
                 })
                 .collect();
         }
