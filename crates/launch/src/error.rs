@@ -80,7 +80,7 @@ pub enum LaunchError {
     #[error(transparent)]
     Stopped(RecordError),
     /// The server for metrics cannot listen.
-    #[error("--prometheus: cannot listen at {address}")]
+    #[error("cannot serve metrics to Prometheus: cannot listen at {address}")]
     MetricsServer {
         /// The address.
         address: String,

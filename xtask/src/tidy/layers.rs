@@ -151,6 +151,11 @@ const LAYERS: &[CrateRule] = &[
     )
     .in_tests(&["limits"]),
     layered(
+        "capacity",
+        "models and measurements in files, varied parameters",
+        &["analysis", "diagnostic", "jmt", "limits", "queueing", "results", "simulation", "stats"],
+    ),
+    layered(
         "report",
         "tables, pages and other forms of results",
         &["diagnostic", "sample", "record", "results", "analysis", "stats", "queueing"],
@@ -205,6 +210,7 @@ const LAYERS: &[CrateRule] = &[
         &[
             "analysis",
             "arrivals",
+            "capacity",
             "compile",
             "demo",
             "diagnostic",

@@ -73,7 +73,7 @@ fn the_shop_does_not_outlive_a_demo_that_is_killed() {
 fn the_shop_can_be_started_without_the_demo() {
     let room = Room::new();
     let mut child = Command::new(env!("CARGO_BIN_EXE_busyhour"))
-        .args(["demo-server", "ticket-monster", "--port", "0", "--small"])
+        .args(["lab", "server", "shop", "--port", "0", "--small"])
         .current_dir(room.path())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

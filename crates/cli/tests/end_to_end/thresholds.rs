@@ -174,7 +174,7 @@ fn jmeters_command_line_accepts_thresholds() {
     }
     room.run(["-g", "x.jtl", "-o", "report", "--threshold", "hits < 1"])
         .expect(2)
-        .reports(&["busyhour judge"]);
+        .reports(&["busyhour report --threshold"]);
     assert_eq!(server.requests(), requests, "nothing was sent");
 }
 
