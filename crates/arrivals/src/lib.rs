@@ -50,7 +50,9 @@
 
 mod arrival;
 mod changes;
+mod division;
 mod error;
+mod fraction;
 mod generate;
 mod java_random;
 pub mod jmeter;

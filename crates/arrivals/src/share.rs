@@ -1,8 +1,14 @@
 //! Divides a load into shares for several generators.
 
 use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::arrival::Arrival;
+use crate::division::Division;
+use crate::fraction::{Fraction, greatest_common_divisor};
 
 /// The rule by which the arrivals of a stage are divided into shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +19,7 @@ pub enum ShareRule {
     ByIndex,
 }
 
-/// Why a load cannot be divided.
+/// Why a load cannot be divided, or a text is not a share.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShareError {
     /// The part does not exist.
@@ -33,59 +39,54 @@ pub enum ShareError {
     /// The common denominator is larger than 2^64.
     #[error("these fractions have no common denominator below 2^64")]
     TooFine,
+    /// A text is not in the notation of shares.
+    #[error(
+        "{0:?} is not a share of the load; the second of three equal parts is 2/3, the first of two parts with the weights \
+         3 and 1 is 1/3:1"
+    )]
+    NotAShare(String),
+    /// A text names a part that does not exist.
+    #[error("{text:?} is not a share of the load: the parts have the numbers 1 to {parts}")]
+    NumberOutOfRange {
+        /// The text.
+        text: String,
+        /// The number of parts.
+        parts: u64,
+    },
 }
 
-/// A rational part (from, to] of a load.
+/// A rational part (from, to] of a load: of its arrivals, and of its users.
 ///
 /// Shares result from dividing the whole load, and shares of it, repeatedly. The leaves of the resulting tree are disjoint and
-/// together the whole load. A share stores how it was divided, because assigning arrivals in turn requires the number of parts.
-/// Therefore shares of *different* divisions complement each other by mark, but not by index.
+/// together the whole load. A share stores how it was divided, because assigning arrivals and users in turn requires the number of
+/// parts. Therefore shares of *different* divisions complement each other by mark, but not by index.
+///
+/// Users and the starts of shared timers are assigned by number, like arrivals of [`ShareRule::ByIndex`]: the `part`-th of `of`
+/// equal parts has the users whose number from 0 is `part` modulo `of`.
+///
+/// # Notation
+///
+/// The notation, also that of serde, numbers parts from 1: `2/3` is the second of three equal parts, `1/3:1` the first of two parts
+/// with the weights 3 and 1, `2/3, 1/2` the first half of the second third, and `1/1` the whole.
+///
+/// ```
+/// use busyhour_arrivals::LoadShare;
+///
+/// let share: LoadShare = "2/3".parse().unwrap();
+/// assert_eq!(share, LoadShare::part(1, 3).unwrap());
+/// // Of ten users it has those with the numbers 1, 4 and 7.
+/// assert_eq!((share.count_below(10), share.nth(0), share.nth(2)), (3, Some(1), Some(7)));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadShare {
     from: Fraction,
     to: Fraction,
-    steps: Vec<DivisionStep>,
-}
-
-/// One division of a share, for arrivals that are assigned by number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DivisionStep {
-    /// The `part`-th of every `of` arrivals.
-    Turn { part: u64, of: u64 },
-    /// `weight` of every `total` arrivals, spread as evenly as possible.
-    Weighted { weight: u64, total: u64 },
-    /// The complement of `Weighted` with these numbers.
-    Rest { weight: u64, total: u64 },
-}
-
-impl DivisionStep {
-    /// The arrival's number within the part, if it is assigned to the part.
-    fn number_within(self, number: u64) -> Option<u64> {
-        match self {
-            DivisionStep::Turn { part, of } => (number % of == part).then_some(number / of),
-            DivisionStep::Weighted { weight, total } => {
-                let before = assigned_before(number, weight, total);
-                (assigned_before(number.checked_add(1)?, weight, total) > before).then_some(before)
-            }
-            DivisionStep::Rest { weight, total } => {
-                let before = assigned_before(number, weight, total);
-                (assigned_before(number.checked_add(1)?, weight, total) == before).then_some(number - before)
-            }
-        }
-    }
-}
-
-/// How many of the first `number` arrivals are assigned to a part of `weight` of `total`: ⌈number · weight / total⌉, which
-/// distributes them as a balanced (Sturmian) word.
-fn assigned_before(number: u64, weight: u64, total: u64) -> u64 {
-    let total = u128::from(total.max(1));
-    (u128::from(number) * u128::from(weight)).div_ceil(total) as u64
+    divisions: Vec<Division>,
 }
 
 impl LoadShare {
     /// The whole load.
-    pub const WHOLE: LoadShare =
-        LoadShare { from: Fraction { numerator: 0, denominator: 1 }, to: Fraction::ONE, steps: Vec::new() };
+    pub const WHOLE: LoadShare = LoadShare { from: Fraction::ZERO, to: Fraction::ONE, divisions: Vec::new() };
 
     /// The `part`-th, from 0, of `of` equal parts of the whole.
     pub fn part(part: u64, of: u64) -> Result<LoadShare, ShareError> {
@@ -101,7 +102,7 @@ impl LoadShare {
         share.from = self.point(part, of)?;
         share.to = self.point(part + 1, of)?;
         if of > 1 {
-            share.steps.push(DivisionStep::Turn { part, of });
+            share.divisions.push(Division::Equal { part, of });
         }
         Ok(share)
     }
@@ -119,18 +120,15 @@ impl LoadShare {
             let of = weights.len() as u64;
             return (0..of).map(|part| self.part_of(part, of)).collect();
         }
-        // Each part takes its evenly distributed share of the arrivals that the preceding parts left.
-        let mut rest = self.steps.clone();
+        let weights: Arc<[u64]> = weights.into();
         let mut passed = 0;
         let mut shares = Vec::with_capacity(weights.len());
-        for &weight in weights {
-            let left = total - passed;
-            let mut steps = rest.clone();
-            steps.push(DivisionStep::Weighted { weight, total: left });
-            rest.push(DivisionStep::Rest { weight, total: left });
+        for (part, weight) in weights.iter().enumerate() {
+            let mut divisions = self.divisions.clone();
+            divisions.push(Division::Weighted { part, weights: Arc::clone(&weights) });
             let from = self.point(passed, total)?;
             passed += weight;
-            shares.push(LoadShare { from, to: self.point(passed, total)?, steps });
+            shares.push(LoadShare { from, to: self.point(passed, total)?, divisions });
         }
         Ok(shares)
     }
@@ -167,11 +165,33 @@ impl LoadShare {
                 let mark = u128::from(arrival.mark);
                 self.from.of_marks() <= mark && mark < self.to.of_marks()
             }
-            ShareRule::ByIndex => {
-                self.from != self.to
-                    && self.steps.iter().try_fold(arrival.index, |n, step| step.number_within(n)).is_some()
-            }
+            ShareRule::ByIndex => self.contains_number(arrival.index),
         }
+    }
+
+    /// Whether the share contains the user, or the start of a shared timer, with this number from 0.
+    pub fn contains_number(&self, number: u64) -> bool {
+        self.divisions.iter().try_fold(number, |number, division| division.rank_of(number)).is_some()
+    }
+
+    /// How many of the numbers below `number` the share contains.
+    pub fn count_below(&self, number: u64) -> u64 {
+        self.divisions.iter().fold(number, |number, division| division.count_below(number))
+    }
+
+    /// The number of the share's `rank`-th user or start, both from 0; `None` if the share is empty or the number exceeds 2^64.
+    pub fn nth(&self, rank: u64) -> Option<u64> {
+        self.divisions.iter().rev().try_fold(rank, |rank, division| division.number_of(rank))
+    }
+
+    /// Whether the share is the whole load.
+    pub fn is_whole(&self) -> bool {
+        self.from == Fraction::ZERO && self.to == Fraction::ONE
+    }
+
+    /// Whether the share contains the first user. Of the shares of a load, exactly one does.
+    pub fn is_first(&self) -> bool {
+        self.contains_number(0)
     }
 
     /// Lower end as (numerator, denominator), in lowest terms.
@@ -189,6 +209,33 @@ impl LoadShare {
         self.to.value() - self.from.value()
     }
 
+    /// The part of this share that a text names: `2/3`, or `1/3:1` for parts with the weights 3 and 1.
+    fn part_in_notation(&self, text: &str) -> Result<LoadShare, ShareError> {
+        let not_a_share = || ShareError::NotAShare(text.to_owned());
+        let number = |digits: &str| match digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            true => digits.parse::<u64>().map_err(|_| not_a_share()),
+            false => Err(not_a_share()),
+        };
+        let (part, parts) = text.split_once('/').ok_or_else(not_a_share)?;
+        let part = number(part)?;
+        let weights = parts.split(':').map(number).collect::<Result<Vec<u64>, _>>()?;
+        let parts = match weights.as_slice() {
+            [of] => *of,
+            weights => weights.len() as u64,
+        };
+        let Some(part) = part.checked_sub(1).filter(|part| *part < parts) else {
+            return Err(match parts {
+                0 => ShareError::NothingToDivide,
+                parts => ShareError::NumberOutOfRange { text: text.to_owned(), parts },
+            });
+        };
+        match weights.as_slice() {
+            [of] => self.part_of(part, *of),
+            // The part is one of those returned.
+            weights => Ok(self.divide(weights)?.swap_remove(part as usize)),
+        }
+    }
+
     /// from + (to − from) · numerator / denominator.
     fn point(&self, numerator: u64, denominator: u64) -> Result<Fraction, ShareError> {
         // The ends are not recomputed, so that the marks of a part are always among those of its parent.
@@ -202,66 +249,44 @@ impl LoadShare {
     }
 }
 
-/// As (from, to].
+impl Default for LoadShare {
+    fn default() -> LoadShare {
+        LoadShare::WHOLE
+    }
+}
+
+/// In its notation.
 impl fmt::Display for LoadShare {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "({}, {}]", self.from, self.to)
-    }
-}
-
-/// A fraction in [0, 1], in lowest terms.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Fraction {
-    numerator: u64,
-    denominator: u64,
-}
-
-impl Fraction {
-    const ONE: Fraction = Fraction { numerator: 1, denominator: 1 };
-
-    fn value(self) -> f64 {
-        self.numerator as f64 / self.denominator as f64
-    }
-
-    /// The number of marks below the fraction: ⌊fraction · 2^64⌋.
-    fn of_marks(self) -> u128 {
-        (u128::from(self.numerator) << 64) / u128::from(self.denominator)
-    }
-
-    fn between(self, to: Fraction, numerator: u64, denominator: u64) -> Option<Fraction> {
-        let common = u128::from(self.denominator).checked_mul(u128::from(to.denominator))?;
-        let from = u128::from(self.numerator) * u128::from(to.denominator);
-        let width = u128::from(to.numerator) * u128::from(self.denominator) - from;
-        let (from, width, common) = lowest_terms(from, width, common);
-        let top = from
-            .checked_mul(u128::from(denominator))?
-            .checked_add(width.checked_mul(u128::from(numerator))?)?;
-        let bottom = common.checked_mul(u128::from(denominator))?;
-        let (top, _, bottom) = lowest_terms(top, 0, bottom);
-        Some(Fraction { numerator: u64::try_from(top).ok()?, denominator: u64::try_from(bottom).ok()? })
-    }
-}
-
-impl fmt::Display for Fraction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.denominator {
-            1 => write!(f, "{}", self.numerator),
-            _ => write!(f, "{}/{}", self.numerator, self.denominator),
+        if self.divisions.is_empty() {
+            return f.write_str("1/1");
         }
+        for (depth, division) in self.divisions.iter().enumerate() {
+            if depth > 0 {
+                f.write_str(", ")?;
+            }
+            write!(f, "{division}")?;
+        }
+        Ok(())
     }
 }
 
-fn greatest_common_divisor<T>(mut a: T, mut b: T) -> T
-where
-    T: Copy + Default + PartialEq + std::ops::Rem<Output = T>,
-{
-    while b != T::default() {
-        (a, b) = (b, a % b);
+impl FromStr for LoadShare {
+    type Err = ShareError;
+
+    fn from_str(text: &str) -> Result<LoadShare, ShareError> {
+        text.split(',').try_fold(LoadShare::WHOLE, |share, part| share.part_in_notation(part.trim()))
     }
-    a
 }
 
-fn lowest_terms(a: u128, b: u128, c: u128) -> (u128, u128, u128) {
-    let divisor = greatest_common_divisor(greatest_common_divisor(a, b), c).max(1);
-    (a / divisor, b / divisor, c / divisor)
+impl Serialize for LoadShare {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for LoadShare {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<LoadShare, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
 }

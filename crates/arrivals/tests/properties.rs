@@ -173,6 +173,29 @@ proptest! {
         prop_assert_eq!(together, whole);
     }
 
+    /// The numbers of a share, their count and their order agree, for shares of shares of any sizes.
+    #[test]
+    fn numbers_of_a_share_agree(
+        weights in prop::collection::vec(0_u64..9, 1..5),
+        again in prop::collection::vec(0_u64..5, 1..4),
+    ) {
+        prop_assume!([&weights, &again].iter().all(|all| all.iter().any(|weight| *weight > 0)));
+        let outer = LoadShare::WHOLE.divide(&weights).unwrap();
+        let shares: Vec<LoadShare> = outer.iter().flat_map(|share| share.divide(&again).unwrap()).collect();
+        prop_assert_eq!(shares.iter().filter(|share| share.is_first()).count(), 1);
+        for share in &shares {
+            let numbers: Vec<u64> = (0..300).filter(|number| share.contains_number(*number)).collect();
+            let ranked: Vec<u64> =
+                (0..).map_while(|rank| share.nth(rank)).take_while(|number| *number < 300).collect();
+            prop_assert_eq!(&ranked, &numbers);
+            for below in 0..300 {
+                prop_assert_eq!(share.count_below(below), numbers.partition_point(|number| *number < below) as u64);
+            }
+            prop_assert_eq!(share.to_string().parse(), Ok(share.clone()));
+        }
+        prop_assert_eq!(shares.iter().map(|share| share.count_below(u64::MAX)).map(u128::from).sum::<u128>(), u128::from(u64::MAX));
+    }
+
     /// Among the first n arrivals, for any n, the number of a share's arrivals deviates from its size by at most one per step of its
         /// division.
     #[test]
@@ -271,11 +294,31 @@ fn groups_are_chosen_by_weight_and_independently_of_shares() {
 }
 
 #[test]
-fn shares_are_printed_as_intervals() {
+fn shares_have_a_notation() {
     let share = LoadShare::part(1, 3).unwrap().part_of(0, 2).unwrap();
     assert_eq!((share.lower(), share.upper()), ((1, 3), (1, 2)));
-    assert_eq!(share.to_string(), "(1/3, 1/2]");
-    assert_eq!(LoadShare::WHOLE.to_string(), "(0, 1]");
+    assert_eq!(share.to_string(), "2/3, 1/2");
+    assert_eq!((LoadShare::WHOLE.to_string(), LoadShare::default()), ("1/1".into(), LoadShare::WHOLE));
+    assert!(LoadShare::WHOLE.is_whole() && LoadShare::WHOLE.is_first());
+    assert_eq!(LoadShare::WHOLE.divide(&[3, 1]).unwrap()[1].to_string(), "2/3:1");
+    for (text, share) in [
+        ("1/1", LoadShare::WHOLE),
+        (" 2/3 ,1/2", share),
+        ("3/3:0:1", LoadShare::WHOLE.divide(&[3, 0, 1]).unwrap().remove(2)),
+        ("1/2:2", LoadShare::part(0, 2).unwrap()),
+    ] {
+        assert_eq!(text.parse(), Ok(share.clone()), "{text}");
+        assert_eq!(share.to_string().parse(), Ok(share), "{text}");
+    }
+    let message = |text: &str| text.parse::<LoadShare>().unwrap_err().to_string();
+    insta::assert_snapshot!(
+        ["", "half", "0/2", "3/2", "1/0", "3/5:1", "1/0:0", "1/2:", "+1/2", "1/2, 2"].map(message).join("\n")
+    );
+}
+
+/// The errors of divisions.
+#[test]
+fn impossible_divisions_are_errors() {
     assert!(LoadShare::part(3, 3).is_err());
     assert!(LoadShare::part(0, 0).is_err());
     assert!(LoadShare::WHOLE.divide(&[0, 0]).is_err());

@@ -144,6 +144,7 @@ fn groups(compiled: &Compiled, initial: &[(Slot, Arc<str>)], user: &mut UserStat
             let name = label.name.text(user).into_owned();
             let mut group = GroupShared::new(name, label.number, initial.to_vec());
             group.same_user = planned.same_user;
+            group.is_divided = planned.phase == Phase::Main;
             group.thread_prefix.push_str(label.thread_suffix);
             group
         })

@@ -12,7 +12,8 @@ use tokio::sync::watch;
 /// Users of all groups and cores that meet at one timer.
 #[derive(Debug)]
 pub struct SynchronizingTimer {
-    /// `groupSize`: number of users that continue together; 0: as many as the group of the first user starts.
+    /// `groupSize`: number of users that continue together; 0: as many as the group of the first user starts. With a share of the
+    /// load, it is the share's part of this number, because users of other runs cannot be waited for.
     pub group_size: Template,
     /// `timeoutInMs`: longest wait in milliseconds; 0: as long as it takes.
     pub timeout_ms: Template,
@@ -59,7 +60,7 @@ impl SynchronizingTimer {
         let size = self.meeting().size;
         let size = size.unwrap_or_else(|| match self.group_size.integer(user, 0) {
             0 => i64::from(user.run.users_of(user.group)),
-            size => size,
+            size => part_of_size(size, user),
         });
         let mut over = self.over.subscribe();
         let number = {
@@ -100,6 +101,14 @@ impl SynchronizingTimer {
                 }
             }
         }
+    }
+}
+
+/// The number of users that continue together in this share of the load.
+fn part_of_size(size: i64, user: &UserState) -> i64 {
+    match u64::try_from(size) {
+        Ok(users) => i64::try_from(user.run.share_of(user.group).count_below(users).max(1)).unwrap_or(size),
+        Err(_) => size,
     }
 }
 

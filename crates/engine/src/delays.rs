@@ -106,7 +106,8 @@ impl SharedSchedule {
     }
 }
 
-/// Constant Throughput Timer: slows users down to so many samples a minute.
+/// Constant Throughput Timer: slows users down to so many samples a minute. A rate that users share is the rate of the whole run;
+/// a share of the load has its part of it.
 #[derive(Debug)]
 pub struct ConstantThroughput {
     /// `throughput`, samples a minute.
@@ -121,10 +122,23 @@ pub struct ConstantThroughput {
     pub state: StateId,
 }
 
+impl ConstantThroughput {
+    /// The part of the rate that this run generates.
+    fn part_of_rate(&self, user: &UserState) -> f64 {
+        match self.mode {
+            ThroughputMode::ThisThreadOnly => 1.0,
+            ThroughputMode::AllActive
+            | ThroughputMode::ActiveInGroup
+            | ThroughputMode::AllActiveShared
+            | ThroughputMode::ActiveInGroupShared => user.run.share_of(user.group).size(),
+        }
+    }
+}
+
 impl Timer for ConstantThroughput {
     fn delay(&self, user: &mut UserState) -> Delay {
         use std::sync::atomic::Ordering::Relaxed;
-        let per_minute = number(&self.per_minute, user);
+        let per_minute = number(&self.per_minute, user) * self.part_of_rate(user);
         let ms_per_sample = 60_000.0 / per_minute;
         // Java's Math.round of an infinite double is Long.MAX_VALUE: a rate of 0 waits for ever.
         let interval = |users: f64| {

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::thread;
 
+use busyhour_arrivals::LoadShare;
 use busyhour_program::population::Lifetime;
 use busyhour_program::run::Level;
 use tokio::sync::Notify;
@@ -54,14 +55,14 @@ pub(crate) struct PanicReport {
 pub(crate) enum Missing {
     /// One user.
     One(u32),
-    /// Every so-manyth from this one on, below an end.
+    /// Those of the core's share from this one on, below an end.
     Every {
         /// The first.
         number: u32,
         /// The number after the last.
         end: u32,
-        /// The step.
-        cores: u32,
+        /// The core's share.
+        share: LoadShare,
     },
     /// These, from this place on.
     Rest {
@@ -93,8 +94,8 @@ impl Drop for PanicReport {
         let group = &run.groups[self.group as usize];
         let numbers: Vec<u32> = match &self.missing {
             Missing::One(number) => vec![*number],
-            Missing::Every { number, end, cores } => {
-                (*number..*end).step_by((*cores).max(1) as usize).collect()
+            Missing::Every { number, end, share } => {
+                (*number..*end).filter(|number| share.contains_number(u64::from(*number))).collect()
             }
             Missing::Rest { of, from } => of.iter().skip(*from).map(|lifetime| lifetime.number).collect(),
         };

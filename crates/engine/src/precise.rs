@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use busyhour_arrivals::PreciseSchedule;
+use busyhour_arrivals::{LoadShare, PreciseError, PreciseSchedule};
 use busyhour_program::element::{Delay, Timer};
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
@@ -27,6 +27,22 @@ struct Owned {
     owner: (u32, u32),
     rate_per_s: f64,
     duration_s: i64,
+    /// Number of the next start in the schedule of the whole run.
+    number: u64,
+}
+
+impl Owned {
+    /// The next start of a share of the load: the schedule is that of the whole run.
+    fn next_ns(&mut self, share: &LoadShare) -> Result<u64, PreciseError> {
+        loop {
+            let start_ns = self.schedule.next_ns(self.rate_per_s, self.duration_s)?;
+            let number = self.number;
+            self.number += 1;
+            if share.contains_number(number) {
+                return Ok(start_ns);
+            }
+        }
+    }
 }
 
 impl PreciseSchedules {
@@ -74,11 +90,12 @@ impl Timer for PreciseThroughput {
             owner: me,
             rate_per_s,
             duration_s,
+            number: 0,
         });
         if owned.owner == me {
             (owned.rate_per_s, owned.duration_s) = (rate_per_s, duration_s);
         }
-        let next = owned.schedule.next_ns(owned.rate_per_s, owned.duration_s);
+        let next = owned.next_ns(user.run.share_of(user.group));
         drop(guard);
         match next {
             Ok(start_ns) => {
@@ -142,6 +159,24 @@ mod tests {
                 assert_eq!(start / 1_000, 1_378_740, "the first of JMeter's own test");
             }
             clock.advance(Duration::from_nanos(delay.wait_ns));
+        }
+    }
+
+    #[test]
+    fn the_shares_of_a_load_have_the_starts_of_the_whole() {
+        for (weights, batch_size) in [(vec![1, 1], "1"), (vec![3, 1, 0, 2], "1"), (vec![1, 1, 1], "4")] {
+            let taken = |share: LoadShare, count: u64| -> Vec<u64> {
+                let (shared, _) = shared_with(Clock::manual(0), 1, 1, Names::default(), 4);
+                let starts = share.count_below(count);
+                shared.set_share(share);
+                let timer = timer("2", batch_size, &one_group());
+                let mut user = lone_user(&shared, 0);
+                (0..starts).map(|_| timer.delay(&mut user).slot.unwrap().0).collect()
+            };
+            let shares = LoadShare::WHOLE.divide(&weights).unwrap();
+            let mut together: Vec<u64> = shares.into_iter().flat_map(|share| taken(share, 60)).collect();
+            together.sort_unstable();
+            assert_eq!(together, taken(LoadShare::WHOLE, 60), "{weights:?}");
         }
     }
 

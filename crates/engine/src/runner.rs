@@ -209,6 +209,12 @@ fn run_groups<P: Protocol>(
         if group.phase != phase || shared.stop() != Stop::No {
             continue;
         }
+        if !shared.runs_group(index) {
+            let (name, share) = (&shared.groups[index as usize].name, shared.share());
+            let line = format!("the thread group {name} does not run in the part {share} of the load");
+            shared.log(Level::Info, &line);
+            continue;
+        }
         let feeds = |workload: &OpenWorkload| workload.groups.iter().position(|(group, _)| *group == index);
         let open = program.open.iter().zip(0..).find_map(|(workload, at)| Some((at, feeds(workload)?)));
         let planned = match open {
@@ -244,5 +250,7 @@ fn run_groups<P: Protocol>(
     starts.is_empty() || run_phase(starts)
 }
 
+#[cfg(test)]
+mod share_tests;
 #[cfg(test)]
 mod tests;

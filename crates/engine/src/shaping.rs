@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
+use busyhour_arrivals::LoadShare;
 use busyhour_program::element::{Delay, Timer};
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
@@ -82,6 +83,9 @@ impl Shape {
 /// The plugin counts seconds of the wall clock and catches up on the first one in a burst; here the
 /// schedule starts with the first user. In both, starts without an idle user are caught up within
 /// their second and dropped after it; when the table is over, users stop.
+///
+/// With a share of the load, the schedule is that of the whole run, and the users take the starts of the share. The properties
+/// describe the whole run, as if the other shares started as punctually.
 #[derive(Debug)]
 pub struct ThroughputShaping {
     name: String,
@@ -106,9 +110,11 @@ struct State {
     second: u64,
     /// Rate of this second; `None` when the table is over.
     rate_per_s: Option<f64>,
-    /// Starts of this second that were given out.
+    /// Starts in the seconds before.
+    earlier: u64,
+    /// Starts of this second that were given out, here or in other shares of the load.
     given: u64,
-    /// Starts that no user was free for.
+    /// Starts of this share that no user was free for.
     missed: u64,
     end_told: bool,
     /// Starts assigned for the future, stored if the properties are read.
@@ -127,6 +133,7 @@ impl State {
             shape,
             second: 0,
             rate_per_s,
+            earlier: 0,
             given: 0,
             missed: 0,
             end_told: false,
@@ -136,18 +143,28 @@ impl State {
         }
     }
 
-    /// The next start, given that it is `now`; `None` when the table is over.
-    fn next(&mut self, now: Nanos) -> Option<Nanos> {
+    /// The next start of a share of the load, given that it is `now`; `None` when the table is over. `tells`: starts given out are
+    /// stored for the report.
+    fn next(&mut self, now: Nanos, share: &LoadShare, tells: bool) -> Option<Nanos> {
         let second_now = now.since(self.begin) / 1_000_000_000;
         loop {
             let rate_per_s = self.rate_per_s?;
             let starts = Shape::starts_in_second(rate_per_s);
-            if self.second >= second_now && self.given < starts {
+            while self.second >= second_now && self.given < starts {
                 let offset_ns = (self.given as f64 * 1e9 / rate_per_s) as u64;
+                let start = self.begin + Nanos::from_secs(self.second).0 + offset_ns;
+                let is_mine = share.contains_number(self.earlier.saturating_add(self.given));
                 self.given += 1;
-                return Some(self.begin + Nanos::from_secs(self.second).0 + offset_ns);
+                if tells {
+                    self.ahead.push_back(start);
+                }
+                if is_mine {
+                    return Some(start);
+                }
             }
-            self.missed = self.missed.saturating_add(starts - self.given);
+            let below = |starts| share.count_below(self.earlier.saturating_add(starts));
+            self.missed = self.missed.saturating_add(below(starts) - below(self.given));
+            self.earlier = self.earlier.saturating_add(starts);
             self.second += 1;
             self.given = 0;
             self.rate_per_s = self.shape.rate_per_s(self.second);
@@ -212,10 +229,7 @@ impl Timer for ThroughputShaping {
         let missed_before = state.missed;
         let reported = if self.tells { state.tell(now.max(state.begin)) } else { None };
         let duration_s = state.shape.duration_s();
-        let next = state.next(now.max(state.begin));
-        if self.tells {
-            state.ahead.extend(next);
-        }
+        let next = state.next(now.max(state.begin), user.run.share_of(user.group), self.tells);
         let missed = state.missed;
         let tell_end = next.is_none() && !std::mem::replace(&mut state.end_told, next.is_none());
         drop(guard);
@@ -380,11 +394,39 @@ mod tests {
         ) {
             let shape = Shape::new(rows);
             let mut state = State::new(Nanos(7), shape.clone());
-            let starts: Vec<Nanos> = std::iter::from_fn(|| state.next(Nanos(7))).collect();
+            let starts: Vec<Nanos> =
+                std::iter::from_fn(|| state.next(Nanos(7), &LoadShare::WHOLE, false)).collect();
             prop_assert!(starts.windows(2).all(|pair| pair[0] < pair[1]));
             prop_assert_eq!(starts.len() as u64, shape.starts());
             prop_assert_eq!(state.missed, 0);
+            let mut together = Vec::new();
+            for share in LoadShare::WHOLE.divide(&[2, 0, 1, 4]).unwrap() {
+                let mut state = State::new(Nanos(7), shape.clone());
+                together.extend(std::iter::from_fn(|| state.next(Nanos(7), &share, false)));
+                prop_assert_eq!(state.missed, 0);
+            }
+            together.sort_unstable();
+            prop_assert_eq!(together, starts);
         }
+    }
+
+    #[test]
+    fn a_share_misses_its_own_starts_and_reports_the_whole_run() {
+        let clock = Clock::manual(0);
+        let (shared, log) = shared_with(clock.clone(), 1, 1, Names::default(), 0);
+        shared.set_share(LoadShare::part(1, 2).unwrap());
+        let mut user = lone_user(&shared, 1);
+        let timer = timer(&[("5", "5", "5")]);
+        assert_eq!(timer.delay(&mut user).slot, Some(Nanos(200 * MS)));
+        assert_eq!(timer.delay(&mut user).slot, Some(Nanos(600 * MS)));
+        clock.advance(Duration::from_millis(2_100));
+        // The starts 4, 5, …, 9 of the whole run are over, of which 5, 7 and 9 belong to the share.
+        assert_eq!(timer.delay(&mut user).slot, Some(Nanos(2_200 * MS)));
+        assert_eq!(shared.missed_starts(), [("shape".to_owned(), 3)]);
+        assert_eq!(log.lock().unwrap().len(), 1);
+        // Starts 0 to 3, of which the first and the third are those of the other share.
+        assert_eq!(shared.properties.get("shape_cntSent"), Some("4".into()));
+        assert_eq!(shared.properties.get("shape_rps"), Some("5.0".into()));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use busyhour_program::sampler::Protocol;
 use busyhour_program::user::UserState;
 
 use crate::core::Core;
-use crate::core_share::CoreShare;
+use crate::core_share::{CoreShare, share_of_core, user_number};
 use crate::phase_users::{PanicReport, PhaseUsers};
 use crate::slices::sliced;
 use crate::virtual_user::VirtualUser;
@@ -59,7 +59,7 @@ pub(crate) async fn supply<P: Protocol>(
     let run = &core.run;
     let shared = &run.groups[group as usize];
     let mut user = UserState::new(Arc::clone(run), None, group, 0);
-    let share = Rc::new(CoreShare::new(core.index, cores));
+    let share = Rc::new(CoreShare::new(share_of_core(run.share_of(group), core.index, cores)));
     let began = run.clock.now();
     while run.stop() == Stop::No && !shared.over.load(Ordering::Relaxed) {
         let now = run.clock.now();
@@ -104,8 +104,9 @@ fn start<P: Protocol>(
     share: &Rc<CoreShare>,
     users: &Rc<PhaseUsers>,
 ) {
-    // Numbers follow the order of the starts on all cores.
-    let number = core.run.groups[group as usize].born.fetch_add(1, Ordering::Relaxed);
+    // Numbers follow the order of the starts on all cores; with a share of the load, they are those of the share.
+    let rank = core.run.groups[group as usize].born.fetch_add(1, Ordering::Relaxed);
+    let number = user_number(core.run.share_of(group), rank);
     let counted = users.enter();
     let member = Member::new(core, share, group);
     let report = PanicReport::of_one(core, group, number);

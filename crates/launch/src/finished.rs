@@ -39,7 +39,7 @@ pub struct FinishedRun {
     pub stopped_by: Option<StopOrder>,
     /// Why the program failed, if it did.
     pub failure: Option<String>,
-    /// No request was sent.
+    /// No request was sent, although the share of the load was not empty.
     pub nothing_sent: bool,
     /// The counts since the last [`RunHandle::take_interval`](crate::RunHandle::take_interval).
     pub last_interval: IntervalCounts,
@@ -77,6 +77,8 @@ pub(crate) struct RecordedRun<'r> {
     pub(crate) stopped_by: Option<StopOrder>,
     pub(crate) failure: Option<String>,
     pub(crate) warnings: Vec<String>,
+    /// The share of the load has no users and no arrivals.
+    pub(crate) is_empty_share: bool,
     pub(crate) last_interval: IntervalCounts,
     pub(crate) all_intervals: IntervalCounts,
     pub(crate) users: UsersNow,
@@ -111,7 +113,7 @@ impl RecordedRun<'_> {
         finished.warnings.extend(make_private(&self.dir));
         let interrupted = summary.run.generator.interrupted_samples;
         FinishedRun {
-            nothing_sent: self.totals.total.samples == 0 && interrupted == 0,
+            nothing_sent: self.totals.total.samples == 0 && interrupted == 0 && !self.is_empty_share,
             dir: self.dir,
             manifest: self.manifest,
             summary,

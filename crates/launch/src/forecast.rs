@@ -7,7 +7,8 @@ use busyhour_analysis::arrivals::ARRIVALS_FOR_VERDICT;
 use busyhour_arrivals::Law;
 use busyhour_compile::Started;
 use busyhour_program::group::{Group, Phase};
-use busyhour_program::open::NoFreeUser;
+use busyhour_program::open::{NoFreeUser, OpenWorkload};
+use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_samplers::AnySampler;
 
@@ -19,12 +20,16 @@ use crate::system;
 pub(crate) fn limits(started: &Started, cores: usize, observers: &Observers) {
     let mut user = UserState::new(Arc::clone(&started.shared), None, 0, 0);
     let program = &started.program;
-    let of_group = |group: &Group<AnySampler>, user: &mut UserState| {
-        u64::try_from(group.users.integer(user, 0)).unwrap_or(0)
-    };
+    let share = started.shared.share();
+    // Users of a group, or of each group of an open workload, in this share of the load.
+    let users_in = |number: &Template, user: &mut UserState| share.count_below(number_of(number, user));
     let is_open = |group: u32| program.open.iter().any(|open| open.groups.iter().any(|(at, _)| *at == group));
-    let closed = (0..).zip(&program.groups).filter(|(index, _)| !is_open(*index));
-    let mut users: u64 = closed.map(|(_, group)| of_group(group, &mut user)).sum();
+    let is_closed = |index: u32| !is_open(index) && started.shared.runs_group(index);
+    let closed = (0..).zip(&program.groups).filter(|(index, _)| is_closed(*index));
+    let of_closed = |(index, group): (u32, &Group<AnySampler>)| {
+        started.shared.share_of(index).count_below(number_of(&group.users, &mut user))
+    };
+    let mut users: u64 = closed.map(of_closed).sum();
     // The number of users that arrivals need depends on the server; only its maximum is known before the run.
     let mut may_be_made = 0_u64;
     for open in &program.open {
@@ -32,21 +37,21 @@ pub(crate) fn limits(started: &Started, cores: usize, observers: &Observers) {
         match (open.no_free_user, &open.users) {
             // Without a limit there is no number to compare.
             (NoFreeUser::Grow(u32::MAX), _) => {}
-            (NoFreeUser::Grow(most), _) => may_be_made += u64::from(most) * groups.count() as u64,
-            (_, Some(number)) => {
-                users += u64::try_from(number.integer(&mut user, 0)).unwrap_or(0) * groups.count() as u64;
+            (NoFreeUser::Grow(most), _) => {
+                may_be_made += share.count_below(u64::from(most)) * groups.count() as u64;
             }
-            (_, None) => users += groups.map(|group| of_group(group, &mut user)).sum::<u64>(),
+            (_, Some(number)) => users += users_in(number, &mut user) * groups.count() as u64,
+            (_, None) => users += groups.map(|group| users_in(&group.users, &mut user)).sum::<u64>(),
         }
     }
-    for open in program.open.iter().filter(|open| !open.is_slow()) {
+    for open in program.open.iter().filter(|open| !open.is_slow(share)) {
         let groups = open.groups.iter().filter(|(_, weight)| *weight > 0.0);
         let groups = groups.filter_map(|(group, _)| program.groups.get(*group as usize));
         let fewest = groups
             .map(|group| match (open.no_free_user, &open.users) {
-                (NoFreeUser::Grow(most), _) => u64::from(most),
-                (_, Some(number)) => u64::try_from(number.integer(&mut user, 0)).unwrap_or(0),
-                (_, None) => of_group(group, &mut user),
+                (NoFreeUser::Grow(most), _) => share.count_below(u64::from(most)),
+                (_, Some(number)) => users_in(number, &mut user),
+                (_, None) => users_in(&group.users, &mut user),
             })
             .min();
         if let Some(users) = fewest.filter(|users| *users < cores as u64) {
@@ -87,13 +92,40 @@ pub(crate) fn limits(started: &Started, cores: usize, observers: &Observers) {
     }
 }
 
+/// Warns about arrivals of a share of the load that has none of the users who serve them.
+pub(crate) fn share_without_users(started: &Started, observers: &Observers) {
+    let (program, share) = (&started.program, started.shared.share());
+    let mut user = UserState::new(Arc::clone(&started.shared), None, 0, 0);
+    let has_none = |number: u64| share.count_below(number) == 0;
+    let mut lacks_users = |open: &OpenWorkload| match (open.no_free_user, &open.users) {
+        (NoFreeUser::Grow(most) | NoFreeUser::GrowOrDrop(most), _) => has_none(u64::from(most)),
+        (NoFreeUser::Queue | NoFreeUser::Drop, Some(number)) => has_none(number_of(number, &mut user)),
+        (NoFreeUser::Queue | NoFreeUser::Drop, None) => open.groups.iter().any(|(group, _)| {
+            let group = program.groups.get(*group as usize);
+            group.is_some_and(|group| has_none(number_of(&group.users, &mut user)))
+        }),
+    };
+    if !share.is_whole() && program.open.iter().any(&mut lacks_users) {
+        observers.warn(format!(
+            "the users for arrivals are fewer than the parts of the load; the part {share} uses one user for each thread \
+             group, so that all parts together have more users than the plan"
+        ));
+    }
+}
+
+/// A number of users.
+fn number_of(number: &Template, user: &mut UserState) -> u64 {
+    u64::try_from(number.integer(user, 0)).unwrap_or(0)
+}
+
 /// Number of arrivals that determine the coefficient of variation to ± 0.03 (docs/offered-load.md has the error rates).
 pub const ARRIVALS_NARROW: u64 = 5_200;
 
 /// Warns about schedules of Poisson arrivals that are too short for a verdict.
 pub(crate) fn verdicts(started: &Started, observers: &Observers) {
     for open in &started.program.open {
-        let (expected, length_s) = (open.process.expected_count(), open.process.duration_ns() as f64 / 1e9);
+        let expected = open.process.expected_count() * started.shared.share().size();
+        let length_s = open.process.duration_ns() as f64 / 1e9;
         let needed = ARRIVALS_FOR_VERDICT as f64;
         let is_poisson = matches!(open.process.law(), Law::Poisson | Law::FixedCount);
         if is_poisson && expected > 0.0 && expected < needed && length_s > 0.0 {

@@ -19,7 +19,7 @@ use crate::event::RunEvent;
 use crate::exports::{ExportedRun, start_exports};
 use crate::files::make_private;
 use crate::finished::{FinishedRun, RecordedRun};
-use crate::notes::{missed_starts, script_caveats};
+use crate::notes::{empty_share, missed_starts, script_caveats};
 use crate::observers::Observers;
 use crate::order::RunPhase;
 use crate::outcome::{Ending, outcome};
@@ -259,6 +259,10 @@ impl RunHandle {
         let mut outcome = outcome(&report, started, &ending, &totals);
         outcome.generator.cpu_stolen = cpu_stolen;
         let end = outcome.end;
+        let empty_share = empty_share(&request.share, &outcome);
+        if let Some(note) = &empty_share {
+            observers.emit(RunEvent::Notice(note.message.clone()));
+        }
         // An earlier stop request takes precedence over the threshold as the recorded reason.
         let is_threshold = |_: &StopOrder| end == RunEnd::StoppedByThreshold;
         outcome.stopped_by = stopped_by.clone().filter(is_threshold).map(|order| order.text);
@@ -270,6 +274,8 @@ impl RunHandle {
         manifest.notes.extend(missed_starts(&started.shared));
         manifest.notes.extend(script_caveats(&started.shared));
         manifest.notes.extend(backed_off);
+        let is_empty_share = empty_share.is_some();
+        manifest.notes.extend(empty_share);
         manifest.outcome = Some(outcome);
         log.write(Level::Info, &format!("the run ended: {end:?}"));
         let lost_lines = log.flush();
@@ -294,6 +300,7 @@ impl RunHandle {
             stopped_by,
             failure,
             warnings,
+            is_empty_share,
             last_interval,
             all_intervals,
             users: UsersNow::of(&started.shared),

@@ -1,8 +1,10 @@
 //! Notes in the manifest: properties of a plan and its run that make the results doubtful.
 
+use busyhour_arrivals::LoadShare;
 use busyhour_diagnostic::{Diagnostic, Severity};
 use busyhour_program::run::{RunShared, ScriptIssue};
-use busyhour_record::PlanNote;
+use busyhour_record::{Outcome, PlanNote};
+use busyhour_sample::RunEnd;
 
 /// Warnings of the compilation.
 pub(crate) fn notes(findings: &[Diagnostic]) -> Vec<PlanNote> {
@@ -35,6 +37,19 @@ pub(crate) fn script_caveats(shared: &RunShared) -> impl Iterator<Item = PlanNot
                 "read variables with vars.get instead of ${…}, or set the element's cacheKey to false".into(),
             ),
         },
+    })
+}
+
+/// The run had nothing to do, because its share of the load has no users and no arrivals.
+pub(crate) fn empty_share(share: &LoadShare, outcome: &Outcome) -> Option<PlanNote> {
+    let arrivals = outcome.arrivals.map_or(0, |counts| counts.scheduled + counts.not_offered);
+    let is_empty = outcome.end == RunEnd::Completed && outcome.users_started == 0 && arrivals == 0;
+    (is_empty && !share.is_whole()).then(|| PlanNote {
+        code: "empty-share".into(),
+        message: format!(
+            "the part {share} of the load has no users and no arrivals, so this run sent no request"
+        ),
+        hint: Some("divide the load into fewer parts".into()),
     })
 }
 

@@ -197,17 +197,20 @@ fn prepare(launch: Launch) -> Result<Prepared, LaunchError> {
     let plan = plan_file(&request, &compiled, &bytes);
     let rate_timers = compiled.rate_timers().map(str::to_owned).collect();
     let started = busyhour_compile::start(compiled, seed, clock, &properties, log.sink());
+    started.shared.set_share(request.share.clone());
     if request.spin {
         started.shared.spin_ns.store(SPIN_NS, Relaxed);
     }
     let cores = request.cores.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     forecast::limits(&started, cores, &observers);
+    forecast::share_without_users(&started, &observers);
     forecast::verdicts(&started, &observers);
     let manifest = Manifest {
         version: MANIFEST_VERSION,
         busyhour: env!("CARGO_PKG_VERSION").into(),
         plan,
         seed,
+        share: (!request.share.is_whole()).then(|| request.share.to_string()),
         command_line: stored_command_line(&request),
         properties: loaded
             .given

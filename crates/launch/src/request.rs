@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use busyhour_analysis::thresholds::Criterion;
+use busyhour_arrivals::LoadShare;
 use busyhour_compile::{OpenOptions, ProxyOption};
 use busyhour_record::UrlPlanFacts;
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,11 @@ pub struct RunRequest {
     pub dir: Option<PathBuf>,
     /// Seed of all random choices; by default a new one, stored in the manifest.
     pub seed: Option<u64>,
+    /// The share of the load that this run generates, in the notation of [`LoadShare`] (`"2/3"`); by default the whole. The runs
+    /// of all shares of a load, with the same plan and seed, together start the users and arrivals of the whole: users keep their
+    /// numbers and random choices, and users and arrivals their start times. setUp and tearDown thread groups run in the share with
+    /// the first user. Counters, rows of CSV files and locks are shared only within a run.
+    pub share: LoadShare,
     /// Number of cores that generate load; by default all that this process may use.
     pub cores: Option<usize>,
     /// Skip unsupported elements instead of refusing the plan.
@@ -136,6 +142,7 @@ mod tests {
                 Criterion::parse("p95 of checkout < 800ms over 30s", Meaning::Require).unwrap(),
                 Criterion::parse("rc5xx>20 for 5s, stop as failed", Meaning::FailIf).unwrap(),
             ],
+            share: LoadShare::WHOLE.divide(&[3, 1]).unwrap().remove(1),
             proxy: Some(ProxyOption { host: "proxy".into(), port: 3128, ..ProxyOption::default() }),
             ..RunRequest::default()
         };
@@ -146,9 +153,12 @@ mod tests {
             read.thresholds.iter().map(ToString::to_string).collect::<Vec<_>>(),
             request.thresholds.iter().map(ToString::to_string).collect::<Vec<_>>()
         );
+        assert_eq!(read.share, request.share);
         assert_eq!(read.open.map(|open| open.process), request.open.map(|open| open.process));
         let short: RunRequest = serde_json::from_str(r#"{"plan": "a.jmx"}"#).unwrap();
-        assert_eq!(short.plan, PathBuf::from("a.jmx"));
+        assert_eq!((short.plan, short.share), (PathBuf::from("a.jmx"), LoadShare::WHOLE));
+        let wrong = serde_json::from_str::<RunRequest>(r#"{"plan": "a.jmx", "share": "4/3"}"#).unwrap_err();
+        assert!(wrong.to_string().starts_with("\"4/3\" is not a share of the load"), "{wrong}");
         let wrong = serde_json::from_str::<RunRequest>(r#"{"plan": "a.jmx", "thresholds": ["p95 off"]}"#);
         assert!(wrong.is_err());
     }

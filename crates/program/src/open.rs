@@ -1,6 +1,6 @@
 //! Descriptions of open workloads: arrivals, and the thread groups that serve them.
 
-use busyhour_arrivals::ArrivalProcess;
+use busyhour_arrivals::{ArrivalProcess, LoadShare};
 
 use crate::template::Template;
 
@@ -43,9 +43,9 @@ impl OpenWorkload {
         self.seed.unwrap_or_else(|| crate::user::stream_key(run_seed, u64::MAX, u64::from(number), 0))
     }
 
-    /// Whether one core is enough, so that few users need not be distributed over cores.
-    pub fn is_slow(&self) -> bool {
-        self.process.expected_count() <= SLOW_PER_S * self.process.duration_ns() as f64 / 1e9
+    /// Whether one core is enough for a share of the workload, so that few users need not be distributed over cores.
+    pub fn is_slow(&self, share: &LoadShare) -> bool {
+        self.process.expected_count() * share.size() <= SLOW_PER_S * self.process.duration_ns() as f64 / 1e9
     }
 }
 

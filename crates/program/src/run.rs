@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
+use busyhour_arrivals::LoadShare;
 use busyhour_sample::Nanos;
 use rustc_hash::FxHashMap as HashMap;
 use tokio::sync::Notify;
@@ -172,6 +173,8 @@ pub struct GroupShared {
     pub number: u32,
     /// Whether iterations continue as the same user: cookies and caches are retained.
     pub same_user: bool,
+    /// Whether the users of the group are divided into shares. setUp and tearDown groups run as a whole in one part.
+    pub is_divided: bool,
     /// Users active now.
     pub active: AtomicU32,
     /// Users that have started.
@@ -191,13 +194,15 @@ pub struct GroupShared {
 }
 
 impl GroupShared {
-    /// A group before its first user. Its threads have this name prefix, and iterations continue as the same user.
+    /// A group before its first user. Its threads have this name prefix, iterations continue as the same user, and its users are
+    /// divided into shares.
     pub fn new(name: String, number: u32, initial: Vec<(Slot, Arc<str>)>) -> Self {
         Self {
             thread_prefix: name.clone(),
             name,
             number,
             same_user: true,
+            is_divided: true,
             active: AtomicU32::new(0),
             started: AtomicU64::new(0),
             initial,
@@ -249,6 +254,9 @@ pub const WAKE_LEAD_NS: u64 = 10_000;
 /// Greatest number of different script issues that a run stores.
 const SCRIPT_DOUBTS_MAX: usize = 100;
 
+/// The share of a run, or a group, that is not divided.
+static WHOLE: LoadShare = LoadShare::WHOLE;
+
 /// Receives what scripts print.
 pub type OutputSink = Box<dyn Fn(Stream, &str) + Send + Sync>;
 
@@ -285,6 +293,8 @@ pub struct RunShared {
     pub locks: Locks,
     /// Queues through which users exchange texts.
     pub queues: Queues,
+    /// The share of the load that this run generates; unset: the whole.
+    share: OnceLock<LoadShare>,
     /// Users that each group starts, where that is known.
     planned: Box<[AtomicU32]>,
     /// What functions and protocols share among all users, one value of each type.
@@ -330,6 +340,7 @@ impl RunShared {
         let planned = groups.iter().map(|_| AtomicU32::new(0)).collect();
         Self {
             planned,
+            share: OnceLock::new(),
             control: RunControl::default(),
             locks: Locks::default(),
             queues: Queues::default(),
@@ -358,12 +369,35 @@ impl RunShared {
         }
     }
 
-    /// Sets the number of users that a group starts.
+    /// Restricts the run to a share of the load, before its users start; the first call counts.
+    pub fn set_share(&self, share: LoadShare) {
+        let _ = self.share.set(share);
+    }
+
+    /// The share of the load that this run generates.
+    pub fn share(&self) -> &LoadShare {
+        self.share.get().unwrap_or(&WHOLE)
+    }
+
+    /// The share of a group's users, and of the starts of timers that its users share.
+    pub fn share_of(&self, group: u32) -> &LoadShare {
+        match self.groups.get(group as usize) {
+            Some(group) if !group.is_divided => &WHOLE,
+            Some(_) | None => self.share(),
+        }
+    }
+
+    /// Whether users of a group may start in this run: a group that is not divided runs in the share with the first user.
+    pub fn runs_group(&self, group: u32) -> bool {
+        self.share().is_first() || self.groups.get(group as usize).is_none_or(|group| group.is_divided)
+    }
+
+    /// Sets the number of users that a group starts in this run.
     pub fn plan_users(&self, group: u32, users: u32) {
         self.planned[group as usize].store(users, Ordering::Relaxed);
     }
 
-    /// Users that a group starts; of a group without such a number: those that are active.
+    /// Users that a group starts in this run; of a group without such a number: those that are active.
     pub fn users_of(&self, group: u32) -> u32 {
         match self.planned[group as usize].load(Ordering::Relaxed) {
             0 => self.groups[group as usize].active.load(Ordering::Relaxed),

@@ -16,6 +16,7 @@
 //!     busyhour: "0.1.0".into(),
 //!     plan: PlanFile { path: "plan.jmx".into(), name: "Test Plan".into(), sha256: plan_hash(plan), url: None },
 //!     seed: 1,
+//!     share: None,
 //!     command_line: vec!["busyhour".into(), "run".into(), "plan.jmx".into()],
 //!     properties: Default::default(),
 //!     machine: Machine::this("host"),

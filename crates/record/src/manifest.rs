@@ -26,6 +26,9 @@ pub struct Manifest {
     pub plan: PlanFile,
     /// Seed of every random choice.
     pub seed: u64,
+    /// The share of the load that this run generated, such as `2/3` for the second of three equal parts; `None`: the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<String>,
     /// The command line, including the program's name.
     pub command_line: Vec<String>,
     /// JMeter properties that were set for this run.

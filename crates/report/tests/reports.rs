@@ -31,6 +31,7 @@ fn run(dir: &RunDir) -> Manifest {
             url: None,
         },
         seed: 7,
+        share: None,
         command_line: ["busyhour", "run", "shop.jmx"].map(String::from).to_vec(),
         properties: [("USERS".to_owned(), "20".to_owned())].into(),
         machine: Machine { hostname: "gen".into(), os: "linux".into(), arch: "x86_64".into(), cpus: 4 },

@@ -124,6 +124,7 @@ fn verdicts_of(
         busyhour: "0.1.0".into(),
         plan: PlanFile { path: "plan.jmx".into(), name: "Plan".into(), sha256: String::new(), url: None },
         seed: 7,
+        share: None,
         command_line: Vec::new(),
         properties: [].into(),
         machine: Machine { hostname: "gen".into(), os: "linux".into(), arch: "x86_64".into(), cpus: 2 },

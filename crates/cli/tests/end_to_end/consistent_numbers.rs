@@ -129,6 +129,7 @@ fn manifest() -> Manifest {
         rate_timers: Vec::new(),
         results_file: None,
         seed: 7,
+        share: None,
         command_line: ["busyhour", "run", "shop.jmx"].map(String::from).to_vec(),
         properties: BTreeMap::new().into_iter().collect(),
         machine: Machine { hostname: "gen".into(), os: "linux".into(), arch: "x86_64".into(), cpus: 4 },

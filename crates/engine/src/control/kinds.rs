@@ -435,7 +435,7 @@ impl<P> Walk<'_, P> {
                 }
                 match amount {
                     Throughput::Total(most) => {
-                        let most = most.integer(self.user, 1);
+                        let most = most_executions(most, *per_user, self.user);
                         let executions = if *per_user {
                             i64::from(*self.state(id).executions())
                         } else {
@@ -503,7 +503,7 @@ impl<P> Walk<'_, P> {
                         state.loops_done = state.loops_done.saturating_add(1);
                         (i64::from(state.loops), i64::from(state.loops_done))
                     };
-                    let run = decide(amount, executions, passes, self.user);
+                    let run = decide(amount, true, (executions, passes), self.user);
                     executions += i64::from(run);
                     let state = self.state(id);
                     state.loops = i32::try_from(executions).unwrap_or(i32::MAX);
@@ -512,7 +512,7 @@ impl<P> Walk<'_, P> {
                     let mut counts = lock(&shared.0);
                     let passes = counts.1;
                     counts.1 += 1;
-                    let run = decide(amount, counts.0, passes, self.user);
+                    let run = decide(amount, false, (counts.0, passes), self.user);
                     counts.0 += i64::from(run);
                     drop(counts);
                     self.state(id).flags.set(Flags::RUN_NOW, run);
@@ -542,10 +542,20 @@ fn percent_of(percent: &busyhour_program::template::Template, user: &mut UserSta
     percent.text(user).trim().parse().unwrap_or(100.0)
 }
 
-/// JMeter's rule: a share of p percent runs when (100·executions + 50)/(passes + 1) < p.
-fn decide(amount: &Throughput, executions: i64, passes: i64, user: &mut UserState) -> bool {
+/// The number of executions, which the shares of a load divide if all users count together.
+fn most_executions(most: &busyhour_program::template::Template, per_user: bool, user: &mut UserState) -> i64 {
+    let most = most.integer(user, 1);
+    match u64::try_from(most) {
+        Ok(all) if !per_user => i64::try_from(user.run.share_of(user.group).count_below(all)).unwrap_or(most),
+        Ok(_) | Err(_) => most,
+    }
+}
+
+/// JMeter's rule: a share of p percent runs when (100·executions + 50)/(passes + 1) < p. `counts`: executions and passes.
+fn decide(amount: &Throughput, per_user: bool, counts: (i64, i64), user: &mut UserState) -> bool {
+    let (executions, passes) = counts;
     match amount {
-        Throughput::Total(most) => executions < most.integer(user, 1),
+        Throughput::Total(most) => executions < most_executions(most, per_user, user),
         Throughput::Percent(percent) => {
             let share = (100.0 * executions as f64 + 50.0) / (passes as f64 + 1.0);
             share < f64::from(percent_of(percent, user))

@@ -182,6 +182,27 @@ fn a_shared_schedule_gives_each_slot_once() {
     }
 }
 
+/// A third of the users delivers a third of a rate that all users share, and its own rate.
+#[test]
+fn a_share_of_the_load_has_its_part_of_shared_rates() {
+    for (mode, wait_ms) in [
+        (ThroughputMode::ThisThreadOnly, 100),
+        (ThroughputMode::AllActive, 9 * 100),
+        (ThroughputMode::ActiveInGroup, 9 * 100),
+        (ThroughputMode::AllActiveShared, 300),
+        (ThroughputMode::ActiveInGroupShared, 300),
+    ] {
+        let shared = still(&Clock::manual(1_700_000_000_000));
+        shared.set_share(busyhour_arrivals::LoadShare::part(1, 3).unwrap());
+        shared.active.store(3, Relaxed);
+        shared.groups[0].active.store(3, Relaxed);
+        let timer = throughput("600", mode);
+        let mut user = lone_user(&shared, 0);
+        timer.delay(&mut user);
+        assert_eq!(timer.delay(&mut user).wait_ns / MS, wait_ms, "{mode:?}");
+    }
+}
+
 #[test]
 fn groups_have_separate_schedules_only_if_requested() {
     let clock = Clock::manual(0);

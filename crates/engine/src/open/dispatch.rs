@@ -14,6 +14,7 @@ use busyhour_sample::{ArrivalOutcome, ArrivalRecord, Nanos};
 
 use super::course::Course;
 use crate::core::Core;
+use crate::core_share::{share_of_core, user_number, users_in};
 use crate::idle_pool::{Assignment, IdlePool, Offer, PoolUser};
 use crate::phase_users::{PanicReport, PhaseUsers};
 use crate::slices::sliced;
@@ -36,31 +37,31 @@ pub(crate) struct OpenStart {
     pub(crate) workload: u32,
     /// When its schedule begins.
     pub(crate) first: Nanos,
-    /// Users of each of its groups to begin with, and at most, on all cores together.
+    /// Users of each of its groups to begin with, and at most, in the whole run.
     pub(crate) users: Vec<(u32, u32)>,
 }
 
-/// The part of `users` that falls to one of `cores` cores. Every core has one at least: an arrival stays on the core whose
-/// share it is in.
-fn part(users: u32, core: u32, cores: u32) -> u32 {
-    let cores = cores.max(1);
-    (users / cores + u32::from(core < users % cores)).max(1)
+/// The part of `users` that falls to a share, that of a run or of a core. Each has one at least: an arrival stays in the
+/// share to which it belongs.
+fn part(users: u32, share: &LoadShare) -> u32 {
+    users_in(share, users).max(1)
 }
 
 /// With this many users per core, it does not matter that an arrival waits for a user of its own core.
 const MANY_PER_CORE: u32 = 32;
 
-/// Whether one core should serve the whole workload: it is slow, and its users are few, or continue as the same users with
+/// Whether one core should serve the whole share of a workload: it is slow, and its users are few, or continue as the same users with
 /// each arrival, as in the plugin, which has no cores.
 fn needs_one_pool<P>(
     program: &Program<P>,
     workload: &OpenWorkload,
     users: &[(u32, u32)],
+    share: &LoadShare,
     cores: u32,
 ) -> bool {
     let mut groups = workload.groups.iter().map(|(group, _)| &program.groups[*group as usize]);
-    workload.is_slow()
-        && (users.iter().any(|(_, most)| *most < MANY_PER_CORE.saturating_mul(cores))
+    workload.is_slow(share)
+        && (users.iter().any(|(_, most)| part(*most, share) < MANY_PER_CORE.saturating_mul(cores))
             || groups.any(|group| matches!(group.population.as_deref(), Some(Population::Arrivals))))
 }
 
@@ -69,6 +70,8 @@ struct Dispatcher<'r, P: Protocol> {
     cores: u32,
     program: &'r Arc<Program<P>>,
     workload: &'r OpenWorkload,
+    /// The share of the load that this run generates, on all cores.
+    run_share: &'r LoadShare,
     /// For each group of the workload: its pool, and the greatest number of users.
     pools: Vec<(Rc<IdlePool>, u32)>,
     phase_users: &'r Rc<PhaseUsers>,
@@ -85,10 +88,11 @@ pub(crate) async fn dispatch<P: Protocol>(
     phase_users: &Rc<PhaseUsers>,
 ) {
     let workload = &program.open[start.workload as usize];
+    let run_share = core.run.share();
     // A limit of users holds for all cores together: with fewer users than cores, some cores have none.
     let serving = match workload.no_free_user {
-        _ if needs_one_pool(program, workload, &start.users, cores) => 1,
-        NoFreeUser::GrowOrDrop(most) => cores.min(most.max(1)),
+        _ if needs_one_pool(program, workload, &start.users, run_share, cores) => 1,
+        NoFreeUser::GrowOrDrop(most) => cores.min(part(most, run_share)),
         _ => cores,
     }
     .max(1);
@@ -100,22 +104,21 @@ pub(crate) async fn dispatch<P: Protocol>(
         return;
     }
     let cores = serving;
+    let Some(share) = share_of_core(run_share, place, cores) else { return };
     core.timers.be_punctual();
     // After a panic, the rest of its arrivals would be missing silently.
     let _report = workload.groups.first().map(|(group, _)| PanicReport::of_one(core, *group, core.index));
-    let pools = start.users.iter().map(|(_, most)| (Rc::default(), part(*most, place, cores))).collect();
+    let pools = start.users.iter().map(|(_, most)| (Rc::default(), part(*most, &share))).collect();
     let end = workload.ends_with_schedule.then(|| start.first + workload.process.duration_ns());
-    let dispatcher = Dispatcher { core, cores, program, workload, pools, phase_users, end };
+    let dispatcher = Dispatcher { core, cores, program, workload, run_share, pools, phase_users, end };
     for (at, (first, _)) in start.users.iter().enumerate() {
         if *first > 0 {
-            for _ in 0..part(*first, place, cores) {
+            for _ in 0..part(*first, &share) {
                 dispatcher.new_user(at, None);
             }
         }
     }
     let weights: Vec<f64> = workload.groups.iter().map(|(_, weight)| *weight).collect();
-    // A core is always one of the cores there are.
-    let share = LoadShare::part(u64::from(place), u64::from(cores)).unwrap_or(LoadShare::WHOLE);
     let seed = workload.schedule_seed(core.run.seed, start.workload);
     let mut course = Course::new(ChangingSchedule::new(&workload.process, seed, share), start.first);
     let mut at_once = 0;
@@ -227,13 +230,14 @@ impl<P: Protocol> Dispatcher<'_, P> {
     fn new_user(&self, at: usize, assignment: Option<Assignment>) {
         let (pool, _) = &self.pools[at];
         let group = self.workload.groups[at].0;
-        // Users are numbered over all cores: each core has every so-manyth number.
+        // Users are numbered over all cores, of which each has every so-manyth number, and over all shares of the load.
         let keeps_users = self.keeps_users(at);
-        let number = if keeps_users {
+        let rank = if keeps_users {
             self.core.run.groups[group as usize].born.fetch_add(1, Ordering::Relaxed)
         } else {
             pool.users().saturating_mul(self.cores).saturating_add(self.core.index)
         };
+        let number = user_number(self.run_share, rank);
         let pool_user: PoolUser = pool.add_user(assignment);
         let now = self.core.run.clock.now();
         let counted = self.phase_users.enter();
@@ -278,16 +282,18 @@ impl<P: Protocol> Drop for Dispatcher<'_, P> {
 
 #[cfg(test)]
 mod tests {
-    use super::part;
+    use super::*;
 
     #[test]
     fn the_parts_of_the_cores_are_the_whole() {
+        let of_core =
+            |users, core, cores| part(users, &share_of_core(&LoadShare::WHOLE, core, cores).unwrap());
         for cores in 1..9 {
             for users in cores..50 {
-                assert_eq!((0..cores).map(|core| part(users, core, cores)).sum::<u32>(), users);
+                assert_eq!((0..cores).map(|core| of_core(users, core, cores)).sum::<u32>(), users);
             }
         }
         // Fewer users than cores: each core needs one to serve its share.
-        assert_eq!((0..4).map(|core| part(2, core, 4)).sum::<u32>(), 4);
+        assert_eq!((0..4).map(|core| of_core(2, core, 4)).sum::<u32>(), 4);
     }
 }

@@ -11,6 +11,7 @@ use busyhour_program::sampler::Protocol;
 use busyhour_program::user::UserState;
 use busyhour_sample::Nanos;
 
+use crate::core_share::users_in;
 use crate::open::dispatch::OpenStart;
 
 /// Why a group does not start, in JMeter's words.
@@ -23,7 +24,7 @@ pub(crate) struct InvalidGroup(String);
 pub(crate) struct GroupStart {
     /// Index of the group in the program.
     pub(super) group: u32,
-    /// Its users.
+    /// Its users in the whole run, of which this run starts its share.
     pub(super) users: u32,
     /// Nanoseconds between the starts of two users.
     pub(super) spacing_ns: u64,
@@ -31,7 +32,7 @@ pub(crate) struct GroupStart {
     pub(super) first: Nanos,
     /// When the group ends.
     pub(super) end: Option<Nanos>,
-    /// Users that begin and end at times of their own, in the order of their beginnings.
+    /// The users of the whole run that begin and end at times of their own, in the order of their beginnings.
     pub(super) lifetimes: Option<Arc<[Lifetime]>>,
 }
 
@@ -57,7 +58,7 @@ pub(super) fn plan_group<P: Protocol>(
 ) -> Result<GroupStart, InvalidGroup> {
     let mut user = UserState::new(Arc::clone(shared), None, index, 0);
     let users = u32::try_from(group.users.integer(&mut user, 0).max(0)).unwrap_or(u32::MAX);
-    shared.plan_users(index, users);
+    shared.plan_users(index, users_in(shared.share_of(index), users));
     let ramp_up_s = group.ramp_up.integer(&mut user, 0).max(0);
     // JMeter computes the spacing in whole milliseconds with a 32-bit float.
     let spacing_ms = if users == 0 { 0.0 } else { (ramp_up_s as f32 * 1000.0 / users as f32).round() };
@@ -98,7 +99,7 @@ pub(crate) fn plan_lifetimes(
 /// Time between the decision to start an open workload and the beginning of its schedule, in nanoseconds.
 const OPEN_LEAD_NS: u64 = 10_000_000;
 
-/// How many users an open workload begins with, and may have.
+/// How many users an open workload begins with, and may have, in the whole run.
 pub(super) fn plan_open<P: Protocol>(
     program: &Program<P>,
     shared: &Arc<RunShared>,

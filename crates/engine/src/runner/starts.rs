@@ -10,11 +10,12 @@ use busyhour_sample::Nanos;
 
 use super::planning::GroupStart;
 use crate::core::Core;
+use crate::core_share::{share_of_core, user_number};
 use crate::phase_users::{Missing, PanicReport, PhaseUsers};
 use crate::slices::sliced;
 use crate::virtual_user::VirtualUser;
 
-/// Starts every `cores`-th user of a group at its time.
+/// Starts the users of a group that belong to this core, each at its time.
 pub(super) async fn start_users<P: Protocol>(
     core: &Rc<Core>,
     cores: u32,
@@ -23,10 +24,13 @@ pub(super) async fn start_users<P: Protocol>(
     users: &Rc<PhaseUsers>,
 ) {
     let (group, end) = (start.group, start.users);
-    let mut number = core.index;
-    let mut rest = PanicReport::new(core, group, Missing::Every { number, end, cores });
-    while number < start.users {
-        rest.missing = Missing::Every { number, end, cores };
+    let Some(share) = share_of_core(core.run.share_of(group), core.index, cores) else { return };
+    let missing = Missing::Every { number: 0, end, share: share.clone() };
+    let mut rest = PanicReport::new(core, group, missing);
+    for number in (0..).map(|rank| user_number(&share, rank)).take_while(|number| *number < end) {
+        if let Missing::Every { number: first, .. } = &mut rest.missing {
+            *first = number;
+        }
         let at = start.first + start.spacing_ns.saturating_mul(u64::from(number));
         let now = core.run.clock.now();
         if at > now {
@@ -36,7 +40,6 @@ pub(super) async fn start_users<P: Protocol>(
             return;
         }
         begin(core, program, users, start.group, number, at, start.end);
-        number = number.saturating_add(cores);
     }
 }
 
@@ -49,8 +52,10 @@ pub(super) async fn start_lifetimes<P: Protocol>(
     users: &Rc<PhaseUsers>,
 ) {
     let after = |ms: i64| start.first + u64::try_from(ms).unwrap_or(0).saturating_mul(1_000_000);
+    let Some(share) = share_of_core(core.run.share_of(start.group), core.index, cores) else { return };
     let all = start.lifetimes.iter().flat_map(|all| all.iter());
-    let mine: Vec<_> = all.filter(|lifetime| lifetime.number % cores.max(1) == core.index).copied().collect();
+    let mine: Vec<_> =
+        all.filter(|lifetime| share.contains_number(u64::from(lifetime.number))).copied().collect();
     let missing = Missing::Rest { of: mine.clone(), from: 0 };
     let mut rest = PanicReport::new(core, start.group, missing);
     for (place, lifetime) in mine.iter().enumerate() {

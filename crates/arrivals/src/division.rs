@@ -1,0 +1,109 @@
+//! One division of a share: the assignment of numbers to its parts.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// A division of a share, and one of its parts.
+///
+/// The numbers of a share are divided among its parts, and the numbers of a part are counted again from 0: the rank.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Division {
+    /// The `part`-th, from 0, of `of` equal parts: every `of`-th number.
+    Equal { part: u64, of: u64 },
+    /// The `part`-th, from 0, of parts with sizes proportional to these weights, whose sum is positive and fits into u64. Each part
+    /// takes its evenly distributed share of the numbers that the preceding parts left.
+    Weighted { part: usize, weights: Arc<[u64]> },
+}
+
+impl Division {
+    /// The rank of a number, if it is assigned to the part.
+    pub(crate) fn rank_of(&self, number: u64) -> Option<u64> {
+        match self {
+            Division::Equal { part, of } => (number % of == *part).then_some(number / of),
+            Division::Weighted { part, weights } => {
+                let (mut number, mut left) = (number, weights.iter().sum());
+                for weight in &weights[..*part] {
+                    if is_assigned(number, *weight, left) {
+                        return None;
+                    }
+                    number -= assigned_before(number, *weight, left);
+                    left -= weight;
+                }
+                let weight = weights[*part];
+                is_assigned(number, weight, left).then(|| assigned_before(number, weight, left))
+            }
+        }
+    }
+
+    /// How many of the numbers below `number` are assigned to the part.
+    pub(crate) fn count_below(&self, number: u64) -> u64 {
+        match self {
+            Division::Equal { part, of } => number / of + u64::from(*part < number % of),
+            Division::Weighted { part, weights } => {
+                let (mut number, mut left) = (number, weights.iter().sum());
+                for weight in &weights[..*part] {
+                    number -= assigned_before(number, *weight, left);
+                    left -= weight;
+                }
+                assigned_before(number, weights[*part], left)
+            }
+        }
+    }
+
+    /// The number with this rank; `None` if there is none below 2^64.
+    pub(crate) fn number_of(&self, rank: u64) -> Option<u64> {
+        match self {
+            Division::Equal { part, of } => rank.checked_mul(*of)?.checked_add(*part),
+            Division::Weighted { part, weights } => {
+                let mut left = weights[*part..].iter().sum();
+                let mut number = nth_assigned(rank, weights[*part], left)?;
+                for weight in weights[..*part].iter().rev() {
+                    left += weight;
+                    number = nth_left(number, *weight, left)?;
+                }
+                Some(number)
+            }
+        }
+    }
+}
+
+/// With parts numbered from 1: `2/3`, or `1/3:1` for parts with the weights 3 and 1.
+impl fmt::Display for Division {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Division::Equal { part, of } => write!(f, "{}/{of}", u128::from(*part) + 1),
+            Division::Weighted { part, weights } => {
+                write!(f, "{}", part + 1)?;
+                for (at, weight) in weights.iter().enumerate() {
+                    write!(f, "{}{weight}", if at == 0 { '/' } else { ':' })?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// How many of the first `number` numbers are assigned to a part of `weight` of `total`: ⌈number · weight / total⌉, which
+/// distributes them as a balanced (Sturmian) word.
+fn assigned_before(number: u64, weight: u64, total: u64) -> u64 {
+    (u128::from(number) * u128::from(weight)).div_ceil(u128::from(total.max(1))) as u64
+}
+
+/// Whether a number is assigned to a part of `weight` of `total`.
+fn is_assigned(number: u64, weight: u64, total: u64) -> bool {
+    let after = ((u128::from(number) + 1) * u128::from(weight)).div_ceil(u128::from(total.max(1)));
+    after > u128::from(assigned_before(number, weight, total))
+}
+
+/// The `rank`-th number that is assigned to a part of `weight` of `total`: ⌊rank · total / weight⌋.
+fn nth_assigned(rank: u64, weight: u64, total: u64) -> Option<u64> {
+    let number = (u128::from(rank) * u128::from(total)).checked_div(u128::from(weight))?;
+    u64::try_from(number).ok()
+}
+
+/// The `rank`-th number that a part of `weight` of `total` leaves: ⌈(rank + 1) · total / (total − weight)⌉ − 1.
+fn nth_left(rank: u64, weight: u64, total: u64) -> Option<u64> {
+    let rest = total.checked_sub(weight).filter(|rest| *rest > 0)?;
+    let number = ((u128::from(rank) + 1) * u128::from(total)).div_ceil(u128::from(rest)) - 1;
+    u64::try_from(number).ok()
+}
