@@ -68,7 +68,28 @@ impl Prepared {
     }
 }
 
-fn start(prepared: Prepared) -> Result<RunHandle, LaunchError> {
+/// Lists the files of observers in the manifest, before the observers create them.
+fn declare_parts(prepared: &mut Prepared) -> Result<(), LaunchError> {
+    let added = prepared.observers.parts();
+    if added.is_empty() {
+        return Ok(());
+    }
+    for part in added {
+        let is_taken = prepared.manifest.parts.iter().any(|known| known.kind == part.kind);
+        if is_taken || !part.is_inside() {
+            let reason = if is_taken { "its kind is taken" } else { "it is not in the run directory" };
+            prepared
+                .observers
+                .warn(format!("the part {} ({}) is not listed: {reason}", part.kind, part.file));
+        } else {
+            prepared.manifest.parts.push(part);
+        }
+    }
+    Ok(prepared.dir.write_manifest(&prepared.manifest)?)
+}
+
+fn start(mut prepared: Prepared) -> Result<RunHandle, LaunchError> {
+    declare_parts(&mut prepared)?;
     let Prepared { request, control, observers, started, .. } = &prepared;
     limit_body_memory(&started.shared.properties);
     let servers = start_exports(&request.exports, &exported_run(&prepared), observers)?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use busyhour_analysis::thresholds::ThresholdResult;
-use busyhour_record::PlanFile;
+use busyhour_record::{Part, PlanFile};
 use busyhour_sample::{RunEnd, Snapshot};
 
 use crate::event::RunEvent;
@@ -113,6 +113,12 @@ pub trait RunObserver: Send {
     /// The observer could not do its work completely.
     fn ended(&mut self, _run: &RunEnded) -> Result<(), ObserverError> {
         Ok(())
+    }
+
+    /// The files that the observer writes in the run directory. They are listed in the manifest when the run starts, so that
+    /// readers find them also after a crash. The observer creates them in [`started`](Self::started).
+    fn parts(&self) -> Vec<Part> {
+        Vec::new()
     }
 
     /// The number of seconds that may wait for this observer. With 0 it receives no seconds; if no observer receives any and the

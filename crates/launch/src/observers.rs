@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use busyhour_analysis::thresholds::ThresholdResult;
 use busyhour_program::clock::Clock;
+use busyhour_record::Part;
 use busyhour_sample::{RunEnd, Snapshot};
 
 use crate::event::RunEvent;
@@ -82,6 +83,8 @@ impl CallQueue {
 
 struct ObserverThread {
     name: String,
+    /// The files that it writes in the run directory.
+    parts: Vec<Part>,
     queue: Arc<CallQueue>,
     thread: Option<JoinHandle<Result<(), ObserverError>>>,
 }
@@ -109,6 +112,7 @@ impl Observers {
             changed: Condvar::new(),
             seconds_max: observer.seconds_waiting_max(),
         });
+        let parts = observer.parts();
         let calls = Arc::clone(&queue);
         let follow = move || {
             let mut result = Ok(());
@@ -126,8 +130,13 @@ impl Observers {
             result
         };
         let thread = std::thread::Builder::new().name("observer".into()).spawn(follow)?;
-        self.lock().push(ObserverThread { name: name.to_owned(), queue, thread: Some(thread) });
+        self.lock().push(ObserverThread { name: name.to_owned(), parts, queue, thread: Some(thread) });
         Ok(())
+    }
+
+    /// The files that the observers write in the run directory.
+    pub(crate) fn parts(&self) -> Vec<Part> {
+        self.lock().iter().flat_map(|observer| observer.parts.clone()).collect()
     }
 
     /// Sends an event to all observers. Never waits for one of them.

@@ -224,6 +224,7 @@ fn prepare(launch: Launch) -> Result<Prepared, LaunchError> {
         request_deadline: Some(request.request_deadline.into()),
         results_file: request.results.as_deref().and_then(|path| std::path::absolute(path).ok()),
         thresholds: request.thresholds.iter().map(Criterion::portable).collect(),
+        parts: RunDir::recorder_parts(),
         events: Vec::new(),
         outcome: None,
     };

@@ -10,6 +10,7 @@ use busyhour_launch::{
     Launch, LaunchErrorKind, ObserverError, Order, OrderRefused, OrderSource, PropertySources, RunEnded,
     RunEvent, RunInfo, RunObserver, RunPhase, RunRequest, Steering as _,
 };
+use busyhour_record::{Manifest, Part, RunDir};
 use busyhour_sample::{RunEnd, Snapshot};
 use busyhour_standin::StandIn;
 
@@ -205,4 +206,60 @@ fn a_refused_plan_is_an_error_after_its_findings() {
     assert!(!dir.exists());
     let missing = Launch::new(RunRequest { plan: "no such plan.jmx".into(), ..RunRequest::default() });
     assert_eq!(missing.prepare().unwrap_err().kind(), LaunchErrorKind::Plan);
+}
+
+/// An observer with files of its own.
+struct Storing(Vec<Part>);
+
+impl RunObserver for Storing {
+    fn started(&mut self, run: &RunInfo) {
+        std::fs::write(run.dir.join("resources.csv"), "second,cpu\n").unwrap();
+    }
+
+    fn parts(&self) -> Vec<Part> {
+        self.0.clone()
+    }
+}
+
+#[test]
+fn files_of_observers_are_listed_in_the_manifest() {
+    let (server, room) = (StandIn::start_application().unwrap(), tempfile::tempdir().unwrap());
+    let (mut launch, calls) = observed(request(&server, room.path(), 1));
+    let parts = [("resources", "resources.csv"), ("samples", "other.bhs"), ("outside", "../outside")];
+    let parts = parts.map(|(kind, file)| Part::new(kind, file, 3)).to_vec();
+    launch.observe("the probe", Box::new(Storing(parts))).unwrap();
+    let handle = launch.prepare().unwrap().start().unwrap();
+    // The manifest of a run that is killed now lists them, too.
+    let dir = RunDir::open(room.path().join("run"));
+    let listed = |manifest: &Manifest| {
+        manifest.parts.iter().map(|part| (part.kind.clone(), part.file.clone())).collect::<Vec<_>>()
+    };
+    let expected =
+        [("samples", "samples.bhs"), ("histograms", "histograms.hlog"), ("resources", "resources.csv")]
+            .map(|(kind, file)| (kind.to_owned(), file.to_owned()));
+    assert_eq!(listed(&dir.read_manifest().unwrap()), expected);
+    handle.control().order(Order::Stop, OrderSource::Program).unwrap();
+    handle.wait();
+    let manifest = dir.read_manifest().unwrap();
+    assert_eq!((listed(&manifest), manifest.outcome.is_some()), (expected.to_vec(), true));
+    let part = manifest.part("resources").unwrap();
+    assert_eq!(
+        (part.version, std::fs::read_to_string(dir.part_path(part)).unwrap().as_str()),
+        (3, "second,cpu\n")
+    );
+    assert_eq!(manifest.part("outside"), None);
+    let refused: Vec<String> = calls
+        .iter()
+        .filter_map(|call| match call {
+            Called::Event(text) if text.starts_with("the part ") => Some(text),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        refused,
+        [
+            "the part samples (other.bhs) is not listed: its kind is taken",
+            "the part outside (../outside) is not listed: it is not in the run directory"
+        ]
+    );
 }

@@ -27,6 +27,7 @@
 //!     results_file: None,
 //!     thresholds: Vec::new(),
 //!     events: Vec::new(),
+//!     parts: Vec::new(),
 //!     outcome: None,
 //! };
 //! dir.write_manifest(&manifest)?;
@@ -65,6 +66,7 @@ mod manifest;
 mod output_file;
 mod output_target;
 mod outputs;
+mod part;
 mod pipe;
 mod recorder;
 mod recorder_config;
@@ -79,6 +81,7 @@ pub use manifest::{
     MANIFEST_VERSION, Machine, Manifest, OpenFacts, Outcome, PlanFile, PlanNote, RequestDeadline,
     UrlPlanFacts, plan_hash,
 };
+pub use part::Part;
 pub use pipe::PipeRelease;
 pub use recorder::{LiveReader, Recorder};
 pub use recorder_config::{RecorderConfig, ResultFileConfig, SampleFilter};

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::part::Part;
 use busyhour_sample::{ArrivalCounts, ControlEvent, GeneratorFacts, RecorderEvent, RunEnd};
 
 /// Version of the manifest that this program writes, and the only one that it reads.
@@ -53,12 +54,23 @@ pub struct Manifest {
     /// The thresholds of the run, in their complete notation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<String>,
+    /// Files of the run directory by kind: those of the recorder and those of observers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<Part>,
     /// Changes during the run, in order of time; written at the end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<ControlEvent>,
     /// How it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
+}
+
+impl Manifest {
+    /// The part of this kind; `None` if the run has none, or if its file is not in the run directory.
+    #[must_use]
+    pub fn part(&self, kind: &str) -> Option<&Part> {
+        self.parts.iter().find(|part| part.kind == kind && part.is_inside())
+    }
 }
 
 /// The longest possible duration of an HTTP request of a run.

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::error::RecordError;
 use crate::manifest::{MANIFEST_VERSION, Manifest};
-use crate::samples_file::SamplesError;
+use crate::part::Part;
+use crate::samples_file::{SAMPLES_VERSION, SamplesError};
 
 /// Name of the manifest.
 pub(crate) const MANIFEST: &str = "run.json";
@@ -13,6 +14,8 @@ pub(crate) const MANIFEST: &str = "run.json";
 pub(crate) const SAMPLES: &str = "samples.bhs";
 /// Name of the histogram log.
 pub(crate) const HISTOGRAMS: &str = "histograms.hlog";
+/// Version of the tags in the histogram log.
+const HISTOGRAMS_VERSION: u32 = 1;
 
 /// The directory of a run.
 ///
@@ -169,6 +172,21 @@ impl RunDir {
     #[must_use]
     pub fn histograms_path(&self) -> PathBuf {
         self.path.join(HISTOGRAMS)
+    }
+
+    /// The path of a part.
+    #[must_use]
+    pub fn part_path(&self, part: &Part) -> PathBuf {
+        self.path.join(&part.file)
+    }
+
+    /// The parts that the recorder writes.
+    #[must_use]
+    pub fn recorder_parts() -> Vec<Part> {
+        vec![
+            Part::new("samples", SAMPLES, SAMPLES_VERSION),
+            Part::new("histograms", HISTOGRAMS, HISTOGRAMS_VERSION),
+        ]
     }
 
     /// `summary.json`

@@ -1,5 +1,7 @@
 //! `samples.bhs`: every sample of a run with its intended and actual times in nanoseconds.
 //!
+//! `docs/samples-file.md` describes the format completely. In short:
+//!
 //! The file starts with the magic `BHSAMPLE` and the version of the format (`u32`, little endian). Segments follow.
 //! Each has a head of 12 bytes (kind, length of the payload, and CRC-32 of kind, length and payload, each a
 //! little-endian `u32`) and its payload:

@@ -45,6 +45,7 @@ fn run(dir: &RunDir) -> Manifest {
         request_deadline: Some(RequestDeadline::Ns(60_000_000_000)),
         results_file: None,
         thresholds: Vec::new(),
+        parts: Vec::new(),
         events: Vec::new(),
         outcome: None,
     };

@@ -134,6 +134,7 @@ fn verdicts_of(
         request_deadline: None,
         results_file: None,
         thresholds: Vec::new(),
+        parts: Vec::new(),
         events: events.to_vec(),
         outcome: Some(outcome),
     };

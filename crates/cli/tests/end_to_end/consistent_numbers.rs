@@ -137,6 +137,7 @@ fn manifest() -> Manifest {
         notes: Vec::new(),
         request_deadline: None,
         thresholds: Vec::new(),
+        parts: Vec::new(),
         events: Vec::new(),
         outcome: None,
     }

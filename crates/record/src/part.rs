@@ -1,0 +1,52 @@
+//! The parts of a run directory: the files that other crates add, listed in the manifest.
+
+use std::path::{Component, Path};
+
+use serde::{Deserialize, Serialize};
+
+/// A file of a run directory, for readers that look for a kind of data.
+///
+/// The list is open: a crate that stores something beside the samples declares a part with a kind of its own, and no other
+/// crate has to know it. Readers ignore kinds that they do not know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// What the file contains, in kebab case: `samples`, `histograms`. Unique within a run.
+    pub kind: String,
+    /// Name of the file, relative to the run directory.
+    pub file: String,
+    /// Version of its format.
+    pub version: u32,
+}
+
+impl Part {
+    /// A part with this kind, file name and version.
+    #[must_use]
+    pub fn new(kind: &str, file: &str, version: u32) -> Part {
+        Part { kind: kind.to_owned(), file: file.to_owned(), version }
+    }
+
+    /// Whether the file is within the run directory: a relative path without `..`.
+    #[must_use]
+    pub fn is_inside(&self) -> bool {
+        let mut components = Path::new(&self.file).components();
+        !self.file.is_empty() && components.all(|component| matches!(component, Component::Normal(_)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_of_the_directory_are_parts() {
+        for (file, is_inside) in [
+            ("resources.bhs", true),
+            ("watch/os.bhs", true),
+            ("../x", false),
+            ("/etc/passwd", false),
+            ("", false),
+        ] {
+            assert_eq!(Part::new("resources", file, 1).is_inside(), is_inside, "{file}");
+        }
+    }
+}
