@@ -4,7 +4,6 @@
     python3 read_samples.py RUN/samples.bhs > samples.csv
 
 The format is described in docs/samples-file.md. Needs Python 3.8 and no package.
-As a module, `read_samples(path)` yields samples as dictionaries.
 """
 
 import csv
