@@ -239,7 +239,8 @@ fn files_of_observers_are_listed_in_the_manifest() {
             .map(|(kind, file)| (kind.to_owned(), file.to_owned()));
     assert_eq!(listed(&dir.read_manifest().unwrap()), expected);
     handle.control().order(Order::Stop, OrderSource::Program).unwrap();
-    handle.wait();
+    let finished = handle.wait();
+    assert_eq!(finished.end(), RunEnd::Interrupted);
     let manifest = dir.read_manifest().unwrap();
     assert_eq!((listed(&manifest), manifest.outcome.is_some()), (expected.to_vec(), true));
     let part = manifest.part("resources").unwrap();
