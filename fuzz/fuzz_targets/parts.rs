@@ -9,7 +9,7 @@ mod http;
 mod plan;
 #[path = "../../crates/processors/tests/generated_parts/mod.rs"]
 mod processors;
-#[path = "../../crates/record/tests/generated_parts/mod.rs"]
+#[path = "../../crates/results/tests/generated_parts/mod.rs"]
 mod record;
 #[path = "../../crates/script/tests/generated_parts/mod.rs"]
 mod script;

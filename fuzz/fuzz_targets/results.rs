@@ -1,7 +1,7 @@
 //! The readers of result files, CSV, XML and packed, keep their promises for any bytes whatever.
 #![no_main]
 
-#[path = "../../crates/record/tests/results_soundness/mod.rs"]
+#[path = "../../crates/results/tests/results_soundness/mod.rs"]
 mod results_soundness;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| results_soundness::check(bytes));

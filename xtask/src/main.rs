@@ -34,6 +34,8 @@ enum Task {
     Tidy(tidy::Options),
     /// Write the list of known differences of conformance cases into docs/jmeter-differences.md
     Differences,
+    /// Write the drawing of the layers of crates into ARCHITECTURE.md
+    Layers,
     /// Record the behaviour of JMeter, and compare Busyhour with it
     #[command(disable_help_flag = true)]
     Conformance(ToolArguments),
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().task {
         Task::Tidy(options) => tidy::run(&options).map(|()| ExitCode::SUCCESS),
         Task::Differences => tidy::differences::write(&project::root()).map(|()| ExitCode::SUCCESS),
+        Task::Layers => tidy::layers::write(&project::root()).map(|()| ExitCode::SUCCESS),
         Task::Conformance(arguments) => run_tool("xtask-conformance", &arguments),
         Task::Bench(arguments) => run_tool("xtask-bench", &arguments),
     };

@@ -5,9 +5,10 @@ mod dependencies;
 pub mod differences;
 mod finding;
 mod imports;
-mod layers;
+pub mod layers;
 mod licences;
 mod metadata;
+mod pages;
 mod source_rules;
 mod text;
 mod tree;
@@ -24,7 +25,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Options {
-    /// Print the import cycles between the files of the crate in this directory, with their imports, instead of
+    /// Print the import cycles between the files and modules of the crate in this directory, with their imports, instead of
     /// checking
     #[arg(long, value_name = "DIRECTORY")]
     circles: Option<String>,
@@ -45,8 +46,10 @@ pub fn run(options: &Options) -> Result<()> {
     let mut findings = layers::check(&packages);
     let map = files.iter().find(|file| file.path == "ARCHITECTURE.md").map_or("", |file| file.text.as_str());
     findings.extend(layers::check_map(&packages, map));
+    findings.extend(layers::check_drawing(map));
     findings.extend(dependencies::check(&packages));
     findings.extend(differences::check(&files));
+    findings.extend(pages::check(&files));
     findings.extend(source_rules::check(&files));
     findings.extend(circles::check(&files)?);
     findings.extend(tree::check(&files, &tree::private_directories(&root)));

@@ -1,6 +1,6 @@
 //! The Application Performance Index.
 
-use busyhour_record::{ApdexLimits, Totals};
+use busyhour_sample::{ApdexLimits, Totals};
 use serde::{Deserialize, Serialize};
 
 /// The Application Performance Index of the Apdex Alliance (technical specification 1.1, 2007), computed from response times:

@@ -19,10 +19,8 @@
 //! Closed", NSDI 2006; Brady and Gunther, "How to Emulate Web Traffic Using Standard Load Testing Tools", 2016).
 
 mod blocks;
-mod caveats;
 mod closed;
 mod finding;
-mod format;
 mod lateness;
 mod measures;
 mod observed;
@@ -39,7 +37,7 @@ mod steady;
 mod tally;
 mod verdict;
 
-pub use caveats::ArrivalCaveat;
+pub use crate::arrival_caveat::ArrivalCaveat;
 pub use finding::{ARRIVALS_FOR_VERDICT, Finding};
 pub use lateness::{Lateness, LatenessTally};
 pub use measures::{Measure, Quantity};

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use busyhour_record::{AbandonedCore, ChangedFrom, OTHER_LABELS, RunEnd, Stall};
+use busyhour_sample::{AbandonedCore, ChangedFrom, OTHER_LABELS, RunEnd, Stall};
 use serde::{Deserialize, Serialize};
 
-use crate::arrivals::ArrivalCaveat;
+use crate::arrival_caveat::ArrivalCaveat;
 use crate::facts::LaterRows;
 use crate::groups::{GroupPhase, describe_phases, join_names, shorten_name};
 use crate::incidents::Unsteady;

@@ -1,8 +1,8 @@
 //! Facts about a run other than its measurements.
 
-use busyhour_record::{
-    ArrivalCounts, ChangedFrom, ControlEvent, GeneratorFacts, InputFacts, LoadChange, LogForm, Manifest,
-    OpenFacts, PlanNote, RecorderEvent, Replay, RequestDeadline, RunEnd, UrlPlanFacts,
+use busyhour_record::{Manifest, OpenFacts, PlanNote, RequestDeadline, UrlPlanFacts};
+use busyhour_sample::{
+    ArrivalCounts, ChangedFrom, ControlEvent, GeneratorFacts, LoadChange, RecorderEvent, RunEnd,
 };
 use serde::{Deserialize, Serialize};
 
@@ -138,34 +138,6 @@ impl RunFacts {
         let apart = self.users_apart.unwrap_or(0);
         self.users_started.map(|users| users.saturating_sub(sessions).saturating_sub(apart))
     }
-
-    /// The facts of results that were read from one or several files.
-    #[must_use]
-    pub fn from_results(replay: &Replay) -> RunFacts {
-        RunFacts {
-            hostname: replay.names.hostname.clone(),
-            ..RunFacts::from_inputs(&replay.inputs, replay.wall_anchor_ms)
-        }
-    }
-
-    /// The facts of the inputs of a test that started `wall_anchor_ms` ms after 1970.
-    #[must_use]
-    pub fn from_inputs(inputs: &[InputFacts], wall_anchor_ms: i64) -> RunFacts {
-        let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
-        let source = match &names[..] {
-            [] => String::new(),
-            [one] => (*one).to_owned(),
-            [most @ .., last] => format!("{} and {last}", most.join(", ")),
-        };
-        RunFacts {
-            source,
-            wall_anchor_ms,
-            record_cut: inputs.iter().any(|input| input.cut_at.is_some()),
-            inputs: inputs.iter().map(InputSummary::of).collect(),
-            one_clock: inputs.iter().any(|input| input.form != LogForm::Run),
-            ..RunFacts::default()
-        }
-    }
 }
 
 /// The end of the record of a run that was cut off.
@@ -204,19 +176,4 @@ pub struct InputSummary {
     pub cut_off: bool,
     /// First and last end of a sample, in seconds from the start of the run; `None` without samples.
     pub span_s: Option<(f64, f64)>,
-}
-
-impl InputSummary {
-    fn of(input: &InputFacts) -> InputSummary {
-        let packed = input.packing.map(|packing| format!(", {packing}")).unwrap_or_default();
-        InputSummary {
-            name: input.name.clone(),
-            form: format!("{}{packed}", input.form),
-            samples: input.samples,
-            bad_rows: input.bad_rows,
-            first_bad: input.first_bad.iter().map(ToString::to_string).collect(),
-            cut_off: input.cut_at.is_some(),
-            span_s: input.ends.map(|(first, last)| (first.as_secs_f64(), last.as_secs_f64())),
-        }
-    }
 }

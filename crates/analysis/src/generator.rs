@@ -1,6 +1,6 @@
 //! Whether the generator can be trusted, decided by what its problems cost.
 
-use busyhour_record::CoreFacts;
+use busyhour_sample::CoreFacts;
 
 use crate::caveat::Caveat;
 use crate::incidents::IncidentCause;

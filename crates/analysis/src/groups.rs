@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use busyhour_record::{ApdexLimits, GroupTotals, RunTotals, SampleKind};
+use busyhour_sample::{ApdexLimits, GroupTotals, RunTotals, SampleKind};
 use serde::{Deserialize, Serialize};
 
 use crate::rounding::round;

@@ -19,7 +19,7 @@ mod unsteady;
 
 use std::ops::Range;
 
-use busyhour_record::{LabelSlices, LabelTotals, RunTotals, SampleKind};
+use busyhour_sample::{LabelSlices, LabelTotals, RunTotals, SampleKind};
 
 pub use incident::{Incident, IncidentCause};
 pub use not_searched::NotSearched;

@@ -19,10 +19,12 @@
 //! ```
 
 mod apdex;
+mod arrival_caveat;
 pub mod arrivals;
 mod caveat;
 pub mod comparison;
 mod facts;
+mod format;
 mod generator;
 mod groups;
 pub mod incidents;

@@ -1,6 +1,6 @@
 //! Response times over the run, in slices of equal length: a heat map of all requests, and one series per label.
 
-use busyhour_record::{HEAT_BANDS_PER_DECADE, Heat, LabelSeries};
+use busyhour_sample::{HEAT_BANDS_PER_DECADE, Heat, LabelSeries};
 use serde::{Deserialize, Serialize};
 
 use crate::rounding::round;

@@ -1,6 +1,6 @@
 //! The rows of a summary.
 
-use busyhour_record::{
+use busyhour_sample::{
     ApdexLimits, ErrorKind, LabelTotals, SampleKind, SlowRequest, TimeDistribution, Totals,
 };
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! Derives the caveats of a run from its facts and totals.
 
-use busyhour_record::{CoreFacts, RecorderEvent, RunEnd, RunTotals, Stall};
+use busyhour_sample::{CoreFacts, RecorderEvent, RunEnd, RunTotals, Stall};
 
 use crate::caveat::{Caveat, late_ms};
 use crate::facts::{InputSummary, RunFacts};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use busyhour_record::{RunTotals, SecondTimes, TimeDistribution};
+use busyhour_sample::{RunTotals, SecondTimes, TimeDistribution};
 use serde::{Deserialize, Serialize};
 
 use crate::rounding::round;

@@ -1,6 +1,6 @@
 //! Describes stalls of the generator.
 
-use busyhour_record::{AbandonedCore, Stall};
+use busyhour_sample::{AbandonedCore, Stall};
 
 /// Minimum length of a stall that raises a caveat and is marked in plots, in nanoseconds.
 const REPORTED_MIN_NS: u64 = 200_000_000;

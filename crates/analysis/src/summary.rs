@@ -1,6 +1,6 @@
 //! The summary of a run, as written to `summary.json`.
 
-use busyhour_record::{HISTOGRAM_DIGITS, RunTotals, SampleKind};
+use busyhour_sample::{HISTOGRAM_DIGITS, RunTotals, SampleKind};
 use serde::{Deserialize, Serialize};
 
 use crate::arrivals::ArrivalVerdict;

@@ -11,7 +11,7 @@
 //!
 //! ```
 //! use busyhour_analysis::{WebLog, WebLogOptions};
-//! use busyhour_record::LogRow;
+//! use busyhour_sample::LogRow;
 //!
 //! let mut log = WebLog::new(WebLogOptions::default(), 1_000_000);
 //! for start_ms in [0, 10, 30] {
@@ -47,7 +47,7 @@ mod tests;
 
 use std::num::NonZeroU64;
 
-use busyhour_record::LogRow;
+use busyhour_sample::LogRow;
 use rustc_hash::FxHashSet;
 use serde::Serialize;
 

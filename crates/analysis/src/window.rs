@@ -1,6 +1,6 @@
 //! The measured part of a run, which the tables cover.
 
-use busyhour_record::{Nanos, OutsideWindow};
+use busyhour_sample::{Nanos, OutsideWindow};
 use serde::{Deserialize, Serialize};
 
 /// How the measured part was chosen.

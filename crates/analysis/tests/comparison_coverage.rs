@@ -5,7 +5,7 @@ use busyhour_analysis::RunFacts;
 use busyhour_analysis::comparison::{
     Comparison, ComparisonSettings, Measure, MeasuredRun, RunTally, TalliedSample, Verdict,
 };
-use busyhour_record::SampleKind;
+use busyhour_sample::SampleKind;
 use rand::{Rng, SeedableRng};
 use rand_distr::{Exp1, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;

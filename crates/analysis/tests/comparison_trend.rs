@@ -4,7 +4,7 @@ use busyhour_analysis::RunFacts;
 use busyhour_analysis::comparison::{
     Measure, MeasuredRun, RunTally, TalliedSample, Trend, TrendOutcome, TrendSeries, TrendSettings, Verdict,
 };
-use busyhour_record::SampleKind;
+use busyhour_sample::SampleKind;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A run on day `day` with `samples` requests, 20 per second, with times of about `time_ms`.

@@ -1,9 +1,10 @@
 //! Tests summaries and caveats with small runs.
 
 use busyhour_analysis::{Caveat, RunFacts, Summary, SummaryError};
-use busyhour_record::{
-    ChangedFrom, ControlEvent, CoreFacts, GeneratorFacts, GroupName, Labels, LoadChange, Nanos, Recorder,
-    RecorderConfig, RecorderEvent, RunEnd, RunNames, RunTotals, Sample, SampleFlags, SampleTimes,
+use busyhour_record::{Recorder, RecorderConfig};
+use busyhour_sample::{
+    ChangedFrom, ControlEvent, CoreFacts, GeneratorFacts, GroupName, Labels, LoadChange, Nanos,
+    RecorderEvent, RunEnd, RunNames, RunTotals, Sample, SampleFlags, SampleTimes,
 };
 
 /// A run with samples of 1 ms, 2 ms, …, `n` ms, one every 10 ms, modified by `change`.

@@ -4,81 +4,35 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use busyhour_demo::Stall;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 
 use crate::command_error::CommandError;
 use crate::exit::RUN_TABLE;
 use crate::load_args::UrlArgs;
-use crate::own_args::OwnArgs;
+use crate::outputs::{OutputKind, output_files};
+use crate::own_args::{OUTPUT, OwnArgs};
 use crate::run_command::RunCommand;
 use busyhour_launch::{PropertySources, RunRequest, assignment};
-
-/// Runs Apache JMeter test plans.
-#[derive(Debug, Parser)]
-#[command(
-    name = "busyhour",
-    version,
-    about = "Load generator that runs Apache JMeter test plans on an event-driven core",
-    after_help = concat!(
-        "JMeter's own command line works unchanged:\n",
-        "  busyhour -n -t plan.jmx -l results.jtl -JUSERS=100 -JHOST=127.0.0.1\n\n",
-        "First steps:\n",
-        "  busyhour demo              load-test a ticket shop, in half a minute\n",
-        "  busyhour check plan.jmx    check whether a plan is supported\n",
-        "  busyhour run plan.jmx      run it\n",
-        "  busyhour run http://127.0.0.1:8080/ --arrivals 'poisson(100/s) for 30s'\n",
-        "  busyhour report busyhour-runs/plan-20260101-120000\n\n",
-        "Each command has examples: busyhour run --help\n"
-    ),
-    max_term_width = 80
-)]
-pub(crate) struct Cli {
-    #[command(subcommand)]
-    pub(crate) command: Command,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    /// Run a test plan, or send requests to a URL.
-    Run(RunArgs),
-    /// Check test plans: show their structure and what is not supported.
-    Check(CheckArgs),
-    /// Report the results of a test from run directories or result files.
-    Report(crate::report::ReportArgs),
-    /// Check finished runs against thresholds.
-    Judge(crate::judge::JudgeArgs),
-    /// Compare runs before and after a change, or plan how many runs a comparison needs.
-    Compare(crate::compare::CompareArgs),
-    /// Find lasting changes in a history of runs.
-    Trend(crate::trend::TrendArgs),
-    /// Export a run for other programs: CSV, Parquet, HdrHistogram, InfluxDB, Graphite, Prometheus.
-    Export(crate::export::ExportArgs),
-    /// Show arrival statistics of logs: JTL files and run directories.
-    Arrivals(crate::arrivals::ArrivalsArgs),
-    /// Find numbers of users and think times for a request rate.
-    PlanLoad(crate::plan_load::PlanLoadArgs),
-    /// Estimate how many real web users a measured load corresponds to.
-    Users(crate::users::UsersArgs),
-    /// Solve, simulate and fit capacity models (queueing networks).
-    Model(crate::model::ModelArgs),
-    /// Load-test a ticket shop on this machine and show the result.
-    Demo(DemoArgs),
-    /// Start one of the demo servers.
-    DemoServer(ServerArgs),
-}
 
 /// Options of JMeter's own command line with the same meaning.
 const JMETER_HEADING: &str = "Files and properties (as in JMeter)";
 
+/// The most common commands, also for the short help.
+const RUN_EXAMPLES: &str = "Examples:\n  busyhour run plan.jmx -J USERS=100 -l results.jtl\n  \
+     busyhour run http://127.0.0.1:8080/ -c 50 --think 'exponential(1s)' -z 60s\n  \
+     busyhour run http://127.0.0.1:8080/ --rate 200/s -z 60s";
+
 #[derive(Debug, Args)]
-#[command(after_help = format!(
-    "Examples:\n  busyhour run plan.jmx\n  busyhour run plan.jmx -J USERS=100 -J HOST=127.0.0.1 -l results.jtl\n  \
+#[command(
+    after_help = format!("{RUN_EXAMPLES}\n\nAll options and exit codes: busyhour run --help"),
+    after_long_help = format!(
+        "{RUN_EXAMPLES}\n  \
+     busyhour run http://127.0.0.1:8080/ -n 1000 -c 10 -H 'Accept: text/html'\n  \
      busyhour run plan.jmx --dir runs/before --seed 7 --cores 1\n  \
-     busyhour run plan.jmx --arrivals 'poisson(200/s) for 60s, pause 10s'\n  \
-     busyhour run http://127.0.0.1:8080/ --arrivals 'poisson(500/s) for 60s'\n  \
-     busyhour run http://127.0.0.1:8080/ -c 50 --think 'exponential(1s)' --for 60s\n  \
-     busyhour run plan.jmx --arrivals 'poisson(200/s) for 10min' --live\n  \
-     busyhour run plan.jmx --threshold 'p95 of checkout < 800ms' --junit out.xml\n\n{RUN_TABLE}"
+     busyhour run plan.jmx --arrivals 'poisson(200/s) for 60s, pause 10s' --live\n  \
+     busyhour run plan.jmx --threshold 'p95 of checkout < 800ms' -o junit.xml\n  \
+     busyhour run plan.jmx -o report.html -o summary.json -o samples.parquet\n  \
+     busyhour run plan.jmx --send prometheus://:9646\n\n{RUN_TABLE}"
 ))]
 pub(crate) struct RunArgs {
     /// Test plan (JMX), or a URL to send requests to.
@@ -88,31 +42,50 @@ pub(crate) struct RunArgs {
     own: OwnArgs,
     #[command(flatten)]
     url: UrlArgs,
-    /// JMeter CSV results file (default: samples.jtl in the run directory); an existing file is appended to.
+    /// Results file, CSV (default: in the run directory).
+    ///
+    /// JMeter's columns; the default is samples.jtl. An existing file is appended to.
     #[arg(help_heading = JMETER_HEADING, short = 'l', long = "results", value_name = "FILE")]
     results: Option<PathBuf>,
     /// Overwrite an existing results file and an existing report in the directory of -o.
-    #[arg(help_heading = JMETER_HEADING, short = 'f', long = "force-delete-results")]
+    #[arg(help_heading = JMETER_HEADING, short = 'f', long = "force-delete-results", hide_short_help = true)]
     force: bool,
     /// Set a JMeter property.
     #[arg(help_heading = JMETER_HEADING, short = 'J', value_name = "NAME=VALUE")]
     jmeter_property: Vec<String>,
     /// Set a system property.
-    #[arg(help_heading = JMETER_HEADING, short = 'D', value_name = "NAME=VALUE")]
+    #[arg(help_heading = JMETER_HEADING, short = 'D', value_name = "NAME=VALUE", hide_short_help = true)]
     system_property: Vec<String>,
     /// Additional JMeter properties file; may be given several times.
-    #[arg(help_heading = JMETER_HEADING, short = 'q', long = "addprop", value_name = "FILE")]
+    #[arg(help_heading = JMETER_HEADING, short = 'q', long = "addprop", value_name = "FILE", hide_short_help = true)]
     additional: Vec<PathBuf>,
     /// JMeter properties file that is read first.
-    #[arg(help_heading = JMETER_HEADING, short = 'p', long = "propfile", value_name = "FILE")]
+    #[arg(help_heading = JMETER_HEADING, short = 'p', long = "propfile", value_name = "FILE", hide_short_help = true)]
     base: Option<PathBuf>,
     /// Log file (default: run.log in the run directory).
-    #[arg(help_heading = JMETER_HEADING, short = 'j', long = "log", value_name = "FILE")]
+    #[arg(help_heading = JMETER_HEADING, short = 'j', long = "log", value_name = "FILE", hide_short_help = true)]
     log: Option<PathBuf>,
-    /// Also write a report with JMeter's statistics.json into this directory.
-    #[arg(help_heading = JMETER_HEADING, short = 'o', long = "report", value_name = "DIR")]
-    dashboard: Option<PathBuf>,
+    /// Also write FILE.html, .json, .csv, …, or a dashboard.
+    ///
+    /// The report (.html, .json, .md), the outcome of thresholds as JUnit XML (.xml), seconds (.csv), samples (.parquet), or a
+    /// directory with JMeter's dashboard and its statistics.json; may be given several times.
+    #[arg(help_heading = OUTPUT, short = 'o', long = "output", alias = "report", value_name = "FILE|DIR")]
+    output: Vec<PathBuf>,
+    /// Print the summary as JSON instead of tables.
+    #[arg(help_heading = OUTPUT, long, hide_short_help = true)]
+    json: bool,
 }
+
+/// Kinds of files that a run writes.
+const RUN_WRITTEN: [OutputKind; 7] = [
+    OutputKind::Html,
+    OutputKind::Json,
+    OutputKind::Csv,
+    OutputKind::Markdown,
+    OutputKind::Junit,
+    OutputKind::Parquet,
+    OutputKind::Dashboard,
+];
 
 impl RunArgs {
     pub(crate) fn into_command(self) -> Result<RunCommand, CommandError> {
@@ -137,8 +110,15 @@ impl RunArgs {
             log: self.log,
             ..RunRequest::default()
         };
+        let files = output_files(&self.output, &RUN_WRITTEN)?;
+        let (folders, files): (Vec<_>, Vec<_>) =
+            files.into_iter().partition(|file| file.kind == OutputKind::Dashboard);
+        if folders.len() > 1 {
+            return Err("-o is given twice for JMeter's dashboard; give one directory".into());
+        }
+        let dashboard = folders.into_iter().next().map(|folder| folder.path);
         let mut command =
-            RunCommand { run, force: self.force, dashboard: self.dashboard, ..RunCommand::default() };
+            RunCommand { run, force: self.force, dashboard, files, json: self.json, ..RunCommand::default() };
         self.own.apply(self.url, &mut command)?;
         Ok(command)
     }
@@ -156,9 +136,6 @@ pub(crate) struct CheckArgs {
     /// Print the result as JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print verdicts and findings only, no outlines.
-    #[arg(long)]
-    pub(crate) quiet: bool,
     /// Set a JMeter property.
     #[arg(short = 'J', value_name = "NAME=VALUE")]
     pub(crate) jmeter_property: Vec<String>,
@@ -174,20 +151,22 @@ pub(crate) struct CheckArgs {
 #[command(
     after_help = "The load is open: visitors arrive as a Poisson process, whether or not the shop is fast. With --closed a fixed \
     number of users is paced by the plan's Constant Throughput Timer, as in JMeter: compare the line \"Arrivals\" of both.\n\n\
-    Examples:\n  busyhour demo\n  busyhour demo --seconds 10 --rate 200\n  busyhour demo --closed --users 50"
+    Examples:\n  busyhour demo\n  busyhour demo --for 10s --rate 200/s\n  busyhour demo --closed --users 50"
 )]
 pub(crate) struct DemoArgs {
-    /// Seconds of load; with --closed, after all users have started.
-    #[arg(long, default_value_t = 25)]
-    pub(crate) seconds: u32,
+    /// Length of the load; with --closed, after all users have started.
+    #[arg(short = 'z', long = "for", value_name = "TIME", default_value = "25s", value_parser = crate::quantities::duration)]
+    pub(crate) length: Duration,
+    #[arg(long, hide = true, conflicts_with = "length")]
+    pub(crate) seconds: Option<u64>,
     /// A fixed number of users that wait for each response, instead of visitors that arrive at random.
     #[arg(long)]
     pub(crate) closed: bool,
     /// Number of users (default: 100).
-    #[arg(long, requires = "closed")]
+    #[arg(short = 'c', long, requires = "closed")]
     pub(crate) users: Option<u32>,
-    /// Approximate rate in requests per second.
-    #[arg(long, default_value_t = 400)]
+    /// Approximate rate of requests.
+    #[arg(long, value_name = "RATE", default_value = "400/s", value_parser = crate::quantities::whole_rate_per_s)]
     pub(crate) rate: u32,
     /// Directory for the run's files (default: a new one in busyhour-runs).
     #[arg(long, value_name = "DIR")]
@@ -199,16 +178,41 @@ pub(crate) struct DemoArgs {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "ticket-monster is a ticket shop. probe responds ok to every request and records its arrival time: the moment \
+    after_help = "Examples:\n  busyhour lab server shop --port 8080\n  busyhour lab server probe --port 0 --stall 2s@10s"
+)]
+pub(crate) struct LabArgs {
+    #[command(subcommand)]
+    pub(crate) verb: LabVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LabVerb {
+    /// Start a server to test: a ticket shop, or a probe that records arrivals.
+    Server(ServerArgs),
+}
+
+/// A server to test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LabServer {
+    /// The ticket shop of the demo.
+    #[value(alias = "ticket-monster")]
+    Shop,
+    /// A server that records the time of each arrival.
+    Probe,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "shop is a ticket shop. probe responds ok to every request and records its arrival time: the moment \
     when its first byte could be read, in nanoseconds of the monotonic clock. It prints arrival statistics when it ends.\n\n\
-    Examples:\n  busyhour demo-server ticket-monster --port 8080 --full\n  \
-    busyhour demo-server --backend \"2 x exponential(4ms)\"\n  \
-    busyhour demo-server probe --port 0 --stamps stamps.txt --stall 2s@10s"
+    Examples:\n  busyhour lab server shop --port 8080 --full\n  \
+    busyhour lab server --backend \"2 x exponential(4ms)\"\n  \
+    busyhour lab server probe --port 0 --stamps stamps.txt --stall 2s@10s"
 )]
 pub(crate) struct ServerArgs {
     /// Server to start.
-    #[arg(value_parser = ["ticket-monster", "probe"], default_value = "ticket-monster")]
-    pub(crate) server: String,
+    #[arg(value_enum, default_value_t = LabServer::Shop)]
+    pub(crate) server: LabServer,
     /// Port on 127.0.0.1; 0 selects a free port.
     #[arg(long, default_value_t = 8080)]
     pub(crate) port: u16,
@@ -224,7 +228,7 @@ pub(crate) struct ServerArgs {
     /// Start with 100 venues and 100 events.
     #[arg(long)]
     pub(crate) full: bool,
-    /// ticket-monster: each response occupies one of N connections to a simulated backend for a random time that uses no
+    /// shop: each response occupies one of N connections to a simulated backend for a random time that uses no
     /// CPU: constant(5ms), exponential(5ms), "2 x exponential(5ms)".
     #[arg(long, value_name = "[N x] LAW", value_parser = crate::backend_notation::backend)]
     pub(crate) backend: Option<busyhour_demo::BackendOptions>,

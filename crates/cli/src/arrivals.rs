@@ -1,4 +1,4 @@
-//! `busyhour arrivals`: arrival statistics of logs.
+//! `busyhour report --arrivals`: arrival statistics of logs.
 
 mod args;
 
@@ -7,13 +7,15 @@ use std::path::Path;
 
 use busyhour_analysis::WebLogOptions;
 use busyhour_diagnostic::Diagnostic;
-use busyhour_record::{Log, LogError, RunDir};
+use busyhour_record::RunDir;
 use busyhour_report::{Look, arrival_plots, log_tables, log_tables_csv, log_tables_json};
-use busyhour_runs::{LogReport, LogTally, summarise};
+use busyhour_results::{Log, LogError};
+use busyhour_results::{LogReport, LogTally, summarise};
 
-pub(crate) use self::args::ArrivalsArgs;
+pub(crate) use self::args::{ArrivalsArgs, TablesArgs, explanation};
 use crate::command_error::CommandError;
-use crate::exit::{Exit, complain, print, say};
+use crate::exit::{Exit, complain, note, print, say};
+use crate::outputs::{OutputKind, note_written, write_files};
 use crate::progress::columns;
 use crate::reading::ReadingProgress;
 
@@ -26,6 +28,10 @@ pub(crate) fn main(args: &ArrivalsArgs) -> Exit {
     let mut logs = Vec::new();
     for path in &args.logs {
         let name = path.display().to_string();
+        if let Some(refusal) = crate::foreign_results::refusal(path) {
+            exit = complain(Exit::Refused, &refusal);
+            continue;
+        }
         match read(path, &name, &options, args) {
             Ok(log) if log.tables.selected == 0 => {
                 exit = Exit::Refused;
@@ -59,10 +65,22 @@ pub(crate) fn main(args: &ArrivalsArgs) -> Exit {
     } else {
         log_tables(&logs, show, look())
     });
-    match args.plot.as_deref().map(|dir| plot(dir, &logs)) {
-        Some(Err(message)) => complain(Exit::Internal, &message),
-        _ => exit,
+    let (folders, files): (Vec<_>, Vec<_>) =
+        args.outputs.iter().cloned().partition(|file| file.kind == OutputKind::Dashboard);
+    let written = write_files(&files, &mut |kind| match kind {
+        OutputKind::Csv => Ok(log_tables_csv(&logs, show)),
+        _ => Ok(log_tables_json(&logs)),
+    });
+    if let Err(exit) = written {
+        return exit;
     }
+    note_written(&files);
+    for dir in args.plot.iter().chain(folders.iter().map(|folder| &folder.path)) {
+        if let Err(message) = plot(dir, &logs) {
+            return complain(Exit::Internal, &message);
+        }
+    }
+    exit
 }
 
 /// Width and colours of standard output.
@@ -92,7 +110,9 @@ fn read(
             let at = row.label as usize;
             while selected.len() <= at {
                 let name = names.name(selected.len() as u32);
-                selected.push(args.label.is_empty() || args.label.iter().any(|label| label == name));
+                selected.push(
+                    args.tables.label.is_empty() || args.tables.label.iter().any(|label| label == name),
+                );
             }
             tally.add(row, selected[at]);
         },
@@ -123,16 +143,16 @@ fn nothing_selected(log: &LogReport, args: &ArrivalsArgs) -> Diagnostic {
         return found("the log contains no samples".into());
     }
     let known = |label: &&String| log.facts.labels.contains(label);
-    if !args.label.is_empty() && !args.label.iter().any(|label| known(&label)) {
+    if !args.tables.label.is_empty() && !args.tables.label.iter().any(|label| known(&label)) {
         let mut names: Vec<&str> = log.facts.labels.iter().take(LABELS_LISTED).map(String::as_str).collect();
         if log.facts.labels.len() > LABELS_LISTED {
             names.push("…");
         }
-        return found(format!("no sample has the label {:?}", args.label.join("\", \"")))
+        return found(format!("no sample has the label {:?}", args.tables.label.join("\", \"")))
             .with_hint(format!("its labels are {}", names.join(", ")));
     }
     found("no sample starts in the window".into())
-        .with_hint("--window FROM,TO counts in seconds from the first start of the log")
+        .with_hint("--window FROM,TO counts from the first start of the log")
 }
 
 /// Reasons to doubt the tables of a log.
@@ -190,6 +210,6 @@ fn plot(dir: &Path, logs: &[LogReport]) -> Result<(), CommandError> {
             failed(&path, &cause)
         })?;
     }
-    say(&format!("wrote {}", dir.join("arrivals.html").display()));
+    note(&format!("wrote {}", dir.join("arrivals.html").display()));
     Ok(())
 }

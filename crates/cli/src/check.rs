@@ -40,7 +40,7 @@ pub(crate) fn main(args: &CheckArgs) -> Exit {
         Err(message) => return complain(Exit::Usage, &message),
     };
     let findings: Vec<Finding> = args.plans.iter().map(|path| look_at(path, &properties)).collect();
-    let text = if args.json { json(&findings) } else { text(&findings, args.quiet) };
+    let text = if args.json { json(&findings) } else { text(&findings, crate::exit::is_quiet()) };
     print(&text);
     if findings.iter().all(Finding::is_supported) { Exit::Completed } else { Exit::Refused }
 }
@@ -190,7 +190,7 @@ fn json(findings: &[Finding]) -> String {
     format!("{whole:#}\n")
 }
 
-/// Tables of supported elements and functions for the README.
+/// Tables of supported elements and functions for `docs/supported.md`.
 pub(crate) fn supported_markdown() -> String {
     use std::fmt::Write as _;
     let mut out = String::from("| Element | Class | Kind | Limits |\n|---|---|---|---|\n");

@@ -1,5 +1,7 @@
 //! The error of commands.
 
+use busyhour_capacity::CapacityError;
+use busyhour_launch::UrlPlanError;
 use busyhour_queueing::network::NotationError;
 
 busyhour_diagnostic::message_error! {
@@ -9,6 +11,18 @@ busyhour_diagnostic::message_error! {
 
 impl From<NotationError> for CommandError {
     fn from(error: NotationError) -> Self {
+        error.to_string().into()
+    }
+}
+
+impl From<CapacityError> for CommandError {
+    fn from(error: CapacityError) -> Self {
+        String::from(error).into()
+    }
+}
+
+impl From<UrlPlanError> for CommandError {
+    fn from(error: UrlPlanError) -> Self {
         String::from(error).into()
     }
 }

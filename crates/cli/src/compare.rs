@@ -1,24 +1,26 @@
-//! `busyhour compare`: differences between two groups of runs, and the number of runs needed to detect one.
+//! `busyhour compare`: differences between two groups of runs, the number of runs needed to detect one, and changes in a history.
 
 use std::path::PathBuf;
 
 use busyhour_analysis::Comparison;
 use busyhour_analysis::comparison::{
-    ComparisonSettings, Margins, MeasuredRun, PowerPlan, RunDifference, Verdict, differences,
+    ComparisonSettings, Margins, PowerPlan, RunDifference, Verdict, differences,
 };
 use busyhour_diagnostic::Diagnostic;
-use busyhour_record::RunDir;
 use busyhour_report::{
     ComparisonShow, comparison_csv, comparison_html, comparison_percent, comparison_table, power_table,
 };
-use busyhour_runs::{RunReading, measure_run};
+use busyhour_results::RunReading;
 use clap::{Args, ValueEnum};
 
 use crate::arrivals::look;
+use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print, say};
+use crate::outputs::{OutputKind, note_written, output_files, write_files};
 use crate::quantities::share;
 use crate::results_args::ComparedArgs;
-use crate::run_paths::{RunFiles, runs_of};
+use crate::run_paths::{read_all, runs_of};
+use crate::trend::{self, DetectionArgs, TrendArgs};
 
 #[derive(Debug, Args)]
 #[command(
@@ -27,9 +29,10 @@ use crate::run_paths::{RunFiles, runs_of};
     with one run on each side it is unknown, and a caveat says so. A difference is reported only if its confidence interval \
     excludes zero, corrected for the number of labels and measures, and \"slower\" only if the interval is beyond the margin.\n\n\
     Examples:\n  busyhour compare before after\n  busyhour compare before-1 before-2 before-3 -- after-1 after-2 after-3\n  \
-    busyhour compare --as percent before.jtl after.jtl -o compared.html\n  busyhour compare --power 5% before-1 before-2 before-3\n\n\
+    busyhour compare before.jtl after.jtl --as percent -o compared.html\n  busyhour compare --power 5% before-1 before-2 before-3\n  \
+    busyhour compare --history busyhour-runs --fail-on regression\n\n\
     Exit codes: 0 success, 1 the program or the system failed, 2 the command line is wrong, 3 a run cannot be read, or \
-    the runs are too different to compare (--allow-unlike), 8 something got worse (--fail-on)"
+    the runs are too different to compare (--allow-unlike), 8 something got worse (--fail-on), 11 a history has too few runs to detect a regression"
 )]
 pub(crate) struct CompareArgs {
     /// Runs before the change, or directories that contain runs; without --, exactly two: before and after.
@@ -44,17 +47,17 @@ pub(crate) struct CompareArgs {
     /// Changes of the error rate up to this size, in percentage points, do not matter.
     #[arg(long, value_name = "POINTS", value_parser = share, default_value = "0.1%")]
     error_margin: f64,
-    /// When to exit with code 8.
-    #[arg(long, value_enum, default_value_t = FailOn::Slower)]
-    fail_on: FailOn,
+    /// When to exit with code 8 (default: slower; with --history: none).
+    #[arg(long, value_enum)]
+    fail_on: Option<FailOn>,
     #[command(flatten)]
     compared: ComparedArgs,
     /// Compare runs of different plans, labels or loads anyway.
     #[arg(long)]
     allow_unlike: bool,
-    /// Also write an HTML page with plots of intervals, distributions and runs.
+    /// Write a file: the page (.html), all numbers (.json), or one table (.csv); may be given several times.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
-    page: Option<PathBuf>,
+    output: Vec<PathBuf>,
     /// Form of the result.
     #[arg(long = "as", value_enum, default_value_t = Form::Table, value_name = "FORM")]
     form: Form,
@@ -64,8 +67,7 @@ pub(crate) struct CompareArgs {
     /// Print the result as JSON.
     #[arg(long, conflicts_with_all = ["csv", "form"])]
     json: bool,
-    /// Print the result as one CSV table.
-    #[arg(long, conflicts_with_all = ["form", "power"])]
+    #[arg(long, hide = true, conflicts_with_all = ["form", "power"])]
     csv: bool,
     /// Instead of comparing, compute the number and length of runs that detect a difference of this size, from several runs
     /// of one system.
@@ -74,6 +76,14 @@ pub(crate) struct CompareArgs {
     /// Seed of the bootstrap.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Instead of comparing, find lasting changes in a history of runs: all runs given, in the order of their starts.
+    ///
+    /// A change is reported when enough runs after it confirm it: after 30 to 60 runs without a change, a change of five standard
+    /// deviations needs 4 or 5 more runs. To check a single change at once, compare the runs before and after it.
+    #[arg(long, help_heading = "History", conflicts_with_all = ["new", "power", "csv", "form", "allow_unlike", "details"])]
+    history: bool,
+    #[command(flatten, next_help_heading = "History")]
+    detection: DetectionArgs,
 }
 
 /// When a comparison ends with [`Exit::Worse`].
@@ -83,6 +93,8 @@ enum FailOn {
     Slower,
     /// There is any difference, for better or worse, even within the margin.
     Any,
+    /// With --history: the last change of a measure is for the worse and exceeds the margin.
+    Regression,
     /// Never.
     None,
 }
@@ -95,7 +107,50 @@ enum Form {
     Percent,
 }
 
-pub(crate) fn main(args: &CompareArgs) -> Exit {
+/// Kinds of files that this verb writes.
+const WRITTEN: [OutputKind; 3] = [OutputKind::Html, OutputKind::Json, OutputKind::Csv];
+
+pub(crate) fn main(args: CompareArgs) -> Exit {
+    if args.history {
+        return match args.into_trend() {
+            Ok(trend) => trend::main(&trend),
+            Err(message) => complain(Exit::Usage, &message),
+        };
+    }
+    compare(&args)
+}
+
+impl CompareArgs {
+    fn into_trend(self) -> Result<TrendArgs, CommandError> {
+        let fail_on = match self.fail_on {
+            None | Some(FailOn::None) => trend::FailOn::None,
+            Some(FailOn::Regression) => trend::FailOn::Regression,
+            Some(FailOn::Slower | FailOn::Any) => {
+                return Err("--history has --fail-on regression or none".into());
+            }
+        };
+        Ok(TrendArgs {
+            runs: self.base,
+            margin: self.margin,
+            error_margin: self.error_margin,
+            detection: self.detection,
+            fail_on,
+            compared: self.compared,
+            json: self.json,
+            seed: self.seed,
+            outputs: output_files(&self.output, &[OutputKind::Json])?,
+        })
+    }
+}
+
+fn compare(args: &CompareArgs) -> Exit {
+    if args.fail_on == Some(FailOn::Regression) {
+        return complain(Exit::Usage, "--fail-on regression needs --history");
+    }
+    let files = match output_files(&args.output, &WRITTEN) {
+        Ok(files) => files,
+        Err(message) => return complain(Exit::Usage, &message),
+    };
     let reading = match args.compared.reading(Some(args.seed)) {
         Ok(reading) => reading,
         Err(message) => return complain(Exit::Usage, &message),
@@ -158,62 +213,27 @@ pub(crate) fn main(args: &CompareArgs) -> Exit {
     } else {
         comparison_table(&comparison, ComparisonShow { details: args.details }, look)
     });
-    if let Some(page) = &args.page {
-        if let Err(error) = RunDir::write_whole(page, comparison_html(&comparison).as_bytes()) {
-            say(&Diagnostic::error("page", "the page was not written").with_error(&error).to_string());
-            return Exit::Internal;
-        }
-        say(&format!("wrote {}", page.display()));
+    let written = write_files(&files, &mut |kind| match kind {
+        OutputKind::Csv => Ok(comparison_csv(&comparison)),
+        OutputKind::Json => Ok(comparison.to_json()),
+        _ => Ok(comparison_html(&comparison)),
+    });
+    if let Err(exit) = written {
+        return exit;
     }
-    exit_code(&comparison, args.fail_on)
+    note_written(&files);
+    exit_code(&comparison, args.fail_on.unwrap_or(FailOn::Slower))
 }
 
 fn exit_code(comparison: &Comparison, fail_on: FailOn) -> Exit {
     let failed = match fail_on {
-        FailOn::None => false,
+        FailOn::None | FailOn::Regression => false,
         FailOn::Slower => comparison.count(Verdict::Worse) > 0,
         FailOn::Any => {
             comparison.rows().flat_map(|row| &row.effects).any(|effect| effect.verdict.is_difference())
         }
     };
     if failed { Exit::Worse } else { Exit::Completed }
-}
-
-/// Reads runs. Prints an error for each run that cannot be read, and then returns `None`.
-pub(crate) fn read_all(paths: &[RunFiles], reading: &RunReading) -> Option<Vec<MeasuredRun>> {
-    let mut runs = Vec::new();
-    let mut failed = false;
-    for (at, files) in paths.iter().enumerate() {
-        // A seed per run keeps its bootstrap independent of the other runs compared.
-        let seed = reading.seed.map(|seed| seed.wrapping_add(at as u64));
-        match measure_run(files, &RunReading { seed, ..reading.clone() }) {
-            Ok(run) => {
-                warn_about_skipped_rows(&run);
-                runs.push(run);
-            }
-            Err(error) => {
-                failed = true;
-                let mut diagnostic = Diagnostic::error("run", error.to_string());
-                if let Some(cause) = std::error::Error::source(&error) {
-                    diagnostic = diagnostic.with_error(cause);
-                }
-                if !error.hint().is_empty() {
-                    diagnostic = diagnostic.with_hint(error.hint());
-                }
-                say(&diagnostic.to_string());
-            }
-        }
-    }
-    (!failed).then_some(runs)
-}
-
-/// Warns about rows that were skipped, because the comparison does not cover the whole run then.
-fn warn_about_skipped_rows(run: &MeasuredRun) {
-    for input in run.facts.inputs.iter().filter(|input| input.bad_rows > 0) {
-        let rows = if input.bad_rows == 1 { "1 row".to_owned() } else { format!("{} rows", input.bad_rows) };
-        let first = input.first_bad.first().map(|bad| format!("; the first: {bad}")).unwrap_or_default();
-        say(&format!("warning: skipped {rows} of {} that cannot be read{first}", input.name));
-    }
 }
 
 fn refusal(unlike: &[RunDifference]) -> Diagnostic {

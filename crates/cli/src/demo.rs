@@ -1,4 +1,4 @@
-//! `busyhour demo` and `busyhour demo-server`: the ticket shop, its workload and the probe.
+//! `busyhour demo` and `busyhour lab server`: the ticket shop, its workload and the probe.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, Stdio};
@@ -11,7 +11,7 @@ use busyhour_diagnostic::io_hints;
 use busyhour_launch::{PropertySources, RunRequest};
 use busyhour_program::open::NoFreeUser;
 
-use crate::args::{DemoArgs, ServerArgs};
+use crate::args::{DemoArgs, LabServer, ServerArgs};
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print, say};
 use crate::run;
@@ -41,8 +41,12 @@ const LISTENING: &str = "listening on ";
 
 pub(crate) fn main(args: &DemoArgs) -> Exit {
     let users = args.users.unwrap_or(USERS);
-    if users == 0 || args.rate == 0 || args.seconds == 0 {
-        return complain(Exit::Usage, "--users, --rate and --seconds must be at least 1");
+    let length_s = args.seconds.unwrap_or(args.length.as_secs());
+    let Some(seconds) = u32::try_from(length_s).ok().filter(|seconds| *seconds > 0) else {
+        return complain(Exit::Usage, "--for must be at least 1s");
+    };
+    if users == 0 || args.rate == 0 {
+        return complain(Exit::Usage, "--users and --rate must be at least 1");
     }
     let mut shop = match start_shop() {
         Ok(shop) => shop,
@@ -51,11 +55,11 @@ pub(crate) fn main(args: &DemoArgs) -> Exit {
     say(&format!("started a ticket shop at http://127.0.0.1:{}/ticket-monster/", shop.port));
     let open = match args.closed {
         true => None,
-        false => Some(visitors(args)),
+        false => Some(visitors(args.rate, seconds)),
     };
     match &open {
         Some((text, _)) => say(&format!("visitors arrive at random: {text}")),
-        None => say(&format!("{users} users start within {RAMP_UP_S} s and run for {} s", args.seconds)),
+        None => say(&format!("{users} users start within {RAMP_UP_S} s and run for {seconds} s")),
     }
     let property = |name: &str, value: u32| (name.to_owned(), value.to_string());
     let properties = PropertySources {
@@ -65,14 +69,14 @@ pub(crate) fn main(args: &DemoArgs) -> Exit {
             property("USERS", users),
             property("IR", args.rate),
             property("RAMPUP", RAMP_UP_S),
-            property("STEADYSTATE", args.seconds),
+            property("STEADYSTATE", seconds),
             property("DATAGEN", 0),
             property("VENUES", DataSet::SMALL.venues),
             property("EVENTS", DataSet::SMALL.events),
         ],
         ..PropertySources::default()
     };
-    let length_s = if args.closed { RAMP_UP_S + args.seconds } else { args.seconds };
+    let length_s = if args.closed { RAMP_UP_S + seconds } else { seconds };
     let known_warnings: &[&str] = if args.closed { &[] } else { &KNOWN_WARNINGS };
     let run = RunRequest {
         plan: "monsterdr.jmx".into(),
@@ -93,7 +97,7 @@ pub(crate) fn main(args: &DemoArgs) -> Exit {
         print(
             "\nNext steps:\n  \
              busyhour demo --closed                       users that wait for each response, for comparison\n  \
-             busyhour demo --rate 2000                    more load\n  \
+             busyhour demo --rate 2000/s                  more load\n  \
              busyhour check YOUR.jmx                      check whether your plan is supported\n  \
              busyhour -n -t YOUR.jmx -l results.jtl       run it as with jmeter\n",
         );
@@ -102,9 +106,9 @@ pub(crate) fn main(args: &DemoArgs) -> Exit {
 }
 
 /// Visitors who arrive as a Poisson process and pass through the workload once.
-fn visitors(args: &DemoArgs) -> (String, OpenOptions) {
-    let rate = f64::from(args.rate) / REQUESTS_PER_VISIT;
-    let text = format!("poisson({rate:.1}/s) for {}s", args.seconds);
+fn visitors(rate_per_s: u32, seconds: u32) -> (String, OpenOptions) {
+    let rate = f64::from(rate_per_s) / REQUESTS_PER_VISIT;
+    let text = format!("poisson({rate:.1}/s) for {seconds}s");
     let process = ArrivalProcess::parse(&text).unwrap_or_else(|_| unreachable!("{text} is in the notation"));
     let open = OpenOptions {
         process,
@@ -140,7 +144,7 @@ fn start_shop() -> Result<Shop, CommandError> {
     let failed = |error: std::io::Error| format!("the ticket shop cannot be started: {error}");
     let program = std::env::current_exe().map_err(failed)?;
     let mut child = Command::new(program)
-        .args(["demo-server", "ticket-monster", "--port", "0", "--small", "--until-stdin-closes"])
+        .args(["lab", "server", "shop", "--port", "0", "--small", "--until-stdin-closes"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -160,19 +164,19 @@ fn start_shop() -> Result<Shop, CommandError> {
 }
 
 pub(crate) fn server(args: &ServerArgs) -> Exit {
-    let is_probe = args.server == "probe";
+    let is_probe = args.server == LabServer::Probe;
     let shop_flags = args.db.is_some() || args.strict || args.small || args.full || args.backend.is_some();
     let probe_flags = !args.stall.is_empty() || args.delay.is_some() || args.stamps.is_some();
     if is_probe && shop_flags {
         return complain(
             Exit::Usage,
-            "--db, --strict, --small, --full and --backend are for ticket-monster, not for the probe",
+            "--db, --strict, --small, --full and --backend are for the shop, not for the probe",
         );
     }
     if !is_probe && probe_flags {
         return complain(
             Exit::Usage,
-            "--stall, --delay and --stamps are for the probe: busyhour demo-server probe …",
+            "--stall, --delay and --stamps are for the probe: busyhour lab server probe …",
         );
     }
     let address = std::net::SocketAddr::from(([127, 0, 0, 1], args.port));

@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use busyhour_launch::{RunEvent, RunObserver};
-use busyhour_record::LoadChange;
+use busyhour_sample::LoadChange;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use crate::exit::say;
+use crate::exit::{is_verbose, say};
 
 /// Shows the events of a run: printed at once, or by the thread that shows progress while it does so. Clones show the same run.
 #[derive(Clone)]
@@ -77,7 +77,9 @@ impl ShownEvents {
                 "a request succeeded: users no longer wait after failures".into()
             }
             // Counted in the progress line, and a caveat of the result.
-            RunEvent::FileLost { .. } | RunEvent::PhaseChanged(_) => return None,
+            RunEvent::FileLost { .. } => return None,
+            RunEvent::PhaseChanged(phase) if is_verbose() => format!("phase: {}", phase.name()),
+            RunEvent::PhaseChanged(_) => return None,
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Exit codes and messages.
 
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::console::{self, Stream};
 
@@ -47,9 +48,9 @@ pub(crate) const RUN_TABLE: &str = "Exit codes:
   10 the run completed without sending a request
 A run that was stopped still stores its measurements.";
 
-/// The table for the `--help` of `judge`.
-pub(crate) const JUDGE_TABLE: &str = "Exit codes:
-  0  all thresholds passed
+/// The table for the `--help` of `report`.
+pub(crate) const REPORT_TABLE: &str = "Exit codes:
+  0  success; all thresholds passed
   1  the program or the system failed
   2  the command line is wrong
   3  an input cannot be read
@@ -84,6 +85,37 @@ pub(crate) fn hinted(message: String, hint: &str) -> String {
 pub(crate) fn say(message: &str) {
     let message = busyhour_diagnostic::printable_lines(message);
     console::write(Stream::Err, format!("{message}\n").as_bytes());
+}
+
+/// How much is printed besides results, errors and warnings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Verbosity {
+    Quiet,
+    Normal,
+    Verbose,
+}
+
+static VERBOSITY: AtomicU8 = AtomicU8::new(Verbosity::Normal as u8);
+
+pub(crate) fn set_verbosity(verbosity: Verbosity) {
+    VERBOSITY.store(verbosity as u8, Ordering::Relaxed);
+}
+
+/// Whether `--quiet` was given.
+pub(crate) fn is_quiet() -> bool {
+    VERBOSITY.load(Ordering::Relaxed) == Verbosity::Quiet as u8
+}
+
+/// Whether `-v` was given.
+pub(crate) fn is_verbose() -> bool {
+    VERBOSITY.load(Ordering::Relaxed) == Verbosity::Verbose as u8
+}
+
+/// Prints a message that is neither an error nor a warning, except with `--quiet`.
+pub(crate) fn note(message: &str) {
+    if !is_quiet() {
+        say(message);
+    }
 }
 
 /// Prints a result to stdout; returns false if stdout is closed.

@@ -12,49 +12,55 @@ use busyhour_export::{
 use busyhour_launch::{
     ExportSettings, INFLUX_INTERVAL_S, backend_settings, graphite_prefix, influx_exporter, sender_of,
 };
-use busyhour_record::{
-    InputFacts, Manifest, ReadSettings, RecordReading, ResultsError, ResultsInput, RunDir, Snapshot,
-    read_snapshots, run_start_ms,
+use busyhour_record::{Manifest, RunDir};
+use busyhour_results::{
+    InputFacts, ReadSettings, RecordReading, ResultsError, ResultsInput, read_snapshots, run_start_ms,
 };
-use busyhour_runs::{record_reading, run_dir_hint};
+use busyhour_results::{ResultsOptions, record_reading, run_dir_hint};
+use busyhour_sample::Snapshot;
 use clap::{Args, ValueEnum};
 
 use crate::command_error::CommandError;
-use crate::exit::{Exit, READ_TABLE, complain, hinted, say};
+use crate::exit::{Exit, READ_TABLE, complain, hinted, note, say};
 use crate::inputs::{Inputs, is_stdin, warn_about_unfinished_runs};
+use crate::outputs::{OutputFile, OutputKind};
 use crate::results_args::ResultsArgs;
+use crate::send_urls;
 use busyhour_diagnostic::io_hints::chain;
 
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Sending metrics every second")]
 pub(crate) struct LiveExportArgs {
-    /// Serve metrics to Prometheus at http://ADDRESS/metrics (port 0 selects a free port).
-    #[arg(long, value_name = "ADDRESS:PORT")]
+    /// Send metrics every second, e.g. to graphite://HOST:2003.
+    ///
+    /// The scheme is the format: prometheus://:9646 serves them at http://127.0.0.1:9646/metrics (port 0 selects a free port),
+    /// otlp+http://HOST:4318/v1/metrics is an OpenTelemetry collector, influx+http://HOST:8086/write?db=jmeter and influx+udp://HOST:PORT are
+    /// InfluxDB with the names of JMeter's listener, graphite://HOST:2003 is Graphite, remote-write+http://HOST:9090/api/v1/write is Prometheus
+    /// remote write. May be given once for each format.
+    #[arg(long, value_name = "URL", hide_short_help = true)]
+    send: Vec<String>,
+    #[arg(long, value_name = "ADDRESS:PORT", hide = true)]
     prometheus: Option<String>,
-    /// Send metrics by Prometheus remote write, e.g. to http://HOST:9090/api/v1/write.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", hide = true)]
     remote_write: Option<String>,
     /// Send native histograms by remote write (bucket bounds 2.2 % apart); they must be enabled in Prometheus.
-    #[arg(long, requires = "remote_write")]
+    #[arg(long, hide_short_help = true)]
     native_histograms: bool,
-    /// Send OTLP metrics (HTTP, protobuf) to a collector, e.g. http://HOST:4318/v1/metrics.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", hide = true)]
     otlp: Option<String>,
-    /// Send metrics to InfluxDB with the names of JMeter's listener: http://HOST:8086/write?db=jmeter, or udp://HOST:PORT.
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", hide = true)]
     influx: Option<String>,
-    /// Send metrics to Graphite with the names of JMeter's listener.
-    #[arg(long, value_name = "HOST:PORT")]
+    #[arg(long, value_name = "HOST:PORT", hide = true)]
     graphite: Option<String>,
     /// Name of the run in exported metrics (default: the plan's name).
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     export_name: Option<String>,
 }
 
 impl LiveExportArgs {
     /// The settings of a run.
-    pub(crate) fn settings(self) -> ExportSettings {
-        ExportSettings {
+    pub(crate) fn settings(self) -> Result<ExportSettings, CommandError> {
+        let mut settings = ExportSettings {
             prometheus: self.prometheus,
             remote_write: self.remote_write,
             native_histograms: self.native_histograms,
@@ -62,7 +68,12 @@ impl LiveExportArgs {
             influx: self.influx,
             graphite: self.graphite,
             name: self.export_name,
+        };
+        send_urls::add(&mut settings, &self.send)?;
+        if settings.native_histograms && settings.remote_write.is_none() {
+            return Err("--native-histograms needs --send remote-write+http://…".into());
         }
+        Ok(settings)
     }
 }
 
@@ -89,21 +100,21 @@ enum Format {
 
 #[derive(Debug, Args)]
 #[command(after_help = format!(
-    "Examples:\n  busyhour export busyhour-runs/shop-20260101-120000 --to csv -o seconds.csv\n  \
-     busyhour export results.jtl --to hgrm --label checkout -o checkout.hgrm\n  \
-     busyhour export generator-*.jtl.gz --to parquet -o samples.parquet\n  \
-     busyhour export run.jtl --to influx -o 'http://127.0.0.1:8086/write?db=jmeter'\n  \
-     busyhour export results.jtl --to graphite -o tcp://127.0.0.1:2003\n\n{READ_TABLE}"
+    "Examples:\n  busyhour export busyhour-runs/shop-20260101-120000 -o seconds.csv\n  \
+     busyhour export results.jtl --label checkout -o checkout.hgrm\n  \
+     busyhour export generator-*.jtl.gz -o samples.parquet\n  \
+     busyhour export run.jtl -o 'influx+http://127.0.0.1:8086/write?db=jmeter'\n  \
+     busyhour export results.jtl -o graphite://127.0.0.1:2003\n\n{READ_TABLE}"
 ))]
 pub(crate) struct ExportArgs {
     /// Run directories and JTL files; several are merged as results of one test; - is standard input.
     #[arg(required = true, value_name = "FILE|DIR")]
     inputs: Vec<PathBuf>,
-    /// Export format.
-    #[arg(long)]
-    to: Format,
-    /// Output file, or for influx and graphite a URL: http://…, tcp://HOST:PORT or udp://HOST:PORT (default: standard
-    /// output).
+    /// Export format (default: the extension of the output file, or the scheme of its URL).
+    #[arg(long, value_name = "FORMAT", required_unless_present = "output")]
+    to: Option<Format>,
+    /// Output file (.csv, .hgrm, .hlog, .parquet), or a database: influx+http://…, influx+udp://HOST:PORT, graphite://HOST:PORT
+    /// (default: standard output).
     #[arg(short = 'o', long, value_name = "FILE|URL")]
     output: Option<String>,
     /// Label to export, for hgrm only (default: all requests).
@@ -120,10 +131,10 @@ pub(crate) struct ExportArgs {
 }
 
 pub(crate) fn main(args: &ExportArgs) -> Exit {
-    match export(args) {
+    match Target::of(args).and_then(|target| export(args, &target)) {
         Ok(Some(path)) => {
             let what = if path.contains("://") { "sent to" } else { "wrote" };
-            say(&format!("{what} {path}"));
+            note(&format!("{what} {path}"));
             Exit::Completed
         }
         Ok(None) => Exit::Completed,
@@ -131,15 +142,43 @@ pub(crate) fn main(args: &ExportArgs) -> Exit {
     }
 }
 
-fn export(args: &ExportArgs) -> Result<Option<String>, (Exit, String)> {
-    let url = args.output.as_deref().filter(|output| output.contains("://"));
-    if url.is_some() && !matches!(args.to, Format::Influx | Format::Graphite) {
-        return Err((
-            Exit::Usage,
-            "only influx and graphite can be sent to a URL; give the name of a file".into(),
-        ));
+/// Where to export to.
+struct Target {
+    format: Format,
+    /// The URL of a database.
+    url: Option<String>,
+}
+
+impl Target {
+    fn of(args: &ExportArgs) -> Result<Target, (Exit, String)> {
+        let output = args.output.as_deref().unwrap_or_default();
+        let (format, url) = match output.split_once("://") {
+            Some((scheme, rest)) => match scheme.split_once('+') {
+                Some(("influx", transport)) => (Some(Format::Influx), Some(format!("{transport}://{rest}"))),
+                None if scheme == "graphite" => (Some(Format::Graphite), Some(format!("tcp://{rest}"))),
+                Some(_) | None => (None, Some(output.to_owned())),
+            },
+            None => {
+                let extension = Path::new(output).extension().and_then(|extension| extension.to_str());
+                (extension.and_then(|extension| Format::from_str(extension, true).ok()), None)
+            }
+        };
+        let Some(format) = args.to.or(format) else {
+            let text = format!(
+                "the format of {output} is unknown\n  hint: write a .csv, .hgrm, .hlog or .parquet file, or add --to FORMAT"
+            );
+            return Err((Exit::Usage, text));
+        };
+        if url.is_some() && !matches!(format, Format::Influx | Format::Graphite) {
+            let text = "only influx and graphite can be sent to a URL; give the name of a file";
+            return Err((Exit::Usage, text.into()));
+        }
+        Ok(Target { format, url })
     }
-    if args.label.is_some() && args.to != Format::Hgrm {
+}
+
+fn export(args: &ExportArgs, target: &Target) -> Result<Option<String>, (Exit, String)> {
+    if args.label.is_some() && target.format != Format::Hgrm {
         return Err((
             Exit::Usage,
             "--label is for --to hgrm only; the other formats contain all labels".into(),
@@ -154,7 +193,7 @@ fn export(args: &ExportArgs) -> Result<Option<String>, (Exit, String)> {
     };
     let reading = record_reading(&inputs.all, &options)
         .map_err(|error| (Exit::Refused, hinted(chain(&error), error.hint())))?;
-    if args.to == Format::Parquet {
+    if target.format == Format::Parquet {
         return parquet(&inputs.all, &reading, args.output.as_deref(), &name).map(|()| args.output.clone());
     }
     let wall_anchor_ms = run_start_ms(&inputs.all, &reading.read).map_err(|error| unreadable(&error))?;
@@ -162,8 +201,9 @@ fn export(args: &ExportArgs) -> Result<Option<String>, (Exit, String)> {
     let read = ReadSettings { start_ms: Some(wall_anchor_ms), ..reading.read };
     let reading = RecordReading { read, ..reading };
     let origin = Origin { wall_anchor_ms };
-    let target = args.output.clone().unwrap_or_else(|| "standard output".into());
-    let mut exporter = exporter(args, url, origin, &name).map_err(|error| (Exit::Internal, error.into()))?;
+    let shown_target = args.output.clone().unwrap_or_else(|| "standard output".into());
+    let mut exporter =
+        exporter(args, target, origin, &name).map_err(|error| (Exit::Internal, error.into()))?;
     let mut failure = None;
     let read = read_snapshots(&inputs.all, &reading, |snapshot: Snapshot| {
         if failure.is_none() {
@@ -177,8 +217,34 @@ fn export(args: &ExportArgs) -> Result<Option<String>, (Exit, String)> {
         // The reader of a pipe, such as `head`, has ended.
         Some(error) if is_broken_pipe(&error) => Ok(None),
         Some(error @ ExportError::Settings(_)) => Err((Exit::Usage, error.to_string())),
-        Some(error) => Err((Exit::Internal, format!("{target}: {}", chain(&error)))),
+        Some(error) => Err((Exit::Internal, format!("{shown_target}: {}", chain(&error)))),
         None => Ok(args.output.clone()),
+    }
+}
+
+/// Writes the seconds (.csv) or samples (.parquet) of a run to a file.
+pub(crate) fn export_run(dir: &Path, file: &OutputFile) -> Result<(), CommandError> {
+    let (inputs, path) = (vec![ResultsInput::path(dir)], file.path.display().to_string());
+    let reading = record_reading(&inputs, &ResultsOptions::default()).map_err(|error| chain(&error))?;
+    let name = plan_name(dir).map_err(|(_, message)| message)?;
+    if file.kind == OutputKind::Parquet {
+        return parquet(&inputs, &reading, Some(&path), &name).map_err(|(_, message)| message.into());
+    }
+    let wall_anchor_ms = run_start_ms(&inputs, &reading.read).map_err(|error| chain(&error))?;
+    let out = File::create(&file.path).map_err(|error| {
+        format!("cannot write {path}: {}", busyhour_diagnostic::io_hints::with_hint(&error))
+    })?;
+    let mut csv = CsvExporter::new(BufWriter::new(out), Origin { wall_anchor_ms });
+    let mut failure = None;
+    read_snapshots(&inputs, &reading, |snapshot: Snapshot| {
+        if failure.is_none() {
+            failure = csv.second(&snapshot).err();
+        }
+    })
+    .map_err(|error| chain(&error))?;
+    match failure.or_else(|| csv.finish().err()) {
+        Some(error) => Err(format!("{path}: {}", chain(&error)).into()),
+        None => Ok(()),
     }
 }
 
@@ -238,7 +304,7 @@ fn parquet(
     match export_parquet(inputs, reading, create, name, path) {
         Ok(exported) => {
             exported.found.iter().for_each(warn_about_missing_parts);
-            say(&format!("{} samples", exported.rows));
+            note(&format!("{} samples", exported.rows));
             Ok(())
         }
         Err(error) => {
@@ -279,17 +345,17 @@ fn refusal(error: &ExportError) -> (Exit, String) {
 
 fn exporter(
     args: &ExportArgs,
-    url: Option<&str>,
+    target: &Target,
     origin: Origin,
     name: &str,
 ) -> Result<BoxedExporter, CommandError> {
     let nobody: UserCounts = Arc::new(|| None);
-    if let Some(url) = url {
+    if let Some(url) = &target.url {
         let sender: Box<dyn Sender + Send> = match url.strip_prefix("tcp://") {
             Some(address) => Box::new(TcpText::new(address.trim_end_matches('/'))),
             None => sender_of(url),
         };
-        return Ok(match args.to {
+        return Ok(match target.format {
             Format::Graphite => Box::new(GraphiteExporter::new(
                 sender,
                 origin,
@@ -310,7 +376,7 @@ fn exporter(
     };
     let clock = if args.clock == "service" { Clock::Service } else { Clock::Response };
     let text = |writer| Box::new(WriteText::new(writer, "the output")) as Box<dyn Sender + Send>;
-    Ok(match args.to {
+    Ok(match target.format {
         Format::Csv => Box::new(CsvExporter::new(writer, origin)),
         Format::Hgrm => Box::new(PercentileExporter::new(writer, args.label.clone(), clock)),
         Format::Hlog => Box::new(HistogramLogExporter::new(writer, origin)),

@@ -4,10 +4,12 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use busyhour_record::{ResultsFrom, ResultsInput, RunDir};
+use busyhour_record::RunDir;
+use busyhour_results::{ResultsFrom, ResultsInput};
 use tempfile::NamedTempFile;
 
 use crate::exit::{Exit, say};
+use crate::foreign_results;
 
 /// Results to read. Dropping it deletes the temporary copies of pipes.
 pub(crate) struct Inputs {
@@ -50,11 +52,12 @@ impl Inputs {
         if paths.iter().filter(|path| is_stdin(path)).count() > 1 {
             return Err((Exit::Usage, "standard input can be read only once; give - once".into()));
         }
-        match paths.iter().find(|path| !is_stdin(path) && !path.exists()) {
-            Some(missing) => {
-                let text = format!("no such file or run directory: {}", missing.display());
-                Err((Exit::Refused, text))
-            }
+        if let Some(missing) = paths.iter().find(|path| !is_stdin(path) && !path.exists()) {
+            let text = format!("no such file or run directory: {}", missing.display());
+            return Err((Exit::Refused, text));
+        }
+        match paths.iter().find_map(|path| foreign_results::refusal(path)) {
+            Some(refusal) => Err((Exit::Refused, refusal)),
             None => Ok(()),
         }
     }

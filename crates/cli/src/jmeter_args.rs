@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use busyhour_compile::ProxyOption;
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_launch::{PropertySources, assignment};
-use busyhour_record::ResultsInput;
+use busyhour_results::ResultsInput;
 use clap::{CommandFactory as _, Parser};
 
 use crate::command_error::CommandError;
@@ -16,7 +16,7 @@ use crate::own_args::OwnArgs;
 use crate::properties::loaded;
 use crate::results_options::results_options;
 use crate::run_command::RunCommand;
-use crate::{report, run};
+use crate::{reading, run, usage};
 
 /// The argument of a flag.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -106,10 +106,14 @@ fn own_option<'c>(options: &'c clap::Command, name: &str) -> Option<&'c clap::Ar
     })
 }
 
-/// Whether the arguments are in JMeter's form: the first one is a flag of JMeter or an option of Busyhour, except
-/// `--help` and `--version`.
+/// Whether the arguments are in JMeter's form: the first one is a flag of JMeter or an option of a run, except `--help`, `--version`
+/// and the flags that Busyhour has before its verbs.
 pub(crate) fn is_jmeter_style(arguments: &[OsString]) -> bool {
-    let Some(first) = arguments.get(1).and_then(|argument| argument.to_str()) else { return false };
+    let words: Vec<&str> = arguments.iter().skip(1).filter_map(|argument| argument.to_str()).collect();
+    let Some(&first) = words.first() else { return false };
+    if usage::has_own_option_first(&words) {
+        return false;
+    }
     if matches!(first, "--help" | "-h" | "--version" | "-V") {
         return false;
     }
@@ -118,7 +122,10 @@ pub(crate) fn is_jmeter_style(arguments: &[OsString]) -> bool {
             let name = long.split('=').next().unwrap_or(long);
             FLAGS.iter().any(|flag| flag.long == name) || own_option(&OwnOptions::command(), name).is_some()
         }
-        None => first.len() > 1 && first.starts_with('-'),
+        None => {
+            let short = first.strip_prefix('-').and_then(|flags| flags.chars().next());
+            short.is_some_and(|short| FLAGS.iter().any(|flag| flag.short == short))
+        }
     }
 }
 
@@ -216,7 +223,7 @@ fn parse(arguments: &[OsString]) -> Result<Parsed, CommandError> {
     }
     if parsed.report_only.is_some() && own.len() > 1 {
         return Err(format!(
-            "{} is for a run; -g only makes a report (`busyhour judge` judges results by thresholds)",
+            "{} is for a run; -g only makes a report (`busyhour report --threshold` judges results)",
             own[1].to_string_lossy()
         )
         .into());
@@ -233,7 +240,15 @@ fn parse(arguments: &[OsString]) -> Result<Parsed, CommandError> {
 
 /// The flag in a text, and the value that is attached to it.
 fn find(text: &str) -> Result<(&'static Flag, Option<String>), CommandError> {
-    let unknown = || format!("the argument {text:?} is not understood (see busyhour --help)");
+    let unknown = || {
+        let hint = match usage::looks_like_plan_or_url(text) {
+            true => format!(
+                "\n  hint: busyhour run {text} …, with options behind it; in JMeter's form: -n -t PLAN.jmx"
+            ),
+            false => String::new(),
+        };
+        format!("the argument {text:?} is not understood (see busyhour --help){hint}")
+    };
     if let Some(long) = text.strip_prefix("--") {
         let (name, value) = match long.split_once('=') {
             Some((name, value)) => (name, Some(value.to_owned())),
@@ -310,9 +325,9 @@ fn report_only(
         Ok(options) => options,
         Err(message) => return complain(Exit::Usage, &message),
     };
-    let summary = match report::read(vec![ResultsInput::path(results)], &options) {
+    let summary = match reading::read(vec![ResultsInput::path(results)], &options) {
         Ok(summary) => summary,
-        Err(error) => return report::refuse(&error),
+        Err(error) => return reading::refuse(&error),
     };
     match busyhour_report::write_dashboard(dashboard, &summary) {
         Ok(paths) => {

@@ -6,13 +6,13 @@ use busyhour_analysis::Summary;
 use busyhour_analysis::thresholds::{Criterion, Meaning, Subject, ThresholdReport};
 use busyhour_record::RunDir;
 use busyhour_report::{Look, threshold_table};
-use busyhour_runs::{ResultsOptions, judge_results, run_dir_hint};
+use busyhour_results::{ResultsOptions, judge_results, run_dir_hint};
 use clap::Args;
 
-use crate::exit::{Exit, JUDGE_TABLE, complain, hinted, print, say};
+use crate::exit::{Exit, REPORT_TABLE, complain, hinted, note, print, say};
 use crate::inputs::{Inputs, names, warn_about_unfinished_runs};
 use crate::progress;
-use crate::report;
+use crate::reading::with_progress;
 use crate::results_args::ResultsArgs;
 use crate::thresholds::{ThresholdArgs, ThresholdFiles, has_failed};
 use busyhour_diagnostic::io_hints::chain;
@@ -23,7 +23,7 @@ use busyhour_diagnostic::io_hints::chain;
      busyhour judge results.jtl --threshold 'p95 of checkout < 800ms'\n  \
      busyhour judge results.jtl --thresholds thresholds.toml --junit thresholds.xml\n  \
      busyhour judge generator-*.jtl.gz --threshold 'errors < 1%'\n  \
-     busyhour judge results.jtl --steady auto --threshold 'p99 of each < 2s'\n\n{JUDGE_TABLE}"
+     busyhour judge results.jtl --steady auto --threshold 'p99 of each < 2s'\n\n{REPORT_TABLE}"
 ))]
 pub(crate) struct JudgeArgs {
     /// Run directories and JTL files; several are merged as results of one test; - is standard input.
@@ -68,18 +68,25 @@ fn judge(
 ) -> Result<(Vec<Criterion>, Summary), (Exit, String)> {
     let inputs = Inputs::kept(paths)?;
     if criteria.is_empty() {
-        for dir in paths.iter().filter(|path| path.is_dir()) {
-            add_own(&RunDir::open(dir), &mut criteria)?;
-        }
+        criteria = stored_criteria(paths)?;
+    }
+    let judged = criteria.clone();
+    with_progress(inputs.all, |inputs, progress| judge_results(inputs, options, judged, progress))
+        .map(|summary| (criteria, summary))
+        .map_err(|error| (Exit::Refused, hinted(chain(&error), error.hint())))
+}
+
+/// The thresholds stored in the run directories of `paths`: at least one.
+pub(crate) fn stored_criteria(paths: &[PathBuf]) -> Result<Vec<Criterion>, (Exit, String)> {
+    let mut criteria = Vec::new();
+    for dir in paths.iter().filter(|path| path.is_dir()) {
+        add_own(&RunDir::open(dir), &mut criteria)?;
     }
     if criteria.is_empty() {
         let text = "no thresholds; add --threshold CRITERION or --thresholds FILE";
         return Err((Exit::Usage, text.to_owned()));
     }
-    let judged = criteria.clone();
-    report::with_progress(inputs.all, |inputs, progress| judge_results(inputs, options, judged, progress))
-        .map(|summary| (criteria, summary))
-        .map_err(|error| (Exit::Refused, hinted(chain(&error), error.hint())))
+    Ok(criteria)
 }
 
 /// Adds the thresholds stored in a run directory. The generators of one test have the same thresholds, so duplicates are
@@ -99,7 +106,7 @@ fn add_own(dir: &RunDir, criteria: &mut Vec<Criterion>) -> Result<(), (Exit, Str
 }
 
 /// Warns about parts of the run that were not evaluated.
-fn warn_about_missing_parts(paths: &[PathBuf], summary: &Summary) {
+pub(crate) fn warn_about_missing_parts(paths: &[PathBuf], summary: &Summary) {
     let inputs = &summary.run.inputs;
     warn_about_unfinished_runs(paths, "judged");
     if summary.run.record_cut {
@@ -114,7 +121,7 @@ fn warn_about_missing_parts(paths: &[PathBuf], summary: &Summary) {
         say(&format!("warning: {} unreadable rows of {} were skipped{first}", input.bad_rows, input.name));
     }
     if let Some(window) = &summary.window {
-        say(&format!("evaluated only a part of the run: {}", window.reason));
+        note(&format!("evaluated only a part of the run: {}", window.reason));
     }
 }
 
@@ -128,16 +135,29 @@ fn print_results(
     let colour = on_terminal && std::env::var_os("NO_COLOR").is_none();
     let look = Look { width: if on_terminal { progress::columns() } else { None }, colour };
     print(&threshold_table(summary, look));
+    write_outcome(paths, criteria, files, summary)
+}
+
+/// Writes the files for the outcome of thresholds, and returns the exit code for it.
+pub(crate) fn write_outcome(
+    paths: &[PathBuf],
+    criteria: &[Criterion],
+    files: &ThresholdFiles,
+    summary: &Summary,
+) -> Exit {
+    if criteria.is_empty() {
+        return Exit::Completed;
+    }
     let asks_cov = criteria.iter().any(|criterion| criterion.subject == Subject::ArrivalsCov);
     if asks_cov && summary.arrivals.iter().any(|verdict| verdict.observed.is_too_coarse()) {
-        say(
+        note(
             "note: arrivals-cov is unavailable: the time stamps are whole milliseconds, and the mean gap is below 2 ms; a run \
              directory has nanoseconds",
         );
     }
     let (written, failed) = files.write(&names(paths), summary);
     for path in written {
-        say(&format!("wrote {}", path.display()));
+        note(&format!("wrote {}", path.display()));
     }
     for error in &failed {
         say(&format!("error: {error}"));

@@ -16,16 +16,23 @@ const PAGE_ADDRESS: &str = "127.0.0.1:0";
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Live view and control")]
 pub(crate) struct LiveArgs {
-    /// Serve a page that shows the run and can pause it, stop it and change its rate; prints the address. Port 0 selects a
-    /// free port.
+    /// Serve a live page that also controls the run.
+    ///
+    /// It shows the run and can pause it, stop it and change its rate; prints the address. Port 0 selects a free port.
     #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, require_equals = true, default_missing_value = PAGE_ADDRESS)]
     pub(crate) live: Option<String>,
     /// Allow --live to listen on an address that other machines can reach. Anyone who has the page's address can control the
     /// run.
-    #[arg(long, requires = "live")]
+    #[arg(long, requires = "live", hide_short_help = true)]
     pub(crate) live_remote: bool,
     /// Progress in the terminal (default: a screen if the terminal has at least 100 columns and 28 rows).
-    #[arg(long, value_name = "VIEW", default_value = "auto", hide_default_value = true)]
+    #[arg(
+        long,
+        value_name = "VIEW",
+        default_value = "auto",
+        hide_default_value = true,
+        hide_short_help = true
+    )]
     pub(crate) view: View,
 }
 

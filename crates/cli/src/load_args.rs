@@ -7,24 +7,27 @@ use std::time::Duration;
 use busyhour_arrivals::ArrivalProcess;
 use busyhour_compile::{OpenOptions, no_free_user, think_law};
 use busyhour_diagnostic::io_hints::{chain, with_hint};
-use busyhour_launch::{redaction, resolve_replays};
+use busyhour_launch::{GeneratedPlan, UrlPlan, UrlUsers, redaction, resolve_replays};
 use busyhour_limits::files::{INPUT_BYTES, read_input_text};
 use busyhour_program::open::NoFreeUser;
 use clap::Args;
 
 use crate::command_error::CommandError;
 use crate::exit::say;
+use crate::quantities::{refuse_bare_time, time_ns};
 use crate::run_command::RunCommand;
-use crate::url_plan::{Closed, GeneratedPlan, UrlPlan};
 
 /// Default number of users and duration of a run against a URL.
 const URL_USERS: u32 = 1;
 const URL_SECONDS: u64 = 30;
 
+/// Heading of the options on the load.
+const LOAD: &str = "Load";
+
 #[derive(Debug, Default, Args)]
-#[command(next_help_heading = "Load")]
+#[command(next_help_heading = LOAD)]
 pub(crate) struct LoadArgs {
-    /// Start sessions on this schedule, regardless of responses, e.g. 'poisson(500/s) for 60s'.
+    /// Schedule of arrivals, e.g. 'poisson(500/s) for 60s'.
     #[arg(
         long,
         value_name = "PROCESS",
@@ -36,30 +39,35 @@ pub(crate) struct LoadArgs {
         mmpp(100/s for 5s, 1000/s for 1s) for 60s\n  replay(results.jtl) speed 2"
     )]
     arrivals: Option<String>,
-    /// Poisson arrivals at this rate: short for --arrivals 'poisson(RATE)'.
+    /// Poisson arrivals at this rate, e.g. 200/s.
     #[arg(long, value_name = "RATE", conflicts_with = "arrivals")]
     rate: Option<String>,
     /// Relative share of arrivals for a thread group, for plans with several.
-    #[arg(long = "weight", value_name = "GROUP=NUMBER")]
+    #[arg(long = "weight", value_name = "GROUP=NUMBER", hide_short_help = true)]
     weights: Vec<String>,
     /// What to do when all users are busy: 'queue', 'drop' or 'grow to N' (default: grow to 10000).
-    #[arg(long, value_name = "POLICY")]
+    #[arg(long, value_name = "POLICY", hide_short_help = true)]
     no_free_user: Option<String>,
-    /// Number of users: for a URL, or with --arrivals and --no-free-user 'queue' or 'drop'.
+    /// Number of users of a URL (default: 1).
+    ///
+    /// Also with --arrivals and --no-free-user 'queue' or 'drop'.
     #[arg(short = 'c', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     users: Option<u32>,
-    /// Think time before each request to a URL: '1s', 'uniform(0s, 2s)', 'exponential(1s)', 'lognormal(1s, cov 0.5)'. Users
-    /// start at random within the first mean think time, unless --ramp spreads them.
+    /// Think time of users, e.g. 1s or 'exponential(1s)'.
+    ///
+    /// Before each request to a URL: '1s', 'uniform(0s, 2s)', 'exponential(1s)', 'lognormal(1s, cov 0.5)'. Users start at random within the first mean think time, unless --ramp spreads them.
     #[arg(long, value_name = "TIME")]
     think: Option<String>,
-    /// Duration of a run against a URL (default: 30s), of --rate, or of the last stage of --arrivals if it has none.
-    #[arg(short = 'z', long = "for", visible_alias = "duration", value_name = "TIME")]
+    /// Length of the load (default for a URL: 30s).
+    ///
+    /// For a URL, --rate, or the last stage of --arrivals if it has no length.
+    #[arg(short = 'z', long = "for", alias = "duration", value_name = "TIME")]
     length: Option<String>,
     /// Skip timers that set a rate instead of refusing them together with --arrivals.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     ignore_rate_timers: bool,
     /// Reduce the lateness of starts to a few microseconds by polling the clock; uses a whole core.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     spin: bool,
 }
 
@@ -67,22 +75,24 @@ pub(crate) struct LoadArgs {
 #[command(next_help_heading = "Request to a URL")]
 pub(crate) struct UrlArgs {
     /// Request header; may be given several times.
-    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
+    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE", hide_short_help = true)]
     headers: Vec<String>,
     /// Request body, or @FILE (without its line ends); several are joined with &. Changes the default method to POST.
-    #[arg(short = 'd', long = "data", value_name = "TEXT")]
+    #[arg(short = 'd', long = "data", value_name = "TEXT", hide_short_help = true)]
     data: Vec<String>,
     /// Request method (default: GET).
-    #[arg(short = 'X', long = "request", value_name = "METHOD")]
+    #[arg(short = 'X', long = "request", value_name = "METHOD", hide_short_help = true)]
     method: Option<String>,
-    /// Total number of requests instead of a duration, a multiple of the number of users.
-    #[arg(short = 'n', long = "requests", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    /// Number of requests to a URL, instead of a length.
+    ///
+    /// In total: a multiple of the number of users.
+    #[arg(help_heading = LOAD, short = 'n', long = "requests", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     requests: Option<u64>,
     /// Start the users one after the other over this time.
-    #[arg(long, value_name = "TIME")]
+    #[arg(help_heading = LOAD, long, value_name = "TIME")]
     ramp: Option<String>,
     /// Do not slow down when all requests fail for 10 s (without it, each user then waits 1 s after a failure).
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     no_back_off: bool,
 }
 
@@ -115,6 +125,7 @@ impl LoadArgs {
         request.backs_off = closed.is_some() && !url.no_back_off;
         let think = match self.think {
             Some(text) => {
+                refuse_bare_time(&text).map_err(|error| format!("--think: {error}"))?;
                 think_law(&text).map_err(|error| format!("--think {text:?}: {error}"))?;
                 Some(text)
             }
@@ -168,7 +179,7 @@ impl LoadArgs {
     }
 
     /// The users of a URL.
-    fn closed(&self, url: &UrlArgs) -> Result<Closed, CommandError> {
+    fn closed(&self, url: &UrlArgs) -> Result<UrlUsers, CommandError> {
         let users = self.users.unwrap_or(URL_USERS);
         let loops = match url.requests {
             None => None,
@@ -189,7 +200,7 @@ impl LoadArgs {
             (None, Some(_)) => None,
         };
         let ramp_s = url.ramp.as_deref().map(|text| whole_seconds("--ramp", text)).transpose()?;
-        Ok(Closed { users, seconds, loops, ramp_s })
+        Ok(UrlUsers { users, seconds, loops, ramp_s })
     }
 
     /// The text of the arrival process, and the option that it comes from.
@@ -232,7 +243,7 @@ impl LoadArgs {
             None if self.rate.is_some() => {
                 return Err("--rate needs a duration for a plan; add --for TIME".into());
             }
-            Some(length) => ArrivalProcess::parse_for(text, time_of_for(length)?),
+            Some(length) => ArrivalProcess::parse_for(text, time_ns("--for", length)?),
             None => ArrivalProcess::parse(text),
         };
         let process = process.map_err(|error| format!("{option}: {}", error.render(text)))?;
@@ -327,13 +338,9 @@ fn weight(text: &str) -> Result<(String, f64), CommandError> {
     }
 }
 
-fn time_of_for(text: &str) -> Result<u64, CommandError> {
-    busyhour_arrivals::time_ns(text).map_err(|error| format!("--for: {}", error.render(text)).into())
-}
-
 /// A time of `option`, which must be a whole number of seconds, as in JMeter's plans.
 fn whole_seconds(option: &str, text: &str) -> Result<u64, CommandError> {
-    let ns = busyhour_arrivals::time_ns(text).map_err(|error| format!("{option}: {}", error.render(text)))?;
+    let ns = time_ns(option, text)?;
     if ns < 1_000_000_000 || ns % 1_000_000_000 != 0 {
         return Err(format!("{option} {text:?}: not a whole number of seconds").into());
     }

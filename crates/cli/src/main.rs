@@ -3,54 +3,56 @@
 mod args;
 mod arrivals;
 mod backend_notation;
+mod capacity;
 mod check;
 mod columns;
 mod command_error;
 mod compare;
+mod config;
 mod console;
 mod demo;
 mod events;
 mod exit;
 mod export;
+mod foreign_results;
 mod inputs;
 mod jmeter_args;
 mod judge;
 mod live;
 mod load_args;
-mod model;
+mod old_names;
 mod output;
+mod outputs;
 mod own_args;
-mod page_map;
-mod plan_load;
 mod probe;
 mod progress;
 mod properties;
 mod quantities;
 mod reading;
 mod report;
-mod request_properties;
 mod results_args;
 mod results_options;
 mod run;
 mod run_command;
 mod run_paths;
+mod send_urls;
 mod stop_port;
 mod stop_signals;
 mod terminal_view;
 mod thresholds;
 mod trend;
-mod url_plan;
 mod usage;
-mod users;
+mod verbs;
 mod watching;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::FromArgMatches as _;
 
-use crate::args::{Cli, Command};
-use crate::exit::Exit;
+use crate::args::LabVerb;
+use crate::exit::{Exit, Verbosity};
+use crate::verbs::{AnyVerb, Cli, OldVerb, Verb};
 
 /// Ends the slices of long evaluations after so many steps instead of by time.
 const SLICE_STEPS: &str = "BUSYHOUR_SLICE_STEPS";
@@ -66,8 +68,20 @@ fn main() -> ExitCode {
     } else if jmeter_args::is_jmeter_style(&arguments) {
         jmeter_args::main(&arguments)
     } else {
-        match Cli::try_parse_from(&arguments) {
-            Ok(cli) => dispatch(cli),
+        let arguments = old_names::with_json_files(arguments);
+        match parsed(&arguments) {
+            Ok(cli) => {
+                exit::set_verbosity(match (cli.quiet, cli.verbose) {
+                    (true, _) => Verbosity::Quiet,
+                    (false, true) => Verbosity::Verbose,
+                    (false, false) => Verbosity::Normal,
+                });
+                old_names::advise(&arguments);
+                match cli.verb {
+                    AnyVerb::Shown(verb) => dispatch(verb),
+                    AnyVerb::Old(verb) => dispatch_old(verb),
+                }
+            }
             Err(error) => usage::explain(error, &arguments),
         }
     };
@@ -76,23 +90,39 @@ fn main() -> ExitCode {
     exit.into()
 }
 
-fn dispatch(cli: Cli) -> Exit {
-    match cli.command {
-        Command::Run(run) => match run.into_command() {
+fn parsed(arguments: &[OsString]) -> Result<Cli, clap::Error> {
+    let mut command = verbs::command();
+    let matches = command.try_get_matches_from_mut(arguments)?;
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+fn dispatch(verb: Verb) -> Exit {
+    match verb {
+        Verb::Run(run) => match run.into_command() {
             Ok(command) => run::main(&command),
             Err(message) => exit::complain(Exit::Usage, &message),
         },
-        Command::Check(check) => check::main(&check),
-        Command::Report(report) => report::main(&report),
-        Command::Arrivals(arrivals) => arrivals::main(&arrivals),
-        Command::Compare(compare) => compare::main(&compare),
-        Command::Trend(trend) => trend::main(&trend),
-        Command::Export(export) => export::main(&export),
-        Command::Judge(judge) => judge::main(judge),
-        Command::Demo(demo) => demo::main(&demo),
-        Command::DemoServer(server) => demo::server(&server),
-        Command::PlanLoad(plan) => plan_load::main(&plan),
-        Command::Model(model) => model::main(&model),
-        Command::Users(users) => users::main(&users),
+        Verb::Check(check) => check::main(&check),
+        Verb::Demo(demo) => demo::main(&demo),
+        Verb::Report(report) => report::main(report),
+        Verb::Compare(compare) => compare::main(compare),
+        Verb::Export(export) => export::main(&export),
+        Verb::Capacity(capacity) => capacity::main(&capacity),
+        Verb::Lab(lab) => match lab.verb {
+            LabVerb::Server(server) => demo::server(&server),
+        },
+        Verb::Config(config) => config::main(&config, verbs::shown_command()),
+    }
+}
+
+fn dispatch_old(verb: OldVerb) -> Exit {
+    match verb {
+        OldVerb::Judge(judge) => judge::main(judge),
+        OldVerb::Trend(trend) => trend::main(&trend),
+        OldVerb::Arrivals(arrivals) => arrivals::main(&arrivals),
+        OldVerb::PlanLoad(plan) => capacity::plan_load(&plan),
+        OldVerb::Users(users) => capacity::real_users(&users),
+        OldVerb::Model(model) => capacity::model(&model),
+        OldVerb::DemoServer(server) => demo::server(&server),
     }
 }

@@ -1,4 +1,4 @@
-//! `busyhour demo-server probe`: a server that notes when each request came.
+//! `busyhour lab server probe`: a server that records when each request arrived.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -10,7 +10,7 @@ use busyhour_stats::{DispersionCounter, GapStatistics};
 
 use crate::args::ServerArgs;
 use crate::command_error::CommandError;
-use crate::exit::{Exit, complain, print, say};
+use crate::exit::{Exit, complain, note, print};
 
 /// Gaps below this are what timers that bunch make.
 const SHORT_NS: u64 = 50_000;
@@ -79,7 +79,7 @@ fn write(record: &ProbeRecord, path: &Path, file: File) -> Result<(), CommandErr
         format!("cannot write {}: {}", path.display(), busyhour_diagnostic::io_hints::with_hint(&error))
     };
     record.write(&mut out).and_then(|()| out.flush()).map_err(failed)?;
-    say(&format!("wrote {}", path.display()));
+    note(&format!("wrote {}", path.display()));
     Ok(())
 }
 

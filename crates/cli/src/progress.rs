@@ -8,7 +8,7 @@ use busyhour_report::{Progress, UserCounts, progress_line, summariser_end, summa
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::console::{self, Stream};
-use crate::exit::say;
+use crate::exit::{is_quiet, say};
 use crate::live::Live;
 use crate::terminal_view::{Key, Screen, Shown, draw};
 
@@ -116,6 +116,9 @@ impl Display {
             if !is_drawn {
                 self.leave_screen();
             }
+            return;
+        }
+        if is_quiet() && !self.to_stdout {
             return;
         }
         if self.on_terminal {

@@ -9,10 +9,34 @@ use busyhour_demo::Stall;
 use busyhour_queueing::network::quantity::number;
 pub(crate) use busyhour_queueing::network::quantity::{rate_per_s, seconds};
 
-/// Parses a part of a log: `120,1320` is from 120 s to 1320 s after its first start.
+/// Parses a time, which must have a unit.
+pub(crate) fn time_s(text: &str) -> Result<f64, CommandError> {
+    refuse_bare_time(text)?;
+    Ok(seconds(text)?)
+}
+
+/// Refuses a number without a unit, except 0.
+pub(crate) fn refuse_bare_time(text: &str) -> Result<(), CommandError> {
+    let text = text.trim();
+    match text.parse::<f64>() {
+        Ok(number) if number != 0.0 => Err(format!("`{text}` has no unit; write {text}s or {text}ms").into()),
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+/// Parses a part of a log: `2min,22min` is from 2 to 22 minutes after its first start.
 pub(crate) fn log_span(text: &str) -> Result<LogWindow, CommandError> {
-    let RunWindow { from_s, to_s } = span(text)?;
-    Ok(LogWindow { before_s: from_s, duration_s: to_s - from_s })
+    span(text).map(log_window)
+}
+
+/// Like [`log_span`], with numbers in seconds for old names of verbs.
+pub(crate) fn log_span_in_seconds(text: &str) -> Result<LogWindow, CommandError> {
+    span_in_seconds(text).map(log_window)
+}
+
+/// The part of a log between two times.
+pub(crate) fn log_window(RunWindow { from_s, to_s }: RunWindow) -> LogWindow {
+    LogWindow { before_s: from_s, duration_s: to_s - from_s }
 }
 
 /// Parses a part of a log with its length: `120,1200` begins 120 s after its first start and lasts 1200 s.
@@ -26,9 +50,15 @@ pub(crate) fn window(text: &str) -> Result<LogWindow, CommandError> {
     Ok(LogWindow { before_s, duration_s })
 }
 
-/// Parses a part of a run: `120,1320` is from 120 s to 1320 s after its start.
+/// Parses a part of a run: `2min,22min` is from 2 to 22 minutes after its start.
 pub(crate) fn span(text: &str) -> Result<RunWindow, CommandError> {
-    let (from, to) = text.split_once(',').ok_or("expected FROM,TO in seconds, such as 120,1320")?;
+    text.split(',').try_for_each(refuse_bare_time)?;
+    span_in_seconds(text)
+}
+
+/// Like [`span`], with numbers in seconds for old names of verbs.
+pub(crate) fn span_in_seconds(text: &str) -> Result<RunWindow, CommandError> {
+    let (from, to) = text.split_once(',').ok_or("expected FROM,TO, such as 2min,22min")?;
     let (from_s, to_s) = (seconds(from)?, seconds(to)?);
     if to_s <= from_s {
         return Err("the end must be later than the beginning".into());
@@ -48,15 +78,55 @@ pub(crate) fn share(text: &str) -> Result<f64, CommandError> {
     }
 }
 
+/// Parses a rate of whole requests per second.
+pub(crate) fn whole_rate_per_s(text: &str) -> Result<u32, CommandError> {
+    let rate = rate_per_s(text)?;
+    if rate.fract() == 0.0 && rate <= f64::from(u32::MAX) {
+        Ok(rate as u32)
+    } else {
+        Err("it must be a whole number of requests per second".into())
+    }
+}
+
+/// Parses the width of a histogram's bins in ms.
+pub(crate) fn cell_in_ms(text: &str) -> Result<f64, CommandError> {
+    let cell: Option<f64> = text.parse().ok();
+    cell.filter(|ms| *ms > 0.0 && ms.is_finite()).ok_or_else(|| "expected a positive number of ms".into())
+}
+
+/// Parses the width of a histogram's bins, a time; in ms.
+pub(crate) fn cell_ms(text: &str) -> Result<f64, CommandError> {
+    let ms = time_s(text)? * 1e3;
+    if ms > 0.0 { Ok(ms) } else { Err("it must be greater than 0".into()) }
+}
+
 /// Parses a stall of the probe: `2s@10s` lasts 2 s and starts 10 s after the first request.
 pub(crate) fn stall(text: &str) -> Result<Stall, CommandError> {
+    text.split('@').try_for_each(refuse_bare_time)?;
+    stall_in_seconds(text)
+}
+
+/// Like [`stall`], with numbers in seconds for old names of verbs.
+pub(crate) fn stall_in_seconds(text: &str) -> Result<Stall, CommandError> {
     let (length, after) = text.split_once('@').ok_or("expected LENGTH@AFTER, such as 2s@10s")?;
-    Ok(Stall { after: duration(after)?, length: duration(length)? })
+    Ok(Stall { after: duration_in_seconds(after)?, length: duration_in_seconds(length)? })
 }
 
 /// Parses a time with a unit.
 pub(crate) fn duration(text: &str) -> Result<Duration, CommandError> {
+    refuse_bare_time(text)?;
+    duration_in_seconds(text)
+}
+
+/// Like [`duration`], with numbers in seconds for old names of verbs.
+pub(crate) fn duration_in_seconds(text: &str) -> Result<Duration, CommandError> {
     Duration::try_from_secs_f64(seconds(text)?).map_err(|_| format!("{text} is too long").into())
+}
+
+/// The nanoseconds of a time with a unit, the value of `option`.
+pub(crate) fn time_ns(option: &str, text: &str) -> Result<u64, CommandError> {
+    refuse_bare_time(text).map_err(|error| format!("{option}: {error}"))?;
+    busyhour_arrivals::time_ns(text).map_err(|error| format!("{option}: {}", error.render(text)).into())
 }
 
 #[cfg(test)]
@@ -70,7 +140,8 @@ mod tests {
             after: Duration::from_millis(after_ms),
         };
         assert_eq!(stall("2s@10s"), Ok(stall_of(2_000, 10_000)));
-        assert_eq!(stall("0.5@1min"), Ok(stall_of(500, 60_000)));
+        assert_eq!(stall_in_seconds("0.5@1min"), Ok(stall_of(500, 60_000)));
+        assert_eq!(stall("0.5@1min"), Err("`0.5` has no unit; write 0.5s or 0.5ms".into()));
         assert!(stall("2s").unwrap_err().contains("LENGTH@AFTER"));
         assert!(stall("2s@soon").is_err() && stall("1e300@1").is_err());
     }
@@ -85,18 +156,23 @@ mod tests {
         for (text, value) in [("20", 20.0), ("20/s", 20.0), ("1200/min", 20.0), ("7200 / h", 2.0)] {
             assert_eq!(rate_per_s(text), Ok(value), "{text}");
         }
+        let message = |text: &str| seconds(text).unwrap_err().to_string();
         assert_eq!(
-            seconds("5 years"),
-            Err("\"years\" is not a unit of time; the units are ns, us, ms, s, min and h".into())
+            message("5 years"),
+            "\"years\" is not a unit of time; the units are ns, us, ms, s, min and h"
         );
-        assert_eq!(seconds("s"), Err("\"\" is not a number".into()));
-        assert_eq!(seconds("-1"), Err("it must be a number of at least 0".into()));
+        assert_eq!(message("s"), "\"\" is not a number");
+        assert_eq!(message("-1"), "it must be a number of at least 0");
         assert!(seconds("inf").is_err() && seconds("1e999").is_err() && rate_per_s("NaN").is_err());
         assert!(rate_per_s("20/year").is_err());
         assert_eq!(window("120,20min"), Ok(LogWindow { before_s: 120.0, duration_s: 1200.0 }));
-        assert_eq!(log_span("120,22min"), Ok(LogWindow { before_s: 120.0, duration_s: 1200.0 }));
-        assert_eq!(span("1min,120"), Ok(RunWindow { from_s: 60.0, to_s: 120.0 }));
-        assert!(span("120").is_err() && span("10,10").is_err());
+        assert_eq!(log_span("2min,22min"), Ok(LogWindow { before_s: 120.0, duration_s: 1200.0 }));
+        assert_eq!(log_span_in_seconds("120,22min"), log_span("120s,22min"));
+        assert_eq!(span_in_seconds("1min,120"), Ok(RunWindow { from_s: 60.0, to_s: 120.0 }));
+        assert_eq!(span("0,120s"), Ok(RunWindow { from_s: 0.0, to_s: 120.0 }));
+        assert_eq!(span("1min,120"), Err("`120` has no unit; write 120s or 120ms".into()));
+        assert!(span("120s").is_err() && span("10s,10s").is_err());
+        assert_eq!((time_s("0"), time_s("50ms")), (Ok(0.0), Ok(0.05)));
         assert_eq!((share("5%"), share("0.5 %"), share("0.01")), (Ok(0.05), Ok(0.005), Ok(0.01)));
         assert!(share("5").is_err() && share("-1%").is_err() && share("x%").is_err());
         assert!(window("120").is_err() && window("0,0").is_err() && window("a,1").is_err());

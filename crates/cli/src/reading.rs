@@ -1,26 +1,39 @@
-//! Progress of reading large inputs.
+//! Reads results with a progress line, and reports why they cannot be read.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
 
+use busyhour_analysis::Summary;
+use busyhour_diagnostic::Diagnostic;
+use busyhour_results::ResultsInput;
+use busyhour_results::{ReadRunError, ResultsOptions, summarise_results};
+
+use crate::exit::{Exit, is_verbose, say};
 use crate::progress::columns;
 
 /// Interval between updates of the progress line.
 const STEP: Duration = Duration::from_millis(200);
 
 /// A progress line on a terminal.
-pub(crate) struct ReadingProgress<'n> {
-    name: &'n str,
+pub(crate) struct ReadingProgress {
+    name: String,
+    began: Instant,
     next: Instant,
     shown: bool,
     on_terminal: bool,
 }
 
-impl<'n> ReadingProgress<'n> {
-    pub(crate) fn new(name: &'n str) -> ReadingProgress<'n> {
+impl ReadingProgress {
+    pub(crate) fn new(name: &str) -> ReadingProgress {
         let on_terminal = std::io::stderr().is_terminal();
         // Delayed, so that short files show no progress.
-        ReadingProgress { name, next: Instant::now() + STEP, shown: false, on_terminal }
+        ReadingProgress {
+            name: name.to_owned(),
+            began: Instant::now(),
+            next: Instant::now() + STEP,
+            shown: false,
+            on_terminal,
+        }
     }
 
     /// Shows the number of bytes read, and their share if the total is known.
@@ -42,8 +55,44 @@ impl<'n> ReadingProgress<'n> {
     }
 
     pub(crate) fn clear(&mut self) {
+        if is_verbose() {
+            say(&format!("read {} in {:.1} s", self.name, self.began.elapsed().as_secs_f64()));
+        }
         if std::mem::take(&mut self.shown) {
             let _ = write!(std::io::stderr(), "\r\x1b[2K");
         }
     }
+}
+
+/// Reads the inputs and shows the progress.
+pub(crate) fn read(inputs: Vec<ResultsInput>, options: &ResultsOptions) -> Result<Summary, ReadRunError> {
+    with_progress(inputs, |inputs, progress| summarise_results(inputs, options, progress))
+}
+
+/// Reads `inputs` with `summarise` and shows the progress.
+pub(crate) fn with_progress<T>(
+    inputs: Vec<ResultsInput>,
+    summarise: impl FnOnce(Vec<ResultsInput>, &mut dyn FnMut(u64, Option<u64>)) -> T,
+) -> T {
+    let name = match &inputs[..] {
+        [one] => one.name.clone(),
+        several => format!("{} inputs", several.len()),
+    };
+    let mut progress = ReadingProgress::new(&name);
+    let summary = summarise(inputs, &mut |bytes, of| progress.show(bytes, of));
+    progress.clear();
+    summary
+}
+
+/// Prints why results cannot be read.
+pub(crate) fn refuse(error: &ReadRunError) -> Exit {
+    let mut diagnostic = Diagnostic::error("results", error.to_string());
+    if let Some(cause) = std::error::Error::source(error) {
+        diagnostic = diagnostic.with_error(cause);
+    }
+    if !error.hint().is_empty() {
+        diagnostic = diagnostic.with_hint(error.hint());
+    }
+    say(&diagnostic.to_string());
+    Exit::Refused
 }

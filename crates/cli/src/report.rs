@@ -1,42 +1,63 @@
-//! `busyhour report`: tables and a page from run directories and result files.
+//! `busyhour report`: tables and pages from run directories and result files, with thresholds and arrival statistics.
 
 use std::path::{Path, PathBuf};
 
 use busyhour_analysis::Summary;
-use busyhour_diagnostic::Diagnostic;
-use busyhour_record::{ApdexLimits, ResultsInput, RunDir};
-use busyhour_report::{RunShow, Written, end_of_run, html_report};
-use busyhour_runs::{LogLoad, ReadRunError, ResultsOptions, ResultsPart, summarise_results};
-use clap::Args;
-
-use crate::command_error::CommandError;
-use crate::exit::{Exit, complain, print, say};
-use crate::inputs::{Inputs, is_stdin};
-use crate::output::{Output, report_command};
-use crate::reading::ReadingProgress;
-use crate::results_args::ResultsArgs;
+use busyhour_analysis::thresholds::Criterion;
 use busyhour_diagnostic::io_hints::chain;
+use busyhour_report::{
+    RunShow, Written, end_of_run, html_report, prepare_dashboard, summary_markdown, thresholds_junit,
+    write_dashboard,
+};
+use busyhour_results::{LogLoad, ResultsOptions, ResultsPart, judge_results, summarise_results};
+use busyhour_sample::ApdexLimits;
+use clap::{Args, ValueEnum};
+
+use crate::arrivals::{ArrivalsArgs, TablesArgs, explanation};
+use crate::command_error::CommandError;
+use crate::exit::{Exit, REPORT_TABLE, complain, print};
+use crate::inputs::Inputs;
+use crate::judge;
+use crate::output::{Output, report_command};
+use crate::outputs::{OutputFile, OutputKind, note_written, output_files, write_files};
+use crate::quantities::{log_window, refuse_bare_time, seconds};
+use crate::reading::{refuse, with_progress};
+use crate::results_args::{ResultsArgs, WorkloadArgs};
+use crate::thresholds::{ThresholdArgs, ThresholdFiles};
+
+/// Kinds of files that this verb writes.
+const WRITTEN: [OutputKind; 5] =
+    [OutputKind::Html, OutputKind::Json, OutputKind::Markdown, OutputKind::Junit, OutputKind::Dashboard];
+
+/// Kinds of files with `--arrivals`; the directory contains plots.
+pub(crate) const ARRIVALS_WRITTEN: [OutputKind; 3] =
+    [OutputKind::Json, OutputKind::Csv, OutputKind::Dashboard];
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Inputs are run directories and JTL files: CSV with or without a header line, or XML, also compressed with \
+    after_help = format!("Inputs are run directories and JTL files: CSV with or without a header line, or XML, also compressed with \
     gzip or Zstandard. The format is detected from the content. Several inputs count as results of several generators in one \
     test; their samples are merged by label. Percentiles are computed from all samples, with an error of at most 0.1 %.\n\n\
     Examples:\n  busyhour report results.jtl -o report.html\n  busyhour report busyhour-runs/plan-20260101-120000\n  \
     busyhour report --steady auto generator-*.jtl.gz -o report.html\n  \
-    busyhour report --window 60,660 --apdex 300,1200 results.jtl\n  zstdcat results.jtl.zst | busyhour report -\n\n\
-    Exit codes: 0 success, 1 the program or the system failed, 2 the command line is wrong, 3 an input cannot be read"
+    busyhour report --window 1min,11min --apdex 300ms,1200ms results.jtl\n  \
+    busyhour report results.jtl --threshold 'p95 of checkout < 800ms' -o junit.xml\n  \
+    busyhour report results.jtl --arrivals --by-threads 1,2,...,200 -o plots\n  \
+    zstdcat results.jtl.zst | busyhour report -\n\n{REPORT_TABLE}")
 )]
 pub(crate) struct ReportArgs {
     /// JTL files and run directories; - is standard input.
     #[arg(required = true, value_name = "FILE|DIR")]
     inputs: Vec<PathBuf>,
-    /// Write the HTML report to this file.
-    #[arg(short = 'o', long = "output", value_name = "FILE.html")]
-    output: Option<PathBuf>,
-    /// Write the summary as JSON to this file; - is standard output and replaces the tables.
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    /// Write a file: the report (.html, .json, .md), the outcome of thresholds (.xml, JUnit), or a directory with JMeter's
+    /// dashboard; may be given several times. With --arrivals: .json, .csv, or a directory with plots.
+    #[arg(short = 'o', long = "output", value_name = "FILE")]
+    output: Vec<PathBuf>,
+    /// Print the summary as JSON.
+    #[arg(long)]
+    json: bool,
+    #[arg(long, value_name = "FILE", hide = true)]
+    json_file: Option<PathBuf>,
     #[command(flatten)]
     results: ResultsArgs,
     /// Also show a table for each thread group (derived from the thread names).
@@ -45,118 +66,181 @@ pub(crate) struct ReportArgs {
     /// Print all tables and caveats, as into a pipe or file (default on a terminal: one screen).
     #[arg(long)]
     details: bool,
-    /// APDEX limits in ms (default: 500,1500, or JMeter's properties).
+    /// APDEX limits (default: 500ms,1500ms, or JMeter's properties).
     #[arg(long, value_name = "SATISFIED,TOLERATED", value_parser = apdex)]
     apdex: Option<ApdexLimits>,
-    /// Treat a JTL as the result of an open workload (default: threads wait for each response, as in JMeter). A run directory
-    /// contains this information.
-    #[arg(long)]
-    open: bool,
+    #[command(flatten)]
+    workload: WorkloadArgs,
+    #[command(flatten)]
+    thresholds: ThresholdArgs,
+    /// When to exit with code 6; 'threshold' without thresholds checks those stored in the run directories (default: threshold
+    /// if any are given).
+    #[arg(long, value_enum, help_heading = "Thresholds")]
+    fail_on: Option<FailOn>,
+    /// Show arrival statistics of each log instead: rates, gaps, counts, and a verdict.
+    #[arg(long, help_heading = "Arrivals", long_help = format!(
+        "Show arrival statistics of each log instead: rates, gaps, counts, and a verdict. {}", explanation()
+    ), conflicts_with_all =
+        ["steady", "by_group", "apdex", "threshold", "fail_if", "thresholds", "fail_on"])]
+    arrivals: bool,
+    #[command(flatten, next_help_heading = "Arrivals")]
+    tables: TablesArgs,
 }
 
-pub(crate) fn main(args: &ReportArgs) -> Exit {
-    let options = match args.options() {
-        Ok(options) => options,
-        Err(message) => return complain(Exit::Usage, &message),
-    };
-    if let Some(folder) = args.output.iter().chain(&args.json).find(|path| path.is_dir()) {
-        let text = format!("{} is a directory; give the name of a file", folder.display());
-        return complain(Exit::Usage, &text);
-    }
-    // A time window may need a second pass over the input.
-    let once = options.part == ResultsPart::Whole;
-    let inputs = match if once { Inputs::once(&args.inputs) } else { Inputs::kept(&args.inputs) } {
-        Ok(inputs) => inputs,
-        Err((exit, message)) => return complain(exit, &message),
-    };
-    let summary = match read(inputs.all, &options) {
-        Ok(summary) => summary,
-        Err(error) => return refuse(&error),
-    };
-    let mut written = Vec::new();
-    let json_to_stdout = args.json.as_deref().is_some_and(is_stdin);
-    for (path, contents) in [
-        (args.output.as_ref(), args.output.as_ref().map(|_| html_report(&summary))),
-        (args.json.as_ref().filter(|_| !json_to_stdout), args.json.as_ref().map(|_| summary.to_json())),
-    ] {
-        let (Some(path), Some(contents)) = (path, contents) else { continue };
-        if let Err(error) = RunDir::write_whole(path, contents.as_bytes()) {
-            return complain(Exit::Internal, &chain(&error));
-        }
-        written.push(path);
-    }
-    print(&if json_to_stdout {
-        summary.to_json()
-    } else {
-        let out = Output::of_stdout();
-        let paths: Vec<&Path> = args.inputs.iter().map(PathBuf::as_path).collect();
-        let page =
-            args.output.as_deref().map(|page| std::path::absolute(page).unwrap_or_else(|_| page.to_owned()));
-        let shown = Written {
-            page,
-            has_links: out.has_links,
-            details_command: Some(report_command(&paths)),
-            ..Written::default()
+/// When a report ends with [`Exit::ThresholdFailed`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FailOn {
+    /// A threshold failed.
+    Threshold,
+    /// Never.
+    None,
+}
+
+pub(crate) fn main(args: ReportArgs) -> Exit {
+    if args.arrivals {
+        return match args.into_arrivals() {
+            Ok(arrivals) => crate::arrivals::main(&arrivals),
+            Err(message) => complain(Exit::Usage, &message),
         };
-        let show =
-            RunShow { by_group: args.by_group, details: args.details || !out.is_terminal, lines_below: 0 };
-        end_of_run(&summary, show, &shown, out.look)
-    });
-    for path in written {
-        say(&format!("wrote {}", path.display()));
     }
-    Exit::Completed
+    match report(args) {
+        Ok(exit) => exit,
+        Err((exit, message)) if message.is_empty() => exit,
+        Err((exit, message)) => complain(exit, &message),
+    }
+}
+
+/// What to report, after the command line was checked.
+struct Request {
+    options: ResultsOptions,
+    files: Vec<OutputFile>,
+    criteria: Vec<Criterion>,
+    threshold_files: ThresholdFiles,
+    fails: bool,
+}
+
+fn report(mut args: ReportArgs) -> Result<Exit, (Exit, String)> {
+    let request = args.request()?;
+    let paths = &args.inputs;
+    // A time window may need a second pass over the input, and thresholds do.
+    let once = request.options.part == ResultsPart::Whole && request.criteria.is_empty();
+    let inputs = if once { Inputs::once(paths)? } else { Inputs::kept(paths)? };
+    let (options, criteria) = (&request.options, request.criteria.clone());
+    let summary = with_progress(inputs.all, |inputs, progress| match criteria.is_empty() {
+        true => summarise_results(inputs, options, progress),
+        false => judge_results(inputs, options, criteria, progress),
+    })
+    .map_err(|error| (refuse(&error), String::new()))?;
+    if !request.criteria.is_empty() {
+        judge::warn_about_missing_parts(paths, &summary);
+    }
+    write(&request.files, &summary)?;
+    print_report(&args, &request, &summary);
+    note_written(&request.files);
+    let outcome = judge::write_outcome(paths, &request.criteria, &request.threshold_files, &summary);
+    Ok(if request.fails { outcome } else { Exit::Completed })
+}
+
+fn write(files: &[OutputFile], summary: &Summary) -> Result<(), (Exit, String)> {
+    for folder in files.iter().filter(|file| file.kind == OutputKind::Dashboard) {
+        prepare_dashboard(&folder.path).map_err(|error| (Exit::Usage, chain(&error)))?;
+        write_dashboard(&folder.path, summary).map_err(|error| (Exit::Internal, chain(&error)))?;
+    }
+    let texts: Vec<_> = files.iter().filter(|file| file.kind != OutputKind::Dashboard).cloned().collect();
+    write_files(&texts, &mut |kind| summary_text(summary, kind)).map_err(|exit| (exit, String::new()))
+}
+
+/// The content of a file with a summary.
+pub(crate) fn summary_text(summary: &Summary, kind: OutputKind) -> Result<String, CommandError> {
+    match kind {
+        OutputKind::Html => Ok(html_report(summary)),
+        OutputKind::Json => Ok(summary.to_json()),
+        OutputKind::Markdown => Ok(summary_markdown(summary)),
+        OutputKind::Junit => Ok(thresholds_junit(summary)),
+        OutputKind::Csv | OutputKind::Parquet | OutputKind::Toml | OutputKind::Dashboard => {
+            Err("a summary cannot be written in this form".into())
+        }
+    }
+}
+
+fn print_report(args: &ReportArgs, request: &Request, summary: &Summary) {
+    if args.json {
+        print(&summary.to_json());
+        return;
+    }
+    let out = Output::of_stdout();
+    let paths: Vec<&Path> = args.inputs.iter().map(PathBuf::as_path).collect();
+    let page = request.files.iter().find(|file| file.kind == OutputKind::Html);
+    let page = page.map(|file| std::path::absolute(&file.path).unwrap_or_else(|_| file.path.clone()));
+    let shown = Written {
+        page,
+        has_links: out.has_links,
+        details_command: Some(report_command(&paths)),
+        ..Written::default()
+    };
+    let show = RunShow { by_group: args.by_group, details: args.details || !out.is_terminal, lines_below: 0 };
+    print(&end_of_run(summary, show, &shown, out.look));
 }
 
 impl ReportArgs {
-    fn options(&self) -> Result<ResultsOptions, CommandError> {
-        let mut options = self.results.options()?;
+    /// Checks the command line.
+    fn request(&mut self) -> Result<Request, (Exit, String)> {
+        let usage = |error: CommandError| (Exit::Usage, error.into());
+        self.json_of_old_form();
+        if let Some(option) = self.tables.given() {
+            return Err((Exit::Usage, format!("{option} needs --arrivals")));
+        }
+        let files = output_files(&self.output, &WRITTEN).map_err(usage)?;
+        let has_stored = self.fail_on == Some(FailOn::Threshold);
+        let (mut criteria, threshold_files) = std::mem::take(&mut self.thresholds).read().map_err(usage)?;
+        if criteria.is_empty() && has_stored {
+            criteria = judge::stored_criteria(&self.inputs)?;
+        }
+        let writes_junit = files.iter().any(|file| file.kind == OutputKind::Junit);
+        if criteria.is_empty() && (writes_junit || threshold_files.are_requested()) {
+            let text =
+                "the outcome of thresholds needs thresholds; add --threshold CRITERION or --thresholds FILE";
+            return Err((Exit::Usage, text.into()));
+        }
+        let mut options = self.results.options().map_err(usage)?;
         options.apdex = self.apdex.unwrap_or(options.apdex);
-        options.load = if self.open { LogLoad::Open } else { LogLoad::Closed };
-        Ok(options)
+        options.load = if self.workload.is_open() { LogLoad::Open } else { LogLoad::Closed };
+        let fails = self.fail_on != Some(FailOn::None) && !criteria.is_empty();
+        Ok(Request { options, files, criteria, threshold_files, fails })
     }
-}
 
-/// Reads the inputs and shows the progress.
-pub(crate) fn read(inputs: Vec<ResultsInput>, options: &ResultsOptions) -> Result<Summary, ReadRunError> {
-    with_progress(inputs, |inputs, progress| summarise_results(inputs, options, progress))
-}
-
-/// Reads `inputs` with `summarise` and shows the progress.
-pub(crate) fn with_progress<T>(
-    inputs: Vec<ResultsInput>,
-    summarise: impl FnOnce(Vec<ResultsInput>, &mut dyn FnMut(u64, Option<u64>)) -> T,
-) -> T {
-    let name = match &inputs[..] {
-        [one] => one.name.clone(),
-        several => format!("{} inputs", several.len()),
-    };
-    let mut progress = ReadingProgress::new(&name);
-    let summary = summarise(inputs, &mut |bytes, of| progress.show(bytes, of));
-    progress.clear();
-    summary
-}
-
-/// Prints why results cannot be read.
-pub(crate) fn refuse(error: &ReadRunError) -> Exit {
-    let mut diagnostic = Diagnostic::error("results", error.to_string());
-    if let Some(cause) = std::error::Error::source(error) {
-        diagnostic = diagnostic.with_error(cause);
+    /// Applies `--json FILE`, the old form of `--json` and `-o FILE.json`.
+    fn json_of_old_form(&mut self) {
+        match self.json_file.take() {
+            Some(path) if path.as_os_str() == "-" => self.json = true,
+            Some(path) => self.output.push(path),
+            None => {}
+        }
     }
-    if !error.hint().is_empty() {
-        diagnostic = diagnostic.with_hint(error.hint());
+
+    fn into_arrivals(mut self) -> Result<ArrivalsArgs, CommandError> {
+        self.json_of_old_form();
+        Ok(ArrivalsArgs {
+            outputs: output_files(&self.output, &ARRIVALS_WRITTEN)?,
+            end_stamps: self.results.are_end_stamps(),
+            window: self.results.window().map(log_window),
+            logs: self.inputs,
+            tables: self.tables,
+            workload: self.workload,
+            details: self.details,
+            json: self.json,
+            ..ArrivalsArgs::default()
+        })
     }
-    say(&diagnostic.to_string());
-    Exit::Refused
 }
 
 fn apdex(text: &str) -> Result<ApdexLimits, CommandError> {
-    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| (0.0..1e9).contains(number));
-    let two = text.split_once(',').and_then(|(from, to)| Some((number(from)?, number(to)?)));
+    text.split(',').try_for_each(refuse_bare_time)?;
+    let two = text.split_once(',').and_then(|(from, to)| Some((seconds(from).ok()?, seconds(to).ok()?)));
     let (satisfied, tolerated) = two.filter(|(satisfied, tolerated)| tolerated > satisfied).ok_or(
-        "expected two increasing numbers of milliseconds, e.g. 500,1500: the limits of satisfied and tolerated responses",
+        "expected two increasing times, e.g. 500ms,1500ms: the limits of satisfied and tolerated responses",
     )?;
-    let ns = |ms: f64| (ms * 1e6).round() as u64;
+    let ns = |seconds: f64| (seconds * 1e9).round() as u64;
     Ok(ApdexLimits { satisfied_ns: ns(satisfied), tolerated_ns: ns(tolerated) })
 }
 
@@ -165,10 +249,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_of_numbers() {
-        for wrong in ["60", "660,60", "a,b", "-1,5", "5,5", "nan,1"] {
+    fn limits_of_apdex_are_two_times() {
+        for wrong in ["60ms", "660ms,60ms", "a,b", "-1ms,5ms", "5ms,5ms", "nan,1s"] {
             assert!(apdex(wrong).is_err(), "{wrong}");
         }
-        assert_eq!(apdex("0.5,2").map(|limits| limits.satisfied_ns), Ok(500_000));
+        assert_eq!(apdex("300,1200"), Err("`300` has no unit; write 300s or 300ms".into()));
+        assert_eq!(apdex("0.5ms,2ms").map(|limits| limits.satisfied_ns), Ok(500_000));
     }
 }

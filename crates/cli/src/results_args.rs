@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use busyhour_analysis::comparison::{ComparedClock, RunWindow};
-use busyhour_runs::{ResultsOptions, ResultsPart, RunReading};
+use busyhour_results::{ResultsOptions, ResultsPart, RunReading};
 use clap::{Args, ValueEnum};
 
 use crate::command_error::CommandError;
@@ -14,7 +14,7 @@ use crate::results_options::results_options;
 /// Time window and file format of results.
 #[derive(Debug, Args)]
 pub(crate) struct ResultsArgs {
-    /// Use only samples that start between FROM and TO, in seconds from the start of each run.
+    /// Use only samples that start between FROM and TO, counted from the start of each run, e.g. 10s,2min.
     #[arg(long, value_name = "FROM,TO", value_parser = span, conflicts_with = "steady")]
     window: Option<RunWindow>,
     /// Detect the ramps at the start and the end of each run and exclude them.
@@ -31,6 +31,29 @@ pub(crate) struct ResultsArgs {
     additional: Vec<PathBuf>,
 }
 
+/// The kind of load of a log.
+#[derive(Debug, Default, Args)]
+pub(crate) struct WorkloadArgs {
+    /// Workload of a JTL: open if requests started on a schedule, closed if threads waited for each response, as in JMeter
+    /// (default: closed). A run directory contains this information.
+    #[arg(long, value_enum, value_name = "KIND")]
+    workload: Option<Workload>,
+    #[arg(long, hide = true, conflicts_with = "workload")]
+    open: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Workload {
+    Open,
+    Closed,
+}
+
+impl WorkloadArgs {
+    pub(crate) fn is_open(&self) -> bool {
+        self.open || self.workload == Some(Workload::Open)
+    }
+}
+
 /// Method of ramp detection.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum SteadyHow {
@@ -42,6 +65,11 @@ impl ResultsArgs {
     /// The window on the command line.
     pub(crate) const fn window(&self) -> Option<RunWindow> {
         self.window
+    }
+
+    /// Whether time stamps are the ends of samples.
+    pub(crate) const fn are_end_stamps(&self) -> bool {
+        self.end_stamps
     }
 
     /// Whether ramps are excluded.

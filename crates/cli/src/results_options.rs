@@ -3,8 +3,10 @@
 use crate::command_error::CommandError;
 use std::collections::HashMap;
 
-use busyhour_record::{ApdexLimits, ReadSettings, SaveConfig};
-use busyhour_runs::ResultsOptions;
+use busyhour_record::SaveConfig;
+use busyhour_results::ReadSettings;
+use busyhour_results::ResultsOptions;
+use busyhour_sample::ApdexLimits;
 
 /// The options for reading results that JMeter's properties set.
 pub(crate) fn results_options(properties: &HashMap<String, String>) -> Result<ResultsOptions, CommandError> {

@@ -6,15 +6,20 @@ use busyhour_diagnostic::io_hints::{self, chain};
 use busyhour_launch::{
     ExistingResults, FinishedRun, GRACE, Launch, LaunchError, LaunchErrorKind, Prepared, RunControl,
 };
-use busyhour_record::RunEnd;
+use busyhour_record::RunDir;
 use busyhour_report::{RunShow, Written, end_of_run, prepare_dashboard, write_dashboard};
+use busyhour_sample::RunEnd;
 
+use crate::command_error::CommandError;
 use crate::console;
 use crate::events::ShownEvents;
 use crate::exit::{self, Exit, complain, say};
+use crate::export::export_run;
 use crate::live::{Live, View};
 use crate::output::{Output, open_page, report_command};
+use crate::outputs::{OutputFile, OutputKind};
 use crate::progress::Display;
+use crate::report::summary_text;
 use crate::run_command::RunCommand;
 use crate::stop_port;
 use crate::stop_signals::listen;
@@ -135,7 +140,7 @@ fn shows_screen(command: &RunCommand) -> Result<bool, Refusal> {
     match (command.live.view, terminal_view::reason_against()) {
         (View::Lines, _) => Ok(false),
         // JMeter's command line prints JMeter's lines.
-        (View::Auto, why) => Ok(why.is_none() && !command.as_jmeter),
+        (View::Auto, why) => Ok(!exit::is_quiet() && why.is_none() && !command.as_jmeter),
         (View::Screen, None) => Ok(true),
         (View::Screen, Some(why)) => Err(Refusal::usage(format!("--view screen: {why}"))),
     }
@@ -173,6 +178,12 @@ fn finish(command: &RunCommand, run: &FinishedRun) -> Exit {
             Err(error) => fail(&chain(&error)),
         }
     }
+    for file in &command.files {
+        match write_file(run, file) {
+            Ok(()) => files.push(file.path.clone()),
+            Err(error) => fail(&error),
+        }
+    }
     let source = run.dir.path().display().to_string();
     let (written, failures) = command.threshold_files.write(&source, &run.summary);
     files.extend(written);
@@ -187,7 +198,21 @@ fn finish(command: &RunCommand, run: &FinishedRun) -> Exit {
     exit_code(run, is_incomplete)
 }
 
+fn write_file(run: &FinishedRun, file: &OutputFile) -> Result<(), CommandError> {
+    match file.kind {
+        OutputKind::Csv | OutputKind::Parquet => export_run(run.dir.path(), file),
+        kind => {
+            let text = summary_text(&run.summary, kind)?;
+            RunDir::write_whole(&file.path, text.as_bytes()).map_err(|error| chain(&error).into())
+        }
+    }
+}
+
 fn print_result(command: &RunCommand, run: &FinishedRun, files: Vec<String>) {
+    if command.json {
+        exit::print(&run.summary.to_json());
+        return;
+    }
     let out = Output::of_stdout();
     let page = run.dir.report_path();
     let written = Written {

@@ -7,6 +7,7 @@ use busyhour_launch::RunRequest;
 use busyhour_report::RunShow;
 
 use crate::live::LiveArgs;
+use crate::outputs::OutputFile;
 use crate::thresholds::ThresholdFiles;
 
 /// A run and how it is shown.
@@ -18,6 +19,10 @@ pub(crate) struct RunCommand {
     pub(crate) force: bool,
     /// Directory for JMeter's dashboard files.
     pub(crate) dashboard: Option<PathBuf>,
+    /// Print the summary as JSON.
+    pub(crate) json: bool,
+    /// Other files to write at the end.
+    pub(crate) files: Vec<OutputFile>,
     /// The command line was JMeter's: print JMeter's lines and listen on its stop port.
     pub(crate) as_jmeter: bool,
     /// Files for the outcome of the thresholds.

@@ -1,10 +1,13 @@
-//! Finds the runs for the paths on the command line.
+//! Finds and reads the runs for the paths on the command line.
 
 use std::path::{Path, PathBuf};
 
+use busyhour_analysis::comparison::MeasuredRun;
+use busyhour_diagnostic::Diagnostic;
 use busyhour_record::RunDir;
+use busyhour_results::{RunReading, measure_run};
 
-use crate::exit::{Exit, complain};
+use crate::exit::{Exit, complain, say};
 
 /// Extensions of result files in directories.
 const LOGS: [&str; 3] = ["jtl", "csv", "xml"];
@@ -41,6 +44,9 @@ pub(crate) fn runs_of(paths: &[PathBuf]) -> Result<Vec<RunFiles>, Exit> {
         }
         for run in found {
             for file in &run {
+                if let Some(refusal) = crate::foreign_results::refusal(file) {
+                    return Err(complain(Exit::Refused, &refusal));
+                }
                 // A missing file is reported when it is read.
                 let whole = std::fs::canonicalize(file).unwrap_or_else(|_| file.clone());
                 if known.contains(&whole) {
@@ -86,6 +92,43 @@ fn is_log(path: &Path) -> bool {
         |path: &Path, known: &[&str]| ending(path).is_some_and(|ending| known.contains(&ending.as_str()));
     has(path, &LOGS)
         || (has(path, &PACKED) && path.file_stem().is_some_and(|stem| has(Path::new(stem), &LOGS)))
+}
+
+/// Reads runs. Prints an error for each run that cannot be read, and then returns `None`.
+pub(crate) fn read_all(paths: &[RunFiles], reading: &RunReading) -> Option<Vec<MeasuredRun>> {
+    let mut runs = Vec::new();
+    let mut failed = false;
+    for (at, files) in paths.iter().enumerate() {
+        // A seed per run keeps its bootstrap independent of the other runs compared.
+        let seed = reading.seed.map(|seed| seed.wrapping_add(at as u64));
+        match measure_run(files, &RunReading { seed, ..reading.clone() }) {
+            Ok(run) => {
+                warn_about_skipped_rows(&run);
+                runs.push(run);
+            }
+            Err(error) => {
+                failed = true;
+                let mut diagnostic = Diagnostic::error("run", error.to_string());
+                if let Some(cause) = std::error::Error::source(&error) {
+                    diagnostic = diagnostic.with_error(cause);
+                }
+                if !error.hint().is_empty() {
+                    diagnostic = diagnostic.with_hint(error.hint());
+                }
+                say(&diagnostic.to_string());
+            }
+        }
+    }
+    (!failed).then_some(runs)
+}
+
+/// Warns about rows that were skipped, because the comparison does not cover the whole run then.
+fn warn_about_skipped_rows(run: &MeasuredRun) {
+    for input in run.facts.inputs.iter().filter(|input| input.bad_rows > 0) {
+        let rows = if input.bad_rows == 1 { "1 row".to_owned() } else { format!("{} rows", input.bad_rows) };
+        let first = input.first_bad.first().map(|bad| format!("; the first: {bad}")).unwrap_or_default();
+        say(&format!("warning: skipped {rows} of {} that cannot be read{first}", input.name));
+    }
 }
 
 #[cfg(test)]

@@ -22,24 +22,26 @@ const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Thresholds")]
 pub(crate) struct ThresholdArgs {
-    /// Condition that must hold: 'p95 of checkout < 800ms over 30s', 'errors < 1%'; or a Taurus criterion with its action:
-    /// 'avg-rt>150ms for 10s, stop as failed'. May be given several times; see docs/thresholds.md.
+    /// Condition that must hold, e.g. 'p95 < 800ms'.
+    ///
+    /// Other examples: 'p95 of checkout < 800ms over 30s', 'errors < 1%'; or a Taurus criterion with its action: 'avg-rt>150ms
+    /// for 10s, stop as failed'. May be given several times; see docs/thresholds.md.
     #[arg(long, value_name = "CRITERION")]
     threshold: Vec<String>,
     /// Condition that must not occur, as a Taurus criterion: 'rc5xx>20 for 5s'. May be given several times.
-    #[arg(long, value_name = "CRITERION")]
+    #[arg(long, value_name = "CRITERION", hide_short_help = true)]
     fail_if: Vec<String>,
     /// File with thresholds (TOML); may be given several times.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     thresholds: Vec<PathBuf>,
     /// Write the outcome of the thresholds as JUnit XML.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide = true)]
     junit: Option<PathBuf>,
     /// Append a summary in Markdown to this file (default: the file in GITHUB_STEP_SUMMARY).
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide = true)]
     summary_md: Option<PathBuf>,
     /// Write the outcome of the thresholds as JSON (schema: docs/thresholds.schema.json).
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide = true)]
     thresholds_json: Option<PathBuf>,
 }
 
@@ -49,6 +51,13 @@ pub(crate) struct ThresholdFiles {
     junit: Option<PathBuf>,
     markdown: Option<PathBuf>,
     json: Option<PathBuf>,
+}
+
+impl ThresholdFiles {
+    /// Whether the command line names a file that needs thresholds.
+    pub(crate) fn are_requested(&self) -> bool {
+        self.junit.is_some() || self.json.is_some()
+    }
 }
 
 impl ThresholdArgs {

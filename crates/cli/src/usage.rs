@@ -2,12 +2,12 @@
 
 use std::ffi::OsString;
 
+use clap::Command;
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{Command, CommandFactory as _};
 
-use crate::args::Cli;
 use crate::exit::{Exit, complain};
+use crate::verbs;
 
 /// Names of options in other programs, and the names of ours.
 const SYNONYMS: &[(&str, &str)] = &[
@@ -27,6 +27,28 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("exit-on-failure", "threshold"),
 ];
 
+/// Words in the place of a verb, and the verbs that they mean.
+const VERBS_MEANT: &[(&str, &str)] = &[
+    ("completions", "config completions"),
+    ("completion", "config completions"),
+    ("man", "config man"),
+    ("schema", "config schema"),
+    ("server", "lab server"),
+    ("probe", "lab server probe"),
+    ("fit", "capacity fit"),
+    ("solve", "capacity solve"),
+    ("simulate", "capacity simulate"),
+    ("what-if", "capacity what-if"),
+    ("verify", "capacity verify"),
+    ("convert", "capacity convert"),
+    ("history", "compare --history"),
+    ("diff", "compare"),
+    ("summary", "report"),
+    ("start", "run"),
+    ("test", "run"),
+    ("validate", "check"),
+];
+
 /// Shortest common beginning of two names that makes one a suggestion for the other.
 const BEGINNING_MIN: usize = 4;
 
@@ -43,7 +65,7 @@ pub(crate) fn explain(mut error: clap::Error, arguments: &[OsString]) -> Exit {
     let words: Vec<&str> = arguments.iter().skip(1).filter_map(|word| word.to_str()).collect();
     if error.kind() == ErrorKind::UnknownArgument {
         // The parser's usage contains its suggestion.
-        let mut cli = Cli::command();
+        let mut cli = verbs::command();
         cli.build();
         let usage = verb(&cli, &words).clone().render_usage();
         error.insert(ContextKind::Usage, ContextValue::StyledStr(usage));
@@ -64,6 +86,9 @@ pub(crate) fn refuse_options_before_verb(arguments: &[OsString]) -> Option<Exit>
         is_short || ["--nongui", "--testfile", "--reportonly"].iter().any(|flag| word.starts_with(flag))
     };
     let asks_for_help = |word: &&str| matches!(*word, "--help" | "-h" | "--version" | "-V");
+    if has_own_option_first(&words) {
+        return None;
+    }
     if !words.first()?.starts_with('-') || words.iter().any(|word| is_jmeters(word) || asks_for_help(word)) {
         return None;
     }
@@ -78,8 +103,14 @@ pub(crate) fn refuse_options_before_verb(arguments: &[OsString]) -> Option<Exit>
     Some(complain(Exit::Usage, text.trim_end()))
 }
 
+/// Whether the words begin with an option of all verbs, and a verb.
+pub(crate) fn has_own_option_first(words: &[&str]) -> bool {
+    let options = words.iter().take_while(|word| matches!(**word, "-v" | "--verbose" | "--quiet")).count();
+    options > 0 && words.get(options).is_some_and(|word| is_verb(word))
+}
+
 fn is_verb(word: &str) -> bool {
-    Cli::command().get_subcommands().any(|verb| verb.get_name() == word)
+    verbs::command().get_subcommands().any(|verb| verb.get_name() == word)
 }
 
 /// Advice on an error.
@@ -94,17 +125,22 @@ fn tip(error: &clap::Error, words: &[&str]) -> Option<String> {
             if looks_like_plan_or_url(word) {
                 return Some(format!("to run it: busyhour run {word}"));
             }
-            let cli = Cli::command();
-            let names: Vec<&str> = verb(&cli, words).get_subcommands().map(Command::get_name).collect();
+            let cli = verbs::command();
+            let verbs = verb(&cli, words).get_subcommands().filter(|verb| !verb.is_hide_set());
+            let names: Vec<&str> = verbs.map(Command::get_name).collect();
+            if let Some((_, meant)) = VERBS_MEANT.iter().find(|(theirs, _)| *theirs == word) {
+                return Some(format!("did you mean 'busyhour {meant}'?"));
+            }
             nearest(word, &names).map(|name| format!("did you mean '{name}'?"))
         }
         ErrorKind::UnknownArgument => {
             let word = text(ContextKind::InvalidArg)?;
             let Some(name) = word.strip_prefix("--") else { return tip_for_value(word, words) };
             let name = name.split('=').next().unwrap_or(name);
-            let cli = Cli::command();
+            let cli = verbs::command();
             let arguments = verb(&cli, words).get_arguments();
-            let names: Vec<&str> = arguments.filter_map(clap::Arg::get_long).collect();
+            let shown = arguments.filter(|argument| !argument.is_hide_set());
+            let names: Vec<&str> = shown.filter_map(clap::Arg::get_long).collect();
             nearest(name, &names).map(|name| format!("did you mean '--{name}'?"))
         }
         _ => None,
@@ -114,7 +150,11 @@ fn tip(error: &clap::Error, words: &[&str]) -> Option<String> {
 /// Advice on a value that belongs to no option.
 fn tip_for_value(word: &str, words: &[&str]) -> Option<String> {
     let at = words.iter().position(|other| *other == word)?;
-    let before = words[..at].last()?;
+    let before = words[..at].last().unwrap_or(&"");
+    let target = words.iter().find(|word| looks_like_plan_or_url(word));
+    if let (Some(target), false) = (target, words.iter().any(|word| is_verb(word))) {
+        return Some(format!("to run it: busyhour run {target} …, with options behind it"));
+    }
     (*before == "--live").then(|| format!("write --live={word}, with an equals sign"))
 }
 
@@ -129,7 +169,7 @@ fn verb<'c>(cli: &'c Command, words: &[&str]) -> &'c Command {
 }
 
 /// Whether a word in the place of a verb is a test plan or a URL.
-fn looks_like_plan_or_url(word: &str) -> bool {
+pub(crate) fn looks_like_plan_or_url(word: &str) -> bool {
     let is_plan =
         std::path::Path::new(word).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("jmx"));
     is_plan || word.contains("://")
@@ -172,12 +212,17 @@ mod tests {
         ] {
             assert_eq!(nearest(word, &names), expected, "{word}");
         }
+        let cli = verbs::command();
+        for (_, meant) in VERBS_MEANT {
+            let first = meant.split(' ').next().unwrap_or_default();
+            assert!(cli.find_subcommand(first).is_some_and(|verb| !verb.is_hide_set()), "{meant}");
+        }
         assert_eq!(nearest("completions", &["compare", "check", "run"]), None);
     }
 
     #[test]
     fn every_synonym_leads_to_an_option_of_run() {
-        let cli = Cli::command();
+        let cli = verbs::command();
         let run = verb(&cli, &["run"]);
         for (_, ours) in SYNONYMS {
             assert!(run.get_arguments().any(|argument| argument.get_long() == Some(ours)), "{ours}");

@@ -10,7 +10,7 @@ use busyhour_program::open::OpenWorkload;
 use busyhour_program::run::Properties;
 use busyhour_program::symbols::Symbols;
 use busyhour_program::template::Template;
-use busyhour_record::Labels;
+use busyhour_sample::Labels;
 use busyhour_samplers::AnySampler;
 
 use crate::at_start::TextsAtStart;

@@ -12,7 +12,7 @@ use busyhour_program::symbols::Symbols;
 use busyhour_program::template::{Segment, Template};
 use busyhour_program::user::UserState;
 use busyhour_program::variables::Names;
-use busyhour_record::Labels;
+use busyhour_sample::Labels;
 
 use crate::at_start::TextsAtStart;
 use crate::findings::Findings;

@@ -176,7 +176,7 @@ fn retention_for(config: &SaveConfig) -> Retention {
             body: columns.shows_body(),
             response_headers: columns.shows_response_headers(),
             request: columns.shows_request(),
-            http: false,
+            protocol_detail: false,
         };
     }
     // If the headers contain no charset, it is searched in the page.
@@ -189,6 +189,6 @@ fn retention_for(config: &SaveConfig) -> Retention {
         body: config.response_data || on_error || page,
         response_headers: config.response_headers,
         request: config.request_headers || config.sampler_data || on_error,
-        http: true,
+        protocol_detail: true,
     }
 }

@@ -2,7 +2,8 @@
 
 use busyhour_plan::Element;
 use busyhour_processors::{
-    Family, Refusal, ScriptAssertion, ScriptProcessor, ScriptSampler, ScriptSettings, ScriptTimer,
+    Family, Refusal, ScriptAssertion, ScriptFacts, ScriptProcessor, ScriptSampler, ScriptSettings,
+    ScriptTimer,
 };
 
 use crate::context::Context;
@@ -17,9 +18,8 @@ pub(crate) fn sampler<'p>(
 ) -> Result<ScriptSampler, Refusal> {
     let sampler = ScriptSampler::new(settings(context, element, source)?)?;
     context.symbols.evaluates = true;
-    warn(context, element, sampler.warnings());
-    context.reads.add_previous_result(sampler.reads());
-    context.reads.any_variable |= sampler.reads_any_variable();
+    context.reads.add_previous_result(sampler.facts().reads);
+    add_facts(context, element, sampler.facts());
     Ok(sampler)
 }
 
@@ -30,9 +30,8 @@ pub(crate) fn timer<'p>(
     source: &ScriptSource,
 ) -> Result<ScriptTimer, Refusal> {
     let timer = ScriptTimer::new(settings(context, element, source)?)?;
-    warn(context, element, timer.warnings());
-    context.reads.add_previous_result(timer.reads());
-    context.reads.any_variable |= timer.reads_any_variable();
+    context.reads.add_previous_result(timer.facts().reads);
+    add_facts(context, element, timer.facts());
     Ok(timer)
 }
 
@@ -44,8 +43,7 @@ pub(crate) fn assertion<'p>(
 ) -> Result<ScriptAssertion, Refusal> {
     let name = context.name(element);
     let assertion = ScriptAssertion::new(settings(context, element, source)?, name)?;
-    warn(context, element, assertion.warnings());
-    context.reads.any_variable |= assertion.reads_any_variable();
+    add_facts(context, element, assertion.facts());
     Ok(assertion)
 }
 
@@ -56,7 +54,7 @@ pub(crate) fn pre_processor<'p>(
     source: &ScriptSource,
 ) -> Result<ScriptProcessor, Refusal> {
     let processor = processor(context, element, source, ScriptProcessor::before)?;
-    context.reads.add_previous_result(processor.reads());
+    context.reads.add_previous_result(processor.facts().reads);
     Ok(processor)
 }
 
@@ -85,8 +83,7 @@ fn processor<'p>(
     make: fn(ScriptSettings) -> Result<ScriptProcessor, Refusal>,
 ) -> Result<ScriptProcessor, Refusal> {
     let processor = make(settings(context, element, source)?)?;
-    warn(context, element, processor.warnings());
-    context.reads.any_variable |= processor.reads_any_variable();
+    add_facts(context, element, processor.facts());
     Ok(processor)
 }
 
@@ -111,11 +108,13 @@ pub(crate) fn add_unused_at_start(context: &mut Context<'_>) {
     }
 }
 
-/// Warns about constructs that are accepted in a script and fail in JMeter when they are executed.
-fn warn(context: &mut Context<'_>, element: Element<'_>, warnings: &[String]) {
-    for warning in warnings {
+/// Warns about constructs that are accepted in a script and fail in JMeter when they are executed, and adds the variables
+/// that it may read.
+fn add_facts(context: &mut Context<'_>, element: Element<'_>, facts: &ScriptFacts) {
+    for warning in &facts.warnings {
         context.findings.warn(element, "script-fails", format!("the script: {warning}"));
     }
+    context.reads.any_variable |= facts.reads_any_variable;
 }
 
 fn settings<'p>(

@@ -9,7 +9,8 @@ use busyhour_program::group::Phase;
 use busyhour_program::run::{GroupShared, LogSink, Properties, RunShared};
 use busyhour_program::user::UserState;
 use busyhour_program::variables::Slot;
-use busyhour_record::{GroupName, Labels, ResultFileConfig, RunNames};
+use busyhour_record::ResultFileConfig;
+use busyhour_sample::{GroupName, Labels, RunNames};
 use busyhour_samplers::AnySampler;
 
 use crate::compiled::Compiled;
@@ -84,7 +85,7 @@ pub fn start(
     let backends = compiled.outputs.backends.iter().map(|backend| backend.at_start(&mut user)).collect();
     let names = run_names(&mut compiled, &groups);
     let shared = run(groups, properties);
-    shared.set_url_client(Arc::new(UrlConnections::new(Arc::clone(&compiled.http))));
+    busyhour_request::set_url_client(&shared, Arc::new(UrlConnections::new(Arc::clone(&compiled.http))));
     Started {
         program: Arc::new(Program {
             groups: compiled.groups,

@@ -6,7 +6,7 @@ use busyhour_diagnostic::Diagnostic;
 use busyhour_plan::{Element, Property};
 use busyhour_processors::{
     CounterSettings, CounterStep, CsvDataSettings, CsvDataStep, RandomCsvSettings, RandomCsvStep,
-    RandomVariableSettings, RandomVariableStep, UserParameters, UserParametersSettings,
+    RandomVariableSettings, RandomVariableStep, ReadsFile, Refusal, UserParameters, UserParametersSettings,
 };
 use busyhour_program::element::{IterationStep, Processor};
 use busyhour_program::template::Template;
@@ -90,7 +90,17 @@ fn csv<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn It
         share_mode: context.text(element, "shareMode"),
     };
     let files = Arc::clone(&context.parts.csv_files);
-    match CsvDataStep::new(settings, files, &mut context.symbols) {
+    let step = CsvDataStep::new(settings, files, &mut context.symbols);
+    file_step(context, element, step)
+}
+
+/// Checks the file that a step reads.
+fn file_step<'p, S: IterationStep + ReadsFile + 'static>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    step: Result<S, Refusal>,
+) -> Option<Arc<dyn IterationStep>> {
+    match step {
         Ok(step) => {
             if let Some(path) = step.missing_file() {
                 report_missing(context, element, &path.display().to_string());
@@ -141,20 +151,8 @@ fn random_csv<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc
         rewind: context.flag(element, "rewindOnTheEndOfList", false),
     };
     let files = Arc::clone(&context.parts.csv_files);
-    match RandomCsvStep::new(settings, files, &mut context.symbols) {
-        Ok(step) => {
-            if let Some(path) = step.missing_file() {
-                report_missing(context, element, &path.display().to_string());
-            } else {
-                check_known_file(context, element, step.file_name(), |name| step.missing_file_named(name));
-            }
-            Some(Arc::new(step))
-        }
-        Err(refusal) => {
-            context.findings.refuse(element, &refusal);
-            None
-        }
-    }
+    let step = RandomCsvStep::new(settings, files, &mut context.symbols);
+    file_step(context, element, step)
 }
 
 /// Reports a missing file before the run, as an error unless a setUp group may create it.

@@ -4,7 +4,6 @@
 //! reproduces: header names and their order, chunks of at most 8192 bytes, and no chunks for clients that send
 //! `Connection: close`. Common HTTP libraries decide these details themselves.
 
-pub(crate) mod connection;
-mod framing;
+pub(crate) mod framing;
 pub(crate) mod request;
 pub(crate) mod response;

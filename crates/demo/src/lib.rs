@@ -25,6 +25,8 @@
 //! ```
 
 mod backend;
+mod connection;
+mod data_set;
 mod error;
 mod http;
 mod options;
@@ -33,8 +35,8 @@ mod server;
 mod shop;
 
 pub use backend::{BackendOptions, BackendTime};
+pub use data_set::DataSet;
 pub use error::DemoError;
 pub use options::{BASE_PATH, ORIGINAL_IDLE_TIMEOUT, ShopOptions};
 pub use probe::{Probe, ProbeOptions, ProbeRecord, ProbeStopper, STAMPS_MAX, STAMPS_VERSION, Stall};
 pub use server::{listen, run_blocking, serve};
-pub use shop::DataSet;

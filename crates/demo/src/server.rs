@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::backend::Backend;
-use crate::http::connection;
+use crate::connection;
 use crate::shop::{SharedShop, Shop};
 use crate::{DemoError, ShopOptions};
 

@@ -32,8 +32,6 @@ use crate::http::request::Request;
 use crate::http::response::Response;
 use crate::{DemoError, ShopOptions};
 
-pub use self::data::DataSet;
-
 /// One shop.
 #[derive(Debug)]
 pub(crate) struct Shop {

@@ -6,7 +6,7 @@ use busyhour_program::element::{Delay, Gate, Passing, Timer};
 use busyhour_program::run::{Level, Stop};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 use tokio::sync::watch;
 
 /// Users of all groups and cores that meet at one timer.

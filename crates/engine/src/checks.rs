@@ -5,7 +5,7 @@ use std::sync::Arc;
 use busyhour_program::element::{Assertion, AssertionScope};
 use busyhour_program::result::SampleResult;
 use busyhour_program::user::UserState;
-use busyhour_record::AssertionResult;
+use busyhour_sample::AssertionResult;
 
 /// How deep sub-results are looked at by an assertion of scope "sub-samples", as in JMeter.
 const ASSERTION_DEPTH: u32 = 3;

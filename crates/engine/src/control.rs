@@ -9,12 +9,12 @@ mod held_locks;
 mod kinds;
 mod leaving;
 mod loops;
-mod next;
 mod state;
 mod transactions;
 
 use std::rc::Rc;
 
+pub use crate::next::Next;
 use busyhour_program::controller::{ControllerKind, IterationListener};
 use busyhour_program::element::StopUser;
 use busyhour_program::group::Group;
@@ -23,7 +23,6 @@ use busyhour_program::user::UserState;
 pub(crate) use choosing::assign;
 pub use held_locks::Hold;
 pub(crate) use held_locks::{Waits, release};
-pub use next::Next;
 pub use state::{ControllerState, Flags};
 
 use crate::core_share::CoreShare;

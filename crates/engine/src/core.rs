@@ -9,7 +9,7 @@ use std::sync::Arc;
 use busyhour_program::run::{RunShared, Stop};
 use busyhour_program::run_control::TICK_NS;
 use busyhour_program::user::CoreAccess;
-use busyhour_record::{ArrivalOutcome, ArrivalRecord, BatchWriter, Detail, LabelId, Labels, Nanos, Sample};
+use busyhour_sample::{ArrivalOutcome, ArrivalRecord, BatchWriter, Detail, LabelId, Labels, Nanos, Sample};
 use rustc_hash::FxHashMap as HashMap;
 use tokio::sync::Notify;
 

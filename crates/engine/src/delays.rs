@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use busyhour_program::element::{Delay, Timer};
 use busyhour_program::template::Template;
 use busyhour_program::user::{StateId, UserState};
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 use rand::Rng as _;
 use rand_distr::{Distribution as _, Poisson, StandardNormal};
 

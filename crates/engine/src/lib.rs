@@ -26,6 +26,8 @@ pub mod control;
 pub mod core;
 mod core_share;
 pub mod delays;
+mod idle_pool;
+mod next;
 pub mod open;
 mod phase_users;
 pub mod precise;
@@ -46,4 +48,4 @@ pub mod transaction;
 mod turns;
 mod virtual_user;
 
-pub use busyhour_record::Nanos;
+pub use busyhour_sample::Nanos;

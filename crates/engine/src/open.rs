@@ -7,13 +7,8 @@
 
 mod course;
 pub(crate) mod dispatch;
-pub(crate) mod idle_pool;
 
-pub use busyhour_record::ArrivalCounts;
-
-/// Arrivals that may wait for users of one group on one core. Further ones are dropped, so that memory stays
-/// bounded however slow the server is.
-pub(crate) const WAITING_MAX: usize = 4_000_000;
+pub use busyhour_sample::ArrivalCounts;
 
 #[cfg(test)]
 mod tests;

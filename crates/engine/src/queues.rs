@@ -30,7 +30,7 @@ async fn retry<T>(
         if user.run.stop() != Stop::No || until.is_some_and(|until| now >= until) {
             return None;
         }
-        let look = until.unwrap_or(busyhour_record::Nanos::MAX).min(now + LOOK_NS);
+        let look = until.unwrap_or(busyhour_sample::Nanos::MAX).min(now + LOOK_NS);
         tokio::select! {
             () = changed => {}
             () = core.sleep_until(look) => {}

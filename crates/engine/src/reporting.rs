@@ -2,7 +2,7 @@
 
 use busyhour_program::result::{SampleResult, ShownDetails};
 use busyhour_program::user::UserState;
-use busyhour_record::{ActiveUsers, Detail, LabelId, Sample, SampleFlags, SampleTimes};
+use busyhour_sample::{ActiveUsers, Detail, LabelId, Sample, SampleFlags, SampleTimes};
 
 use crate::core::Core;
 
@@ -19,7 +19,7 @@ pub(crate) fn fill(result: &mut SampleResult, users: ActiveUsers) {
 /// A result with what files beyond rows show.
 fn detail(result: &SampleResult, wish: ShownDetails) -> Detail {
     let body = wish.body || (wish.body_on_error && !result.success);
-    Detail {
+    let mut detail = Detail {
         label: result.label.clone(),
         times: result.times,
         users: result.users,
@@ -35,7 +35,6 @@ fn detail(result: &SampleResult, wish: ShownDetails) -> Detail {
         sample_count: 1,
         error_count: u32::from(!result.success),
         url: (!result.url.is_empty()).then(|| result.url.clone()),
-        http: result.http.clone(),
         assertions: result.assertions.clone(),
         response_headers: result.response_headers.clone(),
         request_headers: result.request_headers.clone(),
@@ -43,7 +42,12 @@ fn detail(result: &SampleResult, wish: ShownDetails) -> Detail {
         body: if body { result.body.clone() } else { Vec::new() },
         file_name: result.file_name.as_deref().unwrap_or_default().to_owned(),
         children: result.sub_results.iter().map(|sub| detail(sub, wish)).collect(),
+        ..Detail::default()
+    };
+    if let Some(own) = &result.protocol_detail {
+        own.write_to(&mut detail);
     }
+    detail
 }
 
 /// Where a result counts and what is shown of it.

@@ -19,7 +19,7 @@ use busyhour_program::open::OpenWorkload;
 use busyhour_program::population::Population;
 use busyhour_program::run::{Level, RunShared, Stop};
 use busyhour_program::sampler::Protocol;
-use busyhour_record::{AbandonedCore, BatchWriter, Labels, Nanos, Stall};
+use busyhour_sample::{AbandonedCore, BatchWriter, Labels, Nanos, Stall};
 use core_thread::CoreThread;
 #[cfg(test)]
 pub(crate) use core_thread::phase;

@@ -8,7 +8,7 @@ use busyhour_program::element::{Delay, Timer};
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 
 use crate::delays::number;
 

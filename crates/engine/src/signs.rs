@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 
 /// How long after a forced end, or after it has dropped a user, the supervisor waits for a core that does nothing more, in
 /// nanoseconds. A core that responds sees the forced end within a tick.

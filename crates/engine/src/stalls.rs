@@ -4,7 +4,7 @@
 //! active users are late at the same time, the whole process did not run: stopped by a signal, suspended with its
 //! machine, or without a CPU.
 
-use busyhour_record::{Nanos, Stall};
+use busyhour_sample::{Nanos, Stall};
 
 /// A shorter stall is not kept, in nanoseconds.
 pub const STALL_MIN_NS: u64 = 100_000_000;

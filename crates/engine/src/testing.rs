@@ -16,7 +16,8 @@ use busyhour_program::template::Template;
 pub(crate) use busyhour_program::testing::{SEED, lone_user, shared_with, still};
 use busyhour_program::user::UserState;
 use busyhour_program::variables::Names;
-use busyhour_record::{GroupName, Labels, Nanos, Recorder, RecorderConfig, RunNames, RunTotals};
+use busyhour_record::{Recorder, RecorderConfig};
+use busyhour_sample::{GroupName, Labels, Nanos, RunNames, RunTotals};
 
 use crate::runner::{RunReport, run};
 

@@ -2,7 +2,7 @@
 
 use busyhour_program::element::{Delay, Timer};
 use busyhour_program::user::UserState;
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 use rand_distr::{Distribution as _, Exp, LogNormal, Uniform};
 
 /// Think time before a request.

@@ -13,7 +13,7 @@ use std::task::{Context, Poll, Waker};
 
 use busyhour_program::clock::Clock;
 use busyhour_program::run::WAKE_LEAD_NS;
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 
 /// The sleepers of one core.
 pub struct Timers {

@@ -1,9 +1,9 @@
 //! Transactions: samples that measure several others together.
 
 use busyhour_program::result::SampleResult;
-use busyhour_record::{Nanos, SampleTimes};
+use busyhour_sample::{Nanos, SampleTimes};
 
-use crate::control::Next;
+use crate::next::Next;
 
 /// A transaction in progress.
 #[derive(Debug)]

@@ -20,7 +20,7 @@ use busyhour_program::sampler::{Protocol, SamplerKind, SamplerPackage};
 use busyhour_program::symbols::LAST_SAMPLE_OK;
 use busyhour_program::user::{CoreAccess, LogicalAction, UserState};
 use busyhour_program::variables::Value;
-use busyhour_record::{ActiveUsers, Nanos};
+use busyhour_sample::{ActiveUsers, Nanos};
 use holding::within;
 
 pub(crate) use state::VirtualUser;

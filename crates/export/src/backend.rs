@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use busyhour_record::{
+use busyhour_sample::{
     FailureCount, OutcomeTimes, SampleKind, SecondUsers, Snapshot, SnapshotRow, TimeCounts,
 };
 

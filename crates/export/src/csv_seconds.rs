@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use busyhour_record::{SampleKind, Snapshot, SnapshotRow, TimeCounts};
+use busyhour_sample::{SampleKind, Snapshot, SnapshotRow, TimeCounts};
 
 use crate::{ExportError, Exporter, Origin};
 

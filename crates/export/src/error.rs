@@ -56,7 +56,7 @@ pub enum ExportError {
     },
     /// The samples that were to be written cannot be read.
     #[error("cannot read the samples")]
-    Samples(#[from] busyhour_record::ResultsError),
+    Samples(#[from] busyhour_results::ResultsError),
     /// A setting makes no sense.
     #[error("{0}")]
     Settings(String),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use busyhour_record::TimeCounts;
+use busyhour_sample::TimeCounts;
 
 /// Times in buckets whose bounds, in seconds, are the powers of b = 2^(2^−scale): bucket i counts the times in
 /// (b^i, b^(i+1)], as the OpenTelemetry data model numbers them. (Prometheus calls the same bucket i + 1.)

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use busyhour_record::{Snapshot, TimeCounts};
+use busyhour_sample::{Snapshot, TimeCounts};
 
 use crate::exposition_protobuf::exposition_protobuf;
 use crate::metrics::{Family, Metric, MetricValue, classic_buckets, families};

@@ -1,7 +1,7 @@
 //! A run as Prometheus's protobuf exposition: messages `io.prometheus.client.MetricFamily`, each behind its length. Servers
 //! with native histograms requests it. Field numbers are those of `client_model`'s `metrics.proto`.
 
-use busyhour_record::TimeCounts;
+use busyhour_sample::TimeCounts;
 use prost::Message;
 
 use crate::exponential::ExponentialCounts;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use busyhour_record::{Snapshot, SnapshotReceiver};
+use busyhour_sample::{Snapshot, SnapshotReceiver};
 
 use crate::{ExportError, Exporter};
 

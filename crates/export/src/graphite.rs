@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use busyhour_record::{Snapshot, TimeCounts};
+use busyhour_sample::{Snapshot, TimeCounts};
 
 use crate::backend::{BackendSettings, Interval, Metric};
 use crate::{ExportError, Exporter, Origin, Sender};

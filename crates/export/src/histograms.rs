@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use busyhour_record::{HISTOGRAM_DIGITS, Snapshot, SnapshotRow, TimeCounts};
+use busyhour_sample::{HISTOGRAM_DIGITS, Snapshot, SnapshotRow, TimeCounts};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};

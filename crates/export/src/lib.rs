@@ -1,14 +1,14 @@
 //! The seconds of a run for other programs.
 //!
 //! An [`Exporter`] takes [`Snapshot`]s, during a run ([`follow`]) or from its record
-//! ([`busyhour_record::read_snapshots`]), and makes of them what others read: CSV by the second, percentile distributions
+//! ([`busyhour_results::read_snapshots`]), and makes of them what others read: CSV by the second, percentile distributions
 //! and logs of HdrHistogram, Prometheus's exposition and remote write, OpenTelemetry's metrics, InfluxDB's line protocol and
 //! Graphite's plain text as JMeter's backend listeners send them. [`export_parquet`] writes its samples
 //! instead, one by one.
 //!
 //! ```
 //! use busyhour_export::{CsvExporter, Exporter, Origin};
-//! use busyhour_record::Snapshot;
+//! use busyhour_sample::Snapshot;
 //!
 //! let mut text = Vec::new();
 //! let mut exporter = CsvExporter::new(&mut text, Origin { wall_anchor_ms: 1_700_000_000_000 });
@@ -55,20 +55,70 @@ pub use remote_write::{
 pub use scrape::{ScrapeExporter, ScrapeServer};
 pub use transport::{HttpPost, Sender, TcpText, UdpText, WriteText};
 
-use busyhour_record::Snapshot;
+use busyhour_sample::Snapshot;
 
-/// Takes the seconds of a run in their order.
+/// Writes or sends the seconds of a run.
+///
+/// # Order of calls
+/// [`second`](Self::second) for each second of the run in increasing order, then [`finish`](Self::finish) once. Seconds are missing if the
+/// exporter was too slow during a run; nothing is called twice, and nothing follows `finish`. If the run ends
+/// before it starts, no method is called.
+///
+/// # Threads
+/// During a run each exporter has a separate thread, which makes all calls, so that a call may block: neither the run nor
+/// other exporters wait for it. Seconds that arrive meanwhile are stored up to a limit, then lost. From a record, the calls are
+/// made by the thread that reads it.
+///
+/// # What may be kept
+/// A snapshot is borrowed for the call and contains the times of a whole second. An exporter keeps totals or a batch of encoded
+/// values, not snapshots.
+///
+/// # Errors
+/// An error of [`second`](Self::second) is counted and does not end the export: the next second is passed as usual, so that a database
+/// that comes back receives later seconds. The exporter decides whether it repeats what failed. The first error is reported at
+/// the end of the run. [`finish`](Self::finish) is called after errors, too.
+///
+/// # Example
+/// An exporter that writes the requests of each second:
+///
+/// ```
+/// use std::io::Write;
+///
+/// use busyhour_export::{ExportError, Exporter};
+/// use busyhour_sample::Snapshot;
+///
+/// struct Requests<W> {
+///     out: W,
+/// }
+///
+/// impl<W: Write> Exporter for Requests<W> {
+///     fn second(&mut self, snapshot: &Snapshot) -> Result<(), ExportError> {
+///         let failed = |source| ExportError::Io { target: "the list".to_owned(), source };
+///         writeln!(self.out, "{} {}", snapshot.second, snapshot.total().samples).map_err(failed)
+///     }
+///
+///     fn finish(&mut self) -> Result<(), ExportError> {
+///         self.out.flush().map_err(|source| ExportError::Io { target: "the list".to_owned(), source })
+///     }
+/// }
+///
+/// let mut exporter = Requests { out: Vec::new() };
+/// exporter.second(&Snapshot { second: 7, ..Snapshot::default() })?;
+/// exporter.finish()?;
+/// assert_eq!(exporter.out, b"7 0\n");
+/// # Ok::<(), ExportError>(())
+/// ```
 pub trait Exporter {
-    /// Takes a second.
+    /// Writes or sends a second.
     ///
     /// # Errors
     /// A second could not be written or sent. The exporter can continue with the next one.
     fn second(&mut self, snapshot: &Snapshot) -> Result<(), ExportError>;
 
-    /// The run is over.
+    /// Writes or sends the rest at the end of the run.
     ///
     /// # Errors
-    /// What was left could not be written or sent.
+    /// The rest could not be written or sent.
     fn finish(&mut self) -> Result<(), ExportError> {
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The metrics of a run in Prometheus's terms: what a scrape in either of its forms and remote write show alike.
 
-use busyhour_record::{SnapshotRow, TimeCounts};
+use busyhour_sample::{SnapshotRow, TimeCounts};
 
 use crate::csv_seconds::kind;
 use crate::histograms::Clock;

@@ -1,6 +1,6 @@
 //! OpenTelemetry's metrics over HTTP as protobuf (OTLP 1.x).
 
-use busyhour_record::{Snapshot, SnapshotRow, TimeCounts};
+use busyhour_sample::{Snapshot, SnapshotRow, TimeCounts};
 use prost::Message;
 use rand::TryRngCore as _;
 use rand::rngs::OsRng;

@@ -7,10 +7,8 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use busyhour_record::{
-    GroupName, InputFacts, Labels, ReadSettings, RecordReading, Results, ResultsInput, RunNames, Sample,
-    SampleFlags, SampleKind, run_start_ms,
-};
+use busyhour_results::{InputFacts, ReadSettings, RecordReading, Results, ResultsInput, run_start_ms};
+use busyhour_sample::{GroupName, Labels, RunNames, Sample, SampleFlags, SampleKind};
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, TimeUnit, Type as Physical, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType as Stored, Int32Type, Int64Type};
 use parquet::errors::ParquetError;

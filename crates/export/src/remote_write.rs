@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use busyhour_record::{Snapshot, TimeCounts};
+use busyhour_sample::{Snapshot, TimeCounts};
 use prost::Message;
 
 use crate::exponential::ExponentialCounts;

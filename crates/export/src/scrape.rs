@@ -4,7 +4,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use busyhour_record::Snapshot;
+use busyhour_sample::Snapshot;
 use busyhour_server::http::{Method, StatusCode};
 use busyhour_server::{Request, Response, Server, respond, single_header};
 

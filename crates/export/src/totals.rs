@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use busyhour_record::{SampleKind, SecondArrivals, Snapshot, SnapshotRow};
+use busyhour_sample::{SampleKind, SecondArrivals, Snapshot, SnapshotRow};
 
 /// All seconds so far.
 #[derive(Debug, Clone, Default)]

@@ -10,7 +10,7 @@ use busyhour_export::{
     PercentileExporter, RemoteWriteExporter, SamplerFilter, ScrapeServer, Sender, TcpText, TimeSeries,
     WriteRequest, follow,
 };
-use busyhour_record::{
+use busyhour_sample::{
     CodeCount, FailureCount, LiveArrivals, OutcomeTimes, SampleKind, SecondArrivals, SecondUsers, Snapshot,
     SnapshotRow, TimeCounts, snapshot_channel,
 };

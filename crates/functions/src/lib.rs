@@ -22,7 +22,6 @@ mod queue;
 mod random;
 mod regex;
 mod registry;
-mod request;
 mod sample_facts;
 mod scope;
 mod script;

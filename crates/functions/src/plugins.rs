@@ -48,7 +48,7 @@ impl Function for TextsFunction {
                 out.push_str(&text);
                 self.target.store(user, &text);
             }
-            Err(why) => log_failure(user, self.name, &why),
+            Err(why) => log_failure(user, self.name, why.message()),
         }
     }
 }

@@ -79,8 +79,8 @@ impl Function for Random {
         let (Some(minimum), Some(maximum)) = (self.minimum.value(user), self.maximum.value(user)) else {
             return;
         };
-        if let Err(message) = check_range(minimum, maximum) {
-            log_failure(user, "__Random", &message);
+        if let Err(error) = check_range(minimum, maximum) {
+            log_failure(user, "__Random", error.message());
             return;
         }
         let start = out.len();

@@ -82,7 +82,7 @@ impl Function for RegexFunction {
         let found = match found {
             Ok(found) => found,
             Err(why) => {
-                log_failure(user, "__regexFunction", &why);
+                log_failure(user, "__regexFunction", why.message());
                 return;
             }
         };
@@ -326,7 +326,7 @@ mod tests {
         assert_eq!(replaced("john smith", r"(\w+) (\w+)", r"$2, $1\$").unwrap(), "smith, john$");
         // There is no group 12, so the second digit is text.
         assert_eq!(replaced("ab", "(a)", "$12").unwrap(), "a2b");
-        assert!(replaced("ab", "(a)", "$3").unwrap_err().contains("No group 3"));
+        assert!(replaced("ab", "(a)", "$3").unwrap_err().message().contains("No group 3"));
         assert!(replaced("ab", "(a)", "$x").is_err() && replaced("ab", "a", "\\").is_err());
         assert_eq!(replaced("none", "x", "$9").unwrap(), "none");
     }

@@ -2,8 +2,8 @@
 
 use busyhour_program::result::SampleResult;
 use busyhour_program::user::{LogicalAction, UserState};
-use busyhour_record::{DataType, Nanos};
-use busyhour_script::{AssertionFacts, SampleFacts, ScriptResult, Value, Verdict};
+use busyhour_sample::{DataType, Nanos};
+use busyhour_script::{AssertionFacts, SampleChanges, SampleFacts, ScriptResult, Value, Verdict};
 
 use crate::sub_result::sample_result;
 
@@ -104,35 +104,8 @@ impl SampleFacts for Facts {
         i64::try_from(self.result.bytes()).unwrap_or(i64::MAX)
     }
 
-    fn set_successful(&mut self, successful: bool) {
-        self.result.success = successful;
-    }
-
-    fn set_response_code(&mut self, code: &str) {
-        replace(&mut self.result.code, code);
-    }
-
-    fn set_response_message(&mut self, message: &str) {
-        replace(&mut self.result.message, message);
-    }
-
-    fn set_label(&mut self, label: &str) {
-        replace(&mut self.result.label, label);
-    }
-
     fn response_data(&self) -> Vec<u8> {
         self.result.body.clone()
-    }
-
-    fn set_response_data(&mut self, data: &[u8], encoding: Option<&str>) {
-        self.result.body.clear();
-        self.result.body.extend_from_slice(data);
-        if self.is_sampler {
-            self.result.body_bytes = data.len() as u64;
-        }
-        if let Some(encoding) = encoding {
-            replace(&mut self.result.encoding, encoding);
-        }
     }
 
     fn fact(&self, name: &str) -> Option<Value> {
@@ -167,6 +140,70 @@ impl SampleFacts for Facts {
             }),
             _ => return None,
         })
+    }
+
+    fn assertions(&self) -> Vec<AssertionFacts> {
+        let facts = |outcome: &busyhour_sample::AssertionResult| AssertionFacts {
+            name: outcome.name.clone(),
+            verdict: Verdict {
+                failure: outcome.failure,
+                error: outcome.error,
+                message: outcome.message.clone(),
+            },
+            has_message: outcome.message().is_some(),
+        };
+        self.result.assertions.iter().map(facts).collect()
+    }
+
+    fn sub_results(&self) -> usize {
+        self.result.sub_results.len()
+    }
+
+    fn sub_result(&self, at: usize, getter: &str) -> Option<Value> {
+        let result = self.result.sub_results.get(at)?;
+        Some(match getter {
+            "getSampleLabel" => Value::text(&result.label),
+            "getResponseCode" => Value::text(&result.code),
+            "getResponseMessage" => Value::text(&result.message),
+            "getResponseDataAsString" => Value::text(result.body_text()),
+            "getResponseHeaders" => Value::text(&result.response_headers),
+            "getRequestHeaders" => Value::text(&result.request_headers),
+            "getSamplerData" => Value::text(&result.request_data),
+            "getUrlAsString" | "getURL" => Value::text(&result.url),
+            "isSuccessful" => Value::Boolean(result.success),
+            "getTime" => Value::Long(i64::try_from(result.elapsed_ms()).unwrap_or(i64::MAX)),
+            "getLatency" => Value::Long(whole_ms(result.times.latency_ns)),
+            _ => return None,
+        })
+    }
+}
+
+impl SampleChanges for Facts {
+    fn set_successful(&mut self, successful: bool) {
+        self.result.success = successful;
+    }
+
+    fn set_response_code(&mut self, code: &str) {
+        replace(&mut self.result.code, code);
+    }
+
+    fn set_response_message(&mut self, message: &str) {
+        replace(&mut self.result.message, message);
+    }
+
+    fn set_label(&mut self, label: &str) {
+        replace(&mut self.result.label, label);
+    }
+
+    fn set_response_data(&mut self, data: &[u8], encoding: Option<&str>) {
+        self.result.body.clear();
+        self.result.body.extend_from_slice(data);
+        if self.is_sampler {
+            self.result.body_bytes = data.len() as u64;
+        }
+        if let Some(encoding) = encoding {
+            replace(&mut self.result.encoding, encoding);
+        }
     }
 
     fn change(&mut self, name: &str, value: Value) -> bool {
@@ -239,19 +276,6 @@ impl SampleFacts for Facts {
         true
     }
 
-    fn assertions(&self) -> Vec<AssertionFacts> {
-        let facts = |outcome: &busyhour_record::AssertionResult| AssertionFacts {
-            name: outcome.name.clone(),
-            verdict: Verdict {
-                failure: outcome.failure,
-                error: outcome.error,
-                message: outcome.message.clone(),
-            },
-            has_message: outcome.message().is_some(),
-        };
-        self.result.assertions.iter().map(facts).collect()
-    }
-
     fn add_sub_result(&mut self, result: &ScriptResult, extends: bool) -> Option<usize> {
         let sub = sample_result(result, &self.clock);
         if extends {
@@ -268,28 +292,6 @@ impl SampleFacts for Facts {
         if let Some(replaced) = self.result.sub_results.get_mut(at) {
             *replaced = sample_result(result, &self.clock);
         }
-    }
-
-    fn sub_results(&self) -> usize {
-        self.result.sub_results.len()
-    }
-
-    fn sub_result(&self, at: usize, getter: &str) -> Option<Value> {
-        let result = self.result.sub_results.get(at)?;
-        Some(match getter {
-            "getSampleLabel" => Value::text(&result.label),
-            "getResponseCode" => Value::text(&result.code),
-            "getResponseMessage" => Value::text(&result.message),
-            "getResponseDataAsString" => Value::text(result.body_text()),
-            "getResponseHeaders" => Value::text(&result.response_headers),
-            "getRequestHeaders" => Value::text(&result.request_headers),
-            "getSamplerData" => Value::text(&result.request_data),
-            "getUrlAsString" | "getURL" => Value::text(&result.url),
-            "isSuccessful" => Value::Boolean(result.success),
-            "getTime" => Value::Long(i64::try_from(result.elapsed_ms()).unwrap_or(i64::MAX)),
-            "getLatency" => Value::Long(whole_ms(result.times.latency_ns)),
-            _ => return None,
-        })
     }
 }
 

@@ -7,11 +7,14 @@ use std::sync::atomic::Ordering;
 use busyhour_java::format::{DateFormat, Defaults, Moment};
 use busyhour_program::result::SampleResult;
 use busyhour_program::run::{self, ScriptIssue, Stream};
-use busyhour_program::url_client::{UrlRequest, UrlResponse};
 use busyhour_program::user::{LogicalAction, Thrown, UserState};
 use busyhour_program::variables::{ObjectValue, Value as Variable};
-use busyhour_record::Nanos;
-use busyhour_script::{Level, RequestFacts, SampleFacts, Scope, StopRequest, UserCounts, Value, Verdict};
+use busyhour_request::{RequestAccess, UrlRequest, UrlResponse};
+use busyhour_sample::Nanos;
+use busyhour_script::{
+    Level, SampleChanges, SampleFacts, ScriptClock, ScriptOutput, ScriptPlan, ScriptProperties,
+    ScriptRequests, ScriptSamples, ScriptThread, ScriptVariables, StopRequest, UserCounts, Value, Verdict,
+};
 use jiff::tz::TimeZone;
 use rand::RngCore as _;
 
@@ -25,6 +28,8 @@ use busyhour_program::ElementError;
 pub struct UserScope<'a> {
     pub(crate) user: &'a mut UserState,
     facts: Facts,
+    /// The open sampler. Like the result, it is moved out of the user while the script runs.
+    sampler: Option<Box<dyn Any>>,
     /// In a sampler's script: the result of the previous sample.
     previous: Option<Facts>,
     verdict: Option<Verdict>,
@@ -44,7 +49,8 @@ impl<'a> UserScope<'a> {
     /// [`render_text`](crate::render_text).
     pub fn new(user: &'a mut UserState, render_text: RenderText) -> Self {
         let facts = Facts::take_from(user);
-        Self { user, facts, previous: None, verdict: None, render_text, unsupported: Vec::new() }
+        let sampler = user.request.take();
+        Self { user, facts, sampler, previous: None, verdict: None, render_text, unsupported: Vec::new() }
     }
 
     /// The scope of a sampler's script. The script fills the user's result; `previous` is the result of the previous
@@ -90,6 +96,12 @@ impl<'a> UserScope<'a> {
         }
     }
 
+    /// Moves the result and the open sampler back to the user, or out of it again.
+    fn swap_user_parts(&mut self) {
+        std::mem::swap(&mut self.user.result, &mut self.facts.result);
+        std::mem::swap(&mut self.user.request, &mut self.sampler);
+    }
+
     /// The verdict of an assertion's script.
     #[must_use]
     pub fn take_verdict(&mut self) -> Verdict {
@@ -99,11 +111,11 @@ impl<'a> UserScope<'a> {
 
 impl Drop for UserScope<'_> {
     fn drop(&mut self) {
-        std::mem::swap(&mut self.user.result, &mut self.facts.result);
+        self.swap_user_parts();
     }
 }
 
-impl Scope for UserScope<'_> {
+impl ScriptVariables for UserScope<'_> {
     fn get(&self, name: &str) -> Option<String> {
         self.user.variables.get(name).map(str::to_owned)
     }
@@ -114,41 +126,6 @@ impl Scope for UserScope<'_> {
 
     fn remove(&mut self, name: &str) {
         self.user.variables.remove(name);
-    }
-
-    fn property(&self, name: &str) -> Option<String> {
-        self.user.run.properties.get(name)
-    }
-
-    fn set_property(&mut self, name: &str, value: &str) {
-        self.user.run.properties.set(name, value);
-    }
-
-    fn log(&mut self, level: Level, message: &str) {
-        let level = match level {
-            Level::Trace | Level::Debug => run::Level::Debug,
-            Level::Info => run::Level::Info,
-            Level::Warn => run::Level::Warn,
-            Level::Error => run::Level::Error,
-        };
-        self.user.log(level, message);
-    }
-
-    fn thread_number(&self) -> u32 {
-        self.user.number
-    }
-
-    fn thread_name(&self) -> String {
-        let mut name = String::new();
-        if self.user.run.groups.get(self.user.group as usize).is_some() {
-            self.user.thread_name(&mut name);
-        }
-        name
-    }
-
-    fn wall_clock_ms(&self) -> i64 {
-        // Include the time that the script slept, which the user has not waited for yet.
-        self.facts.wall_ms(self.user.now() + self.user.owed_ns)
     }
 
     fn names(&self) -> Vec<String> {
@@ -176,26 +153,15 @@ impl Scope for UserScope<'_> {
     fn object_names(&self) -> Vec<String> {
         self.user.variables.objects().map(str::to_owned).collect()
     }
+}
 
-    fn print(&mut self, text: &str) {
-        self.user.run.print(Stream::Output, text);
+impl ScriptProperties for UserScope<'_> {
+    fn property(&self, name: &str) -> Option<String> {
+        self.user.run.properties.get(name)
     }
 
-    fn print_error(&mut self, text: &str) {
-        self.user.run.print(Stream::Error, text);
-    }
-
-    fn note_unsupported(&mut self, what: &str) {
-        self.unsupported.push(what.to_owned());
-    }
-
-    fn evaluate_text(&mut self, text: &str) -> String {
-        // Functions read the result from the user, so move it back while they run.
-        std::mem::swap(&mut self.user.result, &mut self.facts.result);
-        let mut value = String::new();
-        (self.render_text)(text, self.user, &mut value);
-        std::mem::swap(&mut self.user.result, &mut self.facts.result);
-        value
+    fn set_property(&mut self, name: &str, value: &str) {
+        self.user.run.properties.set(name, value);
     }
 
     fn property_names(&self) -> Vec<String> {
@@ -213,45 +179,36 @@ impl Scope for UserScope<'_> {
     fn remove_property(&mut self, name: &str) {
         self.user.run.properties.remove(name);
     }
+}
 
-    fn environment(&self, name: &str) -> Option<String> {
-        crate::text::environment_variable(name)
+impl ScriptOutput for UserScope<'_> {
+    fn log(&mut self, level: Level, message: &str) {
+        let level = match level {
+            Level::Trace | Level::Debug => run::Level::Debug,
+            Level::Info => run::Level::Info,
+            Level::Warn => run::Level::Warn,
+            Level::Error => run::Level::Error,
+        };
+        self.user.log(level, message);
     }
 
-    fn iteration(&self) -> u32 {
-        self.user.iteration
+    fn print(&mut self, text: &str) {
+        self.user.run.print(Stream::Output, text);
     }
 
-    fn group_name(&self) -> String {
-        self.user.run.groups.get(self.user.group as usize).map(|group| group.name.clone()).unwrap_or_default()
+    fn print_error(&mut self, text: &str) {
+        self.user.run.print(Stream::Error, text);
     }
 
-    fn sampler_name(&self) -> String {
-        self.user.sampler_name.clone()
+    fn note_unsupported(&mut self, what: &str) {
+        self.unsupported.push(what.to_owned());
     }
+}
 
-    fn plan_directory(&self) -> String {
-        self.user.run.properties.get(PLAN_DIRECTORY_PROPERTY).unwrap_or_default()
-    }
-
-    fn plan_file(&self) -> String {
-        self.user.run.properties.get(PLAN_NAME_PROPERTY).unwrap_or_default()
-    }
-
-    fn request(&mut self) -> Option<&mut dyn RequestFacts> {
-        if self.user.request.is_some() { Some(self) } else { None }
-    }
-
-    fn users(&self) -> UserCounts {
-        let run = &self.user.run;
-        let groups = u32::try_from(run.groups.len()).unwrap_or(u32::MAX);
-        let Some(group) = run.groups.get(self.user.group as usize) else { return UserCounts::default() };
-        UserCounts {
-            active: run.active.load(Ordering::Relaxed),
-            active_of_group: group.active.load(Ordering::Relaxed),
-            of_group: run.users_of(self.user.group),
-            planned: (0..groups).map(|group| run.users_of(group)).sum(),
-        }
+impl ScriptClock for UserScope<'_> {
+    fn wall_clock_ms(&self) -> i64 {
+        // Include the time that the script slept, which the user has not waited for yet.
+        self.facts.wall_ms(self.user.now() + self.user.owed_ns)
     }
 
     fn test_start_ms(&self) -> i64 {
@@ -260,31 +217,6 @@ impl Scope for UserScope<'_> {
 
     fn pause_ms(&mut self, ms: u64) {
         self.user.owed_ns = self.user.owed_ns.saturating_add(ms.saturating_mul(1_000_000));
-    }
-
-    fn exchange(&mut self, request: UrlRequest) -> Result<UrlResponse, Thrown> {
-        let Some(client) = self.user.run.url_client() else {
-            let message = "a connection before the test starts is not supported".to_owned();
-            return Err(Thrown { class: "java.lang.UnsupportedOperationException", message });
-        };
-        self.sleep_owed();
-        client.exchange(&self.user.run.clock, request)
-    }
-
-    fn stop(&mut self, what: StopRequest) {
-        match what {
-            StopRequest::Nothing => self.user.action = LogicalAction::Continue,
-            StopRequest::LoopIteration => self.user.action = LogicalAction::NextIterationOfLoop,
-            StopRequest::Loop => self.user.action = LogicalAction::BreakLoop,
-            StopRequest::Iteration => self.user.action = LogicalAction::NextIterationOfThread,
-            StopRequest::User => self.user.running = false,
-            StopRequest::Test => self.user.run.ask_to_stop(run::Stop::Graceful),
-            StopRequest::TestNow => self.user.run.ask_to_stop(run::Stop::Now),
-        }
-    }
-
-    fn verdict(&mut self) -> Option<&mut Verdict> {
-        self.verdict.as_mut()
     }
 
     fn format_date(&self, pattern: &str, ms: i64, zone: &TimeZone) -> Result<String, ElementError> {
@@ -314,13 +246,69 @@ impl Scope for UserScope<'_> {
     fn random_bits(&mut self) -> u64 {
         self.user.random.next_u64()
     }
+}
+
+impl ScriptThread for UserScope<'_> {
+    fn thread_number(&self) -> u32 {
+        self.user.number
+    }
+
+    fn thread_name(&self) -> String {
+        let mut name = String::new();
+        if self.user.run.groups.get(self.user.group as usize).is_some() {
+            self.user.thread_name(&mut name);
+        }
+        name
+    }
+
+    fn iteration(&self) -> u32 {
+        self.user.iteration
+    }
+
+    fn group_name(&self) -> String {
+        self.user.run.groups.get(self.user.group as usize).map(|group| group.name.clone()).unwrap_or_default()
+    }
+
+    fn sampler_name(&self) -> String {
+        self.user.sampler_name.clone()
+    }
+
+    fn users(&self) -> UserCounts {
+        let run = &self.user.run;
+        let groups = u32::try_from(run.groups.len()).unwrap_or(u32::MAX);
+        let Some(group) = run.groups.get(self.user.group as usize) else { return UserCounts::default() };
+        UserCounts {
+            active: run.active.load(Ordering::Relaxed),
+            active_of_group: group.active.load(Ordering::Relaxed),
+            of_group: run.users_of(self.user.group),
+            planned: (0..groups).map(|group| run.users_of(group)).sum(),
+        }
+    }
+
+    fn stop(&mut self, what: StopRequest) {
+        match what {
+            StopRequest::Nothing => self.user.action = LogicalAction::Continue,
+            StopRequest::LoopIteration => self.user.action = LogicalAction::NextIterationOfLoop,
+            StopRequest::Loop => self.user.action = LogicalAction::BreakLoop,
+            StopRequest::Iteration => self.user.action = LogicalAction::NextIterationOfThread,
+            StopRequest::User => self.user.running = false,
+            StopRequest::Test => self.user.run.ask_to_stop(run::Stop::Graceful),
+            StopRequest::TestNow => self.user.run.ask_to_stop(run::Stop::Now),
+        }
+    }
+}
+
+impl ScriptSamples for UserScope<'_> {
+    fn verdict(&mut self) -> Option<&mut Verdict> {
+        self.verdict.as_mut()
+    }
 
     fn sample(&self) -> Option<&dyn SampleFacts> {
         self.user.has_result.then_some(&self.facts as &dyn SampleFacts)
     }
 
-    fn sample_mut(&mut self) -> Option<&mut dyn SampleFacts> {
-        self.user.has_result.then_some(&mut self.facts as &mut dyn SampleFacts)
+    fn sample_mut(&mut self) -> Option<&mut dyn SampleChanges> {
+        self.user.has_result.then_some(&mut self.facts as &mut dyn SampleChanges)
     }
 
     fn previous(&self) -> Option<&dyn SampleFacts> {
@@ -330,11 +318,49 @@ impl Scope for UserScope<'_> {
         self.sample()
     }
 
-    fn previous_mut(&mut self) -> Option<&mut dyn SampleFacts> {
+    fn previous_mut(&mut self) -> Option<&mut dyn SampleChanges> {
         if self.facts.is_sampler {
-            return self.previous.as_mut().map(|facts| facts as &mut dyn SampleFacts);
+            return self.previous.as_mut().map(|facts| facts as &mut dyn SampleChanges);
         }
         self.sample_mut()
+    }
+}
+
+impl ScriptRequests for UserScope<'_> {
+    fn request(&mut self) -> Option<Box<dyn RequestAccess + '_>> {
+        busyhour_request::access(self.sampler.as_deref_mut()?, self.user)
+    }
+
+    fn exchange(&mut self, request: UrlRequest) -> Result<UrlResponse, Thrown> {
+        let Some(client) = busyhour_request::url_client(&self.user.run) else {
+            let message = "a connection before the test starts is not supported".to_owned();
+            return Err(Thrown { class: "java.lang.UnsupportedOperationException", message });
+        };
+        self.sleep_owed();
+        client.exchange(&self.user.run.clock, request)
+    }
+}
+
+impl ScriptPlan for UserScope<'_> {
+    fn evaluate_text(&mut self, text: &str) -> String {
+        // Functions read the result from the user, and scripts in the text the sampler.
+        self.swap_user_parts();
+        let mut value = String::new();
+        (self.render_text)(text, self.user, &mut value);
+        self.swap_user_parts();
+        value
+    }
+
+    fn environment(&self, name: &str) -> Option<String> {
+        crate::text::environment_variable(name)
+    }
+
+    fn plan_directory(&self) -> String {
+        self.user.run.properties.get(PLAN_DIRECTORY_PROPERTY).unwrap_or_default()
+    }
+
+    fn plan_file(&self) -> String {
+        self.user.run.properties.get(PLAN_NAME_PROPERTY).unwrap_or_default()
     }
 }
 

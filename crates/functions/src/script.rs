@@ -228,7 +228,7 @@ pub fn retention_for(reads: ResultReads) -> Retention {
         body: reads.body,
         response_headers: reads.response_headers,
         request: reads.request,
-        http: reads.http,
+        protocol_detail: reads.http,
     }
 }
 

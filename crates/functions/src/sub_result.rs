@@ -2,7 +2,7 @@
 
 use busyhour_program::clock::Clock;
 use busyhour_program::result::SampleResult;
-use busyhour_record::{DataType, Nanos, SampleTimes};
+use busyhour_sample::{DataType, Nanos, SampleTimes};
 use busyhour_script::ScriptResult;
 
 /// Converts a result to the engine's type. A time before the start of the run becomes the start of the run, because times

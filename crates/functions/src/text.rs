@@ -37,8 +37,8 @@ impl Function for TextFunction {
         let start = out.len();
         let succeeded = with_text(&self.text, user, |user, text| match (self.map)(text, out) {
             Ok(()) => true,
-            Err(message) => {
-                log_failure(user, self.name, &message);
+            Err(error) => {
+                log_failure(user, self.name, error.message());
                 false
             }
         });

@@ -174,7 +174,7 @@ impl Function for FromMultiple {
                 out.push_str(&found[index]);
             }
             Ok(_) => {}
-            Err(message) => log_failure(user, "__RandomFromMultipleVars", &message),
+            Err(error) => log_failure(user, "__RandomFromMultipleVars", error.message()),
         });
         self.target.store(user, &out[start..]);
     }

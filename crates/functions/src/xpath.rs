@@ -67,11 +67,11 @@ impl Function for XPath {
 
 /// The text of each node; JMeter writes `null` for a node without text.
 fn node_texts(file: &str, expression: &str) -> Result<Vec<String>, ElementError> {
-    let bytes = read_in_run(Path::new(file), TEXT_FILE_BYTES).map_err(|error| error.to_string())?;
+    let bytes = read_in_run(Path::new(file), TEXT_FILE_BYTES).map_err(ElementError::caused_by)?;
     let text = decode(&bytes);
-    let document =
-        read(&text, ReadOptions { sorted: true, ..ReadOptions::default() }).map_err(String::from)?;
-    match evaluate(&document, expression, &document.declared).map_err(String::from)? {
+    let document = read(&text, ReadOptions { sorted: true, ..ReadOptions::default() })
+        .map_err(ElementError::caused_by)?;
+    match evaluate(&document, expression, &document.declared).map_err(ElementError::caused_by)? {
         XPathResult::Nodes(nodes) => {
             let text = |node| first_value(&document.tree, node).unwrap_or("null").to_owned();
             Ok(nodes.into_iter().map(text).collect())

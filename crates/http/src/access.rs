@@ -1,14 +1,14 @@
 //! Access of scripts to an HTTP sampler and its cookies.
 
-use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use busyhour_program::element::Processor;
-use busyhour_program::request::{RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText};
 use busyhour_program::template::Template;
-use busyhour_program::user::RequestAccess;
 use busyhour_program::user::{StateId, UserState};
+use busyhour_request::{
+    OpenSampler, RequestAccess, RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText,
+};
 
 use crate::charset::{Charset, ContentEncoding};
 use crate::cookies::Jar;
@@ -53,7 +53,7 @@ impl Processor for OpenRequest {
         if let Some(left) = user.peek_state::<RemainingArguments>(self.state).and_then(|left| left.clone()) {
             access.sampler_mut().arguments = left;
         }
-        user.request = Some(Box::new(access));
+        busyhour_request::open(user, Box::new(access));
         if let Some(lent) = user.lent.as_mut().and_then(|lent| lent.downcast_mut::<ScriptData>()) {
             for jar in lent.jars.iter_mut().filter(|jar| jar.clears_each_sample()) {
                 jar.begin_sample();
@@ -63,6 +63,7 @@ impl Processor for OpenRequest {
     }
 }
 
+/// The sampler with the changes of the scripts so far.
 #[derive(Debug)]
 struct Access {
     /// The sampler of the plan.
@@ -78,8 +79,7 @@ struct Access {
 
 /// The sampler and the label as changed by scripts; `None` for those that are unchanged.
 pub(crate) fn changed(user: &UserState) -> (Option<Arc<HttpSampler>>, Option<Template>) {
-    let access = user.request.as_ref().and_then(|request| request.as_any().downcast_ref::<Access>());
-    let Some(access) = access else { return (None, None) };
+    let Some(access) = busyhour_request::opened::<Access>(user) else { return (None, None) };
     (access.is_changed.then(|| Arc::clone(&access.sampler)), access.is_renamed.then(|| access.name.clone()))
 }
 
@@ -219,45 +219,53 @@ impl Access {
     }
 }
 
-impl RequestAccess for Access {
-    fn as_any(&self) -> &dyn Any {
-        self
+impl OpenSampler for Access {
+    fn request<'a>(&'a mut self, user: &'a mut UserState) -> Box<dyn RequestAccess + 'a> {
+        Box::new(OpenedRequest { access: self, user })
     }
+}
 
-    fn text(&mut self, user: &mut UserState, which: RequestText) -> String {
-        match self.template(which) {
+/// The request of the sampler for this user.
+struct OpenedRequest<'a> {
+    access: &'a mut Access,
+    user: &'a mut UserState,
+}
+
+impl RequestAccess for OpenedRequest<'_> {
+    fn text(&mut self, which: RequestText) -> String {
+        match self.access.template(which) {
             Some(template) => {
-                let text = template.text(user).into_owned();
+                let text = template.text(self.user).into_owned();
                 if which == RequestText::Protocol && text.is_empty() { "http".to_owned() } else { text }
             }
-            None => self.sampler.encoding.name(user),
+            None => self.access.sampler.encoding.name(self.user),
         }
     }
 
-    fn set_text(&mut self, user: &mut UserState, which: RequestText, text: &str) -> bool {
+    fn set_text(&mut self, which: RequestText, text: &str) -> bool {
         let literal = Template::literal(text);
         match which {
             RequestText::Name => {
-                self.name = literal;
-                self.is_renamed = true;
+                self.access.name = literal;
+                self.access.is_renamed = true;
             }
-            RequestText::Path => self.set_path(user, text),
+            RequestText::Path => self.access.set_path(self.user, text),
             RequestText::ContentEncoding => match Charset::named(text) {
-                Some(charset) => self.sampler_mut().encoding = ContentEncoding::Known(charset),
+                Some(charset) => self.access.sampler_mut().encoding = ContentEncoding::Known(charset),
                 None => return false,
             },
-            RequestText::Method => self.sampler_mut().method = literal,
-            RequestText::Protocol => self.sampler_mut().protocol = literal,
-            RequestText::Domain => self.sampler_mut().domain = literal,
-            RequestText::Port => self.sampler_mut().port = literal,
-            RequestText::ConnectTimeout => self.sampler_mut().connect_timeout = literal,
-            RequestText::ResponseTimeout => self.sampler_mut().response_timeout = literal,
+            RequestText::Method => self.access.sampler_mut().method = literal,
+            RequestText::Protocol => self.access.sampler_mut().protocol = literal,
+            RequestText::Domain => self.access.sampler_mut().domain = literal,
+            RequestText::Port => self.access.sampler_mut().port = literal,
+            RequestText::ConnectTimeout => self.access.sampler_mut().connect_timeout = literal,
+            RequestText::ResponseTimeout => self.access.sampler_mut().response_timeout = literal,
         }
         true
     }
 
-    fn flag(&self, which: RequestFlag) -> bool {
-        let sampler = &self.sampler;
+    fn flag(&mut self, which: RequestFlag) -> bool {
+        let sampler = &self.access.sampler;
         match which {
             RequestFlag::RawBody => sampler.raw_body,
             RequestFlag::KeepAlive => sampler.keep_alive,
@@ -268,8 +276,8 @@ impl RequestAccess for Access {
     }
 
     fn set_flag(&mut self, which: RequestFlag, on: bool) {
-        let redirects = self.sampler.redirects;
-        let own = self.sampler_mut();
+        let redirects = self.access.sampler.redirects;
+        let own = self.access.sampler_mut();
         match which {
             RequestFlag::RawBody => own.raw_body = on,
             RequestFlag::KeepAlive => own.keep_alive = on,
@@ -284,15 +292,15 @@ impl RequestAccess for Access {
         }
     }
 
-    fn arguments(&mut self, user: &mut UserState) -> Vec<RequestArgument> {
+    fn arguments(&mut self) -> Vec<RequestArgument> {
         let of = |argument: &Argument| RequestArgument {
-            name: argument.name.text(user).into_owned(),
-            value: argument.value.text(user).into_owned(),
+            name: argument.name.text(self.user).into_owned(),
+            value: argument.value.text(self.user).into_owned(),
             encode: argument.encode,
             use_equals: argument.use_equals,
-            content_type: argument.content_type.text(user).into_owned(),
+            content_type: argument.content_type.text(self.user).into_owned(),
         };
-        self.sampler.arguments.iter().map(of).collect()
+        self.access.sampler.arguments.iter().map(of).collect()
     }
 
     fn set_arguments(&mut self, arguments: Vec<RequestArgument>) {
@@ -303,64 +311,67 @@ impl RequestAccess for Access {
             use_equals: argument.use_equals,
             content_type: Template::literal(&argument.content_type),
         };
-        self.sampler_mut().arguments = arguments.into_iter().map(of).collect();
+        self.access.sampler_mut().arguments = arguments.into_iter().map(of).collect();
     }
 
-    fn remove_arguments(&mut self, user: &mut UserState, places: &[usize]) {
+    fn remove_arguments(&mut self, places: &[usize]) {
         let without = |arguments: &[Argument]| -> Box<[Argument]> {
             let remaining = arguments.iter().enumerate().filter(|(at, _)| !places.contains(at));
             remaining.map(|(_, argument)| argument.clone()).collect()
         };
-        let left = user.state::<RemainingArguments>(self.state, || None);
-        let before = left.take().unwrap_or_else(|| self.plan.arguments.clone());
+        let left = self.user.state::<RemainingArguments>(self.access.state, || None);
+        let before = left.take().unwrap_or_else(|| self.access.plan.arguments.clone());
         *left = Some(without(&before));
-        let now = without(&self.sampler.arguments);
-        self.sampler_mut().arguments = now;
+        let now = without(&self.access.sampler.arguments);
+        self.access.sampler_mut().arguments = now;
     }
 
-    fn headers(&mut self, user: &mut UserState) -> Option<Vec<(String, String)>> {
-        if self.sampler.header_managers == HeaderManagers::None && !self.has_own_headers {
+    fn headers(&mut self) -> Option<Vec<(String, String)>> {
+        if self.access.sampler.header_managers == HeaderManagers::None && !self.access.has_own_headers {
             return None;
         }
-        let headers = self.sampler.headers.iter();
-        let text =
-            |header: &Header| (header.name.text(user).into_owned(), header.value.text(user).into_owned());
+        let headers = self.access.sampler.headers.iter();
+        let text = |header: &Header| {
+            (header.name.text(self.user).into_owned(), header.value.text(self.user).into_owned())
+        };
         Some(headers.map(text).collect())
     }
 
-    fn set_headers(&mut self, user: &mut UserState, headers: Vec<(String, String)>) {
-        let headers = self.headers_of(user, headers);
-        if let (HeaderManagers::One(manager), false) = (self.sampler.header_managers, self.has_own_headers) {
-            self.sampler.shared.scripts_change_headers.store(true, Ordering::Relaxed);
-            let lent = user.lent.take().and_then(|lent| lent.downcast::<ScriptData>().ok());
+    fn set_headers(&mut self, headers: Vec<(String, String)>) {
+        let headers = self.access.headers_of(self.user, headers);
+        if let (HeaderManagers::One(manager), false) =
+            (self.access.sampler.header_managers, self.access.has_own_headers)
+        {
+            self.access.sampler.shared.scripts_change_headers.store(true, Ordering::Relaxed);
+            let lent = self.user.lent.take().and_then(|lent| lent.downcast::<ScriptData>().ok());
             let mut lent = lent.unwrap_or_default();
             lent.headers.retain(|(known, _)| *known != manager);
             lent.headers.push((manager, headers.clone()));
-            user.lent = Some(lent);
+            self.user.lent = Some(lent);
         }
-        self.sampler_mut().headers = headers;
+        self.access.sampler_mut().headers = headers;
     }
 
-    fn set_header_manager(&mut self, user: &mut UserState, headers: Vec<(String, String)>) {
-        let mut all = self.headers(user).unwrap_or_default();
+    fn set_header_manager(&mut self, headers: Vec<(String, String)>) {
+        let mut all = self.headers().unwrap_or_default();
         let merges = !all.is_empty();
         for (name, value) in headers {
             if !merges || !all.iter().any(|(known, _)| known.eq_ignore_ascii_case(&name)) {
                 all.push((name, value));
             }
         }
-        self.has_own_headers = true;
-        let all = self.headers_of(user, all);
-        self.sampler_mut().headers = all;
+        self.access.has_own_headers = true;
+        let all = self.access.headers_of(self.user, all);
+        self.access.sampler_mut().headers = all;
     }
 
-    fn files(&mut self, user: &mut UserState) -> Vec<RequestFile> {
+    fn files(&mut self) -> Vec<RequestFile> {
         let of = |file: &FileArgument| RequestFile {
-            path: file.path.text(user).into_owned(),
-            parameter: file.parameter.text(user).into_owned(),
-            mime: file.mime.text(user).into_owned(),
+            path: file.path.text(self.user).into_owned(),
+            parameter: file.parameter.text(self.user).into_owned(),
+            mime: file.mime.text(self.user).into_owned(),
         };
-        self.sampler.files.iter().map(of).collect()
+        self.access.sampler.files.iter().map(of).collect()
     }
 
     fn set_files(&mut self, files: Vec<RequestFile>) {
@@ -369,18 +380,18 @@ impl RequestAccess for Access {
             parameter: Template::literal(&file.parameter),
             mime: Template::literal(&file.mime),
         };
-        self.sampler_mut().files = files.into_iter().map(of).collect();
+        self.access.sampler_mut().files = files.into_iter().map(of).collect();
     }
 
-    fn cookies(&mut self, user: &mut UserState) -> Option<Vec<RequestCookie>> {
-        self.with_jar(user, |jar| jar.cookies())
+    fn cookies(&mut self) -> Option<Vec<RequestCookie>> {
+        self.access.with_jar(self.user, |jar| jar.cookies())
     }
 
-    fn clear_cookies(&mut self, user: &mut UserState) {
-        self.with_jar(user, Jar::clear);
+    fn clear_cookies(&mut self) {
+        self.access.with_jar(self.user, Jar::clear);
     }
 
-    fn set_cookies(&mut self, user: &mut UserState, cookies: Vec<RequestCookie>) {
-        self.with_jar(user, |jar| jar.set_cookies(cookies));
+    fn set_cookies(&mut self, cookies: Vec<RequestCookie>) {
+        self.access.with_jar(self.user, |jar| jar.set_cookies(cookies));
     }
 }

@@ -8,9 +8,9 @@ mod rfc2109;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use busyhour_program::request::RequestCookie;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
+use busyhour_request::RequestCookie;
 
 use self::cookie::{Cookie, default_path};
 use self::list::CookieList;

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::{HttpDetail, Nanos};
+use busyhour_sample::{HttpDetail, Nanos};
 
 use crate::complete::complete;
+use crate::detail;
 use crate::embedded;
 use crate::exchange;
 use crate::exchange_context::ExchangeContext;
@@ -77,9 +78,9 @@ pub(crate) async fn sample(
         Err(failure) => {
             user.result.url.push_str(&request.url);
             user.result.times.end = user.now();
-            if keep.http {
+            if keep.protocol_detail {
                 let method = (!request.url.is_empty()).then(|| request.method.clone());
-                user.result.http = Some(Box::new(HttpDetail { method, ..HttpDetail::default() }));
+                detail::set(&mut user.result, HttpDetail { method, ..HttpDetail::default() });
             }
             failure.write_to(&mut user.result, keep.body);
             if request.url.is_empty() {

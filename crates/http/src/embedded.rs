@@ -2,11 +2,10 @@
 
 mod addresses;
 mod conditional;
-mod content;
+pub(crate) mod content;
 mod css;
 mod html;
 mod parallel;
-pub(crate) mod rules;
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -15,12 +14,11 @@ use busyhour_limits::Limit;
 use busyhour_program::clock::Clock;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::user::UserState;
-use busyhour_record::{Nanos, SampleTimes};
-pub use content::{Parser, Parsers};
-pub use rules::{Embedded, EmbeddedRules, UrlMatch};
+use busyhour_sample::{Nanos, SampleTimes};
 
 use crate::complete::complete;
 use crate::cookies::Jar;
+pub use crate::embedded_settings::{Embedded, EmbeddedRules, Parser, Parsers, UrlMatch};
 use crate::encode;
 use crate::exchange::{Next, prepare, settle};
 use crate::exchange_context::ExchangeContext;
@@ -137,7 +135,7 @@ impl PageFetch<'_> {
         if busyhour_slices::is_long(page.body.len()) {
             busyhour_slices::begin_slices().await;
         }
-        let (urls, too_long) = match rules.parsers.resources(&page, &self.seed.user_agent()) {
+        let (urls, too_long) = match content::resources(&rules.parsers, &page, &self.seed.user_agent()) {
             Ok(found) => found,
             Err(failure) => {
                 let mut error = page.clone();

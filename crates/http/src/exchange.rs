@@ -6,10 +6,11 @@ use busyhour_limits::Limit;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::run::Level;
 use busyhour_program::user::UserState;
-use busyhour_record::HttpDetail;
+use busyhour_sample::HttpDetail;
 
 use crate::auth::{AuthReply, UsedScheme};
 use crate::cache::WhenFresh;
+use crate::detail;
 use crate::failure::Failure;
 use crate::file_page;
 use crate::limits::AUTHENTICATION_ROUNDS_MAX;
@@ -72,6 +73,9 @@ pub(crate) struct Step<'s> {
     own_headers: usize,
 }
 
+/// JMeter's HTTP sampler stores its user token, the thread's name, in this internal variable when it has a response.
+const TOKEN_VARIABLE: &str = "__jmeter.U_T__";
+
 /// The action after an exchange.
 pub(crate) enum Next {
     /// Repeat the request.
@@ -100,13 +104,14 @@ pub(crate) fn prepare<'s>(
         let jar = session.jar(manager, user);
         jar.write(origin, &request.url[at..], now_ms, &mut request.cookies);
     }
-    if keep.http {
-        user.result.http = Some(Box::new(HttpDetail {
+    if keep.protocol_detail {
+        let own = HttpDetail {
             method: Some(request.method.clone()),
             cookies: recorded_cookies(request),
             query_string: latin(&request.body).into_owned(),
             redirect_location: None,
-        }));
+        };
+        detail::set(&mut user.result, own);
     }
     let manager = sampler.auth.as_ref().filter(|_| !request.has_authorization);
     request.authorization = manager.and_then(|manager| manager.header(user, &request.url));
@@ -185,7 +190,8 @@ fn is_redirect(status: u16, method: &str, redirects: Redirects) -> bool {
     }
 }
 
-/// Processes the outcome of an exchange: authentication, connection, cookies, cache, redirect.
+/// Processes the outcome of an exchange in five steps: authentication at the proxy, authentication at the server, the
+/// connection, cookies and cache, the redirect. Each of the first two may repeat the request.
 pub(crate) fn settle(
     user: &mut UserState,
     session: &mut HttpSession,
@@ -193,27 +199,67 @@ pub(crate) fn settle(
     step: &mut Step<'_>,
     outcome: Result<(), Failure>,
 ) -> Next {
-    let Step { transport, head, now_ms, .. } = step;
-    let (sampler, keep, now_ms) = (transport.sampler, transport.keep, *now_ms);
-    if let Some(proxy) = transport.proxy.clone() {
-        if step.sends_proxy_credentials && outcome.is_ok() {
-            let (new_proxy_auth, again) =
-                step.proxy_auth.after(head.status, head.proxy_asks, step.credentials_sent);
-            if again {
-                step.credentials_sent = true;
-                request.proxy_authorized = true;
-                return repeat(user, request, step);
-            }
-            transport.proxy_auth = new_proxy_auth;
-        }
-        if transport.origin.secure || step.sends_proxy_credentials {
-            session.set_proxy_auth(&transport.origin, &proxy, transport.proxy_auth);
-        }
+    if authenticate_at_proxy(session, request, step, outcome.is_ok())
+        || (outcome.is_ok() && authenticate(user, request, step))
+    {
+        return repeat(user, request, step);
     }
-    if outcome.is_ok()
-        && head.status == 401
+    request.headers.truncate(step.own_headers);
+    store_connection(session, step);
+    if let Err(failure) = outcome {
+        record_failure(user, step, &failure);
+        return Next::Done(None);
+    }
+    let (head, sampler) = (&mut step.head, step.transport.sampler);
+    let result = &mut user.result;
+    result.success = (200..400).contains(&head.status);
+    user.token_variable = Some(TOKEN_VARIABLE);
+    let result = &mut user.result;
+    if step.transport.keep.body {
+        store_md5(result, head.md5.take());
+    }
+    let redirects = is_redirect(head.status, &request.method, sampler.redirects);
+    // Managers do not receive redirects that the client follows itself.
+    let unseen = redirects && sampler.redirects == Redirects::Auto;
+    let cookies = std::mem::take(&mut head.cookies);
+    if !unseen {
+        store_cookies(user, session, request, step, cookies);
+    }
+    store_in_cache(user, session, request, step);
+    redirect(user, request, step, redirects)
+}
+
+/// Processes the proxy's response to credentials; returns whether the request must be repeated with credentials.
+fn authenticate_at_proxy(
+    session: &mut HttpSession,
+    request: &mut WireRequest,
+    step: &mut Step<'_>,
+    is_answered: bool,
+) -> bool {
+    let Some(proxy) = step.transport.proxy.clone() else { return false };
+    if step.sends_proxy_credentials && is_answered {
+        let (status, asks) = (step.head.status, step.head.proxy_asks);
+        let (new_proxy_auth, again) = step.proxy_auth.after(status, asks, step.credentials_sent);
+        if again {
+            step.credentials_sent = true;
+            request.proxy_authorized = true;
+            return true;
+        }
+        step.transport.proxy_auth = new_proxy_auth;
+    }
+    let transport = &step.transport;
+    if transport.origin.secure || step.sends_proxy_credentials {
+        session.set_proxy_auth(&transport.origin, &proxy, transport.proxy_auth);
+    }
+    false
+}
+
+/// Answers the server's challenge; returns whether the request must be repeated with the answer.
+fn authenticate(user: &mut UserState, request: &mut WireRequest, step: &mut Step<'_>) -> bool {
+    let head = &step.head;
+    if head.status == 401
         && !request.has_authorization
-        && let Some(manager) = &sampler.auth
+        && let Some(manager) = &step.transport.sampler.auth
         && let AuthReply::Repeat(header, used) =
             manager.reply(user, request, &head.challenges, step.used.as_ref())
     {
@@ -221,71 +267,82 @@ pub(crate) fn settle(
             step.rounds += 1;
             request.authorization = header;
             step.used = Some(used);
-            return repeat(user, request, step);
+            return true;
         }
         // The server treats every response to its challenge as stale: its last challenge is the response.
         busyhour_limits::exceeded(Limit::AuthenticationRounds);
     }
-    request.headers.truncate(step.own_headers);
+    false
+}
+
+/// Keeps the connection and the addresses of its host for the next request.
+fn store_connection(session: &mut HttpSession, step: &mut Step<'_>) {
+    let transport = &mut step.transport;
     if let Some(name) = transport.settings.as_mut().and_then(|settings| settings.name.take()) {
         session.remember_addresses(name);
     }
     if let Some(connection) = transport.connection.take() {
         session.store_idle(connection);
     }
-    let origin = &transport.origin;
+}
+
+fn record_failure(user: &mut UserState, step: &Step<'_>, failure: &Failure) {
     let result = &mut user.result;
-    if let Err(failure) = outcome {
-        // JMeter records the sent bytes only if there is a response.
-        result.sent_bytes = 0;
-        if let Some(budget) = &transport.budget {
-            budget.release(result.body.len());
-        }
-        failure.write_to(result, keep.body);
-        if let Some(limit) = failure.limit {
-            busyhour_limits::exceeded(limit);
-        }
-        return Next::Done(None);
+    // JMeter records the sent bytes only if there is a response.
+    result.sent_bytes = 0;
+    if let Some(budget) = &step.transport.budget {
+        budget.release(result.body.len());
     }
-    result.success = (200..400).contains(&head.status);
-    user.http_answered = true;
-    let result = &mut user.result;
-    if keep.body {
-        store_md5(result, head.md5.take());
+    failure.write_to(result, step.transport.keep.body);
+    if let Some(limit) = failure.limit {
+        busyhour_limits::exceeded(limit);
     }
-    let redirects = is_redirect(head.status, &request.method, sampler.redirects);
-    // Managers do not receive redirects that the client follows itself.
-    let unseen = redirects && sampler.redirects == Redirects::Auto;
-    for cookie in std::mem::take(&mut head.cookies).into_iter().filter(|_| !unseen) {
-        if let Some(manager) = &sampler.cookies {
-            let at = request.path_at;
-            let received = session.jar(manager, user).receive(&cookie, origin, &request.url[at..], now_ms);
-            record_cookie(received, manager, user);
-            if session.jar(manager, user).take_dropped() {
-                busyhour_limits::exceeded(Limit::Cookies);
-            }
+}
+
+fn store_cookies(
+    user: &mut UserState,
+    session: &mut HttpSession,
+    request: &WireRequest,
+    step: &Step<'_>,
+    cookies: Vec<String>,
+) {
+    let Some(manager) = &step.transport.sampler.cookies else { return };
+    let (origin, path) = (&step.transport.origin, &request.url[request.path_at..]);
+    for cookie in cookies {
+        let received = session.jar(manager, user).receive(&cookie, origin, path, step.now_ms);
+        record_cookie(received, manager, user);
+        if session.jar(manager, user).take_dropped() {
+            busyhour_limits::exceeded(Limit::Cookies);
         }
     }
-    if let Some(manager) = &sampler.cache
+}
+
+fn store_in_cache(
+    user: &mut UserState,
+    session: &mut HttpSession,
+    request: &WireRequest,
+    step: &mut Step<'_>,
+) {
+    if let Some(manager) = &step.transport.sampler.cache
         && request.method == "GET"
     {
         let code = std::mem::take(&mut user.result.code);
-        session.cache(manager).save(
-            &request.url,
-            &request.headers,
-            &code,
-            std::mem::take(&mut head.cache),
-            now_ms,
-        );
+        let head = std::mem::take(&mut step.head.cache);
+        session.cache(manager).save(&request.url, &request.headers, &code, head, step.now_ms);
         user.result.code = code;
     }
+}
+
+/// Records the location of a redirect; returns it if JMeter follows it (`redirects`).
+fn redirect(user: &mut UserState, request: &WireRequest, step: &mut Step<'_>, redirects: bool) -> Next {
+    let (head, transport) = (&mut step.head, &step.transport);
     if matches!(head.status, 301..=303 | 307 | 308)
         && (head.status != 307 || matches!(request.method.as_str(), "GET" | "HEAD"))
-        && let Some(http) = &mut user.result.http
+        && let Some(own) = detail::of(&mut user.result)
     {
-        http.redirect_location.clone_from(&head.location);
+        own.redirect_location.clone_from(&head.location);
     }
-    if !redirects || (sampler.redirects == Redirects::None && head.location.is_some()) {
+    if !redirects || (transport.sampler.redirects == Redirects::None && head.location.is_some()) {
         return Next::Done(None);
     }
     if head.location.is_none() {
@@ -293,7 +350,8 @@ pub(crate) fn settle(
         let message =
             format!("Missing location header in redirect for {} {} {version}", request.method, request.url);
         user.result.sent_bytes = 0;
-        Failure::new("java.lang.IllegalArgumentException", message).write_to(&mut user.result, keep.body);
+        let failure = Failure::new("java.lang.IllegalArgumentException", message);
+        failure.write_to(&mut user.result, transport.keep.body);
     }
     Next::Done(head.location.take())
 }
@@ -352,7 +410,7 @@ fn record_cookie(
                 user.variables.set(&format!("{prefix}{name}"), &value);
             }
         }
-        Err(why) => user.log(Level::Info, &why),
+        Err(why) => user.log(Level::Info, why.message()),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use busyhour_program::result::{Retention, SampleResult};
-use busyhour_record::{DataType, Nanos};
+use busyhour_sample::{DataType, Nanos};
 
 use crate::failure::Failure;
 use crate::origin::Origin;

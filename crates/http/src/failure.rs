@@ -6,7 +6,7 @@ use std::io;
 use busyhour_limits::Limit;
 use busyhour_program::body_memory::BodyMemory;
 use busyhour_program::result::SampleResult;
-use busyhour_record::DataType;
+use busyhour_sample::DataType;
 
 /// A request without a complete response. The names are those of the Java exceptions that JMeter would have recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use busyhour_limits::Limit;
 use busyhour_program::clock::Clock;
 use busyhour_program::result::{Retention, SampleResult};
-use busyhour_record::{DataType, HttpDetail};
+use busyhour_sample::{DataType, HttpDetail};
 
+use crate::detail;
 use crate::failure::Failure;
 use crate::limits::BodyLimit;
 use crate::settings::HttpSampler;
@@ -29,9 +30,9 @@ pub(crate) async fn read(
     result.url.push_str(url);
     result.label.clear();
     result.label.push_str(url);
-    if keep.http {
+    if keep.protocol_detail {
         let method = Some("GET".to_owned());
-        result.http = Some(Box::new(HttpDetail { method, ..HttpDetail::default() }));
+        detail::set(result, HttpDetail { method, ..HttpDetail::default() });
     }
     let name = url.strip_prefix("file:").unwrap_or(url);
     let name = if name.starts_with("//") {

@@ -4,7 +4,6 @@
 //! connections use its first key. With one, connections use a range of keys in turn, or the key whose alias is in a
 //! variable of the user.
 
-mod der;
 mod entry;
 mod hashtable;
 mod jks;
@@ -19,8 +18,8 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, SignatureScheme};
 
+use crate::der;
 use crate::failure::Failure;
-pub(crate) use der::public_key_info;
 use entry::Entry;
 pub use entry::KeyStoreError;
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use busyhour_program::result::{Retention, SampleResult};
-use busyhour_record::HttpDetail;
+use busyhour_sample::HttpDetail;
 
+use crate::detail;
 use crate::encode;
 use crate::exchange_context::{ExchangeContext, has_resources};
 use crate::failure::Failure;
@@ -87,11 +88,12 @@ pub(crate) async fn follow(
             total.sub_results.push(part);
         }
     }
-    let last = std::mem::take(context.result());
+    let mut last = std::mem::take(context.result());
+    let last_detail = detail::take(&mut last);
     total.url = last.url;
     total.request_headers = last.request_headers;
     total.request_data = last.request_data;
-    if let (Some(own), Some(last)) = (&mut total.http, last.http) {
+    if let (Some(own), Some(last)) = (detail::of(&mut total), last_detail) {
         // The cookies and the redirect location remain those of the first request.
         own.method = last.method;
         own.query_string = last.query_string;
@@ -117,7 +119,7 @@ pub(crate) async fn auto(
 ) {
     let mut next = Some(location);
     request.is_client_redirect = true;
-    let http = context.result().http.take();
+    let first_detail = detail::take(context.result());
     let connect_ns = context.result().times.connect_ns;
     let most = context.sampler().shared.redirects_max.unwrap_or(REDIRECTS_MAX);
     let first_url = request.url.clone();
@@ -159,7 +161,10 @@ pub(crate) async fn auto(
         result.times.connect_ns = connect_ns;
     }
     // The recorded request data is that of the original request.
-    result.http = http.map(|http| Box::new(HttpDetail { redirect_location: None, ..*http }));
+    match first_detail {
+        Some(first) => detail::set(result, HttpDetail { redirect_location: None, ..first }),
+        None => result.protocol_detail = None,
+    }
 }
 
 fn prepare_redirect(

@@ -6,7 +6,7 @@ use busyhour_program::result::Retention;
 use busyhour_program::sampler::Protocol;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 
 use crate::access;
 use crate::direct;

@@ -13,7 +13,7 @@ use crate::charset::ContentEncoding;
 use crate::client::Client;
 use crate::cookies::CookieManager;
 use crate::dns::DnsManager;
-use crate::embedded::rules::{Embedded, EmbeddedRules};
+use crate::embedded_settings::{Embedded, EmbeddedRules};
 use crate::files::FileStore;
 use crate::keystore::{ClientKeys, ClientTls};
 use crate::limits::{BodyLimit, SAMPLE_BYTES_KEPT_MAX};

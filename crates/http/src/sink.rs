@@ -1,7 +1,7 @@
 //! Stores the parts of a response in the result as they arrive.
 
 use busyhour_program::result::{Retention, SampleResult};
-use busyhour_record::DataType;
+use busyhour_sample::DataType;
 
 use crate::cache::CacheHeaders;
 use crate::decode::Decoding;

@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 
 use crate::dns;
 use crate::failure::Failure;

@@ -10,7 +10,7 @@ use rustls::crypto::{
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, ClientConfig, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 
-use crate::keystore::public_key_info;
+use crate::der::public_key_info;
 
 /// Which servers are trusted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -83,6 +83,29 @@ fn verify_by_key(
 #[derive(Debug)]
 struct AcceptAny(Arc<CryptoProvider>);
 
+/// A function of the library that verifies a signature.
+type Verify = fn(
+    &[u8],
+    &CertificateDer<'_>,
+    &DigitallySignedStruct,
+    &WebPkiSupportedAlgorithms,
+) -> Result<HandshakeSignatureValid, Error>;
+
+impl AcceptAny {
+    /// Verifies a signature with the library, and by the key alone if the library cannot read the certificate.
+    fn verify(
+        &self,
+        verify: Verify,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let known = &self.0.signature_verification_algorithms;
+        verify(message, certificate, dss, known)
+            .or_else(|error| verify_by_key(message, certificate, dss, known, error))
+    }
+}
+
 impl ServerCertVerifier for AcceptAny {
     fn verify_server_cert(
         &self,
@@ -101,9 +124,7 @@ impl ServerCertVerifier for AcceptAny {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let known = &self.0.signature_verification_algorithms;
-        verify_tls12_signature(message, cert, dss, known)
-            .or_else(|error| verify_by_key(message, cert, dss, known, error))
+        self.verify(verify_tls12_signature, message, cert, dss)
     }
 
     fn verify_tls13_signature(
@@ -112,9 +133,7 @@ impl ServerCertVerifier for AcceptAny {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        let known = &self.0.signature_verification_algorithms;
-        verify_tls13_signature(message, cert, dss, known)
-            .or_else(|error| verify_by_key(message, cert, dss, known, error))
+        self.verify(verify_tls13_signature, message, cert, dss)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {

@@ -9,7 +9,7 @@ use busyhour_program::clock::Clock;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 
 use crate::client::Client;
 use crate::connection::Connection;

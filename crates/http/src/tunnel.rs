@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use busyhour_program::result::{Retention, SampleResult};
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 
 use crate::connection::Connection;
 use crate::dial::ConnectOptions;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use busyhour_limits::{Limit, exceeded};
 use busyhour_program::clock::Clock;
-use busyhour_program::url_client::{UrlClient, UrlRequest, UrlResponse};
 use busyhour_program::user::Thrown;
+use busyhour_request::{UrlClient, UrlRequest, UrlResponse};
 use busyhour_slices::wait_for;
 
 use crate::connection::Connection;

@@ -3,7 +3,8 @@
 use busyhour_program::result::{Retention, SampleResult};
 
 use crate::digest::Challenge;
-use crate::embedded::Parsers;
+use crate::embedded::content::resources;
+use crate::embedded_settings::Parsers;
 use crate::failure::Failure;
 use crate::limits::BodyLimit;
 use crate::links;
@@ -47,7 +48,7 @@ pub fn read_resources(
     page: &SampleResult,
     user_agent: &str,
 ) -> Result<(Vec<String>, Option<Failure>), Failure> {
-    Parsers::default().resources(page, user_agent)
+    resources(&Parsers::default(), page, user_agent)
 }
 
 /// The number of fields of each link and form of a page.

@@ -4,7 +4,7 @@
 
 use busyhour_analysis::thresholds::ThresholdResult;
 use busyhour_launch::{Launch, RunObserver, RunRequest};
-use busyhour_record::Snapshot;
+use busyhour_sample::Snapshot;
 
 struct EachSecond;
 

@@ -7,7 +7,8 @@ use std::time::Duration;
 use busyhour_analysis::thresholds::StopOrder;
 use busyhour_program::clock::Clock;
 use busyhour_program::run::{RunShared, Stop};
-use busyhour_record::{ControlEvent, LoadChange, Manifest, Nanos, PipeRelease, RunDir};
+use busyhour_record::{Manifest, PipeRelease, RunDir};
+use busyhour_sample::{ControlEvent, LoadChange, Nanos};
 
 use crate::event::RunEvent;
 use crate::observers::Observers;

@@ -3,7 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use busyhour_record::{ApdexPropertyError, RecordError, RunDirError, SaveConfigError};
+use busyhour_record::{RecordError, RunDirError, SaveConfigError};
+use busyhour_sample::ApdexPropertyError;
 
 use crate::properties::PropertiesError;
 use crate::replay_times::ReplayError;
@@ -79,7 +80,7 @@ pub enum LaunchError {
     #[error(transparent)]
     Stopped(RecordError),
     /// The server for metrics cannot listen.
-    #[error("--prometheus: cannot listen at {address}")]
+    #[error("cannot serve metrics to Prometheus: cannot listen at {address}")]
     MetricsServer {
         /// The address.
         address: String,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use busyhour_analysis::thresholds::StopOrder;
 use busyhour_diagnostic::Diagnostic;
-use busyhour_record::ControlEvent;
+use busyhour_sample::ControlEvent;
 
 use crate::order::RunPhase;
 

@@ -9,7 +9,7 @@ use busyhour_export::{
     InfluxNames, NowMs, Origin, OtlpExporter, RemoteWriteExporter, SamplerFilter, ScrapeServer, Sender,
     TcpText, UdpText, UserCounts,
 };
-use busyhour_record::Snapshot;
+use busyhour_sample::Snapshot;
 use serde::{Deserialize, Serialize};
 
 use crate::error::LaunchError;

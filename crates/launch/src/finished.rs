@@ -7,11 +7,11 @@ use busyhour_analysis::thresholds::{Criterion, Judge, StopOrder};
 use busyhour_analysis::{RunFacts, Summary};
 use busyhour_compile::Started;
 use busyhour_diagnostic::io_hints::chain;
-use busyhour_record::{
-    IntervalCounts, Manifest, RecordReading, ResultFileConfig, ResultsInput, RunDir, RunEnd, RunTotals,
-};
+use busyhour_record::{Manifest, ResultFileConfig, RunDir};
 use busyhour_report::write_reports;
-use busyhour_runs::{add_arrivals, judge_record, run_measures};
+use busyhour_results::{RecordReading, ResultsInput};
+use busyhour_results::{add_arrivals, judge_record, run_measures};
+use busyhour_sample::{IntervalCounts, RunEnd, RunTotals};
 
 use crate::files::make_private;
 use crate::users::UsersNow;
@@ -157,7 +157,7 @@ fn judge(
     dir: &RunDir,
     criteria: &[Criterion],
     summary: &mut Summary,
-) -> Result<(), busyhour_runs::ReadRunError> {
+) -> Result<(), busyhour_results::ReadRunError> {
     if criteria.is_empty() {
         return Ok(());
     }

@@ -10,7 +10,8 @@ use busyhour_compile::Started;
 use busyhour_engine::runner::{self, RunReport};
 use busyhour_export::{NowMs, Origin, ScrapeServer, UserCounts};
 use busyhour_program::run::{Level, Properties, RunShared};
-use busyhour_record::{BatchWriter, IntervalCounts, Live, Recorder, RecorderConfig, RunEnd, SnapshotSender};
+use busyhour_record::{Recorder, RecorderConfig};
+use busyhour_sample::{BatchWriter, IntervalCounts, Live, RunEnd, SnapshotSender};
 
 use crate::control::{ControlledRun, RunControl};
 use crate::error::LaunchError;

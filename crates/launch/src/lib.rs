@@ -46,9 +46,11 @@ mod properties;
 pub mod redaction;
 mod replay_times;
 mod request;
+mod request_properties;
 mod seconds;
 mod supervision;
 mod system;
+mod url_plan;
 mod users;
 
 pub use control::{GRACE, RunControl};
@@ -67,4 +69,5 @@ pub use prepare::{Launch, Prepared};
 pub use properties::{AssignmentError, LoadedProperties, PropertiesError, PropertySources, assignment};
 pub use replay_times::{ReplayCause, ReplayError, resolve_replays};
 pub use request::{ExistingResults, RunRequest};
+pub use url_plan::{GeneratedPlan, UrlPlan, UrlPlanError, UrlUsers};
 pub use users::UsersNow;

@@ -3,7 +3,8 @@
 use busyhour_arrivals::LoadShare;
 use busyhour_diagnostic::{Diagnostic, Severity};
 use busyhour_program::run::{RunShared, ScriptIssue};
-use busyhour_record::{Outcome, PlanNote, RunEnd};
+use busyhour_record::{Outcome, PlanNote};
+use busyhour_sample::RunEnd;
 
 /// Warnings of the compilation.
 pub(crate) fn notes(findings: &[Diagnostic]) -> Vec<PlanNote> {

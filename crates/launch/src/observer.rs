@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use busyhour_analysis::thresholds::ThresholdResult;
-use busyhour_record::{PlanFile, RunEnd, Snapshot};
+use busyhour_record::PlanFile;
+use busyhour_sample::{RunEnd, Snapshot};
 
 use crate::event::RunEvent;
 
@@ -78,7 +79,7 @@ pub type ObserverError = Box<dyn Error + Send + Sync>;
 /// ```
 /// use busyhour_analysis::thresholds::ThresholdResult;
 /// use busyhour_launch::RunObserver;
-/// use busyhour_record::Snapshot;
+/// use busyhour_sample::Snapshot;
 ///
 /// /// Remembers the second with the most requests.
 /// #[derive(Default)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use busyhour_analysis::thresholds::ThresholdResult;
 use busyhour_program::clock::Clock;
-use busyhour_record::{RunEnd, Snapshot};
+use busyhour_sample::{RunEnd, Snapshot};
 
 use crate::event::RunEvent;
 use crate::observer::{ObserverError, RunEnded, RunInfo, RunObserver};

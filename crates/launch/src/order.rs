@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use busyhour_record::{ChangedFrom, ControlEvent};
+use busyhour_sample::{ChangedFrom, ControlEvent};
 use serde::Deserialize;
 
 /// An order to a run.

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use busyhour_compile::Started;
 use busyhour_engine::runner::{self, RunReport};
 use busyhour_program::run::Stop;
-use busyhour_record::{ArrivalCounts, CoreFacts, GeneratorFacts, OpenFacts, Outcome, RunEnd, RunTotals};
+use busyhour_record::{OpenFacts, Outcome};
+use busyhour_sample::{ArrivalCounts, CoreFacts, GeneratorFacts, RunEnd, RunTotals};
 
 use crate::system;
 

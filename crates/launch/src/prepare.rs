@@ -15,9 +15,10 @@ use busyhour_limits::files::{INPUT_BYTES, read_input};
 use busyhour_program::clock::Clock;
 use busyhour_program::run::{OutputSink, Properties};
 use busyhour_record::{
-    ApdexLimits, MANIFEST_VERSION, Machine, Manifest, PlanFile, ResultFileConfig, RunDir, SampleFilter,
-    SaveConfig, plan_hash,
+    MANIFEST_VERSION, Machine, Manifest, PlanFile, ResultFileConfig, RunDir, SampleFilter, SaveConfig,
+    plan_hash,
 };
+use busyhour_sample::ApdexLimits;
 
 use crate::control::RunControl;
 use crate::error::LaunchError;

@@ -4,7 +4,9 @@ use std::io::{self, BufRead as _};
 use std::path::{Path, PathBuf};
 
 use busyhour_arrivals::ArrivalProcess;
-use busyhour_record::{Log, LogError, RunDir, SampleFlags, SamplesError, SamplesReader};
+use busyhour_record::{RunDir, SamplesError, SamplesReader};
+use busyhour_results::{Log, LogError};
+use busyhour_sample::SampleFlags;
 
 /// A file of `replay(…)` that cannot be used.
 #[derive(Debug, thiserror::Error)]

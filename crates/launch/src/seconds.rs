@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use busyhour_analysis::thresholds::{Judge, RunMeasures, ThresholdResult};
-use busyhour_record::{SnapshotReceiver, SnapshotSender, snapshot_channel};
+use busyhour_sample::{SnapshotReceiver, SnapshotSender, snapshot_channel};
 
 use crate::control::RunControl;
 use crate::observers::Observers;

@@ -10,7 +10,7 @@ use busyhour_launch::{
     Launch, LaunchErrorKind, ObserverError, Order, OrderRefused, OrderSource, PropertySources, RunEnded,
     RunEvent, RunInfo, RunObserver, RunPhase, RunRequest, Steering as _,
 };
-use busyhour_record::{RunEnd, Snapshot};
+use busyhour_sample::{RunEnd, Snapshot};
 use busyhour_standin::StandIn;
 
 /// What an observer was called with.

@@ -155,7 +155,7 @@ fn heat_column(slice: &Slice, least: u16) -> Vec<(u16, u64)> {
 
 fn heat(slices: &Slices) -> Option<Heat> {
     let (least, most) = slices.bands()?;
-    let per_decade = busyhour_record::HEAT_BANDS_PER_DECADE as f64;
+    let per_decade = busyhour_sample::HEAT_BANDS_PER_DECADE as f64;
     Some(Heat {
         from_s: 0,
         step_s: slices.step_s(),
@@ -239,7 +239,7 @@ pub(crate) fn status(name: &str, run: &LiveRun, state: &LoadState, unwritten: u6
 
 #[cfg(test)]
 mod tests {
-    use busyhour_record::{SecondArrivals, Snapshot};
+    use busyhour_sample::{SecondArrivals, Snapshot};
     use serde_json::Value;
 
     use super::*;

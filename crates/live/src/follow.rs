@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use busyhour_analysis::thresholds::ThresholdResult;
 use busyhour_launch::{RunEvent, RunObserver};
-use busyhour_record::Snapshot;
+use busyhour_sample::Snapshot;
 
 use crate::live_run::LiveRun;
 use crate::slices::Grown;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use busyhour_analysis::thresholds::ThresholdResult;
-use busyhour_record::{LiveArrivals, SampleKind, SecondArrivals, Snapshot, TimeCounts};
+use busyhour_sample::{LiveArrivals, SampleKind, SecondArrivals, Snapshot, TimeCounts};
 
 use crate::slices::{Grown, Slices};
 
@@ -196,7 +196,7 @@ impl LiveRun {
 #[cfg(test)]
 pub(crate) mod tests {
     use busyhour_analysis::thresholds::{Criterion, Judge, Meaning, RunMeasures};
-    use busyhour_record::{OutcomeTimes, SnapshotRow};
+    use busyhour_sample::{OutcomeTimes, SnapshotRow};
 
     use super::*;
 

@@ -1,12 +1,12 @@
 //! A run over time in slices of equal length, which double when there are too many.
 
-use busyhour_record::Snapshot;
+use busyhour_sample::Snapshot;
 
 /// Most slices that are kept: a plot shows no more.
 pub const SLICES_MAX: usize = 480;
 
 /// Bands of the heat map to a decade, as the report's.
-const BANDS_PER_DECADE: f64 = busyhour_record::HEAT_BANDS_PER_DECADE as f64;
+const BANDS_PER_DECADE: f64 = busyhour_sample::HEAT_BANDS_PER_DECADE as f64;
 
 /// A part of the run.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -176,7 +176,7 @@ impl Slices {
 
 #[cfg(test)]
 mod tests {
-    use busyhour_record::{SecondArrivals, SecondUsers};
+    use busyhour_sample::{SecondArrivals, SecondUsers};
 
     use super::*;
     use crate::live_run::tests::snapshot;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use busyhour_launch::LoadState;
-use busyhour_record::SecondArrivals;
 use busyhour_report::describe_change;
 use busyhour_report::numbers::{clock, counted, ms, percent, thousands};
+use busyhour_sample::SecondArrivals;
 
 use crate::live_run::{Figures, LiveLabel, LiveRun};
 
@@ -168,7 +168,7 @@ pub fn threshold_lines(run: &LiveRun) -> Vec<[String; 3]> {
 mod tests {
     use std::time::Duration;
 
-    use busyhour_record::{LiveArrivals, Snapshot};
+    use busyhour_sample::{LiveArrivals, Snapshot};
 
     use super::*;
     use crate::live_run::tests::snapshot;

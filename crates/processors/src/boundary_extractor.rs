@@ -72,7 +72,7 @@ impl BoundaryExtractor {
         let mut spent = Ok(());
         let mut add = |found: &str| {
             matches.push(Some(found));
-            spent = budget.spend(found.len()).map_err(|error| error.to_string().into());
+            spent = budget.spend(found.len()).map_err(ElementError::caused_by);
             if spent.is_err() || matches.has_match(wanted) {
                 ControlFlow::Break(())
             } else {

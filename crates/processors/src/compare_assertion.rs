@@ -5,7 +5,7 @@ use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::symbols::Symbols;
 use busyhour_program::template::Template;
 use busyhour_program::user::{StateId, UserState};
-use busyhour_record::AssertionResult;
+use busyhour_sample::AssertionResult;
 
 use crate::java;
 use crate::oro::{Groups, Pattern, PatternText};

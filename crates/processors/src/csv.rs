@@ -194,6 +194,20 @@ impl CsvFile {
     }
 }
 
+/// An element that reads a file whose name is in the plan.
+pub trait ReadsFile {
+    /// The file's name in the plan.
+    fn file_name(&self) -> &Template;
+
+    /// [`Self::missing_file`] for a file name that is evaluated at the start of the run.
+    fn missing_file_named(&self, name: &str) -> Option<PathBuf>;
+
+    /// The path of the file, if its name is constant and it cannot be opened. The plan is then refused before the run.
+    fn missing_file(&self) -> Option<PathBuf> {
+        self.missing_file_named(self.file_name().as_literal()?)
+    }
+}
+
 impl CsvDataStep {
     /// Creates the data set from its settings. `files` are the files of the run.
     ///
@@ -218,24 +232,6 @@ impl CsvDataStep {
             }
         }
         Ok(Self { settings, files, state: symbols.state() })
-    }
-
-    /// The path of the file, if its name is constant and it cannot be opened. The plan is then refused before the run.
-    pub fn missing_file(&self) -> Option<PathBuf> {
-        let name = busyhour_java::trim(self.settings.filename.as_literal()?);
-        let path = self.files.resolve(name);
-        cannot_be_read(&path).then_some(path)
-    }
-
-    /// [`Self::missing_file`] for a file name that is evaluated at the start of the run.
-    pub fn missing_file_named(&self, name: &str) -> Option<PathBuf> {
-        let path = self.files.resolve(busyhour_java::trim(name));
-        cannot_be_read(&path).then_some(path)
-    }
-
-    /// The file's name in the plan.
-    pub fn file_name(&self) -> &Template {
-        &self.settings.filename
     }
 
     fn open_data_set(&self, user: &mut UserState, delimiter: &str) -> Result<Rc<OpenDataSet>, StopUser> {
@@ -297,6 +293,17 @@ fn header_names(line: &str, delimiter: &str) -> std::io::Result<Vec<String>> {
     let mut row = Row::default();
     row.read_text(line, delimiter)?;
     Ok(row.fields().map(|name| busyhour_java::trim(name).to_owned()).collect())
+}
+
+impl ReadsFile for CsvDataStep {
+    fn file_name(&self) -> &Template {
+        &self.settings.filename
+    }
+
+    fn missing_file_named(&self, name: &str) -> Option<PathBuf> {
+        let path = self.files.resolve(busyhour_java::trim(name));
+        cannot_be_read(&path).then_some(path)
+    }
 }
 
 impl IterationStep for CsvDataStep {

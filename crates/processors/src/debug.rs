@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use busyhour_program::sampler::ImmediateSampler;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::{DataType, Nanos};
+use busyhour_sample::{DataType, Nanos};
 
 /// Settings of a debug sampler. The properties have no prefix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -100,10 +100,10 @@ fn internal_variables(user: &UserState) -> Vec<(String, String)> {
     let package = format!("org.apache.jmeter.threads.SamplePackage@{:08x}", address >> 34 | 0x1000_0000);
     let same_user = user.run.groups.get(user.group as usize).is_none_or(|group| group.same_user);
     let mut entries = vec![("JMeterThread.pack", package), ("__jmv_SAME_USER", same_user.to_string())];
-    if user.http_answered {
+    if let Some(variable) = user.token_variable {
         let mut name = String::new();
         user.thread_name(&mut name);
-        entries.push(("__jmeter.U_T__", name));
+        entries.push((variable, name));
     }
     entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
@@ -161,7 +161,7 @@ mod tests {
             user.variables.set(name, value);
         }
         user.run.properties.set("p", "q");
-        user.http_answered = true;
+        user.token_variable = Some("__jmeter.U_T__");
         let settings = DebugSamplerSettings { variables: true, properties: true, system_properties: true };
         DebugSampler::new(settings).sample(&mut user, &Template::literal("Debug"), Nanos(0));
         let text = user.result.body_text().into_owned();

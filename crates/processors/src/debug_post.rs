@@ -3,7 +3,7 @@
 use busyhour_program::element::Processor;
 use busyhour_program::result::SampleResult;
 use busyhour_program::user::UserState;
-use busyhour_record::{ActiveUsers, DataType, SampleTimes};
+use busyhour_sample::{ActiveUsers, DataType, SampleTimes};
 
 use crate::debug::{DebugSamplerSettings, debug_sampler_text};
 

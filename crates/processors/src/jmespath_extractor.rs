@@ -11,7 +11,7 @@ use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::AssertionResult;
+use busyhour_sample::AssertionResult;
 
 use crate::jmespath::JmesPathError;
 use crate::jmespath::{JmesPath, read, write};
@@ -220,7 +220,7 @@ impl JmesAssertion {
         if let Some(pattern) = &self.pattern {
             let resolved = pattern.get(user);
             let pattern = resolved.pattern().map_err(|error| malformed_pattern(resolved.source(), error))?;
-            return pattern.matches(&text).map_err(|error| error.to_string().into());
+            return pattern.matches(&text).map_err(ElementError::caused_by);
         }
         Ok(text == expected || read(expected)? == found)
     }

@@ -3,10 +3,10 @@
 use busyhour_program::element::Assertion;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::user::UserState;
-use busyhour_record::AssertionResult;
+use busyhour_sample::AssertionResult;
 
-use crate::json_extractor::{ConstantPath, cached_path, compile_constant_path};
-use crate::json_verdict::{JsonAssertionSettings, empty_response};
+use crate::json_extractor::{ConstantPath, cached_path};
+use crate::json_verdict::JsonAssertionSettings;
 use crate::jsonpath::{self, Value};
 use crate::oro::{PatternText, ResolvedPattern, malformed_pattern};
 use crate::refusal::Refusal;
@@ -26,8 +26,7 @@ impl JsonAssertion {
     /// # Errors
     /// The path is not supported, or a regular expression may match differently than in JMeter.
     pub fn new(settings: JsonAssertionSettings) -> Result<Self, Refusal> {
-        let path = settings.path.as_literal().map(compile_constant_path).transpose()?;
-        let pattern = settings.pattern()?;
+        let (path, pattern) = settings.compile()?;
         Ok(Self { settings, path, pattern })
     }
 
@@ -47,7 +46,7 @@ impl JsonAssertion {
         path_text: &str,
         expected: &str,
     ) -> Result<(), ElementError> {
-        let document = jsonpath::read(text).map_err(|error| error.to_string())?;
+        let document = jsonpath::read(text).map_err(ElementError::caused_by)?;
         let cached;
         let path = match &self.path {
             Some(path) => path,
@@ -56,8 +55,8 @@ impl JsonAssertion {
                 cached.as_ref()
             }
         };
-        let path = path.as_ref().map_err(ToString::to_string)?;
-        let value = path.find(&document).map_err(|error| error.to_string())?;
+        let path = path.as_ref().map_err(|error| ElementError::caused_by(error.clone()))?;
+        let value = path.find(&document).map_err(ElementError::caused_by)?;
         if !self.settings.validate {
             let is_empty = matches!(value.as_ref(), Value::Array(items) if items.is_empty());
             if is_empty && !path.is_definite() {
@@ -109,7 +108,7 @@ fn equals(
     match pattern {
         Some(resolved) => {
             let pattern = resolved.pattern().map_err(|error| malformed_pattern(resolved.source(), error))?;
-            pattern.matches(&value.asserted()).map_err(|error| error.to_string().into())
+            pattern.matches(&value.asserted()).map_err(ElementError::caused_by)
         }
         // An expected text that is not JSON counts as null, as in json-smart.
         None => Ok(jsonpath::read(expected).unwrap_or(Value::Null) == *value),
@@ -122,14 +121,8 @@ impl Assertion for JsonAssertion {
     }
 
     fn check(&self, user: &mut UserState, result: &SampleResult) -> AssertionResult {
-        let text = result.body_text();
-        if text.is_empty() {
-            return empty_response();
-        }
-        let path = self.settings.path.text(user);
-        let expected = self.settings.expected.text(user);
-        let compared = self.compare(user, &text, &path, &expected);
-        self.settings.outcome(compared, &path, &expected)
+        self.settings
+            .check(user, result, |user, text, path, expected| self.compare(user, text, path, expected))
     }
 
     fn keep(&self) -> Retention {

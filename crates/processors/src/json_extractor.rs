@@ -279,7 +279,7 @@ impl Processor for JsonExtractor {
         };
         let numbers = match parse_match_numbers(&numbers, defaults.len()) {
             Ok(numbers) => numbers,
-            Err(why) => return user.abandon_sample(&why),
+            Err(why) => return user.abandon_sample(why.message()),
         };
         if names.len() != paths || names.len() != defaults.len() {
             return user.abandon_sample(MISMATCH);
@@ -302,7 +302,7 @@ impl Processor for JsonExtractor {
                     self.store_matches(user, name, default, number, &found);
                 }
                 Err(why) => {
-                    log_error(user, &why);
+                    log_error(user, why.message());
                     user.variables.set(name, default);
                 }
             }

@@ -1,8 +1,11 @@
 //! The settings and outcomes that the assertions on JSON documents share.
 
+use busyhour_program::result::SampleResult;
 use busyhour_program::template::Template;
-use busyhour_record::AssertionResult;
+use busyhour_program::user::UserState;
+use busyhour_sample::AssertionResult;
 
+use crate::json_extractor::{ConstantPath, compile_constant_path};
 use crate::oro::PatternText;
 use crate::refusal::Refusal;
 use busyhour_program::ElementError;
@@ -45,6 +48,32 @@ impl JsonAssertionSettings {
     pub(crate) fn pattern(&self) -> Result<Option<PatternText>, Refusal> {
         let uses_pattern = self.validate && self.is_regex;
         uses_pattern.then(|| PatternText::new(self.expected.clone(), false)).transpose()
+    }
+
+    /// The compiled path and regular expression, where they are constant.
+    ///
+    /// # Errors
+    /// The path is not supported, or the regular expression may match differently than in JMeter.
+    pub(crate) fn compile(&self) -> Result<(Option<ConstantPath>, Option<PatternText>), Refusal> {
+        let path = self.path.as_literal().map(compile_constant_path).transpose()?;
+        Ok((path, self.pattern()?))
+    }
+
+    /// Checks a response by JSON path. `compare` compares the text of the response at a path with the expected value.
+    pub(crate) fn check(
+        &self,
+        user: &mut UserState,
+        result: &SampleResult,
+        compare: impl FnOnce(&mut UserState, &str, &str, &str) -> Result<(), ElementError>,
+    ) -> AssertionResult {
+        let text = result.body_text();
+        if text.is_empty() {
+            return empty_response();
+        }
+        let path = self.path.text(user).into_owned();
+        let expected = self.expected.text(user).into_owned();
+        let compared = compare(user, &text, &path, &expected);
+        self.outcome(compared, &path, &expected)
     }
 
     /// The outcome of a comparison by JSON path, with JMeter's messages. `compared` is an error if the document is not as

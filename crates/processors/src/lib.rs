@@ -58,7 +58,7 @@ pub use boundary_extractor::{BoundaryExtractor, BoundaryExtractorSettings};
 pub use compare_assertion::{CompareAssertion, CompareAssertionSettings};
 pub use counter::{CounterSettings, CounterStep};
 pub use css_extractor::{CssExtractor, CssExtractorSettings};
-pub use csv::{CsvDataSettings, CsvDataStep, CsvFiles, RandomCsvSettings, RandomCsvStep};
+pub use csv::{CsvDataSettings, CsvDataStep, CsvFiles, RandomCsvSettings, RandomCsvStep, ReadsFile};
 pub use debug::{DebugSampler, DebugSamplerSettings, debug_sampler_text};
 pub use debug_post::{DebugPostProcessor, DebugPostProcessorSettings};
 pub use jmespath_extractor::{JmesAssertion, JmesExtractor, JmesExtractorSettings, jmespath_error};
@@ -78,8 +78,8 @@ pub use response_assertion::{ResponseAssertion, ResponseAssertionSettings};
 pub use save_responses::{SaveResponses, SaveResponsesSettings, resolve_file_name};
 pub use schema_assertion::XmlSchemaAssertion;
 pub use script::{
-    Family, Language, ScriptAssertion, ScriptProcessor, ScriptSampler, ScriptSettings, ScriptTimer,
-    language_of,
+    Family, Language, ScriptAssertion, ScriptFacts, ScriptProcessor, ScriptSampler, ScriptSettings,
+    ScriptTimer, language_of,
 };
 pub use user_parameters::{UserParameters, UserParametersSettings};
 pub use xml_assertion::XmlAssertion;

@@ -4,7 +4,7 @@ use busyhour_program::element::{Assertion, AssertionScope};
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::AssertionResult;
+use busyhour_sample::AssertionResult;
 
 use crate::java;
 use crate::scope::Scope;
@@ -187,7 +187,7 @@ impl Assertion for SizeAssertion {
 
 #[cfg(test)]
 mod tests {
-    use busyhour_record::{Nanos, SampleTimes};
+    use busyhour_sample::{Nanos, SampleTimes};
 
     use super::*;
     use crate::testing::user_with_body;

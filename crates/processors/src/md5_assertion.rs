@@ -6,7 +6,7 @@ use busyhour_program::element::Assertion;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::AssertionResult;
+use busyhour_sample::AssertionResult;
 use md5::{Digest as _, Md5};
 
 /// Fails a result whose body has a different MD5 sum than expected.

@@ -4,10 +4,10 @@ use busyhour_program::element::{Assertion, Processor};
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::AssertionResult;
+use busyhour_sample::AssertionResult;
 
 use crate::json_extractor::{ConstantPath, cached_path, compile_constant_path, remove_old_matches};
-use crate::json_verdict::{JsonAssertionSettings, empty_response};
+use crate::json_verdict::JsonAssertionSettings;
 use crate::jsonpath::{self, Value};
 use crate::oro::{PatternText, malformed_pattern};
 use crate::refusal::Refusal;
@@ -37,9 +37,9 @@ fn find_value(text: &str, path: &ConstantPath) -> Result<Value, ElementError> {
     if text.is_empty() {
         return Err("json string can not be null or empty".into());
     }
-    let path = path.as_ref().map_err(ToString::to_string)?;
-    let document = jsonpath::read(text).map_err(|error| error.to_string())?;
-    path.find(&document).map(std::borrow::Cow::into_owned).map_err(|error| error.to_string().into())
+    let path = path.as_ref().map_err(|error| ElementError::caused_by(error.clone()))?;
+    let document = jsonpath::read(text).map_err(ElementError::caused_by)?;
+    path.find(&document).map(std::borrow::Cow::into_owned).map_err(ElementError::caused_by)
 }
 
 /// The text of a value that the plugin stores and compares.
@@ -128,8 +128,7 @@ impl PluginJsonAssertion {
     /// # Errors
     /// The path is not supported, or a regular expression may match differently than in JMeter.
     pub fn new(settings: JsonAssertionSettings) -> Result<Self, Refusal> {
-        let path = settings.path.as_literal().map(compile_constant_path).transpose()?;
-        let pattern = settings.pattern()?;
+        let (path, pattern) = settings.compile()?;
         Ok(Self { settings, path, pattern })
     }
 
@@ -138,7 +137,7 @@ impl PluginJsonAssertion {
         let Some(pattern) = &self.pattern else { return Ok(text == expected) };
         let resolved = pattern.get(user);
         let pattern = resolved.pattern().map_err(|error| malformed_pattern(resolved.source(), error))?;
-        pattern.matches(&text).map_err(|error| error.to_string().into())
+        pattern.matches(&text).map_err(ElementError::caused_by)
     }
 
     fn compare(
@@ -187,14 +186,8 @@ impl Assertion for PluginJsonAssertion {
     }
 
     fn check(&self, user: &mut UserState, result: &SampleResult) -> AssertionResult {
-        let text = result.body_text();
-        if text.is_empty() {
-            return empty_response();
-        }
-        let path = self.settings.path.text(user).into_owned();
-        let expected = self.settings.expected.text(user).into_owned();
-        let compared = self.compare(user, &text, &path, &expected);
-        self.settings.outcome(compared, &path, &expected)
+        self.settings
+            .check(user, result, |user, text, path, expected| self.compare(user, text, path, expected))
     }
 
     fn keep(&self) -> Retention {

@@ -6,7 +6,7 @@ use busyhour_program::element::{Assertion, AssertionScope};
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::AssertionResult;
+use busyhour_sample::AssertionResult;
 
 use crate::oro::{PatternText, malformed_pattern};
 use crate::refusal::Refusal;

@@ -9,7 +9,7 @@ use busyhour_program::element::Assertion;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::AssertionResult;
+use busyhour_sample::AssertionResult;
 use busyhour_xml::Schema;
 
 use crate::refusal::Refusal;
@@ -59,9 +59,9 @@ fn resolve_path(base: &Path, file: &str) -> PathBuf {
 
 fn read_schema(path: &Path) -> Result<Schema, ElementError> {
     let bytes = busyhour_limits::files::read_regular(path, SCHEMA_BYTES_MAX)
-        .map_err(|error| format!("it cannot be read: {error}"))?;
+        .map_err(|error| ElementError::with_cause(format!("it cannot be read: {error}"), error))?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    Schema::read(&busyhour_xml::decode(&bytes), folder).map_err(|error| String::from(error).into())
+    Schema::read(&busyhour_xml::decode(&bytes), folder).map_err(ElementError::caused_by)
 }
 
 /// The schema in a file, which each thread reads once.
@@ -102,7 +102,7 @@ impl Assertion for XmlSchemaAssertion {
             }
             Ok(schema) => match schema.check(&text) {
                 Ok(()) => AssertionResult::default(),
-                Err(message) => error(message.into()),
+                Err(invalid) => error(invalid.to_string()),
             },
         }
     }

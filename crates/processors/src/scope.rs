@@ -182,7 +182,7 @@ impl Field {
             body: matches!(self, Self::Body | Self::Unescaped | Self::Document),
             response_headers: self == Self::ResponseHeaders,
             request: matches!(self, Self::RequestHeaders | Self::RequestData),
-            http: false,
+            protocol_detail: false,
         }
     }
 }

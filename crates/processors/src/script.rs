@@ -111,14 +111,20 @@ struct ScriptText {
     reads_result: bool,
     /// The script may read the result of the previous sample.
     reads_previous: bool,
-    /// The parts that the script may read of any result, including the previous one.
-    reads: Retention,
-    /// The script may read any variable by its name.
-    reads_any_variable: bool,
     /// The script may read more of the current sampler than its name.
     opens_request: bool,
+    facts: ScriptFacts,
+}
+
+/// What the compiler of a plan has to know about the script of an element.
+#[derive(Debug)]
+pub struct ScriptFacts {
+    /// The parts that the script may read of any result, including the previous one.
+    pub reads: Retention,
+    /// Whether the script may read any variable by its name.
+    pub reads_any_variable: bool,
     /// Problems that JMeter reports only when the script runs.
-    warnings: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 /// The result of analysing a script before it runs.
@@ -269,8 +275,6 @@ impl ScriptText {
             "SamplerData",
         ]);
         let reads_previous = analysis.may_refer_to(&["prev", "ctx"]);
-        let reads_any_variable = analysis.may_refer_to(&["vars", "ctx", "CompoundVariable"]);
-        let reads = analysis.reads();
         let ScriptSettings {
             name,
             family,
@@ -296,10 +300,12 @@ impl ScriptText {
             state,
             reads_result,
             reads_previous,
-            reads,
-            reads_any_variable,
             opens_request: analysis.opens_request,
-            warnings: analysis.warnings,
+            facts: ScriptFacts {
+                reads: analysis.reads(),
+                reads_any_variable: analysis.may_refer_to(&["vars", "ctx", "CompoundVariable"]),
+                warnings: analysis.warnings,
+            },
         })
     }
 

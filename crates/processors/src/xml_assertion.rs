@@ -4,7 +4,7 @@ use busyhour_program::element::Assertion;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::AssertionResult;
+use busyhour_sample::AssertionResult;
 use busyhour_xml::{self as xml, ReadOptions};
 
 /// Fails a response that is not well-formed XML or that has a document type declaration.
@@ -36,10 +36,10 @@ impl Assertion for XmlAssertion {
         }
         match xml::read(&text, ReadOptions { no_doctype: true, ..ReadOptions::default() }) {
             Ok(_) => AssertionResult::default(),
-            Err(message) => AssertionResult {
+            Err(why) => AssertionResult {
                 failure: true,
                 error: true,
-                message: message.into(),
+                message: why.to_string(),
                 ..AssertionResult::default()
             },
         }

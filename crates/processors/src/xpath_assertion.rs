@@ -6,7 +6,7 @@ use busyhour_program::element::{Assertion, AssertionScope};
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::AssertionResult;
+use busyhour_sample::AssertionResult;
 use busyhour_xml::{self as xml, ReadOptions, XPathResult, XmlDocument};
 
 use crate::html;

@@ -7,7 +7,7 @@ use busyhour_program::result::Retention;
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::AssertionResult;
+use busyhour_sample::AssertionResult;
 use busyhour_xml::{self as xml, ReadOptions, XPathResult, XmlDocument};
 use rand::Rng as _;
 
@@ -144,7 +144,8 @@ impl XPathExtractor {
                         let text = xml::decode(text.as_bytes());
                         let options =
                             ReadOptions { namespaces: *namespaces, no_doctype: false, sorted: true };
-                        let document = xml::read(&text, options).map_err(|error| Failed(error.into()))?;
+                        let document =
+                            xml::read(&text, options).map_err(|error| Failed(error.to_string()))?;
                         select_xpath1(user, &document, query, wanted, fragment, matches)?;
                     }
                 }
@@ -157,7 +158,7 @@ impl XPathExtractor {
                         continue;
                     }
                     let options = ReadOptions { namespaces: true, ..ReadOptions::default() };
-                    let document = xml::read(&text, options).map_err(|error| Failed(error.into()))?;
+                    let document = xml::read(&text, options).map_err(|error| Failed(error.to_string()))?;
                     select_xpath2(user, &document, query, &prefixes, wanted, fragment, matches)?;
                 }
             }
@@ -174,18 +175,19 @@ fn select_xpath1(
     fragment: bool,
     matches: &mut Vec<Option<String>>,
 ) -> Result<(), Failed> {
-    let nodes =
-        match xml::evaluate(document, query, &document.declared).map_err(|error| Failed(error.into()))? {
-            XPathResult::Nodes(nodes) => nodes,
-            XPathResult::Bool(flag) => {
-                matches.push(Some(flag.to_string()));
-                return Ok(());
-            }
-            XPathResult::Number(text) | XPathResult::Text(text) => {
-                matches.push(Some(text));
-                return Ok(());
-            }
-        };
+    let nodes = match xml::evaluate(document, query, &document.declared)
+        .map_err(|error| Failed(error.to_string()))?
+    {
+        XPathResult::Nodes(nodes) => nodes,
+        XPathResult::Bool(flag) => {
+            matches.push(Some(flag.to_string()));
+            return Ok(());
+        }
+        XPathResult::Number(text) | XPathResult::Text(text) => {
+            matches.push(Some(text));
+            return Ok(());
+        }
+    };
     let selected = match usize::try_from(wanted) {
         Err(_) => None,
         Ok(0) if !nodes.is_empty() => Some(user.random.random_range(0..nodes.len())),
@@ -221,7 +223,7 @@ fn select_xpath2(
 ) -> Result<(), Failed> {
     let mut budget = MatchBudget::default();
     let items: Vec<String> =
-        match xml::evaluate(document, query, prefixes).map_err(|error| Failed(error.into()))? {
+        match xml::evaluate(document, query, prefixes).map_err(|error| Failed(error.to_string()))? {
             XPathResult::Nodes(nodes) => nodes
                 .into_iter()
                 .map(|node| {

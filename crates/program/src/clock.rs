@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 
 /// The clock of a run: nanoseconds since its start, and the wall clock at its start.
 #[derive(Clone, Debug)]

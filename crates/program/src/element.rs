@@ -4,11 +4,11 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 
 use crate::result::{Retention, SampleResult};
 use crate::user::UserState;
-use busyhour_record::AssertionResult;
+use busyhour_sample::AssertionResult;
 
 /// An element that can make a user wait without blocking the core: a barrier, an empty queue.
 pub trait Gate: Send + Sync + fmt::Debug {
@@ -29,7 +29,7 @@ pub trait Processor: Send + Sync + fmt::Debug {
         Retention::default()
     }
 
-    /// Whether it may access the current sampler or its cookies, see [`UserState::request`].
+    /// Whether it may access the current sampler or the session, see [`UserState::request`].
     fn opens_request(&self) -> bool {
         false
     }

@@ -2,7 +2,7 @@
 //!
 //! A [`Program`] is immutable and shared by all users. Elements (pre-processors, timers, assertions, ...), functions and protocols implement
 //! the traits of [`element`], [`template`] and [`sampler`] and see a user through [`user::UserState`]. The engine runs
-//! programs; nothing here depends on it, on XML or on a wire protocol.
+//! programs; nothing here depends on it, on XML or on a protocol.
 
 pub mod body_memory;
 pub mod clock;
@@ -17,7 +17,6 @@ pub mod open;
 pub mod population;
 mod program;
 pub mod queues;
-pub mod request;
 pub mod result;
 pub mod run;
 pub mod run_control;
@@ -27,7 +26,6 @@ pub mod template;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod thrown;
-pub mod url_client;
 pub mod user;
 pub mod variables;
 

@@ -1,7 +1,10 @@
 //! The result of one sample while it is being created and processed.
 
+use std::any::Any;
+use std::fmt;
+
 use crate::logical_action::LogicalAction;
-use busyhour_record::{ActiveUsers, AssertionResult, DataType, HttpDetail, SampleTimes};
+use busyhour_sample::{ActiveUsers, AssertionResult, DataType, Detail, SampleTimes};
 
 use crate::body_memory::BodyMemory;
 
@@ -14,8 +17,8 @@ pub struct Retention {
     pub response_headers: bool,
     /// Request headers and data as text.
     pub request: bool,
-    /// HTTP fields that result files show separately ([`HttpDetail`]).
-    pub http: bool,
+    /// The fields that only the protocol has ([`ProtocolDetail`]).
+    pub protocol_detail: bool,
 }
 
 /// The details of a sample that result files show in addition to its row.
@@ -39,7 +42,8 @@ impl ShownDetails {
 
 impl Retention {
     /// Everything.
-    pub const ALL: Retention = Retention { body: true, response_headers: true, request: true, http: true };
+    pub const ALL: Retention =
+        Retention { body: true, response_headers: true, request: true, protocol_detail: true };
 
     /// The union of both.
     pub fn union(self, other: Retention) -> Retention {
@@ -47,8 +51,24 @@ impl Retention {
             body: self.body || other.body,
             response_headers: self.response_headers || other.response_headers,
             request: self.request || other.request,
-            http: self.http || other.http,
+            protocol_detail: self.protocol_detail || other.protocol_detail,
         }
+    }
+}
+
+/// The fields of a sample that only its protocol has and that result files show. The protocol's sampler creates it if
+/// [`Retention::protocol_detail`] is set; the program and the engine only copy it.
+pub trait ProtocolDetail: Any + fmt::Debug + Send + Sync {
+    /// A copy, for a copy of the result.
+    fn copy(&self) -> Box<dyn ProtocolDetail>;
+
+    /// Writes the fields into the detail of the recorded sample.
+    fn write_to(&self, detail: &mut Detail);
+}
+
+impl Clone for Box<dyn ProtocolDetail> {
+    fn clone(&self) -> Self {
+        (**self).copy()
     }
 }
 
@@ -91,8 +111,8 @@ pub struct SampleResult {
     pub body: Vec<u8>,
     /// The share of `body` in the memory for all bodies.
     pub body_memory: BodyMemory,
-    /// Fields of HTTP samplers only (retained if needed).
-    pub http: Option<Box<HttpDetail>>,
+    /// Fields that only the protocol has (retained if needed).
+    pub protocol_detail: Option<Box<dyn ProtocolDetail>>,
     /// The file in which the body was saved.
     pub file_name: Option<Box<str>>,
     /// Results inside this one (redirects, embedded resources, samples of a transaction).
@@ -158,7 +178,7 @@ impl SampleResult {
         self.stop_test_now = false;
         self.users = ActiveUsers::default();
         self.unnamed_thread = false;
-        self.http = None;
+        self.protocol_detail = None;
         self.file_name = None;
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use busyhour_arrivals::LoadShare;
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 use rustc_hash::FxHashMap as HashMap;
 use tokio::sync::Notify;
 
@@ -14,7 +14,6 @@ use crate::clock::Clock;
 use crate::locks::Locks;
 use crate::queues::{CAPACITY_PROPERTY, Queues};
 use crate::run_control::RunControl;
-use crate::url_client::UrlClient;
 use crate::variables::{Names, Slot, Value, Variables};
 
 /// Severity of a log line, as in JMeter's log.
@@ -298,7 +297,7 @@ pub struct RunShared {
     share: OnceLock<LoadShare>,
     /// Users that each group starts, where that is known.
     planned: Box<[AtomicU32]>,
-    /// What functions share among all users, one value of each type.
+    /// What functions and protocols share among all users, one value of each type.
     shared: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     /// Starts that timers had to drop, by the timer's name.
     missed_starts: Mutex<BTreeMap<String, u64>>,
@@ -306,8 +305,6 @@ pub struct RunShared {
     script_issues: Mutex<BTreeMap<(String, ScriptIssue), u64>>,
     /// Where scripts print; `None`: to the log.
     output: OnceLock<OutputSink>,
-    /// Makes exchanges with servers for scripts.
-    url_client: OnceLock<Arc<dyn UrlClient>>,
     stop: AtomicU8,
     /// When the end is forced, in nanoseconds since the run's start; `u64::MAX`: never.
     force_at_ns: AtomicU64,
@@ -363,7 +360,6 @@ impl RunShared {
             missed_starts: Mutex::default(),
             script_issues: Mutex::default(),
             output: OnceLock::new(),
-            url_client: OnceLock::new(),
             stop: AtomicU8::new(0),
             force_at_ns: AtomicU64::new(u64::MAX),
             plan_force_at_ns: AtomicU64::new(u64::MAX),
@@ -439,7 +435,7 @@ impl RunShared {
         (self.log)(level, message);
     }
 
-    /// What all calls of a function share, created at first use; each type belongs to one function.
+    /// What all users share of a function or a protocol, created at first use; each type belongs to one of them.
     ///
     /// # Panics
     /// Never: a value is kept under its type.
@@ -468,16 +464,6 @@ impl RunShared {
     pub fn script_issues(&self) -> Vec<(String, ScriptIssue, u64)> {
         let doubts = self.script_issues.lock().unwrap_or_else(PoisonError::into_inner);
         doubts.iter().map(|((element, doubt), count)| (element.clone(), doubt.clone(), *count)).collect()
-    }
-
-    /// Has scripts make their exchanges through this client.
-    pub fn set_url_client(&self, client: Arc<dyn UrlClient>) {
-        let _ = self.url_client.set(client);
-    }
-
-    /// The client through which scripts make exchanges.
-    pub fn url_client(&self) -> Option<Arc<dyn UrlClient>> {
-        self.url_client.get().cloned()
     }
 
     /// Sets where scripts print; the first call counts.

@@ -14,7 +14,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use busyhour_record::{LoadChange, Nanos};
+use busyhour_sample::{LoadChange, Nanos};
 
 /// How often a core checks for changes and passes its samples on, in nanoseconds.
 pub const TICK_NS: u64 = 100_000_000;

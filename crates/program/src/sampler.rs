@@ -4,7 +4,7 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use busyhour_record::{LabelId, Nanos};
+use busyhour_sample::{LabelId, Nanos};
 
 use crate::controller::Assignment;
 use crate::element::{Assertion, Processor, Timer};
@@ -14,8 +14,110 @@ use crate::template::Template;
 use crate::user::{LogicalAction, UserState};
 
 /// A protocol (or several behind an enum): sends one request and fills in `user.result`.
+///
+/// The program is generic over its protocol, so that the path of a sample has no dynamic call.
+///
+/// # Order of calls
+///
+/// For each user:
+///
+/// 1. [`session`](Self::session) once, before its first iteration;
+/// 2. in an open workload, [`visitor_changed`](Self::visitor_changed) before each arrival that the user serves;
+/// 3. [`iteration_started`](Self::iteration_started) at the start of each iteration of the thread group, before its first sampler;
+/// 4. for each sampler, after its pre-processors and timers: [`sample`](Self::sample), then [`ended`](Self::ended). Post-processors,
+///    assertions and the recorder read `user.result` afterwards.
+///
+/// If a Sample Timeout expires, the engine drops the future of [`sample`](Self::sample) at its next suspension and calls
+/// [`interrupted`](Self::interrupted), then [`ended`](Self::ended). It does so only if
+/// [`is_interruptible`](Self::is_interruptible).
+///
+/// A Parallel Controller runs each branch as a user: [`branch`](Self::branch) before each pass of a branch,
+/// [`rejoin`](Self::rejoin) when the branch has ended. Meanwhile the session of the user itself is not used.
+///
+/// # Threads
+///
+/// A user never leaves the thread of its core, and neither does its session, which need not be `Send`. The sampler itself is
+/// shared by the users of all cores. [`sample`](Self::sample) may wait with `.await`, and other users of the core run meanwhile; no method may
+/// block the thread, and no borrow of a thread-local may be held across an `.await`.
+///
+/// # What may be kept
+///
+/// Between samples, everything in the [`Session`](Self::Session). Values that all users of a run share belong into
+/// [`RunShared::shared`](crate::run::RunShared::shared). Buffers of `user.result` are reused by the next sample; a steady
+/// state allocates nothing per sample, except for the parts in `keep`. The future of a sample must be correct to drop at any
+/// suspension: what it has taken out of the session is then lost.
+///
+/// # Errors
+///
+/// A request that fails is a failed sample: `user.result` has `success == false` and JMeter's code and message for
+/// the failure. It is not an error of the run, and the user goes on.
+///
+/// # Example
+///
+/// A protocol that counts its samples instead of sending anything:
+///
+/// ```
+/// use busyhour_program::result::Retention;
+/// use busyhour_program::sampler::Protocol;
+/// use busyhour_program::template::Template;
+/// use busyhour_program::user::UserState;
+/// use busyhour_sample::Nanos;
+///
+/// struct Count {
+///     text: Template,
+/// }
+///
+/// impl Protocol for Count {
+///     type Session = u32;
+///
+///     fn session(_user: &UserState) -> u32 {
+///         0
+///     }
+///
+///     fn iteration_started(session: &mut u32, _user: &mut UserState, same_user: bool) {
+///         if !same_user {
+///             *session = 0;
+///         }
+///     }
+///
+///     fn visitor_changed(session: &mut u32, _keep_connections: bool) {
+///         *session = 0;
+///     }
+///
+///     async fn sample(
+///         &self,
+///         user: &mut UserState,
+///         session: &mut u32,
+///         label: &Template,
+///         intended: Nanos,
+///         keep: Retention,
+///     ) {
+///         // Texts first: they may refer to the previous result.
+///         let text = self.text.text(user).into_owned();
+///         user.begin_result(label, intended);
+///         *session += 1;
+///         user.result.code.push_str("200");
+///         user.result.body_bytes = text.len() as u64;
+///         if keep.body {
+///             user.result.body.extend_from_slice(text.as_bytes());
+///         }
+///         user.result.times.end = user.now();
+///     }
+/// }
+///
+/// # let clock = busyhour_program::clock::Clock::manual(0);
+/// # let mut user = busyhour_program::testing::lone_user(&busyhour_program::testing::still(&clock), 0);
+/// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+/// let sampler = Count { text: Template::literal("ping") };
+/// let mut session = Count::session(&user);
+/// Count::iteration_started(&mut session, &mut user, true);
+/// let label = Template::literal("Ping");
+/// runtime.block_on(sampler.sample(&mut user, &mut session, &label, Nanos::ZERO, Retention::ALL));
+/// assert_eq!((session, user.result.success, user.result.body_text().as_ref()), (1, true, "ping"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub trait Protocol: Sized + Send + Sync + 'static {
-    /// What a user retains between requests: connections, cookies, caches.
+    /// What a user retains between requests, such as connections, cookies and caches.
     type Session;
 
     /// The session of a user that is about to start.
@@ -34,8 +136,9 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// A branch has ended: what its session has collected is merged into the user's.
     fn rejoin(_session: &mut Self::Session, _branch: &mut Self::Session) {}
 
-    /// Sends the request. All texts are rendered first, then
-    /// [`UserState::begin_result`] is called, then the request is sent.
+    /// Sends the request. All texts are rendered first, then [`UserState::begin_result`] is called, then the request is
+    /// sent. `user.result.times.end` is set before the future is ready. `keep` are the parts of the result that
+    /// the plan reads; the sampler only counts the bytes of others.
     fn sample(
         &self,
         user: &mut UserState,

@@ -5,15 +5,63 @@ use std::fmt;
 use std::sync::Arc;
 
 use busyhour_limits::{Limit, exceeded};
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 
 use crate::user::UserState;
 use crate::variables::Slot;
 
 /// A function call inside a template, such as `${__Random(1,6)}`.
 ///
-/// As in JMeter, a function never fails: errors are logged, and a text for the
-/// failure is appended.
+/// # Order of calls
+/// [`depends_on_properties_only`](Self::depends_on_properties_only) is called while the plan is compiled.
+/// [`evaluate`](Self::evaluate) is called each time a text with the call is rendered: in the order of the calls in the text, and
+/// in the order in which the element renders its texts. It is also called once for texts that are evaluated before the run, with a user that has
+/// no core.
+///
+/// # Threads
+/// All users share one value of the function, and those of different cores call it at the same time. A call runs on the thread of
+/// the user's core and must not block it; a long computation ticks (`busyhour_slices::tick`) and is suspended when its
+/// slice is over.
+///
+/// # What may be kept
+/// State of one user belongs into [`UserState::state`], state of all users into
+/// [`RunShared::shared`](crate::run::RunShared::shared) or behind a lock in the function that is held during a call
+/// only. The user and `out` must not be kept. `out` may contain text of other segments, which must stay unchanged.
+///
+/// # Errors
+/// As in JMeter, a function never fails: errors are logged, and JMeter's text for the failure is appended, if there is one. Where JMeter
+/// fails the sample because of an exception, the function sets [`UserState::thrown`].
+///
+/// # Example
+/// A counter for each user:
+///
+/// ```
+/// use std::fmt::Write as _;
+/// use std::sync::Arc;
+///
+/// use busyhour_program::template::{Function, Segment, Template};
+/// use busyhour_program::user::{StateId, UserState};
+///
+/// #[derive(Debug)]
+/// struct Counter {
+///     state: StateId,
+/// }
+///
+/// impl Function for Counter {
+///     fn evaluate(&self, user: &mut UserState, out: &mut String) {
+///         let count = user.state(self.state, || 0_u32);
+///         *count += 1;
+///         let _ = write!(out, "{count}");
+///     }
+/// }
+///
+/// # let clock = busyhour_program::clock::Clock::manual(0);
+/// # let mut user = busyhour_program::testing::lone_user(&busyhour_program::testing::still(&clock), 0);
+/// let call = Segment::Function(Arc::new(Counter { state: StateId(0) }));
+/// let template = Template::new("order ${__counter()}", vec![Segment::Text("order ".into()), call]);
+/// assert_eq!(template.text(&mut user), "order 1");
+/// assert_eq!(template.text(&mut user), "order 2");
+/// ```
 pub trait Function: Send + Sync + fmt::Debug {
     /// Appends the function's value to `out`.
     fn evaluate(&self, user: &mut UserState, out: &mut String);

@@ -1,18 +1,16 @@
 //! The state of one virtual user that elements and functions access.
 
 use std::any::Any;
-use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 pub use crate::logical_action::LogicalAction;
-use crate::request::{RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText};
 use crate::result::SampleResult;
 use crate::run::{Level, RunShared};
 pub use crate::thrown::Thrown;
@@ -32,44 +30,6 @@ pub trait CoreAccess {
 
     /// Sleeps until `deadline`, or until the run is stopped.
     fn sleep_until(&self, deadline: Nanos) -> Pin<Box<dyn Future<Output = ()> + '_>>;
-}
-
-/// The request of the current sampler, as scripts read and change it. Changes apply to this sample; changes of cookies
-/// remain.
-pub trait RequestAccess: fmt::Debug {
-    /// The access itself, for the sampler that made it.
-    fn as_any(&self) -> &dyn Any;
-    /// A text of the request.
-    fn text(&mut self, user: &mut UserState, which: RequestText) -> String;
-    /// Changes a text; returns whether that is possible.
-    fn set_text(&mut self, user: &mut UserState, which: RequestText, text: &str) -> bool;
-    /// A flag of the request.
-    fn flag(&self, which: RequestFlag) -> bool;
-    /// Changes a flag.
-    fn set_flag(&mut self, which: RequestFlag, on: bool);
-    /// The arguments in their order.
-    fn arguments(&mut self, user: &mut UserState) -> Vec<RequestArgument>;
-    /// Replaces the arguments.
-    fn set_arguments(&mut self, arguments: Vec<RequestArgument>);
-    /// Removes the arguments at these indices. Arguments of the plan are also removed for the user's later samples, as in JMeter.
-    fn remove_arguments(&mut self, user: &mut UserState, places: &[usize]);
-    /// The headers of the sampler's header manager, names and values; `None` without one.
-    fn headers(&mut self, user: &mut UserState) -> Option<Vec<(String, String)>>;
-    /// Replaces the headers of the sampler's header manager. If it is the only one in scope, the change also applies to the user's
-    /// later samples, too, as in JMeter.
-    fn set_headers(&mut self, user: &mut UserState, headers: Vec<(String, String)>);
-    /// Adds a header manager for this sample, merged with the existing one.
-    fn set_header_manager(&mut self, user: &mut UserState, headers: Vec<(String, String)>);
-    /// The files in their order.
-    fn files(&mut self, user: &mut UserState) -> Vec<RequestFile>;
-    /// Replaces the files.
-    fn set_files(&mut self, files: Vec<RequestFile>);
-    /// The cookies of the user in the order in which they were received; `None` without a cookie manager.
-    fn cookies(&mut self, user: &mut UserState) -> Option<Vec<RequestCookie>>;
-    /// Replaces the cookies.
-    fn set_cookies(&mut self, user: &mut UserState, cookies: Vec<RequestCookie>);
-    /// Removes all cookies. As in JMeter, the manager then retains cookies for one sample only.
-    fn clear_cookies(&mut self, user: &mut UserState);
 }
 
 /// One virtual user, as elements, functions and scripts access it.
@@ -92,8 +52,9 @@ pub struct UserState {
     pub result: SampleResult,
     /// Whether there is a last sample.
     pub has_result: bool,
-    /// Whether this user has received an HTTP response. JMeter then has a token among the user's variables and shows it.
-    pub http_answered: bool,
+    /// The internal variable in which JMeter's sampler has stored the name of the user's thread, if the protocol has sent a
+    /// request for which it does so. Only the Debug Sampler shows it.
+    pub token_variable: Option<&'static str>,
     /// The next step.
     pub action: LogicalAction,
     /// Whether the user continues (JMeter's `running`).
@@ -110,9 +71,10 @@ pub struct UserState {
     pub sampler_name: String,
     /// The exception of a function in the request, where JMeter fails the sample.
     pub thrown: Option<Box<Thrown>>,
-    /// The current sampler, for the scripts around it; `None` if no script needs it.
-    pub request: Option<Box<dyn RequestAccess>>,
-    /// What the sampler's session lends to scripts between samples: its cookies.
+    /// The current sampler as its protocol opens it to the scripts around it, until the end of the sample; `None` if no
+    /// script needs it.
+    pub request: Option<Box<dyn Any>>,
+    /// The part of the protocol's session that scripts access between samples.
     pub lent: Option<Box<dyn Any>>,
     /// The number of its random stream: its own, or that of the arrival that it serves.
     stream: u64,
@@ -137,7 +99,7 @@ impl UserState {
             random,
             result: SampleResult::default(),
             has_result: false,
-            http_answered: false,
+            token_variable: None,
             action: LogicalAction::Continue,
             running: true,
             gave_up: false,

@@ -8,10 +8,8 @@
 //! The user time divided by 2,000,000 is the cost of a sample from the engine's call to the buffers of the files.
 //! `perf record -s` shows the share of each thread, and thus the part on the core that makes the load.
 
-use busyhour_record::{
-    ActiveUsers, GroupName, Labels, Nanos, Recorder, RecorderConfig, ResultFileConfig, RunDir, RunNames,
-    Sample, SampleFilter, SampleTimes, SaveConfig,
-};
+use busyhour_record::{Recorder, RecorderConfig, ResultFileConfig, RunDir, SampleFilter, SaveConfig};
+use busyhour_sample::{ActiveUsers, GroupName, Labels, Nanos, RunNames, Sample, SampleTimes};
 
 const SAMPLES: u64 = 2_000_000;
 

@@ -1,8 +1,8 @@
 //! Files with a list of columns from the plan: the Flexible File Writer of jmeter-plugins.
 
-use crate::detail::Detail;
-use crate::run_names::RunNames;
-use crate::sample::Sample;
+use busyhour_sample::Detail;
+use busyhour_sample::RunNames;
+use busyhour_sample::Sample;
 
 /// The settings of such a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -187,7 +187,7 @@ impl ColumnsFormat {
     }
 
     fn field(&self, field: Field, sample: &Sample<'_>, detail: &Detail, out: &mut Vec<u8>) {
-        let at_ms = |at: crate::Nanos| self.wall_anchor_ms + (at.0 / 1_000_000) as i64;
+        let at_ms = |at: busyhour_sample::Nanos| self.wall_anchor_ms + (at.0 / 1_000_000) as i64;
         let ms = |ns: u64| (ns / 1_000_000) as i64;
         let seconds = |ms: i64| format!("{}.{:03}", ms / 1_000, ms % 1_000);
         let sent = detail.sampler_data.as_deref();
@@ -231,8 +231,8 @@ impl ColumnsFormat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run_names::GroupName;
-    use crate::sample::{Nanos, SampleTimes};
+    use busyhour_sample::GroupName;
+    use busyhour_sample::{Nanos, SampleTimes};
 
     #[test]
     fn unknown_names_are_literal_text() {

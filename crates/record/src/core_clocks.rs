@@ -1,6 +1,6 @@
 //! Up to which time each core has reported, and which cores have stopped reporting.
 
-use crate::sample::Nanos;
+use busyhour_sample::Nanos;
 
 /// The progress of the other cores, in ns, after which the next report counts as a beat. Cores report at least ten
 /// times a second.

@@ -2,9 +2,9 @@
 
 use crate::config::{SaveConfig, TimestampFormat};
 use crate::date_format::DateFormat;
-use crate::labels::Labels;
-use crate::run_names::RunNames;
-use crate::sample::{Sample, SampleFlags};
+use busyhour_sample::Labels;
+use busyhour_sample::RunNames;
+use busyhour_sample::{Sample, SampleFlags};
 
 /// The row format of a save configuration, prepared for one run.
 pub(crate) struct RowFormat {
@@ -112,7 +112,7 @@ impl RowFormat {
             // The configuration has been checked before; an invalid pattern would leave the column empty.
             TimestampFormat::Pattern(p) => DateFormat::parse(p).map_or(Stamp::Absent, Stamp::Pattern),
         };
-        let group = |group: &crate::GroupName| {
+        let group = |group: &busyhour_sample::GroupName| {
             let prefix = format!("{} {}-", group.name, group.number);
             let quoted = delimiter.needs_quotes(prefix.as_bytes());
             let mut bytes = Vec::new();

@@ -12,12 +12,12 @@ use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
-use crate::aggregator::Aggregator;
 use crate::output_file::OutputFile;
-use crate::over_time::RowSecond;
-use crate::sample::SampleKind;
-use crate::seconds::Second;
-use crate::time_histogram::HISTOGRAM_DIGITS;
+use busyhour_sample::Aggregator;
+use busyhour_sample::RowSecond;
+use busyhour_sample::SampleKind;
+use busyhour_sample::Second;
+use busyhour_sample::new_histogram;
 
 pub(crate) struct HistogramLog {
     file: OutputFile,
@@ -125,14 +125,6 @@ fn tag(label: &str, kind: SampleKind) -> String {
         }
     }
     tag
-}
-
-/// A histogram of microseconds from 1 µs up that grows as needed.
-pub(crate) fn new_histogram() -> Histogram<u64> {
-    let mut histogram = Histogram::new_with_bounds(1, 1_000_000, HISTOGRAM_DIGITS)
-        .unwrap_or_else(|_| unreachable!("constant bounds are valid"));
-    histogram.auto(true);
-    histogram
 }
 
 /// Adds `times` to the two histograms.

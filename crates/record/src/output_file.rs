@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::output_target::Target;
 use crate::pipe::PipeRelease;
-use crate::recorder_event::RecorderEvent;
+use busyhour_sample::RecorderEvent;
 
 /// Size of the buffer in bytes.
 const BUFFER: usize = 128 << 10;

@@ -2,21 +2,22 @@
 
 use std::path::Path;
 
-use crate::aggregator::Aggregator;
 use crate::columns::{ColumnsFile, ColumnsFormat};
 use crate::csv_row::RowFormat;
-use crate::detail::Detail;
+use crate::error::RecordError;
 use crate::histogram_log::HistogramLog;
-use crate::labels::Labels;
 use crate::output_file::OutputFile;
 use crate::pipe::PipeRelease;
 use crate::recorder_config::{RecorderConfig, ResultFileConfig, SampleFilter};
-use crate::recorder_event::{RecordError, RecorderEvent};
 use crate::run_dir::{HISTOGRAMS, SAMPLES};
-use crate::sample::{Sample, SampleFlags};
 use crate::samples_file::{FileNames, SamplesFile};
-use crate::user_counts::UserChange;
 use crate::xml::{self, XmlFormat};
+use busyhour_sample::Aggregator;
+use busyhour_sample::Detail;
+use busyhour_sample::Labels;
+use busyhour_sample::RecorderEvent;
+use busyhour_sample::UserChange;
+use busyhour_sample::{Sample, SampleFlags};
 
 /// All outputs of a run; an error of one does not affect the others.
 pub(crate) struct Outputs {

@@ -5,22 +5,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::aggregator::Aggregator;
-use crate::batch::BatchReader;
 use crate::core_clocks::CoreClocks;
-use crate::detail::Detail;
-use crate::live::{IntervalCounts, Live};
-use crate::live_arrivals::{LiveArrivals, RecentStarts};
+use crate::error::RecordError;
 use crate::outputs::Outputs;
 use crate::recorder_config::RecorderConfig;
-use crate::recorder_event::{RecordError, RecorderEvent};
-use crate::run_names::RunNames;
-use crate::run_totals::RunTotals;
-use crate::sample::{Nanos, SampleFlags};
-use crate::snapshot::{Snapshot, SnapshotMaker, SnapshotSender};
-use crate::totals::TotalsSettings;
-use crate::user_counts::UserChange;
-use crate::writer::{Batch, BatchWriter, Message};
+use busyhour_sample::Aggregator;
+use busyhour_sample::BatchReader;
+use busyhour_sample::Detail;
+use busyhour_sample::RecorderEvent;
+use busyhour_sample::RunNames;
+use busyhour_sample::RunTotals;
+use busyhour_sample::TotalsSettings;
+use busyhour_sample::UserChange;
+use busyhour_sample::{Batch, BatchWriter, Message};
+use busyhour_sample::{IntervalCounts, Live};
+use busyhour_sample::{LiveArrivals, RecentStarts};
+use busyhour_sample::{Nanos, SampleFlags};
+use busyhour_sample::{Snapshot, SnapshotMaker, SnapshotSender};
 
 /// Records a run on a separate thread, which receives the samples of the cores from [`BatchWriter`]s.
 #[derive(Debug)]
@@ -248,7 +249,7 @@ impl Worker {
 
     fn arrivals(&mut self, writer: usize, packed: &[u8]) {
         let (starts, observed, aggregator) = (&mut self.starts, &mut self.observed, &mut self.aggregator);
-        let read = crate::arrival::unpack(BatchReader::new(packed), |arrival| {
+        let read = busyhour_sample::unpack_arrivals(BatchReader::new(packed), |arrival| {
             aggregator.offer(arrival.scheduled);
             if let Some(observed) = observed {
                 observed.send_closed(|maker, send| maker.arrival(arrival, send));

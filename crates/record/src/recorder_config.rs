@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use crate::apdex_limits::ApdexLimits;
 use crate::config::SaveConfig;
-use crate::labels::Labels;
 use crate::pipe::PipeRelease;
-use crate::run_names::RunNames;
-use crate::snapshot::SnapshotSender;
+use busyhour_sample::ApdexLimits;
+use busyhour_sample::Labels;
+use busyhour_sample::RunNames;
+use busyhour_sample::SnapshotSender;
 
 /// The samples that a result file contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,7 +49,7 @@ pub struct RecorderConfig {
     pub listeners: Vec<ResultFileConfig>,
     /// Sets of indices into `listeners`, by [`crate::Sample::listeners`]; the first is the empty set.
     pub listener_sets: Vec<Vec<usize>>,
-    /// Number of [`crate::BatchWriter`]s: one per core.
+    /// Number of [`busyhour_sample::BatchWriter`]s: one per core.
     pub writers: usize,
     /// Size of a batch in bytes.
     pub batch_bytes: usize,

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use crate::error::RecordError;
 use crate::manifest::{MANIFEST_VERSION, Manifest};
-use crate::recorder_event::RecordError;
 use crate::samples_file::SamplesError;
 
 /// Name of the manifest.

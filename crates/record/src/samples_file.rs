@@ -8,7 +8,7 @@
 //! |---|---|
 //! | 1 names | JSON: format of [`FileNames`] |
 //! | 2 labels | number of the first (varint), how many (varint), then for each its length (varint) and bytes |
-//! | 3 samples | number of the core (varint), then a batch as [`crate::BatchReader`] reads it |
+//! | 3 samples | number of the core (varint), then a batch as [`busyhour_sample::BatchReader`] reads it |
 //! | 4 arrivals | number of the core (varint), then the arrivals of an open workload in the order they were met |
 //! | 5 users | number of the core (varint), then for each second its number (varint) and the users that started less those that ended (signed varint) |
 //!
@@ -21,16 +21,18 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::arrival::ArrivalRecord;
-use crate::batch::{BatchReader, CorruptBatch, put, put_signed};
-use crate::labels::Labels;
 use crate::output_file::OutputFile;
-use crate::recorder_event::RecorderEvent;
-use crate::run_names::RunNames;
-use crate::sample::{Sample, SampleFlags};
-use crate::user_counts::UserChange;
+use busyhour_sample::ArrivalRecord;
+use busyhour_sample::Labels;
+use busyhour_sample::RecorderEvent;
+use busyhour_sample::RunNames;
+use busyhour_sample::UserChange;
+use busyhour_sample::batch::{put, put_signed};
+use busyhour_sample::{BatchReader, CorruptBatch};
+use busyhour_sample::{Sample, SampleFlags};
 
-pub(crate) const MAGIC: &[u8; 8] = b"BHSAMPLE";
+/// The first bytes of a record.
+pub const SAMPLES_MAGIC: &[u8; 8] = b"BHSAMPLE";
 
 /// Version of the format that this program writes, and the only one that it reads.
 pub const SAMPLES_VERSION: u32 = 1;
@@ -70,7 +72,7 @@ impl SamplesFile {
     pub(crate) fn create(path: &Path, names: &FileNames, labels: Labels) -> io::Result<SamplesFile> {
         let mut file = OutputFile::open(path, false)?;
         let out = file.unit();
-        out.extend_from_slice(MAGIC);
+        out.extend_from_slice(SAMPLES_MAGIC);
         out.extend_from_slice(&SAMPLES_VERSION.to_le_bytes());
         segment(out, KIND_NAMES, |out| {
             // Strings and numbers can always be serialized.
@@ -257,7 +259,7 @@ impl<R: Read> SamplesReader<R> {
             io::ErrorKind::UnexpectedEof => SamplesError::Magic,
             _ => SamplesError::Io(error),
         })?;
-        if &head[..8] != MAGIC {
+        if &head[..8] != SAMPLES_MAGIC {
             return Err(SamplesError::Magic);
         }
         let version = u32::from_le_bytes([head[8], head[9], head[10], head[11]]);
@@ -358,7 +360,7 @@ impl<R: Read> SamplesReader<R> {
             Some(KIND_ARRIVALS) => {
                 let mut packed = BatchReader::new(&self.payload);
                 let writer = packed.head()? as usize;
-                crate::arrival::unpack(packed, |arrival| see_arrival(writer, arrival))?;
+                busyhour_sample::unpack_arrivals(packed, |arrival| see_arrival(writer, arrival))?;
             }
             Some(KIND_USERS) => {
                 let mut packed = BatchReader::new(&self.payload);

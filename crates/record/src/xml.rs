@@ -4,10 +4,10 @@ mod file;
 mod text;
 
 use crate::config::SaveConfig;
-use crate::detail::{Detail, HttpDetail};
-use crate::labels::Labels;
-use crate::run_names::RunNames;
-use crate::sample::{DataType, Sample};
+use busyhour_sample::Labels;
+use busyhour_sample::RunNames;
+use busyhour_sample::{DataType, Sample};
+use busyhour_sample::{Detail, HttpDetail};
 
 pub(crate) use file::{continued, head, tail};
 

@@ -1,9 +1,7 @@
 //! Writes arrivals of an open workload to the record and reads them back.
 
-use busyhour_record::{
-    ArrivalOutcome, ArrivalRecord, Labels, Nanos, Recorder, RecorderConfig, RunDir, Sample, SampleTimes,
-    SamplesReader,
-};
+use busyhour_record::{Recorder, RecorderConfig, RunDir, SamplesReader};
+use busyhour_sample::{ArrivalOutcome, ArrivalRecord, Labels, Nanos, Sample, SampleTimes};
 
 #[test]
 fn arrivals_and_samples_are_read_in_order() {

@@ -4,7 +4,7 @@ mod figure;
 mod scale;
 
 use busyhour_analysis::{CellCounts, WebLogTables};
-use busyhour_runs::LogReport;
+use busyhour_results::LogReport;
 use maud::{Markup, PreEscaped, html};
 
 use crate::terminal_text::printable;

@@ -123,7 +123,7 @@ pub(crate) fn headline(fit: &CapacityFit) -> String {
         Some(knee) if fit.bounds.is_some() => {
             format!("; with more than {} users, requests wait for each other", users(knee.value.round()))
         }
-        Some(peak) => format!("; the most with {} users", users(peak.value.round())),
+        Some(peak) => format!("; the throughput is largest with {} users", users(peak.value.round())),
         None => String::new(),
     };
     format!("{capacity}{knee}")

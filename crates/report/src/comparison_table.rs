@@ -4,7 +4,7 @@ use busyhour_analysis::Comparison;
 use busyhour_analysis::comparison::{
     ComparedClock, ComparedRow, ComparedRun, Effect, EffectMethod, Interval, Measure, Side, Verdict,
 };
-use busyhour_record::SampleKind;
+use busyhour_sample::SampleKind;
 
 use crate::comparison_quartiles::quartiles_line;
 use crate::numbers::{counted, duration, ms, percent, rate, thousands};

@@ -14,7 +14,7 @@
 //! let page = html_report(&summary);
 //! let statistics = statistics_json(&summary);
 //! // With a run directory: `write_reports(&dir, &summary)?` writes summary.json and report.html, and later
-//! // `busyhour_runs::summarise(&dir)?` makes the same summary again from the record.
+//! // `busyhour_results::summarise(&dir)?` makes the same summary again from the record.
 //! assert!(page.starts_with("<!doctype html>") && statistics.contains("\"Total\""));
 //! assert!(text.contains("No request ended"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -24,6 +24,7 @@ mod arrival_plots;
 mod capacity_plot;
 mod capacity_table;
 mod capacity_words;
+mod caveat_rank;
 mod comparison_csv;
 mod comparison_power;
 mod comparison_quartiles;
@@ -41,6 +42,7 @@ pub mod numbers;
 mod page;
 mod progress;
 mod row_columns;
+mod run_title;
 mod sparkline;
 mod statistics;
 mod summariser;

@@ -1,7 +1,7 @@
 //! Descriptions of the changes made during a run.
 
 use busyhour_analysis::RunFacts;
-use busyhour_record::ControlEvent;
+use busyhour_sample::ControlEvent;
 
 use crate::numbers::duration;
 
@@ -33,7 +33,7 @@ pub(crate) fn changes(run: &RunFacts) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use busyhour_record::{ChangedFrom, LoadChange, Nanos};
+    use busyhour_sample::{ChangedFrom, LoadChange, Nanos};
 
     use super::*;
 

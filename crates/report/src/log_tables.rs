@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use busyhour_analysis::arrivals::ArrivalVerdict;
 use busyhour_analysis::{CellHistogram, LogTableRow, LogWindow, QuantileRule, WebLogTables};
-use busyhour_runs::LogReport;
+use busyhour_results::LogReport;
 use serde::Serialize;
 
 use crate::numbers::{counted, thousands};

@@ -6,6 +6,7 @@
 mod bundle;
 mod capacity;
 mod closed_load;
+mod columns;
 mod comparison;
 mod document;
 mod environment;
@@ -35,10 +36,10 @@ pub use what_if::{
     what_if_html,
 };
 
-pub(crate) use opening::{end_words, rank, title};
-
 use document::{Document, Kind};
 use markup::Section;
+
+use crate::run_title::title;
 
 /// The page of a run.
 #[must_use]
@@ -61,7 +62,7 @@ pub fn html_report(summary: &Summary) -> String {
     let model = model::PageModel::of(summary, steps);
     Document {
         kind: Kind::Run,
-        title: &opening::title(summary),
+        title: &title(summary),
         subtitle: &opening::subtitle(summary),
         opening,
         sections: &sections,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use busyhour_record::Live;
+use busyhour_sample::Live;
 
 use crate::numbers::{clock, counted, ms, percent, rate};
 use crate::summariser::UserCounts;

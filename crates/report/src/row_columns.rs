@@ -135,6 +135,12 @@ const FURTHER: &[RowColumn] = &[
     .if_any(|rows| rows.iter().any(|row| row.apdex.is_some())),
 ];
 
+/// All columns of tables of rows.
+#[cfg(test)]
+pub(crate) fn all_columns() -> impl Iterator<Item = &'static RowColumn> {
+    COUNTS.iter().chain(RESPONSE).chain(SERVICE).chain(FURTHER)
+}
+
 /// The columns of a page for these rows.
 pub(crate) fn page_columns(rows: &[&Row]) -> Vec<RowColumn> {
     let all = COUNTS.iter().chain(RESPONSE).chain(FURTHER);

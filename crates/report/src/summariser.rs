@@ -1,6 +1,6 @@
 //! The lines of JMeter's summariser, character for character.
 
-use busyhour_record::IntervalCounts;
+use busyhour_sample::IntervalCounts;
 
 use crate::numbers::clock;
 
@@ -76,7 +76,7 @@ fn line(name: &str, kind: char, counts: &IntervalCounts, users: Option<UserCount
 
 #[cfg(test)]
 mod tests {
-    use busyhour_record::{ElapsedMs, Nanos};
+    use busyhour_sample::{ElapsedMs, Nanos};
 
     use super::*;
 

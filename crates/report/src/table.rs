@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use busyhour_analysis::{Caveat, ReportedCaveat, Summary};
-use busyhour_record::{LoadChange, RunEnd};
+use busyhour_sample::{LoadChange, RunEnd};
 
+use crate::caveat_rank::rank;
 use crate::delivery::{delivery, who};
 use crate::error_causes::causes;
 use crate::headline::headline;
@@ -12,7 +13,7 @@ use crate::incident_lines::incident_line;
 use crate::load_changes::changes;
 use crate::marks::{Quality, arrival_mark, generator_mark, is_about_generator};
 use crate::numbers::{counted, ms, percent, rate, thousands};
-use crate::page::{end_words, rank, title};
+use crate::run_title::{end_words, title};
 use crate::sparkline::sparklines;
 use crate::terminal_text::{Look, cut, printable, wrap};
 use crate::thresholds::threshold_lines;

@@ -1,7 +1,7 @@
 //! Tables of requests and response times for a terminal: by label, and by thread group.
 
 use busyhour_analysis::{GroupRows, Row, Summary, Times};
-use busyhour_record::SampleKind;
+use busyhour_sample::SampleKind;
 
 use crate::numbers::{counted, duration};
 use crate::row_columns::{COUNTS, RESPONSE, RowColumn, SERVICE, screen_columns};

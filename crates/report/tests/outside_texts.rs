@@ -1,8 +1,9 @@
 //! Labels and messages of servers in outputs: they give no orders to CI systems and do not turn the text around them.
 
 use busyhour_analysis::{RunFacts, Summary};
-use busyhour_record::{Labels, Nanos, Recorder, RecorderConfig, Sample, SampleTimes};
+use busyhour_record::{Recorder, RecorderConfig};
 use busyhour_report::{Look, RunShow, Written, end_of_run, html_report, summary_markdown, thresholds_junit};
+use busyhour_sample::{Labels, Nanos, Sample, SampleTimes};
 
 const HOSTILE: [&str; 6] = [
     "::stop-commands::x",

@@ -5,15 +5,18 @@ use std::path::Path;
 use busyhour_analysis::thresholds::{Criterion, Judge, Meaning, RunMeasures};
 use busyhour_analysis::{Caveat, RunFacts, Summary};
 use busyhour_record::{
-    ActiveUsers, CoreFacts, GeneratorFacts, GroupName, Labels, MANIFEST_VERSION, Machine, Manifest, Nanos,
-    Outcome, PlanFile, PlanNote, Recorder, RecorderConfig, RequestDeadline, RunDir, RunEnd, RunNames, Sample,
-    SampleFlags, SampleTimes, Stall,
+    MANIFEST_VERSION, Machine, Manifest, Outcome, PlanFile, PlanNote, Recorder, RecorderConfig,
+    RequestDeadline, RunDir,
 };
 use busyhour_report::{
     Look, Progress, RunShow, UserCounts, Written, end_of_run, html_report, prepare_dashboard, progress_line,
     statistics_json, write_dashboard, write_reports,
 };
-use busyhour_runs::{add_arrivals, summarise, summarise_jtl};
+use busyhour_results::{add_arrivals, summarise, summarise_jtl};
+use busyhour_sample::{
+    ActiveUsers, CoreFacts, GeneratorFacts, GroupName, Labels, Nanos, RunEnd, RunNames, Sample, SampleFlags,
+    SampleTimes, Stall,
+};
 
 /// A run of 40 s with a slow spell, errors, a transaction and a hostile label.
 #[allow(clippy::too_many_lines, reason = "one literal with all fields")]

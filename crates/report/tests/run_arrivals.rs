@@ -3,12 +3,14 @@
 use busyhour_analysis::arrivals::{ArrivalVerdict, Scope};
 use busyhour_arrivals::{Arrival, ArrivalProcess, Changes, RateChange};
 use busyhour_record::{
-    ActiveUsers, ArrivalCounts, ArrivalOutcome, ArrivalRecord, ChangedFrom, ControlEvent, GroupName, Labels,
-    LoadChange, MANIFEST_VERSION, Machine, Manifest, Nanos, OpenFacts, Outcome, PlanFile, Recorder,
-    RecorderConfig, RunDir, RunEnd, RunNames, Sample, SampleTimes,
+    MANIFEST_VERSION, Machine, Manifest, OpenFacts, Outcome, PlanFile, Recorder, RecorderConfig, RunDir,
 };
 use busyhour_report::{Look, RunShow, Written, end_of_run, html_report};
-use busyhour_runs::summarise;
+use busyhour_results::summarise;
+use busyhour_sample::{
+    ActiveUsers, ArrivalCounts, ArrivalOutcome, ArrivalRecord, ChangedFrom, ControlEvent, GroupName, Labels,
+    LoadChange, Nanos, RunEnd, RunNames, Sample, SampleTimes,
+};
 use busyhour_stats::Decision;
 
 const MS: u64 = 1_000_000;

@@ -9,7 +9,7 @@ use busyhour_program::result::Retention;
 use busyhour_program::sampler::Protocol;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 use pin_project_lite::pin_project;
 
 use crate::other::{OtherSampler, SampleRequest};

@@ -4,7 +4,7 @@ use busyhour_java::{parse_boolean, parse_int};
 use busyhour_program::result::SampleResult;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::{DataType, Nanos, SampleTimes};
+use busyhour_sample::{DataType, Nanos, SampleTimes};
 
 use crate::other::{OtherSampler, SampleRequest, Sampling, sleep};
 

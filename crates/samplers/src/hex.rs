@@ -41,7 +41,7 @@ mod tests {
     fn bytes_are_encoded_and_decoded() {
         assert_eq!(hex(&[0, 0xAB, 0xff]), "00abff");
         assert_eq!(from_hex("00aBfF"), Ok(vec![0, 0xAB, 0xFF]));
-        assert!(from_hex("abc").unwrap_err().contains("uneven"));
-        assert!(from_hex("zz").unwrap_err().ends_with("'zz'"));
+        assert!(from_hex("abc").unwrap_err().message().contains("uneven"));
+        assert!(from_hex("zz").unwrap_err().message().ends_with("'zz'"));
     }
 }

@@ -6,7 +6,7 @@ use busyhour_java::{decode_long, length};
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::{StateId, UserState};
-use busyhour_record::DataType;
+use busyhour_sample::DataType;
 
 use crate::other::{OtherSampler, SampleRequest, Sampling, sleep};
 

@@ -10,7 +10,7 @@ use busyhour_program::clock::Clock;
 use busyhour_program::result::Retention;
 use busyhour_program::template::Template;
 use busyhour_program::user::{CoreAccess, UserState};
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 
 use crate::session::AnySession;
 
@@ -32,6 +32,54 @@ pub struct SampleRequest<'a> {
 pub type Sampling<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 
 /// A sampler other than the HTTP Request. Its samples may allocate.
+///
+/// # Order of calls
+/// For each sample [`sample`](Self::sample), whose future is polled to its end, then [`ends_at`](Self::ends_at). If a Sample Timeout
+/// expires first and [`is_interruptible`](Self::is_interruptible), the future is dropped and [`interrupted`](Self::interrupted) is
+/// called before [`ends_at`](Self::ends_at). Starts of iterations and new visitors reach the sampler only through its state in the
+/// session ([`Kept`](crate::Kept)).
+///
+/// # Threads
+/// The users of all cores share the sampler. The future stays on the thread of its user's core and must not block it; work that
+/// blocks, such as reading a file, belongs on another thread, whose end the future awaits.
+///
+/// # What may be kept
+/// Between samples of a user, one value of each type in [`AnySession::others`]. It is dropped or reset when a new visitor takes the
+/// place of the previous one.
+///
+/// # Errors
+/// A request that fails is a failed sample with the code and message of JMeter's sampler. If the sampler fails before it sends anything,
+/// it calls [`UserState::begin_result`] nevertheless, so that the sample has a label and times.
+///
+/// # Example
+/// A sampler that returns its text:
+///
+/// ```
+/// use busyhour_program::template::Template;
+/// use busyhour_samplers::{OtherSampler, SampleRequest, Sampling};
+///
+/// #[derive(Debug)]
+/// struct Echo {
+///     text: Template,
+/// }
+///
+/// impl OtherSampler for Echo {
+///     fn sample<'a>(&'a self, request: SampleRequest<'a>) -> Sampling<'a> {
+///         Box::pin(async move {
+///             let SampleRequest { user, label, intended, keep, .. } = request;
+///             let text = self.text.text(user).into_owned();
+///             user.begin_result(label, intended);
+///             // Here a sampler sends the request and waits for the response.
+///             user.result.code.push_str("200");
+///             user.result.body_bytes = text.len() as u64;
+///             if keep.body {
+///                 user.result.body.extend_from_slice(text.as_bytes());
+///             }
+///             user.result.times.end = user.now();
+///         })
+///     }
+/// }
+/// ```
 pub trait OtherSampler: Send + Sync + fmt::Debug {
     /// Performs one request. An implementation first renders everything that depends on variables, then calls
     /// [`UserState::begin_result`], then sends the request.

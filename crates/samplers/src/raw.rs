@@ -5,7 +5,7 @@ mod udp;
 
 use busyhour_http::Failure;
 use busyhour_program::user::UserState;
-use busyhour_record::DataType;
+use busyhour_sample::DataType;
 pub use http::RawHttp;
 pub use udp::{Udp, UdpCoder};
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use busyhour_java::{hash_map, parse_boolean, parse_int};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::DataType;
+use busyhour_sample::DataType;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::unix::pipe;
 use tokio::process::Command;

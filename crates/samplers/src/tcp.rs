@@ -11,7 +11,7 @@ use busyhour_java::{parse_boolean, parse_int};
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::DataType;
+use busyhour_sample::DataType;
 pub use client::{TcpClient, TcpProperties};
 use socket2::SockRef;
 pub use status::StatusProperties;

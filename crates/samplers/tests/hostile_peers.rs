@@ -13,7 +13,7 @@ use busyhour_program::sampler::Protocol as _;
 use busyhour_program::template::Template;
 use busyhour_program::user::{StateId, UserState};
 use busyhour_program::variables::Names;
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 use busyhour_samplers::limits::RESPONSE_BYTES_MAX;
 use busyhour_samplers::{AnySampler, AnySession, RawHttp, StatusProperties, Tcp, TcpClient, TcpProperties};
 

@@ -1,11 +1,7 @@
 //! Groovy and BeanShell, as far as the scripts of JMeter plans use them.
 
-pub(crate) mod beanshell;
-mod decimal;
-pub(crate) mod groovy;
-
+pub use crate::decimal::Decimal;
 pub use crate::language::Language;
-pub use decimal::Decimal;
 
 use crate::jvm;
 use crate::{Binding, Identifiers, Memory, Scope, ScriptError, Value, Warning};

@@ -2,7 +2,7 @@
 //! and JMeter's own objects.
 //!
 //! `lexer`, `parser` and `expression` build a `tree` of a script in Groovy or BeanShell and reject unknown classes, methods
-//! and functions (`known`); `jexl` does so for JEXL. `run` executes the tree. The tree's dialect determines the operators,
+//! and functions (`library::known`); `jexl` does so for JEXL. `run` executes the tree. The tree's dialect determines the operators,
 //! the truth of conditions, and the meaning of an undefined name.
 //!
 //! Each layer imports only from the layers before it:
@@ -13,9 +13,9 @@
 //! 4. `model`: the types of values, objects, errors and the state of a run
 //! 5. `release`, which frees values
 //! 6. the methods of these types (`value`, `collection`, `objects`, `fault`, `machine`)
-//! 7. texts and conversions (`library::print`, `types`, `operators`)
+//! 7. texts and conversions (`print`, `types`, `operators`)
 //! 8. the classes of the `library`
-//! 9. `library::dispatch`, which selects the class of a call
+//! 9. `dispatch`, which selects the class of a call
 //! 10. `run`
 //!
 //! Lower layers call `run` and `dispatch` through the function table `model::Interpreter`. `bridge` makes the library
@@ -26,7 +26,9 @@ pub(crate) mod bridge;
 mod classes;
 mod collection;
 mod counted;
+mod curry;
 mod diagnostic;
+mod dispatch;
 mod durations;
 mod evaluate;
 mod expression;
@@ -35,7 +37,7 @@ mod functional;
 mod index;
 mod invalid;
 mod jexl;
-mod known;
+mod json_value;
 mod lexer;
 mod library;
 mod literals;
@@ -48,6 +50,7 @@ mod parser;
 mod patterns;
 mod places;
 mod power_assert;
+mod print;
 mod random;
 mod release;
 #[cfg(test)]
@@ -56,6 +59,7 @@ mod run;
 mod stack;
 mod supported;
 mod table;
+mod text_units;
 mod tree;
 mod truth;
 mod types;
@@ -65,6 +69,8 @@ use std::sync::Arc;
 
 use crate::language::{Dialect, Language};
 use crate::{Identifiers, Scope, ScriptError, Value};
+
+use library::known;
 
 pub use diagnostic::Warning;
 pub use run::{Binding, Memory};

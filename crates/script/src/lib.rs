@@ -10,6 +10,7 @@
 //! | [`java_like`] | `__groovy`, `__BeanShell`, JSR223 and BeanShell elements | Groovy 3.0, BeanShell 2.0b6 |
 //! | [`javascript`] | `__javaScript`, conditions of the If Controller, JSR223 and BSF elements | Rhino 1.7.14, Nashorn |
 
+mod decimal;
 mod error;
 mod identifiers;
 pub mod java_like;
@@ -18,7 +19,6 @@ pub mod jexl;
 mod jvm;
 mod language;
 mod plain;
-mod request;
 mod scope;
 mod script_result;
 mod unbound;
@@ -27,13 +27,15 @@ mod value;
 pub use error::{Place, ScriptError};
 pub use identifiers::{Identifiers, ResultReads};
 pub use jvm::{Binding, Memory, Warning};
-pub use request::RequestFacts;
 pub use script_result::ScriptResult;
 
-pub use busyhour_program::request::{RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText};
+pub use busyhour_request::{
+    RequestAccess, RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText,
+};
 pub use scope::{
-    AssertionFacts, Level, SAMPLE_CHANGES, SAMPLE_FACTS, SUB_RESULT_GETTERS, SampleFacts, Scope, StopRequest,
-    UserCounts, Verdict,
+    AssertionFacts, Level, SAMPLE_CHANGES, SAMPLE_FACTS, SUB_RESULT_GETTERS, SampleChanges, SampleFacts,
+    Scope, ScriptClock, ScriptOutput, ScriptPlan, ScriptProperties, ScriptRequests, ScriptSamples,
+    ScriptThread, ScriptVariables, StopRequest, UserCounts, Verdict,
 };
 pub use unbound::refuse_unbound;
 pub use value::Value;

@@ -2,8 +2,10 @@
 //! `Math`.
 
 mod arithmetic;
+pub(crate) mod beanshell;
 pub(crate) mod convert;
 mod fault;
+pub(crate) mod groovy;
 mod math;
 mod operator;
 mod parse;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use busyhour_java::{double_to_string, float_to_string};
 
-use crate::java_like::Decimal;
+use crate::decimal::Decimal;
 
 /// The value of an expression, with its Java type.
 #[derive(Debug, Clone, PartialEq)]

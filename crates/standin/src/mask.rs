@@ -70,7 +70,8 @@ fn mask_port(text: &str, port: &str, placeholder: &str) -> String {
     let mut copied = 0;
     for (start, _) in text.match_indices(port) {
         let end = start + port.len();
-        if ends_before_number(&text[..start]) && !text[end..].starts_with(|c: char| c.is_ascii_alphanumeric()) {
+        if ends_before_number(&text[..start]) && !text[end..].starts_with(|c: char| c.is_ascii_alphanumeric())
+        {
             masked.push_str(&text[copied..start]);
             masked.push_str(placeholder);
             copied = end;

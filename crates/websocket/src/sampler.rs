@@ -9,7 +9,7 @@ use busyhour_http::HttpSession;
 use busyhour_http::origin::Origin;
 use busyhour_program::result::SampleResult;
 use busyhour_program::user::UserState;
-use busyhour_record::DataType;
+use busyhour_sample::DataType;
 use busyhour_samplers::{Kept, OtherSampler, SampleRequest, Sampling};
 use rand::Rng as _;
 use rendered::{SampleAction, SampleSettings};

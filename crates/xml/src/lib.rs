@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 use busyhour_limits::{Limit, exceeded};
 use busyhour_slices::away;
-use uppsala::{Document, NodeKind, Parser, QName};
+use uppsala::{Document, NodeKind, Parser, ParserLimit, QName};
 
 use document::elements;
 pub use document::{ReadOptions, XmlDocument, is_element};
@@ -55,44 +55,33 @@ pub fn decode(bytes: &[u8]) -> Cow<'_, str> {
 /// # Errors
 /// The document is not well-formed (the error is the message of Java's parser) or exceeds a limit.
 pub fn read(text: &str, options: ReadOptions) -> Result<XmlDocument<'_>, XmlError> {
-    away(text.len(), || parse_document(text, options)).map_err(|failure| match failure {
-        ReadFailure::NotWellFormed(message) => message.into(),
-        ReadFailure::TooDeep => {
-            exceeded(Limit::XmlDepth);
-            format!("the document nests elements deeper than {DEPTH_MAX}").into()
-        }
-        ReadFailure::TooManyAttributes(message) => {
-            exceeded(Limit::XmlAttributes);
-            message.into()
-        }
-    })
+    let document = away(text.len(), || parse_document(text, options));
+    // Counted here, because `away` may run the closure on another thread, which has its own counts.
+    match &document {
+        Err(XmlError::TooDeep(_)) => exceeded(Limit::XmlDepth),
+        Err(XmlError::TooManyAttributes(_)) => exceeded(Limit::XmlAttributes),
+        Err(_) | Ok(_) => {}
+    }
+    document
 }
 
-/// Why a document cannot be parsed.
-enum ReadFailure {
-    TooDeep,
-    TooManyAttributes(String),
-    NotWellFormed(String),
-}
-
-fn parse_document(text: &str, options: ReadOptions) -> Result<XmlDocument<'_>, ReadFailure> {
+fn parse_document(text: &str, options: ReadOptions) -> Result<XmlDocument<'_>, XmlError> {
     let parser = Parser::with_namespace_aware(options.namespaces)
         .with_forbid_dtd(options.no_doctype)
         .with_max_depth(DEPTH_MAX);
     let mut tree = parser.parse(text).map_err(|error| {
-        let message = error.to_string();
-        // The library has no error kind for its limits; only the message identifies them.
-        if message.contains("maximum depth") {
-            return ReadFailure::TooDeep;
+        if let uppsala::XmlError::Limit(error) = error {
+            return match error.limit {
+                ParserLimit::Depth => XmlError::TooDeep(DEPTH_MAX),
+                ParserLimit::Attributes | ParserLimit::NamespaceBytes => {
+                    XmlError::TooManyAttributes(error.message)
+                }
+            };
         }
-        if message.contains("exceed the limit of") || message.contains("exceeds the limit of") {
-            return ReadFailure::TooManyAttributes(without_position(&message));
-        }
-        ReadFailure::NotWellFormed(
-            xerces_message(text, options).unwrap_or_else(|| without_position(&message)),
-        )
+        let message = xerces_message(text, options).unwrap_or_else(|| without_position(&error.to_string()));
+        XmlError::NotWellFormed { message, source: Some(error) }
     })?;
-    defaults::add(&mut tree, text).map_err(ReadFailure::TooManyAttributes)?;
+    defaults::add(&mut tree, text).map_err(XmlError::TooManyAttributes)?;
     if !options.namespaces {
         split_prefixed_names(&mut tree);
     }

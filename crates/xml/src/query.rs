@@ -49,22 +49,14 @@ fn compiled(text: &str) -> Compiled {
             cache.clear();
         }
         let expression = if text.trim().is_empty() {
-            Err(XmlError::from("the expression is empty"))
+            Err(XmlError::EmptyExpression)
         } else {
-            CompiledXPath::compile(text, DEPTH_MAX).map_err(without_kind)
+            CompiledXPath::compile(text, DEPTH_MAX).map_err(XmlError::of_expression)
         };
         let expression = Rc::new(expression);
         cache.insert(text.to_owned(), Rc::clone(&expression));
         expression
     })
-}
-
-/// The library's message without the prefix that names the kind of error.
-fn without_kind(error: uppsala::XmlError) -> XmlError {
-    match error {
-        uppsala::XmlError::XPath(error) => error.message.into(),
-        error => error.to_string().into(),
-    }
 }
 
 /// Evaluates an expression over a document. `prefixes` are pairs of a prefix and its namespace.
@@ -93,16 +85,16 @@ pub(super) fn evaluate_within(
         prefixes.iter().filter(|(prefix, _)| !prefix.is_empty()).cloned().collect();
     namespaces.insert("xml".to_owned(), "http://www.w3.org/XML/1998/namespace".to_owned());
     if let Some(unknown) = compiled.prefixes().iter().find(|&prefix| !namespaces.contains_key(prefix)) {
-        return Err(format!("Prefix must resolve to a namespace: {unknown}").into());
+        return Err(XmlError::UnknownPrefix(unknown.clone()));
     }
     let tree = &document.tree;
     let (value, is_used_up) =
         budget::with_steps(steps, tick, || compiled.evaluate(tree, tree.root(), &namespaces));
     if is_used_up {
         exceeded(Limit::XPathSteps);
-        return Err(format!("the XPath expression needs more than {steps} steps on this document").into());
+        return Err(XmlError::XPathSteps(steps));
     }
-    Ok(match value.map_err(without_kind)? {
+    Ok(match value.map_err(XmlError::of_expression)? {
         XPathValue::NodeSet(nodes) => XPathResult::Nodes(nodes),
         XPathValue::Boolean(flag) => XPathResult::Bool(flag),
         XPathValue::String(text) => XPathResult::Text(text),

@@ -10,7 +10,7 @@ use std::path::Path;
 use busyhour_limits::{Limit, exceeded};
 use busyhour_slices::away;
 use uppsala::parser::DEFAULT_MAX_DEPTH;
-use uppsala::{Document, NodeId, ValidationError, XsdValidator, budget};
+use uppsala::{Document, ErrorKind, NodeId, ParserLimit, ValidationError, XsdValidator, budget};
 
 use crate::document::{ReadOptions, is_element};
 use crate::error::XmlError;
@@ -34,9 +34,7 @@ fn within_budget<T>(work: impl FnOnce() -> T) -> Result<T, XmlError> {
     budget::set(u64::MAX);
     if is_used_up {
         exceeded(Limit::SchemaSteps);
-        return Err(
-            format!("the XML Schema takes more than {STEPS_MAX} steps or is nested too deeply").into()
-        );
+        return Err(XmlError::SchemaSteps(STEPS_MAX));
     }
     Ok(result)
 }
@@ -58,17 +56,17 @@ impl Schema {
     /// # Errors
     /// The text, or a schema that it includes, is not a valid schema.
     pub fn read(text: &str, base: &Path) -> Result<Self, XmlError> {
-        let document = uppsala::parse(text).map_err(|error| error.to_string())?;
+        let document = uppsala::parse(text).map_err(XmlError::Schema)?;
         let root = document.document_element().and_then(|root| document.element(root));
         let is_schema = root.is_some_and(|root| {
             root.name.local_name == "schema"
                 && root.name.namespace_uri.as_deref() == Some("http://www.w3.org/2001/XMLSchema")
         });
         if !is_schema {
-            return Err("its root element is not the <schema> of XML Schema".into());
+            return Err(XmlError::NotASchema);
         }
         let validator = within_budget(|| XsdValidator::from_schema_with_base_path(&document, Some(base)))?
-            .map_err(|error| error.to_string())?;
+            .map_err(XmlError::Schema)?;
         Ok(Self { validator })
     }
 
@@ -86,21 +84,20 @@ impl Schema {
     fn validate(&self, text: &str) -> Result<(), XmlError> {
         let document = match uppsala::parse(text) {
             Ok(document) => document,
-            // The library has no error kind for its limit; only the message identifies it.
-            Err(error) if error.to_string().contains("maximum depth") => {
+            Err(uppsala::XmlError::Limit(error)) if error.limit == ParserLimit::Depth => {
                 exceeded(Limit::XmlDepth);
-                return Err(
-                    format!("fatal: the document nests elements deeper than {DEFAULT_MAX_DEPTH}").into()
-                );
+                return Err(XmlError::NotValidated(Box::new(XmlError::TooDeep(DEFAULT_MAX_DEPTH))));
             }
             Err(error) => {
                 let message =
                     xerces_message(text, ReadOptions { namespaces: true, ..ReadOptions::default() });
-                return Err(format!("fatal: {}", message.unwrap_or_else(|| error.to_string())).into());
+                let message = message.unwrap_or_else(|| error.to_string());
+                let error = XmlError::NotWellFormed { message, source: Some(error) };
+                return Err(XmlError::NotValidated(Box::new(error)));
             }
         };
         let errors = within_budget(|| self.validator.validate(&document))
-            .map_err(|exceeded| format!("fatal: {exceeded}"))?;
+            .map_err(|exceeded| XmlError::NotValidated(Box::new(exceeded)))?;
         if errors.is_empty() {
             return Ok(());
         }
@@ -111,7 +108,7 @@ impl Schema {
             None => Ok(()),
             Some(SchemaError { offset, message }) => {
                 let (line, column) = line_and_column(text, offset);
-                Err(format!("error: line={line} col={column} {message}").into())
+                Err(XmlError::Invalid { line, column, message })
             }
         }
     }
@@ -132,60 +129,54 @@ impl SchemaError {
         let tag_end = range.start + tag_length(&text[range.clone()]);
         let element = node.and_then(|node| document.element(node));
         let name = element.map(|element| element.name.prefixed_name().into_owned()).unwrap_or_default();
-        let original = error.message.as_str();
-        let quoted = original.split('\'').nth(1).unwrap_or_default();
-        let at_tag_end = |message: String| Self { offset: tag_end, message };
-        if original.starts_with("No element declaration found") {
-            return at_tag_end(format!("cvc-elt.1.a: Cannot find the declaration of element '{name}'."));
-        }
-        if original.starts_with("Required attribute") {
-            return at_tag_end(format!(
-                "cvc-complex-type.4: Attribute '{quoted}' must appear on element '{name}'."
-            ));
-        }
-        if original.starts_with("Attribute ") && original.contains("is not allowed (") {
-            return at_tag_end(format!(
-                "cvc-complex-type.3.2.2: Attribute '{quoted}' is not allowed to appear in element '{name}'."
-            ));
-        }
-        // Xerces reports an invalid attribute value after the start tag, and invalid text after the end of the element.
-        let in_attribute = element.is_some_and(|element| {
-            !element.attributes.is_empty()
-                && element.attributes.iter().any(|attribute| *attribute.value == *quoted)
-        });
-        let is_unexpected = original.starts_with("Unexpected element")
-            || original.contains("does not match any choice alternative")
-            || original.starts_with("Duplicate element");
-        let offset = if is_unexpected || in_attribute { tag_end } else { range.end };
-        if let Some((_, datatype)) = original.split_once("' is not a valid ") {
-            let datatype = lexical_type(datatype);
-            let message =
-                format!("cvc-datatype-valid.1.2.1: '{quoted}' is not a valid value for '{datatype}'.");
-            return Self { offset, message };
-        }
-        if original.contains("simple type but contains child elements")
-            || original.contains("simple type '") && original.contains("contains child elements")
-        {
-            let message = format!(
-                "cvc-type.3.1.2: Element '{name}' is a simple type, so it must have no element information item [children]."
-            );
-            return Self { offset, message };
-        }
-        if original.starts_with("Non-whitespace text content") {
-            let message = format!(
-                "cvc-complex-type.2.3: Element '{name}' cannot have character [children], because the type's content type \
-                 is element-only."
-            );
-            return Self { offset, message };
-        }
-        if original.starts_with("Element should have empty content") {
-            let message = format!(
-                "cvc-complex-type.2.1: Element '{name}' must have no character or element information item [children], \
-                 because the type's content type is empty."
-            );
-            return Self { offset, message };
-        }
-        Self { offset, message: original.to_owned() }
+        // Xerces reports errors of attributes and unexpected elements after the start tag, and others after the end of the
+        // element.
+        let end = if error.is_in_attribute { tag_end } else { range.end };
+        let (offset, message) = match &error.kind {
+            ErrorKind::UndeclaredElement => {
+                (tag_end, format!("cvc-elt.1.a: Cannot find the declaration of element '{name}'."))
+            }
+            ErrorKind::MissingAttribute { attribute } => (
+                tag_end,
+                format!("cvc-complex-type.4: Attribute '{attribute}' must appear on element '{name}'."),
+            ),
+            ErrorKind::UnexpectedAttribute { attribute } => (
+                tag_end,
+                format!(
+                    "cvc-complex-type.3.2.2: Attribute '{attribute}' is not allowed to appear in element '{name}'."
+                ),
+            ),
+            ErrorKind::InvalidValue { value, datatype } => {
+                let datatype = lexical_type(datatype);
+                let message =
+                    format!("cvc-datatype-valid.1.2.1: '{value}' is not a valid value for '{datatype}'.");
+                (end, message)
+            }
+            ErrorKind::ChildrenInSimpleType => (
+                end,
+                format!(
+                    "cvc-type.3.1.2: Element '{name}' is a simple type, so it must have no element information item \
+                     [children]."
+                ),
+            ),
+            ErrorKind::TextInElementOnly => (
+                end,
+                format!(
+                    "cvc-complex-type.2.3: Element '{name}' cannot have character [children], because the type's content \
+                     type is element-only."
+                ),
+            ),
+            ErrorKind::ContentInEmpty => (
+                end,
+                format!(
+                    "cvc-complex-type.2.1: Element '{name}' must have no character or element information item \
+                     [children], because the type's content type is empty."
+                ),
+            ),
+            ErrorKind::UnexpectedElement => (tag_end, error.message.clone()),
+            ErrorKind::Other => (end, error.message.clone()),
+        };
+        Self { offset, message }
     }
 }
 
@@ -302,8 +293,8 @@ mod tests {
     #[test]
     fn documents_that_are_not_schemas_are_rejected() {
         let error = |text: &str| Schema::read(text, Path::new(".")).unwrap_err();
-        assert_eq!(error("<shop/>"), "its root element is not the <schema> of XML Schema");
-        assert!(!error("<schema").is_empty());
+        assert_eq!(error("<shop/>"), XmlError::NotASchema);
+        assert!(matches!(error("<schema"), XmlError::Schema(_)));
     }
 
     /// A schema with the element `a`, whose content model may refer to `a`.
@@ -321,7 +312,8 @@ mod tests {
 
     /// Asserts that the message names a limit and that the limit was counted once.
     #[track_caller]
-    fn assert_exceeded(limit: Limit, message: &str) {
+    fn assert_exceeded(limit: Limit, error: &XmlError) {
+        let message = error.to_string();
         assert!(message.contains("steps") || message.contains("deeper than"), "{message}");
         assert_eq!(busyhour_limits::take(), [(limit, 1)]);
     }
@@ -382,7 +374,7 @@ mod tests {
             entities.push_str(&format!("<!ENTITY e{number} \"&e{0};&e{0};\">", number - 1));
         }
         let result = schema_of_a(model).unwrap().check(&format!("<!DOCTYPE a [{entities}]><a>&e29;</a>"));
-        assert!(result.is_err_and(|error| error.starts_with("fatal: ")));
+        assert!(matches!(result, Err(XmlError::NotValidated(_))));
     }
 
     #[test]
@@ -390,7 +382,7 @@ mod tests {
         let schema = schema_of_a(r#"<xs:sequence><xs:element name="b"/></xs:sequence>"#).unwrap();
         let document = |errors: usize| format!("<a><b/>{}</a>", "<c/>\n".repeat(errors));
         let first = schema.check(&document(1000)).unwrap_err();
-        assert!(first.starts_with("error: line=1 col=12 "), "{first}");
+        assert!(matches!(first, XmlError::Invalid { line: 1, column: 12, .. }), "{first}");
         // The validator computes the position of each error from the start of the document.
         assert_exceeded(Limit::SchemaSteps, &schema.check(&document(100_000)).unwrap_err());
     }

@@ -91,7 +91,7 @@ fn nodes_are_serialized() {
 fn errors_have_the_messages_of_xerces() {
     let message_of = |text: &str| {
         let options = ReadOptions { no_doctype: true, ..ReadOptions::default() };
-        read(text, options).map(|_| ()).expect_err("not well-formed")
+        read(text, options).map(|_| ()).expect_err("not well-formed").to_string()
     };
     assert_eq!(message_of(""), "Premature end of file.");
     assert_eq!(message_of("plain"), "Content is not allowed in prolog.");
@@ -194,7 +194,7 @@ fn evaluation_of_hostile_documents_is_stopped() {
         let document =
             read(text, ReadOptions { sorted: true, ..ReadOptions::default() }).expect("well-formed");
         let found = evaluate_within(&document, expression, &document.declared, 100_000);
-        found.map(|_| ()).map_err(|error| error.contains("steps"))
+        found.map(|_| ()).map_err(|error| error.to_string().contains("steps"))
     };
     let deep = format!("<r>{}x{}</r>", "<a>".repeat(120), "</a>".repeat(120)).repeat(5);
     let deep = format!("<d>{deep}</d>");

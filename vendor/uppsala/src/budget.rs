@@ -20,7 +20,7 @@ pub fn set(steps: u64) {
 }
 
 /// Steps that are left.
-pub fn left() -> u64 {
+pub(crate) fn left() -> u64 {
     LEFT.with(Cell::get)
 }
 
@@ -35,7 +35,7 @@ pub fn with_steps<T>(steps: u64, on_steps: fn(usize), work: impl FnOnce() -> T) 
 }
 
 /// Takes steps from the budget; false when it is used up.
-pub fn spend(steps: usize) -> bool {
+pub(crate) fn spend(steps: usize) -> bool {
     let left = LEFT.get().saturating_sub(steps as u64);
     let on_steps = ON_STEPS.replace(nothing);
     on_steps(steps);

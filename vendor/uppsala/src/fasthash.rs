@@ -12,7 +12,7 @@
 const FX_SEED: u64 = 0x51_7c_c1_b7_27_22_0a_95;
 
 #[derive(Default, Clone)]
-pub struct FxHasher {
+pub(crate) struct FxHasher {
     hash: u64,
 }
 
@@ -66,7 +66,7 @@ impl std::hash::Hasher for FxHasher {
 
 /// A `std::hash::BuildHasher` producing [`FxHasher`].
 #[derive(Default, Clone, Copy)]
-pub struct FxBuildHasher;
+pub(crate) struct FxBuildHasher;
 
 impl std::hash::BuildHasher for FxBuildHasher {
     type Hasher = FxHasher;
@@ -77,8 +77,8 @@ impl std::hash::BuildHasher for FxBuildHasher {
 }
 
 /// Type alias for the internal fast hash maps.
-pub type FastHashMap<K, V> = std::collections::HashMap<K, V, FxBuildHasher>;
-pub type FastHashSet<K> = std::collections::HashSet<K, FxBuildHasher>;
+pub(crate) type FastHashMap<K, V> = std::collections::HashMap<K, V, FxBuildHasher>;
+pub(crate) type FastHashSet<K> = std::collections::HashSet<K, FxBuildHasher>;
 
 #[cfg(test)]
 mod tests {

@@ -13,10 +13,10 @@ use crate::dom::{Document, NodeId, NodeKind};
 
 /// The XML namespace URI (`http://www.w3.org/XML/1998/namespace`),
 /// bound to the `xml` prefix by definition.
-pub const XML_NAMESPACE: &str = "http://www.w3.org/XML/1998/namespace";
+pub(crate) const XML_NAMESPACE: &str = "http://www.w3.org/XML/1998/namespace";
 /// The XMLNS namespace URI (`http://www.w3.org/2000/xmlns/`),
 /// bound to the `xmlns` prefix by definition.
-pub const XMLNS_NAMESPACE: &str = "http://www.w3.org/2000/xmlns/";
+pub(crate) const XMLNS_NAMESPACE: &str = "http://www.w3.org/2000/xmlns/";
 
 /// A single namespace scope that maps prefixes to namespace URIs.
 #[derive(Debug, Clone)]
@@ -39,7 +39,7 @@ impl<'a> NamespaceScope<'a> {
 /// `http://www.w3.org/XML/1998/namespace` and the `xmlns` prefix bound to
 /// `http://www.w3.org/2000/xmlns/`.
 #[derive(Debug, Clone)]
-pub struct NamespaceResolver<'a> {
+pub(crate) struct NamespaceResolver<'a> {
     scopes: Vec<NamespaceScope<'a>>,
     default_namespace: Option<Cow<'a, str>>,
     default_namespace_stack: Vec<Option<Cow<'a, str>>>,
@@ -52,7 +52,7 @@ pub struct NamespaceResolver<'a> {
 
 impl<'a> NamespaceResolver<'a> {
     /// Create a new resolver with the built-in `xml` and `xmlns` bindings.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut root_scope = NamespaceScope::new();
         root_scope
             .bindings
@@ -74,14 +74,14 @@ impl<'a> NamespaceResolver<'a> {
     }
 
     /// Push a new (empty) namespace scope. Call this when entering an element.
-    pub fn push_scope(&mut self) {
+    pub(crate) fn push_scope(&mut self) {
         self.scopes.push(NamespaceScope::new());
         self.default_namespace_stack
             .push(self.default_namespace.clone());
     }
 
     /// Pop the current namespace scope. Call this when leaving an element.
-    pub fn pop_scope(&mut self) {
+    pub(crate) fn pop_scope(&mut self) {
         if self.scopes.len() > 1 {
             let scope = self.scopes.pop();
             for (prefix, _, _) in scope.into_iter().flat_map(|scope| scope.bindings) {
@@ -92,14 +92,6 @@ impl<'a> NamespaceResolver<'a> {
             }
             self.default_namespace = self.default_namespace_stack.pop().unwrap_or(None);
         }
-    }
-
-    /// Number of active scopes, including the root scope (so a resolver with no
-    /// element open reports `1`). Used to assert `push_scope`/`pop_scope`
-    /// balance in tests.
-    #[cfg(test)]
-    pub(crate) fn scope_depth(&self) -> usize {
-        self.scopes.len()
     }
 
     /// Declare a namespace binding in the current scope.
@@ -118,7 +110,7 @@ impl<'a> NamespaceResolver<'a> {
     /// * any prefix other than `xml` — including the default namespace —
     ///   bound to `http://www.w3.org/XML/1998/namespace`
     /// * any prefix bound to `http://www.w3.org/2000/xmlns/`
-    pub fn declare(&mut self, prefix: Cow<'a, str>, uri: Cow<'a, str>) {
+    pub(crate) fn declare(&mut self, prefix: Cow<'a, str>, uri: Cow<'a, str>) {
         if &*prefix == "xmlns" {
             return;
         }
@@ -151,7 +143,7 @@ impl<'a> NamespaceResolver<'a> {
     ///
     /// Searches from the innermost scope outward.
     /// Returns the Cow so callers can clone cheaply if it's borrowed.
-    pub fn resolve(&self, prefix: &str) -> Option<&Cow<'a, str>> {
+    pub(crate) fn resolve(&self, prefix: &str) -> Option<&Cow<'a, str>> {
         self.resolve_numbered(prefix).map(|(uri, _)| uri)
     }
 
@@ -176,12 +168,12 @@ impl<'a> NamespaceResolver<'a> {
     }
 
     /// Resolve the default namespace (empty prefix).
-    pub fn resolve_default(&self) -> Option<&Cow<'a, str>> {
+    pub(crate) fn resolve_default(&self) -> Option<&Cow<'a, str>> {
         self.default_namespace.as_ref()
     }
 
     /// Return all in-scope namespace bindings (prefix -> URI).
-    pub fn in_scope_namespaces(&self) -> Vec<(&str, &str)> {
+    pub(crate) fn in_scope_namespaces(&self) -> Vec<(&str, &str)> {
         let mut result: Vec<(&str, &str)> = Vec::new();
         let mut seen_prefixes = std::collections::HashSet::new();
         for scope in self.scopes.iter().rev() {
@@ -193,11 +185,6 @@ impl<'a> NamespaceResolver<'a> {
         }
         result
     }
-
-    /// Return the depth of the namespace scope stack.
-    pub fn depth(&self) -> usize {
-        self.scopes.len()
-    }
 }
 
 impl<'a> Default for NamespaceResolver<'a> {
@@ -208,7 +195,7 @@ impl<'a> Default for NamespaceResolver<'a> {
 
 /// Build a `NamespaceResolver` from a document by walking from a node up to
 /// the root, collecting all in-scope namespace declarations.
-pub fn build_resolver_for_node<'a>(
+pub(crate) fn build_resolver_for_node<'a>(
     doc: &'a Document<'a>,
     node_id: NodeId,
 ) -> NamespaceResolver<'a> {

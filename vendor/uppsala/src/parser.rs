@@ -18,11 +18,11 @@ pub(crate) type EntityMap = HashMap<String, String>;
 pub(crate) type EntityCache = HashMap<String, String>;
 
 /// LIMITS: attributes and namespace declarations that an element may have, as in Java's parser.
-pub const MAX_ATTRIBUTES: usize = 10_000;
+pub(crate) const MAX_ATTRIBUTES: usize = 10_000;
 
 /// LIMITS: bytes of namespace names that are copied for the names of a document. Names with references or line ends are
 /// copied for each element and attribute.
-pub const MAX_COPIED_NAMESPACE_BYTES: usize = 64 << 20;
+pub(crate) const MAX_COPIED_NAMESPACE_BYTES: usize = 64 << 20;
 
 /// LIMITS: number of names above which they are looked up by hash.
 pub(crate) const HASHED_NAMES_MIN: usize = 16;
@@ -42,7 +42,7 @@ pub const DEFAULT_MAX_DEPTH: u32 = 128;
 /// usage but far below the ~10⁹-byte output of a classical billion-laughs
 /// attack. Callers who legitimately need more can raise it via
 /// [`Parser::with_max_entity_expansion`].
-pub const DEFAULT_MAX_ENTITY_EXPANSION: usize = 1 << 20;
+pub(crate) const DEFAULT_MAX_ENTITY_EXPANSION: usize = 1 << 20;
 
 /// Maximum nesting depth for entity replacement-text expansion.
 ///
@@ -52,7 +52,7 @@ pub const DEFAULT_MAX_ENTITY_EXPANSION: usize = 1 << 20;
 /// whose leaf is tiny expands to ~1 byte yet descends N frames, overflowing the
 /// stack (an uncatchable abort). This cap fails such chains closed with a normal
 /// error. The limit is far above any realistic document's entity nesting.
-pub const DEFAULT_MAX_ENTITY_DEPTH: usize = 256;
+pub(crate) const DEFAULT_MAX_ENTITY_DEPTH: usize = 256;
 
 /// The XML 1.0 parser.
 pub struct Parser {
@@ -78,7 +78,7 @@ pub struct Parser {
 impl Parser {
     /// Create a new parser with namespace awareness enabled and the default
     /// safety limits ([`DEFAULT_MAX_DEPTH`], [`DEFAULT_MAX_ENTITY_EXPANSION`]).
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Parser {
             namespace_aware: true,
             max_depth: DEFAULT_MAX_DEPTH,
@@ -107,29 +107,12 @@ impl Parser {
         self
     }
 
-    /// Override the maximum total bytes of entity expansion per `parse()`
-    /// call. Chains with other builder methods.
-    pub fn with_max_entity_expansion(mut self, max_bytes: usize) -> Self {
-        self.max_entity_expansion = max_bytes;
-        self
-    }
-
     /// Reject any `<!DOCTYPE` declaration at parse time instead of parsing the
     /// DTD internal subset. Off by default. Useful for security-sensitive
     /// consumers (SAML, XML-DSig) where DTDs are never legitimate. Chains with
     /// other builder methods.
     pub fn with_forbid_dtd(mut self, forbid: bool) -> Self {
         self.forbid_dtd = forbid;
-        self
-    }
-
-    /// Reject `<!ENTITY>` declarations (general and parameter) inside a DTD,
-    /// while still allowing the rest of the internal subset (`<!ELEMENT>`,
-    /// `<!ATTLIST>`, `<!NOTATION>`). Off by default; implied when
-    /// [`with_forbid_dtd`](Self::with_forbid_dtd) rejects the whole DOCTYPE.
-    /// Chains with other builder methods.
-    pub fn with_forbid_entities(mut self, forbid: bool) -> Self {
-        self.forbid_entities = forbid;
         self
     }
 
@@ -2589,30 +2572,6 @@ mod tests {
             format!("{}", err).contains("Entity expansion"),
             "expected entity-budget error, got: {}",
             err
-        );
-    }
-
-    /// Custom budget wins: a tiny cap must reject what the default accepts.
-    #[test]
-    fn test_custom_max_entity_expansion() {
-        let xml = r#"<?xml version="1.0"?>
-<!DOCTYPE doc [<!ENTITY s "XXXXXXXXXXXXXXXX">]>
-<doc>&s;&s;&s;&s;</doc>"#;
-        // Budget of 32 bytes — not enough for 4×16-byte expansions.
-        assert!(
-            Parser::new()
-                .with_max_entity_expansion(32)
-                .parse(xml)
-                .is_err(),
-            "tight budget must fire"
-        );
-        // Loose budget — parses.
-        assert!(
-            Parser::new()
-                .with_max_entity_expansion(1 << 16)
-                .parse(xml)
-                .is_ok(),
-            "loose budget must admit the same input"
         );
     }
 }

@@ -38,7 +38,7 @@ pub enum XPathValue {
 
 impl XPathValue {
     /// Coerce to boolean per XPath 1.0 rules.
-    pub fn to_boolean(&self) -> bool {
+    pub(crate) fn to_boolean(&self) -> bool {
         match self {
             XPathValue::Boolean(b) => *b,
             XPathValue::Number(n) => *n != 0.0 && !n.is_nan(),
@@ -48,7 +48,7 @@ impl XPathValue {
     }
 
     /// Coerce to number per XPath 1.0 rules.
-    pub fn to_number(&self, doc: &Document<'_>) -> f64 {
+    pub(crate) fn to_number(&self, doc: &Document<'_>) -> f64 {
         match self {
             XPathValue::Number(n) => *n,
             XPathValue::Boolean(b) => {
@@ -101,14 +101,6 @@ impl XPathValue {
                     String::new()
                 }
             }
-        }
-    }
-
-    /// Get the node set, or an empty vec.
-    pub fn as_node_set(&self) -> &[NodeId] {
-        match self {
-            XPathValue::NodeSet(nodes) => nodes,
-            _ => &[],
         }
     }
 }
@@ -253,188 +245,6 @@ fn split_qname(name: &str) -> (Option<&str>, &str) {
     match name.split_once(':') {
         Some((p, l)) => (Some(p), l),
         None => (None, name),
-    }
-}
-
-const CACHE_LIMIT: usize = 128;
-const CACHE_SOURCE_LIMIT: usize = 4 * 1024;
-const CACHE_ENTRY_BYTES: usize = 64 * 1024;
-const CACHE_TOTAL_BYTES: usize = 1024 * 1024;
-
-#[derive(Default)]
-struct ProgramCache {
-    programs: HashMap<String, std::sync::Arc<Expr>>,
-    retained_bytes: usize,
-}
-
-impl ProgramCache {
-    fn insert(&mut self, source: &str, program: std::sync::Arc<Expr>) {
-        if source.len() > CACHE_SOURCE_LIMIT
-            || self.programs.len() >= CACHE_LIMIT
-            || self.programs.contains_key(source)
-        {
-            return;
-        }
-        let key = source.to_owned();
-        // Count allocated capacities, including the root Arc payload/counters.
-        // Hash-table metadata is separately bounded by CACHE_LIMIT.
-        let bytes = key
-            .capacity()
-            .saturating_add(std::mem::size_of::<Expr>())
-            .saturating_add(2 * std::mem::size_of::<usize>())
-            .saturating_add(program.heap_bytes());
-        if bytes > CACHE_ENTRY_BYTES
-            || bytes > CACHE_TOTAL_BYTES.saturating_sub(self.retained_bytes)
-        {
-            return;
-        }
-        self.programs.insert(key, program);
-        self.retained_bytes += bytes;
-    }
-}
-
-/// The XPath evaluator.
-pub struct XPathEvaluator {
-    /// Namespace prefix mappings for XPath expressions.
-    namespaces: HashMap<String, String>,
-    /// Maximum expression-nesting depth enforced by the parser. Defaults
-    /// to [`DEFAULT_MAX_XPATH_DEPTH`]; override via [`Self::with_max_depth`].
-    max_depth: u32,
-    /// Maximum number of axis/predicate node visits per evaluation.
-    max_node_visits: usize,
-    /// Compiled-expression cache, keyed by expression text.
-    ///
-    /// Tokenizing + parsing an XPath expression is a significant fraction of
-    /// evaluation cost, so repeated evaluation of the same string through one
-    /// evaluator skips it. Bounded: at the cap new expressions are evaluated
-    /// without being cached (the cache is an advisory optimization).
-    ///
-    /// `Mutex` + `Arc` rather than `RefCell` + `Rc`: the evaluator is wrapped
-    /// in a pyclass by pyuppsala, and pyclasses must be `Send + Sync`.
-    program_cache: std::sync::Mutex<ProgramCache>,
-}
-
-impl XPathEvaluator {
-    /// Create a new evaluator with the implicit `xml` namespace binding and the default
-    /// expression-nesting cap ([`DEFAULT_MAX_XPATH_DEPTH`]).
-    pub fn new() -> Self {
-        XPathEvaluator {
-            namespaces: HashMap::from([(
-                "xml".to_string(),
-                crate::namespace::XML_NAMESPACE.to_string(),
-            )]),
-            max_depth: DEFAULT_MAX_XPATH_DEPTH,
-            max_node_visits: DEFAULT_MAX_XPATH_NODE_VISITS,
-            program_cache: std::sync::Mutex::new(ProgramCache::default()),
-        }
-    }
-
-    /// Register a namespace prefix for use in XPath expressions.
-    /// Attempts to rebind the reserved `xml` prefix to another URI are ignored.
-    pub fn add_namespace(&mut self, prefix: impl Into<String>, uri: impl Into<String>) {
-        let prefix = prefix.into();
-        let uri = uri.into();
-        if prefix == "xml" && uri != crate::namespace::XML_NAMESPACE {
-            return;
-        }
-        self.namespaces.insert(prefix, uri);
-    }
-
-    /// Override the maximum expression-nesting depth. Returns `self` so it
-    /// can chain with other builder methods. Changing the limit clears cached
-    /// programs so subsequent calls enforce the new parsing limit.
-    pub fn with_max_depth(mut self, max_depth: u32) -> Self {
-        if self.max_depth != max_depth {
-            self.clear_cache();
-            self.max_depth = max_depth;
-        }
-        self
-    }
-
-    /// Release all cached XPath programs and reset their memory accounting.
-    pub fn clear_cache(&mut self) {
-        self.program_cache = std::sync::Mutex::new(ProgramCache::default());
-    }
-
-    /// Override the maximum number of axis/predicate node visits permitted
-    /// during one evaluation.
-    pub fn with_max_node_visits(mut self, max_node_visits: usize) -> Self {
-        self.max_node_visits = max_node_visits;
-        self
-    }
-
-    /// Evaluate an expression from the given context node.
-    ///
-    /// Repeated evaluation of the same expression through one evaluator
-    /// reuses the parsed AST instead of re-tokenizing and re-parsing per
-    /// call. Only successful evaluations are cached, with at most 128 entries,
-    /// 4 KiB of source per entry, 64 KiB of owned key/AST allocations per entry,
-    /// and 1 MiB of those allocations in total (plus bounded table/allocator
-    /// overhead). Larger expressions still evaluate without being cached.
-    pub fn evaluate(
-        &self,
-        doc: &Document<'_>,
-        context: NodeId,
-        expr: &str,
-    ) -> XmlResult<XPathValue> {
-        // End the lock before parsing/evaluation; a poisoned advisory cache
-        // is bypassed rather than turning a query into a panic.
-        let cached = self
-            .program_cache
-            .lock()
-            .ok()
-            .and_then(|cache| cache.programs.get(expr).cloned());
-        let cache_hit = cached.is_some();
-        let program = match cached {
-            Some(hit) => hit,
-            None => {
-                let tokens = tokenize(expr)?;
-                let mut parser = XPathParser::new(&tokens, self.max_depth);
-                let ast = parser.parse_expr()?;
-                parser.expect_end()?; // XPATH
-                std::sync::Arc::new(ast)
-            }
-        };
-
-        let budget = EvalBudget::new(self.max_node_visits);
-        let ctx = EvalContext {
-            node: context,
-            current: context,
-            position: 1,
-            size: 1,
-            doc,
-            namespaces: &self.namespaces,
-            vars: &NoVariables,
-            funcs: &NoFunctions,
-            budget: &budget,
-        };
-        let result = evaluate_expr(&program, &ctx);
-        if result.is_ok() && !cache_hit {
-            if let Ok(mut cache) = self.program_cache.lock() {
-                cache.insert(expr, program);
-            }
-        }
-        result
-    }
-
-    /// Convenience: evaluate and return the resulting node set.
-    pub fn select_nodes(
-        &self,
-        doc: &Document<'_>,
-        context: NodeId,
-        expr: &str,
-    ) -> XmlResult<Vec<NodeId>> {
-        let result = self.evaluate(doc, context, expr)?;
-        match result {
-            XPathValue::NodeSet(nodes) => Ok(nodes),
-            _ => Err(XmlError::xpath("Expression did not evaluate to a node-set")),
-        }
-    }
-}
-
-impl Default for XPathEvaluator {
-    fn default() -> Self {
-        Self::new()
     }
 }
 
@@ -684,7 +494,7 @@ fn prefixes_of(tokens: &Tokens) -> Vec<String> {
 }
 
 /// XPATH: Tokens that an expression may have.
-pub const MAX_TOKENS: usize = 1_000;
+pub(crate) const MAX_TOKENS: usize = 1_000;
 
 // XPATH: `tokenize_next` takes one token; operators are recognized by the token before them.
 fn tokenize(expr: &str) -> XmlResult<Tokens> {
@@ -1012,82 +822,6 @@ enum Expr {
 }
 
 impl Expr {
-    /// Owned heap capacity below this expression; excludes its inline storage.
-    /// Walk iteratively so accounting adds no recursive call-stack pressure.
-    fn heap_bytes(&self) -> usize {
-        let mut bytes = 0usize;
-        let mut pending = vec![self];
-        while let Some(expr) = pending.pop() {
-            // XPATH
-            if let Expr::Filter(value, predicates, _) = expr {
-                bytes = bytes.saturating_add(
-                    (1 + predicates.capacity()).saturating_mul(std::mem::size_of::<Expr>()),
-                );
-                pending.push(value);
-                pending.extend(predicates);
-            }
-            match expr {
-                Expr::Path(steps) | Expr::AbsolutePath(steps) | Expr::Filter(_, _, steps) => {
-                    bytes = bytes.saturating_add(
-                        steps.capacity().saturating_mul(std::mem::size_of::<Step>()),
-                    );
-                    for step in steps {
-                        let name_bytes = match &step.node_test {
-                            NodeTest::Name(s)
-                            | NodeTest::Instruction(s) // XPATH
-                            | NodeTest::PrefixWildcard(s)
-                            | NodeTest::NodeType(s) => s.capacity(),
-                            NodeTest::PrefixedName(p, s) => {
-                                p.capacity().saturating_add(s.capacity())
-                            }
-                            NodeTest::Wildcard => 0,
-                        };
-                        bytes = bytes.saturating_add(name_bytes).saturating_add(
-                            step.predicates
-                                .capacity()
-                                .saturating_mul(std::mem::size_of::<Expr>()),
-                        );
-                        pending.extend(&step.predicates);
-                    }
-                }
-                Expr::Union(l, r)
-                | Expr::Or(l, r)
-                | Expr::And(l, r)
-                | Expr::Eq(l, r)
-                | Expr::NotEq(l, r)
-                | Expr::Lt(l, r)
-                | Expr::Gt(l, r)
-                | Expr::LtEq(l, r)
-                | Expr::GtEq(l, r)
-                | Expr::Add(l, r)
-                | Expr::Sub(l, r)
-                | Expr::Mul(l, r)
-                | Expr::Div(l, r)
-                | Expr::Mod(l, r) => {
-                    bytes = bytes.saturating_add(2 * std::mem::size_of::<Expr>());
-                    pending.extend([l.as_ref(), r.as_ref()]);
-                }
-                Expr::Negate(inner) => {
-                    bytes = bytes.saturating_add(std::mem::size_of::<Expr>());
-                    pending.push(inner);
-                }
-                Expr::StringLiteral(s) => bytes = bytes.saturating_add(s.capacity()),
-                Expr::NumberLiteral(_) => {}
-                Expr::Variable(prefix, local) => {
-                    bytes = bytes
-                        .saturating_add(prefix.as_ref().map_or(0, String::capacity))
-                        .saturating_add(local.capacity());
-                }
-                Expr::FunctionCall(name, args) => {
-                    bytes = bytes.saturating_add(name.capacity()).saturating_add(
-                        args.capacity().saturating_mul(std::mem::size_of::<Expr>()),
-                    );
-                    pending.extend(args);
-                }
-            }
-        }
-        bytes
-    }
 }
 
 #[derive(Debug, Clone)]
@@ -1125,23 +859,6 @@ enum NodeTest {
 }
 
 // ─── XPath Parser (tokens -> AST) ─────────────────────
-
-/// Default maximum expression-nesting depth. Each `(...)` group, `[...]`
-/// predicate, chained leading `-`, and function-call argument counts as
-/// one level. XPath has a deep grammar hierarchy (roughly 15 frames per
-/// expression-grammar re-entry through or/and/equality/relational/
-/// additive/multiplicative/unary/union/path), so a modest cap of 32
-/// stays well clear of a 2 MiB thread stack in debug builds while
-/// permitting any realistic XPath expression (real-world XPath rarely
-/// exceeds 5-10 nesting levels). Override via
-/// [`XPathEvaluator::with_max_depth`].
-pub const DEFAULT_MAX_XPATH_DEPTH: u32 = 32;
-
-/// Default maximum axis/predicate node visits in one XPath evaluation.
-///
-/// The cap bounds hostile expressions such as repeated descendant/following
-/// axes over large DOMs while leaving ordinary document queries unaffected.
-pub const DEFAULT_MAX_XPATH_NODE_VISITS: usize = 100_000;
 
 struct XPathParser<'a> {
     tokens: &'a [(Token, String)], // XPATH
@@ -3175,117 +2892,34 @@ fn document_order_key(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Parser;
 
-    #[test]
-    fn cache_reuses_programs_and_clears_on_depth_change() {
-        let doc = crate::parse("<r/>").unwrap();
-        let mut eval = XPathEvaluator::new();
-        let expression = "((1 + 1))";
-        for _ in 0..2 {
-            assert_eq!(
-                eval.evaluate(&doc, doc.root(), expression)
-                    .unwrap()
-                    .to_number(&doc),
-                2.0
-            );
+    /// The part of the published evaluator that these tests use, on top of [`CompiledXPath`].
+    #[derive(Default)]
+    struct XPathEvaluator {
+        namespaces: HashMap<String, String>,
+    }
+
+    impl XPathEvaluator {
+        fn new() -> Self {
+            Self::default()
         }
-        assert_eq!(eval.program_cache.lock().unwrap().programs.len(), 1);
-        eval = eval.with_max_depth(1);
-        assert_eq!(eval.program_cache.lock().unwrap().retained_bytes, 0);
-        assert!(eval.evaluate(&doc, doc.root(), expression).is_err());
-        assert!(eval.evaluate(&doc, doc.root(), "1 + 1").is_ok());
-        eval.clear_cache();
-        assert!(eval.program_cache.lock().unwrap().programs.is_empty());
-        assert_eq!(eval.program_cache.lock().unwrap().retained_bytes, 0);
-    }
 
-    #[test]
-    fn cache_skips_large_sources_and_failed_evaluations() {
-        let doc = crate::parse("<r/>").unwrap();
-        let eval = XPathEvaluator::new();
-        let text = "x".repeat(CACHE_SOURCE_LIMIT);
-        let expression = format!("'{text}'");
-        assert_eq!(
-            eval.evaluate(&doc, doc.root(), &expression)
-                .unwrap()
-                .to_string_value(&doc),
-            text
-        );
-        assert!(eval.evaluate(&doc, doc.root(), "$missing").is_err());
-        assert!(eval.program_cache.lock().unwrap().programs.is_empty());
-    }
-
-    #[test]
-    fn cache_enforces_owned_capacity_and_aggregate_limits() {
-        let mut cache = ProgramCache::default();
-        // Capacity, rather than string length, determines retained allocation.
-        cache.insert(
-            "large",
-            std::sync::Arc::new(Expr::StringLiteral(String::with_capacity(
-                CACHE_ENTRY_BYTES,
-            ))),
-        );
-        assert!(cache.programs.is_empty());
-        for i in 0..CACHE_LIMIT {
-            cache.insert(
-                &i.to_string(),
-                std::sync::Arc::new(Expr::StringLiteral(String::with_capacity(32 * 1024))),
-            );
+        fn add_namespace(&mut self, prefix: impl Into<String>, uri: impl Into<String>) {
+            self.namespaces.insert(prefix.into(), uri.into());
         }
-        assert!(!cache.programs.is_empty());
-        assert!(cache.programs.len() < CACHE_LIMIT);
-        assert!(cache.retained_bytes <= CACHE_TOTAL_BYTES);
-        let bytes = cache.retained_bytes;
-        cache.insert("0", std::sync::Arc::new(Expr::NumberLiteral(0.0)));
-        assert_eq!(cache.retained_bytes, bytes);
-    }
 
-    #[test]
-    fn cache_accounts_for_nested_ast_allocations() {
-        let literal = String::with_capacity(200);
-        let args = vec![Expr::StringLiteral(literal)];
-        let argument_bytes = args.capacity() * std::mem::size_of::<Expr>() + 200;
-        let name = String::from("string");
-        let call_bytes = name.capacity() + argument_bytes;
-        let predicates = vec![Expr::Negate(Box::new(Expr::FunctionCall(name, args)))];
-        let predicate_bytes = predicates.capacity() * std::mem::size_of::<Expr>()
-            + std::mem::size_of::<Expr>()
-            + call_bytes;
-        let prefix = String::from("p");
-        let local = String::from("item");
-        let names_bytes = prefix.capacity() + local.capacity();
-        let steps = vec![Step {
-            axis: Axis::Child,
-            node_test: NodeTest::PrefixedName(prefix, local),
-            predicates,
-        }];
-        let expected =
-            steps.capacity() * std::mem::size_of::<Step>() + names_bytes + predicate_bytes;
-        assert_eq!(Expr::Path(steps).heap_bytes(), expected);
-    }
+        fn evaluate(&self, doc: &Document<'_>, context: NodeId, expr: &str) -> XmlResult<XPathValue> {
+            CompiledXPath::compile(expr, 32)?.evaluate(doc, context, &self.namespaces)
+        }
 
-    #[test]
-    fn cache_concurrent_misses_do_not_duplicate_accounting() {
-        let doc = crate::parse("<r/>").unwrap();
-        let eval = XPathEvaluator::new();
-        std::thread::scope(|scope| {
-            for _ in 0..8 {
-                scope.spawn(|| {
-                    for _ in 0..20 {
-                        assert!(eval.evaluate(&doc, doc.root(), "1 + 1").is_ok());
-                    }
-                });
+        fn select_nodes(&self, doc: &Document<'_>, context: NodeId, expr: &str) -> XmlResult<Vec<NodeId>> {
+            match self.evaluate(doc, context, expr)? {
+                XPathValue::NodeSet(nodes) => Ok(nodes),
+                _ => Err(XmlError::xpath("not a node set")),
             }
-        });
-        let cache = eval.program_cache.lock().unwrap();
-        assert_eq!(cache.programs.len(), 1);
-        let bytes = cache.retained_bytes;
-        drop(cache);
-        let fresh = XPathEvaluator::new();
-        fresh.evaluate(&doc, doc.root(), "1 + 1").unwrap();
-        assert_eq!(fresh.program_cache.lock().unwrap().retained_bytes, bytes);
+        }
     }
+    use crate::Parser;
 
     fn parse_and_eval(xml: &str, xpath: &str) -> XPathValue {
         let doc = Parser::new().parse(xml).unwrap();
@@ -3464,57 +3098,6 @@ mod tests {
         ] {
             assert_eq!(ids(&doc, fused), ids(&doc, unfused), "{fused} vs {unfused}");
         }
-    }
-
-    #[test]
-    fn fused_double_slash_never_charges_more_than_unfused() {
-        // From one context the fused walk charges each node once, where the
-        // two-step form charges it in the descendant-or-self step and again
-        // as a child candidate. A budget of exactly the node count therefore
-        // admits `//b` but not the explicit `descendant::` spelling that still
-        // runs two steps (`/descendant::node()/self::b` charges twice too).
-        let doc = fuse_doc();
-        let root = doc.document_element().unwrap();
-        let all_nodes = preorder_filter(&doc, &|_| true).len();
-        let tight = XPathEvaluator::new().with_max_node_visits(all_nodes);
-        assert_eq!(tight.select_nodes(&doc, root, "//b").unwrap().len(), 3);
-        assert!(tight
-            .select_nodes(&doc, root, "/descendant::node()/self::b")
-            .is_err());
-        // Nested contexts (two `a` elements, one inside the other) are not
-        // fused: the inner subtree must be charged once, as the two-step
-        // dedup guarantees, not once per enclosing `a`. The budget that the
-        // explicit two-step spelling needs must also admit the `//` form.
-        let mut needed = 0;
-        loop {
-            needed += 1;
-            let eval = XPathEvaluator::new().with_max_node_visits(needed);
-            if eval
-                .select_nodes(
-                    &doc,
-                    root,
-                    "/descendant::a/descendant-or-self::node()/attribute::*",
-                )
-                .is_ok()
-            {
-                break;
-            }
-        }
-        let eval = XPathEvaluator::new().with_max_node_visits(needed);
-        assert_eq!(
-            eval.select_nodes(&doc, root, "//a//@*").unwrap(),
-            eval.select_nodes(
-                &doc,
-                root,
-                "/descendant::a/descendant-or-self::node()/attribute::*"
-            )
-            .unwrap()
-        );
-        assert_eq!(
-            eval.select_nodes(&doc, root, "//a//b").unwrap(),
-            eval.select_nodes(&doc, root, "/descendant::a/descendant::b")
-                .unwrap()
-        );
     }
 
     #[test]
@@ -3748,297 +3331,5 @@ mod tests {
         }
     }
 
-    /// F-1 (review follow-up): custom cap via `with_max_depth` must
-    /// fire at the configured value.
-    #[test]
-    fn test_xpath_with_custom_max_depth() {
-        let mut expr = String::new();
-        for _ in 0..10 {
-            expr.push('(');
-        }
-        expr.push('1');
-        for _ in 0..10 {
-            expr.push(')');
-        }
-        let doc = crate::parse("<r/>").unwrap();
-        let root = doc.root();
-
-        // Tight cap of 5 rejects the 10-deep expression.
-        let eval = XPathEvaluator::new().with_max_depth(5);
-        assert!(
-            eval.evaluate(&doc, root, &expr).is_err(),
-            "cap of 5 must reject 10-deep expression"
-        );
-
-        // Loose cap of 20 admits the same expression.
-        let eval = XPathEvaluator::new().with_max_depth(20);
-        let val = eval
-            .evaluate(&doc, root, &expr)
-            .expect("cap of 20 must admit 10-deep expression");
-        match val {
-            XPathValue::Number(n) => assert_eq!(n, 1.0),
-            _ => panic!("expected number"),
-        }
-    }
-
     // ── M0: variable + function-resolution seam ──
-
-    /// A test resolver binding a fixed set of `$name` → value pairs.
-    struct MapVars(HashMap<String, XPathValue>);
-    impl VariableResolver for MapVars {
-        fn resolve_variable(&self, prefix: Option<&str>, local: &str) -> Option<XPathValue> {
-            let key = match prefix {
-                Some(p) => format!("{}:{}", p, local),
-                None => local.to_string(),
-            };
-            self.0.get(&key).cloned()
-        }
-    }
-
-    /// A test resolver implementing `t:double(n)` → 2n and `t:hi()` → "hi".
-    struct TestFns;
-    impl FunctionResolver for TestFns {
-        fn resolve_function(
-            &self,
-            prefix: Option<&str>,
-            local: &str,
-            args: &[XPathValue],
-        ) -> Option<XmlResult<XPathValue>> {
-            match (prefix, local) {
-                (Some("t"), "double") => {
-                    let n = args.first().map(|v| v.to_number_isolated()).unwrap_or(0.0);
-                    Some(Ok(XPathValue::Number(n * 2.0)))
-                }
-                (Some("t"), "hi") => Some(Ok(XPathValue::String("hi".to_string()))),
-                _ => None,
-            }
-        }
-    }
-
-    impl XPathValue {
-        /// Number coercion not needing a document (test helper for scalar values).
-        fn to_number_isolated(&self) -> f64 {
-            match self {
-                XPathValue::Number(n) => *n,
-                XPathValue::String(s) => s.trim().parse().unwrap_or(f64::NAN),
-                XPathValue::Boolean(b) => {
-                    if *b {
-                        1.0
-                    } else {
-                        0.0
-                    }
-                }
-                XPathValue::NodeSet(_) => f64::NAN,
-            }
-        }
-    }
-
-    fn eval_with(
-        xml: &str,
-        xpath: &str,
-        vars: &dyn VariableResolver,
-        funcs: &dyn FunctionResolver,
-        ns: &HashMap<String, String>,
-    ) -> XmlResult<XPathValue> {
-        let doc = Parser::new().parse(xml).unwrap();
-        let root = doc.document_element().unwrap();
-        let compiled = CompiledXPath::compile(xpath, DEFAULT_MAX_XPATH_DEPTH)?;
-        eval_compiled(
-            &compiled,
-            &doc,
-            root,
-            root,
-            1,
-            1,
-            ns,
-            vars,
-            funcs,
-            DEFAULT_MAX_XPATH_NODE_VISITS,
-        )
-    }
-
-    /// A `$variable` reference resolves through the injected resolver and
-    /// participates in arithmetic: `$x + 1` with `$x = 41` yields `42`.
-    #[test]
-    fn test_variable_reference() {
-        let mut m = HashMap::new();
-        m.insert("x".to_string(), XPathValue::Number(41.0));
-        let vars = MapVars(m);
-        let val = eval_with("<r/>", "$x + 1", &vars, &NoFunctions, &HashMap::new()).unwrap();
-        match val {
-            XPathValue::Number(n) => assert_eq!(n, 42.0),
-            _ => panic!("expected number, got {:?}", val),
-        }
-    }
-
-    /// A string-valued variable flows into a core function (`concat`),
-    /// confirming variables compose with the rest of the expression grammar.
-    #[test]
-    fn test_variable_in_string_context() {
-        let mut m = HashMap::new();
-        m.insert(
-            "greeting".to_string(),
-            XPathValue::String("hello".to_string()),
-        );
-        let vars = MapVars(m);
-        let val = eval_with(
-            "<r/>",
-            "concat($greeting, ' world')",
-            &vars,
-            &NoFunctions,
-            &HashMap::new(),
-        )
-        .unwrap();
-        assert_eq!(
-            val.to_string_value(&Parser::new().parse("<r/>").unwrap()),
-            "hello world"
-        );
-    }
-
-    /// An unresolved variable is an error (not an empty value): the default
-    /// `NoVariables` resolver returns `None`, which `evaluate_expr` turns into
-    /// an "undefined variable" error.
-    #[test]
-    fn test_undefined_variable_errors() {
-        let err = eval_with(
-            "<r/>",
-            "$missing",
-            &NoVariables,
-            &NoFunctions,
-            &HashMap::new(),
-        );
-        assert!(err.is_err(), "undefined variable must error");
-    }
-
-    /// The function-resolution seam: calls the core engine doesn't know
-    /// (`t:double`, `t:hi`) fall through to the injected `FunctionResolver`,
-    /// which receives the evaluated arguments and returns a value.
-    #[test]
-    fn test_extension_function() {
-        let val = eval_with(
-            "<r/>",
-            "t:double(21)",
-            &NoVariables,
-            &TestFns,
-            &HashMap::new(),
-        )
-        .unwrap();
-        match val {
-            XPathValue::Number(n) => assert_eq!(n, 42.0),
-            _ => panic!("expected number, got {:?}", val),
-        }
-        let val = eval_with("<r/>", "t:hi()", &NoVariables, &TestFns, &HashMap::new()).unwrap();
-        match val {
-            XPathValue::String(s) => assert_eq!(s, "hi"),
-            _ => panic!("expected string"),
-        }
-    }
-
-    /// Even with a resolver installed, a function neither the core nor the
-    /// resolver recognizes (`t:nope`) is still an error — the seam declines by
-    /// returning `None` and the engine reports the unknown function.
-    #[test]
-    fn test_unknown_function_still_errors() {
-        let err = eval_with("<r/>", "t:nope()", &NoVariables, &TestFns, &HashMap::new());
-        assert!(err.is_err(), "unresolved extension function must error");
-    }
-
-    /// Regression for the lexer fix: a prefixed name immediately followed by
-    /// `(` (e.g. `t:double(...)`, the shape EXSLT's `date:date-time()` takes)
-    /// must lex as a function call, not as a `prefix:local` node test.
-    #[test]
-    fn test_prefixed_function_lexing() {
-        let compiled = CompiledXPath::compile("t:double(2)", DEFAULT_MAX_XPATH_DEPTH);
-        assert!(compiled.is_ok(), "prefixed function name must parse");
-    }
-
-    /// A prefixed name test (`x:b`) resolves its prefix against the *per-call*
-    /// namespace map passed to `eval_compiled` — the mechanism XSLT uses to give
-    /// each expression the namespace context of the stylesheet element it came
-    /// from, rather than a single evaluator-global map.
-    #[test]
-    fn test_namespaced_name_test_via_injected_ns() {
-        let mut ns = HashMap::new();
-        ns.insert("x".to_string(), "urn:ex".to_string());
-        let val = eval_with(
-            r#"<r xmlns:x="urn:ex"><x:b>hi</x:b></r>"#,
-            "x:b",
-            &NoVariables,
-            &NoFunctions,
-            &ns,
-        )
-        .unwrap();
-        assert_eq!(val.as_node_set().len(), 1);
-    }
-
-    /// `lang('en')` walks ancestor-or-self for the nearest `xml:lang` and
-    /// matches case-insensitively (and on subtag prefixes); `lang('fr')` does
-    /// not match an `en`-tagged subtree. The context node is `<p>`, whose
-    /// language is inherited from the `<r xml:lang="en">` ancestor.
-    #[test]
-    fn test_lang_function() {
-        let doc = Parser::new()
-            .parse(r#"<r xml:lang="en"><p>x</p></r>"#)
-            .unwrap();
-        let p = doc
-            .document_element()
-            .and_then(|r| {
-                doc.children(r)
-                    .into_iter()
-                    .find(|&c| matches!(doc.node_kind(c), Some(NodeKind::Element(_))))
-            })
-            .unwrap();
-        let compiled = CompiledXPath::compile("lang('en')", DEFAULT_MAX_XPATH_DEPTH).unwrap();
-        let ns = HashMap::new();
-        let val = eval_compiled(
-            &compiled,
-            &doc,
-            p,
-            p,
-            1,
-            1,
-            &ns,
-            &NoVariables,
-            &NoFunctions,
-            DEFAULT_MAX_XPATH_NODE_VISITS,
-        )
-        .unwrap();
-        assert!(
-            val.to_boolean(),
-            "lang('en') should match xml:lang=\"en\" ancestor"
-        );
-
-        let compiled2 = CompiledXPath::compile("lang('fr')", DEFAULT_MAX_XPATH_DEPTH).unwrap();
-        let val2 = eval_compiled(
-            &compiled2,
-            &doc,
-            p,
-            p,
-            1,
-            1,
-            &ns,
-            &NoVariables,
-            &NoFunctions,
-            DEFAULT_MAX_XPATH_NODE_VISITS,
-        )
-        .unwrap();
-        assert!(!val2.to_boolean(), "lang('fr') should not match");
-    }
-
-    /// `current()` returns the context node when invoked through plain XPath
-    /// (current == context). XSLT later distinguishes the two by passing a
-    /// separate `current` node into `eval_compiled`; here they coincide, so the
-    /// call yields a one-node set.
-    #[test]
-    fn test_current_equals_context_in_plain_xpath() {
-        let val = eval_with(
-            "<r><a/></r>",
-            "current()",
-            &NoVariables,
-            &NoFunctions,
-            &HashMap::new(),
-        )
-        .unwrap();
-        assert_eq!(val.as_node_set().len(), 1);
-    }
 }

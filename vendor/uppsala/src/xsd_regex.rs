@@ -12,7 +12,7 @@
 
 /// A compiled XSD regular expression.
 #[derive(Debug, Clone)]
-pub struct XsdRegex {
+pub(crate) struct XsdRegex {
     node: RegexNode,
 }
 
@@ -100,7 +100,7 @@ struct UnicodeProperty {
 /// preventing a pathologically-deep pattern from stack-overflowing the
 /// recursive-descent parser. Override via
 /// [`XsdRegex::compile_with_max_depth`].
-pub const DEFAULT_MAX_REGEX_GROUP_DEPTH: u32 = 64;
+pub(crate) const DEFAULT_MAX_REGEX_GROUP_DEPTH: u32 = 64;
 
 /// Default maximum number of `match_node` invocations per call to
 /// [`XsdRegex::is_match`]. The matcher is a backtracking-with-dedup
@@ -115,12 +115,12 @@ pub const DEFAULT_MAX_REGEX_GROUP_DEPTH: u32 = 64;
 /// input the matcher cannot evaluate within the budget is treated as
 /// "does not match" — the security-correct outcome for a schema
 /// validator: the value gets rejected rather than causing a DoS.
-pub const DEFAULT_MAX_REGEX_STEPS: usize = 1_000_000;
+pub(crate) const DEFAULT_MAX_REGEX_STEPS: usize = 1_000_000;
 
 impl XsdRegex {
     /// Compile an XSD pattern string into a regex using the default
     /// group-nesting cap ([`DEFAULT_MAX_REGEX_GROUP_DEPTH`]).
-    pub fn compile(pattern: &str) -> Result<Self, String> {
+    pub(crate) fn compile(pattern: &str) -> Result<Self, String> {
         Self::compile_with_max_depth(pattern, DEFAULT_MAX_REGEX_GROUP_DEPTH)
     }
 
@@ -128,7 +128,7 @@ impl XsdRegex {
     /// when the caller has their own budget (e.g. a stricter sandbox)
     /// or legitimately needs to accept patterns deeper than the default
     /// permits.
-    pub fn compile_with_max_depth(pattern: &str, max_depth: u32) -> Result<Self, String> {
+    pub(crate) fn compile_with_max_depth(pattern: &str, max_depth: u32) -> Result<Self, String> {
         let chars: Vec<char> = pattern.chars().collect();
         let mut pos = 0;
         let node = parse_alternation(&chars, &mut pos, 0, max_depth)?;
@@ -152,7 +152,7 @@ impl XsdRegex {
     /// 100 steps per character is plenty for any O(n) pattern (which
     /// takes ~1 step per char) while keeping a tight enough cap that
     /// `O(n^2)` / `O(n^3)` adversarial patterns saturate in bounded time.
-    pub fn is_match(&self, text: &str) -> bool {
+    pub(crate) fn is_match(&self, text: &str) -> bool {
         // Single walk over `text`: collect into `Vec<char>` once and
         // derive the budget from `chars.len()`. The naive `chars().count()
         // + chars().collect()` shape was a measurable double-scan on the
@@ -161,15 +161,6 @@ impl XsdRegex {
         let scaled = chars.len().saturating_mul(100);
         let budget = scaled.max(DEFAULT_MAX_REGEX_STEPS);
         self.is_match_chars(&chars, budget)
-    }
-
-    /// Test if the given string matches this pattern with an explicit
-    /// step budget. Useful when the caller has a stricter CPU budget
-    /// than the default or needs to accept patterns that legitimately
-    /// require more steps.
-    pub fn is_match_with_max_steps(&self, text: &str, max_steps: usize) -> bool {
-        let chars: Vec<char> = text.chars().collect();
-        self.is_match_chars(&chars, max_steps)
     }
 
     /// Internal core: match against a pre-collected `&[char]` slice with
@@ -2126,31 +2117,6 @@ mod tests {
         assert!(re.is_match("a"));
     }
 
-    /// F-05: polynomial ReDoS. The classic catastrophic-backtracking
-    /// shape `(a*)*b` against a long string of `a`s (no trailing `b`)
-    /// makes the backtracking matcher explore every way to partition
-    /// the `a`s, which is O(n^3) or worse. Asserted deterministically
-    /// against the step budget rather than wall-clock — a tight cap on
-    /// `is_match_with_max_steps` must produce a fail-closed result no
-    /// matter how slow / parallel-loaded the host is.
-    #[test]
-    fn test_polynomial_redos_fails_closed_with_step_budget() {
-        let re = XsdRegex::compile("(a*)*b").expect("compile");
-        let input: String = "a".repeat(500);
-        // Genuine no-match (no trailing 'b'): correct under any budget.
-        assert!(
-            !re.is_match(&input),
-            "input does not end with 'b', must not match"
-        );
-        // A tight step budget must fail closed even for the
-        // catastrophic-backtracking shape — any other outcome means
-        // the budget didn't fire.
-        assert!(
-            !re.is_match_with_max_steps(&input, 1),
-            "tight step budget must fail closed for pathological backtracking"
-        );
-    }
-
     /// Legitimate simple patterns still match well within budget.
     #[test]
     fn test_normal_match_unaffected_by_budget() {
@@ -2158,19 +2124,6 @@ mod tests {
         assert!(re.is_match("abc123"));
         assert!(!re.is_match("abc"));
         assert!(!re.is_match("123"));
-    }
-
-    /// F-1 (review follow-up): custom step budget via
-    /// `is_match_with_max_steps` must fire at the configured value.
-    #[test]
-    fn test_is_match_with_custom_budget() {
-        let re = XsdRegex::compile("(a*)*b").expect("compile");
-        let input: String = "a".repeat(200);
-        // A tight budget should fail to find the match (fail-closed).
-        assert!(!re.is_match_with_max_steps(&input, 1_000));
-        // A very generous budget still fails (genuine no-match), but
-        // without hitting the cap.
-        assert!(!re.is_match_with_max_steps(&input, 10_000_000));
     }
 
     /// F-1: legitimate linear pattern against a large input must

@@ -73,7 +73,7 @@ impl Load {
         };
         let port = free_port()?;
         let mut server = Command::new(&program);
-        server.args(["demo-server", "ticket-monster", "--full", "--port", &port.to_string()]);
+        server.args(["lab", "server", "shop", "--full", "--port", &port.to_string()]);
         server.args(options.backend().iter().flat_map(|law| ["--backend", law]));
         match options.backend() {
             Some(law) => println!("backend of the shop: {law}"),
@@ -145,7 +145,7 @@ impl Load {
 
     /// The throughput and the response time of a run, from a model that is fitted only to this run.
     fn measured(&self, run: &Path) -> Result<(f64, f64)> {
-        let fit = self.json(&["model", "fit", "--model", "best"], &[run.to_owned()], &[])?;
+        let fit = self.json(&["capacity", "fit", "--model", "best"], &[run.to_owned()], &[])?;
         let point = &fit["points"][0]["point"];
         let number =
             |key: &str| point[key].as_f64().with_context(|| format!("{key} of {} is unknown", run.display()));
@@ -171,10 +171,10 @@ pub fn run(options: &Options) -> Result<()> {
             if is_fitted { fitted.push(dir) } else { predicted.push(dir) }
         }
     }
-    let fit = load.json(&["model", "fit"], &fitted, &[])?;
+    let fit = load.json(&["capacity", "fit"], &fitted, &[])?;
     let file = load.runs.join("fit.json");
     std::fs::write(&file, fit.to_string())?;
-    let comparison = load.json(&["model", "compare", &file.display().to_string()], &predicted, &[9])?;
+    let comparison = load.json(&["capacity", "verify", &file.display().to_string()], &predicted, &[9])?;
     print!("{}", report::report(&fit, &comparison, &load.circumstances)?);
     if options.keep.is_some() {
         println!("the runs are stored in {}", load.runs.display());

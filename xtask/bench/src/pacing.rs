@@ -1,7 +1,7 @@
 //! `cargo xtask bench pacing`: measures the arrival times of requests at the server, and the figures that generators
 //! report about a server that stalls.
 //!
-//! The server is the probe (`busyhour demo-server probe`) on one core, which records the arrival time of each request
+//! The server is the probe (`busyhour lab server probe`) on one core, which records the arrival time of each request
 //! in nanoseconds; the generator runs on the other core.
 
 mod arrivals;

@@ -44,6 +44,12 @@ pub fn import_graph(files: &[File], directory: &str) -> anyhow::Result<ImportGra
     Ok(Modules(modules).graph())
 }
 
+/// The module in the file at `path` from the root, in the crate in `directory`; empty for the root of the crate.
+pub fn module_of(path: &str, directory: &str) -> Vec<String> {
+    let below = path.strip_prefix(directory).and_then(|path| path.strip_prefix("/src/"));
+    below.and_then(|path| module_path(path, false)).unwrap_or_default()
+}
+
 /// The module in the file at `path` below `src`; `None` for the files of other programs.
 fn module_path(path: &str, is_library: bool) -> Option<ModulePath> {
     let stem = path.strip_suffix(".rs")?;

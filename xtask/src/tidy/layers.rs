@@ -1,72 +1,129 @@
-//! Checks the allowed dependencies between crates (the layers).
+//! Checks the allowed dependencies between crates (the layers), and draws them in ARCHITECTURE.md.
+//!
+//! To add a crate, add one entry to the table and run `cargo xtask layers`.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use anyhow::Result;
+use xtask_common::markers::replace_part;
 
 use super::finding::Finding;
 use super::metadata::{Package, Use};
 
-/// The allowed dependencies of a crate and of its tests.
+/// The page with the drawing of the layers, and the name of the part that contains it.
+const PAGE: &str = "ARCHITECTURE.md";
+const MARK: &str = "layers";
+
+/// The allowed dependencies of a crate and of its tests. Its level follows from them.
 struct CrateRule {
     name: &'static str,
+    purpose: &'static str,
     may_use: &'static [&'static str],
     tests_may_use: &'static [&'static str],
+    is_layered: bool,
 }
 
-const fn crate_rule(name: &'static str, may_use: &'static [&'static str]) -> CrateRule {
-    CrateRule { name, may_use, tests_may_use: &[] }
+impl CrateRule {
+    const fn in_tests(mut self, tests_may_use: &'static [&'static str]) -> Self {
+        self.tests_may_use = tests_may_use;
+        self
+    }
 }
 
-/// The rules from the lowest layer to the highest; names without the prefix `busyhour-`.
+/// A crate of the program.
+const fn layered(name: &'static str, purpose: &'static str, may_use: &'static [&'static str]) -> CrateRule {
+    CrateRule { name, purpose, may_use, tests_may_use: &[], is_layered: true }
+}
+
+/// A crate that is not a layer of the program: a system under test, or a tool.
+const fn beside(name: &'static str, purpose: &'static str, may_use: &'static [&'static str]) -> CrateRule {
+    CrateRule { is_layered: false, ..layered(name, purpose, may_use) }
+}
+
+/// The rules; a crate comes after those that it uses. Names are without the prefix `busyhour-`.
 const LAYERS: &[CrateRule] = &[
-    // Layer 0: data types that all crates use.
-    crate_rule("diagnostic", &[]),
-    crate_rule("limits", &[]),
-    crate_rule("slices", &[]),
-    CrateRule { name: "record", may_use: &["diagnostic"], tests_may_use: &["limits"] },
-    crate_rule("stats", &[]),
-    crate_rule("java", &["diagnostic"]),
-    crate_rule("jsonpath", &["java", "limits", "slices"]),
-    CrateRule { name: "arrivals", may_use: &[], tests_may_use: &["stats"] },
-    // Layer 1: the plan format, the execution of programs, the expression languages.
-    CrateRule { name: "plan", may_use: &["diagnostic"], tests_may_use: &["limits"] },
-    crate_rule("program", &["diagnostic", "record", "arrivals", "limits", "slices"]),
-    crate_rule("engine", &["program", "record", "arrivals", "limits", "slices"]),
-    crate_rule("oro", &["limits", "slices"]),
-    crate_rule("xml", &["diagnostic", "limits", "slices"]),
-    crate_rule("script", &["java", "jsonpath", "limits", "program", "oro", "xml", "slices"]),
-    crate_rule("analysis", &["record", "stats", "arrivals"]),
-    crate_rule("queueing", &["diagnostic", "stats"]),
-    crate_rule("simulation", &["queueing", "stats"]),
-    // Layer 2: adapters, and the compiler that uses them for plans.
-    crate_rule(
-        "functions",
-        &["java", "program", "script", "oro", "xml", "record", "limits", "slices", "diagnostic"],
+    // Data types and pure functions.
+    layered("diagnostic", "errors and warnings with their position in a file", &[]),
+    layered("limits", "limits on the work that a plan or a response can cause", &[]),
+    layered("slices", "long evaluations in slices of a millisecond", &[]),
+    layered("sample", "samples: times, labels, batches, aggregation, snapshots", &[]),
+    layered("record", "the recorder, its files and the run directory", &["sample"]),
+    layered("stats", "statistics of times and counts", &[]),
+    layered("java", "numbers, texts and dates as in Java's library", &["diagnostic"]),
+    layered("jsonpath", "JSON paths as in Jayway's library", &["java", "limits", "slices"]),
+    layered("arrivals", "arrival processes and their schedules", &[]).in_tests(&["stats"]),
+    // The plan format, the execution of programs, expression languages, models.
+    layered("plan", "the JMX format", &["diagnostic"]).in_tests(&["limits"]),
+    layered(
+        "program",
+        "the compiled plan and the interfaces of its elements",
+        &["diagnostic", "sample", "arrivals", "limits", "slices"],
     ),
-    crate_rule(
+    layered(
+        "engine",
+        "executes programs: users, cores, timers, arrivals",
+        &["program", "sample", "arrivals", "limits", "slices"],
+    )
+    .in_tests(&["record"]),
+    layered("request", "the parts of a request that scripts read and change", &["program"]),
+    layered("oro", "regular expressions as in Jakarta ORO", &["limits", "slices"]),
+    layered("xml", "XML, XPath 1.0 and XML Schema", &["limits", "slices"]),
+    layered(
+        "script",
+        "Groovy, BeanShell, JEXL and JavaScript",
+        &["java", "jsonpath", "limits", "program", "request", "oro", "xml", "slices"],
+    ),
+    layered(
+        "analysis",
+        "summaries, caveats, thresholds, verdicts and comparisons",
+        &["sample", "record", "stats", "arrivals"],
+    ),
+    layered("queueing", "queueing networks, their solution and their fit to runs", &["diagnostic", "stats"]),
+    layered("simulation", "simulation of queueing networks", &["queueing", "stats"]),
+    // Elements of plans, and the compiler.
+    layered(
+        "functions",
+        "JMeter's variables and functions",
+        &["java", "program", "request", "script", "oro", "xml", "sample", "limits", "slices", "diagnostic"],
+    ),
+    layered(
         "processors",
+        "extractors, assertions, timers and other elements around samplers",
         &[
             "java",
             "program",
+            "request",
             "script",
             "functions",
             "jsonpath",
             "oro",
             "xml",
-            "record",
+            "sample",
             "limits",
             "slices",
             "diagnostic",
         ],
     ),
-    crate_rule("http", &["program", "limits", "slices", "oro", "record", "diagnostic"]),
-    crate_rule("samplers", &["java", "program", "http", "limits", "record", "diagnostic"]),
-    crate_rule(
-        "websocket",
-        &["java", "program", "http", "limits", "samplers", "oro", "record", "diagnostic"],
+    layered(
+        "http",
+        "the HTTP sampler",
+        &["program", "request", "limits", "slices", "oro", "sample", "diagnostic"],
     ),
-    crate_rule(
+    layered("samplers", "the other samplers", &["java", "program", "http", "limits", "sample", "diagnostic"]),
+    layered(
+        "websocket",
+        "the WebSocket samplers",
+        &["java", "program", "http", "limits", "samplers", "oro", "sample", "diagnostic"],
+    ),
+    layered(
         "compile",
+        "JMX trees to programs",
         &[
             "plan",
             "program",
+            "request",
             "engine",
             "arrivals",
             "functions",
@@ -76,26 +133,45 @@ const LAYERS: &[CrateRule] = &[
             "samplers",
             "websocket",
             "script",
+            "sample",
             "record",
             "limits",
             "diagnostic",
         ],
     ),
-    CrateRule { name: "jmt", may_use: &["queueing", "xml", "diagnostic"], tests_may_use: &["simulation"] },
-    // Outside of the layers: servers for tests of the layers above.
-    crate_rule("standin", &[]),
-    // Layer 4.
-    crate_rule("runs", &["record", "analysis", "arrivals", "stats", "queueing"]),
-    CrateRule {
-        name: "report",
-        may_use: &["diagnostic", "record", "analysis", "runs", "stats", "queueing"],
-        tests_may_use: &["arrivals"],
-    },
-    crate_rule("server", &[]),
-    crate_rule("export", &["diagnostic", "record", "server"]),
-    CrateRule {
-        name: "launch",
-        may_use: &[
+    layered("jmt", "files of Java Modelling Tools", &["queueing", "xml", "diagnostic"])
+        .in_tests(&["simulation"]),
+    // A server for tests.
+    beside("standin", "the recording server of the conformance tests", &[]),
+    // Results, and runs as a whole.
+    layered(
+        "results",
+        "reads and measures finished runs",
+        &["diagnostic", "sample", "record", "analysis", "arrivals", "stats", "queueing"],
+    )
+    .in_tests(&["limits"]),
+    layered(
+        "capacity",
+        "models and measurements in files, varied parameters",
+        &["analysis", "diagnostic", "jmt", "limits", "queueing", "results", "simulation", "stats"],
+    ),
+    layered(
+        "report",
+        "tables, pages and other forms of results",
+        &["diagnostic", "sample", "record", "results", "analysis", "stats", "queueing"],
+    )
+    .in_tests(&["arrivals"]),
+    layered("server", "the HTTP server of the live page and of scrapes", &[]),
+    layered(
+        "export",
+        "metrics and samples for other programs",
+        &["diagnostic", "sample", "results", "server"],
+    )
+    .in_tests(&["record"]),
+    layered(
+        "launch",
+        "a run as a library call",
+        &[
             "analysis",
             "arrivals",
             "compile",
@@ -107,30 +183,34 @@ const LAYERS: &[CrateRule] = &[
             "limits",
             "plan",
             "program",
+            "sample",
             "record",
+            "results",
             "report",
-            "runs",
             "samplers",
         ],
-        tests_may_use: &["standin"],
-    },
-    CrateRule {
-        name: "live",
-        may_use: &["diagnostic", "record", "analysis", "launch", "report", "server"],
-        tests_may_use: &["standin"],
-    },
-    // Outside of the layers.
-    crate_rule("demo", &[]),
-    crate_rule("xtask-common", &[]),
-    crate_rule("xtask-conformance", &["standin", "plan", "xtask-common"]),
-    crate_rule("xtask-bench", &["stats", "arrivals", "xtask-common"]),
-    crate_rule("xtask", &["xtask-common"]),
-    // Layer 5.
-    CrateRule {
-        name: "cli",
-        may_use: &[
+    )
+    .in_tests(&["standin"]),
+    layered(
+        "live",
+        "shows and controls a run in progress",
+        &["diagnostic", "sample", "analysis", "launch", "report", "server"],
+    )
+    .in_tests(&["standin"]),
+    // A system under test, and tasks of the project.
+    beside("demo", "systems under test: the ticket shop and the probe", &[]),
+    beside("xtask-common", "what the tasks of the project share", &[]),
+    beside("xtask-conformance", "records JMeter and runs public plans", &["standin", "plan", "xtask-common"]),
+    beside("xtask-bench", "measures Busyhour and other generators", &["stats", "arrivals", "xtask-common"]),
+    beside("xtask", "checks of the code base", &["xtask-common"]),
+    // The program.
+    layered(
+        "cli",
+        "the binary: verbs, output, signals, exit codes",
+        &[
             "analysis",
             "arrivals",
+            "capacity",
             "compile",
             "demo",
             "diagnostic",
@@ -147,17 +227,18 @@ const LAYERS: &[CrateRule] = &[
             "processors",
             "program",
             "queueing",
+            "sample",
             "record",
+            "results",
             "report",
-            "runs",
             "samplers",
             "script",
             "simulation",
             "slices",
             "stats",
         ],
-        tests_may_use: &["standin"],
-    },
+    )
+    .in_tests(&["standin"]),
 ];
 
 /// Checks the dependencies between the packages of the workspace against the table.
@@ -168,7 +249,7 @@ pub fn check(packages: &[Package]) -> Vec<Finding> {
         let Some(rule) = LAYERS.iter().find(|rule| rule.name == name) else {
             findings.push(Finding::new(
                 &package.name,
-                "is missing in the table of layers; add it to the table and to ARCHITECTURE.md",
+                "is missing in the table of layers (xtask/src/tidy/layers.rs)",
             ));
             continue;
         };
@@ -196,6 +277,59 @@ pub fn check(packages: &[Package]) -> Vec<Finding> {
     findings
 }
 
+/// The number of crates below this one in the longest chain of allowed dependencies.
+fn level(rule: &CrateRule) -> usize {
+    let used = rule.may_use.iter().filter_map(|name| LAYERS.iter().find(|other| other.name == *name));
+    used.filter(|other| other.is_layered).map(|other| level(other) + 1).max().unwrap_or(0)
+}
+
+/// Draws the layers, the highest first.
+fn drawing() -> String {
+    let width = LAYERS.iter().map(|rule| rule.name.len()).max().unwrap_or(0);
+    let mut out = String::from("```\n");
+    let mut draw = |title: &str, rules: &mut dyn Iterator<Item = &CrateRule>| {
+        let mut title = title;
+        for rule in rules {
+            let _ = writeln!(out, "{title:<8}  {:width$}  {}", rule.name, rule.purpose);
+            title = "";
+        }
+    };
+    let highest = LAYERS.iter().map(level).max().unwrap_or(0);
+    for number in (0..=highest).rev() {
+        let mut rules = LAYERS.iter().filter(|rule| rule.is_layered && level(rule) == number);
+        draw(&format!("level {number}"), &mut rules);
+    }
+    draw("beside", &mut LAYERS.iter().filter(|rule| !rule.is_layered));
+    out += "```\n";
+    out
+}
+
+/// Writes the drawing of the layers into the page.
+///
+/// # Errors
+/// The page cannot be read or written, or has no place for the drawing.
+pub fn write(root: &Path) -> Result<()> {
+    let path = root.join(PAGE);
+    fs::write(&path, replace_part(&fs::read_to_string(&path)?, MARK, &drawing())?)?;
+    println!("updated {PAGE}");
+    Ok(())
+}
+
+/// Checks that the page has the current drawing of the layers.
+pub fn check_drawing(page: &str) -> Vec<Finding> {
+    let drawing = drawing();
+    match replace_part(page, MARK, &drawing) {
+        Ok(current) if current == page => Vec::new(),
+        Ok(_) => {
+            let what = format!(
+                "its drawing of the layers is out of date; update it with cargo xtask layers. It should be:\n{drawing}"
+            );
+            vec![Finding::new(PAGE, what)]
+        }
+        Err(error) => vec![Finding::new(PAGE, error.to_string())],
+    }
+}
+
 /// Checks that the code map has a heading for each crate.
 pub fn check_map(packages: &[Package], map: &str) -> Vec<Finding> {
     let headings = || map.lines().filter_map(|line| line.strip_prefix("### "));
@@ -205,9 +339,7 @@ pub fn check_map(packages: &[Package], map: &str) -> Vec<Finding> {
     };
     let ours = packages.iter().filter(|package| package.is_member() && !package.name.starts_with("xtask"));
     ours.filter(|package| !named(short(&package.name)))
-        .map(|package| {
-            Finding::new("ARCHITECTURE.md", format!("the code map does not contain {}", short(&package.name)))
-        })
+        .map(|package| Finding::new(PAGE, format!("the code map does not contain {}", short(&package.name))))
         .collect()
 }
 
@@ -235,6 +367,29 @@ mod tests {
                 assert!(below, "{} uses {used}, which is not below it", rule.name);
             }
         }
+    }
+
+    #[test]
+    fn crates_are_drawn_above_those_that_they_use() {
+        for rule in LAYERS.iter().filter(|rule| rule.is_layered) {
+            for used in LAYERS.iter().filter(|other| other.is_layered && rule.may_use.contains(&other.name)) {
+                assert!(level(used) < level(rule), "{} uses {}", rule.name, used.name);
+            }
+        }
+        let drawing = drawing();
+        let line =
+            |name: &str| drawing.lines().position(|line| line.contains(&format!("  {name} "))).unwrap();
+        assert!(line("cli") < line("engine") && line("engine") < line("limits"), "{drawing}");
+        assert!(LAYERS.iter().all(|rule| drawing.contains(rule.purpose)), "{drawing}");
+    }
+
+    #[test]
+    fn an_outdated_drawing_is_found() {
+        let page = |drawing: &str| format!("a\n<!-- layers: begin -->\n{drawing}<!-- layers: end -->\nb\n");
+        assert_eq!(check_drawing(&page(&drawing())), []);
+        let findings = check_drawing(&page("old\n"));
+        assert!(findings[0].what.contains(&drawing()), "{findings:?}");
+        assert_eq!(check_drawing("no place").len(), 1);
     }
 
     #[test]

@@ -138,10 +138,16 @@ const RULES: &[Rule] = &[
             ("crates/slices/src/handle.rs", "names a function that polls through a pointer"),
             ("crates/slices/src/away.rs", "another thread works for a stack that waits for it"),
             ("crates/slices/src/slice.rs", "borrows the coroutine and the waker of the current poll"),
-            ("crates/record/src/jtl_scan/marks.rs", "processes sixteen bytes of a result file at once"),
+            ("crates/results/src/jtl_scan/marks.rs", "processes sixteen bytes of a result file at once"),
         ],
     },
 ];
+
+/// Parts of names that belong to a protocol or to the plan format, in lower case.
+const PROTOCOL_NAMES: [&str; 5] = ["http", "cookie", "websocket", "xml", "jmx"];
+
+/// The crates that know neither a protocol nor the plan format.
+const NEUTRAL_CRATES: [&str; 2] = ["crates/program/", "crates/engine/"];
 
 /// Checks all Rust sources.
 pub fn check(files: &[File]) -> Vec<Finding> {
@@ -161,8 +167,25 @@ pub fn check(files: &[File]) -> Vec<Finding> {
             findings.push(Finding::new(&file.path, "its name does not describe its purpose"));
         }
         findings.extend(check_rules(file));
+        if NEUTRAL_CRATES.iter().any(|place| file.path.starts_with(place)) {
+            findings.extend(check_protocol_names(file));
+        }
     }
     findings
+}
+
+/// Finds names of a protocol in the code of a file.
+fn check_protocol_names(file: &File) -> Vec<Finding> {
+    let code = text::separate(&file.text).code.to_ascii_lowercase();
+    let found = (1..).zip(code.lines()).filter_map(|(number, line)| {
+        let name = PROTOCOL_NAMES.iter().find(|name| line.contains(**name))?;
+        let what = format!(
+            "a name with `{name}` is not allowed here: the program and the engine know no protocol; \
+             store the value without its type and let the protocol's crate downcast it"
+        );
+        Some(Finding::new(format!("{}:{number}", file.path), what))
+    });
+    found.collect()
 }
 
 fn check_rules(file: &File) -> Vec<Finding> {
@@ -236,6 +259,18 @@ mod tests {
         let text = "use std::fs::File;";
         assert_eq!(findings("crates/analysis/src/lib.rs", text).len(), 1);
         assert_eq!(findings("crates/record/src/lib.rs", text), [""; 0]);
+    }
+
+    #[test]
+    fn the_program_and_the_engine_name_no_protocol() {
+        for text in ["fn f(detail: HttpDetail) {}", "user.http_answered = true;", "jar.set_cookies(x)"] {
+            assert_eq!(findings("crates/program/src/user.rs", text).len(), 1, "{text}");
+            assert_eq!(findings("crates/engine/src/core.rs", text).len(), 1, "{text}");
+            assert_eq!(findings("crates/http/src/lib.rs", text), [""; 0]);
+        }
+        for text in ["/// Cookies, for example.", "let code = \"Non HTTP response code: \";"] {
+            assert_eq!(findings("crates/program/src/user.rs", text), [""; 0], "{text}");
+        }
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! Describes a closed load, which has no requested arrival process: its users wait for responses and then think.
 
 use super::finding::{Basis, Finding, NEARLY_EVEN};
-use super::format;
 use super::lateness::Lateness;
 use super::measures::{self, Measure, Quantity};
 use super::phrases;
 use super::requested::{ArrivalContext, RequestedProcess};
 use super::same_user::SameUserGaps;
 use super::stalls;
+use crate::format;
 
 /// Share of the cycle spent waiting for responses above which a closed load depends noticeably on the system under test.
 pub(super) const RESPONSE_IN_CYCLE: f64 = 0.05;

@@ -2,9 +2,9 @@
 
 use busyhour_stats::Decision;
 
-use super::format;
 use super::measures::{Measure, Quantity};
 use super::observed::Observed;
+use crate::format;
 
 /// Significance level at which the gaps are not called those of a Poisson process.
 const LILLIEFORS_REJECTS: f64 = 0.01;

@@ -4,12 +4,12 @@ use busyhour_stats::Decision;
 
 use super::closed::ClosedLoad;
 use super::finding::{ARRIVALS_FOR_VERDICT, Basis, Finding, GAPS_NARROW};
-use super::format;
 use super::measures::{Measure, Quantity, against_poisson};
 use super::observed::Observed;
 use super::phrases;
 use super::requested::{ArrivalContext, RequestedProcess};
 use super::steady::Part;
+use crate::format;
 
 /// The one-line summary.
 pub(super) fn line(

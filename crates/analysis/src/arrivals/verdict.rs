@@ -3,17 +3,17 @@
 use busyhour_stats::Decision;
 use serde::{Deserialize, Serialize};
 
-use super::caveats::{ArrivalCaveat, StallCause};
 use super::closed::{self, ClosedLoad, RESPONSE_IN_CYCLE};
 use super::finding::{ARRIVALS_FOR_VERDICT, Basis, Finding};
-use super::format;
 use super::lateness::Lateness;
 use super::measures::{self, Measure, Quantity};
 use super::observed::Observed;
 use super::requested::{ArrivalContext, RequestedProcess, Scope};
 use super::sentence;
 use super::steady::Part;
+use crate::arrival_caveat::{ArrivalCaveat, StallCause};
 use crate::caveat::{Caveat, ReportedCaveat};
+use crate::format;
 
 /// Minimum absolute correlation that raises a caveat.
 const SERIAL: f64 = 0.1;

@@ -1,6 +1,6 @@
 //! Caveats about a comparison, each with advice.
 
-use busyhour_record::RunEnd;
+use busyhour_sample::RunEnd;
 use serde::{Deserialize, Serialize};
 
 use super::differences::RunDifference;

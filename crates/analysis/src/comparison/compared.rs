@@ -1,6 +1,6 @@
 //! The comparison of two groups of runs, as written to JSON and shown on pages.
 
-use busyhour_record::SampleKind;
+use busyhour_sample::SampleKind;
 use busyhour_stats::Selection;
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use busyhour_record::SampleKind;
+use busyhour_sample::SampleKind;
 
 use super::run::MeasuredRun;
 use serde::{Deserialize, Serialize};

@@ -4,7 +4,7 @@
 //! a run, which longer runs reduce as well. The first is estimated as the variance of the runs' values minus the second (analysis of
 //! variance with one random factor; Kalibera and Jones, "Rigorous benchmarking in reasonable time", ISMM 2013).
 
-use busyhour_record::SampleKind;
+use busyhour_sample::SampleKind;
 use busyhour_stats::{KnownMean, values_needed_welch, variance_upper};
 use serde::{Deserialize, Serialize};
 

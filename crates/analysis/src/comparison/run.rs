@@ -1,6 +1,6 @@
 //! The data of one run for a comparison: measures per label, distributions and time series.
 
-use busyhour_record::SampleKind;
+use busyhour_sample::SampleKind;
 use busyhour_stats::RandomSource;
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! Divides a run into time slices, from which the bootstrap and the percentiles of a comparison are computed.
 
-use busyhour_record::{LABELS_MAX, OTHER_LABELS, SampleKind};
+use busyhour_sample::{LABELS_MAX, OTHER_LABELS, SampleKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::{Deserialize, Serialize};
 

@@ -1,6 +1,6 @@
 //! Finds changepoints in a history of runs.
 
-use busyhour_record::SampleKind;
+use busyhour_sample::SampleKind;
 use busyhour_stats::{RankChangeSettings, rank_changes, values_for_change};
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use busyhour_record::{ErrorKind, LabelSlice};
+use busyhour_sample::{ErrorKind, LabelSlice};
 
 use super::find::Change;
 use super::incident::{Incident, IncidentCause};

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use busyhour_record::{LabelSlice, LabelSlices};
+use busyhour_sample::{LabelSlice, LabelSlices};
 
 /// Fewest slices of a search.
 pub(super) const SLICES_MIN: usize = 18;

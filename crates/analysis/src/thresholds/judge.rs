@@ -1,6 +1,6 @@
 //! Evaluates all criteria of a run.
 
-use busyhour_record::Snapshot;
+use busyhour_sample::Snapshot;
 
 use super::criterion::{Criterion, Window};
 use super::outcome::ThresholdResult;

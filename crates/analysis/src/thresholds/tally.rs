@@ -1,6 +1,6 @@
 //! Accumulates the measured values of a criterion over a second, a window or the run.
 
-use busyhour_record::{CodeCount, SecondArrivals, Snapshot, SnapshotRow, TimeCounts};
+use busyhour_sample::{CodeCount, SecondArrivals, Snapshot, SnapshotRow, TimeCounts};
 
 use super::criterion::{Clock, Criterion, Subject, Unit, Window};
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use busyhour_record::{SampleKind, Snapshot, SnapshotRow};
+use busyhour_sample::{SampleKind, Snapshot, SnapshotRow};
 
 use super::criterion::{Criterion, Scope, Subject, Window};
 use super::outcome::{ThresholdResult, WorstWindow};

@@ -1,6 +1,6 @@
 //! First start, last start and duration of a series of samples.
 
-use busyhour_record::LogRow;
+use busyhour_sample::LogRow;
 
 /// First start, last start and last end of a series of samples.
 #[derive(Debug, Clone, Copy, Default)]

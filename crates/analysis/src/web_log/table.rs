@@ -1,6 +1,6 @@
 //! The rows of the tables.
 
-use busyhour_record::LogRow;
+use busyhour_sample::LogRow;
 use serde::Serialize;
 
 use super::counted::{Budget, Counted, QuantileRule};

@@ -1,6 +1,6 @@
 //! Inter-arrival times by thread-group size, which show how the coefficient of variation approaches 1 with more threads.
 
-use busyhour_record::LogRow;
+use busyhour_sample::LogRow;
 use serde::Serialize;
 
 use super::counted::variance;

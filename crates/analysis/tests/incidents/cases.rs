@@ -1,10 +1,8 @@
 //! Result files with one peculiarity each.
 
-use std::fmt::Write as _;
-
 use busyhour_analysis::incidents::{Incident, Unsteady};
 use busyhour_analysis::{Caveat, RunFacts, Summary, steady_part};
-use busyhour_record::{AddUpSettings, ReadSettings, Results, ResultsInput};
+use busyhour_sample::{ActiveUsers, Aggregator, Labels, Nanos, Sample, SampleTimes, TotalsSettings};
 
 use crate::simulate::Random;
 
@@ -43,22 +41,35 @@ fn rows(mut change: impl FnMut(&mut Row, &mut Random) -> bool) -> Vec<Row> {
 
 /// The summary of a result file with these rows.
 fn summary(rows: &[Row], window_s: Option<(f64, f64)>) -> Summary {
-    let mut text =
-        "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,grpThreads,allThreads\n"
-            .to_owned();
+    let ms_from_start = |at_s: f64| (at_s * 1e3) as u64;
+    let first_ms = rows.iter().map(|row| ms_from_start(row.at_s)).min().unwrap_or(0);
+    let window = window_s.map(|(from, to)| {
+        let at = |second: f64| Nanos((second * 1e9) as u64);
+        (at(from), at(to))
+    });
+    let labels = Labels::new();
+    // A result file contains one clock, and times in whole milliseconds since the first start.
+    let settings = TotalsSettings { one_clock: true, window, ..TotalsSettings::default() };
+    let mut aggregator = Aggregator::new(labels.clone(), settings);
     for (at, row) in rows.iter().enumerate() {
-        let start_ms = 1_700_000_000_000 + (row.at_s * 1e3) as u64;
-        let (ms, code) = (row.ms.round(), if row.success { "200,OK" } else { "500,Server Error" });
-        let (label, success, user) = (row.label, row.success, at % 50 + 1);
-        writeln!(text, "{start_ms},{ms},{label},{code},tg 1-{user},{success},1000,50,50").unwrap();
+        let start = Nanos::from_millis(ms_from_start(row.at_s) - first_ms);
+        let end = start + row.ms.round() as u64 * 1_000_000;
+        aggregator.add(&Sample {
+            label: labels.intern(row.label),
+            user: at as u32 % 50 + 1,
+            times: SampleTimes { intended: start, start, end, ..SampleTimes::default() },
+            code: if row.success { "200" } else { "500" },
+            message: if row.success { "OK" } else { "Server Error" },
+            success: row.success,
+            error_count: u32::from(!row.success),
+            bytes: 1_000,
+            users: ActiveUsers { group: 50, all: 50 },
+            ..Sample::default()
+        });
     }
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("results.jtl");
-    std::fs::write(&path, text).unwrap();
-    let results = Results::open(vec![ResultsInput::path(&path)], &ReadSettings::default()).unwrap();
-    let settings = AddUpSettings { window_s, ..AddUpSettings::default() };
-    let replay = results.add_up(&settings, |_| {}, &mut |_| {}).unwrap();
-    Summary::new(RunFacts::from_results(&replay), &replay.totals)
+    aggregator.close_all();
+    let facts = RunFacts { one_clock: true, wall_anchor_ms: 1_700_000_000_000, ..RunFacts::default() };
+    Summary::new(facts, &aggregator.finish(Vec::new()))
 }
 
 fn found(change: impl FnMut(&mut Row, &mut Random) -> bool) -> Vec<Incident> {

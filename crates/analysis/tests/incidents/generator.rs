@@ -2,7 +2,7 @@
 
 use busyhour_analysis::incidents::IncidentCause;
 use busyhour_analysis::{GeneratorState, RunFacts, Summary, generator_mark};
-use busyhour_record::{ArrivalCounts, CoreFacts, GeneratorFacts, Stall};
+use busyhour_sample::{ArrivalCounts, CoreFacts, GeneratorFacts, Stall};
 
 use crate::recorded::{Request, summary};
 use crate::simulate::Random;

@@ -1,9 +1,8 @@
 //! Records simulated requests and summarizes them.
 
 use busyhour_analysis::{RunFacts, Summary};
-use busyhour_record::{
-    ActiveUsers, ArrivalOutcome, ArrivalRecord, LabelId, Nanos, Recorder, RecorderConfig, Sample, SampleTimes,
-};
+use busyhour_record::{Recorder, RecorderConfig};
+use busyhour_sample::{ActiveUsers, ArrivalOutcome, ArrivalRecord, LabelId, Nanos, Sample, SampleTimes};
 
 use crate::simulate::Run;
 

@@ -5,17 +5,20 @@ use std::path::PathBuf;
 use busyhour_analysis::arrivals::ARRIVALS_FOR_VERDICT;
 use busyhour_analysis::{LogWindow, QuantileRule, WebLogOptions};
 use busyhour_report::LogTablesShow;
-use busyhour_runs::LogLoad;
+use busyhour_results::LogLoad;
 use clap::Args;
 
 use crate::command_error::CommandError;
-use crate::quantities::{log_span, window};
+use crate::outputs::OutputFile;
+use crate::quantities::{cell_ms, log_span, window};
+use crate::results_args::WorkloadArgs;
 use busyhour_launch::ARRIVALS_NARROW;
 
 /// Maximum number of thread-group sizes.
 const SIZES_MAX: usize = 10_000;
 
-#[derive(Debug, Args)]
+/// The command line of `busyhour arrivals`, the old name of `busyhour report --arrivals`.
+#[derive(Debug, Default, Args)]
 #[command(after_help = after_help())]
 pub(crate) struct ArrivalsArgs {
     /// Logs: JTL files or run directories.
@@ -23,35 +26,20 @@ pub(crate) struct ArrivalsArgs {
     pub(crate) logs: Vec<PathBuf>,
     /// Use only requests that start between FROM and TO, in seconds from the first start in the log.
     #[arg(long, value_name = "FROM,TO", value_parser = log_span, conflicts_with = "window_for")]
-    window: Option<LogWindow>,
+    pub(crate) window: Option<LogWindow>,
     /// Like --window, but with a duration: skip BEFORE seconds, then use DURATION seconds.
     #[arg(long, value_name = "BEFORE,DURATION", value_parser = window)]
-    window_for: Option<LogWindow>,
-    /// Also show the gaps of only the first k threads, for each k in the list; "1,2,...,200" is a range.
-    #[arg(long, value_name = "LIST", value_parser = sizes)]
-    by_threads: Option<Sizes>,
-    /// Use only samples with this label; may be given several times.
-    #[arg(long, value_name = "LABEL")]
-    pub(crate) label: Vec<String>,
-    /// Also show each label if there are several logs.
-    #[arg(long)]
-    by_label: bool,
-    /// Also show histograms of gaps and response times, with bins of this many ms.
-    #[arg(long, value_name = "MS", value_parser = cell)]
-    histogram: Option<f64>,
+    pub(crate) window_for: Option<LogWindow>,
+    #[command(flatten)]
+    pub(crate) tables: TablesArgs,
     /// Time stamps are the ends of samples, not their starts (sampleresult.timestamp.start=false).
     #[arg(long)]
     pub(crate) end_stamps: bool,
-    /// Treat the log as the result of an open workload and compare its arrivals with a Poisson process on all time scales
-    /// (default: threads wait for each response, as in JMeter).
-    #[arg(long)]
-    open: bool,
+    #[command(flatten)]
+    pub(crate) workload: WorkloadArgs,
     /// Also show the tests behind the verdict.
     #[arg(long)]
-    details: bool,
-    /// Compute percentiles as the web-generator-toolkit does.
-    #[arg(long)]
-    compat_percentiles: bool,
+    pub(crate) details: bool,
     /// Print the result as JSON.
     #[arg(long, conflicts_with = "csv")]
     pub(crate) json: bool,
@@ -61,60 +49,107 @@ pub(crate) struct ArrivalsArgs {
     /// Write plots to this directory: SVG files, and arrivals.html with all of them.
     #[arg(long, value_name = "DIR")]
     pub(crate) plot: Option<PathBuf>,
+    /// The files of `report --arrivals -o`.
+    #[arg(skip)]
+    pub(crate) outputs: Vec<OutputFile>,
+}
+
+/// The tables of arrival statistics.
+#[derive(Debug, Default, Args)]
+pub(crate) struct TablesArgs {
+    /// Also show the gaps of only the first k threads, for each k in the list; "1,2,...,200" is a range.
+    #[arg(long, value_name = "LIST", value_parser = sizes)]
+    by_threads: Option<Sizes>,
+    /// Use only samples with this label; may be given several times.
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) label: Vec<String>,
+    /// Also show each label if there are several logs.
+    #[arg(long)]
+    by_label: bool,
+    /// Also show histograms of gaps and response times, with bins of this width.
+    #[arg(long, value_name = "TIME", value_parser = cell_ms)]
+    histogram: Option<f64>,
+    /// Compute percentiles as the web-generator-toolkit does.
+    #[arg(long)]
+    compat_percentiles: bool,
+}
+
+impl TablesArgs {
+    /// The first option that is given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let given = [
+            ("--by-threads", self.by_threads.is_some()),
+            ("--label", !self.label.is_empty()),
+            ("--by-label", self.by_label),
+            ("--histogram", self.histogram.is_some()),
+            ("--compat-percentiles", self.compat_percentiles),
+        ];
+        given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
+    }
 }
 
 impl ArrivalsArgs {
     pub(crate) fn options(&self) -> WebLogOptions {
         WebLogOptions {
             window: self.window.or(self.window_for),
-            threads: self.by_threads.clone().unwrap_or_default().0,
-            quantiles: if self.compat_percentiles { QuantileRule::Toolkit } else { QuantileRule::Type7 },
-            cell_ms: self.histogram,
+            threads: self.tables.by_threads.clone().unwrap_or_default().0,
+            quantiles: if self.tables.compat_percentiles {
+                QuantileRule::Toolkit
+            } else {
+                QuantileRule::Type7
+            },
+            cell_ms: self.tables.histogram,
         }
     }
 
     pub(crate) fn load(&self) -> LogLoad {
         // Users do not wait between the requests of one label alone.
-        if self.open || !self.label.is_empty() { LogLoad::Open } else { LogLoad::Closed }
+        if self.workload.is_open() || !self.tables.label.is_empty() { LogLoad::Open } else { LogLoad::Closed }
     }
 
     pub(crate) fn show(&self) -> LogTablesShow {
-        LogTablesShow { by_label: self.by_label, histograms: self.histogram.is_some(), details: self.details }
+        LogTablesShow {
+            by_label: self.tables.by_label,
+            histograms: self.tables.histogram.is_some(),
+            details: self.details,
+        }
     }
 
     /// Whether all of a log counts.
     pub(crate) fn whole(&self) -> bool {
-        self.window.or(self.window_for).is_none() && self.label.is_empty()
+        self.window.or(self.window_for).is_none() && self.tables.label.is_empty()
     }
 }
 
-/// Explanations, examples and exit codes.
-fn after_help() -> String {
+/// What the statistics are, and what the verdict needs.
+pub(crate) fn explanation() -> String {
     format!(
-        "A log is a JTL (CSV with or without a header line, or XML) or a run directory. Each request counts as an \
-    arrival at its start time. Rows of transactions, redirects and embedded resources do not count.\n\n\
+        "Each request counts as an arrival at its start time. Rows of transactions, redirects and embedded resources do not \
+    count.\n\n\
     tps = n / dt, with dt from the first start to the end of the record that started last; cv = standard deviation (n-1) / \
     mean, 1 for a Poisson process; vmr = variance / mean; KB = 1000 bytes. Quantiles are interpolated linearly \
     (type 7 of Hyndman and Fan).\n\n\
-    The verdict describes a closed load, and compares an open one (--open) with a Poisson process. It needs \
+    The verdict describes a closed load, and compares an open one (--workload open) with a Poisson process. It needs \
          {ARRIVALS_FOR_VERDICT} arrivals. With 1,000 arrivals it recognizes a Poisson process in eight of ten logs; \
-         {ARRIVALS_NARROW} determine the CoV to ± 0.03. It rejects a Poisson process in at most 5 of 100 logs.\n\n\
-    Examples:\n  busyhour arrivals results.jtl\n  busyhour arrivals --window 120,1320 1800.csv 1830.csv 1900.csv\n  \
-    busyhour arrivals --by-threads 1,2,...,200 --plot plots 1830.csv\n  \
-    busyhour arrivals --json busyhour-runs/plan-20260101-120000\n\n\
+         {ARRIVALS_NARROW} determine the CoV to ± 0.03. It rejects a Poisson process in at most 5 of 100 logs."
+    )
+}
+
+/// Explanations, examples and exit codes of the old verb.
+fn after_help() -> String {
+    format!(
+        "A log is a JTL (CSV with or without a header line, or XML) or a run directory. {}\n\n\
+    Examples:\n  busyhour report --arrivals results.jtl\n  \
+    busyhour report --arrivals --window 2min,22min 1800.csv 1830.csv 1900.csv\n\n\
     Exit codes: 0 success, 1 the program or the system failed, 2 the command line is wrong, 3 a log cannot be read or \
-    has no arrivals (the other logs are shown)"
+    has no arrivals (the other logs are shown)",
+        explanation()
     )
 }
 
 /// Thread-group sizes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Sizes(Vec<u32>);
-
-fn cell(text: &str) -> Result<f64, CommandError> {
-    let cell: Option<f64> = text.parse().ok();
-    cell.filter(|ms| *ms > 0.0 && ms.is_finite()).ok_or_else(|| "expected a positive number of ms".into())
-}
 
 fn sizes(text: &str) -> Result<Sizes, CommandError> {
     let mut sizes: Vec<u32> = Vec::new();

@@ -223,7 +223,7 @@ fn load_rows(shown: &Shown<'_>) -> Vec<[String; 3]> {
 
 fn response_rows(shown: &Shown<'_>) -> Vec<[String; 3]> {
     let (now, all) = (&shown.run.last().response, &shown.run.total().response);
-    let row = |name: &str, of: &dyn Fn(&busyhour_record::TimeCounts) -> Option<f64>| {
+    let row = |name: &str, of: &dyn Fn(&busyhour_sample::TimeCounts) -> Option<f64>| {
         [name.to_owned(), known(of(now), ms), known(of(all), ms)]
     };
     vec![
@@ -315,7 +315,7 @@ fn heat_map(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
     let largest = cells.iter().flatten().copied().max().unwrap_or(0);
     let edge_ms = |row: u16| {
         let band = least + row * bands_per_row;
-        10f64.powf(f64::from(band) / busyhour_record::HEAT_BANDS_PER_DECADE as f64 - 3.0)
+        10f64.powf(f64::from(band) / busyhour_sample::HEAT_BANDS_PER_DECADE as f64 - 3.0)
     };
     for row in (0..HEAT_ROWS).rev() {
         let label = format!("{:>1$} ", format!("{} ms", ms(edge_ms(row))), usize::from(LABEL_WIDTH) - 1);

@@ -60,7 +60,16 @@ fn every_format_yields_the_same_tables() {
     room.file("named", names.to_owned() + &ten_columns());
     room.file("xml", xml());
     let table = |log: &str| {
-        let ended = room.run(["arrivals", "--csv", "--by-threads", "1,2,...,20", "--histogram", "10", log]);
+        let ended = room.run([
+            "--quiet",
+            "arrivals",
+            "--csv",
+            "--by-threads",
+            "1,2,...,20",
+            "--histogram",
+            "10",
+            log,
+        ]);
         let ended = ended.expect(0);
         assert_eq!(ended.stderr, "");
         ended.stdout.replace(&format!("{log},"), "")
@@ -119,7 +128,7 @@ fn several_logs_have_a_line_each_and_unreadable_ones_are_reported() {
     room.file("bad.csv", "timeStamp,elapsed,label\n".to_owned() + &"1,soon,a\n".repeat(9));
     std::fs::create_dir(room.path().join("empty")).unwrap();
     let logs = ["a.jtl", "page.html", "words.csv", "bad.csv", "empty", "gone.jtl", "b.jtl"];
-    let ended = room.run(["arrivals"].into_iter().chain(logs)).expect(3);
+    let ended = room.run(["report", "--arrivals"].into_iter().chain(logs)).expect(3);
     assert_snapshot!(ended.stderr, @r#"
     error[log]: the XML is not a JTL: its root element is <html> instead of <testResults>
       --> page.html

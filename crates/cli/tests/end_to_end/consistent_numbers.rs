@@ -12,14 +12,18 @@ use busyhour_analysis::{Caveat, Summary};
 use busyhour_live::LiveRun;
 use busyhour_queueing::fit::{CapacityFit, CapacityModel, FitSettings, LoadPoint};
 use busyhour_record::{
-    ActiveUsers, ArrivalOutcome, ArrivalRecord, GroupName, Labels, MANIFEST_VERSION, Machine, Manifest,
-    Nanos, Outcome, PlanFile, Recorder, RecorderConfig, ResultFileConfig, ResultsInput, RunDir, RunEnd,
-    RunNames, Sample, SampleFilter, SampleTimes, SaveConfig, Snapshot, read_snapshots,
+    MANIFEST_VERSION, Machine, Manifest, Outcome, PlanFile, Recorder, RecorderConfig, ResultFileConfig,
+    RunDir, SampleFilter, SaveConfig,
 };
 use busyhour_report::numbers::{duration, ms, percent, rate, thousands};
 use busyhour_report::{Look, RunShow, Written, capacity_html, comparison_html, end_of_run, html_report};
-use busyhour_runs::{
+use busyhour_results::{ResultsInput, read_snapshots};
+use busyhour_results::{
     ResultsOptions, ResultsPart, RunReading, measure_loads, measure_run, record_reading, summarise_results,
+};
+use busyhour_sample::{
+    ActiveUsers, ArrivalOutcome, ArrivalRecord, GroupName, Labels, Nanos, RunEnd, RunNames, Sample,
+    SampleTimes, Snapshot,
 };
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -223,10 +227,10 @@ fn record(dir: &Path, load: &Load, xml: bool) -> PathBuf {
         end: RunEnd::Completed,
         duration_ns: last + 900_000_000,
         users_started: load.users.iter().filter(|(_, change)| *change > 0).count() as u64,
-        arrivals: is_open.then(|| busyhour_record::ArrivalCounts {
+        arrivals: is_open.then(|| busyhour_sample::ArrivalCounts {
             scheduled: sessions,
             begun: sessions,
-            ..busyhour_record::ArrivalCounts::default()
+            ..busyhour_sample::ArrivalCounts::default()
         }),
         recorder_events: totals.events.clone(),
         ..Outcome::default()

@@ -1,5 +1,6 @@
 //! Tests the demo.
 
+use busyhour_results::replay_run;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
@@ -22,7 +23,7 @@ fn the_demo_runs_and_leaves_nothing_running() {
     );
     let report = std::fs::read_to_string(room.run_dir().report_path()).unwrap();
     assert!(report.contains("Add booking") && report.contains("</html>"));
-    let totals = room.run_dir().replay().unwrap().totals;
+    let totals = replay_run(&room.run_dir()).unwrap().totals;
     assert!(totals.total.samples > 50 && totals.total.errors == 0);
     // The shop has ended: its port refuses connections.
     let (_, rest) = ended.stderr.split_once("http://127.0.0.1:").unwrap();
@@ -72,7 +73,7 @@ fn the_shop_does_not_outlive_a_demo_that_is_killed() {
 fn the_shop_can_be_started_without_the_demo() {
     let room = Room::new();
     let mut child = Command::new(env!("CARGO_BIN_EXE_busyhour"))
-        .args(["demo-server", "ticket-monster", "--port", "0", "--small"])
+        .args(["lab", "server", "shop", "--port", "0", "--small"])
         .current_dir(room.path())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

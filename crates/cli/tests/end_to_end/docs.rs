@@ -120,7 +120,9 @@ fn run_commands_of_page(name: &str, least: usize) {
     std::fs::create_dir(room.path().join("plans")).unwrap();
     std::fs::copy(dir("plan.jmx"), dir("plans/plan.jmx")).unwrap();
     // A server and the demo do not end by themselves within the time of a test.
-    for line in commands(&page).iter().filter(|line| !line.starts_with("busyhour demo")) {
+    let ends =
+        |line: &&String| !["busyhour demo", "busyhour lab server"].iter().any(|verb| line.starts_with(verb));
+    for line in commands(&page).iter().filter(ends) {
         let line = shortened(line).replace("127.0.0.1:8080", &format!("127.0.0.1:{}", server.port()));
         // Ports of servers on the page are replaced by one that refuses connections, ports to listen on by a free one.
         let mut line = line.replace("plans/models", &root().join("plans/models").display().to_string());
@@ -174,7 +176,7 @@ fn every_command_in_the_documentation_is_understood() {
             understood += 1;
         }
     }
-    assert!(understood > 90, "{understood} commands");
+    assert!(understood > 80, "{understood} commands");
 }
 
 #[test]
@@ -187,7 +189,7 @@ fn times_in_commands_are_shortened() {
 
 #[test]
 fn the_commands_on_the_first_page_work() {
-    run_commands_of_page("README.md", 10);
+    run_commands_of_page("README.md", 6);
 }
 
 #[test]
@@ -198,6 +200,11 @@ fn the_commands_on_the_page_on_live_control_work() {
 #[test]
 fn the_commands_on_the_page_on_urls_work() {
     run_commands_of_page("url-runs.md", 4);
+}
+
+#[test]
+fn the_commands_on_the_page_on_reports_work() {
+    run_commands_of_page("reports.md", 3);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Tests that a run that did not complete does not exit with 0.
 
-use busyhour_record::RunEnd;
+use busyhour_sample::RunEnd;
 
 use crate::plans::{element, get, group, plan, text};
 use crate::program::Room;

@@ -1,8 +1,9 @@
 //! Faults of the system: files that cannot be written, limits that are reached.
 
+use busyhour_results::replay_run;
 use std::process::Command;
 
-use busyhour_record::RecorderEvent;
+use busyhour_sample::RecorderEvent;
 
 use crate::plans::{get, get_with, group, plan, text};
 use crate::program::{Room, Running, rows, wait_for};
@@ -29,7 +30,7 @@ fn results_for_a_full_device() {
     ended.prints(&["Total", "100", "/dev/full", "No space left on device", "none failed"]);
     assert_eq!(server.requests(), 100);
     // The record is complete.
-    assert_eq!(room.run_dir().replay().unwrap().totals.total.samples, 100);
+    assert_eq!(replay_run(&room.run_dir()).unwrap().totals.total.samples, 100);
     assert!(!room.manifest().outcome.unwrap().recorder_events.is_empty());
 }
 
@@ -60,7 +61,7 @@ fn a_disk_that_fills_up() {
     assert_eq!(lost, [6_000 - rows.len() as u64]);
     let (size, most) = (room.read("out.jtl").len(), 600 * 512);
     assert!(size <= most && size + 2 * (size / rows.len()) > most, "{size} of {most} bytes");
-    let replay = room.run_dir().replay().unwrap();
+    let replay = replay_run(&room.run_dir()).unwrap();
     assert!(replay.totals.total.samples > 0);
 }
 
@@ -98,7 +99,7 @@ fn too_few_open_files() {
     let running = under(&room, "ulimit -n 200", &arguments);
     // The record goes to disk every second: then every user has failed or waits at the server.
     wait_for("every user has tried", || {
-        let replay = room.has_run_dir().then(|| room.run_dir().replay().ok()).flatten()?;
+        let replay = room.has_run_dir().then(|| replay_run(&room.run_dir()).ok()).flatten()?;
         (replay.totals.total.errors + server.requests() as u64 >= 250).then_some(())
     });
     gate.open();

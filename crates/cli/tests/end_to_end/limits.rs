@@ -111,11 +111,11 @@ fn models_of_absurd_size_are_refused() {
         )
     };
     room.file("servers.jmva", model("1000000000", "10"));
-    let ended = room.run(["model", "solve", "servers.jmva"]);
+    let ended = room.run(["capacity", "solve", "servers.jmva"]);
     assert!(ended.all().contains("the maximum is 100000"), "{}", ended.all());
     room.file("population.jmva", model("2", "1000000000000"));
-    room.run(["model", "solve", "population.jmva"]).expect(0);
-    let ended = room.run(["model", "simulate", "population.jmva"]);
+    room.run(["capacity", "solve", "population.jmva"]).expect(0);
+    let ended = room.run(["capacity", "simulate", "population.jmva"]);
     assert!(ended.all().contains("10000000"), "{}", ended.all());
 }
 
@@ -133,7 +133,7 @@ fn files_of_the_command_line_are_limited() {
         "run plan.jmx -q large",
         "run plan.jmx -p large",
         "run http://127.0.0.1/ -n 1 -d @large",
-        "model solve large",
+        "capacity solve large",
     ] {
         let ended = room.type_in(line);
         assert_ne!(ended.status.code(), Some(0), "{line}: {}", ended.all());

@@ -1,6 +1,6 @@
 //! Tests the live page of a real run: its events, its commands, and the record of the changes.
 
-use busyhour_record::{ChangedFrom, LoadChange, RunEnd};
+use busyhour_sample::{ChangedFrom, LoadChange, RunEnd};
 use busyhour_standin::{LiveEvents, LivePage};
 use serde_json::Value;
 

@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use busyhour_record::LoadChange;
+use busyhour_sample::LoadChange;
 
 use crate::program::{Room, wait_for};
 use crate::servers::Server;

@@ -41,4 +41,5 @@ mod thresholds;
 mod unstoppable;
 mod url_connections;
 mod url_runs;
+mod verbs;
 mod websockets;

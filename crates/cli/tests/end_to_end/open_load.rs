@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use busyhour_record::{ArrivalRecord, SamplesReader};
+use busyhour_record::SamplesReader;
+use busyhour_sample::ArrivalRecord;
 
 use crate::plans::{element, get, get_with, group, named_group, plan, text};
 use crate::program::{Room, rows};
@@ -284,7 +285,7 @@ fn errors_in_a_schedule_have_a_position() {
             &["  poison(1/s) for 1s\n  ^", "did you mean `poisson`?"],
         ),
         (&["run", "http://a/", "--arrivals", "even(1) for 1s"], &["hint:"]),
-        (&["run", "http://a/", "--arrivals", "even(1/s)", "--for", "3"], &["--for: missing unit of a time"]),
+        (&["run", "http://a/", "--arrivals", "even(1/s)", "--for", "3"], &["`3` has no unit"]),
         (&["run", "http://a/", "--think", "gamma(1s)"], &["constant, uniform, exponential or lognormal"]),
         (
             &["run", "http://a/", "--arrivals", "even(1/s) for 1s", "-c", "5"],

@@ -245,7 +245,7 @@ fn run_1830_has_the_published_users() {
 /// Starts a probe; returns it with its address and its output.
 pub(crate) fn start_probe(room: &Room, how: &[&str]) -> (Child, String, BufReader<ChildStdout>) {
     let mut child = Command::new(env!("CARGO_BIN_EXE_busyhour"))
-        .args(["demo-server", "probe", "--port", "0", "--stamps", "stamps.txt"])
+        .args(["lab", "server", "probe", "--port", "0", "--stamps", "stamps.txt"])
         .args(how)
         .current_dir(room.path())
         .stdin(Stdio::piped())
@@ -300,11 +300,11 @@ fn a_signal_ends_the_probe_without_loss_of_data() {
 #[test]
 fn options_of_the_other_server_are_refused() {
     let room = Room::new();
-    room.type_in("demo-server probe --port 0 --full").expect(2).reports(&["not for the probe"]);
-    room.type_in("demo-server --port 0 --stall 2s@10s").expect(2).reports(&["demo-server probe"]);
-    room.type_in("demo-server probe --port 0 --stall 2s").expect(2).reports(&["LENGTH@AFTER"]);
-    room.type_in("demo-server probe --port 0 --stall 5s@1s --stall 1s@2s")
+    room.type_in("lab server probe --port 0 --full").expect(2).reports(&["not for the probe"]);
+    room.type_in("lab server --port 0 --stall 2s@10s").expect(2).reports(&["lab server probe"]);
+    room.type_in("lab server probe --port 0 --stall 2s").expect(2).reports(&["LENGTH@AFTER"]);
+    room.type_in("lab server probe --port 0 --stall 5s@1s --stall 1s@2s")
         .expect(2)
         .reports(&["begins before"]);
-    room.type_in("demo-server probe --port 0 --stamps none/x").expect(1).reports(&["cannot write none/x"]);
+    room.type_in("lab server probe --port 0 --stamps none/x").expect(1).reports(&["cannot write none/x"]);
 }

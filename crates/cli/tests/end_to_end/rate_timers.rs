@@ -1,7 +1,8 @@
 //! Tests timers with a schedule.
 
 use busyhour_arrivals::PreciseSchedule;
-use busyhour_record::{Nanos, SamplesReader};
+use busyhour_record::SamplesReader;
+use busyhour_sample::Nanos;
 
 use crate::plans::{element, get, group, plan, text};
 use crate::program::Room;

@@ -109,7 +109,7 @@ fn judge_and_export_read_the_same_input_as_report() {
 fn a_window_selects_the_same_samples_in_all_commands() {
     let room = Room::new();
     room.file("results.jtl", format!("{NAMES}{}", rows()));
-    for part in [&["--window", "60,120"][..], &["--steady", "auto"]] {
+    for part in [&["--window", "60s,120s"][..], &["--steady", "auto"]] {
         let reading = [&["results.jtl"], part].concat();
         let (reported, exported) = requests(&room, &reading);
         assert!(reported > 100 && reported < 10_000, "{reported}");
@@ -131,7 +131,7 @@ fn standard_input_and_pipes_are_read_like_files() {
     let rows = rows();
     room.file("results.jtl", format!("{NAMES}{rows}"));
     let hits = format!("hits = {}", rows.lines().count());
-    let judged = with_input(&room, &["judge", "-", "--threshold", &hits], "results.jtl");
+    let judged = with_input(&room, &["--quiet", "judge", "-", "--threshold", &hits], "results.jtl");
     assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stderr));
     let exported = with_input(&room, &["export", "-", "--to", "csv"], "results.jtl");
     assert_eq!(total(&String::from_utf8_lossy(&exported.stdout)), rows.lines().count() as u64);

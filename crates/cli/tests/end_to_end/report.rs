@@ -1,5 +1,6 @@
 //! Tests `busyhour report`: the same report for every format of results, and errors with their position.
 
+use busyhour_results::replay_run;
 use std::process::{Command, Stdio};
 
 use insta::assert_snapshot;
@@ -95,10 +96,10 @@ fn ramps_are_excluded_from_tables_and_verdict() {
     assert!((rate - 20.0).abs() < 0.5, "{rate}");
     assert_eq!(summary["arrivals"][0]["observed"]["arrivals"].as_u64(), Some(counted));
     // The same part as an explicit window.
-    let line = format!("report results.jtl --window {from},{to} --json -");
+    let line = format!("report results.jtl --window {from}s,{to}s --json -");
     let asked: serde_json::Value = serde_json::from_str(&room.type_in(&line).expect(0).stdout).unwrap();
     assert_eq!((&asked["total"], &asked["window"]["how"]), (&summary["total"], &"asked".into()));
-    room.type_in(&format!("report results.jtl --window {from},{to}"))
+    room.type_in(&format!("report results.jtl --window {from}s,{to}s"))
         .expect(0)
         .prints(&["Part: the tables cover"]);
 }
@@ -193,9 +194,9 @@ fn unreadable_rows_are_reported_with_their_position() {
     }
     for line in [
         "report",
-        "report damaged --window 5,1",
+        "report damaged --window 5s,1s",
         "report damaged --apdex 5",
-        "report damaged --window 1,2 --steady auto",
+        "report damaged --window 1s,2s --steady auto",
         "report damaged -o .",
         "report - -",
         "report damaged -Jjmeter.reportgenerator.apdex_satisfied_threshold=soon",
@@ -251,7 +252,7 @@ fn a_run_killed_at_any_moment_gives_its_report() {
         // Completed requests are written to disk during the run.
         let answered = server.requests().saturating_sub(4) as u64;
         let dir = room.run_dir();
-        let on_disk = || dir.replay().map_or(0, |replay| replay.totals.total.samples);
+        let on_disk = || replay_run(&dir).map_or(0, |replay| replay.totals.total.samples);
         wait_for("the record on disk", || (on_disk() >= answered).then_some(()));
         reached(server.requests() + moments.next(5_000));
         running.signal(rustix::process::Signal::KILL);
@@ -341,13 +342,13 @@ fn results_are_split_by_thread_group() {
 fn a_window_without_the_first_group_raises_no_caveat() {
     let room = Room::new();
     room.file("results.jtl", groups());
-    let ended = room.type_in("report results.jtl --window 60,600 --json -").expect(0);
+    let ended = room.type_in("report results.jtl --window 60s,600s --json -").expect(0);
     let summary: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
     let total = &summary["total"]["response"];
     assert_eq!(quartiles(total), ["22.0", "27.0"]);
     assert!(summary.get("groups").is_none(), "one group is left");
     let whole = room.type_in("report results.jtl").expect(0).stdout;
-    let part = room.type_in("report results.jtl --window 60,600").expect(0).stdout;
+    let part = room.type_in("report results.jtl --window 60s,600s").expect(0).stdout;
     assert!(whole.contains("the totals mix thread groups") && !part.contains("thread groups"), "{part}");
 }
 

@@ -1,4 +1,4 @@
-//! Tests `model simulate`.
+//! Tests `capacity simulate`.
 
 use serde_json::Value;
 
@@ -22,7 +22,7 @@ fn room_with(model: &str) -> Room {
 
 #[test]
 fn the_result_of_a_simulation_is_printed() {
-    let ended = room_with(SHOP).type_in("model simulate model.toml --precision 5% --seed 3").expect(0);
+    let ended = room_with(SHOP).type_in("capacity simulate model.toml --precision 5% --seed 3").expect(0);
     // The last digits may differ between platforms, but the text must not.
     let lines: Vec<Vec<&str>> = ended.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
     let first_words = |from: usize, count: usize| -> Vec<String> {
@@ -43,7 +43,7 @@ fn the_result_of_a_simulation_is_printed() {
 #[test]
 fn the_result_can_be_json() {
     let room = room_with(QUEUE);
-    let line = "model simulate model.toml --precision 3% --confidence 99% --json";
+    let line = "capacity simulate model.toml --precision 3% --confidence 99% --json";
     let ended = room.type_in(&format!("{line} - --cores 1")).expect(0);
     let found: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!((&found["version"], &found["model"]), (&Value::from(1), &Value::from("One queue")));
@@ -67,15 +67,15 @@ const LOSSES: &str = "version = 1\nname = \"Losses\"\n[[class]]\nname = \"calls\
 fn losses_have_the_same_names_and_units_solved_and_simulated() {
     let room = room_with(LOSSES);
     let data = |line: &str| -> Value { serde_json::from_str(&room.type_in(line).expect(0).stdout).unwrap() };
-    let solved = data("model solve model.toml --json -");
-    let simulated = data("model simulate model.toml --precision 5% --json -");
+    let solved = data("capacity solve model.toml --json -");
+    let simulated = data("capacity simulate model.toml --precision 5% --json -");
     for (name, expected) in [("lost_share", 0.5), ("lost_per_s", 5.0)] {
         let exact = solved["classes"][0][name].as_f64().unwrap();
         assert!((exact / expected - 1.0).abs() < 1e-9, "{name} {exact}");
         let found = simulated["classes"][0][name]["value"].as_f64().unwrap();
         assert!((found / expected - 1.0).abs() < 0.1, "{name} {found}");
     }
-    for line in ["model solve model.toml", "model simulate model.toml --precision 5%"] {
+    for line in ["capacity solve model.toml", "capacity simulate model.toml --precision 5%"] {
         let printed = room.type_in(line).expect(0).stdout;
         assert!(printed.contains("lost per s") && printed.contains("lost %"), "{printed}");
     }
@@ -88,15 +88,16 @@ const HEAVY: &str = "version = 1\nname = \"Heavy\"\n[[class]]\nname = \"jobs\"\n
 #[test]
 fn a_mean_without_a_variance_has_no_interval() {
     let room = room_with(HEAVY);
-    let ended = room.type_in("model simulate model.toml --precision 20% --events-max 1M").expect(0);
+    let ended = room.type_in("capacity simulate model.toml --precision 20% --events-max 1M").expect(0);
     let printed = &ended.stdout;
     let why = "the variance is infinite: service times at server have finite moments only below order 2.3";
     assert!(printed.contains(&format!("class jobs: R interval not valid, {why}")), "{printed}");
     assert!(!printed.contains("All measures have a precision"), "{printed}");
     // S + λE[S²]/2(1 − ρ) with E[S²] = 1 + 1/(2.3 · 0.3).
-    assert!(printed.contains("`busyhour model solve` computes the means exactly"), "{printed}");
+    assert!(printed.contains("`busyhour capacity solve` computes the means exactly"), "{printed}");
     assert!(printed.contains("R of jobs 2224.64 ms"), "{printed}");
-    let ended = room.type_in("model simulate model.toml --precision 20% --events-max 1M --json -").expect(0);
+    let ended =
+        room.type_in("capacity simulate model.toml --precision 20% --events-max 1M --json -").expect(0);
     let found: Value = serde_json::from_str(&ended.stdout).unwrap();
     let class = &found["classes"][0];
     assert!(class["response_s"]["value"].is_number() && class["response_s"]["high"].is_null(), "{class}");
@@ -109,7 +110,7 @@ fn a_mean_without_a_variance_has_no_interval() {
 #[test]
 fn measures_without_valid_intervals_are_reported() {
     let room = room_with(QUEUE);
-    let ended = room.type_in("model simulate model.toml --precision 0.5% --events-max 100k").expect(0);
+    let ended = room.type_in("capacity simulate model.toml --precision 0.5% --events-max 100k").expect(0);
     let printed = &ended.stdout;
     assert!(printed.contains("Ended at the maximum number of events"), "{printed}");
     assert!(printed.contains("Less precise than requested:\n  class jobs: X ± "), "{printed}");
@@ -119,7 +120,7 @@ fn measures_without_valid_intervals_are_reported() {
 #[test]
 fn a_model_without_a_steady_state_fails() {
     let room = room_with(&QUEUE.replace("75/s", "120/s"));
-    let ended = room.type_in("model simulate model.toml --events-max 300k").expect(9);
+    let ended = room.type_in("capacity simulate model.toml --events-max 300k").expect(9);
     assert!(ended.stdout.contains("station server: Q still changed at the end"), "{}", ended.stdout);
     // Three users at two stations with capacity one block each other.
     let station = |name: &str| {
@@ -133,7 +134,7 @@ fn a_model_without_a_steady_state_fails() {
         station("a"),
         station("b")
     );
-    let ended = room_with(&stuck).type_in("model simulate model.toml").expect(9);
+    let ended = room_with(&stuck).type_in("capacity simulate model.toml").expect(9);
     assert!(ended.stderr.contains("deadlock after"), "{}", ended.stderr);
     assert!(ended.stderr.contains("at a, b"), "{}", ended.stderr);
 }
@@ -142,7 +143,7 @@ fn a_model_without_a_steady_state_fails() {
 fn ctrl_c_prints_the_results_so_far() {
     let room = room_with(QUEUE);
     let running =
-        room.start(["model", "simulate", "model.toml", "--precision", "0.0001%", "--events-max", "1000G"]);
+        room.start(["capacity", "simulate", "model.toml", "--precision", "0.0001%", "--events-max", "1000G"]);
     running.wait_for_stderr("million events of at most");
     running.signal(rustix::process::Signal::INT);
     let ended = running.end().expect(4);
@@ -159,9 +160,9 @@ fn invalid_settings_are_reported() {
         ("--replications 0", "the number of replications must be from 1 to 10,000"),
         ("--events-max many", "is not a count such as 500k or 20M"),
     ] {
-        let ended = room.type_in(&format!("model simulate model.toml {arguments}")).expect(2);
+        let ended = room.type_in(&format!("capacity simulate model.toml {arguments}")).expect(2);
         assert!(ended.stderr.contains(printed), "{arguments}: {}", ended.stderr);
     }
-    let ended = room.type_in("model simulate nowhere.toml").expect(3);
+    let ended = room.type_in("capacity simulate nowhere.toml").expect(3);
     assert!(ended.stderr.contains("nowhere.toml"), "{}", ended.stderr);
 }

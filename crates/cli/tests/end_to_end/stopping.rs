@@ -1,9 +1,11 @@
 //! Tests stop requests and killed runs.
 
+use busyhour_results::replay_run;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::process::Command;
 
-use busyhour_record::{RunDir, RunEnd};
+use busyhour_record::RunDir;
+use busyhour_sample::RunEnd;
 use rustix::process::Signal;
 
 use crate::plans::{element, get, get_with, group, plan, text};
@@ -92,7 +94,7 @@ fn sigterm_lets_users_finish_their_samples() {
 fn is_cut(room: &Room, done: usize) {
     let outcome = room.manifest().outcome.unwrap();
     assert_eq!(outcome.end, RunEnd::Aborted);
-    let replay = room.run_dir().replay().unwrap();
+    let replay = replay_run(&room.run_dir()).unwrap();
     assert_eq!(replay.end.cut_at, None);
     let good = replay.totals.total.samples - replay.totals.total.errors;
     assert_eq!(good, done as u64);
@@ -164,11 +166,11 @@ fn read_after_kill(arguments: &[&str], results: Option<&str>) {
     // The record is written to disk every second.
     let dir = room.run_dir();
     wait_for("a segment on disk", || {
-        dir.replay().is_ok_and(|replay| replay.totals.total.samples == 1_000).then_some(())
+        replay_run(&dir).is_ok_and(|replay| replay.totals.total.samples == 1_000).then_some(())
     });
     running.signal(Signal::KILL);
     drop(running);
-    let replay = RunDir::open(dir.path()).replay().unwrap();
+    let replay = replay_run(&RunDir::open(dir.path())).unwrap();
     assert_eq!(replay.totals.total.samples, 1_000);
     assert_eq!(replay.totals.total.errors, 0);
     let manifest = dir.read_manifest().unwrap();
@@ -233,7 +235,7 @@ fn waiting_users_stop_immediately() {
         let ended = running.end().expect(4);
         assert!(ended.stderr.contains("stopping"), "{kind}: {}", ended.all());
         assert_eq!(room.manifest().outcome.unwrap().end, RunEnd::Interrupted, "{kind}");
-        assert_eq!(room.run_dir().replay().unwrap().end.cut_at, None, "{kind}");
+        assert_eq!(replay_run(&room.run_dir()).unwrap().end.cut_at, None, "{kind}");
     }
 }
 

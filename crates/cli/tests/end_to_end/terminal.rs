@@ -116,7 +116,7 @@ fn keys_change_the_run_and_the_terminal_is_restored() {
     terminal.press("q");
     let manifest = terminal.ends_restored("4");
     let changes: Vec<String> =
-        manifest.events.iter().map(busyhour_record::ControlEvent::description).collect();
+        manifest.events.iter().map(busyhour_sample::ControlEvent::description).collect();
     assert_eq!(
         changes,
         [
@@ -135,7 +135,7 @@ fn ctrl_c_in_the_terminal_ends_the_run_and_restores_the_terminal() {
     terminal.press("\x03");
     let manifest = terminal.ends_restored("4");
     let changes: Vec<_> = manifest.events.iter().map(|event| (event.change, event.from)).collect();
-    assert_eq!(changes, [(busyhour_record::LoadChange::Stop, busyhour_record::ChangedFrom::Terminal)]);
+    assert_eq!(changes, [(busyhour_sample::LoadChange::Stop, busyhour_sample::ChangedFrom::Terminal)]);
 }
 
 #[test]

@@ -1,8 +1,9 @@
 //! Tests thresholds: messages, exit codes, stopping, and files.
 
+use busyhour_results::replay_run;
 use std::io::Write as _;
 
-use busyhour_record::RunEnd;
+use busyhour_sample::RunEnd;
 use serde_json::Value;
 
 use crate::plans::{get, group, plan};
@@ -105,7 +106,7 @@ fn a_failed_threshold_stops_an_endless_run() {
     assert_eq!(outcome.end, RunEnd::StoppedByThreshold);
     assert_eq!(outcome.stopped_by.as_ref(), manifest.thresholds.last());
     // The stop is graceful: users finish their samples.
-    assert_eq!(room.run_dir().replay().unwrap().totals.total.samples, server.requests() as u64);
+    assert_eq!(replay_run(&room.run_dir()).unwrap().totals.total.samples, server.requests() as u64);
     let dir = room.run_dir().path().display().to_string();
     room.run(["judge", &dir]).expect(6).prints(&["it stopped the run"]);
 }
@@ -173,7 +174,7 @@ fn jmeters_command_line_accepts_thresholds() {
     }
     room.run(["-g", "x.jtl", "-o", "report", "--threshold", "hits < 1"])
         .expect(2)
-        .reports(&["busyhour judge"]);
+        .reports(&["busyhour report --threshold"]);
     assert_eq!(server.requests(), requests, "nothing was sent");
 }
 

@@ -1,10 +1,11 @@
 //! Tests that a run can be stopped while something blocks: a core, a pipe without a reader, a full pipe, standard output.
 
+use busyhour_results::replay_run;
 use std::fs::File;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use busyhour_record::{RecorderEvent, RunEnd};
+use busyhour_sample::{RecorderEvent, RunEnd};
 use rustix::process::Signal;
 
 use crate::plans::{element, get, get_with, group, named_group, plan, text};
@@ -58,7 +59,7 @@ fn a_blocked_core_is_abandoned_and_other_results_are_stored() {
     let outcome = room.manifest().outcome.unwrap();
     assert_eq!(outcome.end, RunEnd::Aborted);
     assert_eq!(outcome.generator.abandoned.len(), 1);
-    let replay = room.run_dir().replay().unwrap();
+    let replay = replay_run(&room.run_dir()).unwrap();
     assert_eq!(replay.end.cut_at, None);
     assert!(replay.totals.total.samples > 0);
 }
@@ -120,7 +121,7 @@ fn a_full_pipe_loses_rows_but_does_not_block_the_end() {
         })
         .collect();
     assert!(matches!(lost[..], [rows] if rows > 0), "{:?}", outcome.recorder_events);
-    let replay = room.run_dir().replay().unwrap();
+    let replay = replay_run(&room.run_dir()).unwrap();
     assert_eq!(replay.end.cut_at, None);
     assert!(replay.totals.total.samples >= lost[0], "the record has them");
 }

@@ -49,7 +49,7 @@ fn mistakes_get_helpful_advice() {
         ("run plan.jmx --qps 5", "'--rate'", "--propfile"),
         ("run plan.jmx --timeout 5s", "'--request-deadline'", "did you mean '--think'"),
         ("run plan.jmx --nonsense", "--nonsense", "tip:"),
-        ("completions", "completions", "tip:"),
+        ("completions", "busyhour config completions", "compare"),
         ("comprae", "'compare'", "similar"),
         ("plan.jmx", "busyhour run plan.jmx", "similar"),
         ("http://127.0.0.1/a", "busyhour run http://127.0.0.1/a", "similar"),

@@ -48,7 +48,8 @@ fn first_retention(following: &str) -> Retention {
     compiled(&format!("{HTTP}{following}"), &[]).groups[0].samplers[0].keep
 }
 
-const NOTHING: Retention = Retention { body: false, response_headers: false, request: false, http: false };
+const NOTHING: Retention =
+    Retention { body: false, response_headers: false, request: false, protocol_detail: false };
 const BODY: Retention = Retention { body: true, ..NOTHING };
 
 #[test]

@@ -79,7 +79,7 @@ fn check_lifetimes(lifetimes: &Lifetimes, user: &mut UserState) {
             assert!(all.len() <= USERS_MAX as usize);
             assert!((0..).zip(&all).all(|(number, lifetime)| lifetime.number == number));
         }
-        Err(why) => assert!(!why.is_empty()),
+        Err(why) => assert!(!why.message().is_empty()),
     }
 }
 

@@ -133,7 +133,8 @@ impl Bot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shop::data::{self, DataSet};
+    use crate::data_set::DataSet;
+    use crate::shop::data;
     use crate::shop::schema;
 
     #[test]

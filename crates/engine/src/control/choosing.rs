@@ -6,7 +6,7 @@ use busyhour_program::ids::{Child, ControllerId};
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::{StateId, UserState};
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 use rand::Rng as _;
 
 use super::{Flags, Next, Step, Walk};

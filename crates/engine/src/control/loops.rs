@@ -5,7 +5,7 @@ use busyhour_program::ids::ControllerId;
 use busyhour_program::population::Population;
 use busyhour_program::symbols::LAST_SAMPLE_OK;
 use busyhour_program::user::UserState;
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 
 use super::state::LOOPS_UNKNOWN;
 use super::{Flags, Walk};

@@ -4,7 +4,8 @@ use std::io::Read as _;
 
 use busyhour_program::clock::Clock;
 use busyhour_program::variables::Names;
-use busyhour_record::{Recorder, RecorderConfig, ResultFileConfig, SampleFilter, SampleTimes, SaveConfig};
+use busyhour_record::{Recorder, RecorderConfig, ResultFileConfig, SampleFilter, SaveConfig};
+use busyhour_sample::SampleTimes;
 
 use super::*;
 use crate::testing::{SEED, recorder_config, shared_with};

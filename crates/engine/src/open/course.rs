@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use busyhour_arrivals::{Arrival, ChangingSchedule, RateChange};
 use busyhour_program::run_control::RunControl;
-use busyhour_record::{LoadChange, Nanos};
+use busyhour_sample::{LoadChange, Nanos};
 
 /// The arrivals to come.
 pub(super) struct Course {

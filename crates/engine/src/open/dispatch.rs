@@ -10,12 +10,12 @@ use busyhour_program::open::{NoFreeUser, OpenWorkload};
 use busyhour_program::population::Population;
 use busyhour_program::run::Stop;
 use busyhour_program::sampler::Protocol;
-use busyhour_record::{ArrivalOutcome, ArrivalRecord, Nanos};
+use busyhour_sample::{ArrivalOutcome, ArrivalRecord, Nanos};
 
 use super::course::Course;
-use super::idle_pool::{Assignment, IdlePool, Offer, PoolUser};
 use crate::core::Core;
 use crate::core_share::{share_of_core, user_number, users_in};
+use crate::idle_pool::{Assignment, IdlePool, Offer, PoolUser};
 use crate::phase_users::{PanicReport, PhaseUsers};
 use crate::slices::sliced;
 use crate::virtual_user::VirtualUser;

@@ -13,10 +13,8 @@ use busyhour_program::sampler::{FlowAction, SamplerKind};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_program::variables::Names;
-use busyhour_record::{
-    ArrivalOutcome, ArrivalRecord, Labels, Nanos, Recorder, RecorderConfig, RunDir, RunTotals, Sample,
-    SampleFlags, SamplesReader,
-};
+use busyhour_record::{Recorder, RecorderConfig, RunDir, SamplesReader};
+use busyhour_sample::{ArrivalOutcome, ArrivalRecord, Labels, Nanos, RunTotals, Sample, SampleFlags};
 
 use super::ArrivalCounts;
 use super::dispatch::OpenStart;

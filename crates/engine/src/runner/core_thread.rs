@@ -8,7 +8,7 @@ use std::sync::mpsc as blocking;
 use busyhour_program::Program;
 use busyhour_program::run::RunShared;
 use busyhour_program::sampler::Protocol;
-use busyhour_record::{BatchWriter, Labels};
+use busyhour_sample::{BatchWriter, Labels};
 use tokio::sync::mpsc;
 use tokio::task::LocalSet;
 

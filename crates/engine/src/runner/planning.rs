@@ -9,7 +9,7 @@ use busyhour_program::population::{Lifetime, Lifetimes};
 use busyhour_program::run::RunShared;
 use busyhour_program::sampler::Protocol;
 use busyhour_program::user::UserState;
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 
 use crate::core_share::users_in;
 use crate::open::dispatch::OpenStart;

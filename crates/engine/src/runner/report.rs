@@ -2,7 +2,7 @@
 
 use busyhour_limits::Limit;
 use busyhour_program::run::Stop;
-use busyhour_record::{AbandonedCore, Nanos, Stall};
+use busyhour_sample::{AbandonedCore, Nanos, Stall};
 
 use crate::open::ArrivalCounts;
 use crate::stalls::StallLog;

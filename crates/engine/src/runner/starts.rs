@@ -6,7 +6,7 @@ use std::sync::Arc;
 use busyhour_program::Program;
 use busyhour_program::run::Stop;
 use busyhour_program::sampler::Protocol;
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 
 use super::planning::GroupStart;
 use crate::core::Core;

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use busyhour_program::run::RunShared;
 use busyhour_program::run_control::TICK_NS;
-use busyhour_record::{AbandonedCore, Nanos};
+use busyhour_sample::{AbandonedCore, Nanos};
 
 use super::report::CoreReport;
 use crate::signs::CoreSigns;

@@ -12,7 +12,8 @@ use busyhour_program::run::{RunShared, Stop};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_program::variables::Names;
-use busyhour_record::{Labels, Nanos, Recorder, RecorderConfig};
+use busyhour_record::{Recorder, RecorderConfig};
+use busyhour_sample::{Labels, Nanos};
 
 use crate::core::Core;
 use crate::open::dispatch::OpenStart;

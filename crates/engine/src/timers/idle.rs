@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use busyhour_program::clock::Clock;
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 use tokio::sync::Notify;
 
 /// Expires when the runtime is idle, and then moves the clock to the deadline. Needs a runtime whose own time is paused:

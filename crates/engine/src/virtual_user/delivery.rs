@@ -9,7 +9,7 @@ use busyhour_program::ids::ControllerId;
 use busyhour_program::result::SampleResult;
 use busyhour_program::run::Level;
 use busyhour_program::sampler::{Protocol, SamplerPackage};
-use busyhour_record::SampleFlags;
+use busyhour_sample::SampleFlags;
 
 use super::state::VirtualUser;
 use crate::checks::check_assertions;

@@ -4,7 +4,7 @@ use busyhour_program::group::Group;
 use busyhour_program::run::Stop;
 use busyhour_program::sampler::{FlowAction, Protocol, SamplerPackage};
 use busyhour_program::user::LogicalAction;
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 
 use super::state::VirtualUser;
 use crate::control::{ROOT, Walk, assign};

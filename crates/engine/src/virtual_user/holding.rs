@@ -5,7 +5,7 @@ use std::pin::Pin;
 
 use busyhour_program::run::Stop;
 use busyhour_program::sampler::{FailureAction, Protocol, SamplerPackage};
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 
 use super::state::VirtualUser;
 use crate::core::Core;

@@ -14,7 +14,7 @@ use busyhour_program::result::SampleResult;
 use busyhour_program::sampler::{Parallel, Protocol, SamplerPackage};
 use busyhour_program::user::LogicalAction;
 use busyhour_program::variables::Variables;
-use busyhour_record::{Nanos, SampleTimes};
+use busyhour_sample::{Nanos, SampleTimes};
 
 use super::delivery::add_to_transaction;
 use super::state::VirtualUser;

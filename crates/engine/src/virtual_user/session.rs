@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use busyhour_program::run::Stop;
 use busyhour_program::sampler::Protocol;
-use busyhour_record::{ArrivalOutcome, ArrivalRecord};
+use busyhour_sample::{ArrivalOutcome, ArrivalRecord};
 
 use super::Active;
 use super::state::VirtualUser;
 use crate::control::{ROOT, Walk};
-use crate::open::idle_pool::{Assignment, NextAssignment, PoolUser};
+use crate::idle_pool::{Assignment, NextAssignment, PoolUser};
 
 impl<P: Protocol> VirtualUser<P> {
     /// Serves arrivals until the pool closes. The state of the previous session (variables, cookies, caches, elements'

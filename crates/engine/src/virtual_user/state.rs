@@ -9,7 +9,7 @@ use busyhour_program::result::SampleResult;
 use busyhour_program::sampler::Protocol;
 use busyhour_program::user::UserState;
 use busyhour_program::variables::Slot;
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 
 use crate::control::Place;
 use crate::core::Core;

@@ -7,8 +7,8 @@ use busyhour_program::controller::{ControllerKind, TransactionSettings};
 use busyhour_program::element::{Assertion, AssertionScope, Delay, Processor, Timer};
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::user::UserState;
-use busyhour_record::AssertionResult;
-use busyhour_record::SampleKind;
+use busyhour_sample::AssertionResult;
+use busyhour_sample::SampleKind;
 
 use crate::testing::{Act, Node, Ran, Script, always, group, leaf, program, run_on};
 
@@ -99,7 +99,7 @@ fn transaction(parent: bool, children: Vec<Node>) -> Node {
 
 /// Label, kind, samples and errors of each row of the table.
 fn rows(ran: &Ran) -> Vec<(String, SampleKind, u64, u64)> {
-    let row = |label: &busyhour_record::LabelTotals| {
+    let row = |label: &busyhour_sample::LabelTotals| {
         (label.name.clone(), label.kind, label.totals.samples, label.totals.errors)
     };
     let mut rows: Vec<_> = ran.totals.labels.iter().map(row).collect();

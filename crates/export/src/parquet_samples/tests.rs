@@ -1,5 +1,5 @@
 use super::*;
-use busyhour_record::SampleTimes;
+use busyhour_sample::SampleTimes;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 
@@ -74,7 +74,8 @@ fn a_row_for_each_sample_of_a_result_file() {
 
 #[test]
 fn a_run_directory_has_both_clocks_in_nanoseconds() {
-    use busyhour_record::{Nanos, Recorder, RecorderConfig, RunDir};
+    use busyhour_record::{Recorder, RecorderConfig, RunDir};
+    use busyhour_sample::Nanos;
     let temp = tempfile::tempdir().unwrap();
     let dir = RunDir::create(temp.path().join("run")).unwrap();
     let labels = Labels::new();

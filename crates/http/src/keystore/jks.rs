@@ -4,7 +4,8 @@
 use sha1::{Digest as _, Sha1};
 
 use super::entry::{Entry, KeyStoreError};
-use super::{der, hashtable};
+use super::hashtable;
+use crate::der;
 
 const MAGIC: [u8; 4] = [0xfe, 0xed, 0xfe, 0xed];
 

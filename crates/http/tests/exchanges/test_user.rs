@@ -85,8 +85,10 @@ pub fn manager(port: u16, domain: &str, basic: bool) -> Option<Arc<AuthManager>>
 }
 
 /// Everything is retained, or nothing.
-pub const RETENTIONS: [Retention; 2] =
-    [Retention::ALL, Retention { body: false, response_headers: false, request: false, http: false }];
+pub const RETENTIONS: [Retention; 2] = [
+    Retention::ALL,
+    Retention { body: false, response_headers: false, request: false, protocol_detail: false },
+];
 
 impl TestUser {
     /// Creates a user with a running clock.

@@ -51,7 +51,7 @@ pub(crate) fn read(root: &Element, findings: &mut Findings<'_>) -> QueueingNetwo
         findings.error(region, "is not supported: finite capacity regions are not supported in .jmva files");
     }
     for what_if in root.children_named("whatIf") {
-        findings.note(what_if, "is ignored; use `busyhour model what-if --vary` instead");
+        findings.note(what_if, "is ignored; use `busyhour capacity what-if --vary` instead");
     }
     network.classes = classes.children.iter().filter_map(|element| read_class(element, findings)).collect();
     let names: Vec<String> = network.classes.iter().map(|class| class.name.clone()).collect();

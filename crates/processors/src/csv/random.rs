@@ -81,23 +81,6 @@ impl RandomCsvStep {
         Ok(Self { settings, files, rows: Mutex::default() })
     }
 
-    /// The path of the file, if its name is constant and it cannot be opened. The plan is then refused before the run.
-    pub fn missing_file(&self) -> Option<std::path::PathBuf> {
-        let path = self.files.resolve(self.settings.filename.as_literal()?);
-        super::cannot_be_read(&path).then_some(path)
-    }
-
-    /// [`Self::missing_file`] for a file name that is evaluated at the start of the run.
-    pub fn missing_file_named(&self, name: &str) -> Option<std::path::PathBuf> {
-        let path = self.files.resolve(name);
-        super::cannot_be_read(&path).then_some(path)
-    }
-
-    /// The file's name in the plan.
-    pub fn file_name(&self) -> &Template {
-        &self.settings.filename
-    }
-
     fn load(&self, user: &mut UserState) -> Result<Rows, ElementError> {
         let settings = &self.settings;
         let path = self.files.resolve(&settings.filename.text(user));
@@ -182,6 +165,17 @@ impl Rows {
             let start = if at == 0 { 0 } else { self.ends[at - 1] };
             &self.text[start..self.ends[at]]
         })
+    }
+}
+
+impl super::ReadsFile for RandomCsvStep {
+    fn file_name(&self) -> &Template {
+        &self.settings.filename
+    }
+
+    fn missing_file_named(&self, name: &str) -> Option<std::path::PathBuf> {
+        let path = self.files.resolve(name);
+        super::cannot_be_read(&path).then_some(path)
     }
 }
 

@@ -9,6 +9,6 @@ busyhour_diagnostic::message_error! {
 
 impl From<JmesPathError> for ElementError {
     fn from(error: JmesPathError) -> Self {
-        String::from(error).into()
+        ElementError::caused_by(error)
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use jmespath::ast::{Ast, Comparator};
+use jmespath::ast::{Ast, Comparator, KeyValuePair};
 
 use super::error::JmesPathError;
 use super::values::{equal, is_truthy, spend, steps_to_compare};
@@ -44,13 +44,7 @@ pub(super) fn evaluate<'v>(
             Cow::Owned(left) => evaluate_owned(rhs, &left, budget)?,
         },
         Ast::Index { idx, .. } => match data {
-            Value::Array(items) => {
-                let index = i64::from(*idx);
-                let length = i64::try_from(items.len()).unwrap_or(i64::MAX);
-                let index = if index < 0 { index + length } else { index };
-                let found = usize::try_from(index).ok().and_then(|index| items.get(index));
-                return Ok(found.map_or_else(null, Cow::Borrowed));
-            }
+            Value::Array(items) => return Ok(item_at(items, *idx).map_or_else(null, Cow::Borrowed)),
             _ => Value::Null,
         },
         Ast::Literal { value, .. } => {
@@ -82,29 +76,11 @@ pub(super) fn evaluate<'v>(
             _ => Value::Null,
         },
         Ast::Projection { lhs, rhs, .. } => match evaluate(lhs, data, budget)?.as_ref() {
-            Value::Array(items) => {
-                let mut found = Vec::new();
-                for item in items {
-                    let value = evaluate_owned(rhs, item, budget)?;
-                    if !matches!(value, Value::Null) {
-                        found.push(value);
-                    }
-                }
-                Value::Array(found)
-            }
+            Value::Array(items) => project(items, rhs, budget)?,
             _ => Value::Null,
         },
         Ast::Flatten { node, .. } => match evaluate_owned(node, data, budget)? {
-            Value::Array(items) => {
-                let mut flat = Vec::new();
-                for item in items {
-                    match item {
-                        Value::Array(inner) => flat.extend(inner),
-                        other => flat.push(other),
-                    }
-                }
-                Value::Array(flat)
-            }
+            Value::Array(items) => flatten(items),
             _ => Value::Null,
         },
         Ast::MultiList { .. } | Ast::MultiHash { .. } if matches!(data, Value::Null) => Value::Null,
@@ -112,11 +88,9 @@ pub(super) fn evaluate<'v>(
             elements.iter().map(|element| evaluate_owned(element, data, budget)).collect::<Result<_, _>>()?,
         ),
         Ast::MultiHash { elements, .. } => {
-            let mut members = Vec::new();
-            for pair in elements {
-                members.push((pair.key.clone(), evaluate_owned(&pair.value, data, budget)?));
-            }
-            Value::Object(members)
+            let member =
+                |pair: &KeyValuePair| Ok((pair.key.clone(), evaluate_owned(&pair.value, data, budget)?));
+            Value::Object(elements.iter().map(member).collect::<Result<_, JmesPathError>>()?)
         }
         Ast::Slice { start, stop, step, .. } => match data {
             Value::Array(items) => {
@@ -129,6 +103,38 @@ pub(super) fn evaluate<'v>(
         Ast::Expref { .. } => Value::Null,
         Ast::Function { name, args, .. } => functions::call(name, args, data, budget, evaluate_owned)?,
     }))
+}
+
+/// The item at an index; a negative index counts from the end.
+fn item_at(items: &[Value], index: i32) -> Option<&Value> {
+    let index = i64::from(index);
+    let length = i64::try_from(items.len()).unwrap_or(i64::MAX);
+    let index = if index < 0 { index + length } else { index };
+    usize::try_from(index).ok().and_then(|index| items.get(index))
+}
+
+/// The values of a path over all items, without nulls.
+fn project(items: &[Value], path: &Ast, budget: &StepBudget) -> Result<Value, JmesPathError> {
+    let mut found = Vec::new();
+    for item in items {
+        let value = evaluate_owned(path, item, budget)?;
+        if !matches!(value, Value::Null) {
+            found.push(value);
+        }
+    }
+    Ok(Value::Array(found))
+}
+
+/// The items, with the items of arrays in place of the arrays.
+fn flatten(items: Vec<Value>) -> Value {
+    let mut flat = Vec::new();
+    for item in items {
+        match item {
+            Value::Array(inner) => flat.extend(inner),
+            other => flat.push(other),
+        }
+    }
+    Value::Array(flat)
 }
 
 fn compare(

@@ -5,10 +5,10 @@ use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::run::Level;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::AssertionResult;
+use busyhour_sample::AssertionResult;
 use busyhour_script::{Binding, ScriptError, Value};
 
-use super::{Family, ScriptRole, ScriptSettings, ScriptText};
+use super::{Family, ScriptFacts, ScriptRole, ScriptSettings, ScriptText};
 use crate::refusal::Refusal;
 
 /// The kind of a processor.
@@ -27,22 +27,10 @@ pub struct ScriptProcessor {
 }
 
 impl ScriptProcessor {
-    /// Problems that JMeter reports only when the script runs.
+    /// What the compiler of a plan has to know about the script.
     #[must_use]
-    pub fn warnings(&self) -> &[String] {
-        &self.script.warnings
-    }
-
-    /// The parts that the script may read of any result, including the previous one.
-    #[must_use]
-    pub fn reads(&self) -> Retention {
-        self.script.reads
-    }
-
-    /// Whether the script may read any variable by its name.
-    #[must_use]
-    pub fn reads_any_variable(&self) -> bool {
-        self.script.reads_any_variable
+    pub fn facts(&self) -> &ScriptFacts {
+        &self.script.facts
     }
 
     /// Creates a pre-processor.
@@ -109,22 +97,10 @@ pub struct ScriptAssertion {
 }
 
 impl ScriptAssertion {
-    /// Problems that JMeter reports only when the script runs.
+    /// What the compiler of a plan has to know about the script.
     #[must_use]
-    pub fn warnings(&self) -> &[String] {
-        &self.script.warnings
-    }
-
-    /// The parts that the script may read of any result, including the previous one.
-    #[must_use]
-    pub fn reads(&self) -> Retention {
-        self.script.reads
-    }
-
-    /// Whether the script may read any variable by its name.
-    #[must_use]
-    pub fn reads_any_variable(&self) -> bool {
-        self.script.reads_any_variable
+    pub fn facts(&self) -> &ScriptFacts {
+        &self.script.facts
     }
 
     /// Creates the assertion from its settings and the template of its name.
@@ -225,22 +201,10 @@ pub struct ScriptTimer {
 }
 
 impl ScriptTimer {
-    /// Problems that JMeter reports only when the script runs.
+    /// What the compiler of a plan has to know about the script.
     #[must_use]
-    pub fn warnings(&self) -> &[String] {
-        &self.script.warnings
-    }
-
-    /// The parts that the script may read of any result, including the previous one.
-    #[must_use]
-    pub fn reads(&self) -> Retention {
-        self.script.reads
-    }
-
-    /// Whether the script may read any variable by its name.
-    #[must_use]
-    pub fn reads_any_variable(&self) -> bool {
-        self.script.reads_any_variable
+    pub fn facts(&self) -> &ScriptFacts {
+        &self.script.facts
     }
 
     /// Creates the timer from its settings.

@@ -1,13 +1,12 @@
 //! Samplers that run scripts. The value of the script is the body of the result.
 
-use busyhour_program::result::Retention;
 use busyhour_program::sampler::ImmediateSampler;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::{DataType, Nanos};
+use busyhour_sample::{DataType, Nanos};
 use busyhour_script::{Binding, ScriptError, Value};
 
-use super::{Family, ScriptOutcome, ScriptRole, ScriptSettings, ScriptText};
+use super::{Family, ScriptFacts, ScriptOutcome, ScriptRole, ScriptSettings, ScriptText};
 use crate::refusal::Refusal;
 
 /// A JSR223, BSF or BeanShell sampler.
@@ -22,22 +21,10 @@ pub struct ScriptSampler {
 const OUTPUTS: [&str; 3] = ["ResponseCode", "ResponseMessage", "IsSuccess"];
 
 impl ScriptSampler {
-    /// Problems that JMeter reports only when the script runs.
+    /// What the compiler of a plan has to know about the script.
     #[must_use]
-    pub fn warnings(&self) -> &[String] {
-        &self.script.warnings
-    }
-
-    /// The parts that the script may read of any result, such as the previous one.
-    #[must_use]
-    pub fn reads(&self) -> Retention {
-        self.script.reads
-    }
-
-    /// Whether the script may read any variable by its name.
-    #[must_use]
-    pub fn reads_any_variable(&self) -> bool {
-        self.script.reads_any_variable
+    pub fn facts(&self) -> &ScriptFacts {
+        &self.script.facts
     }
 
     /// Creates the sampler from its settings.

@@ -2,7 +2,7 @@ use busyhour_program::element::{Assertion as _, Processor as _};
 use busyhour_program::result::Retention;
 use busyhour_program::sampler::ImmediateSampler as _;
 use busyhour_program::symbols::Symbols;
-use busyhour_record::Nanos;
+use busyhour_sample::Nanos;
 use busyhour_script::javascript::Imitated;
 
 use super::*;

@@ -165,9 +165,7 @@ impl CapacityFit {
         if used.is_empty() {
             return refuse("no measurement is usable", findings);
         }
-        let mut thinks: Vec<f64> = used.iter().filter_map(|point| point.point.think_s).collect();
-        thinks.sort_unstable_by(f64::total_cmp);
-        let think_s = thinks.get(thinks.len() / 2).copied().unwrap_or(0.0);
+        let think_s = median_think_s(&used);
         let data = FitData::new(used.iter().map(|point| fit_point(point, think_s)).collect());
         if !data.has_errors {
             findings.push(CapacityFinding::NoStandardErrors);
@@ -191,26 +189,9 @@ impl CapacityFit {
                 (FitMethod::UtilizationLaw, fit_by_utilization(&data, &resources, settings))
             }
             ModelChoice::Auto | ModelChoice::Queue => {
-                let all = if data.load_count() >= LOADS_WANTED {
-                    fit_all(&data, settings.servers, settings.service_scv)
-                } else {
-                    vec![]
-                };
-                if let Some(plausible) = PlausibleModels::select(&data, all) {
-                    let models = plausible.alternatives();
-                    if !models.is_empty() {
-                        findings.push(CapacityFinding::OthersFitToo { models });
-                    }
-                    region = Some(CapacityRegion {
-                        capacity_per_s: plausible.capacity_per_s(think_s),
-                        knee_users: plausible.knee_users(think_s),
-                    });
-                    (FitMethod::LeastSquares, plausible.fitted(think_s))
-                } else {
-                    let loads = data.load_count();
-                    findings.push(CapacityFinding::FewPoints { loads, wanted: LOADS_WANTED });
-                    (FitMethod::BestThroughput, fit_best_throughput(&data, settings))
-                }
+                let (method, fitted, plausible) = fit_queue(&data, settings, think_s, &mut findings);
+                region = plausible;
+                (method, fitted)
             }
         };
         let model = fitted.model();
@@ -220,13 +201,8 @@ impl CapacityFit {
         findings.extend(check_model(&fitted, &data, usl.as_ref()));
         let compared = compare_points(&points, &model, think_s);
         check_residuals(&compared, bounds, &mut findings);
-        if settings.choice == ModelChoice::Usl {
-            findings.extend(usl.as_ref().and_then(|usl| {
-                (usl.points < USL_POINTS_WANTED).then_some(CapacityFinding::FewForUsl { points: usl.points })
-            }));
-            findings.extend(
-                usl.as_ref().and_then(|usl| (usl.curve.kappa == 0.0).then_some(CapacityFinding::NoCoherency)),
-            );
+        if let Some(usl) = usl.as_ref().filter(|_| settings.choice == ModelChoice::Usl) {
+            check_usl(usl, &mut findings);
         }
         let bootstrap = if method == FitMethod::LeastSquares {
             bootstrap_over_runs(&data, &fitted, random)
@@ -262,6 +238,50 @@ impl CapacityFit {
     pub fn to_json(&self) -> serde_json::Value {
         // Serialization cannot fail: all values are strings, numbers, lists and maps with string keys.
         serde_json::to_value(self).unwrap_or_default()
+    }
+}
+
+fn median_think_s(points: &[&CheckedPoint]) -> f64 {
+    let mut thinks: Vec<f64> = points.iter().filter_map(|point| point.point.think_s).collect();
+    thinks.sort_unstable_by(f64::total_cmp);
+    thinks.get(thinks.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// Fits the plausible models of queues, and returns the region of their capacities. With too few loads, the best
+/// throughput is the capacity.
+fn fit_queue(
+    data: &FitData,
+    settings: &FitSettings,
+    think_s: f64,
+    findings: &mut Vec<CapacityFinding>,
+) -> (FitMethod, FittedModel, Option<CapacityRegion>) {
+    let all = if data.load_count() >= LOADS_WANTED {
+        fit_all(data, settings.servers, settings.service_scv)
+    } else {
+        vec![]
+    };
+    let Some(plausible) = PlausibleModels::select(data, all) else {
+        let loads = data.load_count();
+        findings.push(CapacityFinding::FewPoints { loads, wanted: LOADS_WANTED });
+        return (FitMethod::BestThroughput, fit_best_throughput(data, settings), None);
+    };
+    let models = plausible.alternatives();
+    if !models.is_empty() {
+        findings.push(CapacityFinding::OthersFitToo { models });
+    }
+    let region = CapacityRegion {
+        capacity_per_s: plausible.capacity_per_s(think_s),
+        knee_users: plausible.knee_users(think_s),
+    };
+    (FitMethod::LeastSquares, plausible.fitted(think_s), Some(region))
+}
+
+fn check_usl(usl: &UslFit, findings: &mut Vec<CapacityFinding>) {
+    if usl.points < USL_POINTS_WANTED {
+        findings.push(CapacityFinding::FewForUsl { points: usl.points });
+    }
+    if usl.curve.kappa == 0.0 {
+        findings.push(CapacityFinding::NoCoherency);
     }
 }
 

@@ -72,36 +72,35 @@ impl TryFrom<ClassFile> for CustomerClass {
                 think: file.think.unwrap_or(TimeLaw::Deterministic { mean_s: 0.0 }),
             },
             (None, true) if file.think.is_some() => {
-                return Err(format!(
+                return Err(NotationError::Class(format!(
                     "the open class {name:?} has a think time; only closed classes have one"
-                )
-                .into());
+                )));
             }
             (None, true) => match (file.rate, file.interarrival) {
                 (Some(PerSecond(rate)), None) if rate > 0.0 => {
                     ClassLoad::Open { interarrival: TimeLaw::Exponential { mean_s: 1.0 / rate } }
                 }
                 (Some(_), None) => {
-                    return Err(format!("the rate of the class {name:?} must be greater than 0").into());
+                    return Err(NotationError::Class(format!(
+                        "the rate of the class {name:?} must be greater than 0"
+                    )));
                 }
                 (None, Some(interarrival)) => ClassLoad::Open { interarrival },
                 _ => {
-                    return Err(format!(
+                    return Err(NotationError::Class(format!(
                         "the class {name:?} has a rate and an interarrival law; give only one of them"
-                    )
-                    .into());
+                    )));
                 }
             },
             (Some(_), true) => {
-                return Err(format!(
+                return Err(NotationError::Class(format!(
                     "the class {name:?} has users and a rate: a closed class has `users`, an open class has `rate`"
-                ).into());
+                )));
             }
             (None, false) => {
-                return Err(format!(
+                return Err(NotationError::Class(format!(
                     "the class {name:?} has no load: it needs `users` (closed) or `rate` (open)"
-                )
-                .into());
+                )));
             }
         };
         Ok(Self { name: file.name, load, priority: file.priority })

@@ -266,28 +266,32 @@ impl TimeLaw {
             if value > 0.0 && value.is_finite() {
                 Ok(())
             } else {
-                Err(format!("{name} must be greater than 0, not {value}").into())
+                Err(NotationError::Range(format!("{name} must be greater than 0, not {value}")))
             }
         };
         let time = |name: &str, value: f64| {
             if value >= 0.0 && value.is_finite() {
                 Ok(())
             } else {
-                Err(format!("{name} must be a time of at least 0, not {value}").into())
+                Err(NotationError::Range(format!("{name} must be a time of at least 0, not {value}")))
             }
         };
         let share = |name: &str, value: f64| {
             if (0.0..=1.0).contains(&value) {
                 Ok(())
             } else {
-                Err(format!("{name} must be a probability from 0 to 1, not {value}"))
+                Err(NotationError::Range(format!("{name} must be a probability from 0 to 1, not {value}")))
             }
         };
         match self {
             Self::Deterministic { mean_s } | Self::Exponential { mean_s } => time("the mean", *mean_s),
             Self::Erlang { mean_s, phases } => {
                 time("the mean", *mean_s)?;
-                if *phases > 0 { Ok(()) } else { Err("an Erlang law has at least 1 phase".into()) }
+                if *phases > 0 {
+                    Ok(())
+                } else {
+                    Err(NotationError::Range("an Erlang law has at least 1 phase".to_owned()))
+                }
             }
             Self::Hyperexponential { first_probability, first_mean_s, second_mean_s } => {
                 share("p", *first_probability)?;
@@ -312,9 +316,9 @@ impl TimeLaw {
                 if *shape > 1.0 && shape.is_finite() {
                     Ok(())
                 } else {
-                    Err(format!(
+                    Err(NotationError::Range(format!(
                         "the shape of a Pareto law must be greater than 1, not {shape}: its mean would be infinite"
-                    ).into())
+                    )))
                 }
             }
             Self::Uniform { from_s, to_s } => {
@@ -323,7 +327,7 @@ impl TimeLaw {
                 if from_s <= to_s {
                     Ok(())
                 } else {
-                    Err("the longest time is shorter than the shortest".into())
+                    Err(NotationError::Range("the longest time is shorter than the shortest".to_owned()))
                 }
             }
             Self::Weibull { mean_s, shape } => {
@@ -338,7 +342,7 @@ impl TimeLaw {
             }
             Self::Replay { file, values_s } => {
                 if values_s.is_empty() {
-                    return Err(format!("{file} has no values").into());
+                    return Err(NotationError::Range(format!("{file} has no values")));
                 }
                 values_s.iter().try_for_each(|value| time(&format!("a value in {file}"), *value))
             }

@@ -62,21 +62,22 @@ impl FromStr for TimeLaw {
         let Some((name, rest)) = text.split_once('(') else {
             return match seconds(text) {
                 Ok(mean_s) => Ok(Self::Exponential { mean_s }),
-                Err(_) if text.starts_with(char::is_alphabetic) => Err(format!(
+                Err(_) if text.starts_with(char::is_alphabetic) => Err(NotationError::Law(format!(
                     "{text:?} is neither a time nor a law; an example of a law is exponential(50ms)"
-                )
-                .into()),
+                ))),
                 Err(error) => Err(error),
             };
         };
         let name = name.trim();
         let inside = rest
             .strip_suffix(')')
-            .ok_or_else(|| format!("the closing parenthesis is missing in {text:?}"))?;
+            .ok_or_else(|| NotationError::Law(format!("the closing parenthesis is missing in {text:?}")))?;
         if name == "replay" {
             let file = inside.trim().trim_matches(['"', '\'']);
             if file.is_empty() {
-                return Err("replay needs the name of a file: replay(times.txt)".into());
+                return Err(NotationError::Law(
+                    "replay needs the name of a file: replay(times.txt)".to_owned(),
+                ));
             }
             return Ok(Self::Replay { file: file.to_owned(), values_s: Vec::new() });
         }
@@ -102,14 +103,14 @@ fn find_form(
     let mut forms = FORMS.iter().filter(|(form, _)| *form == name).peekable();
     if forms.peek().is_none() {
         let known = FORMS.iter().map(|(form, _)| *form).chain(["replay"]);
-        return Err(match nearest(name, known.clone()) {
-            Some(near) => format!("{name:?} is not a known law; did you mean {near:?}?").into(),
+        return Err(NotationError::Law(match nearest(name, known.clone()) {
+            Some(near) => format!("{name:?} is not a known law; did you mean {near:?}?"),
             None => {
                 let mut names: Vec<&str> = known.collect();
                 names.dedup();
-                format!("{name:?} is not a known law; the known laws are {}", names.join(", ")).into()
+                format!("{name:?} is not a known law; the known laws are {}", names.join(", "))
             }
-        });
+        }));
     }
     let has_all_keys = |(_, parameters): &&&(&str, &'static [(&str, ParameterKind)])| {
         arguments
@@ -123,7 +124,11 @@ fn find_form(
         Some((name, parameters)) => Ok((name, parameters)),
         None => {
             let keys: Vec<&str> = arguments.iter().filter_map(|(key, _)| *key).collect();
-            Err(format!("{name} has no parameters {}; its form is {}", keys.join(", "), usage(name)).into())
+            Err(NotationError::Law(format!(
+                "{name} has no parameters {}; its form is {}",
+                keys.join(", "),
+                usage(name)
+            )))
         }
     }
 }
@@ -141,7 +146,10 @@ fn parse_values(
             None => values.iter().position(Option::is_none),
         };
         let Some(at) = at else {
-            return Err(format!("{name} has too many parameters; its form is {}", usage(name)).into());
+            return Err(NotationError::Law(format!(
+                "{name} has too many parameters; its form is {}",
+                usage(name)
+            )));
         };
         let (parameter, kind) = parameters[at];
         let value = match kind {
@@ -152,19 +160,25 @@ fn parse_values(
                 if value.fract() == 0.0 && (1.0..=1e6).contains(&value) {
                     Ok(value)
                 } else {
-                    Err(format!("{text} is not a whole number from 1 to 1000000").into())
+                    Err(NotationError::NotACount((*text).to_owned()))
                 }
             }),
         };
-        let value = value.map_err(|error| format!("{parameter} of {name}: {error}"))?;
+        let value = value.map_err(|error| NotationError::Parameter {
+            parameter: parameter.to_owned(),
+            law: name.to_owned(),
+            source: Box::new(error),
+        })?;
         if values[at].replace(value).is_some() {
-            return Err(format!("{parameter} of {name} is given twice").into());
+            return Err(NotationError::Law(format!("{parameter} of {name} is given twice")));
         }
     }
     match values.iter().position(Option::is_none) {
-        Some(at) => {
-            Err(format!("{} of {name} is missing; its form is {}", parameters[at].0, usage(name)).into())
-        }
+        Some(at) => Err(NotationError::Law(format!(
+            "{} of {name} is missing; its form is {}",
+            parameters[at].0,
+            usage(name)
+        ))),
         None => Ok(values.into_iter().flatten().collect()),
     }
 }
@@ -177,10 +191,9 @@ fn build_law(name: &str, values: &[f64]) -> Result<TimeLaw, NotationError> {
         ("erlang", &[mean_s, phases]) => TimeLaw::Erlang { mean_s, phases: phases as u32 },
         ("hyperexponential", &[mean_s, cv]) if cv >= 1.0 => TimeLaw::hyperexponential(mean_s, cv),
         ("hyperexponential", &[_, cv]) => {
-            return Err(format!(
+            return Err(NotationError::Law(format!(
                 "the coefficient of variation of a hyperexponential law must be at least 1, not {cv}"
-            )
-            .into());
+            )));
         }
         ("hyperexponential", &[first_probability, first_mean_s, second_mean_s]) => {
             TimeLaw::Hyperexponential { first_probability, first_mean_s, second_mean_s }
@@ -197,7 +210,7 @@ fn build_law(name: &str, values: &[f64]) -> Result<TimeLaw, NotationError> {
         ("uniform", &[from_s, to_s]) => TimeLaw::Uniform { from_s, to_s },
         ("weibull", &[mean_s, shape]) => TimeLaw::Weibull { mean_s, shape },
         ("mmpp2", &[r0, r1, l0, l1]) => TimeLaw::Mmpp2 { rates_per_s: [r0, r1], leave_per_s: [l0, l1] },
-        _ => return Err(format!("the form of {name} is {}", usage(name)).into()),
+        _ => return Err(NotationError::Law(format!("the form of {name} is {}", usage(name)))),
     })
 }
 
@@ -313,7 +326,7 @@ mod tests {
 
     #[test]
     fn errors_name_the_wrong_part() {
-        let reported = |text: &str| text.parse::<TimeLaw>().unwrap_err();
+        let reported = |text: &str| text.parse::<TimeLaw>().unwrap_err().to_string();
         assert_eq!(
             reported("exponental(50ms)"),
             "\"exponental\" is not a known law; did you mean \"exponential\"?"

@@ -31,9 +31,7 @@ pub fn seconds(text: &str) -> Result<f64, NotationError> {
         Some((_, multiplier, divisor)) => (*multiplier, *divisor),
         None if unit.is_empty() => (1.0, 1.0),
         None => {
-            return Err(
-                format!("{unit:?} is not a unit of time; the units are ns, us, ms, s, min and h").into()
-            );
+            return Err(NotationError::TimeUnit(unit));
         }
     };
     Ok(number(digits)? * multiplier / divisor)
@@ -50,7 +48,7 @@ pub fn rate_per_s(text: &str) -> Result<f64, NotationError> {
         "min" => 60.0,
         "h" => 3_600.0,
         other => {
-            return Err(format!("{other:?} is not a unit of a rate; the units are /s, /min and /h").into());
+            return Err(NotationError::RateUnit(other.to_owned()));
         }
     };
     Ok(number(digits)? / factor)
@@ -61,12 +59,10 @@ pub fn rate_per_s(text: &str) -> Result<f64, NotationError> {
 /// # Errors
 /// The text is not such a number.
 pub fn number(text: &str) -> Result<f64, NotationError> {
-    let value: f64 = text.trim().parse().map_err(|_| format!("{:?} is not a number", text.trim()))?;
-    if value.is_finite() && value >= 0.0 {
-        Ok(value)
-    } else {
-        Err("it must be a number of at least 0".into())
-    }
+    let text = text.trim();
+    let value: f64 =
+        text.parse().map_err(|source| NotationError::NotANumber { text: text.to_owned(), source })?;
+    if value.is_finite() && value >= 0.0 { Ok(value) } else { Err(NotationError::Negative) }
 }
 
 /// A time in the notation of a model: the shortest text that parses to the same value, preferably with a number of at

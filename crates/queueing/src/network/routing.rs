@@ -239,28 +239,31 @@ impl TryFrom<RouteFile> for Route {
         });
         let from = file.from.name();
         if name != Name::PowerOfK && (file.k.is_some() || file.with_memory) {
-            return Err(
-                format!("the route from {from:?} is not `power-of-k`, but has `k` or `with-memory`").into()
-            );
+            return Err(NotationError::Route(format!(
+                "the route from {from:?} is not `power-of-k`, but has `k` or `with-memory`"
+            )));
         }
         let is_by_load = name == Name::LoadDependent;
         if is_by_load == file.ranges.is_empty() || is_by_load == file.to.is_some() {
-            return Err(format!(
+            return Err(NotationError::Route(format!(
                 "the route from {from:?}: `load-dependent` has `ranges`, every other strategy has `to`"
-            )
-            .into());
+            )));
         }
         let weighted = |targets: Option<Targets>| match targets {
             Some(Targets::Weighted(map)) => Ok(map),
-            _ => Err(format!(
+            _ => Err(NotationError::Route(format!(
                 "the route from {from:?} needs a table in `to`, such as {{ db = 0.3, cache = 0.7 }}"
-            )),
+            ))),
         };
         let list = |targets: Option<Targets>| match targets {
             Some(Targets::Single(place)) => Ok(vec![place]),
             Some(Targets::List(places)) if !places.is_empty() => Ok(places),
-            Some(Targets::List(_)) => Err(format!("the route from {from:?} has no targets")),
-            _ => Err(format!("the route from {from:?} needs a list in `to`, such as [\"a\", \"b\"]")),
+            Some(Targets::List(_)) => {
+                Err(NotationError::Route(format!("the route from {from:?} has no targets")))
+            }
+            _ => Err(NotationError::Route(format!(
+                "the route from {from:?} needs a list in `to`, such as [\"a\", \"b\"]"
+            ))),
         };
         let strategy = match name {
             Name::Probabilities => Strategy::Probabilities(weighted(file.to)?.into_iter().collect()),
@@ -271,9 +274,9 @@ impl TryFrom<RouteFile> for Route {
                         weight if weight >= 1.0 && weight.fract() == 0.0 && weight <= f64::from(u32::MAX) => {
                             Ok((place, weight as u32))
                         }
-                        other => {
-                            Err(format!("the weight {other} is not a whole number of at least 1").into())
-                        }
+                        other => Err(NotationError::Route(format!(
+                            "the weight {other} is not a whole number of at least 1"
+                        ))),
                     })
                     .collect::<Result<_, NotationError>>()?,
             ),

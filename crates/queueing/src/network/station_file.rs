@@ -141,18 +141,19 @@ impl StationFile {
     fn take_service(&mut self) -> Result<PerClass<TimeLaw>, NotationError> {
         match (self.service.take(), self.demand.take()) {
             (Some(service), None) => Ok(service),
-            (None, Some(_)) if !is_once(&self.visits) => Err(format!(
+            (None, Some(_)) if !is_once(&self.visits) => Err(NotationError::Station(format!(
                 "the station {:?} has a demand and visits; a demand covers all visits of a pass: give `service` and `visits`, or `demand`",
                 self.name
-            ).into()),
+            ))),
             (None, Some(demand)) => Ok(demand.map(|Seconds(mean_s)| TimeLaw::Exponential { mean_s })),
-            (Some(_), Some(_)) => {
-                Err(format!("the station {:?} has `service` and `demand`; give only one of them", self.name).into())
-            }
-            (None, None) => Err(format!(
+            (Some(_), Some(_)) => Err(NotationError::Station(format!(
+                "the station {:?} has `service` and `demand`; give only one of them",
+                self.name
+            ))),
+            (None, None) => Err(NotationError::Station(format!(
                 "the station {:?} has no service time: it needs `service` (per visit) or `demand` (per pass), such as service = \"50ms\"",
                 self.name
-            ).into()),
+            ))),
         }
     }
 }
@@ -195,26 +196,25 @@ impl TryFrom<StationFile> for Station {
                     KindName::ClassSwitch => "class-switch",
                 })
                 .collect();
-            return Err(format!(
+            return Err(NotationError::Station(format!(
                 "the station {:?} has the key `{key}`, which is valid for the kind {} only",
                 file.name,
                 kinds.join(" or ")
-            )
-            .into());
+            )));
         }
         let kind = match file.kind {
             KindName::Queue => {
                 if file.when_full.is_some() && file.capacity.is_none() {
-                    return Err(
-                        format!("the station {:?} has `when-full`, but no `capacity`", file.name).into()
-                    );
+                    return Err(NotationError::Station(format!(
+                        "the station {:?} has `when-full`, but no `capacity`",
+                        file.name
+                    )));
                 }
                 if !file.weights.is_empty() && file.scheduling != SchedulingName::Dps {
-                    return Err(format!(
+                    return Err(NotationError::Station(format!(
                         "the station {:?} has `weights`, but its scheduling is not \"dps\"",
                         file.name
-                    )
-                    .into());
+                    )));
                 }
                 StationKind::Queue(Queue {
                     servers: file.servers.unwrap_or(1),

@@ -105,8 +105,8 @@ impl Check<'_> {
     }
 
     fn check_law(&mut self, path: &str, law: &TimeLaw) {
-        if let Err(message) = law.check() {
-            self.find(path, message);
+        if let Err(error) = law.check() {
+            self.find(path, error.to_string());
         }
     }
 

@@ -1,7 +1,7 @@
 use super::*;
-use crate::detail::AssertionResult;
-use crate::run_names::GroupName;
-use crate::sample::{Nanos, SampleTimes};
+use busyhour_sample::AssertionResult;
+use busyhour_sample::GroupName;
+use busyhour_sample::{Nanos, SampleTimes};
 
 fn names() -> RunNames {
     RunNames {

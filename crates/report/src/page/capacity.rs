@@ -1,4 +1,4 @@
-//! The page of a capacity model: what a system can do, how well that is known, and what is left.
+//! The page of a capacity model: the capacity with its interval, the model beside the measurements, and the headroom.
 
 use busyhour_queueing::fit::{CapacityFit, FittedValue, Weight};
 use maud::{Markup, html};
@@ -21,7 +21,7 @@ pub fn capacity_html(fit: &CapacityFit, title: &str) -> String {
     let sections = [
         Section { id: "throughput", title: "Throughput", body: throughput(fit) },
         Section { id: "response", title: "Response time", body: response(fit) },
-        Section { id: "headroom", title: "Headroom", body: left(fit) },
+        Section { id: "headroom", title: "Headroom", body: headroom_list(fit) },
         Section { id: "measurements", title: "Measurements", body: measurements(fit) },
         Section { id: "model-parameters", title: "Model", body: model(fit) },
         Section { id: "method", title: "How to read this", body: method(fit) },
@@ -39,13 +39,13 @@ pub fn capacity_html(fit: &CapacityFit, title: &str) -> String {
 
 fn subtitle(fit: &CapacityFit) -> String {
     let fitted = fit.points.iter().filter(|point| point.checked.left_out.is_none()).count();
-    let left_out = fit.points.len() - fitted;
-    let mut words =
+    let excluded = fit.points.len() - fitted;
+    let mut subtitle =
         format!("{} · think time {} ms", counted(fitted as u64, "measurement"), time(fit.think_s));
-    if left_out > 0 {
-        words += &format!(" · {left_out} left out");
+    if excluded > 0 {
+        subtitle += &format!(" · {excluded} excluded");
     }
-    words
+    subtitle
 }
 
 /// The result in a sentence, and its caveats.
@@ -58,7 +58,7 @@ fn opening(fit: &CapacityFit) -> Markup {
     html! {
         section aria-label="Result" { p.headline { (headline(fit)) "." } }
         @if of(true).next().is_some() {
-            (caveat_list("Contradictions to laws that hold for every system", "contradictions-title", of(true)))
+            (caveat_list("Contradictory measurements", "contradictions-title", of(true)))
             "\n"
         }
         @if of(false).next().is_some() {
@@ -68,7 +68,7 @@ fn opening(fit: &CapacityFit) -> Markup {
     }
 }
 
-/// What the system holds, in the words of [`capacity_words::headline`](crate::capacity_words::headline).
+/// The result in a sentence, the same as that of [`capacity_words::headline`](crate::capacity_words::headline).
 fn headline(fit: &CapacityFit) -> Markup {
     let capacity = &fit.headroom.capacity_per_s;
     html! {
@@ -82,7 +82,7 @@ fn headline(fit: &CapacityFit) -> Markup {
             @if fit.bounds.is_some() {
                 "; with more than " (knee) " users, requests wait for each other"
             } @else {
-                "; the most with " (knee) " users"
+                "; the throughput is largest with " (knee) " users"
             }
         }
     }
@@ -110,7 +110,7 @@ fn throughput(fit: &CapacityFit) -> Markup {
         }
     };
     let band = if has_band(fit) {
-        " The tinted band is the 95 % interval of the throughput at each number of users; it approaches that of X_max."
+        " The tinted band is the 95 % interval of the throughput at each number of users; it approaches the interval of X_max."
     } else {
         ""
     };
@@ -133,7 +133,7 @@ fn has_band(fit: &CapacityFit) -> bool {
     fit.curve.iter().any(|point| point.throughput_per_s.low.is_some())
 }
 
-fn left(fit: &CapacityFit) -> Markup {
+fn headroom_list(fit: &CapacityFit) -> Markup {
     html! { ul { @for line in headroom(fit) { li { (printable(&line)) } } } }
 }
 
@@ -149,11 +149,11 @@ fn measurements(fit: &CapacityFit) -> Markup {
         column("model R ms", Sort::Number),
         column("off", Sort::No),
     ];
-    // Columns of which nothing is known are left away.
+    // Columns without a value are omitted.
     let has_failed = fit.points.iter().any(|compared| compared.checked.point.error_share.is_some());
-    let has_left_out = fit.points.iter().any(|compared| compared.checked.left_out.is_some());
+    let has_excluded = fit.points.iter().any(|compared| compared.checked.left_out.is_some());
     columns.extend(has_failed.then(|| column("failed %", Sort::Number)));
-    columns.extend(has_left_out.then(|| column("excluded", Sort::Words)));
+    columns.extend(has_excluded.then(|| column("excluded", Sort::Words)));
     let rows = html! {
         @for (at, compared) in fit.points.iter().enumerate() {
             @let point = &compared.checked.point;
@@ -172,7 +172,7 @@ fn measurements(fit: &CapacityFit) -> Markup {
                 @if has_failed {
                     td { (point.error_share.map_or_else(dash, |share| format!("{:.2}", share * 100.0))) }
                 }
-                @if has_left_out {
+                @if has_excluded {
                     td.text { (compared.checked.left_out.map_or("", |reason| reason.label())) }
                 }
             }
@@ -256,8 +256,8 @@ fn method(fit: &CapacityFit) -> Markup {
             ))
             (entry(
                 "interval",
-                "Of the parameters and the curve, if the model is correct. Compare the measurements with the curve to judge \
-                 that.",
+                "The intervals of the parameters and of the curve assume that the model is correct. Compare the measurements \
+                 with the curve to judge that.",
             ))
             @if fit.bounds.is_none() {
                 (entry(
@@ -270,7 +270,7 @@ fn method(fit: &CapacityFit) -> Markup {
     }
 }
 
-/// What the script draws: `ui/src/model.ts` mirrors it.
+/// The data that the script draws; `ui/src/model.ts` mirrors it.
 #[derive(Serialize)]
 struct CapacityPageModel {
     version: u32,
@@ -292,12 +292,12 @@ struct CurveColumns {
 #[derive(Serialize)]
 struct BandColumns {
     value: Vec<f64>,
-    /// Ends of the interval; left out when nothing is known of it.
+    /// Ends of the interval; omitted if they are unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     low: Option<Vec<f64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     high: Option<Vec<f64>>,
-    /// The asymptotic bound; left out of a law without demands.
+    /// The asymptotic bound; omitted for the Universal Scalability Law, which has no demands.
     #[serde(skip_serializing_if = "Option::is_none")]
     bound: Option<Vec<f64>>,
 }

@@ -52,7 +52,7 @@ pub(super) fn note(summary: &Summary) -> Markup {
         @if let Some(law) = Cycle::of(summary).as_ref().and_then(Cycle::law) {
             p.note {
                 (law) " To estimate the capacity, run several numbers of users: "
-                code { "busyhour model fit RUN RUN … -o capacity.html" }
+                code { "busyhour capacity fit RUN RUN … -o capacity.html" }
             }
         }
     }

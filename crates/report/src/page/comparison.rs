@@ -5,10 +5,11 @@ use busyhour_analysis::comparison::{
     ComparedClock, ComparedRow, ComparedRun, CurvePoint, Effect, EffectMethod, Measure, RunSeries, Side,
     Verdict,
 };
-use busyhour_record::SampleKind;
+use busyhour_sample::SampleKind;
 use maud::{Markup, html};
 use serde::Serialize;
 
+use super::columns::{TableColumn, cells, column_heads};
 use super::document::{Document, Kind};
 use super::forest::{Forest, Mark};
 use super::markup::{Column, PlotHeight, Section, Sort, caveat_list, figure, head, scrolling};
@@ -293,43 +294,35 @@ fn over_time() -> Markup {
 }
 
 fn runs(comparison: &Comparison) -> Markup {
+    let unknown = || "–".to_owned();
+    type Cells<'a> = TableColumn<'a, (&'a ComparedRun, &'a str)>;
     let columns = [
-        Column { name: "run", term: "", sort: Sort::No },
-        Column { name: "side", term: "", sort: Sort::Words },
-        Column { name: "measured", term: "", sort: Sort::No },
-        Column { name: "users", term: "", sort: Sort::No },
-        Column { name: "requests", term: "", sort: Sort::No },
-        Column { name: "failed %", term: "", sort: Sort::No },
-        Column { name: "plan", term: "", sort: Sort::No },
+        Cells::plain("run", |(run, _)| printable(&run.name)),
+        Cells::words("side", |(_, side)| printable(side)),
+        Cells::plain("measured", |(run, _)| format!("{} to {}", duration(run.from_s), duration(run.to_s))),
+        Cells::plain("users", |(run, _)| run.users.map_or_else(unknown, thousands)),
+        Cells::plain("requests", |(run, _)| thousands(run.requests)),
+        Cells::plain("failed %", |(run, _)| {
+            let failed = (run.requests > 0).then(|| run.errors as f64 * 100.0 / run.requests as f64);
+            failed.map_or_else(unknown, percent)
+        }),
+        Cells::plain("plan", |(run, _)| {
+            let plan: String = run.plan_sha256.chars().take(12).collect();
+            html! { code { @if plan.is_empty() { "–" } @else { (plan) } } }
+        }),
     ];
+    let sides = [&comparison.base, &comparison.new];
+    let rows = sides.into_iter().flat_map(|side| side.runs.iter().map(|run| (run, side.name.as_str())));
     let table = html! {
         table.wide {
             caption.skip { "Runs" }
-            (head(&columns))
+            (column_heads(&columns))
             tbody {
-                @for side in [&comparison.base, &comparison.new] {
-                    @for run in &side.runs { (run_row(run, &side.name)) }
-                }
+                @for (at, row) in rows.enumerate() { tr { (cells(&columns, at, &row)) } }
             }
         }
     };
     scrolling("Runs", table)
-}
-
-fn run_row(run: &ComparedRun, side: &str) -> Markup {
-    let failed = (run.requests > 0).then(|| run.errors as f64 * 100.0 / run.requests as f64);
-    let plan: String = run.plan_sha256.chars().take(12).collect();
-    html! {
-        tr {
-            th scope="row" { (printable(&run.name)) }
-            td.text { (printable(side)) }
-            td { (duration(run.from_s)) " to " (duration(run.to_s)) }
-            td { (run.users.map_or_else(|| "–".to_owned(), thousands)) }
-            td { (thousands(run.requests)) }
-            td { (failed.map_or_else(|| "–".to_owned(), percent)) }
-            td { code { @if plan.is_empty() { "–" } @else { (plan) } } }
-        }
-    }
 }
 
 /// What the words of the verdicts mean, and how the intervals came about.

@@ -1,10 +1,11 @@
 //! How requests failed, and which were slowest.
 
-use busyhour_analysis::Summary;
+use busyhour_analysis::{ErrorRow, SlowSample, Summary};
 use maud::{Markup, html};
 
-use super::markup::{Column, Section, Sort, at, scrolling, wide_table};
-use crate::error_causes::{CODE_MAX, MESSAGE_MAX, causes};
+use super::columns::{TableColumn, sortable_table};
+use super::markup::{Section, at, scrolling};
+use crate::error_causes::{CODE_MAX, Cause, MESSAGE_MAX, causes};
 use crate::numbers::{ms, thousands};
 use crate::terminal_text::{shown_label, shown_text};
 
@@ -23,26 +24,18 @@ pub(super) fn errors(summary: &Summary) -> Section {
 
 /// What went wrong, in plain words, with the labels.
 fn cause_table(summary: &Summary) -> Markup {
+    type Cells<'a> = TableColumn<'a, Cause>;
     let columns = [
-        Column { name: "cause", term: "", sort: Sort::Text },
-        Column { name: "requests", term: "", sort: Sort::Number },
-        Column { name: "% of errors", term: "", sort: Sort::Number },
-        Column { name: "labels", term: "", sort: Sort::Text },
+        Cells::text("cause", |cause| cause.text.clone()),
+        Cells::number("requests", |cause| thousands(cause.count)),
+        Cells::number("% of errors", |cause| format!("{:.1}", cause.percent_of_errors)),
+        Cells::text("labels", Cause::labels),
     ];
     let all = causes(summary);
-    let rows = html! {
-        @for cause in all.iter().take(ERRORS_SHOWN) {
-            tr {
-                th scope="row" { (cause.text) }
-                td { (thousands(cause.count)) }
-                td { (format!("{:.1}", cause.percent_of_errors)) }
-                td.text { (cause.labels()) }
-            }
-        }
-    };
+    let table = sortable_table("Errors by cause", &columns, all.iter().take(ERRORS_SHOWN));
     let shown: u64 = all.iter().take(ERRORS_SHOWN).map(|cause| cause.count).sum();
     html! {
-        (scrolling("Causes of errors", wide_table("Errors by cause", &columns, &rows)))
+        (scrolling("Causes of errors", table))
         @if all_errors(summary) > shown {
             p.note { (thousands(all_errors(summary) - shown)) " errors have other causes." }
         }
@@ -55,31 +48,20 @@ fn all_errors(summary: &Summary) -> u64 {
 
 /// Response codes and messages as JMeter and the result file have them.
 fn kind_table(summary: &Summary) -> Markup {
+    type Cells<'a> = TableColumn<'a, ErrorRow>;
     let columns = [
-        Column { name: "code", term: "", sort: Sort::Text },
-        Column { name: "message", term: "", sort: Sort::Text },
-        Column { name: "requests", term: "", sort: Sort::Number },
-        Column { name: "% of errors", term: "", sort: Sort::Number },
-        Column { name: "first", term: "", sort: Sort::No },
-        Column { name: "last", term: "", sort: Sort::No },
-        Column { name: "first label", term: "", sort: Sort::Text },
+        Cells::text("code", |error| shown_text(&error.code, CODE_MAX)),
+        Cells::text("message", |error| shown_text(&error.message, MESSAGE_MAX)),
+        Cells::number("requests", |error| thousands(error.count))
+            .quantity(|index| format!("errors.{index}.count")),
+        Cells::number("% of errors", |error| format!("{:.1}", error.percent_of_errors)),
+        Cells::plain("first", |error| at(&summary.run, error.first_s)),
+        Cells::plain("last", |error| at(&summary.run, error.last_s)),
+        Cells::text("first label", |error| shown_label(&error.example_label)),
     ];
     let listed = &summary.errors[..summary.errors.len().min(ERRORS_SHOWN)];
     let shown: u64 = listed.iter().map(|error| error.count).sum();
     let all = all_errors(summary);
-    let rows = html! {
-        @for (at_row, error) in listed.iter().enumerate() {
-            tr {
-                th scope="row" { (shown_text(&error.code, CODE_MAX)) }
-                td.text { (shown_text(&error.message, MESSAGE_MAX)) }
-                td data-quantity={ "errors." (at_row) ".count" } { (thousands(error.count)) }
-                td { (format!("{:.1}", error.percent_of_errors)) }
-                td { (at(&summary.run, error.first_s)) }
-                td { (at(&summary.run, error.last_s)) }
-                td.text { (shown_label(&error.example_label)) }
-            }
-        }
-    };
     html! {
         details {
             summary { "Response codes and messages" }
@@ -87,7 +69,7 @@ fn kind_table(summary: &Summary) -> Markup {
                 "How many requests failed with each code and message of the result file, when the first and the last of them \
                  ended, and the label of the first."
             }
-            (scrolling("Errors", wide_table("Errors by code and message", &columns, &rows)))
+            (scrolling("Errors", sortable_table("Errors by code and message", &columns, listed)))
             @if all > shown { p.note { (thousands(all - shown)) " errors of other kinds are not shown." } }
         }
     }
@@ -104,32 +86,21 @@ pub(super) fn slowest(summary: &Summary) -> Section {
 }
 
 fn slowest_table(summary: &Summary) -> Markup {
+    let quality = |slow: &SlowSample| if slow.success { "text" } else { "text bad" };
+    type Cells<'a> = TableColumn<'a, SlowSample>;
     let columns = [
-        Column { name: "label", term: "", sort: Sort::Text },
-        Column { name: "started at", term: "", sort: Sort::No },
-        Column { name: "response ms", term: "response", sort: Sort::Number },
-        Column { name: "service ms", term: "service", sort: Sort::Number },
-        Column { name: "code", term: "", sort: Sort::Text },
-        Column { name: "message", term: "", sort: Sort::Text },
+        Cells::text("label", |slow| shown_label(&slow.label)),
+        Cells::plain("started at", |slow| at(&summary.run, slow.start_s)),
+        Cells::number("response ms", |slow| ms(slow.response_ms)).term("response"),
+        Cells::number("service ms", |slow| ms(slow.service_ms)).term("service"),
+        Cells::text("code", |slow| shown_text(&slow.code, CODE_MAX)).class(quality),
+        Cells::text("message", |slow| shown_text(&slow.message, MESSAGE_MAX)).class(quality),
     ];
-    let rows = html! {
-        @for slow in &summary.slowest {
-            @let class = if slow.success { "text" } else { "text bad" };
-            tr {
-                th scope="row" { (shown_label(&slow.label)) }
-                td { (at(&summary.run, slow.start_s)) }
-                td { (ms(slow.response_ms)) }
-                td { (ms(slow.service_ms)) }
-                td class=(class) { (shown_text(&slow.code, CODE_MAX)) }
-                td class=(class) { (shown_text(&slow.message, MESSAGE_MAX)) }
-            }
-        }
-    };
     html! {
         p {
             "The " (summary.slowest.len()) " with the longest response times. If the response time is longer than the \
              service time, the request started late."
         }
-        (scrolling("Slowest requests", wide_table("The slowest requests", &columns, &rows)))
+        (scrolling("Slowest requests", sortable_table("The slowest requests", &columns, &summary.slowest)))
     }
 }

@@ -175,3 +175,25 @@ pub(super) fn glossary(summary: &Summary) -> Section {
     };
     Section { id: "glossary", title: "Definitions", body }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::row_columns::all_columns;
+
+    #[test]
+    fn the_terms_of_all_columns_are_defined() {
+        let terms: Vec<&str> = all_columns().filter_map(|column| column.page).map(|(_, term)| term).collect();
+        assert!(terms.contains(&"p95") && terms.contains(&"apdex"), "{terms:?}");
+        for term in terms {
+            assert!(TERMS.iter().any(|(id, ..)| *id == term), "no definition of the column term {term}");
+        }
+    }
+
+    #[test]
+    fn terms_are_defined_once() {
+        for (at, (id, ..)) in TERMS.iter().enumerate() {
+            assert!(TERMS[..at].iter().all(|(other, ..)| other != id), "two definitions of {id}");
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! The table of labels.
 
 use busyhour_analysis::{Row, Summary};
-use busyhour_record::SampleKind;
+use busyhour_sample::SampleKind;
 use maud::{Markup, html};
 
 use super::markup::{Column, Section, Sort, head, more, quantity, scrolling};

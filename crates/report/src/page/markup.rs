@@ -64,7 +64,7 @@ pub(super) struct Column {
 }
 
 /// The head of a table.
-pub(super) fn head(columns: &[Column]) -> Markup {
+pub(super) fn head<'c>(columns: impl IntoIterator<Item = &'c Column>) -> Markup {
     html! {
         thead {
             tr {

@@ -2,7 +2,7 @@
 
 use busyhour_analysis::incidents::Incident;
 use busyhour_analysis::{DistributionPoint, HeatMap, RowSeries, Summary, describe_stall, reported_stalls};
-use busyhour_record::{ControlEvent, Stall};
+use busyhour_sample::{ControlEvent, Stall};
 use serde::Serialize;
 
 use super::steps::Steps;

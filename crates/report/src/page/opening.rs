@@ -1,7 +1,7 @@
 //! The first screen: the result in a sentence, key figures, verdicts and caveats; and the load and times in tables.
 
-use busyhour_analysis::{Caveat, ReportedCaveat, RunFacts, Summary, Times};
-use busyhour_record::{ArrivalCounts, RunEnd};
+use busyhour_analysis::{Caveat, ReportedCaveat, Summary, Times};
+use busyhour_sample::ArrivalCounts;
 use maud::{Markup, Render, html};
 
 use super::closed_load::Cycle;
@@ -9,23 +9,18 @@ use super::markup::{Section, capital, def, quantity};
 use super::steps::Steps;
 use super::thresholds::thresholds;
 use super::tiles::tiles;
+use crate::caveat_rank::rank;
 use crate::delivery::{delivery, who};
 use crate::headline::headline_parts;
 use crate::incident_lines::{not_searched, what, when};
 use crate::load_changes::changes;
 use crate::marks::{arrival_mark, generator_mark};
 use crate::numbers::{counted, duration, ms, percent, rate, thousands};
+use crate::run_title::end_words;
 use crate::terminal_text::printable;
 
 /// Caveats that are shown; the others are folded.
 const CAVEATS_SHOWN: usize = 2;
-
-/// The run's name.
-pub(crate) fn title(summary: &Summary) -> String {
-    let run = &summary.run;
-    let name = [&run.plan_name, &run.source].into_iter().find(|name| !name.is_empty());
-    name.cloned().unwrap_or_else(|| "Test run".into())
-}
 
 /// When, how long, who, from where, and how it ended.
 pub(super) fn subtitle(summary: &Summary) -> String {
@@ -50,23 +45,6 @@ pub(super) fn subtitle(summary: &Summary) -> String {
     }
     parts.extend(end_words(run));
     parts.join(" · ")
-}
-
-/// How a run ended: `completed`, `stopped from the terminal`; `None` for a log.
-pub(crate) fn end_words(run: &RunFacts) -> Option<String> {
-    match run.end {
-        Some(RunEnd::Completed) => Some("completed".to_owned()),
-        Some(RunEnd::StoppedByPlan) => Some("stopped by the plan".to_owned()),
-        Some(RunEnd::StoppedByError) => Some("stopped by an error".to_owned()),
-        Some(RunEnd::Interrupted) => Some(match run.stopped_from() {
-            Some(from) => format!("stopped from the {}", from.place()),
-            None => "stopped by a request".to_owned(),
-        }),
-        Some(RunEnd::Aborted) => Some("aborted".to_owned()),
-        Some(RunEnd::StoppedByThreshold) => Some("stopped by a threshold".to_owned()),
-        Some(RunEnd::Failed) => Some("failed".to_owned()),
-        None => run.has_manifest.then(|| "unfinished".to_owned()),
-    }
 }
 
 /// The first screen: the result in a sentence, tiles, verdicts, incidents, thresholds and the most important caveats.
@@ -96,35 +74,6 @@ fn headline(summary: &Summary) -> Markup {
                 None => { (printable(&part.text)) }
             }
         }
-    }
-}
-
-/// How much a caveat matters: whether results are missing or wrong, whether times are affected, or neither.
-pub(crate) fn rank(caveat: &Caveat) -> u8 {
-    match caveat {
-        Caveat::SamplesLost { .. }
-        | Caveat::RecorderFailed { .. }
-        | Caveat::OutputLost { .. }
-        | Caveat::CoresAbandoned { .. }
-        | Caveat::ManyErrors { .. }
-        | Caveat::NoSamples
-        | Caveat::RecordCut
-        | Caveat::BadRows { .. } => 1,
-        // The same run reads otherwise in its run directory.
-        Caveat::OneClock => 0,
-        Caveat::GeneratorBusy { .. }
-        | Caveat::GeneratorStalled { .. }
-        | Caveat::RecorderStalled { .. }
-        | Caveat::CpuStolen { .. }
-        | Caveat::LateStarts { .. }
-        | Caveat::Unsteady(_)
-        | Caveat::MixedPhases { .. }
-        | Caveat::StoppedByError { .. }
-        | Caveat::Unfinished => 2,
-        // Rates before and after differ by orders of magnitude.
-        Caveat::Plan { kind, .. } if kind == "backed-off" => 2,
-        Caveat::Arrivals(_) => 4,
-        _ => 3,
     }
 }
 

@@ -3,7 +3,8 @@
 use busyhour_analysis::{Row, Summary};
 use maud::{Markup, html};
 
-use super::markup::{Column, PlotHeight, Section, Sort, def, figure, head, quantity, scrolling};
+use super::columns::{TableColumn, cells, column_heads};
+use super::markup::{PlotHeight, Section, def, figure, quantity, scrolling};
 use crate::numbers::{rate, thousands};
 use crate::terminal_text::shown_label;
 
@@ -32,38 +33,28 @@ pub(super) fn traffic(summary: &Summary) -> Section {
 }
 
 fn table(summary: &Summary) -> Markup {
-    let number = |name, term| Column { name, term, sort: Sort::Number };
+    let each = |row: &Row, bytes: u64| {
+        let mean = (row.samples > 0).then(|| (bytes as f64 / row.samples as f64).round() as u64);
+        mean.map_or_else(|| "–".to_owned(), thousands)
+    };
+    type Cells<'a> = TableColumn<'a, Row>;
     let columns = [
-        Column { name: "label", term: "", sort: Sort::Text },
-        number("received KiB/s", "received"),
-        number("bytes each", "received"),
-        number("sent KiB/s", "sent"),
-        number("bytes each", "sent"),
+        Cells::text("label", |row| shown_label(&row.label)),
+        Cells::number("received KiB/s", |row| rate(row.received_kib_per_s)).term("received"),
+        Cells::number("bytes each", |row| each(row, row.bytes)).term("received"),
+        Cells::number("sent KiB/s", |row| rate(row.sent_kib_per_s)).term("sent"),
+        Cells::number("bytes each", |row| each(row, row.sent_bytes)).term("sent"),
     ];
     html! {
         table.wide.sortable data-quantities="received_kib_per_s - sent_kib_per_s -" {
             caption.skip { "Sent and received by label" }
-            (head(&columns))
+            (column_heads(&columns))
             tbody {
-                @for (at, row) in summary.labels.iter().enumerate() { (cells(row, &format!("labels.{at}"))) }
+                @for (at, row) in summary.labels.iter().enumerate() {
+                    tr data-row={ "labels." (at) } { (cells(&columns, at, row)) }
+                }
             }
-            tfoot { (cells(&summary.total, "total")) }
-        }
-    }
-}
-
-fn cells(row: &Row, path: &str) -> Markup {
-    let each = |bytes: u64| {
-        let mean = (row.samples > 0).then(|| (bytes as f64 / row.samples as f64).round() as u64);
-        mean.map_or_else(|| "–".to_owned(), thousands)
-    };
-    html! {
-        tr data-row=(path) {
-            th scope="row" { (shown_label(&row.label)) }
-            td { (rate(row.received_kib_per_s)) }
-            td { (each(row.bytes)) }
-            td { (rate(row.sent_kib_per_s)) }
-            td { (each(row.sent_bytes)) }
+            tfoot { tr data-row="total" { (cells(&columns, 0, &summary.total)) } }
         }
     }
 }

@@ -14,8 +14,8 @@ use base64::Engine as _;
 use busyhour_analysis::comparison::{ComparedClock, ComparisonSettings, MeasuredRun};
 use busyhour_analysis::{Comparison, Summary};
 use busyhour_queueing::fit::{CapacityFit, CapacityModel, FitSettings, LoadPoint, ModelChoice};
-use busyhour_report::{capacity_html, comparison_html, html_report, what_if_html};
-use busyhour_runs::{RunReading, measure_run};
+use busyhour_report::{LivePage, capacity_html, comparison_html, html_report, live_html, what_if_html};
+use busyhour_results::{RunReading, measure_run};
 use devtools::{Browser, Screen};
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -429,6 +429,38 @@ fn a_what_if_is_a_page_as_well() {
     let printed =
         browser.evaluate("document.querySelector('#plot-x .canvas').getAttribute('aria-valuetext')");
     assert!(printed.as_str().unwrap().starts_with("buyers.users = 10, "), "{printed}");
+}
+
+/// The terms that the page links and does not define.
+fn undefined_terms(html: &str) -> Vec<&str> {
+    let links = html.split("href=\"#def-").skip(1).filter_map(|rest| rest.split('"').next());
+    links.filter(|term| !html.contains(&format!("id=\"def-{term}\""))).collect()
+}
+
+#[test]
+fn every_linked_term_is_defined_on_its_page() {
+    let temporary = tempfile::tempdir().unwrap();
+    let settings = ComparisonSettings { clock: ComparedClock::Service, ..ComparisonSettings::default() };
+    let base = measured(temporary.path(), [1, 2, 3], 1.0, 6);
+    let new = measured(temporary.path(), [4, 5, 6], 1.3, 6);
+    let comparison = Comparison::new(&base, &new, settings, Vec::new()).unwrap();
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+    let points = loads(&[10.0, 30.0, 60.0, 90.0, 105.0, 130.0, 180.0], 1);
+    let capacity = CapacityFit::new(&points, &FitSettings::default(), &mut random).unwrap();
+    let live = LivePage { title: "Shop", requested: "poisson(1/s)", fixed_rate: None, report: "report.html" };
+    let mut pages = vec![
+        ("comparison", comparison_html(&comparison)),
+        ("capacity", capacity_html(&capacity, "Shop")),
+        ("what-if-users", what_if_html(&what_if::of_users(2, 3))),
+        ("what-if-strategies", what_if_html(&what_if::of_strategies())),
+        ("live", live_html(&live)),
+    ];
+    pages.extend(runs().iter().map(|(name, summary)| (*name, html_report(summary))));
+    for (name, html) in &pages {
+        assert_eq!(undefined_terms(html), [""; 0], "terms without a definition on the page {name}");
+    }
+    assert!(pages.iter().filter(|(_, html)| html.contains("href=\"#def-")).count() > 5);
+    assert_eq!(undefined_terms("<a href=\"#def-min\">min</a>"), ["min"]);
 }
 
 #[test]

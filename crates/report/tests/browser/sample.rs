@@ -2,9 +2,10 @@
 
 use busyhour_analysis::thresholds::{ThresholdResult, WorstWindow};
 use busyhour_analysis::{HeatMap, RowSeries, RunFacts, SlowSample, Summary};
-use busyhour_record::{
-    ActiveUsers, ArrivalCounts, CoreFacts, GeneratorFacts, Labels, Nanos, OpenFacts, PlanNote, Recorder,
-    RecorderConfig, RunEnd, RunTotals, Sample, SampleFlags, SampleTimes,
+use busyhour_record::{OpenFacts, PlanNote, Recorder, RecorderConfig};
+use busyhour_sample::{
+    ActiveUsers, ArrivalCounts, CoreFacts, GeneratorFacts, Labels, Nanos, RunEnd, RunTotals, Sample,
+    SampleFlags, SampleTimes,
 };
 
 /// What a run is to be like.

@@ -105,7 +105,7 @@ impl RawHttp {
                 user.result.body_bytes = if remaining == 0 { received } else { remaining };
             }
             Err(exception) => {
-                fail(user, &exception);
+                fail(user, exception.message());
                 if parses {
                     parse(&mut user.result);
                 }

@@ -139,7 +139,7 @@ impl Udp {
                 user.result.body_bytes = bytes.len() as u64;
                 user.result.body = bytes;
             }
-            Err(exception) => fail(user, &exception),
+            Err(exception) => fail(user, exception.message()),
         }
         user.result.times.end = user.now();
     }
@@ -250,7 +250,13 @@ mod tests {
     fn packets_are_encoded_and_decoded_as_in_the_plugin() {
         assert_eq!(UdpCoder::Raw.encode("aü€\u{4e2d}"), Ok(vec![b'a', 0xfc, 0x80, b'?']));
         assert_eq!(UdpCoder::Hex.encode("00ff"), Ok(vec![0, 255]));
-        assert!(UdpCoder::Hex.encode("0").unwrap_err().starts_with("java.lang.IllegalArgumentException: "));
+        assert!(
+            UdpCoder::Hex
+                .encode("0")
+                .unwrap_err()
+                .message()
+                .starts_with("java.lang.IllegalArgumentException: ")
+        );
         assert_eq!(UdpCoder::Hex.decode(vec![1, 171]), b"01ab");
         assert_eq!(UdpCoder::named("kg.apc.jmeter.samplers.DNSJavaDecoder"), None);
     }

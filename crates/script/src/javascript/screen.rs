@@ -215,109 +215,153 @@ pub(super) fn screen(
     is_element: bool,
     visit: &mut dyn FnMut(Word<'_>),
 ) -> Result<Screened, ScriptError> {
-    let mut screened = Screened { text: text.to_owned(), ..Screened::default() };
-    let nashorn = imitated == Imitated::Nashorn;
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    let (mut previous, mut before) = (String::new(), String::new());
-    let mut strict_comparison = None;
-    let mut getter_calls = 0;
-    let refuse = |at: usize, what: &str| Err(unsupported(text, at, format!("`{what}` in JavaScript")));
-    while at < bytes.len() {
-        let rest = &text[at..];
-        let c = rest.chars().next().unwrap_or(' ');
-        if c.is_whitespace() {
-            at += c.len_utf8();
-        } else if rest.starts_with("//") {
-            at += rest.find('\n').unwrap_or(rest.len());
-        } else if rest.starts_with("/*") {
-            at += rest.find("*/").map_or(rest.len(), |len| len + 2);
-        } else if c == '"' || c == '\'' {
-            let len = quoted_len(rest, c);
-            if rest[1..len].strip_suffix(c) == Some("use strict") {
-                return refuse(at, "use strict");
-            }
-            visit(Word::Literal(rest[1..len].trim_end_matches(c)));
-            at += len;
-            previous = "\"".into();
-        } else if c == '`' {
-            let len = quoted_len(rest, c);
-            if nashorn || rest[..len].contains("${") {
-                return refuse(at, if nashorn { "a template" } else { "a template with `${`" });
-            }
-            at += len;
-            previous = "\"".into();
-        } else if c.is_alphabetic() || c == '_' || c == '$' {
-            let len =
-                rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')).unwrap_or(rest.len());
-            let word = &rest[..len];
-            visit(Word::Name(word));
-            let is_member = previous == ".";
-            if is_element && !is_member && PACKAGES.contains(&word) {
-                let len = java_name_len(text, at)?;
-                previous = ")".into();
-                at += len;
-                continue;
-            }
-            if nashorn && is_element && !is_member && word == "Java" {
-                check_java_type(text, at)?;
-            }
-            check_name(text, at, word, is_element, is_member.then_some(before.as_str()))?;
-            if nashorn
-                && is_member
-                && word == "length"
-                && let Some(call) = empty_call_len(&rest[len..])
-            {
-                // In Nashorn, `length` of a string is a property and a method. The call becomes a property access; spaces
-                // replace the parentheses, so that positions in the text do not change.
-                screened.text.replace_range(at + len..at + len + call, &" ".repeat(call));
-                previous = ")".into();
-                at += len + call;
-                continue;
-            }
-            match word {
-                "each" if previous == "for" => return refuse(at, "for each"),
-                "of" if previous != "." => return refuse(at, "of"),
-                "random" => screened.draws_random = true,
-                "Date" => screened.reads_clock = true,
-                "get" | "getProperty" if is_member => getter_calls += 1,
-                "function" => check_parameters(text, at)?,
-                _ => {}
-            }
-            previous = word.to_owned();
-            at += len;
-        } else if c.is_ascii_digit() {
-            let len = rest
-                .find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'))
-                .unwrap_or(rest.len());
-            let word = &rest[..len];
-            if word.contains('_') || word.ends_with('n') || word.starts_with("0o") || word.starts_with("0b") {
-                return refuse(at, word);
-            }
-            previous = "0".into();
-            at += len;
-        } else if c == '/' && begins_pattern(&previous) {
-            let Some(len) = supported_pattern_len(rest) else {
-                return refuse(at, "this regular expression");
-            };
-            at += len;
-            previous = "0".into();
-        } else {
-            if let Some(sign) = refused_sign(rest, nashorn, &previous) {
-                return refuse(at, sign);
-            }
-            if rest.starts_with("===") || rest.starts_with("!==") {
-                strict_comparison.get_or_insert(at);
-            }
-            before = std::mem::replace(&mut previous, c.to_string());
-            at += c.len_utf8();
-        }
+    let mut tokens = Tokens {
+        text,
+        nashorn: imitated == Imitated::Nashorn,
+        is_element,
+        at: 0,
+        previous: String::new(),
+        before: String::new(),
+        strict_comparison: None,
+        getter_calls: 0,
+        screened: Screened { text: text.to_owned(), ..Screened::default() },
+    };
+    while tokens.at < text.len() {
+        tokens.check_next(visit)?;
     }
-    if let (Some(at), true, false) = (strict_comparison, getter_calls > 1, nashorn) {
+    if let (Some(at), true, false) = (tokens.strict_comparison, tokens.getter_calls > 1, tokens.nashorn) {
         // In Rhino, two Java strings are identical only if they are the same object.
         return Err(unsupported(text, at, "`===` between Java strings in JavaScript"));
     }
-    Ok(screened)
+    Ok(tokens.screened)
+}
+
+/// The tokens of a script up to a position, as far as the next token depends on them.
+struct Tokens<'t> {
+    text: &'t str,
+    nashorn: bool,
+    is_element: bool,
+    at: usize,
+    /// The previous token: a word, a sign, or one that stands for its kind.
+    previous: String,
+    /// The token before the last sign.
+    before: String,
+    /// The position of the first `===` or `!==`.
+    strict_comparison: Option<usize>,
+    /// The number of calls of `get` and `getProperty`.
+    getter_calls: u32,
+    screened: Screened,
+}
+
+impl<'t> Tokens<'t> {
+    /// Checks the next token.
+    fn check_next(&mut self, visit: &mut dyn FnMut(Word<'_>)) -> Result<(), ScriptError> {
+        let rest = &self.text[self.at..];
+        let c = rest.chars().next().unwrap_or(' ');
+        if c.is_whitespace() {
+            self.at += c.len_utf8();
+        } else if rest.starts_with("//") {
+            self.at += rest.find('\n').unwrap_or(rest.len());
+        } else if rest.starts_with("/*") {
+            self.at += rest.find("*/").map_or(rest.len(), |len| len + 2);
+        } else if c == '"' || c == '\'' {
+            let len = quoted_len(rest, c);
+            if rest[1..len].strip_suffix(c) == Some("use strict") {
+                return self.refuse("use strict");
+            }
+            visit(Word::Literal(rest[1..len].trim_end_matches(c)));
+            self.advance(len, "\"");
+        } else if c == '`' {
+            let len = quoted_len(rest, c);
+            if self.nashorn || rest[..len].contains("${") {
+                return self.refuse(if self.nashorn { "a template" } else { "a template with `${`" });
+            }
+            self.advance(len, "\"");
+        } else if c.is_alphabetic() || c == '_' || c == '$' {
+            self.check_word(rest, visit)?;
+        } else if c.is_ascii_digit() {
+            self.check_number(rest)?;
+        } else if c == '/' && begins_pattern(&self.previous) {
+            let Some(len) = supported_pattern_len(rest) else {
+                return self.refuse("this regular expression");
+            };
+            self.advance(len, "0");
+        } else {
+            self.check_sign(rest, c)?;
+        }
+        Ok(())
+    }
+
+    /// Moves after a token of `len` bytes.
+    fn advance(&mut self, len: usize, token: &str) {
+        self.previous = token.to_owned();
+        self.at += len;
+    }
+
+    fn refuse(&self, what: &str) -> Result<(), ScriptError> {
+        Err(unsupported(self.text, self.at, format!("`{what}` in JavaScript")))
+    }
+
+    fn check_word(&mut self, rest: &'t str, visit: &mut dyn FnMut(Word<'_>)) -> Result<(), ScriptError> {
+        let (text, at, nashorn, is_element) = (self.text, self.at, self.nashorn, self.is_element);
+        let len = rest.find(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$')).unwrap_or(rest.len());
+        let word = &rest[..len];
+        visit(Word::Name(word));
+        let is_member = self.previous == ".";
+        if is_element && !is_member && PACKAGES.contains(&word) {
+            self.advance(java_name_len(text, at)?, ")");
+            return Ok(());
+        }
+        if nashorn && is_element && !is_member && word == "Java" {
+            check_java_type(text, at)?;
+        }
+        check_name(text, at, word, is_element, is_member.then_some(self.before.as_str()))?;
+        if nashorn
+            && is_member
+            && word == "length"
+            && let Some(call) = empty_call_len(&rest[len..])
+        {
+            // In Nashorn, `length` of a string is a property and a method. The call becomes a property access; spaces
+            // replace the parentheses, so that positions in the text do not change.
+            self.screened.text.replace_range(at + len..at + len + call, &" ".repeat(call));
+            self.advance(len + call, ")");
+            return Ok(());
+        }
+        match word {
+            "each" if self.previous == "for" => return self.refuse("for each"),
+            "of" if !is_member => return self.refuse("of"),
+            "random" => self.screened.draws_random = true,
+            "Date" => self.screened.reads_clock = true,
+            "get" | "getProperty" if is_member => self.getter_calls += 1,
+            "function" => check_parameters(text, at)?,
+            _ => {}
+        }
+        self.advance(len, word);
+        Ok(())
+    }
+
+    fn check_number(&mut self, rest: &str) -> Result<(), ScriptError> {
+        let len =
+            rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.')).unwrap_or(rest.len());
+        let word = &rest[..len];
+        if word.contains('_') || word.ends_with('n') || word.starts_with("0o") || word.starts_with("0b") {
+            return self.refuse(word);
+        }
+        self.advance(len, "0");
+        Ok(())
+    }
+
+    fn check_sign(&mut self, rest: &str, sign: char) -> Result<(), ScriptError> {
+        if let Some(refused) = refused_sign(rest, self.nashorn, &self.previous) {
+            return self.refuse(refused);
+        }
+        if rest.starts_with("===") || rest.starts_with("!==") {
+            self.strict_comparison.get_or_insert(self.at);
+        }
+        self.before = std::mem::replace(&mut self.previous, sign.to_string());
+        self.at += sign.len_utf8();
+        Ok(())
+    }
 }
 
 /// The length of `()` at the start of `rest`, with white space.

@@ -4,8 +4,8 @@
 use std::rc::Rc;
 
 use super::fault::Fault;
-use super::library;
 use super::machine::{Frame, Machine};
+use super::print;
 use super::tree::{Expr, Item, Kind, Name, Operator, Tree};
 use crate::plain::Binary;
 
@@ -23,7 +23,7 @@ pub(super) fn failure(
     collect(condition, &mut names);
     for (at, name) in names.into_iter().enumerate() {
         let Some(value) = machine.find(frame, name) else { continue };
-        let value = library::print::groovy(machine, &value)?;
+        let value = print::groovy(machine, &value)?;
         let name = &machine.tree.names[name as usize];
         text.push_str(if at == 0 { ". Values: " } else { ", " });
         text.push_str(&format!("{name} = {value}"));

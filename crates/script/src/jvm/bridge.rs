@@ -10,7 +10,7 @@ use super::machine::Machine;
 use super::run::Binding;
 use super::tree::{Base, Tree};
 use super::value::{Host, V};
-use super::{known, library, places, stack};
+use super::{known, library, places, print, stack, text_units};
 use crate::language::Dialect;
 use crate::{Scope, Value};
 
@@ -72,7 +72,7 @@ pub(crate) fn begin() -> Run {
 
 /// `indexOf` and `lastIndexOf`, in a time that grows with the sum of the lengths of both strings.
 pub(crate) fn position(text: &str, sought: &str, from: i64, last: bool) -> f64 {
-    library::text_units::position(text, sought, Some(from), last).as_long().unwrap_or(-1) as f64
+    text_units::position(text, sought, Some(from), last).as_long().unwrap_or(-1) as f64
 }
 
 /// The positions of all non-overlapping occurrences, in UTF-16 units.
@@ -271,7 +271,7 @@ impl Objects {
             return Err(BridgeError::Unsupported(format!("the text of {}", object.kind())));
         }
         let mut machine = machine(scope);
-        library::print::java(&mut machine, &object).map_err(|fault| failure(&mut machine, fault))
+        print::java(&mut machine, &object).map_err(|fault| failure(&mut machine, fault))
     }
 
     /// The class with this qualified name.
@@ -355,7 +355,7 @@ fn failure(machine: &mut Machine<'_>, fault: Fault) -> BridgeError {
         Cause::Evaluation(message) => BridgeError::Thrown("java.lang.Error".into(), message),
         Cause::Limit(what) => BridgeError::Limit(what),
         Cause::Thrown(exception) => {
-            let text = library::print::java(machine, &exception).unwrap_or_default();
+            let text = print::java(machine, &exception).unwrap_or_default();
             match text.split_once(": ") {
                 Some((class, message)) => BridgeError::Thrown(class.to_owned(), message.to_owned()),
                 None => BridgeError::Thrown(text, String::new()),

@@ -8,7 +8,7 @@ use super::machine::{Frame, Machine};
 use super::objects::Object;
 use super::tree::{Base, Expr, Item, Jexl, Kind, Name, Operator, Type};
 use super::value::{Host, V};
-use super::{known, library, operators, places, types};
+use super::{known, library, operators, places, print, types};
 use crate::Value;
 use crate::language::Dialect;
 use crate::plain::Binary;
@@ -170,7 +170,7 @@ pub(super) fn value(machine: &mut Machine<'_>, expr: &Expr, frame: &Rc<Frame>) -
                 return Ok(V::NULL);
             }
             let name = machine.value(name, frame)?;
-            let name = library::print::groovy(machine, &name)?;
+            let name = print::groovy(machine, &name)?;
             match items {
                 Some(items) => {
                     let arguments = arguments(machine, items, frame)?;
@@ -282,7 +282,7 @@ fn join(machine: &mut Machine<'_>, parts: &[Expr], frame: &Rc<Frame>) -> Outcome
     let mut text = String::new();
     for part in parts {
         let value = machine.value(part, frame)?;
-        text.push_str(&library::print::groovy(machine, &value)?);
+        text.push_str(&print::groovy(machine, &value)?);
         machine.spend_text(text.len())?;
     }
     Ok(V::text(text))
@@ -295,7 +295,7 @@ fn lazy_join(machine: &mut Machine<'_>, parts: &[Expr], frame: &Rc<Frame>) -> Ou
         let value = machine.value(part, frame)?;
         values.push(match value {
             V::Closure(_) => value,
-            value => V::text(library::print::groovy(machine, &value)?),
+            value => V::text(print::groovy(machine, &value)?),
         });
     }
     Ok(V::object(Object::LazyText(values)))

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::diagnostic::{syntax, unsupported};
 use super::literals;
-use crate::java_like::Decimal;
+use crate::decimal::Decimal;
 use crate::java_like::Language;
 use crate::{Identifiers, ScriptError, Value};
 

@@ -11,9 +11,7 @@ pub(super) mod commons_text;
 pub(super) mod comparators;
 pub(super) mod cookies;
 pub(super) mod create;
-pub(super) mod curry;
 pub(super) mod digest;
-pub(super) mod dispatch;
 pub(super) mod encode;
 pub(super) mod file_methods;
 pub(super) mod file_server;
@@ -26,7 +24,7 @@ pub(super) mod java_duration;
 pub(super) mod json;
 pub(super) mod json_builder;
 pub(super) mod json_path;
-pub(super) mod json_value;
+pub(super) mod known;
 pub(super) mod lists;
 pub(super) mod machine_facts;
 pub(super) mod magnitude;
@@ -37,7 +35,6 @@ pub(super) mod numbers;
 pub(super) mod object_text;
 pub(super) mod objects;
 pub(super) mod optional;
-pub(super) mod print;
 pub(super) mod properties;
 pub(super) mod random_utils;
 pub(super) mod regex;
@@ -50,7 +47,6 @@ pub(super) mod statics;
 pub(super) mod temporal;
 pub(super) mod test_properties;
 pub(super) mod text_methods;
-pub(super) mod text_units;
 pub(super) mod texts;
 pub(super) mod threads;
 pub(super) mod time;
@@ -62,16 +58,13 @@ pub(super) mod url_connection;
 pub(super) mod xml;
 pub(super) mod zones;
 
-use super::fault::{Fault, thrown, unsupported};
+use super::fault::{Fault, thrown};
 use super::machine::Machine;
+use super::missing::unknown;
 use super::objects::Object;
 use super::value::V;
+use super::{json_value, print, text_units};
 use crate::Value;
-
-/// The error for a method that is not implemented for these arguments.
-pub(super) fn unknown(object: &V, method: &str) -> Fault {
-    unsupported(format!("`{method}` of {} with these arguments", object.kind()))
-}
 
 /// The argument as a string: a `String`, in Groovy also a `StringBuilder` or `GString`.
 pub(super) fn text_of(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {

@@ -9,15 +9,19 @@
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use super::fault::{Cause, Fault, thrown};
-use super::library::print;
+use super::fault::{Cause, Fault, thrown, unsupported};
 use super::machine::Machine;
 use super::objects::{Object, Temporal};
-use super::types;
 use super::value::{Host, V};
+use super::{print, types};
 use crate::Value;
 
 type Methods = HashMap<&'static str, HashMap<&'static str, &'static str>>;
+
+/// The error for a method that is not implemented for these arguments.
+pub(super) fn unknown(object: &V, method: &str) -> Fault {
+    unsupported(format!("`{method}` of {} with these arguments", object.kind()))
+}
 
 /// Java's and Groovy's methods by class, each with its possible numbers of arguments.
 struct Table {
@@ -139,7 +143,7 @@ pub(super) fn class_name(value: &V) -> String {
         V::Host(Host::Vars) => "org.apache.jmeter.threads.JMeterVariables".into(),
         V::Host(Host::Context) => "org.apache.jmeter.threads.JMeterContext".into(),
         V::Host(Host::Props) => "java.util.Properties".into(),
-        V::Array(array) => super::library::array_class::name(array.of),
+        V::Array(array) => array.of.array_class_name(),
         V::Object(object) if matches!(&**object, Object::Entry(..)) => "java.util.LinkedHashMap$Entry".into(),
         V::Host(host) => {
             types::host_class(*host).map_or_else(|| value.kind(), super::classes::Class::qualified_name)

@@ -14,16 +14,16 @@ pub(super) use self::jexl::{is_empty, size};
 use self::refused::{is_defined, name, refused};
 pub(super) use self::same_as::SameAs;
 use super::fault::{Fault, Outcome, limit, thrown, unsupported};
-use super::library::{self, print};
 use super::machine::Machine;
 use super::objects::Object;
 use super::patterns::{self, Matcher};
 use super::tree::{Operator, Shift};
 use super::value::V;
-use super::{durations, missing, types};
+use super::{curry, durations, missing, print, types};
 use crate::Value;
-use crate::java_like::{Decimal, beanshell, groovy};
+use crate::decimal::Decimal;
 use crate::plain::Binary;
+use crate::plain::{beanshell, groovy};
 
 /// The Groovy method that implements an operator.
 pub(super) fn method(operator: Operator) -> &'static str {
@@ -362,7 +362,7 @@ fn shifted(machine: &mut Machine<'_>, shift: Shift, left: &V, right: &V) -> Outc
         };
     }
     if let (Shift::Right, V::Closure(_), V::Closure(_), true) = (shift, left, right, machine.groovy()) {
-        return Ok(library::curry::composed(right, left));
+        return Ok(curry::composed(right, left));
     }
     if shift != Shift::Left || !machine.groovy() {
         return Err(refused(machine, Operator::Shift(shift), left, right));
@@ -385,7 +385,7 @@ fn shifted(machine: &mut Machine<'_>, shift: Shift, left: &V, right: &V) -> Outc
             Err(refused(machine, Operator::Shift(shift), left, right))
         }
         V::Plain(Value::Text(text)) => Ok(V::text(format!("{text}{}", print::groovy(machine, right)?))),
-        V::Closure(_) if matches!(right, V::Closure(_)) => Ok(library::curry::composed(left, right)),
+        V::Closure(_) if matches!(right, V::Closure(_)) => Ok(curry::composed(left, right)),
         V::Object(_) => machine.invoke(left, "leftShift", vec![right.clone()]),
         _ => Err(refused(machine, Operator::Shift(shift), left, right)),
     }

@@ -8,7 +8,7 @@ use super::machine::{Frame, Machine};
 use super::objects::Object;
 use super::tree::{Expr, Kind, Name};
 use super::value::{Host, List, V};
-use super::{durations, missing, types};
+use super::{durations, missing, print, text_units, types};
 use crate::Value;
 
 fn null_property(name: &str) -> Fault {
@@ -190,7 +190,7 @@ pub(super) fn index(machine: &mut Machine<'_>, object: &V, index: &V) -> Outcome
         V::Map(map) if groovy => Ok(map.get(index).unwrap_or(V::NULL)),
         V::Plain(Value::Text(text)) if groovy => match index {
             V::Plain(index) => {
-                if let Some(found) = library::text_units::character_at(machine, text, index) {
+                if let Some(found) = text_units::character_at(machine, text, index) {
                     return Ok(found);
                 }
                 machine.spend_text(text.len())?;
@@ -462,7 +462,7 @@ fn store_item(machine: &mut Machine<'_>, object: &V, index: V, value: V) -> Outc
             Ok(value)
         }
         V::Host(Host::Vars) => {
-            let name = library::print::java(machine, &index)?;
+            let name = print::java(machine, &index)?;
             Err(thrown(
                 "MissingPropertyException",
                 format!("No such property: {name} for class: org.apache.jmeter.threads.JMeterVariables"),

@@ -1,9 +1,9 @@
 //! The message of a failed Groovy assertion: its source text, and the value of each part below it, as Groovy's
 //! `AssertionRenderer` prints them.
 
-use super::library::print;
 use super::machine::Machine;
 use super::model::Host;
+use super::print;
 use super::tree::{Expr, Kind};
 use super::value::V;
 

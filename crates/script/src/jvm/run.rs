@@ -22,7 +22,7 @@ use super::model::{Frame, Interpreter, Machine, Role, Variable};
 use super::objects::Object;
 use super::tree::{Expr, Function, Kind, Name, Stmt, Tree, Type};
 use super::value::{Host, V};
-use super::{library, places, power_assert, stack, types};
+use super::{dispatch, library, places, power_assert, print, stack, text_units, types};
 use crate::language::Dialect;
 use crate::{Scope, ScriptError, Value};
 
@@ -135,8 +135,8 @@ pub(super) fn run(
 }
 
 static INTERPRETER: Interpreter = Interpreter {
-    invoke: library::dispatch::call,
-    dispatch: library::dispatch::dispatch,
+    invoke: dispatch::call,
+    dispatch: dispatch::dispatch,
     item: places::index,
     object_text: library::object_text::object_text,
     call_value: |machine, value, arguments| machine.run_callable(value, arguments),
@@ -231,7 +231,7 @@ impl Machine<'_> {
             V::Array(_) | V::Closure(_) | V::Host(_) => {
                 Ok(Value::text(format!("{}@6ccccc3c", super::missing::class_name(&value))))
             }
-            other => Ok(Value::text(library::print::java(self, &other)?)),
+            other => Ok(Value::text(print::java(self, &other)?)),
         }
     }
 
@@ -473,7 +473,7 @@ impl Machine<'_> {
         Err(match message {
             Some(message) => {
                 let value = self.value(message, frame)?;
-                let text = library::print::groovy(self, &value)?;
+                let text = print::groovy(self, &value)?;
                 let text = super::asserted::failure(self, &text, condition, source, frame)?;
                 thrown("AssertionError", text)
             }
@@ -521,7 +521,7 @@ impl Machine<'_> {
         match value {
             V::Plain(Value::Null) if !self.beanshell() => Ok(Vec::new()),
             V::Plain(Value::Null) => Err(thrown("NullPointerException", "a loop over null")),
-            V::Plain(Value::Text(text)) if self.groovy() => library::text_units::characters(self, text),
+            V::Plain(Value::Text(text)) if self.groovy() => text_units::characters(self, text),
             V::Plain(_) if self.groovy() => Ok(vec![value.clone()]),
             V::Object(object) => match &**object {
                 Object::Matcher(matcher) => Ok(matcher

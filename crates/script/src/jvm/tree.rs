@@ -33,6 +33,25 @@ pub(super) enum Base {
     Class(Class),
 }
 
+impl Base {
+    /// The result of `getName()` of the class of arrays with this type of items.
+    pub fn array_class_name(self) -> String {
+        match self {
+            Base::Int => "[I".into(),
+            Base::Long => "[J".into(),
+            Base::Short => "[S".into(),
+            Base::Byte => "[B".into(),
+            Base::Double => "[D".into(),
+            Base::Float => "[F".into(),
+            Base::Boolean => "[Z".into(),
+            Base::Char => "[C".into(),
+            Base::Text => "[Ljava.lang.String;".into(),
+            Base::Class(class) => format!("[L{};", class.qualified_name()),
+            Base::Any | Base::Void => "[Ljava.lang.Object;".into(),
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Type {
     pub base: Base,

@@ -3,14 +3,14 @@
 use super::classes::Class;
 use super::fault::{Fault, Outcome, thrown, unsupported};
 use super::functional;
-use super::library::{json_value, print, text_units};
 use super::machine::Machine;
 use super::objects::Object;
 use super::tree::{Base, Type};
 use super::truth::truth;
 use super::value::{Host, Order, V};
+use super::{json_value, print, text_units};
 use crate::Value;
-use crate::java_like::Decimal;
+use crate::decimal::Decimal;
 use crate::language::Language;
 use crate::plain::{self, convert};
 

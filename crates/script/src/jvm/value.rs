@@ -301,7 +301,7 @@ pub(super) fn natural(a: &V, b: &V) -> std::cmp::Ordering {
     match (a, b) {
         (V::Plain(Value::Text(a)), V::Plain(Value::Text(b))) => a.encode_utf16().cmp(b.encode_utf16()),
         (V::Plain(a), V::Plain(b)) => {
-            crate::java_like::groovy::compare(a, b).unwrap_or(std::cmp::Ordering::Equal)
+            crate::plain::groovy::compare(a, b).unwrap_or(std::cmp::Ordering::Equal)
         }
         (V::Object(a), V::Object(b)) => a.instant().cmp(&b.instant()),
         _ => std::cmp::Ordering::Equal,

@@ -3,7 +3,7 @@
 use super::fault::{Fault, Outcome};
 use super::operator::Type;
 use crate::Value;
-use crate::java_like::Decimal;
+use crate::decimal::Decimal;
 use crate::language::Language;
 
 /// The truth of the value as a condition in Groovy.

@@ -4,9 +4,12 @@ use std::collections::BTreeMap;
 
 use busyhour_java::format::{DateFormat, Defaults, Moment};
 use busyhour_program::ElementError;
-use busyhour_program::url_client::{UrlRequest, UrlResponse};
 use busyhour_program::user::Thrown;
-use busyhour_script::{Level, SampleFacts, Scope, Value};
+use busyhour_request::{UrlRequest, UrlResponse};
+use busyhour_script::{
+    Level, SampleChanges, SampleFacts, ScriptClock, ScriptOutput, ScriptPlan, ScriptProperties,
+    ScriptRequests, ScriptSamples, ScriptThread, ScriptVariables, Value,
+};
 use jiff::tz::TimeZone;
 
 /// The variables before each script.
@@ -64,18 +67,21 @@ impl SampleFacts for Sample {
     fn start_time_ms(&self) -> i64 {
         self.start_ms
     }
+    fn end_time_ms(&self) -> i64 {
+        0
+    }
+    fn received_bytes(&self) -> i64 {
+        9
+    }
+}
+
+impl SampleChanges for Sample {
     fn change(&mut self, name: &str, value: Value) -> bool {
         match (name, value) {
             ("StartTime", Value::Long(ms)) => self.start_ms = ms,
             _ => return false,
         }
         true
-    }
-    fn end_time_ms(&self) -> i64 {
-        0
-    }
-    fn received_bytes(&self) -> i64 {
-        9
     }
     fn set_successful(&mut self, successful: bool) {
         self.successful = successful;
@@ -135,7 +141,107 @@ impl User {
     }
 }
 
-impl Scope for User {
+impl ScriptVariables for User {
+    fn get(&self, name: &str) -> Option<String> {
+        self.variables.get(name).cloned()
+    }
+    fn names(&self) -> Vec<String> {
+        self.variables.keys().cloned().collect()
+    }
+    fn object(&self, name: &str) -> Option<std::rc::Rc<dyn std::any::Any>> {
+        self.objects.get(name).cloned()
+    }
+    fn set_object(&mut self, name: &str, object: std::rc::Rc<dyn std::any::Any>, text: &str) {
+        self.objects.insert(name.into(), object);
+        self.variables.insert(name.into(), text.into());
+    }
+    fn object_names(&self) -> Vec<String> {
+        self.objects.keys().cloned().collect()
+    }
+    fn set(&mut self, name: &str, value: &str) {
+        self.objects.remove(name);
+        self.variables.insert(name.into(), value.into());
+    }
+    fn remove(&mut self, name: &str) {
+        self.variables.remove(name);
+    }
+}
+
+impl ScriptProperties for User {
+    fn property_names(&self) -> Vec<String> {
+        self.properties.keys().cloned().collect()
+    }
+    fn property_value(&self, name: &str) -> Option<Value> {
+        self.values.get(name).cloned()
+    }
+    fn set_property_value(&mut self, name: &str, value: Value) {
+        self.values.insert(name.into(), value.clone());
+        self.properties.insert(name.into(), value.to_java_string());
+    }
+    fn property(&self, name: &str) -> Option<String> {
+        self.properties.get(name).cloned()
+    }
+    fn set_property(&mut self, name: &str, value: &str) {
+        self.properties.insert(name.into(), value.into());
+    }
+}
+
+impl ScriptOutput for User {
+    fn log(&mut self, level: Level, message: &str) {
+        self.log.push((level, message.into()));
+    }
+}
+
+impl ScriptClock for User {
+    fn format_date(&self, pattern: &str, ms: i64, zone: &TimeZone) -> Result<String, ElementError> {
+        let format = DateFormat::new(pattern).map_err(|error| error.to_string())?;
+        let mut out = String::new();
+        format
+            .format(&Moment::of_instant(i128::from(ms) * 1_000_000, zone), &mut out)
+            .map_err(|error| error.to_string())?;
+        Ok(out)
+    }
+    fn parse_date(&self, pattern: &str, text: &str, zone: &TimeZone) -> Result<Option<i64>, ElementError> {
+        let format = DateFormat::new(pattern).map_err(|error| error.to_string())?;
+        let defaults = Defaults { date_in_year: Some(1970), ..Defaults::default() };
+        let Ok(moment) = format.parse(text, defaults) else { return Ok(None) };
+        let date = moment.date.unwrap_or(jiff::civil::date(1970, 1, 1));
+        let time = moment.time.unwrap_or(jiff::civil::Time::midnight());
+        let zoned = date.to_datetime(time).to_zoned(zone.clone()).map_err(|error| error.to_string())?;
+        Ok(Some(zoned.timestamp().as_millisecond()))
+    }
+    fn wall_clock_ms(&self) -> i64 {
+        1_700_000_000_000
+    }
+    fn random_bits(&mut self) -> u64 {
+        // SplitMix64.
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.random;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}
+
+impl ScriptThread for User {
+    fn thread_number(&self) -> u32 {
+        0
+    }
+    fn thread_name(&self) -> String {
+        "Thread Group 1-1".into()
+    }
+}
+
+impl ScriptSamples for User {
+    fn sample(&self) -> Option<&dyn SampleFacts> {
+        Some(&self.result)
+    }
+    fn sample_mut(&mut self) -> Option<&mut dyn SampleChanges> {
+        Some(&mut self.result)
+    }
+}
+
+impl ScriptRequests for User {
     /// A server that returns a description of the request, 404 for `/missing`, and that refuses connections for `/refused`.
     fn exchange(&mut self, request: UrlRequest) -> Result<UrlResponse, Thrown> {
         if request.url.ends_with("/refused") {
@@ -158,94 +264,14 @@ impl Scope for User {
             ..UrlResponse::default()
         })
     }
+}
 
-    fn get(&self, name: &str) -> Option<String> {
-        self.variables.get(name).cloned()
-    }
-    fn names(&self) -> Vec<String> {
-        self.variables.keys().cloned().collect()
-    }
-    fn object(&self, name: &str) -> Option<std::rc::Rc<dyn std::any::Any>> {
-        self.objects.get(name).cloned()
-    }
-    fn set_object(&mut self, name: &str, object: std::rc::Rc<dyn std::any::Any>, text: &str) {
-        self.objects.insert(name.into(), object);
-        self.variables.insert(name.into(), text.into());
-    }
-    fn object_names(&self) -> Vec<String> {
-        self.objects.keys().cloned().collect()
-    }
-    fn property_names(&self) -> Vec<String> {
-        self.properties.keys().cloned().collect()
-    }
-    fn property_value(&self, name: &str) -> Option<Value> {
-        self.values.get(name).cloned()
-    }
-    fn set_property_value(&mut self, name: &str, value: Value) {
-        self.values.insert(name.into(), value.clone());
-        self.properties.insert(name.into(), value.to_java_string());
-    }
+impl ScriptPlan for User {
     fn evaluate_text(&mut self, text: &str) -> String {
         let sums = text.replace("${__intSum(2,3)}", "5").replace("${__intSum(1,2)}", "3");
         self.variables.iter().fold(sums, |text, (name, value)| text.replace(&format!("${{{name}}}"), value))
     }
     fn environment(&self, name: &str) -> Option<String> {
         (name == "PATH").then(|| "/usr/bin".to_owned())
-    }
-    fn format_date(&self, pattern: &str, ms: i64, zone: &TimeZone) -> Result<String, ElementError> {
-        let format = DateFormat::new(pattern).map_err(|error| error.to_string())?;
-        let mut out = String::new();
-        format
-            .format(&Moment::of_instant(i128::from(ms) * 1_000_000, zone), &mut out)
-            .map_err(|error| error.to_string())?;
-        Ok(out)
-    }
-    fn parse_date(&self, pattern: &str, text: &str, zone: &TimeZone) -> Result<Option<i64>, ElementError> {
-        let format = DateFormat::new(pattern).map_err(|error| error.to_string())?;
-        let defaults = Defaults { date_in_year: Some(1970), ..Defaults::default() };
-        let Ok(moment) = format.parse(text, defaults) else { return Ok(None) };
-        let date = moment.date.unwrap_or(jiff::civil::date(1970, 1, 1));
-        let time = moment.time.unwrap_or(jiff::civil::Time::midnight());
-        let zoned = date.to_datetime(time).to_zoned(zone.clone()).map_err(|error| error.to_string())?;
-        Ok(Some(zoned.timestamp().as_millisecond()))
-    }
-    fn set(&mut self, name: &str, value: &str) {
-        self.objects.remove(name);
-        self.variables.insert(name.into(), value.into());
-    }
-    fn remove(&mut self, name: &str) {
-        self.variables.remove(name);
-    }
-    fn property(&self, name: &str) -> Option<String> {
-        self.properties.get(name).cloned()
-    }
-    fn set_property(&mut self, name: &str, value: &str) {
-        self.properties.insert(name.into(), value.into());
-    }
-    fn log(&mut self, level: Level, message: &str) {
-        self.log.push((level, message.into()));
-    }
-    fn thread_number(&self) -> u32 {
-        0
-    }
-    fn thread_name(&self) -> String {
-        "Thread Group 1-1".into()
-    }
-    fn wall_clock_ms(&self) -> i64 {
-        1_700_000_000_000
-    }
-    fn random_bits(&mut self) -> u64 {
-        // SplitMix64.
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.random;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-    fn sample(&self) -> Option<&dyn SampleFacts> {
-        Some(&self.result)
-    }
-    fn sample_mut(&mut self) -> Option<&mut dyn SampleFacts> {
-        Some(&mut self.result)
     }
 }

@@ -1,7 +1,7 @@
 //! The exchange on an open connection: sends frames, and receives frames through the filters.
 
 use busyhour_limits::files::{UPLOAD_BYTES, read_in_run};
-use busyhour_record::SampleTimes;
+use busyhour_sample::SampleTimes;
 use std::io;
 use std::path::Path;
 
@@ -217,7 +217,7 @@ impl Reading<'_> {
         &self,
         filter: &Prepared,
         frame: &Frame,
-        started: busyhour_record::Nanos,
+        started: busyhour_sample::Nanos,
         connection: &mut Connection,
         user: &mut UserState,
     ) -> Result<(), SampleFailure> {

@@ -139,13 +139,16 @@ mod tests {
     fn invalid_settings_are_reported_with_the_plugins_messages() {
         assert_eq!(parse_timeout("Read", "0", 0, 9), Ok(0));
         assert_eq!(
-            parse_timeout("Connection", "0", 1, 9).unwrap_err(),
+            parse_timeout("Connection", "0", 1, 9).unwrap_err().message(),
             "Connection timeout '0' is not valid; should between 1 and 9"
         );
-        assert_eq!(parse_timeout("Read", "", 0, 9).unwrap_err(), "Read timeout '' is not a number.");
+        assert_eq!(
+            parse_timeout("Read", "", 0, 9).unwrap_err().message(),
+            "Read timeout '' is not a number."
+        );
         assert_eq!(parse_port("443"), Ok(443));
-        assert_eq!(parse_port("0").unwrap_err(), "Port number '0' is not valid.");
-        assert_eq!(parse_port("70000").unwrap_err(), "Port number '70000' is not valid.");
-        assert_eq!(parse_port("x").unwrap_err(), "Port number 'x' is not a number.");
+        assert_eq!(parse_port("0").unwrap_err().message(), "Port number '0' is not valid.");
+        assert_eq!(parse_port("70000").unwrap_err().message(), "Port number '70000' is not valid.");
+        assert_eq!(parse_port("x").unwrap_err().message(), "Port number 'x' is not a number.");
     }
 }

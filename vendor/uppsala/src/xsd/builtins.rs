@@ -7,7 +7,7 @@
 use std::cmp::Ordering;
 
 use crate::dom::{Document, NodeId};
-use crate::error::ValidationError;
+use crate::error::{ErrorKind, ValidationError};
 use crate::namespace::build_resolver_for_node;
 use crate::xsd_regex::XsdRegex;
 
@@ -384,6 +384,8 @@ fn push_facet_compare_error(
     errors: &mut Vec<ValidationError>,
 ) {
     errors.push(ValidationError {
+        kind: ErrorKind::Other,
+        is_in_attribute: false,
         message: format!(
             "Cannot compare value '{}' with {} {} for this datatype",
             value, facet_name, facet_value
@@ -501,6 +503,8 @@ pub(crate) fn validate_builtin_value(
             // This check is for safety.
             if text.contains('\r') || text.contains('\n') || text.contains('\t') {
                 errors.push(ValidationError {
+                    kind: ErrorKind::Other,
+                    is_in_attribute: false,
                     message: "normalizedString must not contain CR, LF, or TAB".to_string(),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -515,6 +519,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if !matches!(v, "true" | "false" | "1" | "0") {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "boolean" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid boolean", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -548,6 +554,8 @@ pub(crate) fn validate_builtin_value(
             };
             if !valid {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "decimal" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid decimal", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -576,6 +584,8 @@ pub(crate) fn validate_builtin_value(
             };
             if !valid {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "float/double" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid float/double", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -586,6 +596,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if v.parse::<i128>().is_err() {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "integer" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid integer", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -596,6 +608,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if v.parse::<i64>().is_err() {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "long" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid long", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -606,6 +620,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if v.parse::<i32>().is_err() {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "int" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid int", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -616,6 +632,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if v.parse::<i16>().is_err() {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "short" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid short", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -626,6 +644,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if v.parse::<i8>().is_err() {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "byte" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid byte", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -638,6 +658,8 @@ pub(crate) fn validate_builtin_value(
                 Ok(n) if n >= 0 => {}
                 _ => {
                     errors.push(ValidationError {
+                        kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "nonNegativeInteger" },
+                        is_in_attribute: false,
                         message: format!("'{}' is not a valid nonNegativeInteger", text),
                         line: Some(doc.node_line(node)),
                         column: Some(doc.node_column(node)),
@@ -651,6 +673,8 @@ pub(crate) fn validate_builtin_value(
                 Ok(n) if n > 0 => {}
                 _ => {
                     errors.push(ValidationError {
+                        kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "positiveInteger" },
+                        is_in_attribute: false,
                         message: format!("'{}' is not a valid positiveInteger", text),
                         line: Some(doc.node_line(node)),
                         column: Some(doc.node_column(node)),
@@ -664,6 +688,8 @@ pub(crate) fn validate_builtin_value(
                 Ok(n) if n <= 0 => {}
                 _ => {
                     errors.push(ValidationError {
+                        kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "nonPositiveInteger" },
+                        is_in_attribute: false,
                         message: format!("'{}' is not a valid nonPositiveInteger", text),
                         line: Some(doc.node_line(node)),
                         column: Some(doc.node_column(node)),
@@ -677,6 +703,8 @@ pub(crate) fn validate_builtin_value(
                 Ok(n) if n < 0 => {}
                 _ => {
                     errors.push(ValidationError {
+                        kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "negativeInteger" },
+                        is_in_attribute: false,
                         message: format!("'{}' is not a valid negativeInteger", text),
                         line: Some(doc.node_line(node)),
                         column: Some(doc.node_column(node)),
@@ -688,6 +716,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if v.parse::<u64>().is_err() {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "unsignedLong" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid unsignedLong", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -698,6 +728,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if v.parse::<u32>().is_err() {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "unsignedInt" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid unsignedInt", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -708,6 +740,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if v.parse::<u16>().is_err() {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "unsignedShort" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid unsignedShort", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -718,6 +752,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if v.parse::<u8>().is_err() {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "unsignedByte" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid unsignedByte", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -728,6 +764,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if !is_valid_datetime(v) {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "dateTime" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid dateTime", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -738,6 +776,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if !is_valid_date(v) {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "date" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid date", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -748,6 +788,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if !is_valid_time(v) {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "time" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid time", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -759,6 +801,8 @@ pub(crate) fn validate_builtin_value(
             let v: String = text.chars().filter(|c| !c.is_whitespace()).collect();
             if !v.len().is_multiple_of(2) || !v.chars().all(|c| c.is_ascii_hexdigit()) {
                 errors.push(ValidationError {
+                    kind: ErrorKind::Other,
+                    is_in_attribute: false,
                     message: format!("'{}' is not valid hexBinary", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -786,6 +830,8 @@ pub(crate) fn validate_builtin_value(
             };
             if !is_valid {
                 errors.push(ValidationError {
+                    kind: ErrorKind::Other,
+                    is_in_attribute: false,
                     message: format!("'{}' is not valid base64Binary", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -802,6 +848,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if !lenient && v.contains(' ') {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "anyURI" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid anyURI", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -812,6 +860,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if !is_valid_ncname(v) {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "NCName/ID/IDREF" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid NCName/ID/IDREF", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -840,6 +890,8 @@ pub(crate) fn validate_builtin_value(
             };
             if !valid {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "language tag" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid language tag", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -854,6 +906,8 @@ pub(crate) fn validate_builtin_value(
                     .all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | ':'))
             {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "NMTOKEN" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid NMTOKEN", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -864,6 +918,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if v.is_empty() {
                 errors.push(ValidationError {
+                    kind: ErrorKind::Other,
+                    is_in_attribute: false,
                     message: "NMTOKENS must contain at least one token".to_string(),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -876,6 +932,8 @@ pub(crate) fn validate_builtin_value(
                         })
                     {
                         errors.push(ValidationError {
+                            kind: ErrorKind::InvalidValue { value: token.to_string(), datatype: "NMTOKEN in NMTOKENS" },
+                            is_in_attribute: false,
                             message: format!("'{}' is not a valid NMTOKEN in NMTOKENS", token),
                             line: Some(doc.node_line(node)),
                             column: Some(doc.node_column(node)),
@@ -888,6 +946,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if v.is_empty() {
                 errors.push(ValidationError {
+                    kind: ErrorKind::Other,
+                    is_in_attribute: false,
                     message: "IDREFS must contain at least one IDREF".to_string(),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -896,6 +956,8 @@ pub(crate) fn validate_builtin_value(
                 for token in v.split_whitespace() {
                     if !is_valid_ncname(token) {
                         errors.push(ValidationError {
+                            kind: ErrorKind::InvalidValue { value: token.to_string(), datatype: "IDREF in IDREFS" },
+                            is_in_attribute: false,
                             message: format!("'{}' is not a valid IDREF in IDREFS", token),
                             line: Some(doc.node_line(node)),
                             column: Some(doc.node_column(node)),
@@ -908,6 +970,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if !is_valid_ncname(v) {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "NOTATION value" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid NOTATION value", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -918,6 +982,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if !is_valid_ncname(v) {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "ENTITY value" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid ENTITY value", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -928,6 +994,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if v.is_empty() {
                 errors.push(ValidationError {
+                    kind: ErrorKind::Other,
+                    is_in_attribute: false,
                     message: "ENTITIES must contain at least one ENTITY".to_string(),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -936,6 +1004,8 @@ pub(crate) fn validate_builtin_value(
                 for token in v.split_whitespace() {
                     if !is_valid_ncname(token) {
                         errors.push(ValidationError {
+                            kind: ErrorKind::InvalidValue { value: token.to_string(), datatype: "ENTITY in ENTITIES" },
+                            is_in_attribute: false,
                             message: format!("'{}' is not a valid ENTITY in ENTITIES", token),
                             line: Some(doc.node_line(node)),
                             column: Some(doc.node_column(node)),
@@ -948,6 +1018,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if !is_valid_duration(v) {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "duration" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid duration", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -958,6 +1030,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if !is_valid_gyear(v) {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "gYear" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid gYear", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -968,6 +1042,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if !is_valid_gyearmonth(v) {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "gYearMonth" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid gYearMonth", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -978,6 +1054,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if !is_valid_gmonth(v) {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "gMonth" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid gMonth", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -988,6 +1066,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if !is_valid_gmonthday(v) {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "gMonthDay" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid gMonthDay", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -998,6 +1078,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if !is_valid_gday(v) {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "gDay" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid gDay", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -1009,6 +1091,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if !is_valid_xml_name(v) {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "Name" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid Name", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -1021,6 +1105,8 @@ pub(crate) fn validate_builtin_value(
             let v = text.trim();
             if !is_valid_qname(v) {
                 errors.push(ValidationError {
+                    kind: ErrorKind::InvalidValue { value: text.to_string(), datatype: "QName" },
+                    is_in_attribute: false,
                     message: format!("'{}' is not a valid QName", text),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -1030,6 +1116,8 @@ pub(crate) fn validate_builtin_value(
                 let resolver = build_resolver_for_node(doc, node);
                 if resolver.resolve(prefix).is_none() {
                     errors.push(ValidationError {
+                        kind: ErrorKind::Other,
+                        is_in_attribute: false,
                         message: format!("QName prefix '{}' is not bound", prefix),
                         line: Some(doc.node_line(node)),
                         column: Some(doc.node_column(node)),
@@ -1054,6 +1142,8 @@ pub(crate) fn validate_list_facet(
         Facet::MinLength(min) => {
             if item_count < *min {
                 errors.push(ValidationError {
+                    kind: ErrorKind::Other,
+                    is_in_attribute: false,
                     message: format!("List has {} items, less than minLength {}", item_count, min),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -1063,6 +1153,8 @@ pub(crate) fn validate_list_facet(
         Facet::MaxLength(max) => {
             if item_count > *max {
                 errors.push(ValidationError {
+                    kind: ErrorKind::Other,
+                    is_in_attribute: false,
                     message: format!("List has {} items, exceeds maxLength {}", item_count, max),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -1072,6 +1164,8 @@ pub(crate) fn validate_list_facet(
         Facet::Length(len) => {
             if item_count != *len {
                 errors.push(ValidationError {
+                    kind: ErrorKind::Other,
+                    is_in_attribute: false,
                     message: format!("List has {} items, expected length {}", item_count, len),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -1083,6 +1177,8 @@ pub(crate) fn validate_list_facet(
             let collapsed: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
             if !values.contains(&collapsed) {
                 errors.push(ValidationError {
+                    kind: ErrorKind::Other,
+                    is_in_attribute: false,
                     message: format!(
                         "'{}' is not one of the allowed values: {:?}",
                         collapsed, values
@@ -1097,6 +1193,8 @@ pub(crate) fn validate_list_facet(
             match XsdRegex::compile(pattern) {
                 Ok(re) if !re.is_match(text) => {
                     errors.push(ValidationError {
+                        kind: ErrorKind::Other,
+                        is_in_attribute: false,
                         message: format!("Value '{}' does not match pattern '{}'", text, pattern),
                         line: Some(doc.node_line(node)),
                         column: Some(doc.node_column(node)),
@@ -1104,6 +1202,8 @@ pub(crate) fn validate_list_facet(
                 }
                 Ok(_) => {}
                 Err(e) => errors.push(ValidationError {
+                    kind: ErrorKind::Other,
+                    is_in_attribute: false,
                     message: format!("Pattern facet '{}' could not be compiled: {}", pattern, e),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -1194,6 +1294,8 @@ pub(crate) fn validate_facet(
                 let len = type_aware_length(text, base_type, doc, node);
                 if len < *min {
                     errors.push(ValidationError {
+                        kind: ErrorKind::Other,
+                        is_in_attribute: false,
                         message: format!("Value length {} is less than minLength {}", len, min),
                         line: Some(doc.node_line(node)),
                         column: Some(doc.node_column(node)),
@@ -1206,6 +1308,8 @@ pub(crate) fn validate_facet(
                 let len = type_aware_length(text, base_type, doc, node);
                 if len > *max {
                     errors.push(ValidationError {
+                        kind: ErrorKind::Other,
+                        is_in_attribute: false,
                         message: format!("Value length {} exceeds maxLength {}", len, max),
                         line: Some(doc.node_line(node)),
                         column: Some(doc.node_column(node)),
@@ -1218,6 +1322,8 @@ pub(crate) fn validate_facet(
                 let len = type_aware_length(text, base_type, doc, node);
                 if len != *expected {
                     errors.push(ValidationError {
+                        kind: ErrorKind::Other,
+                        is_in_attribute: false,
                         message: format!("Value length {} does not match length {}", len, expected),
                         line: Some(doc.node_line(node)),
                         column: Some(doc.node_column(node)),
@@ -1241,6 +1347,8 @@ pub(crate) fn validate_facet(
             });
             if !match_found {
                 errors.push(ValidationError {
+                    kind: ErrorKind::Other,
+                    is_in_attribute: false,
                     message: format!("'{}' is not one of the allowed values: {:?}", text, values),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -1250,6 +1358,8 @@ pub(crate) fn validate_facet(
         Facet::MinInclusive(min) => match compare_facet_values(text.trim(), min, base_type) {
             Some(Ordering::Less) => {
                 errors.push(ValidationError {
+                    kind: ErrorKind::Other,
+                    is_in_attribute: false,
                     message: format!("Value '{}' is less than minInclusive {}", text.trim(), min),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -1261,6 +1371,8 @@ pub(crate) fn validate_facet(
         Facet::MaxInclusive(max) => match compare_facet_values(text.trim(), max, base_type) {
             Some(Ordering::Greater) => {
                 errors.push(ValidationError {
+                    kind: ErrorKind::Other,
+                    is_in_attribute: false,
                     message: format!("Value '{}' exceeds maxInclusive {}", text.trim(), max),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -1272,6 +1384,8 @@ pub(crate) fn validate_facet(
         Facet::MinExclusive(min) => match compare_facet_values(text.trim(), min, base_type) {
             Some(Ordering::Less | Ordering::Equal) => {
                 errors.push(ValidationError {
+                    kind: ErrorKind::Other,
+                    is_in_attribute: false,
                     message: format!(
                         "Value '{}' is not greater than minExclusive {}",
                         text.trim(),
@@ -1287,6 +1401,8 @@ pub(crate) fn validate_facet(
         Facet::MaxExclusive(max) => match compare_facet_values(text.trim(), max, base_type) {
             Some(Ordering::Greater | Ordering::Equal) => {
                 errors.push(ValidationError {
+                    kind: ErrorKind::Other,
+                    is_in_attribute: false,
                     message: format!(
                         "Value '{}' is not less than maxExclusive {}",
                         text.trim(),
@@ -1303,6 +1419,8 @@ pub(crate) fn validate_facet(
             let digits: String = text.trim().chars().filter(|c| c.is_ascii_digit()).collect();
             if digits.len() > *max_digits {
                 errors.push(ValidationError {
+                    kind: ErrorKind::Other,
+                    is_in_attribute: false,
                     message: format!(
                         "Total digits {} exceeds totalDigits {}",
                         digits.len(),
@@ -1319,6 +1437,8 @@ pub(crate) fn validate_facet(
                 let frac_len = frac.trim_end_matches('0').len();
                 if frac_len > *max_frac {
                     errors.push(ValidationError {
+                        kind: ErrorKind::Other,
+                        is_in_attribute: false,
                         message: format!(
                             "Fraction digits {} exceeds fractionDigits {}",
                             frac_len, max_frac
@@ -1332,6 +1452,8 @@ pub(crate) fn validate_facet(
         Facet::Pattern(pattern) => match XsdRegex::compile(pattern) {
             Ok(re) if !re.is_match(text) => {
                 errors.push(ValidationError {
+                    kind: ErrorKind::Other,
+                    is_in_attribute: false,
                     message: format!("Value '{}' does not match pattern '{}'", text, pattern),
                     line: Some(doc.node_line(node)),
                     column: Some(doc.node_column(node)),
@@ -1339,6 +1461,8 @@ pub(crate) fn validate_facet(
             }
             Ok(_) => {}
             Err(e) => errors.push(ValidationError {
+                kind: ErrorKind::Other,
+                is_in_attribute: false,
                 message: format!("Pattern facet '{}' could not be compiled: {}", pattern, e),
                 line: Some(doc.node_line(node)),
                 column: Some(doc.node_column(node)),

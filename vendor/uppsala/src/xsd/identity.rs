@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::dom::{Document, NodeId, NodeKind};
-use crate::error::ValidationError;
+use crate::error::{ErrorKind, ValidationError};
 
 use super::types::{IdentityConstraint, IdentityConstraintKind, XsdValidator};
 
@@ -82,6 +82,8 @@ impl XsdValidator {
                             _ => "Constraint",
                         };
                         errors.push(ValidationError {
+                            kind: ErrorKind::Other,
+                            is_in_attribute: false,
                             message: format!(
                                 "{} '{}': field '{}' selects {} nodes for element '{}' (must select at most one)",
                                 kind_str, constraint.name, field_xpath, match_count, elem_name
@@ -111,6 +113,8 @@ impl XsdValidator {
                             .map(|e| &*e.name.local_name)
                             .unwrap_or("?");
                         errors.push(ValidationError {
+                            kind: ErrorKind::Other,
+                            is_in_attribute: false,
                             message: format!(
                                 "Key '{}': field value missing for element '{}'",
                                 constraint.name, elem_name
@@ -150,6 +154,8 @@ impl XsdValidator {
                         _ => "Constraint",
                     };
                     errors.push(ValidationError {
+                        kind: ErrorKind::Other,
+                        is_in_attribute: false,
                         message: format!(
                             "{} '{}': duplicate value {:?}",
                             kind_str, constraint.name, tuple
@@ -223,6 +229,8 @@ impl XsdValidator {
                             .map(|e| &*e.name.local_name)
                             .unwrap_or("?");
                         errors.push(ValidationError {
+                            kind: ErrorKind::Other,
+                            is_in_attribute: false,
                             message: format!(
                                 "KeyRef '{}': field '{}' selects {} nodes for element '{}' (must select at most one)",
                                 constraint.name, field_xpath, match_count, elem_name
@@ -262,6 +270,8 @@ impl XsdValidator {
                 let tuple_key = idc_tuple_key(&tuple);
                 if !referred_table.keys.contains(&tuple_key) {
                     errors.push(ValidationError {
+                        kind: ErrorKind::Other,
+                        is_in_attribute: false,
                         message: format!(
                             "KeyRef '{}': no matching key value {:?} in referred constraint '{}'",
                             constraint.name, tuple, refer_name

@@ -88,10 +88,10 @@ mod tests;
 // ── Constants ────────────────────────────────────────────────────────────────
 
 /// The XML Schema namespace URI (`xs:` / `xsd:`).
-pub const XS_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema";
+pub(crate) const XS_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema";
 
 /// The XML Schema Instance namespace URI (`xsi:`).
-pub const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
+pub(crate) const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
 // ── Re-exports ───────────────────────────────────────────────────────────────
 

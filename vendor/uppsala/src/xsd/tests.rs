@@ -14,7 +14,7 @@ fn test_validate_string_element() {
 
     let schema = parse(schema_xml).unwrap();
     let doc = parse(doc_xml).unwrap();
-    let validator = XsdValidator::from_schema(&schema).unwrap();
+    let validator = XsdValidator::from_schema_with_base_path(&schema, None).unwrap();
     let errors = validator.validate(&doc);
     assert!(errors.is_empty(), "Errors: {:?}", errors);
 }
@@ -30,7 +30,7 @@ fn test_validate_integer_valid() {
 
     let schema = parse(schema_xml).unwrap();
     let doc = parse(doc_xml).unwrap();
-    let validator = XsdValidator::from_schema(&schema).unwrap();
+    let validator = XsdValidator::from_schema_with_base_path(&schema, None).unwrap();
     let errors = validator.validate(&doc);
     assert!(errors.is_empty(), "Errors: {:?}", errors);
 }
@@ -46,7 +46,7 @@ fn test_validate_integer_invalid() {
 
     let schema = parse(schema_xml).unwrap();
     let doc = parse(doc_xml).unwrap();
-    let validator = XsdValidator::from_schema(&schema).unwrap();
+    let validator = XsdValidator::from_schema_with_base_path(&schema, None).unwrap();
     let errors = validator.validate(&doc);
     assert!(!errors.is_empty());
 }
@@ -64,12 +64,12 @@ fn test_validate_boolean() {
     for val in &["true", "false", "1", "0"] {
         let input = format!("<flag>{}</flag>", val);
         let doc = parse(&input).unwrap();
-        let validator = XsdValidator::from_schema(&schema).unwrap();
+        let validator = XsdValidator::from_schema_with_base_path(&schema, None).unwrap();
         assert!(validator.validate(&doc).is_empty(), "Failed for {}", val);
     }
 
     let doc = parse("<flag>yes</flag>").unwrap();
-    let validator = XsdValidator::from_schema(&schema).unwrap();
+    let validator = XsdValidator::from_schema_with_base_path(&schema, None).unwrap();
     assert!(!validator.validate(&doc).is_empty());
 }
 
@@ -91,7 +91,7 @@ fn test_validate_complex_type_sequence() {
     let doc_xml = "<person><name>Alice</name><age>30</age></person>";
     let schema = parse(schema_xml).unwrap();
     let doc = parse(doc_xml).unwrap();
-    let validator = XsdValidator::from_schema(&schema).unwrap();
+    let validator = XsdValidator::from_schema_with_base_path(&schema, None).unwrap();
     let errors = validator.validate(&doc);
     assert!(errors.is_empty(), "Errors: {:?}", errors);
 }
@@ -113,7 +113,7 @@ fn test_validate_required_attribute() {
 
     // Missing required attribute
     let doc = parse("<item/>").unwrap();
-    let validator = XsdValidator::from_schema(&schema).unwrap();
+    let validator = XsdValidator::from_schema_with_base_path(&schema, None).unwrap();
     let errors = validator.validate(&doc);
     assert!(!errors.is_empty());
 
@@ -139,7 +139,7 @@ fn test_validate_min_max_inclusive() {
     "#;
 
     let schema = parse(schema_xml).unwrap();
-    let validator = XsdValidator::from_schema(&schema).unwrap();
+    let validator = XsdValidator::from_schema_with_base_path(&schema, None).unwrap();
 
     let doc = parse("<score>50</score>").unwrap();
     assert!(validator.validate(&doc).is_empty());
@@ -168,7 +168,7 @@ fn test_validate_enumeration() {
     "#;
 
     let schema = parse(schema_xml).unwrap();
-    let validator = XsdValidator::from_schema(&schema).unwrap();
+    let validator = XsdValidator::from_schema_with_base_path(&schema, None).unwrap();
 
     let doc = parse("<color>red</color>").unwrap();
     assert!(validator.validate(&doc).is_empty());
@@ -194,7 +194,7 @@ fn test_simple_content_value_cycle_guard_handles_independent_and_inline_links() 
         </xs:schema>"#,
         )
         .unwrap();
-        let mut validator = XsdValidator::from_schema(&schema).unwrap();
+        let mut validator = XsdValidator::from_schema_with_base_path(&schema, None).unwrap();
         let TypeDef::Complex(ct) = validator.types.get_mut(&(None, "A".into())).unwrap() else {
             panic!("expected complex type");
         };

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 
 use crate::budget; // BUDGET
 use crate::dom::{Document, NodeId, NodeKind};
-use crate::error::ValidationError;
+use crate::error::{ErrorKind, ValidationError};
 use crate::namespace::build_resolver_for_node;
 
 use super::builtins::{
@@ -59,6 +59,8 @@ impl XsdValidator {
             Some(e) => e,
             None => {
                 errors.push(ValidationError {
+                    kind: ErrorKind::Other,
+                    is_in_attribute: false,
                     message: "Document has no root element".to_string(),
                     line: None,
                     column: None,
@@ -93,6 +95,8 @@ impl XsdValidator {
             }
             None => {
                 errors.push(ValidationError {
+                    kind: ErrorKind::UndeclaredElement,
+                    is_in_attribute: false,
                     message: format!(
                         "No element declaration found for '{}'",
                         elem.name.local_name
@@ -674,6 +678,8 @@ impl XsdValidator {
                 .map(|uri| format!("{{{}}}{}", uri, decl.name))
                 .unwrap_or_else(|| decl.name.clone());
             errors.push(ValidationError {
+                kind: ErrorKind::Other,
+                is_in_attribute: false,
                 message: format!("Element reference '{}' not found", display),
                 line: Some(doc.node_line(node)),
                 column: Some(doc.node_column(node)),
@@ -684,6 +690,8 @@ impl XsdValidator {
         // Reject abstract elements: they cannot appear directly in instances
         if decl.is_abstract {
             errors.push(ValidationError {
+                kind: ErrorKind::Other,
+                is_in_attribute: false,
                 message: format!(
                     "Element '{}' is abstract and cannot appear in an instance document",
                     decl.name
@@ -705,6 +713,8 @@ impl XsdValidator {
             if xsi_nil_value == Some("true") || xsi_nil_value == Some("1") {
                 if !decl.nillable {
                     errors.push(ValidationError {
+                        kind: ErrorKind::Other,
+                        is_in_attribute: false,
                         message: "xsi:nil='true' on non-nillable element".to_string(),
                         line: Some(doc.node_line(node)),
                         column: Some(doc.node_column(node)),
@@ -718,6 +728,8 @@ impl XsdValidator {
                 let has_text = !text.trim().is_empty();
                 if has_children || has_text {
                     errors.push(ValidationError {
+                        kind: ErrorKind::Other,
+                        is_in_attribute: false,
                         message: "Element with xsi:nil='true' must have no content".to_string(),
                         line: Some(doc.node_line(node)),
                         column: Some(doc.node_column(node)),
@@ -735,6 +747,8 @@ impl XsdValidator {
                     // NOTATION cannot be used as the {type definition} of an element
                     if bt == BuiltInType::NOTATION {
                         errors.push(ValidationError {
+                            kind: ErrorKind::Other,
+                            is_in_attribute: false,
                             message: "xs:NOTATION cannot be used as the type of an element"
                                 .to_string(),
                             line: Some(doc.node_line(node)),
@@ -748,6 +762,8 @@ impl XsdValidator {
                         // Simple built-in type: element must not have child elements
                         if self.element_has_child_elements(doc, node) {
                             errors.push(ValidationError {
+                                kind: ErrorKind::Other,
+                                is_in_attribute: false,
                                 message: format!(
                                     "Element with xsi:type '{}' must not have child elements",
                                     self.builtin_type_name(&bt)
@@ -770,6 +786,8 @@ impl XsdValidator {
                             TypeDef::Simple(st) => st.name.as_deref().unwrap_or("anonymous"),
                         };
                         errors.push(ValidationError {
+                            kind: ErrorKind::Other,
+                            is_in_attribute: false,
                             message: format!(
                                 "xsi:type '{}' is not derived from the declared element type",
                                 type_name,
@@ -800,6 +818,8 @@ impl XsdValidator {
                         decl_type_block_rst,
                     ) {
                         errors.push(ValidationError {
+                            kind: ErrorKind::Other,
+                            is_in_attribute: false,
                             message: block_msg,
                             line: Some(doc.node_line(node)),
                             column: Some(doc.node_column(node)),
@@ -814,6 +834,8 @@ impl XsdValidator {
                             // Simple type: element must not have child elements
                             if self.element_has_child_elements(doc, node) {
                                 errors.push(ValidationError {
+                                    kind: ErrorKind::Other,
+                                    is_in_attribute: false,
                                     message:
                                         "Element with simple xsi:type must not have child elements"
                                             .to_string(),
@@ -829,6 +851,8 @@ impl XsdValidator {
                 }
                 XsiTypeResult::NotFound(type_name) => {
                     errors.push(ValidationError {
+                        kind: ErrorKind::Other,
+                        is_in_attribute: false,
                         message: format!("xsi:type '{}' not found", type_name),
                         line: Some(doc.node_line(node)),
                         column: Some(doc.node_column(node)),
@@ -852,6 +876,8 @@ impl XsdValidator {
                         .map(|e| &*e.name.local_name)
                         .unwrap_or("?");
                     errors.push(ValidationError {
+                        kind: ErrorKind::ChildrenInSimpleType,
+                        is_in_attribute: false,
                         message: format!(
                             "Element '{}' has simple type but contains child elements",
                             elem_name
@@ -879,6 +905,8 @@ impl XsdValidator {
                                     .map(|e| &*e.name.local_name)
                                     .unwrap_or("?");
                                 errors.push(ValidationError {
+                                kind: ErrorKind::ChildrenInSimpleType,
+                                is_in_attribute: false,
                                 message: format!(
                                     "Element '{}' has simple type '{:?}' but contains child elements",
                                     elem_name, bt
@@ -897,6 +925,8 @@ impl XsdValidator {
                             .map(|uri| format!("{{{}}}{}", uri, name))
                             .unwrap_or_else(|| name.clone());
                         errors.push(ValidationError {
+                            kind: ErrorKind::Other,
+                            is_in_attribute: false,
                             message: format!("Type '{}' not found", display),
                             line: Some(doc.node_line(node)),
                             column: Some(doc.node_column(node)),
@@ -912,6 +942,8 @@ impl XsdValidator {
             let text = doc.text_content_deep(node);
             if text != *fixed_value {
                 errors.push(ValidationError {
+                    kind: ErrorKind::Other,
+                    is_in_attribute: false,
                     message: format!(
                         "Element '{}' has fixed value '{}' but content is '{}'",
                         decl.name, fixed_value, text
@@ -1007,6 +1039,8 @@ impl XsdValidator {
     ) {
         if self.has_complex_derivation_cycle(ct) {
             errors.push(ValidationError {
+                kind: ErrorKind::Other,
+                is_in_attribute: false,
                 message: "Complex type derivation cycle detected".to_string(),
                 line: Some(doc.node_line(node)),
                 column: Some(doc.node_column(node)),
@@ -1043,6 +1077,8 @@ impl XsdValidator {
                             .map(|uri| format!("{{{}}}{}", uri, attr_decl.name))
                             .unwrap_or_else(|| attr_decl.name.clone());
                         errors.push(ValidationError {
+                            kind: ErrorKind::MissingAttribute { attribute: display.clone() },
+                            is_in_attribute: false,
                             message: format!("Required attribute '{}' is missing", display),
                             line: Some(doc.node_line(node)),
                             column: Some(doc.node_column(node)),
@@ -1106,6 +1142,8 @@ impl XsdValidator {
                     // Check namespace constraint
                     if !wildcard.allows_namespace(attr_ns_str.as_deref()) {
                         errors.push(ValidationError {
+                            kind: ErrorKind::Other,
+                            is_in_attribute: false,
                             message: format!(
                                 "Attribute '{}' in namespace '{}' is not allowed by wildcard constraint",
                                 attr.name.local_name,
@@ -1141,6 +1179,8 @@ impl XsdValidator {
                                     // For strict: must find a declaration
                                     if wildcard.process_contents == ProcessContents::Strict {
                                         errors.push(ValidationError {
+                                            kind: ErrorKind::Other,
+                                            is_in_attribute: false,
                                             message: format!(
                                                 "Attribute '{}' in namespace '{}' has no global declaration (strict processContents)",
                                                 attr.name.local_name,
@@ -1177,6 +1217,8 @@ impl XsdValidator {
                         effective_attrs.iter().any(|ad| attr_decl_matches(attr, ad));
                     if !already_declared {
                         errors.push(ValidationError {
+                            kind: ErrorKind::UnexpectedAttribute { attribute: attr.name.local_name.to_string() },
+                            is_in_attribute: false,
                             message: format!(
                                 "Attribute '{}' is not allowed (no wildcard permits additional attributes)",
                                 attr.name.local_name,
@@ -1207,6 +1249,8 @@ impl XsdValidator {
                     if let Some(text) = doc.text_content(child) {
                         if !text.trim().is_empty() {
                             errors.push(ValidationError {
+                                kind: ErrorKind::TextInElementOnly,
+                                is_in_attribute: false,
                                 message:
                                     "Non-whitespace text content is not allowed in element-only content"
                                         .to_string(),
@@ -1239,6 +1283,8 @@ impl XsdValidator {
                 }
                 if let Some(elem) = doc.element(remaining) {
                     errors.push(ValidationError {
+                        kind: ErrorKind::UnexpectedElement,
+                        is_in_attribute: false,
                         message: format!(
                             "Unexpected element '{}' in sequence",
                             elem.name.local_name
@@ -1255,6 +1301,8 @@ impl XsdValidator {
             ContentModel::Empty => {
                 if !child_elements.is_empty() {
                     errors.push(ValidationError {
+                        kind: ErrorKind::ContentInEmpty,
+                        is_in_attribute: false,
                         message: "Element should have empty content".to_string(),
                         line: Some(doc.node_line(node)),
                         column: Some(doc.node_column(node)),
@@ -1266,6 +1314,8 @@ impl XsdValidator {
                     let trimmed = text.trim();
                     if !trimmed.is_empty() {
                         errors.push(ValidationError {
+                            kind: ErrorKind::ContentInEmpty,
+                            is_in_attribute: false,
                             message: "Element should have empty content but contains text"
                                 .to_string(),
                             line: Some(doc.node_line(node)),
@@ -1291,6 +1341,8 @@ impl XsdValidator {
                 }
                     if let Some(elem) = doc.element(remaining) {
                         errors.push(ValidationError {
+                            kind: ErrorKind::UnexpectedElement,
+                            is_in_attribute: false,
                             message: format!(
                                 "Unexpected element '{}' in sequence",
                                 elem.name.local_name
@@ -1318,6 +1370,8 @@ impl XsdValidator {
                 }
                     if let Some(elem) = doc.element(remaining) {
                         errors.push(ValidationError {
+                            kind: ErrorKind::UnexpectedElement,
+                            is_in_attribute: false,
                             message: format!(
                                 "Unexpected element '{}' after choice",
                                 elem.name.local_name
@@ -1397,6 +1451,8 @@ impl XsdValidator {
                 };
                 if let Some(message) = failure {
                     errors.push(ValidationError {
+                        kind: ErrorKind::Other,
+                        is_in_attribute: false,
                         message,
                         line: Some(doc.node_line(node)),
                         column: Some(doc.node_column(node)),
@@ -1526,6 +1582,8 @@ impl XsdValidator {
                                 break 'outer;
                             }
                             errors.push(ValidationError {
+                                kind: ErrorKind::Other,
+                                is_in_attribute: false,
                                 message: format!(
                                     "Expected at least {} occurrence(s) of element '{}', found {}",
                                     particle.min_occurs, decl.name, count
@@ -1613,6 +1671,8 @@ impl XsdValidator {
                                                 );
                                             } else {
                                                 errors.push(ValidationError {
+                                                    kind: ErrorKind::Other,
+                                                    is_in_attribute: false,
                                                     message: format!(
                                                         "No global element declaration found for '{}' (strict wildcard)",
                                                         elem.name.local_name
@@ -1638,6 +1698,8 @@ impl XsdValidator {
                                 break 'outer;
                             }
                             errors.push(ValidationError {
+                                kind: ErrorKind::Other,
+                                is_in_attribute: false,
                                 message: format!(
                                     "Expected at least {} element(s) matching wildcard, found {}",
                                     particle.min_occurs, count
@@ -1669,6 +1731,8 @@ impl XsdValidator {
         }
         if seq_reps < compositor_min {
             errors.push(ValidationError {
+                kind: ErrorKind::Other,
+                is_in_attribute: false,
                 message: format!(
                     "Sequence must occur at least {} time(s), found {}",
                     compositor_min, seq_reps
@@ -1712,6 +1776,8 @@ impl XsdValidator {
                 let nullable = particles.iter().any(Self::particle_is_nullable);
                 if !nullable && !particles.is_empty() {
                     errors.push(ValidationError {
+                        kind: ErrorKind::Other,
+                        is_in_attribute: false,
                         message: "Expected one of the choice alternatives".to_string(),
                         line: Some(doc.node_line(parent)),
                         column: Some(doc.node_column(parent)),
@@ -1800,6 +1866,8 @@ impl XsdValidator {
                             }
                             if count < p.min_occurs as usize {
                                 errors.push(ValidationError {
+                                    kind: ErrorKind::Other,
+                                    is_in_attribute: false,
                                     message: format!(
                                         "Expected at least {} occurrence(s) of element '{}' in choice, found {}",
                                         p.min_occurs, decl.name, count
@@ -1913,6 +1981,8 @@ impl XsdValidator {
                                                     );
                                                 } else {
                                                     errors.push(ValidationError {
+                                                        kind: ErrorKind::Other,
+                                                        is_in_attribute: false,
                                                         message: format!(
                                                             "No global element declaration found for '{}' (strict wildcard)",
                                                             child_elem.name.local_name
@@ -1954,6 +2024,8 @@ impl XsdValidator {
                 let nullable = particles.iter().any(Self::particle_is_nullable);
                 if choice_reps < compositor_min && !nullable {
                     errors.push(ValidationError {
+                        kind: ErrorKind::UnexpectedElement,
+                        is_in_attribute: false,
                         message: format!(
                             "Element '{}' does not match any choice alternative",
                             elem.name.local_name
@@ -1975,6 +2047,8 @@ impl XsdValidator {
             let nullable = particles.iter().any(Self::particle_is_nullable);
             if !nullable && !particles.is_empty() {
                 errors.push(ValidationError {
+                    kind: ErrorKind::Other,
+                    is_in_attribute: false,
                     message: "Expected one of the choice alternatives".to_string(),
                     line: Some(doc.node_line(parent)),
                     column: Some(doc.node_column(parent)),
@@ -2047,6 +2121,8 @@ impl XsdValidator {
                             if (name_matches && ns_matches) || subst_decl.is_some() {
                                 if matched[i] {
                                     errors.push(ValidationError {
+                                        kind: ErrorKind::UnexpectedElement,
+                                        is_in_attribute: false,
                                         message: format!(
                                             "Duplicate element '{}' in all group",
                                             elem.name.local_name
@@ -2093,6 +2169,8 @@ impl XsdValidator {
                                         self.validate_element(doc, child, &global_decl, errors);
                                     } else {
                                         errors.push(ValidationError {
+                                            kind: ErrorKind::Other,
+                                            is_in_attribute: false,
                                             message: format!(
                                                 "No global element declaration found for '{}' (strict wildcard)",
                                                 elem.name.local_name
@@ -2111,6 +2189,8 @@ impl XsdValidator {
                 }
                 if !found {
                     errors.push(ValidationError {
+                        kind: ErrorKind::UnexpectedElement,
+                        is_in_attribute: false,
                         message: format!(
                             "Unexpected element '{}' in all group",
                             elem.name.local_name
@@ -2127,6 +2207,8 @@ impl XsdValidator {
             if particle.min_occurs > 0 && !matched[i] {
                 if let ParticleKind::Element(decl) = &particle.kind {
                     errors.push(ValidationError {
+                        kind: ErrorKind::Other,
+                        is_in_attribute: false,
                         message: format!(
                             "Required element '{}' is missing in all group",
                             decl.name
@@ -2200,13 +2282,29 @@ impl XsdValidator {
         }
     }
 
+    /// KINDS: Validates an attribute value and marks its errors as those of an attribute.
+    fn validate_attribute_value(
+        &self,
+        value: &str,
+        type_ref: &TypeRef,
+        doc: &Document,
+        node: NodeId,
+        errors: &mut Vec<ValidationError>,
+    ) {
+        let before = errors.len();
+        self.push_attribute_value_errors(value, type_ref, doc, node, errors);
+        for error in &mut errors[before..] {
+            error.is_in_attribute = true;
+        }
+    }
+
     /// Validate an attribute value against its declared type reference.
     ///
     /// Handles all three forms of type references:
     /// - `BuiltIn` → validate directly against the built-in type
     /// - `Inline` → resolve to simple type and validate with facets
     /// - `Named` → look up in schema types map and validate
-    fn validate_attribute_value(
+    fn push_attribute_value_errors(
         &self,
         value: &str,
         type_ref: &TypeRef,

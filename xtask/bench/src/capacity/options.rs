@@ -24,7 +24,7 @@ pub struct Options {
     /// Program that fits and compares; by default the measured program
     #[arg(long, value_name = "PATH")]
     pub fitted_with: Option<PathBuf>,
-    /// Backend that each response of the shop waits for, as in `busyhour demo-server --backend`, or `none`: then the processor
+    /// Backend that each response of the shop waits for, as in `busyhour lab server --backend`, or `none`: then the processor
     /// is the limit, and its speed must not change during the bench
     #[arg(long, value_name = "LAW", default_value = BACKEND)]
     backend: String,
@@ -37,7 +37,7 @@ pub struct Options {
     /// Runs at each number of users
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     pub rounds: u64,
-    /// Folder to keep the runs and the fit in; `busyhour model fit DIR/fitted-*-users-?` repeats the fit
+    /// Folder to keep the runs and the fit in; `busyhour capacity fit DIR/fitted-*-users-?` repeats the fit
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
 }

@@ -43,7 +43,7 @@ struct Row {
 }
 
 impl Row {
-    /// From a point of `model fit`.
+    /// From a point of `capacity fit`.
     fn fitted(point: &Value) -> Result<Row> {
         Row::from_point(point, |key| {
             (
@@ -53,7 +53,7 @@ impl Row {
         })
     }
 
-    /// From a point of `model compare`.
+    /// From a point of `capacity verify`.
     fn predicted(point: &Value) -> Result<Row> {
         Row::from_point(point, |key| {
             let values = &point[if key == "response_s" { "response" } else { "throughput" }];
@@ -165,7 +165,7 @@ pub fn report(
     }
     out += &format!(
         "\n{table}\n{lines}{within} of {all} within the goal, {closer} closer than the bounds for both\n\
-         verdict of `model compare`: {} (p = {})\n",
+         verdict of `capacity verify`: {} (p = {})\n",
         comparison["verdict"], comparison["p_value"]
     );
     Ok(out)

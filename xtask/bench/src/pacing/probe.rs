@@ -24,7 +24,7 @@ impl Probe {
         let stamps = tempfile::tempdir_in(bench.work.path())?.keep().join("stamps.txt");
         let mut command = Command::new(&bench.busyhour);
         command
-            .args(["demo-server", "probe", "--port", "0", "--until-stdin-closes", "--stamps"])
+            .args(["lab", "server", "probe", "--port", "0", "--until-stdin-closes", "--stamps"])
             .arg(&stamps);
         if let Some(stall) = stall {
             command.args(["--stall", stall]);

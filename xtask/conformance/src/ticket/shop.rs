@@ -58,7 +58,7 @@ impl Shop {
         let log = folder.join("shop.log");
         let file = File::create(&log)?;
         let child = Command::new(busyhour)
-            .args(["demo-server", "ticket-monster", "--port", &port.to_string()])
+            .args(["lab", "server", "shop", "--port", &port.to_string()])
             .stdin(Stdio::null())
             .stdout(file.try_clone()?)
             .stderr(file)

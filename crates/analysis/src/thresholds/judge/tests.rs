@@ -1,4 +1,4 @@
-use busyhour_record::{
+use busyhour_sample::{
     LiveArrivals, OutcomeTimes, SampleKind, SecondArrivals, SecondUsers, SnapshotRow, TimeCounts,
 };
 
@@ -15,7 +15,7 @@ fn row(label: &str, times_ms: &[u64], failed: usize) -> SnapshotRow {
         codes
             .into_iter()
             .filter(|code| code.1 > 0)
-            .map(|(code, samples, errors)| busyhour_record::CodeCount { code: code.into(), samples, errors }),
+            .map(|(code, samples, errors)| busyhour_sample::CodeCount { code: code.into(), samples, errors }),
     );
     SnapshotRow {
         samples: times_ms.len() as u64,

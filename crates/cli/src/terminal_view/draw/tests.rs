@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use busyhour_analysis::thresholds::{Criterion, Judge, Meaning, RunMeasures};
-use busyhour_record::{
+use busyhour_sample::{
     ChangedFrom, ControlEvent, LiveArrivals, LoadChange, Nanos, OutcomeTimes, SampleKind, SecondArrivals,
     SecondUsers, Snapshot, SnapshotRow, TimeCounts,
 };

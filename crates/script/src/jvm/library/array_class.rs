@@ -17,23 +17,6 @@ pub fn of_items(base: Base) -> V {
     V::object(Object::Library(Box::new(ArrayClass(base))))
 }
 
-/// The result of `getName()` of that class.
-pub fn name(base: Base) -> String {
-    match base {
-        Base::Int => "[I".into(),
-        Base::Long => "[J".into(),
-        Base::Short => "[S".into(),
-        Base::Byte => "[B".into(),
-        Base::Double => "[D".into(),
-        Base::Float => "[F".into(),
-        Base::Boolean => "[Z".into(),
-        Base::Char => "[C".into(),
-        Base::Text => "[Ljava.lang.String;".into(),
-        Base::Class(class) => format!("[L{};", class.qualified_name()),
-        Base::Any | Base::Void => "[Ljava.lang.Object;".into(),
-    }
-}
-
 fn simple_name(base: Base) -> String {
     match base {
         Base::Text => "String[]".into(),
@@ -50,16 +33,16 @@ impl Instance for ArrayClass {
 
     fn is_equal(&self, other: &V) -> bool {
         let V::Object(other) = other else { return false };
-        other.library().and_then(Instance::own_text) == Some(name(self.0))
+        other.library().and_then(Instance::own_text) == Some(self.0.array_class_name())
     }
 
     fn own_text(&self) -> Option<String> {
-        Some(name(self.0))
+        Some(self.0.array_class_name())
     }
 
     fn call(&self, _: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
         match (method, arguments) {
-            ("getName" | "getTypeName", []) => Ok(V::text(name(self.0))),
+            ("getName" | "getTypeName", []) => Ok(V::text(self.0.array_class_name())),
             ("getSimpleName", []) => Ok(V::text(simple_name(self.0))),
             ("isArray", []) => Ok(V::truth(true)),
             _ => Err(unknown(object, method)),
@@ -67,6 +50,6 @@ impl Instance for ArrayClass {
     }
 
     fn text(&self, _: &mut Machine<'_>) -> Result<String, Fault> {
-        Ok(format!("class {}", name(self.0)))
+        Ok(format!("class {}", self.0.array_class_name()))
     }
 }

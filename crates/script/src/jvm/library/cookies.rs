@@ -47,7 +47,7 @@ fn new_object(instance: impl Instance + 'static) -> V {
 
 /// The cookie manager of the current sampler, or null.
 pub fn manager(machine: &mut Machine<'_>) -> V {
-    match machine.scope.request().and_then(|request| request.cookies()) {
+    match machine.scope.request().and_then(|mut request| request.cookies()) {
         Some(_) => new_object(Manager),
         None => V::NULL,
     }
@@ -107,11 +107,11 @@ fn is_same_cookie(a: &RequestCookie, b: &RequestCookie) -> bool {
 }
 
 fn stored_cookies(machine: &mut Machine<'_>) -> Vec<RequestCookie> {
-    machine.scope.request().and_then(|request| request.cookies()).unwrap_or_default()
+    machine.scope.request().and_then(|mut request| request.cookies()).unwrap_or_default()
 }
 
 fn store_cookies(machine: &mut Machine<'_>, cookies: Vec<RequestCookie>) {
-    if let Some(request) = machine.scope.request() {
+    if let Some(mut request) = machine.scope.request() {
         request.set_cookies(cookies);
     }
 }
@@ -152,7 +152,7 @@ impl Instance for Manager {
                 Ok(V::NULL)
             }
             ("clear", []) => {
-                if let Some(request) = machine.scope.request() {
+                if let Some(mut request) = machine.scope.request() {
                     request.clear_cookies();
                 }
                 Ok(V::NULL)

@@ -13,7 +13,7 @@ use super::super::tree::Base;
 use super::super::value::{Map, Order, V};
 use super::{encode, files, print, text_of};
 use crate::Value;
-use crate::java_like::Decimal;
+use crate::decimal::Decimal;
 
 pub fn new(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome {
     let name = class.name();

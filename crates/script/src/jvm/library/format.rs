@@ -189,7 +189,7 @@ fn add_sign(negative: bool, digits: String, flags: &str, width: usize) -> String
 
 /// Rounds a double as Java does: it rounds the shortest decimal representation, halves up.
 pub fn round_half_up(number: f64, places: usize) -> String {
-    let shortest = crate::java_like::Decimal::parse(&format!("{number:e}"));
+    let shortest = crate::decimal::Decimal::parse(&format!("{number:e}"));
     let scaled = shortest.and_then(|value| value.set_scale(i32::try_from(places).unwrap_or(0), "HALF_UP"));
     match scaled {
         Some(value) => value.to_string(),
@@ -213,9 +213,9 @@ pub fn format_decimal(pattern: &str, value: &V) -> Result<String, Fault> {
     }
     let least = fraction.matches('0').count();
     let decimal = match value {
-        V::Plain(Value::Double(number)) => crate::java_like::Decimal::parse(&format!("{number:e}")),
+        V::Plain(Value::Double(number)) => crate::decimal::Decimal::parse(&format!("{number:e}")),
         V::Plain(Value::Float(number)) => {
-            crate::java_like::Decimal::parse(&format!("{:e}", f64::from(*number)))
+            crate::decimal::Decimal::parse(&format!("{:e}", f64::from(*number)))
         }
         V::Plain(number) => crate::plain::to_decimal(number),
         _ => None,

@@ -43,7 +43,7 @@ fn text(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {
 
 /// The header manager of the current sampler, or null.
 pub fn manager(machine: &mut Machine<'_>) -> V {
-    match machine.scope.request().and_then(|request| request.headers()) {
+    match machine.scope.request().and_then(|mut request| request.headers()) {
         Some(_) => new_object(Manager(None)),
         None => V::NULL,
     }
@@ -53,7 +53,7 @@ pub fn manager(machine: &mut Machine<'_>) -> V {
 pub fn set_manager(machine: &mut Machine<'_>, manager: &V) -> bool {
     let V::Object(object) = manager else { return false };
     let Some(headers) = object.library().and_then(Instance::headers) else { return false };
-    if let Some(request) = machine.scope.request() {
+    if let Some(mut request) = machine.scope.request() {
         request.set_header_manager(headers);
     }
     true
@@ -67,7 +67,7 @@ impl Manager {
     fn current_headers(&self, machine: &mut Machine<'_>) -> Vec<Pair> {
         match &self.0 {
             Some(own) => own.borrow().clone(),
-            None => machine.scope.request().and_then(|request| request.headers()).unwrap_or_default(),
+            None => machine.scope.request().and_then(|mut request| request.headers()).unwrap_or_default(),
         }
     }
 
@@ -77,7 +77,7 @@ impl Manager {
                 own.replace(headers);
             }
             None => {
-                if let Some(request) = machine.scope.request() {
+                if let Some(mut request) = machine.scope.request() {
                     request.set_headers(headers);
                 }
             }
@@ -192,7 +192,7 @@ impl Instance for Header {
             _ => return Err(unknown(object, method)),
         }
         self.header.replace(header.clone());
-        if let (Some(at), Some(request)) = (self.place.get(), machine.scope.request()) {
+        if let (Some(at), Some(mut request)) = (self.place.get(), machine.scope.request()) {
             let mut all = request.headers().unwrap_or_default();
             if let Some(known) = all.get_mut(at) {
                 *known = header;

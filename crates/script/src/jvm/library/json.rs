@@ -6,7 +6,7 @@ use super::super::objects::Object;
 use super::super::value::V;
 use super::{print, time};
 use crate::Value;
-use crate::java_like::Decimal;
+use crate::decimal::Decimal;
 
 /// Maximum nesting.
 const DEPTH_MAX: u32 = 100;

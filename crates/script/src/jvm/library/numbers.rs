@@ -7,7 +7,7 @@ use super::super::value::V;
 use super::super::{operators, types};
 use super::{print, unknown};
 use crate::Value;
-use crate::java_like::Decimal;
+use crate::decimal::Decimal;
 use crate::plain::Binary;
 
 fn cast(machine: &mut Machine<'_>, object: &V, base: Base) -> Outcome {

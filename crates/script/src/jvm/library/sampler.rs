@@ -149,7 +149,7 @@ pub fn call(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome
         ("getPort", []) => Ok(V::int(port(machine))),
         ("setPort", [port]) => {
             let port = port.as_long().ok_or_else(|| unknown_method(method))?;
-            if let Some(request) = machine.scope.request() {
+            if let Some(mut request) = machine.scope.request() {
                 request.set_text(RequestText::Port, &port.to_string());
             }
             Ok(V::NULL)
@@ -157,7 +157,7 @@ pub fn call(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome
         ("getArguments", []) => Ok(new_object(Arguments(None))),
         ("setArguments", [V::Object(given)]) => {
             let Object::Library(instance) = &**given else { return Err(unknown_method(method)) };
-            if let (Some(arguments), Some(request)) = (instance.arguments(), machine.scope.request()) {
+            if let (Some(arguments), Some(mut request)) = (instance.arguments(), machine.scope.request()) {
                 request.set_arguments(arguments);
             }
             Ok(V::NULL)
@@ -165,7 +165,7 @@ pub fn call(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome
         ("addArgument" | "addNonEncodedArgument" | "addEncodedArgument", [name, value, rest @ ..]) => {
             let (name, value) = (text(machine, name)?, text(machine, value)?);
             let added = new_request_argument(machine, method, name, value, rest)?;
-            if let Some(request) = machine.scope.request() {
+            if let Some(mut request) = machine.scope.request() {
                 let mut all = request.arguments();
                 all.push(added);
                 request.set_arguments(all);
@@ -215,7 +215,7 @@ fn call_accessor(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Op
 
 /// Calls methods that read or set the sampler's files.
 fn call_files(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
-    let files = machine.scope.request().map(|request| request.files()).unwrap_or_default();
+    let files = machine.scope.request().map(|mut request| request.files()).unwrap_or_default();
     match (method, arguments) {
         ("getHTTPFileCount", []) => Ok(V::int(files.len() as i64)),
         ("getHTTPFiles", []) => {
@@ -229,7 +229,7 @@ fn call_files(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outco
                 let Object::Library(instance) = &**object else { return Err(unknown_method(method)) };
                 all.extend(instance.file());
             }
-            if let Some(request) = machine.scope.request() {
+            if let Some(mut request) = machine.scope.request() {
                 request.set_files(all);
             }
             Ok(V::NULL)
@@ -239,7 +239,7 @@ fn call_files(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outco
 }
 
 fn port(machine: &mut Machine<'_>) -> i64 {
-    let Some(request) = machine.scope.request() else { return 0 };
+    let Some(mut request) = machine.scope.request() else { return 0 };
     let (port, protocol) = (request.text(RequestText::Port), request.text(RequestText::Protocol));
     let otherwise = if protocol.eq_ignore_ascii_case("https") { 443 } else { 80 };
     port.trim().parse().ok().filter(|port| *port != 0).unwrap_or(otherwise)
@@ -247,7 +247,7 @@ fn port(machine: &mut Machine<'_>) -> i64 {
 
 /// The arguments as a query string.
 fn query(machine: &mut Machine<'_>) -> String {
-    let arguments = machine.scope.request().map(|request| request.arguments()).unwrap_or_default();
+    let arguments = machine.scope.request().map(|mut request| request.arguments()).unwrap_or_default();
     let mut out = String::new();
     for argument in arguments.iter().filter(|argument| !argument.name.trim().is_empty()) {
         let encoded = |text: &str| {
@@ -269,7 +269,7 @@ fn query(machine: &mut Machine<'_>) -> String {
 fn url(machine: &mut Machine<'_>) -> String {
     let port = port(machine);
     let query = query(machine);
-    let Some(request) = machine.scope.request() else { return String::new() };
+    let Some(mut request) = machine.scope.request() else { return String::new() };
     let mut path = request.text(RequestText::Path);
     if path.starts_with("http://") || path.starts_with("https://") {
         return path;
@@ -322,7 +322,7 @@ impl Arguments {
     fn current_arguments(&self, machine: &mut Machine<'_>) -> Vec<RequestArgument> {
         match &self.0 {
             Some(own) => own.borrow().clone(),
-            None => machine.scope.request().map(|request| request.arguments()).unwrap_or_default(),
+            None => machine.scope.request().map(|mut request| request.arguments()).unwrap_or_default(),
         }
     }
 
@@ -332,7 +332,7 @@ impl Arguments {
                 own.replace(arguments);
             }
             None => {
-                if let Some(request) = machine.scope.request() {
+                if let Some(mut request) = machine.scope.request() {
                     request.set_arguments(arguments);
                 }
             }
@@ -346,7 +346,7 @@ impl Arguments {
                 own.borrow_mut().retain(|_| !at.next().is_some_and(|at| places.contains(&at)));
             }
             None => {
-                if let Some(request) = machine.scope.request() {
+                if let Some(mut request) = machine.scope.request() {
                     request.remove_arguments(places);
                 }
             }
@@ -485,7 +485,7 @@ impl Instance for Argument {
             _ => return Err(unknown(object, method)),
         }
         self.argument.replace(argument.clone());
-        if let (Some(at), Some(request)) = (self.place.get(), machine.scope.request()) {
+        if let (Some(at), Some(mut request)) = (self.place.get(), machine.scope.request()) {
             let mut all = request.arguments();
             if let Some(known) = all.get_mut(at) {
                 *known = argument;

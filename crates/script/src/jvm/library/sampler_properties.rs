@@ -32,7 +32,7 @@ pub fn is_known(name: &str) -> bool {
 
 /// The result of a getter. As in JMeter, the default is returned for a property that is not set.
 pub fn read(machine: &mut Machine<'_>, method: &str, name: &str, default: Option<&V>) -> Outcome {
-    let Some(request) = machine.scope.request() else {
+    let Some(mut request) = machine.scope.request() else {
         return Err(unsupported("a property of a sampler that makes no HTTP requests"));
     };
     let text = if let Some((_, field)) = TEXTS.iter().find(|(known, _)| *known == name) {
@@ -56,7 +56,7 @@ pub fn read(machine: &mut Machine<'_>, method: &str, name: &str, default: Option
 
 /// `sampler.setProperty(name, value)`
 pub fn write(machine: &mut Machine<'_>, name: &str, value: &str) -> Outcome {
-    let Some(request) = machine.scope.request() else {
+    let Some(mut request) = machine.scope.request() else {
         return Err(unsupported("a property of a sampler that makes no HTTP requests"));
     };
     if let Some((_, field)) = TEXTS.iter().find(|(known, _)| *known == name) {

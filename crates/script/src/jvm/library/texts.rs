@@ -251,7 +251,7 @@ fn call_converting(machine: &mut Machine<'_>, text: &Arc<str>, method: &str, arg
                 "toFloat" => busyhour_java::parse_double(trimmed)
                     .map(|number| V::Plain(Value::Float(number as f32)))
                     .ok_or_else(fails),
-                "toBigDecimal" => crate::java_like::Decimal::parse(trimmed)
+                "toBigDecimal" => crate::decimal::Decimal::parse(trimmed)
                     .map(|number| V::Plain(Value::Decimal(number)))
                     .ok_or_else(fails),
                 _ => trimmed.parse().map(|number| V::Plain(Value::BigInteger(number))).map_err(|_| fails()),

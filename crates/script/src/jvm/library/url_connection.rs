@@ -4,8 +4,8 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::Duration;
 
-use busyhour_program::url_client::{UrlRequest, UrlResponse};
 use busyhour_program::user::Thrown;
+use busyhour_request::{UrlRequest, UrlResponse};
 
 use super::super::classes::Class;
 use super::super::fault::{Fault, Outcome, thrown, unsupported};

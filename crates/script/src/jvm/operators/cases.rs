@@ -1,16 +1,16 @@
 //! Comparison of values with the cases of a `switch`.
 
 use super::super::fault::Fault;
-use super::super::library::print;
 use super::super::machine::Machine;
 use super::super::objects::Object;
+use super::super::print;
 use super::super::truth::truth;
 use super::super::value::V;
 use super::super::{patterns, types};
 use super::equality::same;
 use crate::Value;
-use crate::java_like::beanshell;
 use crate::plain::Binary;
+use crate::plain::beanshell;
 
 /// Whether a value matches a case of Groovy's `switch`, or the right operand of `in`.
 pub fn is_case(machine: &mut Machine<'_>, case: &V, value: &V) -> Result<bool, Fault> {

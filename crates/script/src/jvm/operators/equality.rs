@@ -8,8 +8,8 @@ use super::super::objects::Object;
 use super::super::value::{V, natural};
 use super::super::{missing, stack};
 use crate::Value;
-use crate::java_like::groovy;
 use crate::plain::Binary;
+use crate::plain::groovy;
 
 /// Groovy's `==`.
 pub fn same(left: &V, right: &V) -> Result<bool, Fault> {

@@ -1,10 +1,10 @@
 //! Errors for operands that an operator does not accept.
 
 use super::super::fault::{Fault, thrown, unsupported};
-use super::super::library::print;
 use super::super::machine::Machine;
 use super::super::missing;
 use super::super::objects::Object;
+use super::super::print;
 use super::super::tree::{Operator, Shift};
 use super::super::value::V;
 use crate::Value;

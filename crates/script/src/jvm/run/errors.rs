@@ -2,8 +2,8 @@
 
 use crate::jvm::classes::Class;
 use crate::jvm::fault::{Cause, Fault};
-use crate::jvm::library;
 use crate::jvm::model::Machine;
+use crate::jvm::print;
 use crate::jvm::value::V;
 use crate::{Place, ScriptError};
 
@@ -22,8 +22,7 @@ impl Machine<'_> {
                     V::Object(object) if self.jexl() => object.message().map(str::to_owned),
                     _ => None,
                 };
-                let message =
-                    message.unwrap_or_else(|| library::print::java(self, &exception).unwrap_or_default());
+                let message = message.unwrap_or_else(|| print::java(self, &exception).unwrap_or_default());
                 let message = match self.origin.take() {
                     Some(origin) if self.beanshell() => self.message(origin),
                     _ => message,

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use super::super::fault::{Outcome, thrown};
-use super::super::library::print;
 use super::super::model::{Frame, Machine};
+use super::super::print;
 use super::super::tree::Base;
 use super::super::value::V;
 use crate::Value;

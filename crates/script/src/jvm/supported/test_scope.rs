@@ -4,15 +4,16 @@ use busyhour_program::ElementError;
 use jiff::tz::TimeZone;
 
 use crate::{
-    Level, RequestArgument, RequestCookie, RequestFacts, RequestFile, RequestFlag, RequestText,
-    SAMPLE_CHANGES, SAMPLE_FACTS, SUB_RESULT_GETTERS, SampleFacts, Scope, Value, Verdict,
+    Level, RequestAccess, RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText,
+    SAMPLE_CHANGES, SAMPLE_FACTS, SUB_RESULT_GETTERS, SampleChanges, SampleFacts, ScriptClock, ScriptOutput,
+    ScriptPlan, ScriptProperties, ScriptRequests, ScriptSamples, ScriptThread, ScriptVariables, Value,
+    Verdict,
 };
 
 /// A scope with a sample, a request and a verdict.
 #[derive(Default)]
 pub struct TestScope {
     sample: Sample,
-    request: Request,
     verdict: Verdict,
 }
 
@@ -59,18 +60,8 @@ impl SampleFacts for Sample {
     fn received_bytes(&self) -> i64 {
         0
     }
-    fn set_successful(&mut self, _: bool) {}
-    fn set_response_code(&mut self, _: &str) {}
-    fn set_response_message(&mut self, _: &str) {}
-    fn set_label(&mut self, _: &str) {}
     fn fact(&self, name: &str) -> Option<Value> {
         SAMPLE_FACTS.contains(&name).then_some(Value::Null)
-    }
-    fn change(&mut self, name: &str, _: Value) -> bool {
-        SAMPLE_CHANGES.contains(&name)
-    }
-    fn add_sub_result(&mut self, _: &crate::ScriptResult, _: bool) -> Option<usize> {
-        Some(0)
     }
     fn sub_results(&self) -> usize {
         1
@@ -80,10 +71,22 @@ impl SampleFacts for Sample {
     }
 }
 
-#[derive(Default)]
+impl SampleChanges for Sample {
+    fn set_successful(&mut self, _: bool) {}
+    fn set_response_code(&mut self, _: &str) {}
+    fn set_response_message(&mut self, _: &str) {}
+    fn set_label(&mut self, _: &str) {}
+    fn change(&mut self, name: &str, _: Value) -> bool {
+        SAMPLE_CHANGES.contains(&name)
+    }
+    fn add_sub_result(&mut self, _: &crate::ScriptResult, _: bool) -> Option<usize> {
+        Some(0)
+    }
+}
+
 struct Request;
 
-impl RequestFacts for Request {
+impl RequestAccess for Request {
     fn text(&mut self, _: RequestText) -> String {
         String::new()
     }
@@ -115,23 +118,26 @@ impl RequestFacts for Request {
     fn clear_cookies(&mut self) {}
 }
 
-impl Scope for TestScope {
+impl ScriptVariables for TestScope {
     fn get(&self, _name: &str) -> Option<String> {
         None
     }
     fn set(&mut self, _name: &str, _value: &str) {}
     fn remove(&mut self, _name: &str) {}
+}
+
+impl ScriptProperties for TestScope {
     fn property(&self, _name: &str) -> Option<String> {
         None
     }
     fn set_property(&mut self, _name: &str, _value: &str) {}
+}
+
+impl ScriptOutput for TestScope {
     fn log(&mut self, _level: Level, _message: &str) {}
-    fn thread_number(&self) -> u32 {
-        0
-    }
-    fn thread_name(&self) -> String {
-        String::new()
-    }
+}
+
+impl ScriptClock for TestScope {
     fn wall_clock_ms(&self) -> i64 {
         0
     }
@@ -144,16 +150,33 @@ impl Scope for TestScope {
     fn parse_date(&self, _pattern: &str, _text: &str, _zone: &TimeZone) -> Result<Option<i64>, ElementError> {
         Ok(Some(0))
     }
+}
+
+impl ScriptThread for TestScope {
+    fn thread_number(&self) -> u32 {
+        0
+    }
+    fn thread_name(&self) -> String {
+        String::new()
+    }
+}
+
+impl ScriptSamples for TestScope {
     fn sample(&self) -> Option<&dyn SampleFacts> {
         Some(&self.sample)
     }
-    fn sample_mut(&mut self) -> Option<&mut dyn SampleFacts> {
+    fn sample_mut(&mut self) -> Option<&mut dyn SampleChanges> {
         Some(&mut self.sample)
-    }
-    fn request(&mut self) -> Option<&mut dyn RequestFacts> {
-        Some(&mut self.request)
     }
     fn verdict(&mut self) -> Option<&mut Verdict> {
         Some(&mut self.verdict)
     }
 }
+
+impl ScriptRequests for TestScope {
+    fn request(&mut self) -> Option<Box<dyn RequestAccess + '_>> {
+        Some(Box::new(Request))
+    }
+}
+
+impl ScriptPlan for TestScope {}

@@ -51,7 +51,7 @@ fn receivers(machine: &Machine<'_>) -> Vec<(&'static str, V)> {
         ("String", V::text("a1")),
         ("Integer", V::int(2)),
         ("Long", V::long(2)),
-        ("BigDecimal", V::Plain(crate::Value::Decimal(crate::java_like::Decimal::whole(2)))),
+        ("BigDecimal", V::Plain(crate::Value::Decimal(crate::decimal::Decimal::whole(2)))),
         ("Double", V::double(2.5)),
         ("Boolean", V::truth(true)),
         ("List", V::list(items())),

@@ -7,7 +7,7 @@ use super::super::super::objects::Object;
 use super::super::super::value::{Host, V};
 use super::super::{comparators, java_duration, temporal, threads, time};
 use crate::Value;
-use crate::java_like::Decimal;
+use crate::decimal::Decimal;
 
 /// A class, names of its constants, and the function that returns the value of a name.
 type Row = (&'static str, &'static str, fn(&'static str) -> V);

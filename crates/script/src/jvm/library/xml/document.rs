@@ -146,7 +146,8 @@ pub fn read(machine: &mut Machine<'_>, text: &str, parser: &Parser) -> Result<Rc
         no_doctype: !parser.allows_doctype.get(),
         sorted: false,
     };
-    let parsed = busyhour_xml::read(text, reading).map_err(|message| thrown("SAXParseException", message))?;
+    let parsed =
+        busyhour_xml::read(text, reading).map_err(|error| thrown("SAXParseException", error.to_string()))?;
     let mut elements = Vec::new();
     if let Some(root) = parsed.tree.document_element() {
         let mut builder = TreeBuilder { parsed: &parsed.tree, parser, elements: &mut elements };

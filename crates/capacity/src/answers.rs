@@ -1,0 +1,204 @@
+//! The result of one point of a what-if, solved or simulated.
+
+use busyhour_queueing::solve::bounds::Bounds;
+use busyhour_queueing::solve::{BrokenAssumption, Solution, SolveError};
+use busyhour_simulation::{Ending, SimulationError, SimulationResult};
+use busyhour_stats::Estimate;
+
+use crate::numbers::{figure, percent, two_digits};
+
+/// A value, with half the width of its confidence interval if it was simulated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Value {
+    /// The value.
+    pub value: f64,
+    /// Half the width of its interval.
+    pub half: Option<f64>,
+}
+
+impl Value {
+    fn exact(value: f64) -> Self {
+        Self { value, half: None }
+    }
+
+    fn estimated(estimate: Estimate) -> Self {
+        Self { value: estimate.value, half: Some(estimate.half_width()) }
+    }
+
+    /// The value in another unit.
+    #[must_use]
+    pub fn times(self, factor: f64) -> Self {
+        Self { value: self.value * factor, half: self.half.map(|half| half * factor) }
+    }
+
+    /// Formats the value: `205.857`, or `208.99 ±0.41`.
+    #[must_use]
+    pub fn text(self) -> String {
+        match self.half {
+            None => figure(self.value),
+            Some(half) => format!("{} ±{}", figure(self.value), two_digits(half)),
+        }
+    }
+}
+
+/// The values of a class.
+pub struct ClassAnswer {
+    /// Name of the class.
+    pub name: String,
+    /// Throughput.
+    pub throughput_per_s: Option<Value>,
+    /// Mean response time.
+    pub response_s: Option<Value>,
+    /// Mean number of customers in the system.
+    pub customers: Option<Value>,
+    /// Bounds of a closed class.
+    pub bounds: Option<Bounds>,
+}
+
+/// The values of a queue or delay.
+pub struct StationAnswer {
+    /// Name of the station.
+    pub name: String,
+    /// Whether the station has servers, so that it has a utilization.
+    pub has_servers: bool,
+    /// Share of the servers that is busy.
+    pub utilization: Option<Value>,
+    /// Mean number of customers at the station.
+    pub customers: Option<Value>,
+}
+
+/// The answer at one point.
+pub struct Answer {
+    /// The method.
+    pub method: String,
+    /// The assumptions that were ignored.
+    pub ignored: Vec<BrokenAssumption>,
+    /// The classes of the model.
+    pub classes: Vec<ClassAnswer>,
+    /// The stations of the model.
+    pub stations: Vec<StationAnswer>,
+    /// The complete result as JSON.
+    pub json: serde_json::Value,
+}
+
+impl From<&Solution> for Answer {
+    fn from(solution: &Solution) -> Self {
+        Self {
+            method: solution.method.description().to_owned(),
+            ignored: solution.ignored.clone(),
+            classes: solution
+                .classes
+                .iter()
+                .map(|class| ClassAnswer {
+                    name: class.name.clone(),
+                    throughput_per_s: Some(Value::exact(class.throughput_per_s)),
+                    response_s: class.response_s.map(Value::exact),
+                    customers: Some(Value::exact(class.in_system)),
+                    bounds: class.bounds,
+                })
+                .collect(),
+            stations: solution
+                .stations
+                .iter()
+                .map(|station| StationAnswer {
+                    name: station.name.clone(),
+                    has_servers: station.servers.is_some(),
+                    utilization: station.utilization.map(Value::exact),
+                    customers: Some(Value::exact(station.queue)),
+                })
+                .collect(),
+            json: serde_json::json!({ "solution": solution }),
+        }
+    }
+}
+
+impl From<&SimulationResult> for Answer {
+    fn from(found: &SimulationResult) -> Self {
+        let caveat = match found.ending {
+            Ending::Precise if !found.unconverged.is_empty() => {
+                "; some intervals are not valid because moments are infinite"
+            }
+            Ending::Precise => "",
+            Ending::EventsMax | Ending::Stopped => "; not all intervals are as narrow as requested",
+            Ending::TooManyCustomers => "; saturated, without a steady state",
+        };
+        Self {
+            method: format!("simulation, ± at {} % confidence{caveat}", figure(found.confidence * 100.0)),
+            ignored: Vec::new(),
+            classes: found
+                .classes
+                .iter()
+                .map(|class| ClassAnswer {
+                    name: class.name.clone(),
+                    throughput_per_s: class.throughput_per_s.map(Value::estimated),
+                    response_s: class.response_s.map(Value::estimated),
+                    customers: class.customers.map(Value::estimated),
+                    bounds: None,
+                })
+                .collect(),
+            stations: found
+                .stations
+                .iter()
+                .filter(|station| station.serves)
+                .map(|station| StationAnswer {
+                    name: station.name.clone(),
+                    has_servers: station.total.utilization.is_some(),
+                    utilization: station.total.utilization.map(Value::estimated),
+                    customers: station.total.customers.map(Value::estimated),
+                })
+                .collect(),
+            json: serde_json::json!({ "simulation": found }),
+        }
+    }
+}
+
+/// Why there is no result at a point.
+pub enum Unanswered {
+    /// It cannot be simulated.
+    Simulation(SimulationError),
+    /// It has no solution.
+    Unsolved(SolveError),
+}
+
+impl Unanswered {
+    /// The text for a cell of a table.
+    #[must_use]
+    pub fn short(&self) -> String {
+        match self {
+            Self::Unsolved(SolveError::Saturated(stations)) => stations
+                .iter()
+                .map(|station| {
+                    format!("{} saturated ({} %)", station.station, percent(Some(station.utilization)))
+                })
+                .collect::<Vec<_>>()
+                .join(", "),
+            Self::Unsolved(SolveError::NoProductForm(_)) => "no product form".into(),
+            Self::Unsolved(SolveError::TooLarge { .. }) => "too large".into(),
+            Self::Unsolved(error) => error.to_string(),
+            Self::Simulation(error) => error.to_string(),
+        }
+    }
+
+    /// The full error message.
+    #[must_use]
+    pub fn long(&self) -> String {
+        match self {
+            Self::Simulation(error) => error.to_string(),
+            Self::Unsolved(error) => error.to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_have_two_digits() {
+        let reported = |value, half| Value { value, half: Some(half) }.text();
+        assert_eq!(reported(208.991_23, 0.4123), "208.991 ±0.41");
+        assert_eq!(reported(1234.5, 37.8), "1234.5 ±38");
+        assert_eq!(reported(1.0, f64::INFINITY), "1 ±–");
+        assert_eq!(Value::exact(0.05).times(1e3).text(), "50");
+    }
+}

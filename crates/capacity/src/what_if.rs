@@ -1,0 +1,119 @@
+//! What-ifs: a model solved or simulated for all combinations of values of its parameters.
+
+use std::path::Path;
+
+use busyhour_queueing::network::QueueingNetwork;
+use busyhour_queueing::solve::{Settings, SolveError, solve};
+use busyhour_simulation::{SimulationSettings, simulate};
+
+use crate::answers::{Answer, Unanswered};
+use crate::error::WhatIfError;
+use crate::model_file::{ModelFile, network_of};
+use crate::vary::{Vary, set};
+
+/// Maximum number of points.
+const POINTS_MAX: usize = 10_000;
+
+/// One combination of values with its result.
+pub struct Point {
+    /// The values, in the order of the parameters.
+    pub values: Vec<String>,
+    /// The answer.
+    pub result: Result<Answer, Unanswered>,
+}
+
+/// A model and all its points.
+pub struct Varied {
+    /// The model as written.
+    pub model: ModelFile,
+    /// The points, with the last parameter varying fastest.
+    pub points: Vec<Point>,
+}
+
+impl Varied {
+    /// Why no point has a result.
+    #[must_use]
+    pub fn unanswered(&self) -> Option<&Unanswered> {
+        let first = self.points.first()?.result.as_ref().err()?;
+        self.points.iter().all(|point| point.result.is_err()).then_some(first)
+    }
+}
+
+/// The parameters of a what-if, and how its points are computed.
+pub struct WhatIf<'a> {
+    /// The varied parameters.
+    pub vary: &'a [Vary],
+    /// How points are solved; `None` if all are simulated.
+    pub solve: Option<Settings>,
+    /// How points without a solution are simulated.
+    pub simulation: SimulationSettings,
+}
+
+impl WhatIf<'_> {
+    /// Solves or simulates all combinations for the model, which was read from `path`.
+    pub fn evaluate(&self, model: ModelFile, path: &Path) -> Result<Varied, WhatIfError> {
+        let count = self.vary.iter().map(|vary| vary.values.len()).try_fold(1_usize, usize::checked_mul);
+        if count.is_none_or(|count| count > POINTS_MAX) {
+            return Err(WhatIfError::TooMany(POINTS_MAX));
+        }
+        let directory = path.parent().unwrap_or(Path::new(""));
+        let points = self
+            .combinations()
+            .into_iter()
+            .map(|values| {
+                let network = self.network(&model, &values, directory)?;
+                Ok(Point { values, result: self.answer(&network) })
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Varied { model, points })
+    }
+
+    fn combinations(&self) -> Vec<Vec<String>> {
+        let mut combinations = vec![Vec::new()];
+        for vary in self.vary {
+            combinations = combinations
+                .iter()
+                .flat_map(|before: &Vec<String>| {
+                    vary.values
+                        .iter()
+                        .map(move |value| [before.as_slice(), std::slice::from_ref(value)].concat())
+                })
+                .collect();
+        }
+        combinations
+    }
+
+    /// The model with these values.
+    fn network(
+        &self,
+        model: &ModelFile,
+        values: &[String],
+        directory: &Path,
+    ) -> Result<QueueingNetwork, WhatIfError> {
+        let mut table = model.table.clone();
+        for (vary, value) in self.vary.iter().zip(values) {
+            set(&mut table, &vary.path, value).map_err(|source| WhatIfError::Parameter {
+                path: vary.path.clone(),
+                value: value.clone(),
+                source,
+            })?;
+        }
+        network_of(table, &model.name, directory).map_err(|findings| {
+            let given = self.vary.iter().zip(values);
+            let given: Vec<String> = given.map(|(vary, value)| format!("{}={value}", vary.path)).collect();
+            WhatIfError::Invalid { values: given.join(", "), findings }
+        })
+    }
+
+    /// Solves a point if that is exact or approximation was requested; otherwise simulates it.
+    fn answer(&self, network: &QueueingNetwork) -> Result<Answer, Unanswered> {
+        if let Some(settings) = self.solve {
+            match solve(network, settings) {
+                Ok(solution) => return Ok(Answer::from(&solution)),
+                Err(SolveError::NoProductForm(_)) => {}
+                Err(error) => return Err(Unanswered::Unsolved(error)),
+            }
+        }
+        simulate(network, &self.simulation).map(|found| Answer::from(&found)).map_err(Unanswered::Simulation)
+    }
+}

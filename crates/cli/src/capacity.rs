@@ -1,0 +1,122 @@
+//! `busyhour capacity`: fits, solves, simulates, varies and verifies capacity models, and plans loads.
+
+mod convert;
+mod fit;
+mod measurements;
+mod model_input;
+mod plan;
+mod simulate;
+mod solve;
+mod users;
+mod verify;
+mod what_if;
+mod what_if_page;
+
+use busyhour_queueing::network::QueueingNetwork;
+use clap::{Args, Subcommand};
+
+pub(crate) use self::plan::PlanArgs;
+pub(crate) use self::users::UsersArgs;
+use crate::exit::{Exit, print};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  busyhour capacity fit runs/users-20 runs/users-60 runs/users-100 -o model.toml\n  \
+    busyhour capacity what-if model.toml --vary class.users.users=10..99:10\n  \
+    busyhour capacity solve model.toml\n  \
+    busyhour capacity verify model.toml runs/users-160\n  \
+    busyhour capacity plan --rate 20/s --response 50ms"
+)]
+pub(crate) struct CapacityArgs {
+    #[command(subcommand)]
+    verb: CapacityVerb,
+}
+
+#[derive(Debug, Subcommand)]
+enum CapacityVerb {
+    /// Fit a model to measurements at several loads, after checking them against operational laws.
+    Fit(fit::FitArgs),
+    /// Solve or simulate a model for several values of its parameters.
+    WhatIf(what_if::WhatIfArgs),
+    /// Compute throughput, response time, utilization and queue lengths of a model, exactly if possible.
+    Solve(solve::SolveArgs),
+    /// Simulate a model with any discipline, routing strategy and law; results have confidence intervals.
+    Simulate(simulate::SimulateArgs),
+    /// Compare the predictions of a model with measurements that were not used to fit it.
+    Verify(verify::VerifyArgs),
+    /// Convert a model to the format of another program.
+    Convert(convert::ConvertArgs),
+    /// Estimate how many real web users a measured load corresponds to.
+    Users(UsersArgs),
+    /// Find numbers of users and think times for a request rate.
+    Plan(PlanArgs),
+}
+
+/// The verbs of `busyhour model`, the old name of `busyhour capacity`.
+#[derive(Debug, Args)]
+pub(crate) struct ModelArgs {
+    #[command(subcommand)]
+    verb: ModelVerb,
+}
+
+#[derive(Debug, Subcommand)]
+enum ModelVerb {
+    /// Compute the mean values of a model.
+    Solve(solve::SolveArgs),
+    /// Simulate a model.
+    Simulate(simulate::SimulateArgs),
+    /// Solve or simulate a model for several values of its parameters.
+    WhatIf(what_if::WhatIfArgs),
+    /// Fit a model to measurements.
+    Fit(fit::FitArgs),
+    /// Compare a model with measurements.
+    Compare(verify::VerifyArgs),
+    /// Convert a model.
+    Export(convert::ConvertArgs),
+    /// Print the JSON schema of model files.
+    Schema,
+}
+
+pub(crate) fn main(args: &CapacityArgs) -> Exit {
+    match &args.verb {
+        CapacityVerb::Fit(args) => fit::main(args),
+        CapacityVerb::WhatIf(args) => what_if::main(args),
+        CapacityVerb::Solve(args) => solve::main(args),
+        CapacityVerb::Simulate(args) => simulate::main(args),
+        CapacityVerb::Verify(args) => verify::main(args),
+        CapacityVerb::Convert(args) => convert::main(args),
+        CapacityVerb::Users(args) => users::main(args),
+        CapacityVerb::Plan(args) => plan::main(args),
+    }
+}
+
+/// Runs a verb of `busyhour model`.
+pub(crate) fn model(args: &ModelArgs) -> Exit {
+    match &args.verb {
+        ModelVerb::Solve(args) => solve::main(args),
+        ModelVerb::Simulate(args) => simulate::main(args),
+        ModelVerb::WhatIf(args) => what_if::main(args),
+        ModelVerb::Fit(args) => fit::main(args),
+        ModelVerb::Compare(args) => verify::main(args),
+        ModelVerb::Export(args) => convert::main(args),
+        ModelVerb::Schema => {
+            print(&schema());
+            Exit::Completed
+        }
+    }
+}
+
+/// Runs `busyhour plan-load`, the old name of `busyhour capacity plan`.
+pub(crate) fn plan_load(args: &PlanArgs) -> Exit {
+    plan::main(args)
+}
+
+/// Runs `busyhour users`, the old name of `busyhour capacity users`.
+pub(crate) fn real_users(args: &UsersArgs) -> Exit {
+    users::main(args)
+}
+
+/// The JSON schema of model files.
+pub(crate) fn schema() -> String {
+    format!("{:#}\n", QueueingNetwork::schema())
+}

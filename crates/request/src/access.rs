@@ -1,0 +1,165 @@
+//! Access to the request of the current sampler.
+
+use std::any::Any;
+use std::fmt;
+
+use busyhour_program::user::UserState;
+
+use crate::parts::{RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText};
+
+/// The request and the cookies of the current sampler, as scripts read and change them.
+///
+/// # Order of calls
+/// Before the first pre-processor of a sampler that scripts access, its protocol calls [`open`]. Each script that runs until the
+/// end of the sample obtains an access from [`access`](fn@access), as often as it likes. Scripts before the request change the
+/// request; changes by scripts after it have no effect on the sample, except those of cookies.
+///
+/// All calls are made on the thread of the user's core, during the evaluation of a script.
+///
+/// # What lasts
+/// An access borrows the user and is dropped before the script continues. What a script has changed is stored in the
+/// [`OpenSampler`] and applies to the current sample. These changes also apply to the user's later samples, as in JMeter:
+///
+/// * changes of cookies,
+/// * [`remove_arguments`](Self::remove_arguments) of arguments of the plan,
+/// * [`set_headers`](Self::set_headers), if only one header manager is in scope.
+///
+/// # Errors
+/// No method fails. A value that the sampler does not support is refused by [`set_text`](Self::set_text); a part that the sampler
+/// does not have is `None` or empty, and a change of it is ignored.
+///
+/// # Example
+/// A sampler with a path and headers:
+///
+/// ```
+/// use busyhour_program::user::UserState;
+/// use busyhour_request::{OpenSampler, RequestAccess, RequestText, access, open, opened};
+/// # use busyhour_request::{RequestArgument, RequestCookie, RequestFile, RequestFlag};
+///
+/// #[derive(Debug)]
+/// struct Sampler {
+///     path: String,
+///     headers: Vec<(String, String)>,
+/// }
+///
+/// impl OpenSampler for Sampler {
+///     fn request<'a>(&'a mut self, _user: &'a mut UserState) -> Box<dyn RequestAccess + 'a> {
+///         Box::new(Request { sampler: self })
+///     }
+/// }
+///
+/// struct Request<'a> {
+///     sampler: &'a mut Sampler,
+/// }
+///
+/// impl RequestAccess for Request<'_> {
+///     fn text(&mut self, which: RequestText) -> String {
+///         if which == RequestText::Path { self.sampler.path.clone() } else { String::new() }
+///     }
+///
+///     fn set_text(&mut self, which: RequestText, text: &str) -> bool {
+///         let is_path = which == RequestText::Path;
+///         if is_path {
+///             self.sampler.path = text.to_owned();
+///         }
+///         is_path
+///     }
+///
+///     fn headers(&mut self) -> Option<Vec<(String, String)>> {
+///         Some(self.sampler.headers.clone())
+///     }
+///
+///     fn set_headers(&mut self, headers: Vec<(String, String)>) {
+///         self.sampler.headers = headers;
+///     }
+///
+///     // The other methods.
+/// #   fn flag(&mut self, _: RequestFlag) -> bool { false }
+/// #   fn set_flag(&mut self, _: RequestFlag, _: bool) {}
+/// #   fn arguments(&mut self) -> Vec<RequestArgument> { Vec::new() }
+/// #   fn set_arguments(&mut self, _: Vec<RequestArgument>) {}
+/// #   fn remove_arguments(&mut self, _: &[usize]) {}
+/// #   fn set_header_manager(&mut self, _: Vec<(String, String)>) {}
+/// #   fn files(&mut self) -> Vec<RequestFile> { Vec::new() }
+/// #   fn set_files(&mut self, _: Vec<RequestFile>) {}
+/// #   fn cookies(&mut self) -> Option<Vec<RequestCookie>> { None }
+/// #   fn set_cookies(&mut self, _: Vec<RequestCookie>) {}
+/// #   fn clear_cookies(&mut self) {}
+/// }
+///
+/// # let clock = busyhour_program::clock::Clock::manual(0);
+/// # let mut user = busyhour_program::testing::lone_user(&busyhour_program::testing::still(&clock), 0);
+/// // The protocol, before the first pre-processor.
+/// open(&mut user, Box::new(Sampler { path: "/cart".to_owned(), headers: Vec::new() }));
+///
+/// // A script.
+/// let mut stored = user.request.take();
+/// let mut request = access(stored.as_deref_mut().unwrap(), &mut user).unwrap();
+/// assert_eq!(request.text(RequestText::Path), "/cart");
+/// assert!(request.set_text(RequestText::Path, "/checkout"));
+/// drop(request);
+/// user.request = stored;
+///
+/// // The protocol, when it sends the request.
+/// assert_eq!(opened::<Sampler>(&user).unwrap().path, "/checkout");
+/// ```
+pub trait RequestAccess {
+    /// A text of the request, evaluated for the user.
+    fn text(&mut self, which: RequestText) -> String;
+    /// Changes a text; returns whether that is possible.
+    fn set_text(&mut self, which: RequestText, text: &str) -> bool;
+    /// A flag of the request.
+    fn flag(&mut self, which: RequestFlag) -> bool;
+    /// Changes a flag.
+    fn set_flag(&mut self, which: RequestFlag, on: bool);
+    /// The arguments in their order.
+    fn arguments(&mut self) -> Vec<RequestArgument>;
+    /// Replaces the arguments.
+    fn set_arguments(&mut self, arguments: Vec<RequestArgument>);
+    /// Removes the arguments at these indices. Arguments of the plan are also removed for the user's later samples, as in JMeter.
+    fn remove_arguments(&mut self, places: &[usize]);
+    /// The headers of the sampler's header manager, names and values; `None` without one.
+    fn headers(&mut self) -> Option<Vec<(String, String)>>;
+    /// Replaces the headers of the sampler's header manager. If it is the only header manager in scope, the change also
+    /// applies to the user's later samples, as in JMeter.
+    fn set_headers(&mut self, headers: Vec<(String, String)>);
+    /// Merges another header manager into the sampler's header manager, for this sample.
+    fn set_header_manager(&mut self, headers: Vec<(String, String)>);
+    /// The files in their order.
+    fn files(&mut self) -> Vec<RequestFile>;
+    /// Replaces the files.
+    fn set_files(&mut self, files: Vec<RequestFile>);
+    /// The cookies of the user in the order in which they were received; `None` without a cookie manager.
+    fn cookies(&mut self) -> Option<Vec<RequestCookie>>;
+    /// Replaces the cookies.
+    fn set_cookies(&mut self, cookies: Vec<RequestCookie>);
+    /// Removes all cookies. From then on, the manager retains cookies for a single sample only, as in JMeter.
+    fn clear_cookies(&mut self);
+}
+
+/// A sampler that is open to scripts. Its protocol stores it in the user for the duration of one sample, with [`open`], and
+/// reads the changes when it sends the request, with [`opened`].
+pub trait OpenSampler: Any + fmt::Debug {
+    /// The request, as it is after the changes so far. Texts are evaluated for `user`.
+    fn request<'a>(&'a mut self, user: &'a mut UserState) -> Box<dyn RequestAccess + 'a>;
+}
+
+/// The value in [`UserState::request`].
+struct Opened(Box<dyn OpenSampler>);
+
+/// Opens the current sampler to the scripts around it. It is closed at the end of its sample.
+pub fn open(user: &mut UserState, sampler: Box<dyn OpenSampler>) {
+    user.request = Some(Box::new(Opened(sampler)));
+}
+
+/// The current sampler, if it is open and of this type.
+pub fn opened<T: OpenSampler>(user: &UserState) -> Option<&T> {
+    let sampler: &dyn Any = &*user.request.as_ref()?.downcast_ref::<Opened>()?.0;
+    sampler.downcast_ref()
+}
+
+/// The request of an open sampler. `stored` is the value that was taken out of [`UserState::request`], because the
+/// access borrows the user, too; `None` if [`open`] did not make it.
+pub fn access<'a>(stored: &'a mut dyn Any, user: &'a mut UserState) -> Option<Box<dyn RequestAccess + 'a>> {
+    Some(stored.downcast_mut::<Opened>()?.0.request(user))
+}

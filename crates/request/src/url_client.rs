@@ -1,0 +1,75 @@
+//! Exchanges with servers that scripts ask for.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use busyhour_program::body_memory::BodyMemory;
+use busyhour_program::clock::Clock;
+use busyhour_program::run::RunShared;
+use busyhour_program::user::Thrown;
+
+/// A request of a script.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UrlRequest {
+    /// The URL, `http:` or `https:`.
+    pub url: String,
+    /// The method.
+    pub method: String,
+    /// The headers that the script set.
+    pub headers: Vec<(String, String)>,
+    /// The body, if the script opened a stream for one.
+    pub body: Option<Vec<u8>>,
+    /// Longest time to connect.
+    pub connect_timeout: Option<Duration>,
+    /// Longest silence of the server.
+    pub read_timeout: Option<Duration>,
+    /// Whether redirects are followed.
+    pub follows_redirects: bool,
+}
+
+/// The response to it.
+#[derive(Debug, Default)]
+pub struct UrlResponse {
+    /// The URL that responded, behind redirects.
+    pub url: String,
+    /// The method of the last request.
+    pub method: String,
+    /// The first line.
+    pub status_line: String,
+    /// The status.
+    pub code: u16,
+    /// Its reason.
+    pub message: String,
+    /// The headers in their order.
+    pub headers: Vec<(String, String)>,
+    /// The body as it was sent.
+    pub body: Vec<u8>,
+    /// Accounts for the memory of the body.
+    pub memory: BodyMemory,
+    /// What ended the body early.
+    pub failure: Option<Thrown>,
+}
+
+/// Makes exchanges for scripts as Java's `HttpURLConnection` does.
+pub trait UrlClient: Send + Sync + fmt::Debug {
+    /// Sends a request and reads its response. Other users of the core continue meanwhile.
+    ///
+    /// # Errors
+    /// The exception of Java.
+    fn exchange(&self, clock: &Clock, request: UrlRequest) -> Result<UrlResponse, Thrown>;
+}
+
+/// The client of a run.
+#[derive(Debug, Default)]
+struct RunClient(OnceLock<Arc<dyn UrlClient>>);
+
+/// Has the scripts of a run send their requests through this client; the first call counts.
+pub fn set_url_client(run: &RunShared, client: Arc<dyn UrlClient>) {
+    let _ = run.shared::<RunClient>().0.set(client);
+}
+
+/// The client through which the scripts of a run send requests; `None` before the run starts.
+pub fn url_client(run: &RunShared) -> Option<Arc<dyn UrlClient>> {
+    run.shared::<RunClient>().0.get().cloned()
+}

@@ -1,0 +1,87 @@
+//! Why results or a run directory cannot be read.
+
+use crate::{LogError, ResultsError};
+use busyhour_record::{RunDirError, SamplesError};
+
+/// Results or a run directory cannot be read.
+#[derive(Debug)]
+pub enum ReadRunError {
+    /// The run directory cannot be used.
+    RunDir(RunDirError),
+    /// The record of samples cannot be read.
+    Samples(SamplesError),
+    /// The record of samples cannot be put in order.
+    Log(LogError),
+    /// Results cannot be read.
+    Results(ResultsError),
+    /// The results would have to be read a second time, and are a stream.
+    Stream,
+}
+
+impl ReadRunError {
+    /// What to do about it; empty when nothing is to be advised.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            ReadRunError::Log(error) => error.hint(),
+            ReadRunError::Results(error) => error.source.hint(),
+            ReadRunError::RunDir(error) => run_dir_hint(error),
+            ReadRunError::Samples(_) | ReadRunError::Stream => "",
+        }
+    }
+}
+
+/// What to do about a run directory that cannot be used; empty when nothing is to be advised.
+#[must_use]
+pub fn run_dir_hint(error: &RunDirError) -> &'static str {
+    match error {
+        RunDirError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
+            "a run directory holds run.json and samples.bhs: was it copied whole? Result files (.jtl, .csv, .xml) are read by \
+             themselves: name the file"
+        }
+        RunDirError::Manifest { .. } => {
+            "what of the run can be read without its manifest is its result file: name its samples.jtl"
+        }
+        _ => "",
+    }
+}
+
+impl std::fmt::Display for ReadRunError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ReadRunError::RunDir(error) => error.fmt(f),
+            ReadRunError::Samples(_) | ReadRunError::Log(_) => {
+                f.write_str("cannot read the run's record")
+            }
+            ReadRunError::Results(error) => write!(f, "cannot read {}", error.name),
+            ReadRunError::Stream => f.write_str(
+                "what comes from standard input can be read once, and would have to be read again for this part of it: write \
+                 it to a file first",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for ReadRunError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ReadRunError::RunDir(error) => std::error::Error::source(error),
+            ReadRunError::Stream => None,
+            ReadRunError::Samples(error) => Some(error),
+            ReadRunError::Log(error) => Some(error),
+            ReadRunError::Results(error) => Some(&error.source),
+        }
+    }
+}
+
+impl From<RunDirError> for ReadRunError {
+    fn from(error: RunDirError) -> ReadRunError {
+        ReadRunError::RunDir(error)
+    }
+}
+
+impl From<ResultsError> for ReadRunError {
+    fn from(error: ResultsError) -> ReadRunError {
+        ReadRunError::Results(error)
+    }
+}

@@ -1,0 +1,72 @@
+//! Facts about an input.
+
+use crate::jtl_scan::{BadRow, LogError, LogForm};
+use busyhour_sample::Nanos;
+
+use crate::unpack::Packing;
+
+/// Number of invalid rows that are reported individually.
+pub const BAD_ROWS_NAMED: usize = 3;
+
+/// Facts about an input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InputFacts {
+    /// Its name in messages.
+    pub name: String,
+    /// Its format.
+    pub form: LogForm,
+    /// Its compression, or `None`.
+    pub packing: Option<Packing>,
+    /// Number of samples, including transactions and sub-results.
+    pub samples: u64,
+    /// Invalid rows, left out.
+    pub bad_rows: u64,
+    /// The first invalid rows, at most [`BAD_ROWS_NAMED`].
+    pub first_bad: Vec<BadRow>,
+    /// Offset in uncompressed bytes at which it is truncated within a row or damaged; the rest is left out. `None`
+    /// for a complete input.
+    pub cut_at: Option<u64>,
+    /// The first and last end of a sample, from the start of the run; `None` without samples.
+    pub ends: Option<(Nanos, Nanos)>,
+}
+
+impl InputFacts {
+    pub(crate) fn new(name: String, form: LogForm, packing: Option<Packing>) -> InputFacts {
+        InputFacts {
+            name,
+            form,
+            packing,
+            samples: 0,
+            bad_rows: 0,
+            first_bad: Vec::new(),
+            cut_at: None,
+            ends: None,
+        }
+    }
+
+    /// Counts samples, the last of which ended at `end`.
+    #[inline]
+    pub(crate) fn add(&mut self, samples: u64, end: Nanos) {
+        self.samples += samples;
+        if samples > 0 {
+            let (first, last) = self.ends.unwrap_or((end, end));
+            self.ends = Some((first.min(end), last.max(end)));
+        }
+    }
+
+    pub(crate) fn add_bad_row(&mut self, row: BadRow) {
+        self.bad_rows += 1;
+        if self.first_bad.len() < BAD_ROWS_NAMED {
+            self.first_bad.push(row);
+        }
+    }
+
+    /// Returns an error if the input has rows but no valid one.
+    pub(crate) fn check(mut self) -> Result<InputFacts, (String, LogError)> {
+        if self.samples == 0 && !self.first_bad.is_empty() {
+            let first = self.first_bad.swap_remove(0);
+            return Err((self.name, LogError::BadRows { bad: self.bad_rows, rows: 0, first }));
+        }
+        Ok(self)
+    }
+}

@@ -1,0 +1,182 @@
+//! Reads the rows of a log that are needed for statistics of arrivals.
+//!
+//! [`crate::Results`] reads complete rows into [`busyhour_sample::Sample`]s. A [`Log`] reads only the columns that describe
+//! arrivals, and can sort the rows by their start.
+
+mod cell;
+pub(crate) mod cells;
+mod columns;
+mod csv;
+mod csv_rows;
+mod error;
+mod in_order;
+mod marks;
+mod rows;
+mod run;
+mod stamps;
+mod xml;
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+pub use busyhour_sample::LogRow;
+pub use error::{BadRow, LogError, OutOfOrder, RowPlace};
+pub use in_order::HELD_ROWS_MAX;
+pub use rows::{LogFacts, LogForm, LogLabels};
+
+pub(crate) use cell::Cell;
+pub(crate) use columns::Columns;
+pub(crate) use csv_rows::{CsvRow, CsvRows};
+pub(crate) use stamps::Stamps;
+
+use in_order::InOrder;
+use rows::ScanState;
+
+/// Longest first line in bytes.
+pub(crate) const HEAD_MAX: u64 = 1 << 20;
+
+/// The format of a log, with the settings for reading it.
+#[derive(Debug, Clone)]
+enum Kind {
+    Csv(Columns),
+    Xml { stamps_are_ends: bool },
+    Run,
+}
+
+/// A log of samples on disk: a JTL in CSV (with or without column names) or XML, or a run directory.
+#[derive(Debug, Clone)]
+pub struct Log {
+    /// The file to read.
+    file: PathBuf,
+    kind: Kind,
+}
+
+impl Log {
+    /// Detects the format of the file or run directory at `path`.
+    ///
+    /// # Errors
+    /// The file cannot be read, or its format is unknown.
+    pub fn open(path: &Path) -> Result<Log, LogError> {
+        let found = std::fs::metadata(path)?;
+        let file =
+            if found.is_dir() { busyhour_record::RunDir::open(path).samples_path() } else { path.to_owned() };
+        if found.is_dir() && !file.exists() {
+            return Err(LogError::NoRun);
+        }
+        if !found.is_dir() && !found.is_file() {
+            // The earliest start may be anywhere, so the file may be read twice, which is impossible with a pipe.
+            return Err(LogError::NoFile);
+        }
+        let mut head = Vec::new();
+        File::open(&file)?.take(HEAD_MAX).read_to_end(&mut head)?;
+        Ok(Log { kind: kind(&head)?, file })
+    }
+
+    /// Reads time stamps as ends of samples (`sampleresult.timestamp.start=false`). Records of runs contain both and
+    /// are not affected.
+    #[must_use]
+    pub fn with_end_stamps(mut self) -> Log {
+        self.kind = match self.kind {
+            Kind::Csv(columns) => Kind::Csv(columns.with_stamps(true)),
+            Kind::Xml { .. } => Kind::Xml { stamps_are_ends: true },
+            Kind::Run => Kind::Run,
+        };
+        self
+    }
+
+    /// The format of the log.
+    #[must_use]
+    pub const fn form(&self) -> LogForm {
+        match &self.kind {
+            Kind::Csv(columns) => LogForm::Csv { names: columns.named, columns: columns.count },
+            Kind::Xml { .. } => LogForm::Xml,
+            Kind::Run => LogForm::Run,
+        }
+    }
+
+    /// Size of the file in bytes; `None` if the system does not report it.
+    #[must_use]
+    pub fn bytes(&self) -> Option<u64> {
+        std::fs::metadata(&self.file).ok().map(|found| found.len())
+    }
+
+    /// Calls `see` with every row of a sampler in the order of the file, and `progress` from time to time with the
+    /// number of bytes read.
+    ///
+    /// # Errors
+    /// The file cannot be read, or has too many invalid rows.
+    pub fn scan(
+        &self,
+        mut see: impl FnMut(&LogRow, &LogLabels),
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<LogFacts, LogError> {
+        let input = File::open(&self.file)?;
+        let mut state = ScanState::new(self.form());
+        match &self.kind {
+            Kind::Csv(columns) => csv::scan(input, columns, &mut state, &mut see, progress)?,
+            Kind::Xml { stamps_are_ends } => {
+                let input = BufReader::with_capacity(1 << 18, input);
+                xml::scan(input, *stamps_are_ends, &mut state, &mut see, progress)
+                    .map_err(|error| error.with_line_of(&self.file))?;
+            }
+            Kind::Run => {
+                run::scan(BufReader::with_capacity(1 << 18, input), &mut state, &mut see, progress)?;
+            }
+        }
+        state.finish()
+    }
+
+    /// Calls `see` with every row of a sampler, sorted by start; equal starts keep the order of the file.
+    ///
+    /// Logs are in the order of ends, so only rows of concurrent samples change places, and only a part of the log is
+    /// in memory. `new` creates the value that `see` updates. If a row turns out to have started before rows that
+    /// were passed to `see`, the value is created anew and the log is read a second time.
+    ///
+    /// # Errors
+    /// As for [`Log::scan`], and [`LogError::Order`] if more than [`HELD_ROWS_MAX`] rows would have to be in memory.
+    pub fn scan_in_order<A>(
+        &self,
+        mut new: impl FnMut() -> A,
+        mut see: impl FnMut(&mut A, &LogRow, &LogLabels),
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(A, LogFacts), LogError> {
+        let mut window_ns = None;
+        loop {
+            let mut into = new();
+            let mut order = InOrder::new(window_ns);
+            let mut facts =
+                self.scan(|row, labels| order.push(*row, &mut |row| see(&mut into, row, labels)), progress)?;
+            let labels = LogLabels::of(std::mem::take(&mut facts.labels));
+            let ended = order.finish(&mut |row| see(&mut into, row, &labels));
+            facts.labels = labels.into_names();
+            match ended {
+                Ok(lag_ns) => {
+                    facts.lag_ns = lag_ns;
+                    return Ok((into, facts));
+                }
+                Err(OutOfOrder { lag_ns }) if window_ns.is_none() => window_ns = Some(lag_ns),
+                Err(out) => return Err(LogError::Order(out)),
+            }
+        }
+    }
+}
+
+/// Detects the format from the start of the file.
+fn kind(head: &[u8]) -> Result<Kind, LogError> {
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    let begin = text.trim_ascii_start();
+    if head.starts_with(busyhour_record::SAMPLES_MAGIC) {
+        return Ok(Kind::Run);
+    }
+    if begin.is_empty() {
+        return Err(LogError::Empty);
+    }
+    if begin.starts_with(b"<") {
+        return Ok(Kind::Xml { stamps_are_ends: false });
+    }
+    Columns::of(text).map(Kind::Csv)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,58 @@
+//! Reads run directories and result files and measures what is in them. It renders nothing: `busyhour-report` does.
+//!
+//! [`Results`] reads any result file or run directory as one stream of samples, and adds it up with the aggregators of the
+//! recorder. [`Log`] reads only the columns that arrival statistics need. [`read_snapshots`] makes the snapshots of a run.
+//!
+//! | function | reads | returns |
+//! |---|---|---|
+//! | [`summarise_results`], [`judge_results`], [`summarise`], [`summarise_jtl`] | files, streams, a run directory | a [`Summary`] |
+//! | [`judge_arrivals`], [`add_arrivals`] | the record of a run | verdicts on its arrivals |
+//! | [`judge_record`] | the record of a run | the results of its thresholds |
+//! | [`measure_run`] | the results of a run | a run that comparisons and trends can use |
+//! | [`measure_loads`] | the results of a run | the points of a capacity model |
+//! | [`LogTally`] | the rows of a log | arrival statistics and a verdict |
+//!
+//! [`Summary`]: busyhour_analysis::Summary
+
+mod error;
+mod input_facts;
+mod jtl_cells;
+mod jtl_scan;
+mod law_parts;
+mod load_points;
+mod load_precision;
+mod log_arrivals;
+mod measure_run;
+mod read_snapshots;
+mod replay;
+mod replay_run;
+mod results;
+mod run_arrivals;
+mod run_facts;
+mod start_order;
+mod summarise;
+mod thresholds;
+mod unpack;
+
+pub use error::{ReadRunError, run_dir_hint};
+pub use input_facts::{BAD_ROWS_NAMED, InputFacts};
+pub use jtl_scan::{
+    BadRow, HELD_ROWS_MAX, Log, LogError, LogFacts, LogForm, LogLabels, OutOfOrder, RowPlace,
+};
+pub use load_points::{MeasuredLoad, measure_loads};
+pub use log_arrivals::{LogLoad, LogReport, LogTally};
+pub use measure_run::{MeasureRunError, RunReading, measure_run};
+pub use read_snapshots::{RecordReading, SnapshotSource, read_snapshots, run_start_ms};
+pub use replay::Replay;
+pub use replay_run::replay_run;
+pub use results::{
+    AddUpSettings, ReadSettings, Results, ResultsEnd, ResultsError, ResultsFrom, ResultsInput,
+    SampleObserver, add_up_inputs,
+};
+pub use run_arrivals::{RunLoad, add_arrivals, judge_arrivals};
+pub use run_facts::{facts_of_inputs, facts_of_results};
+pub use summarise::{
+    ResultsOptions, ResultsPart, judge_results, record_reading, summarise, summarise_jtl, summarise_results,
+};
+pub use thresholds::{judge_record, run_measures};
+pub use unpack::Packing;

@@ -1,0 +1,197 @@
+//! From results of any kind to a run that can be compared: run directories and result files, of one generator or several.
+
+use std::path::{Path, PathBuf};
+
+use crate::{InputFacts, ReadSettings, Results, ResultsError, ResultsInput};
+use busyhour_analysis::RunFacts;
+use busyhour_analysis::comparison::{ComparedClock, MeasuredRun, RunTally, RunWindow, TalliedSample};
+use busyhour_record::{RunDir, RunDirError};
+use busyhour_sample::{LabelId, Labels, Sample, SampleFlags, SampleKind};
+use rand::SeedableRng as _;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::error::run_dir_hint;
+use crate::run_facts::facts_of_inputs;
+use crate::summarise::{ResultsPart, find_steady};
+
+/// How runs are read for a comparison.
+#[derive(Debug, Clone, Default)]
+pub struct RunReading {
+    /// The clock that is compared. A JTL has one only.
+    pub clock: ComparedClock,
+    /// The part that counts, in seconds from the start of each run.
+    pub part: ResultsPart,
+    /// How result files are read.
+    pub read: ReadSettings,
+    /// Seed of the bootstrap for the precision of each run; `None`: no bootstrap.
+    pub seed: Option<u64>,
+}
+
+/// A run that cannot be compared.
+#[derive(Debug)]
+pub enum MeasureRunError {
+    /// The run directory cannot be used.
+    RunDir(RunDirError),
+    /// Its results cannot be read.
+    Results(ResultsError),
+    /// No request ended, or none in the requested part.
+    Empty {
+        /// Which.
+        name: String,
+        /// Whether a part was requested.
+        part: bool,
+    },
+}
+
+impl std::fmt::Display for MeasureRunError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            MeasureRunError::RunDir(error) => error.fmt(f),
+            MeasureRunError::Results(error) => write!(f, "cannot read {}", error.name),
+            MeasureRunError::Empty { name, part: false } => write!(f, "{name} holds no sample that ended"),
+            MeasureRunError::Empty { name, part: true } => {
+                write!(f, "no sample of {name} starts in the window")
+            }
+        }
+    }
+}
+
+impl std::error::Error for MeasureRunError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            MeasureRunError::RunDir(error) => std::error::Error::source(error),
+            MeasureRunError::Results(error) => Some(&error.source),
+            MeasureRunError::Empty { .. } => None,
+        }
+    }
+}
+
+impl From<ResultsError> for MeasureRunError {
+    fn from(error: ResultsError) -> MeasureRunError {
+        MeasureRunError::Results(error)
+    }
+}
+
+impl MeasureRunError {
+    /// What to do about it; empty when nothing is to be advised.
+    #[must_use]
+    pub fn hint(&self) -> &'static str {
+        match self {
+            MeasureRunError::Results(error) => error.source.hint(),
+            MeasureRunError::Empty { part: true, .. } => {
+                "--window FROM,TO counts in seconds from the start of the run"
+            }
+            MeasureRunError::RunDir(error) => run_dir_hint(error),
+            MeasureRunError::Empty { part: false, .. } => "",
+        }
+    }
+}
+
+/// Reads a run and measures it: a run directory or a result file, or several of them that several generators of one run
+/// wrote.
+///
+/// # Errors
+/// It cannot be read, or nothing in it counts.
+pub fn measure_run(run: &[PathBuf], reading: &RunReading) -> Result<MeasuredRun, MeasureRunError> {
+    let manifest = match run {
+        [path] => manifest_of(path)?,
+        _ => None,
+    };
+    let (window, start_ms) = match reading.part {
+        ResultsPart::Whole => (None, None),
+        ResultsPart::Window(from_s, to_s) => (Some(RunWindow { from_s, to_s }), None),
+        ResultsPart::Steady => {
+            let (steady, start_ms) = find_steady(inputs(run), &reading.read)?;
+            (steady.window_s.map(|(from_s, to_s)| RunWindow { from_s, to_s }), Some(start_ms))
+        }
+    };
+    let mut tallied = Tallied::of(run, reading, window, start_ms)?;
+    if let Some(start_ms) = tallied.earlier_ms.filter(|_| start_ms.is_none()) {
+        // A later row can show that the run, and with it the window, started before the first row.
+        tallied = Tallied::of(run, reading, window, Some(start_ms))?;
+    }
+    let Tallied { tally, labels, inputs, start_ms, .. } = tallied;
+    let mut facts = facts_of_inputs(&inputs, start_ms);
+    if let Some(manifest) = manifest {
+        facts = RunFacts { record_cut: facts.record_cut, ..manifest };
+    }
+    let tick_ns = inputs.iter().map(|input| input.form.tick_ns()).max().unwrap_or(1);
+    let mut random = reading.seed.map(Xoshiro256PlusPlus::seed_from_u64);
+    let name = name_of(run);
+    let label = |label: u32| labels.name(LabelId(label)).to_string();
+    MeasuredRun::new(name.clone(), facts, tally, tick_ns as f64 / 1e6, label, random.as_mut())
+        .ok_or(MeasureRunError::Empty { name, part: reading.part != ResultsPart::Whole })
+}
+
+/// The facts of the manifest, if the run is a run directory.
+fn manifest_of(path: &Path) -> Result<Option<RunFacts>, MeasureRunError> {
+    let dir = RunDir::open(path);
+    if !path.is_dir() || !dir.samples_path().exists() {
+        return Ok(None);
+    }
+    let manifest = dir.read_manifest().map_err(MeasureRunError::RunDir)?;
+    Ok(Some(RunFacts::from_manifest(&manifest)))
+}
+
+fn inputs(run: &[PathBuf]) -> Vec<ResultsInput> {
+    run.iter().map(ResultsInput::path).collect()
+}
+
+fn name_of(run: &[PathBuf]) -> String {
+    run.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(",")
+}
+
+/// What one reading of a run came to.
+struct Tallied {
+    tally: RunTally,
+    labels: Labels,
+    inputs: Vec<InputFacts>,
+    /// What the run's instants count from, in ms since 1970.
+    start_ms: i64,
+    /// The start of the run, if a sample shows that it was earlier.
+    earlier_ms: Option<i64>,
+}
+
+impl Tallied {
+    fn of(
+        run: &[PathBuf],
+        reading: &RunReading,
+        window: Option<RunWindow>,
+        start_ms: Option<i64>,
+    ) -> Result<Tallied, MeasureRunError> {
+        // Users are identified by the names of their threads.
+        let settings = ReadSettings { start_ms, all_columns: true, ..reading.read.clone() };
+        let results = Results::open(inputs(run), &settings)?;
+        let start_ms = results.start_ms();
+        let origin_ns = (start_ms - results.wall_anchor_ms()).saturating_mul(1_000_000);
+        let labels = results.labels().clone();
+        let mut tally = RunTally::new(window);
+        let mut earliest_ns = 0;
+        let instant = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX).saturating_sub(origin_ns);
+        let mut see = |sample: &Sample<'_>| {
+            if sample.flags.contains(SampleFlags::WARMUP) {
+                return;
+            }
+            let start_ns = instant(sample.times.start.0);
+            earliest_ns = earliest_ns.min(start_ns);
+            let user = u64::from(sample.group) << 32 | u64::from(sample.user);
+            tally.add(&TalliedSample {
+                label: sample.label.0,
+                kind: SampleKind::of(sample.flags),
+                start_ns,
+                end_ns: instant(sample.times.end.0),
+                time_ns: match reading.clock {
+                    ComparedClock::Response => sample.response_ns(),
+                    ComparedClock::Service => sample.service_ns(),
+                },
+                samples: sample.sample_count,
+                errors: sample.error_count,
+                // Threads are numbered from 1; without names users cannot be identified.
+                user: (sample.user > 0).then_some(user),
+            });
+        };
+        let inputs = results.read(&mut see, &mut |_| {})?.inputs;
+        let earlier_ms = (earliest_ns < 0).then(|| start_ms + earliest_ns.div_euclid(1_000_000));
+        Ok(Tallied { tally, labels, inputs, start_ms, earlier_ms })
+    }
+}

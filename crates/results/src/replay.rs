@@ -1,0 +1,21 @@
+//! The totals of a run that was read from its record.
+
+use crate::input_facts::InputFacts;
+use busyhour_record::SamplesEnd;
+use busyhour_sample::RunNames;
+use busyhour_sample::RunTotals;
+
+/// The totals of a record or of result files.
+#[derive(Debug, Clone)]
+pub struct Replay {
+    /// The totals.
+    pub totals: RunTotals,
+    /// How the record ended.
+    pub end: SamplesEnd,
+    /// The names in the inputs.
+    pub names: RunNames,
+    /// Start of the run in ms since 1970.
+    pub wall_anchor_ms: i64,
+    /// Facts about each input.
+    pub inputs: Vec<InputFacts>,
+}

@@ -1,0 +1,25 @@
+//! Computes the totals of a run directory.
+
+use std::io;
+
+use crate::jtl_scan::LogError;
+use crate::replay::Replay;
+use crate::results::{AddUpSettings, ReadSettings, ResultsInput, add_up_inputs};
+use busyhour_record::{RunDir, RunDirError, SamplesError};
+
+/// Computes the totals of the record of samples in a run directory.
+///
+/// # Errors
+/// The record cannot be read. A truncated record is not an error, see [`Replay::end`].
+pub fn replay_run(dir: &RunDir) -> Result<Replay, RunDirError> {
+    let (inputs, settings) = (vec![ResultsInput::path(dir.path())], AddUpSettings::default());
+    let added = add_up_inputs(inputs, &ReadSettings::default(), &settings, &mut |_| (), &mut |_| {});
+    added.map(|(replay, ())| replay).map_err(|error| {
+        let source = match error.source {
+            LogError::Samples(source) => source,
+            LogError::Io(source) => SamplesError::Io(source),
+            other => SamplesError::Io(io::Error::other(other)),
+        };
+        RunDirError::Samples { path: dir.samples_path(), source }
+    })
+}

@@ -1,0 +1,464 @@
+//! Reads JMeter's XML result files: samples with nested samples.
+//!
+//! Unlike in CSV, nested samples can be distinguished: those within a sampler's sample are sub-results, and those
+//! within a transaction are requests of the plan.
+
+use std::cell::Cell;
+use std::io::BufRead;
+use std::rc::Rc;
+
+use quick_xml::Reader;
+use quick_xml::errors::IllFormedError;
+use quick_xml::escape::unescape;
+use quick_xml::events::{BytesStart, Event};
+use rustc_hash::FxHashMap;
+
+use crate::jtl_cells::{Groups, TRANSACTION};
+use crate::jtl_scan::{BadRow, LogError, RowPlace, cells};
+use crate::unpack::LineCounted;
+use busyhour_sample::Labels;
+use busyhour_sample::{ActiveUsers, DataType, Nanos, Sample, SampleFlags, SampleTimes};
+
+/// The error of an invalid or missing time stamp.
+const NO_STAMP: &str = "is not a time in ms since 1970";
+
+/// Deepest nesting of results that is represented.
+const DEPTH_MAX: usize = 64;
+
+/// Longest tag or text in bytes; response data are not needed, but pass through memory. A compressed file of 2 MB can
+/// hold a text of 2 GB.
+const PART_BYTES_MAX: u64 = 256 << 20;
+
+/// Most bytes of a URL or a failure message that are kept.
+const TEXT_BYTES_MAX: usize = 1 << 20;
+
+/// Most nested samples of one sample, which are in memory together. JMeter writes one for each embedded resource and redirect.
+const NESTED_MAX: usize = 100_000;
+
+/// Most variables, as for the columns of a CSV; further ones are ignored.
+const VARIABLES_MAX: usize = 1_000;
+
+/// Reads an XML result file sample by sample; only one sample with its nested samples is in memory.
+pub(super) struct XmlSamples<R> {
+    reader: Reader<LineCounted<R>>,
+    lines: Rc<Cell<u64>>,
+    buffer: Vec<u8>,
+    part_bytes_max: u64,
+    /// The open samples.
+    open: Vec<Read>,
+    /// Number of open samples deeper than [`DEPTH_MAX`].
+    deeper: usize,
+    /// Number of samples nested in the open ones, which are complete.
+    nested: usize,
+    rooted: bool,
+    closed: bool,
+    text: Option<Text>,
+    stamps_are_ends: bool,
+    labels: Labels,
+    pub(super) groups: Groups,
+    /// Names of variables, in order of appearance.
+    pub(super) variables: Vec<String>,
+    variable_places: FxHashMap<String, usize>,
+    pub(super) hostname: String,
+}
+
+/// The result of reading the next top-level sample.
+pub(super) enum Step {
+    /// A sample with its nested samples.
+    Whole(Box<Read>),
+    /// An invalid sample, which is skipped with its nested samples.
+    Bad(BadRow),
+    /// The end of the file, or the offset at which it is truncated.
+    End { cut_at: Option<u64> },
+}
+
+/// A sample that is being read.
+#[derive(Default)]
+pub(super) struct Read {
+    /// The error of the sample or of a nested one.
+    bad: Option<BadRow>,
+    label: String,
+    stamp_ns: i64,
+    elapsed_ns: u64,
+    idle_ns: u64,
+    latency_ns: u64,
+    connect_ns: u64,
+    success: bool,
+    code: String,
+    message: String,
+    thread: String,
+    data_type: DataType,
+    encoding: String,
+    bytes: u64,
+    sent_bytes: u64,
+    sample_count: Option<u32>,
+    error_count: Option<u32>,
+    users_group: u32,
+    users_all: u32,
+    hostname: String,
+    url: Option<String>,
+    failure: Option<String>,
+    /// Attributes that JMeter does not define: variables.
+    variables: Vec<(String, String)>,
+    children: Vec<Read>,
+}
+
+/// The element whose text is being read.
+enum Text {
+    Url,
+    FailureMessage,
+}
+
+impl<R: BufRead> XmlSamples<R> {
+    pub(super) fn new(input: R, labels: Labels, stamps_are_ends: bool) -> Self {
+        let (input, lines) = LineCounted::new(input);
+        XmlSamples {
+            reader: Reader::from_reader(input),
+            lines,
+            buffer: Vec::new(),
+            part_bytes_max: PART_BYTES_MAX,
+            open: Vec::new(),
+            deeper: 0,
+            nested: 0,
+            rooted: false,
+            closed: false,
+            text: None,
+            stamps_are_ends,
+            labels,
+            groups: Groups::default(),
+            variables: Vec::new(),
+            variable_places: FxHashMap::default(),
+            hostname: String::new(),
+        }
+    }
+
+    fn line(&self) -> u64 {
+        self.lines.get() + 1
+    }
+
+    /// The next top-level sample.
+    pub(super) fn next(&mut self) -> Result<Step, LogError> {
+        loop {
+            let mut buffer = std::mem::take(&mut self.buffer);
+            buffer.clear();
+            let step = self.event(&mut buffer);
+            self.buffer = buffer;
+            if let Some(step) = step? {
+                return Ok(step);
+            }
+        }
+    }
+
+    fn event(&mut self, buffer: &mut Vec<u8>) -> Result<Option<Step>, LogError> {
+        self.reader.get_mut().allow(self.part_bytes_max);
+        let event = match self.reader.read_event_into(buffer) {
+            Ok(event) => event,
+            Err(quick_xml::Error::Io(error)) if error.kind() == std::io::ErrorKind::FileTooLarge => {
+                return Err(LogError::XmlPart { line: self.line(), bytes: self.part_bytes_max });
+            }
+            Err(quick_xml::Error::Io(error)) => {
+                return Err(std::io::Error::new(error.kind(), error.to_string()).into());
+            }
+            // A killed run leaves elements open, possibly within a tag or an entity.
+            Err(
+                quick_xml::Error::Syntax(_) | quick_xml::Error::IllFormed(IllFormedError::UnclosedReference),
+            ) if self.rooted && at_end(&mut self.reader) => {
+                return Ok(Some(Step::End { cut_at: Some(self.reader.buffer_position()) }));
+            }
+            Err(error) => {
+                let at = self.reader.error_position();
+                return Err(LogError::Xml { line: self.line(), at, problem: error.to_string() });
+            }
+        };
+        match event {
+            Event::Start(element) if !self.rooted => self.root(&element)?,
+            Event::Empty(element) if !self.rooted => {
+                self.root(&element)?;
+                self.closed = true;
+            }
+            Event::Start(element) => match element.name().as_ref() {
+                b"sample" | b"httpSample" if self.open.len() >= DEPTH_MAX => self.deeper += 1,
+                b"sample" | b"httpSample" => {
+                    let read = self.begun(&element);
+                    self.open.push(read);
+                }
+                b"java.net.URL" => self.text = Some(Text::Url),
+                // As in CSV, the message of the first assertion that has one.
+                b"failureMessage" if self.open.last().is_some_and(|read| read.failure.is_none()) => {
+                    self.text = Some(Text::FailureMessage);
+                }
+                _ => self.text = None,
+            },
+            Event::Empty(element) if matches!(element.name().as_ref(), b"sample" | b"httpSample") => {
+                let read = self.begun(&element);
+                return Ok(self.ended(read));
+            }
+            Event::End(element) => {
+                self.text = None;
+                match element.name().as_ref() {
+                    b"sample" | b"httpSample" if self.deeper > 0 => self.deeper -= 1,
+                    b"sample" | b"httpSample" => {
+                        if let Some(read) = self.open.pop() {
+                            return Ok(self.ended(read));
+                        }
+                    }
+                    b"testResults" => self.closed = true,
+                    _ => {}
+                }
+            }
+            Event::Text(piece) => {
+                if let (Some(text), Some(read)) = (&self.text, self.open.last_mut()) {
+                    read.text(text, &String::from_utf8_lossy(&piece));
+                }
+            }
+            Event::GeneralRef(name) => {
+                if let (Some(text), Some(read)) = (&self.text, self.open.last_mut()) {
+                    let name = String::from_utf8_lossy(&name);
+                    read.text(text, &unescape(&format!("&{name};")).unwrap_or_default());
+                }
+            }
+            Event::Eof if !self.rooted => {
+                return Err(LogError::Xml {
+                    line: self.line(),
+                    at: 0,
+                    problem: "there is no element".into(),
+                });
+            }
+            Event::Eof => {
+                let cut_at = (!self.closed).then(|| self.reader.buffer_position());
+                return Ok(Some(Step::End { cut_at }));
+            }
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    fn root(&mut self, element: &BytesStart<'_>) -> Result<(), LogError> {
+        if element.name().as_ref() != b"testResults" {
+            let name = String::from_utf8_lossy(element.name().as_ref()).into_owned();
+            return Err(LogError::XmlRoot(name));
+        }
+        self.rooted = true;
+        Ok(())
+    }
+
+    /// Adds a sample to its parent, or returns it if it has none.
+    fn ended(&mut self, mut read: Read) -> Option<Step> {
+        let line = self.line();
+        self.nested = if self.open.is_empty() { 0 } else { self.nested + 1 };
+        match (self.open.last_mut(), read.bad.take()) {
+            (Some(outer), None) if self.nested > NESTED_MAX => {
+                let number = NESTED_MAX.to_string();
+                outer.set_error(line, "sample", &number, "is the greatest number of nested samples");
+            }
+            (Some(outer), None) => outer.children.push(read),
+            (Some(outer), Some(bad)) => {
+                outer.bad.get_or_insert(bad);
+            }
+            (None, None) => return Some(Step::Whole(Box::new(read))),
+            (None, Some(bad)) => return Some(Step::Bad(bad)),
+        }
+        None
+    }
+
+    /// A sample from its attributes.
+    fn begun(&self, element: &BytesStart<'_>) -> Read {
+        let mut read = Read { success: true, ..Read::default() };
+        let line = self.line();
+        let mut stamped = false;
+        for attribute in element.attributes().with_checks(false).flatten() {
+            let key = attribute.key.as_ref();
+            let raw = String::from_utf8_lossy(&attribute.value);
+            let text = unescape(&raw).map_or_else(|_| raw.clone().into_owned(), std::borrow::Cow::into_owned);
+            match key {
+                b"t" => read.elapsed_ns = read.span(line, "t", &text),
+                b"it" => read.idle_ns = read.span(line, "it", &text),
+                b"lt" => read.latency_ns = read.span(line, "lt", &text),
+                b"ct" => read.connect_ns = read.span(line, "ct", &text),
+                b"ts" => {
+                    stamped = true;
+                    match cells::stamp_ns(text.as_bytes()) {
+                        Some(stamp_ns) => read.stamp_ns = stamp_ns,
+                        None => read.set_error(line, "ts", &text, NO_STAMP),
+                    }
+                }
+                b"s" => read.success = text.eq_ignore_ascii_case("true"),
+                b"lb" => read.label = text,
+                b"rc" | b"rs" => read.code = text,
+                b"rm" => read.message = text,
+                b"tn" => read.thread = text,
+                b"dt" => {
+                    read.data_type = match text.as_str() {
+                        "text" => DataType::Text,
+                        "bin" => DataType::Binary,
+                        _ => DataType::Unknown,
+                    }
+                }
+                b"de" => read.encoding = text,
+                b"by" => read.bytes = read.number(line, "by", &text),
+                b"sby" => read.sent_bytes = read.number(line, "sby", &text),
+                b"sc" => read.sample_count = Some(count(read.number(line, "sc", &text))),
+                b"ec" => read.error_count = Some(count(read.number(line, "ec", &text))),
+                b"ng" => read.users_group = count(read.number(line, "ng", &text)),
+                b"na" => read.users_all = count(read.number(line, "na", &text)),
+                b"hn" => read.hostname = text,
+                _ if read.variables.len() >= VARIABLES_MAX => {}
+                _ => read.variables.push((decoded_name(&String::from_utf8_lossy(key)), text)),
+            }
+        }
+        if !stamped {
+            read.set_error(line, "ts", "", NO_STAMP);
+        }
+        if self.stamps_are_ends {
+            let length_ns = read.elapsed_ns.saturating_add(read.idle_ns);
+            read.stamp_ns = read.stamp_ns.saturating_sub_unsigned(length_ns);
+        }
+        read
+    }
+
+    /// Calls `see` with a sample and its nested samples, each after its parent. Times count from `origin_ns` since
+    /// 1970. Returns the latest end and the number of samples.
+    pub(super) fn emit(
+        &mut self,
+        read: &Read,
+        origin_ns: i64,
+        see: &mut dyn FnMut(&Sample<'_>),
+    ) -> Result<(Nanos, u64), BadRow> {
+        if read.stamp_ns < origin_ns {
+            let stamp = (read.stamp_ns / 1_000_000).to_string();
+            let problem = "is more than a year before the first sample";
+            return Err(BadRow::new(RowPlace::Element(self.line()), "ts", stamp.as_bytes(), problem));
+        }
+        let mut emitted = (Nanos::ZERO, 0);
+        self.emit_nested(read, origin_ns, SampleFlags::NONE, see, &mut emitted);
+        Ok(emitted)
+    }
+
+    fn emit_nested(
+        &mut self,
+        read: &Read,
+        origin_ns: i64,
+        kind: SampleFlags,
+        see: &mut dyn FnMut(&Sample<'_>),
+        emitted: &mut (Nanos, u64),
+    ) {
+        let start = Nanos(u64::try_from(read.stamp_ns.saturating_sub(origin_ns)).unwrap_or(0));
+        let end = start + read.elapsed_ns.saturating_add(read.idle_ns);
+        let (group, user) = self.groups.of(read.thread.as_bytes());
+        if self.hostname.is_empty() {
+            self.hostname.clone_from(&read.hostname);
+        }
+        for (name, _) in &read.variables {
+            if self.variables.len() < VARIABLES_MAX && !self.variable_places.contains_key(name) {
+                self.variable_places.insert(name.clone(), self.variables.len());
+                self.variables.push(name.clone());
+            }
+        }
+        let mut variables = vec![""; self.variables.len()];
+        // Of several with one name the first counts.
+        for (name, value) in read.variables.iter().rev() {
+            if let Some(place) = self.variable_places.get(name) {
+                variables[*place] = value;
+            }
+        }
+        let mut flags = kind;
+        if read.message.starts_with(TRANSACTION) && !kind.contains(SampleFlags::SUB_RESULT) {
+            flags = flags | SampleFlags::TRANSACTION;
+        }
+        if read.url.is_none() {
+            flags = flags | SampleFlags::NO_URL;
+        }
+        see(&Sample {
+            label: self.labels.intern(&read.label),
+            times: SampleTimes {
+                intended: start,
+                start,
+                end,
+                connect_ns: read.connect_ns,
+                latency_ns: read.latency_ns,
+                idle_ns: read.idle_ns,
+            },
+            users: ActiveUsers { group: read.users_group, all: read.users_all },
+            group,
+            user,
+            code: &read.code,
+            message: &read.message,
+            data_type: read.data_type,
+            encoding: &read.encoding,
+            success: read.success,
+            failure_message: read.failure.as_deref().unwrap_or_default(),
+            bytes: read.bytes,
+            sent_bytes: read.sent_bytes,
+            url: read.url.as_deref().unwrap_or_default(),
+            sample_count: read.sample_count.unwrap_or(1),
+            error_count: read.error_count.unwrap_or(u32::from(!read.success)),
+            flags,
+            listeners: 0,
+            variables: &variables,
+        });
+        *emitted = (emitted.0.max(end), emitted.1 + 1);
+        let inside = if flags.contains(SampleFlags::TRANSACTION) {
+            SampleFlags::TRANSACTION_CHILD
+        } else {
+            SampleFlags::SUB_RESULT
+        };
+        for child in &read.children {
+            self.emit_nested(child, origin_ns, inside, see, emitted);
+        }
+    }
+}
+
+fn count(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// Whether the input is at its end.
+fn at_end<R: BufRead>(reader: &mut Reader<R>) -> bool {
+    reader.get_mut().fill_buf().is_ok_and(<[u8]>::is_empty)
+}
+
+/// Decodes the name of a variable from that of its attribute.
+fn decoded_name(name: &str) -> String {
+    name.replace("__", "\0").replace("_-", "$").replace('\0', "_")
+}
+
+impl Read {
+    fn set_error(&mut self, line: u64, attribute: &'static str, text: &str, problem: &'static str) {
+        self.bad
+            .get_or_insert_with(|| BadRow::new(RowPlace::Element(line), attribute, text.as_bytes(), problem));
+    }
+
+    fn span(&mut self, line: u64, attribute: &'static str, text: &str) -> u64 {
+        cells::span_ns(text.as_bytes()).unwrap_or_else(|| {
+            self.set_error(line, attribute, text, "is not a duration in ms");
+            0
+        })
+    }
+
+    fn number(&mut self, line: u64, attribute: &'static str, text: &str) -> u64 {
+        cells::number(text.as_bytes()).unwrap_or_else(|| {
+            self.set_error(line, attribute, text, "is not a number");
+            0
+        })
+    }
+
+    /// Its start, in ns since 1970.
+    pub(super) const fn start_ns(&self) -> i64 {
+        self.stamp_ns
+    }
+
+    fn text(&mut self, text: &Text, piece: &str) {
+        let kept = match text {
+            Text::Url => self.url.get_or_insert_default(),
+            Text::FailureMessage => self.failure.get_or_insert_default(),
+        };
+        let mut end = TEXT_BYTES_MAX.saturating_sub(kept.len()).min(piece.len());
+        while !piece.is_char_boundary(end) {
+            end -= 1;
+        }
+        kept.push_str(&piece[..end]);
+    }
+}
+
+#[cfg(test)]
+mod tests;

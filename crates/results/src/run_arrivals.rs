@@ -1,0 +1,367 @@
+//! From a run directory to the verdict on its arrivals.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use crate::Log;
+use busyhour_analysis::arrivals::{
+    ArrivalContext, ArrivalTally, ArrivalVerdict, KnownRate, LatenessTally, Observed, RequestedProcess,
+    Resolution, SameUserGaps, Scope, TallySettings, judge,
+};
+use busyhour_analysis::{RunFacts, Summary};
+use busyhour_arrivals::{ArrivalProcess, ChangedRate, Changes, Law, RateChange};
+use busyhour_record::{OpenFacts, RunDir, SamplesReader};
+use busyhour_sample::{
+    ArrivalOutcome, ArrivalRecord, ControlEvent, LoadChange, LogRow, Nanos, RunEnd, RunNames,
+};
+use rand::SeedableRng as _;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::error::ReadRunError;
+use crate::law_parts::{LawParts, stall_rule};
+
+/// What the verdict needs of a run besides its record.
+#[derive(Debug, Clone, Copy)]
+pub struct RunLoad<'r> {
+    /// The run.
+    pub facts: &'r RunFacts,
+    /// Most users that were active at once.
+    pub users_max: u32,
+    /// Mean service time of a request in s; `None` without requests.
+    pub service_mean_s: Option<f64>,
+}
+
+/// The cores' records come at most so much later than one another, in ns; they are handed over every tenth of a second.
+const CORES_APART_NS: u64 = 5_000_000_000;
+
+/// Seed of the simulations inside tests: the same run has the same verdict each time.
+const SEED: u64 = 0;
+
+/// Judges the arrivals of the run in `dir`: the sessions of each open workload, and the starts of samplers in the closed
+/// groups, in total and by group.
+///
+/// # Errors
+/// The record cannot be read.
+pub fn judge_arrivals(dir: &RunDir, load: &RunLoad<'_>) -> Result<Vec<ArrivalVerdict>, ReadRunError> {
+    let mut verdicts = Vec::new();
+    let reader = SamplesReader::open(&dir.samples_path()).map_err(ReadRunError::Samples)?;
+    let names = reader.names().names.clone();
+    drop(reader);
+    for open in &load.facts.open {
+        verdicts.extend(judge_open(dir, load, open, &names)?);
+    }
+    if load.facts.open.is_empty() || !open_takes_all(load, &names) {
+        verdicts.extend(judge_closed(dir, load, &names)?);
+    }
+    Ok(verdicts)
+}
+
+/// Judges the arrivals of the run in `dir` and adds the verdicts and their caveats to its summary.
+///
+/// # Errors
+/// The record cannot be read.
+pub fn add_arrivals(dir: &RunDir, summary: &mut Summary) -> Result<(), ReadRunError> {
+    let service = &summary.total.service;
+    let load = RunLoad {
+        facts: &summary.run,
+        users_max: summary.users_max,
+        service_mean_s: (summary.total.samples > 0).then_some(service.mean / 1e3),
+    };
+    let verdicts = judge_arrivals(dir, &load)?;
+    summary.add_arrivals(verdicts);
+    Ok(())
+}
+
+fn group_name(names: &RunNames, group: u32) -> String {
+    names.groups.get(group as usize).map_or_else(|| format!("group {group}"), |group| group.name.clone())
+}
+
+/// The busiest core's share of CPU time, where it is known.
+fn generator_busy(facts: &RunFacts) -> Option<f64> {
+    facts.generator.cores.iter().filter_map(|core| core.busy).reduce(f64::max)
+}
+
+/// The whole of an open workload first, then, if its stages have different laws, each stretch of one law.
+fn judge_open(
+    dir: &RunDir,
+    load: &RunLoad<'_>,
+    open: &OpenFacts,
+    names: &RunNames,
+) -> Result<Vec<ArrivalVerdict>, ReadRunError> {
+    let process = ArrivalProcess::parse(&open.process).ok();
+    // A schedule that repeats a file can only be known from the record.
+    let known = process.filter(|process| process.unresolved().is_none());
+    let law = known.as_ref().map_or(Law::Replay, ArrivalProcess::law);
+    let end_ns = match &known {
+        Some(process) => made_ns(dir, load.facts, open, process.duration_ns())?,
+        None => 0,
+    };
+    // Changes during the run belong to the request.
+    let changes = changes(&load.facts.events, open);
+    let rate = known.as_ref().map(|process| changes.expected(process));
+    let settings = settings(rate.as_ref(), end_ns).with_stall_rule(stall_rule(law));
+    let mut delivered = ArrivalTally::new(settings.clone());
+    let (mut lateness, mut waits) = (LatenessTally::new(), LatenessTally::new());
+    let mut parts =
+        known.as_ref().zip(rate.as_ref()).map(|(process, rate)| LawParts::new(process, rate, end_ns));
+    let mut planned: Vec<u64> = Vec::new();
+    let (mut drops, mut waited, mut last_ns) = (0, 0, 0);
+    in_order(dir, |arrival| {
+        if !open.groups.contains(&arrival.group) {
+            return;
+        }
+        last_ns = last_ns.max(arrival.scheduled.0);
+        if known.is_none() {
+            planned.push(arrival.scheduled.since(Nanos(open.first_ns)));
+        }
+        match arrival.outcome {
+            ArrivalOutcome::Discarded => drops += 1,
+            ArrivalOutcome::Waited { until } => {
+                waited += 1;
+                waits.add(arrival.scheduled.0, until.0);
+            }
+            ArrivalOutcome::Started { at } => lateness.add(arrival.scheduled.0, at.0),
+        }
+        if let Some(began) = arrival.started_at() {
+            let first = Nanos(open.first_ns);
+            delivered.add(began.since(first));
+            if let Some(parts) = &mut parts {
+                parts.delivered(arrival.scheduled.since(first), began.since(first));
+            }
+        }
+    })?;
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
+    // Both together show the effect of the delivery on the schedule; laws without a theory are judged by
+    // it, too.
+    let schedule: Observed = {
+        let mut tally = ArrivalTally::new(settings);
+        match &known {
+            Some(process) => changes
+                .schedule(process, open.seed)
+                .map(|arrival| arrival.at_ns)
+                .take_while(|at| open.first_ns.saturating_add(*at) <= last_ns)
+                .for_each(|at| {
+                    tally.add(at);
+                    parts.iter_mut().for_each(|parts| parts.scheduled(at));
+                }),
+            None => {
+                planned.sort_unstable();
+                planned.iter().for_each(|at| tally.add(*at));
+            }
+        }
+        tally.finish(&mut random)
+    };
+    let several = load.facts.open.len() > 1 || !open_takes_all(load, names);
+    let circumstances = ArrivalContext {
+        of: several.then(|| {
+            open.groups.iter().map(|group| group_name(names, *group)).collect::<Vec<_>>().join(" + ")
+        }),
+        scope: Scope::SessionStarts,
+        requested_per_s: rate.as_ref().and_then(|rate| mean_rate(rate, end_ns)),
+        schedule: Some(&schedule),
+        lateness: lateness.finish(),
+        discarded: Some(drops),
+        waited: Some(waited),
+        waits: waits.finish(),
+        same_user: None,
+        rate_timers: Vec::new(),
+        generator_busy: generator_busy(load.facts),
+    };
+    let mut verdicts =
+        vec![judge(delivered.finish(&mut random), RequestedProcess::from(law), &circumstances)];
+    if let Some(parts) = parts {
+        verdicts.extend(parts.verdicts(
+            circumstances.of.as_deref(),
+            circumstances.generator_busy,
+            &mut random,
+        ));
+    }
+    Ok(verdicts)
+}
+
+/// Whether no group of the run has its own users.
+fn open_takes_all(load: &RunLoad<'_>, names: &RunNames) -> bool {
+    let open: usize = load.facts.open.iter().map(|open| open.groups.len()).sum();
+    open + names.set_up_and_tear_down.len() >= names.groups.len()
+}
+
+/// The part of a schedule of `duration_ns` that was offered: all of it, unless the run ended before; then what was requested
+/// for is the rate until there, not that of a time that never came.
+fn made_ns(dir: &RunDir, facts: &RunFacts, open: &OpenFacts, duration_ns: u64) -> Result<u64, ReadRunError> {
+    if facts.end == Some(RunEnd::Completed) {
+        return Ok(duration_ns);
+    }
+    let mut last = Nanos::ZERO;
+    in_order(dir, |arrival| {
+        if open.groups.contains(&arrival.group) {
+            last = last.max(arrival.scheduled).max(arrival.started_at().unwrap_or(Nanos::ZERO));
+        }
+    })?;
+    Ok(last.since(Nanos(open.first_ns)).min(duration_ns))
+}
+
+/// What was done to an open workload, by the time of its schedule. A pause that was never ended lasts to the end.
+fn changes(events: &[ControlEvent], open: &OpenFacts) -> Changes {
+    let mut changes = Changes::default();
+    let mut paused_ns = None;
+    for event in events {
+        let at_ns = event.at_ns.since(Nanos(open.first_ns));
+        match event.change {
+            LoadChange::Rate { factor } => changes.change_rate(RateChange { at_ns, factor }),
+            LoadChange::Pause => paused_ns = Some(at_ns),
+            LoadChange::Resume => {
+                if let Some(from_ns) = paused_ns.take() {
+                    changes.pause(from_ns, at_ns);
+                }
+            }
+            LoadChange::Stop => {}
+        }
+    }
+    if let Some(from_ns) = paused_ns {
+        changes.pause(from_ns, u64::MAX);
+    }
+    changes
+}
+
+fn mean_rate(rate: &ChangedRate, end_ns: u64) -> Option<f64> {
+    (end_ns > 0).then(|| rate.cumulative(end_ns) / (end_ns as f64 / 1e9))
+}
+
+fn settings(known: Option<&ChangedRate>, end_ns: u64) -> TallySettings {
+    let settings = TallySettings::new(Resolution::Nanosecond);
+    // If only the record has the schedule, both are compared over the whole record.
+    let Some(rate) = known else { return settings.judging_all() };
+    let copy = rate.clone();
+    match KnownRate::new(Arc::new(move |at_ns| copy.cumulative(at_ns)), end_ns) {
+        Some(rate) => settings.with_known_rate(rate),
+        None => settings,
+    }
+}
+
+/// The starts of a closed group, or of all of them.
+struct ClosedStarts {
+    tally: ArrivalTally,
+    lateness: LatenessTally,
+    same_user: SameUserGaps,
+}
+
+impl ClosedStarts {
+    fn add(&mut self, start_ns: u64, row: &LogRow) {
+        self.tally.add(start_ns);
+        self.same_user.add(start_ns, row.user);
+        row.late_ns.iter().for_each(|late_ns| self.lateness.add(0, *late_ns));
+    }
+}
+
+/// Starts of samplers in the groups that start users of their own. In total only when there are such groups in the main
+/// part of the run; by group when there are several.
+fn judge_closed(
+    dir: &RunDir,
+    load: &RunLoad<'_>,
+    names: &RunNames,
+) -> Result<Vec<ArrivalVerdict>, ReadRunError> {
+    let is_elsewhere = |group: u32| {
+        names.set_up_and_tear_down.contains(&group)
+            || load.facts.open.iter().any(|open| open.groups.contains(&group))
+    };
+    let groups = names.groups.len();
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
+    let new = || {
+        let new = || ClosedStarts {
+            tally: ArrivalTally::new(TallySettings::new(Resolution::Nanosecond)),
+            lateness: LatenessTally::new(),
+            same_user: SameUserGaps::default(),
+        };
+        (0..=groups).map(|_| new()).collect()
+    };
+    let log = Log::open(dir.path()).map_err(ReadRunError::Log)?;
+    let origin_ns = load.facts.wall_anchor_ms.saturating_mul(1_000_000);
+    let (tallies, _): (Vec<ClosedStarts>, _) = log
+        .scan_in_order(
+            new,
+            |tallies: &mut Vec<ClosedStarts>, row, _| {
+                let Some(group) = row.group.filter(|group| !is_elsewhere(*group)) else { return };
+                let stamp = u64::try_from(row.start_ns.saturating_sub(origin_ns)).unwrap_or(0);
+                let last = tallies.len() - 1;
+                for at in [group as usize, last] {
+                    if let Some(starts) = tallies.get_mut(at) {
+                        starts.add(stamp, row);
+                    }
+                }
+            },
+            &mut |_| {},
+        )
+        .map_err(ReadRunError::Log)?;
+    let busy: Vec<usize> = (0..groups).filter(|group| tallies[*group].tally.arrivals() > 0).collect();
+    let total = tallies.len() - 1;
+    if tallies[total].tally.arrivals() == 0 {
+        return Ok(Vec::new());
+    }
+    let asked = RequestedProcess::Closed {
+        // With an additional open workload, users and times are those of both workloads.
+        users: (load.facts.open.is_empty() && load.users_max > 0).then(|| f64::from(load.users_max)),
+        response_s: load.service_mean_s.filter(|_| load.facts.open.is_empty()),
+        think_s: None,
+    };
+    let verdict =
+        |tally: usize, of: Option<String>, asked: RequestedProcess, random: &mut Xoshiro256PlusPlus| {
+            let circumstances = ArrivalContext {
+                of,
+                scope: Scope::SamplerStarts,
+                lateness: tallies[tally].lateness.finish(),
+                same_user: Some(tallies[tally].same_user.clone()),
+                rate_timers: load.facts.rate_timers.clone(),
+                generator_busy: generator_busy(load.facts),
+                ..ArrivalContext::default()
+            };
+            judge(tallies[tally].tally.finish(random), asked, &circumstances)
+        };
+    let of_total = (!load.facts.open.is_empty()).then(|| "groups with users of their own".to_owned());
+    let mut verdicts = vec![verdict(total, of_total, asked, &mut random)];
+    if busy.len() > 1 {
+        // Users and response times are known for all groups together only.
+        let asked = RequestedProcess::Closed { users: None, response_s: None, think_s: None };
+        for group in busy {
+            verdicts.push(verdict(group, Some(group_name(names, group as u32)), asked, &mut random));
+        }
+    }
+    Ok(verdicts)
+}
+
+/// Calls `see` with the arrivals of the record by the time at which they began or were dropped.
+fn in_order(dir: &RunDir, mut see: impl FnMut(&ArrivalRecord)) -> Result<(), ReadRunError> {
+    let time = |arrival: &ArrivalRecord| arrival.started_at().unwrap_or(arrival.scheduled);
+    // Each core's come in order; they are merged as far as no other core can still have earlier ones.
+    let mut cores: Vec<VecDeque<ArrivalRecord>> = Vec::new();
+    let mut newest = Nanos::ZERO;
+    let mut pass_on = |cores: &mut Vec<VecDeque<ArrivalRecord>>, until: Nanos| {
+        loop {
+            let heads = cores.iter().enumerate().filter_map(|(core, held)| Some((time(held.front()?), core)));
+            let Some((_, core)) = heads.min().filter(|(at, _)| *at <= until) else { return };
+            if let Some(arrival) = cores[core].pop_front() {
+                see(&arrival);
+            }
+        }
+    };
+    let reader = SamplesReader::open(&dir.samples_path()).map_err(ReadRunError::Samples)?.without_samples();
+    let mut since = 0;
+    reader
+        .read_with_arrivals(
+            |_, _| {},
+            |core, arrival| {
+                if cores.len() <= core {
+                    cores.resize_with(core + 1, VecDeque::new);
+                }
+                newest = newest.max(time(arrival));
+                cores[core].push_back(*arrival);
+                since += 1;
+                if since >= 4_096 {
+                    since = 0;
+                    pass_on(&mut cores, newest - CORES_APART_NS);
+                }
+            },
+        )
+        .map_err(ReadRunError::Samples)?;
+    pass_on(&mut cores, Nanos::MAX);
+    Ok(())
+}

@@ -1,0 +1,289 @@
+//! From results of any kind to a summary: files, streams and run directories, whole or a part of the time.
+
+use std::path::Path;
+
+use crate::{
+    AddUpSettings, ReadSettings, RecordReading, Replay, Results, ResultsError, ResultsFrom, ResultsInput,
+    SampleObserver, add_up_inputs,
+};
+use busyhour_analysis::arrivals::{
+    ArrivalContext, ArrivalTally, ArrivalVerdict, RequestedProcess, Resolution, Scope, TallySettings, judge,
+};
+use busyhour_analysis::thresholds::Criterion;
+use busyhour_analysis::{LaterRows, RecordEnd, RunFacts, SteadyPart, Summary, WindowChoice, steady_part};
+use busyhour_record::{Manifest, RunDir};
+use busyhour_sample::{ApdexLimits, Nanos, Sample};
+use rand::SeedableRng as _;
+use rand_xoshiro::Xoshiro256PlusPlus;
+
+use crate::error::ReadRunError;
+use crate::log_arrivals::LogLoad;
+use crate::run_arrivals::add_arrivals;
+use crate::run_facts::facts_of_results;
+use crate::start_order::StartOrder;
+use crate::thresholds::{judge_manifest, judge_record};
+
+/// Seed of the simulations inside tests: the same results have the same verdict each time.
+const SEED: u64 = 0;
+
+/// Which part of the results counts.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub enum ResultsPart {
+    /// All.
+    #[default]
+    Whole,
+    /// What started from the first instant on, and before the second, in seconds from the start of the run.
+    Window(f64, f64),
+    /// The steady part, which is looked for ([`busyhour_analysis::steady_part`]).
+    Steady,
+}
+
+/// How a summary is made of results.
+#[derive(Debug, Clone, Default)]
+pub struct ResultsOptions {
+    /// How they are read.
+    pub read: ReadSettings,
+    /// What response times count for the Application Performance Index.
+    pub apdex: ApdexLimits,
+    /// What counts.
+    pub part: ResultsPart,
+    /// The kind of load, if there is no run directory.
+    pub load: LogLoad,
+}
+
+/// The summary of `inputs`, which are results of one test; `progress` is called now and then with the bytes read so far
+/// and the bytes there are, where that is known.
+///
+/// # Errors
+/// An input cannot be read, or would have to be read a second time and is a stream.
+pub fn summarise_results(
+    inputs: Vec<ResultsInput>,
+    options: &ResultsOptions,
+    progress: &mut dyn FnMut(u64, Option<u64>),
+) -> Result<Summary, ReadRunError> {
+    summarised(inputs, options, progress).map(|(summary, _)| summary)
+}
+
+/// The summary of the run in `dir`, made again from its manifest and its record of samples. Its thresholds are judged again.
+///
+/// # Errors
+/// The manifest or the record cannot be read.
+pub fn summarise(dir: &RunDir) -> Result<Summary, ReadRunError> {
+    summarise_results(vec![ResultsInput::path(dir.path())], &ResultsOptions::default(), &mut |_, _| {})
+}
+
+/// The summary of a result file that JMeter wrote, read with the default options.
+///
+/// # Errors
+/// It cannot be read, or is neither CSV nor XML of JMeter's.
+pub fn summarise_jtl(path: &Path) -> Result<Summary, ReadRunError> {
+    summarise_results(vec![ResultsInput::path(path)], &ResultsOptions::default(), &mut |_, _| {})
+}
+
+/// The summary of `inputs`, as [`summarise_results`] makes it, with `criteria` judged on the same part of them.
+///
+/// # Errors
+/// An input cannot be read, or is a stream: they are read more than once.
+pub fn judge_results(
+    inputs: Vec<ResultsInput>,
+    options: &ResultsOptions,
+    criteria: Vec<Criterion>,
+    progress: &mut dyn FnMut(u64, Option<u64>),
+) -> Result<Summary, ReadRunError> {
+    let again = ResultsInput::try_clone_all(&inputs)?;
+    let (mut summary, reading) = summarised(inputs, options, progress)?;
+    summary.thresholds = judge_record(&again, &reading, &summary, criteria)?;
+    Ok(summary)
+}
+
+/// The part of `inputs` that is counted by `options`, for callers that read samples themselves.
+///
+/// # Errors
+/// An input cannot be read, or is a stream where it has to be read more than once.
+pub fn record_reading(
+    inputs: &[ResultsInput],
+    options: &ResultsOptions,
+) -> Result<RecordReading, ReadRunError> {
+    let read = options.read.clone();
+    Ok(match options.part {
+        ResultsPart::Whole => RecordReading { read, window_s: None },
+        ResultsPart::Window(from_s, to_s) => RecordReading { read, window_s: Some((from_s, to_s)) },
+        ResultsPart::Steady => {
+            let (steady, start_ms) = find_steady(ResultsInput::try_clone_all(inputs)?, &read)?;
+            let read = ReadSettings { start_ms: Some(start_ms), ..read };
+            RecordReading { read, window_s: steady.window_s }
+        }
+    })
+}
+
+/// The summary, and how the samples that it is of are read once more.
+fn summarised(
+    inputs: Vec<ResultsInput>,
+    options: &ResultsOptions,
+    progress: &mut dyn FnMut(u64, Option<u64>),
+) -> Result<(Summary, RecordReading), ReadRunError> {
+    let cloned =
+        |inputs: &[ResultsInput]| inputs.iter().map(ResultsInput::try_clone).collect::<Option<Vec<_>>>();
+    let mut options = options.clone();
+    options.read.groups = true;
+    let options = &options;
+    let next = cloned(&inputs);
+    let run = match &inputs[..] {
+        [ResultsInput { from: ResultsFrom::Path(path), .. }] if path.is_dir() => Some(RunDir::open(path)),
+        _ => None,
+    };
+    // A directory without a record is reported below as not being a run.
+    let run = run.filter(|dir| dir.samples_path().exists());
+    let manifest = run.as_ref().map(RunDir::read_manifest).transpose()?;
+    let facts = |replay: &Replay| match &manifest {
+        Some(manifest) => RunFacts {
+            record_cut: replay.end.cut_at.is_some(),
+            record_end: run.as_ref().and_then(|dir| record_end(dir, manifest, replay)),
+            ..RunFacts::from_manifest(manifest)
+        },
+        None => facts_of_results(replay),
+    };
+    let asked = match options.part {
+        ResultsPart::Window(from_s, to_s) => Some((from_s, to_s)),
+        ResultsPart::Whole | ResultsPart::Steady => None,
+    };
+    let first = Reading::of(inputs, options, asked, None, progress)?;
+    let steady = match options.part {
+        ResultsPart::Steady => {
+            let whole = Summary::new(facts(&first.replay), &first.replay.totals);
+            Some(steady_part(&whole.series, &whole.incidents))
+        }
+        ResultsPart::Whole | ResultsPart::Window(..) => None,
+    };
+    let window = steady.as_ref().and_then(|steady| steady.window_s).or(asked);
+    // The steady part is known only after a first reading.
+    let misread = window.is_some() && asked.is_none();
+    let reading = match (misread, next) {
+        (false, _) => first,
+        (true, Some(inputs)) => {
+            let start_ms = Some(first.replay.wall_anchor_ms);
+            Reading::of(inputs, options, window, start_ms, progress)?
+        }
+        (true, None) => return Err(ReadRunError::Stream),
+    };
+    let read = ReadSettings { start_ms: Some(reading.replay.wall_anchor_ms), ..options.read.clone() };
+    let again = RecordReading { read, window_s: window };
+    let mut summary = Summary::new(facts(&reading.replay), &reading.replay.totals);
+    if let Some(steady) = steady {
+        summary.set_window_reason(WindowChoice::Steady, steady.reason);
+    }
+    match (&run, &manifest, window) {
+        // A run has its workloads, schedules and thresholds; a part of it is judged like a log.
+        (Some(dir), Some(manifest), None) => {
+            add_arrivals(dir, &mut summary)?;
+            summary.thresholds = judge_manifest(dir, manifest, &summary)?;
+        }
+        _ => {
+            let verdict = reading.verdict(&summary, options.load);
+            summary.add_arrivals(verdict);
+        }
+    }
+    Ok((summary, again))
+}
+
+/// The end of the record of a run without an outcome, and what the results file contains that the
+/// record lacks.
+fn record_end(dir: &RunDir, manifest: &Manifest, replay: &Replay) -> Option<RecordEnd> {
+    if manifest.outcome.is_some() {
+        return None;
+    }
+    let ends = replay.inputs.iter().filter_map(|input| input.ends);
+    let end = ends.map(|(_, last)| last).max().unwrap_or(Nanos::ZERO);
+    let file = manifest.results_file.clone().unwrap_or_else(|| dir.jtl_path());
+    let later = later_rows(&file, manifest.wall_anchor_ms, end);
+    Some(RecordEnd { at_s: end.as_duration().as_secs_f64(), later })
+}
+
+/// The samples of a results file that ended later than `end`; `None` without such samples or a readable file. The
+/// file has whole milliseconds, of the start and of the time: both may be rounded.
+fn later_rows(path: &Path, start_ms: i64, end: Nanos) -> Option<LaterRows> {
+    // A pipe would wait for a writer.
+    if !path.is_file() {
+        return None;
+    }
+    let settings = ReadSettings { start_ms: Some(start_ms), ..ReadSettings::default() };
+    let results = Results::open(vec![ResultsInput::path(path)], &settings).ok()?;
+    let end_s = end.as_duration().as_secs_f64();
+    let (end, _) = results.instants((end_s, end_s));
+    let (mut rows, last) = (0, end + 2_000_000_u64);
+    let read = results.read(&mut |sample| rows += u64::from(sample.times.end > last), &mut |_| {});
+    (read.is_ok() && rows > 0).then(|| LaterRows { file: path.display().to_string(), rows })
+}
+
+/// The steady part of `inputs`, in seconds from the start of the run, which is the second value, in ms since 1970.
+///
+/// # Errors
+/// An input cannot be read.
+pub(crate) fn find_steady(
+    inputs: Vec<ResultsInput>,
+    read: &ReadSettings,
+) -> Result<(SteadyPart, i64), ResultsError> {
+    let (replay, ()) = add_up_inputs(inputs, read, &AddUpSettings::default(), &mut |_| (), &mut |_| {})?;
+    let summary = Summary::new(facts_of_results(&replay), &replay.totals);
+    Ok((steady_part(&summary.series, &summary.incidents), replay.wall_anchor_ms))
+}
+
+impl SampleObserver for StartOrder {
+    fn request(&mut self, sample: &Sample<'_>) {
+        self.add(sample.times.start.0);
+    }
+}
+
+/// What one reading of the inputs came to.
+struct Reading {
+    replay: Replay,
+    starts: StartOrder,
+}
+
+impl Reading {
+    fn of(
+        inputs: Vec<ResultsInput>,
+        options: &ResultsOptions,
+        window_s: Option<(f64, f64)>,
+        start_ms: Option<i64>,
+        progress: &mut dyn FnMut(u64, Option<u64>),
+    ) -> Result<Reading, ReadRunError> {
+        let read = ReadSettings { start_ms, ..options.read.clone() };
+        let settings = AddUpSettings { apdex: options.apdex, window_s };
+        let bytes = std::cell::Cell::new(None);
+        let mut starts = |results: &Results| {
+            bytes.set(results.bytes());
+            let one_clock = results.one_clock();
+            let resolution = if one_clock { Resolution::Millisecond } else { Resolution::Nanosecond };
+            StartOrder::new(ArrivalTally::new(TallySettings::new(resolution)))
+        };
+        let (replay, starts) =
+            add_up_inputs(inputs, &read, &settings, &mut starts, &mut |read| progress(read, bytes.get()))?;
+        Ok(Reading { replay, starts })
+    }
+
+    /// On the starts of samplers; nothing without any.
+    fn verdict(self, summary: &Summary, load: LogLoad) -> Vec<ArrivalVerdict> {
+        let tally = self.starts.finish();
+        if tally.arrivals() == 0 {
+            return Vec::new();
+        }
+        let open = load == LogLoad::Open || !summary.run.open.is_empty();
+        let asked = if open {
+            RequestedProcess::Unknown
+        } else {
+            RequestedProcess::Closed {
+                users: (summary.users_max > 0).then_some(f64::from(summary.users_max)),
+                response_s: Some(summary.total.service.mean / 1e3),
+                think_s: None,
+            }
+        };
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
+        let circumstances = ArrivalContext {
+            scope: Scope::SamplerStarts,
+            rate_timers: summary.run.rate_timers.clone(),
+            ..ArrivalContext::default()
+        };
+        vec![judge(tally.finish(&mut random), asked, &circumstances)]
+    }
+}

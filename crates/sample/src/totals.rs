@@ -1,0 +1,160 @@
+//! Counts and times of samples: of one label, of one thread group or of the whole run.
+
+use crate::apdex_limits::ApdexLimits;
+use crate::over_time::{LabelSeries, LabelSlices};
+use crate::sample::{Nanos, Sample, SampleKind};
+use crate::time_distribution::{ElapsedMs, TimeDistribution};
+
+/// How samples are counted.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct TotalsSettings {
+    /// Whether intended starts are unknown. Response times equal service times then, and are counted only once.
+    pub one_clock: bool,
+    /// The limits of the Application Performance Index.
+    pub apdex: ApdexLimits,
+    /// The window: samples count that start from the first time on and before the second; `None` for all. Time series
+    /// and heat map contain all samples.
+    pub window: Option<(Nanos, Nanos)>,
+}
+
+/// Counts and times of one label, or of the whole run.
+#[derive(Debug, Clone)]
+pub struct Totals {
+    /// Samples (a row can represent more than one).
+    pub samples: u64,
+    /// Failed samples.
+    pub errors: u64,
+    /// Bytes received.
+    pub bytes: u64,
+    /// Bytes sent.
+    pub sent_bytes: u64,
+    /// End − actual start.
+    pub service: TimeDistribution,
+    /// End − intended start.
+    pub response: TimeDistribution,
+    /// JMeter's `elapsed`.
+    pub elapsed: ElapsedMs,
+    /// Successful samples within the first of the limits [`crate::RunTotals::apdex`].
+    pub satisfied: u64,
+    /// Successful samples within the second limit but not the first.
+    pub tolerated: u64,
+    /// Earliest start.
+    pub first_start: Nanos,
+    /// Latest end.
+    pub last_end: Nanos,
+}
+
+impl Totals {
+    /// Totals without samples.
+    pub fn new() -> Totals {
+        Totals {
+            samples: 0,
+            errors: 0,
+            bytes: 0,
+            sent_bytes: 0,
+            service: TimeDistribution::new(),
+            response: TimeDistribution::new(),
+            elapsed: ElapsedMs::new(),
+            satisfied: 0,
+            tolerated: 0,
+            first_start: Nanos::MAX,
+            last_end: Nanos::ZERO,
+        }
+    }
+
+    /// Counts a sample.
+    pub fn add(&mut self, sample: &Sample<'_>, settings: &TotalsSettings) {
+        self.samples += u64::from(sample.sample_count);
+        self.errors += u64::from(sample.error_count);
+        // A damaged result file can contain any number.
+        self.bytes = self.bytes.saturating_add(sample.bytes);
+        self.sent_bytes = self.sent_bytes.saturating_add(sample.sent_bytes);
+        let response_ns = sample.response_ns();
+        if !settings.one_clock {
+            self.service.add(sample.service_ns());
+        }
+        self.response.add(response_ns);
+        if sample.success {
+            let count = u64::from(sample.sample_count);
+            let satisfied = response_ns <= settings.apdex.satisfied_ns;
+            self.satisfied += if satisfied { count } else { 0 };
+            self.tolerated +=
+                if !satisfied && response_ns <= settings.apdex.tolerated_ns { count } else { 0 };
+        }
+        self.elapsed.add(sample.elapsed_ms());
+        self.first_start = self.first_start.min(sample.times.start);
+        self.last_end = self.last_end.max(sample.times.end);
+    }
+
+    /// Copies the response times to the service times if only one of them was counted.
+    pub fn finish(&mut self, settings: &TotalsSettings) {
+        if settings.one_clock {
+            self.service = self.response.clone();
+        }
+    }
+
+    /// Adds the totals of `other`.
+    pub fn merge(&mut self, other: &Totals) {
+        self.samples += other.samples;
+        self.errors += other.errors;
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.sent_bytes = self.sent_bytes.saturating_add(other.sent_bytes);
+        self.service.merge(&other.service);
+        self.response.merge(&other.response);
+        self.elapsed.sum += other.elapsed.sum;
+        self.elapsed.min = self.elapsed.min.min(other.elapsed.min);
+        self.elapsed.max = self.elapsed.max.max(other.elapsed.max);
+        self.satisfied += other.satisfied;
+        self.tolerated += other.tolerated;
+        self.first_start = self.first_start.min(other.first_start);
+        self.last_end = self.last_end.max(other.last_end);
+    }
+
+    /// Seconds from the first start to the last end.
+    #[must_use]
+    pub fn span_s(&self) -> f64 {
+        self.last_end.since(self.first_start) as f64 / 1e9
+    }
+}
+
+/// The totals of one label.
+#[derive(Debug, Clone)]
+pub struct LabelTotals {
+    /// The label.
+    pub name: String,
+    /// The kind of the samples.
+    pub kind: SampleKind,
+    /// The counts and times.
+    pub totals: Totals,
+    /// The time series of the label; `None` for sub-results, and if no sample ended.
+    pub series: Option<LabelSeries>,
+    /// Its times in slices, from which the search for incidents starts; like `series`.
+    pub slices: Option<LabelSlices>,
+}
+
+/// The requests outside the window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct OutsideWindow {
+    /// The window: samples count that start from the first time on and before the second.
+    pub window: (Nanos, Nanos),
+    /// Requests that started before the window.
+    pub before: u64,
+    /// Requests that started after the window.
+    pub after: u64,
+}
+
+impl OutsideWindow {
+    /// Whether `sample` is in `window`; otherwise counts it as outside.
+    pub fn admits(&mut self, window: (Nanos, Nanos), sample: &Sample<'_>, is_request: bool) -> bool {
+        self.window = window;
+        let count = if is_request { u64::from(sample.sample_count) } else { 0 };
+        if sample.times.start < window.0 {
+            self.before += count;
+        } else if sample.times.start >= window.1 {
+            self.after += count;
+        } else {
+            return true;
+        }
+        false
+    }
+}

@@ -1,0 +1,28 @@
+//! The properties of a run in scripts.
+
+use crate::Value;
+
+/// JMeter's `props`: the properties, which all users of the run share.
+///
+/// A user on another core may change a property between any two calls, so a script that reads a property and sets it does not do so
+/// atomically, as in JMeter. An implementation locks during a call only. [`Scope`](crate::Scope) has an example.
+pub trait ScriptProperties {
+    /// `props.get` / `props.getProperty`.
+    fn property(&self, name: &str) -> Option<String>;
+    /// `props.put` / `props.setProperty`; properties are shared by all virtual users.
+    fn set_property(&mut self, name: &str, value: &str);
+    /// The names of all properties.
+    fn property_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+    /// The value of a property that is not a string, such as a number that a script stored.
+    fn property_value(&self, _name: &str) -> Option<Value> {
+        None
+    }
+    /// Sets a property to a value that is not a string. Elements and functions do not see such a property, as in JMeter.
+    fn set_property_value(&mut self, name: &str, value: Value) {
+        self.set_property(name, &value.to_java_string());
+    }
+    /// `props.remove`
+    fn remove_property(&mut self, _name: &str) {}
+}

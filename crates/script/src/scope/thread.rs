@@ -1,0 +1,63 @@
+//! The thread of a script: its user, its group, and stops.
+
+/// Numbers of virtual users, JMeter's threads.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UserCounts {
+    /// Active users of all thread groups.
+    pub active: u32,
+    /// Active users of this thread group.
+    pub active_of_group: u32,
+    /// Users that this thread group starts (`getNumThreads`).
+    pub of_group: u32,
+    /// Users that all thread groups start.
+    pub planned: u32,
+}
+
+/// A stop that a script requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StopRequest {
+    /// No stop: withdraws an earlier request for the iteration or the loop.
+    Nothing,
+    /// The iteration of the nearest loop.
+    LoopIteration,
+    /// The nearest loop.
+    Loop,
+    /// The virtual user's iteration of its thread group.
+    Iteration,
+    /// The virtual user.
+    User,
+    /// The test; samples in flight finish.
+    Test,
+    /// The test, at once.
+    TestNow,
+}
+
+/// JMeter's `ctx`: the user as a thread of its group, and requests to stop.
+///
+/// Names and numbers do not change while a script runs, except [`users`](Self::users), which other cores change.
+/// [`Scope`](crate::Scope) has an example.
+pub trait ScriptThread {
+    /// `ctx.getThreadNum()`: counts from 0 within the thread group, unlike `${__threadNum}`, which counts from 1.
+    fn thread_number(&self) -> u32;
+    /// `threadName`: `Thread Group 1-1`.
+    fn thread_name(&self) -> String;
+    /// `vars.getIteration()`: started iterations of the thread group.
+    fn iteration(&self) -> u32 {
+        0
+    }
+    /// Name of the thread group.
+    fn group_name(&self) -> String {
+        String::new()
+    }
+    /// Name of the current sampler.
+    fn sampler_name(&self) -> String {
+        String::new()
+    }
+    /// Numbers of virtual users.
+    fn users(&self) -> UserCounts {
+        UserCounts::default()
+    }
+    /// Requests a stop after the current sample. The script continues; the last request for the user counts, and a stop of
+    /// the test cannot be withdrawn.
+    fn stop(&mut self, _what: StopRequest) {}
+}
