@@ -8,12 +8,10 @@ use busyhour_arrivals::{ArrivalProcess, LoadShare};
 use busyhour_compile::OpenOptions;
 use busyhour_launch::{FinishedRun, Launch, PropertySources, RunEvent, RunHandle, RunObserver, RunRequest};
 use busyhour_program::open::NoFreeUser;
-use busyhour_record::SamplesReader;
-use busyhour_sample::{Nanos, RunEnd};
+use busyhour_record::{Nanos, RunEnd, SamplesReader};
 use busyhour_standin::StandIn;
 
-/// A setUp group with one user, and users that each send three requests with their number and a random number. JMeter starts one
-/// user every 100 ms.
+/// A setUp group, and five users that each send three requests with their number and a random number.
 const PLAN: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
 <jmeterTestPlan version="1.2" properties="5.0" jmeter="5.6.3"><hashTree>
   <TestPlan guiclass="TestPlanGui" testclass="TestPlan" testname="Shares"/>
@@ -69,7 +67,7 @@ struct Done {
     threads: BTreeSet<String>,
     /// Samples of each user in the main group.
     samples: BTreeMap<u32, usize>,
-    /// First intended start of each user in the main group, in ns since the start of the group. Empty for an open load.
+    /// First intended start of each user in the main group, in ns since the start of the group.
     starts: BTreeMap<u32, u64>,
     /// Scheduled times of arrivals, in ns since the start of the schedule, sorted.
     arrivals: Vec<u64>,
@@ -115,17 +113,14 @@ fn run_parts(shares: &[LoadShare], change: impl Fn(&mut RunRequest)) -> (Done, V
 
 impl Done {
     fn add(&mut self, run: &FinishedRun) {
+        let open = run.manifest.outcome.as_ref().and_then(|outcome| outcome.open.first());
         let rows = std::fs::read_to_string(run.dir.jtl_path()).unwrap();
         let column =
             rows.lines().next().and_then(|head| head.split(',').position(|name| name == "threadName"));
         let names = rows.lines().skip(1).map(|row| row.split(',').nth(column.unwrap()).unwrap().to_owned());
-        for name in names {
-            // A thread belongs to one part.
-            if !self.threads.contains(&name) {
-                self.threads.insert(name);
-            }
-        }
-        let open = run.manifest.outcome.as_ref().and_then(|outcome| outcome.open.first());
+        let mut of_run: BTreeSet<String> = names.collect();
+        assert!(open.is_some() || of_run.is_disjoint(&self.threads), "a thread belongs to one part");
+        self.threads.append(&mut of_run);
         let first = Nanos(open.map_or(0, |open| open.first_ns));
         let mut starts: BTreeMap<u32, u64> = BTreeMap::new();
         let mut see_sample = |group: u32, user: u32, intended: Nanos| {
@@ -142,12 +137,13 @@ impl Done {
                 |_, arrival| self.arrivals.push(arrival.scheduled.since(first)),
             )
             .unwrap();
+        // Users that serve arrivals have no starts of their own.
         if open.is_some() {
             return;
         }
         // The group starts with the first user of the whole run, which may belong to another part.
         let begin = starts.first_key_value().map(|(user, start)| start - u64::from(user - 1) * SPACING_NS);
-        self.starts.extend(starts.into_iter().map(|(user, start)| (user, start - begin.unwrap())));
+        self.starts.extend(starts.into_iter().map(|(user, start)| (user, start - begin.unwrap_or_default())));
     }
 }
 
