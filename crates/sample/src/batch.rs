@@ -31,6 +31,12 @@ pub struct Encoder {
     pub omits_urls: bool,
 }
 
+impl Default for Encoder {
+    fn default() -> Self {
+        Encoder::new()
+    }
+}
+
 impl Encoder {
     /// An encoder without a batch; start each batch with [`Encoder::restart`].
     pub fn new() -> Encoder {

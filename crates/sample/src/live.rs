@@ -74,6 +74,12 @@ pub struct Live {
     pub events: usize,
 }
 
+impl Default for Live {
+    fn default() -> Self {
+        Live::new()
+    }
+}
+
 impl Live {
     /// The figures before the first second.
     pub fn new() -> Live {

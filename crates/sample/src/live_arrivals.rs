@@ -53,6 +53,12 @@ pub struct RecentStarts {
     tick_ns: u64,
 }
 
+impl Default for RecentStarts {
+    fn default() -> Self {
+        RecentStarts::new()
+    }
+}
+
 impl RecentStarts {
     /// No starts, with times in ns.
     pub fn new() -> RecentStarts {

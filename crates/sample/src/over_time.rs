@@ -172,6 +172,12 @@ pub struct OverTime {
     heat_found: Vec<(u16, u64)>,
 }
 
+impl Default for OverTime {
+    fn default() -> Self {
+        OverTime::new()
+    }
+}
+
 impl OverTime {
     /// Sums without samples.
     pub fn new() -> OverTime {

@@ -44,6 +44,12 @@ pub struct Totals {
     pub last_end: Nanos,
 }
 
+impl Default for Totals {
+    fn default() -> Self {
+        Totals::new()
+    }
+}
+
 impl Totals {
     /// Totals without samples.
     pub fn new() -> Totals {

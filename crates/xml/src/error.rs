@@ -11,7 +11,7 @@ pub enum XmlError {
         message: String,
         /// The error of the library.
         #[source]
-        source: Option<uppsala::XmlError>,
+        source: Option<Box<uppsala::XmlError>>,
     },
     /// A document nests elements too deeply.
     #[error("the document nests elements deeper than {0}")]
@@ -29,7 +29,7 @@ pub enum XmlError {
         message: String,
         /// The error of the library.
         #[source]
-        source: uppsala::XmlError,
+        source: Box<uppsala::XmlError>,
     },
     /// An expression uses a prefix without a namespace.
     #[error("Prefix must resolve to a namespace: {0}")]
@@ -42,7 +42,7 @@ pub enum XmlError {
     NotASchema,
     /// A schema is not well-formed, or not valid.
     #[error("{0}")]
-    Schema(#[source] uppsala::XmlError),
+    Schema(#[source] Box<uppsala::XmlError>),
     /// The compilation or use of a schema was stopped after this number of steps.
     #[error("the XML Schema takes more than {0} steps or is nested too deeply")]
     SchemaSteps(u64),
@@ -68,6 +68,6 @@ impl XmlError {
             uppsala::XmlError::XPath(error) => error.message.clone(),
             error => error.to_string(),
         };
-        Self::Expression { message, source }
+        Self::Expression { message, source: Box::new(source) }
     }
 }

@@ -79,7 +79,7 @@ fn parse_document(text: &str, options: ReadOptions) -> Result<XmlDocument<'_>, X
             };
         }
         let message = xerces_message(text, options).unwrap_or_else(|| without_position(&error.to_string()));
-        XmlError::NotWellFormed { message, source: Some(error) }
+        XmlError::NotWellFormed { message, source: Some(Box::new(error)) }
     })?;
     defaults::add(&mut tree, text).map_err(XmlError::TooManyAttributes)?;
     if !options.namespaces {

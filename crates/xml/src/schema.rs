@@ -56,7 +56,7 @@ impl Schema {
     /// # Errors
     /// The text, or a schema that it includes, is not a valid schema.
     pub fn read(text: &str, base: &Path) -> Result<Self, XmlError> {
-        let document = uppsala::parse(text).map_err(XmlError::Schema)?;
+        let document = uppsala::parse(text).map_err(|error| XmlError::Schema(Box::new(error)))?;
         let root = document.document_element().and_then(|root| document.element(root));
         let is_schema = root.is_some_and(|root| {
             root.name.local_name == "schema"
@@ -66,7 +66,7 @@ impl Schema {
             return Err(XmlError::NotASchema);
         }
         let validator = within_budget(|| XsdValidator::from_schema_with_base_path(&document, Some(base)))?
-            .map_err(XmlError::Schema)?;
+            .map_err(|error| XmlError::Schema(Box::new(error)))?;
         Ok(Self { validator })
     }
 
@@ -92,7 +92,7 @@ impl Schema {
                 let message =
                     xerces_message(text, ReadOptions { namespaces: true, ..ReadOptions::default() });
                 let message = message.unwrap_or_else(|| error.to_string());
-                let error = XmlError::NotWellFormed { message, source: Some(error) };
+                let error = XmlError::NotWellFormed { message, source: Some(Box::new(error)) };
                 return Err(XmlError::NotValidated(Box::new(error)));
             }
         };
