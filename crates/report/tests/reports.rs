@@ -344,7 +344,7 @@ fn arrivals_are_hidden_if_most_requests_failed() {
 #[test]
 fn statistics_are_jmeters() {
     let manifest_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let jtl = manifest_dir.join("../record/tests/jmeter/default/main.csv");
+    let jtl = manifest_dir.join("../results/tests/jmeter/default/main.csv");
     let summary = summarise_jtl(&jtl).unwrap();
     let ours: serde_json::Value = serde_json::from_str(&statistics_json(&summary)).unwrap();
     // What `jmeter -g main.csv -o DIR` of release 5.6.3 writes.
