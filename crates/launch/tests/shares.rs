@@ -8,7 +8,8 @@ use busyhour_arrivals::{ArrivalProcess, LoadShare};
 use busyhour_compile::OpenOptions;
 use busyhour_launch::{FinishedRun, Launch, PropertySources, RunEvent, RunHandle, RunObserver, RunRequest};
 use busyhour_program::open::NoFreeUser;
-use busyhour_record::{Nanos, RunEnd, SamplesReader};
+use busyhour_record::SamplesReader;
+use busyhour_sample::{Nanos, RunEnd};
 use busyhour_standin::StandIn;
 
 /// A setUp group, and five users that each send three requests with their number and a random number.
