@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use busyhour_queueing::fit::{CapacityFinding, CheckSettings, LoadPoint, ReportedFinding};
-use busyhour_results::ResultsInput;
-use busyhour_results::{MeasuredLoad, ResultsOptions, measure_loads};
+use busyhour_results::{MeasuredLoad, ResultsInput, ResultsOptions, measure_loads};
 
 use crate::error::MeasurementsError;
 use crate::points_file::PointsFile;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use busyhour_demo::Stall;
+use busyhour_launch::{PropertySources, RunRequest, assignment};
 use clap::{Args, Subcommand, ValueEnum};
 
 use crate::command_error::CommandError;
@@ -12,7 +13,6 @@ use crate::load_args::UrlArgs;
 use crate::outputs::{OutputKind, output_files};
 use crate::own_args::{OUTPUT, OwnArgs};
 use crate::run_command::RunCommand;
-use busyhour_launch::{PropertySources, RunRequest, assignment};
 
 /// Options of JMeter's own command line with the same meaning.
 const JMETER_HEADING: &str = "Files and properties (as in JMeter)";

@@ -9,8 +9,7 @@ use busyhour_analysis::WebLogOptions;
 use busyhour_diagnostic::Diagnostic;
 use busyhour_record::RunDir;
 use busyhour_report::{Look, arrival_plots, log_tables, log_tables_csv, log_tables_json};
-use busyhour_results::{Log, LogError};
-use busyhour_results::{LogReport, LogTally, summarise};
+use busyhour_results::{Log, LogError, LogReport, LogTally, summarise};
 
 pub(crate) use self::args::{ArrivalsArgs, TablesArgs, explanation};
 use crate::command_error::CommandError;

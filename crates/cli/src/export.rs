@@ -5,6 +5,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use busyhour_diagnostic::io_hints::chain;
 use busyhour_export::{
     Clock, CsvExporter, ExportError, Exporter, GraphiteExporter, HistogramLogExporter, Origin,
     PercentileExporter, Sender, TcpText, UserCounts, WriteText, export_parquet,
@@ -14,9 +15,9 @@ use busyhour_launch::{
 };
 use busyhour_record::{Manifest, RunDir};
 use busyhour_results::{
-    InputFacts, ReadSettings, RecordReading, ResultsError, ResultsInput, read_snapshots, run_start_ms,
+    InputFacts, ReadSettings, RecordReading, ResultsError, ResultsInput, ResultsOptions, read_snapshots,
+    record_reading, run_dir_hint, run_start_ms,
 };
-use busyhour_results::{ResultsOptions, record_reading, run_dir_hint};
 use busyhour_sample::Snapshot;
 use clap::{Args, ValueEnum};
 
@@ -26,7 +27,6 @@ use crate::inputs::{Inputs, is_stdin, warn_about_unfinished_runs};
 use crate::outputs::{OutputFile, OutputKind};
 use crate::results_args::ResultsArgs;
 use crate::send_urls;
-use busyhour_diagnostic::io_hints::chain;
 
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Sending metrics every second")]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use busyhour_analysis::Summary;
 use busyhour_analysis::thresholds::{Criterion, Meaning, Subject, ThresholdReport};
+use busyhour_diagnostic::io_hints::chain;
 use busyhour_record::RunDir;
 use busyhour_report::{Look, threshold_table};
 use busyhour_results::{ResultsOptions, judge_results, run_dir_hint};
@@ -15,7 +16,6 @@ use crate::progress;
 use crate::reading::with_progress;
 use crate::results_args::ResultsArgs;
 use crate::thresholds::{ThresholdArgs, ThresholdFiles, has_failed};
-use busyhour_diagnostic::io_hints::chain;
 
 #[derive(Debug, Args)]
 #[command(after_help = format!(

@@ -5,8 +5,7 @@ use std::time::{Duration, Instant};
 
 use busyhour_analysis::Summary;
 use busyhour_diagnostic::Diagnostic;
-use busyhour_results::ResultsInput;
-use busyhour_results::{ReadRunError, ResultsOptions, summarise_results};
+use busyhour_results::{ReadRunError, ResultsInput, ResultsOptions, summarise_results};
 
 use crate::exit::{Exit, is_verbose, say};
 use crate::progress::columns;

@@ -4,8 +4,7 @@ use crate::command_error::CommandError;
 use std::collections::HashMap;
 
 use busyhour_record::SaveConfig;
-use busyhour_results::ReadSettings;
-use busyhour_results::ResultsOptions;
+use busyhour_results::{ReadSettings, ResultsOptions};
 use busyhour_sample::ApdexLimits;
 
 /// The options for reading results that JMeter's properties set.

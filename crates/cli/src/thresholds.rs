@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use busyhour_analysis::Summary;
 use busyhour_analysis::thresholds::{Criterion, CriterionError, Meaning, ThresholdReport};
+use busyhour_diagnostic::io_hints::chain;
 use busyhour_diagnostic::{Diagnostic, Span};
 use busyhour_limits::files::{INPUT_BYTES, read_input_text};
 use busyhour_record::RunDir;
@@ -14,7 +15,6 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::command_error::CommandError;
-use busyhour_diagnostic::io_hints::chain;
 
 /// Environment variable with the file of a GitHub step summary.
 const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";

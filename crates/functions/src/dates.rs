@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
 use busyhour_java::format::{DateFormat, Defaults, Moment, PatternError};
+use busyhour_java::trim;
+use busyhour_program::ElementError;
 use busyhour_program::run::Level;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
@@ -14,8 +16,6 @@ use rand::Rng as _;
 use crate::arguments::{Arguments, BuildResult, Target, log_failure, with_text};
 use crate::problem::Problem;
 use crate::time::{now_nanoseconds, pattern_problem};
-use busyhour_java::trim;
-use busyhour_program::ElementError;
 
 /// Compiles a pattern for a locale in the form `en_US`. An empty locale is English.
 fn compile_pattern(pattern: &str, locale: &str) -> Result<DateFormat, PatternError> {

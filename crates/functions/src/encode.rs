@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STANDARD};
+use busyhour_program::ElementError;
 
 use crate::arguments::{Arguments, BuildResult};
 use crate::entities;
 use crate::text::TextFunction;
-use busyhour_program::ElementError;
 
 /// `${__urlencode(text)}`: form encoding in UTF-8.
 pub(crate) fn url_encode(arguments: &mut Arguments<'_, '_>) -> BuildResult {

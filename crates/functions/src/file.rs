@@ -9,14 +9,14 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use busyhour_java::format::DecimalFormat;
+use busyhour_java::{parse_boolean, trim};
 use busyhour_limits::files::{TEXT_FILE_BYTES, open_regular, read_in_run};
+use busyhour_program::ElementError;
 use busyhour_program::run::Level;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 
 use crate::arguments::{Arguments, BuildResult, Target, with_text};
-use busyhour_java::{parse_boolean, trim};
-use busyhour_program::ElementError;
 
 /// JMeter's result for a file that cannot be read.
 const ERROR: &str = "**ERR**";

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use busyhour_java::{parse_double, trim};
+use busyhour_program::ElementError;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 use busyhour_script::Value;
 use rand::Rng as _;
 
 use crate::arguments::{Arguments, BuildResult, Target, log_failure, with_text};
-use busyhour_program::ElementError;
 
 /// A function of several texts.
 struct TextsFunction {

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use busyhour_java::trim;
 use busyhour_limits::{Limit, exceeded};
+use busyhour_program::ElementError;
 use busyhour_program::template::{Function, TEXT_MAX, Template};
 use busyhour_program::user::UserState;
 use rand::{Rng as _, RngCore as _};
 
 use crate::arguments::{Arguments, BuildResult, Target, log_failure, with_text};
-use busyhour_program::ElementError;
 
 #[derive(Debug)]
 struct Random {

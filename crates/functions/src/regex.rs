@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use busyhour_limits::{Limit, exceeded};
 use busyhour_oro::{Pattern, PatternError, cached};
+use busyhour_program::ElementError;
 use busyhour_program::result::Retention;
 use busyhour_program::run::Level;
 use busyhour_program::template::{Function, TEXT_MAX, Template};
@@ -12,7 +13,6 @@ use busyhour_program::user::UserState;
 use rand::Rng as _;
 
 use crate::arguments::{Arguments, BuildResult, Target, log_failure, with_text};
-use busyhour_program::ElementError;
 
 /// The groups of a match; group 0 is the whole match, and `None` is a group that did not participate.
 type Match = Vec<Option<String>>;

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use std::sync::atomic::Ordering;
 
 use busyhour_java::format::{DateFormat, Defaults, Moment};
+use busyhour_program::ElementError;
 use busyhour_program::result::SampleResult;
 use busyhour_program::run::{self, ScriptIssue, Stream};
 use busyhour_program::user::{LogicalAction, Thrown, UserState};
@@ -21,7 +22,6 @@ use rand::RngCore as _;
 use crate::context::RenderText;
 use crate::sample_facts::Facts;
 use crate::thread::{PLAN_DIRECTORY_PROPERTY, PLAN_NAME_PROPERTY};
-use busyhour_program::ElementError;
 
 /// The scope of a script that a user runs: `vars`, `props`, `log`, `ctx`, the clock, the random numbers and the last
 /// result.

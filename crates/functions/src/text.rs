@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use busyhour_java::trim;
+use busyhour_program::ElementError;
 use busyhour_program::run::Level;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 
 use crate::arguments::{Arguments, BuildResult, Target, log_failure, with_text};
-use busyhour_program::ElementError;
 
 /// A function of one text.
 #[derive(Debug)]

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use busyhour_java::trim;
+use busyhour_program::ElementError;
 use busyhour_program::result::Retention;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
@@ -11,7 +12,6 @@ use rand::Rng as _;
 
 use crate::arguments::{Arguments, BuildResult, Target, log_failure, with_text};
 use crate::context::RenderText;
-use busyhour_program::ElementError;
 
 #[derive(Debug)]
 struct Variable {

@@ -5,13 +5,13 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use busyhour_limits::files::{TEXT_FILE_BYTES, read_in_run};
+use busyhour_program::ElementError;
 use busyhour_program::run::Level;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 use busyhour_xml::{ReadOptions, XPathResult, decode, evaluate, first_value, read};
 
 use crate::arguments::{Arguments, BuildResult};
-use busyhour_program::ElementError;
 
 /// Results of a run by file and expression. All users share the sequence of nodes.
 #[derive(Debug, Default)]

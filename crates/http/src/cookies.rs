@@ -8,6 +8,7 @@ mod rfc2109;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use busyhour_program::ElementError;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_request::RequestCookie;
@@ -16,7 +17,6 @@ use self::cookie::{Cookie, default_path};
 use self::list::CookieList;
 use crate::dates;
 use crate::origin::Origin;
-use busyhour_program::ElementError;
 
 /// A cookie of the plan, with which every user starts.
 #[derive(Debug, Clone)]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use busyhour_limits::Limit;
+use busyhour_program::ElementError;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::run::Level;
 use busyhour_program::user::UserState;
@@ -23,7 +24,6 @@ use crate::sink::{Head, detect_encoding, latin, reset_response};
 use crate::source::Source;
 use crate::transport::{ConnectionSettings, Route, Transport};
 use crate::wire_request::WireRequest;
-use busyhour_program::ElementError;
 
 /// Makes one exchange; returns the `Location` if the response is a redirect to be followed.
 pub(crate) async fn perform(

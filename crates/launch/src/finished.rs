@@ -9,8 +9,7 @@ use busyhour_compile::Started;
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_record::{Manifest, ResultFileConfig, RunDir};
 use busyhour_report::write_reports;
-use busyhour_results::{RecordReading, ResultsInput};
-use busyhour_results::{add_arrivals, judge_record, run_measures};
+use busyhour_results::{RecordReading, ResultsInput, add_arrivals, judge_record, run_measures};
 use busyhour_sample::{IntervalCounts, RunEnd, RunTotals};
 
 use crate::files::make_private;

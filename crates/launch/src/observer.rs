@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use busyhour_analysis::thresholds::ThresholdResult;
-use busyhour_record::{Part, PlanFile};
+use busyhour_record::{PlanFile, RunPart};
 use busyhour_sample::{RunEnd, Snapshot};
 
 use crate::event::RunEvent;
@@ -117,7 +117,7 @@ pub trait RunObserver: Send {
 
     /// The files that the observer writes in the run directory. They are listed in the manifest when the run starts, so that
     /// readers find them also after a crash. The observer creates them in [`started`](Self::started).
-    fn parts(&self) -> Vec<Part> {
+    fn parts(&self) -> Vec<RunPart> {
         Vec::new()
     }
 

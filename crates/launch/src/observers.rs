@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use busyhour_analysis::thresholds::ThresholdResult;
 use busyhour_program::clock::Clock;
-use busyhour_record::Part;
+use busyhour_record::RunPart;
 use busyhour_sample::{RunEnd, Snapshot};
 
 use crate::event::RunEvent;
@@ -84,7 +84,7 @@ impl CallQueue {
 struct ObserverThread {
     name: String,
     /// The files that it writes in the run directory.
-    parts: Vec<Part>,
+    parts: Vec<RunPart>,
     queue: Arc<CallQueue>,
     thread: Option<JoinHandle<Result<(), ObserverError>>>,
 }
@@ -135,7 +135,7 @@ impl Observers {
     }
 
     /// The files that the observers write in the run directory.
-    pub(crate) fn parts(&self) -> Vec<Part> {
+    pub(crate) fn parts(&self) -> Vec<RunPart> {
         self.lock().iter().flat_map(|observer| observer.parts.clone()).collect()
     }
 

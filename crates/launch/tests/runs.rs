@@ -10,7 +10,7 @@ use busyhour_launch::{
     Launch, LaunchErrorKind, ObserverError, Order, OrderRefused, OrderSource, PropertySources, RunEnded,
     RunEvent, RunInfo, RunObserver, RunPhase, RunRequest, Steering as _,
 };
-use busyhour_record::{Manifest, Part, RunDir};
+use busyhour_record::{Manifest, RunDir, RunPart};
 use busyhour_sample::{RunEnd, Snapshot};
 use busyhour_standin::StandIn;
 
@@ -209,14 +209,14 @@ fn a_refused_plan_is_an_error_after_its_findings() {
 }
 
 /// An observer with files of its own.
-struct Storing(Vec<Part>);
+struct Storing(Vec<RunPart>);
 
 impl RunObserver for Storing {
     fn started(&mut self, run: &RunInfo) {
         std::fs::write(run.dir.join("resources.csv"), "second,cpu\n").unwrap();
     }
 
-    fn parts(&self) -> Vec<Part> {
+    fn parts(&self) -> Vec<RunPart> {
         self.0.clone()
     }
 }
@@ -226,7 +226,7 @@ fn files_of_observers_are_listed_in_the_manifest() {
     let (server, room) = (StandIn::start_application().unwrap(), tempfile::tempdir().unwrap());
     let (mut launch, calls) = observed(request(&server, room.path(), 1));
     let parts = [("resources", "resources.csv"), ("samples", "other.bhs"), ("outside", "../outside")];
-    let parts = parts.map(|(kind, file)| Part::new(kind, file, 3)).to_vec();
+    let parts = parts.map(|(kind, file)| RunPart::new(kind, file, 3)).to_vec();
     launch.observe("the probe", Box::new(Storing(parts))).unwrap();
     let handle = launch.prepare().unwrap().start().unwrap();
     // The manifest of a run that is killed now lists them, too.

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
+use busyhour_program::ElementError;
 use busyhour_program::element::Processor;
 use busyhour_program::result::Retention;
 use busyhour_program::run::Level;
@@ -15,7 +16,6 @@ use crate::matches::{MatchBudget, Matches, with_matches};
 use crate::refusal::Refusal;
 use crate::regex_extractor::take_match_count;
 use crate::scope::{Field, Scope};
-use busyhour_program::ElementError;
 
 /// Settings of a boundary extractor.
 #[derive(Clone, Debug, Default)]

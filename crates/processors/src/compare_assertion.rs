@@ -1,5 +1,6 @@
 //! The Compare Assertion: all results that it checks within an iteration must be equal.
 
+use busyhour_program::ElementError;
 use busyhour_program::element::Assertion;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::symbols::Symbols;
@@ -10,7 +11,6 @@ use busyhour_sample::AssertionResult;
 use crate::java;
 use crate::oro::{Groups, Pattern, PatternText};
 use crate::refusal::Refusal;
-use busyhour_program::ElementError;
 
 /// Settings of a compare assertion. The properties have no prefix.
 #[derive(Clone, Debug, Default)]

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use busyhour_program::ElementError;
 use busyhour_program::element::{IterationStep, StopUser};
 use busyhour_program::run::Level;
 use busyhour_program::symbols::Symbols;
@@ -18,7 +19,6 @@ pub use random::{RandomCsvSettings, RandomCsvStep};
 use text::{Charset, Row, TextReader};
 
 use crate::refusal::Refusal;
-use busyhour_program::ElementError;
 
 /// Settings of a CSV data set. The properties have no prefix.
 #[derive(Clone, Debug, Default)]

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
+use busyhour_program::ElementError;
 use busyhour_program::element::{Assertion, Processor};
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::run::Level;
@@ -23,7 +24,6 @@ use crate::matches::MatchBudget;
 use crate::oro::{PatternText, malformed_pattern};
 use crate::refusal::Refusal;
 use crate::scope::Scope;
-use busyhour_program::ElementError;
 
 /// Settings of a JMESPath extractor.
 #[derive(Clone, Debug, Default)]

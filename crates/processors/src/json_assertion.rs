@@ -1,5 +1,6 @@
 //! The JSON Assertion.
 
+use busyhour_program::ElementError;
 use busyhour_program::element::Assertion;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::user::UserState;
@@ -10,7 +11,6 @@ use crate::json_verdict::JsonAssertionSettings;
 use crate::jsonpath::{self, Value};
 use crate::oro::{PatternText, ResolvedPattern, malformed_pattern};
 use crate::refusal::Refusal;
-use busyhour_program::ElementError;
 
 /// The JSON assertion.
 #[derive(Debug)]

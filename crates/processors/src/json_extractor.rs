@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
+use busyhour_program::ElementError;
 use busyhour_program::element::Processor;
 use busyhour_program::result::Retention;
 use busyhour_program::run::Level;
@@ -18,7 +19,6 @@ use crate::match_number;
 use crate::matches::MatchBudget;
 use crate::refusal::Refusal;
 use crate::scope::Scope;
-use busyhour_program::ElementError;
 
 /// Settings of a JSON extractor. Names, paths, match numbers and defaults are lists separated by `;`.
 #[derive(Clone, Debug, Default)]

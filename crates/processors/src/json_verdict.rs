@@ -1,5 +1,6 @@
 //! The settings and outcomes that the assertions on JSON documents share.
 
+use busyhour_program::ElementError;
 use busyhour_program::result::SampleResult;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
@@ -8,7 +9,6 @@ use busyhour_sample::AssertionResult;
 use crate::json_extractor::{ConstantPath, compile_constant_path};
 use crate::oro::PatternText;
 use crate::refusal::Refusal;
-use busyhour_program::ElementError;
 
 /// Settings of an assertion on a JSON document: JMeter's JSON and JMESPath Assertions, and the assertion of jmeter-plugins.
 #[derive(Clone, Debug)]

@@ -1,5 +1,6 @@
 //! The Duration Assertion and the Size Assertion.
 
+use busyhour_program::ElementError;
 use busyhour_program::element::{Assertion, AssertionScope};
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
@@ -8,7 +9,6 @@ use busyhour_sample::AssertionResult;
 
 use crate::java;
 use crate::scope::Scope;
-use busyhour_program::ElementError;
 
 /// Settings of a duration assertion.
 #[derive(Clone, Debug, Default)]

@@ -1,5 +1,6 @@
 //! The JSON Path Extractor and Assertion of jmeter-plugins (by Atlantbh).
 
+use busyhour_program::ElementError;
 use busyhour_program::element::{Assertion, Processor};
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
@@ -11,7 +12,6 @@ use crate::json_verdict::JsonAssertionSettings;
 use crate::jsonpath::{self, Value};
 use crate::oro::{PatternText, malformed_pattern};
 use crate::refusal::Refusal;
-use busyhour_program::ElementError;
 
 /// Settings of the plugin's JSON path extractor.
 #[derive(Clone, Debug, Default)]

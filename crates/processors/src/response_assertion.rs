@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use busyhour_program::ElementError;
 use busyhour_program::element::{Assertion, AssertionScope};
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
@@ -11,7 +12,6 @@ use busyhour_sample::AssertionResult;
 use crate::oro::{PatternText, malformed_pattern};
 use crate::refusal::Refusal;
 use crate::scope::{Field, Scope};
-use busyhour_program::ElementError;
 
 /// Settings of a response assertion.
 #[derive(Clone, Debug, Default)]

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+use busyhour_program::ElementError;
 use busyhour_program::element::Assertion;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
@@ -13,7 +14,6 @@ use busyhour_sample::AssertionResult;
 use busyhour_xml::Schema;
 
 use crate::refusal::Refusal;
-use busyhour_program::ElementError;
 
 /// Maximum size of a schema file in bytes.
 const SCHEMA_BYTES_MAX: u64 = 64 << 20;

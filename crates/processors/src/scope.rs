@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
+use busyhour_program::ElementError;
 use busyhour_program::element::AssertionScope;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::template::Template;
 
 use crate::document_text::document_text;
 use crate::refusal::Refusal;
-use busyhour_program::ElementError;
 
 /// The source that an element reads: JMeter's `Sample.scope` (extractors) or `Assertion.scope`, with `Scope.variable`.
 #[derive(Clone, Debug, Default)]

@@ -4,11 +4,10 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
-use busyhour_sample::Nanos;
+use busyhour_sample::{AssertionResult, Nanos};
 
 use crate::result::{Retention, SampleResult};
 use crate::user::UserState;
-use busyhour_sample::AssertionResult;
 
 /// An element that can make a user wait without blocking the core: a barrier, an empty queue.
 pub trait Gate: Send + Sync + fmt::Debug {

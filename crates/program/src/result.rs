@@ -3,8 +3,9 @@
 use std::any::Any;
 use std::fmt;
 
-use crate::logical_action::LogicalAction;
 use busyhour_sample::{ActiveUsers, AssertionResult, DataType, Detail, SampleTimes};
+
+use crate::logical_action::LogicalAction;
 
 use crate::body_memory::BodyMemory;
 

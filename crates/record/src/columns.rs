@@ -1,8 +1,6 @@
 //! Files with a list of columns from the plan: the Flexible File Writer of jmeter-plugins.
 
-use busyhour_sample::Detail;
-use busyhour_sample::RunNames;
-use busyhour_sample::Sample;
+use busyhour_sample::{Detail, RunNames, Sample};
 
 /// The settings of such a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

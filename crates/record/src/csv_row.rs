@@ -1,10 +1,9 @@
 //! JMeter's CSV: the line of column names and the rows.
 
+use busyhour_sample::{Labels, RunNames, Sample, SampleFlags};
+
 use crate::config::{SaveConfig, TimestampFormat};
 use crate::date_format::DateFormat;
-use busyhour_sample::Labels;
-use busyhour_sample::RunNames;
-use busyhour_sample::{Sample, SampleFlags};
 
 /// The row format of a save configuration, prepared for one run.
 pub(crate) struct RowFormat {

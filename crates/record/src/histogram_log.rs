@@ -9,15 +9,11 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use busyhour_sample::{Aggregator, RowSecond, SampleKind, Second, new_histogram};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 
 use crate::output_file::OutputFile;
-use busyhour_sample::Aggregator;
-use busyhour_sample::RowSecond;
-use busyhour_sample::SampleKind;
-use busyhour_sample::Second;
-use busyhour_sample::new_histogram;
 
 pub(crate) struct HistogramLog {
     file: OutputFile,

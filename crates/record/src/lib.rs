@@ -81,7 +81,7 @@ pub use manifest::{
     MANIFEST_VERSION, Machine, Manifest, OpenFacts, Outcome, PlanFile, PlanNote, RequestDeadline,
     UrlPlanFacts, plan_hash,
 };
-pub use part::Part;
+pub use part::RunPart;
 pub use pipe::PipeRelease;
 pub use recorder::{LiveReader, Recorder};
 pub use recorder_config::{RecorderConfig, ResultFileConfig, SampleFilter};

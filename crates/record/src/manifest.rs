@@ -5,10 +5,10 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use busyhour_sample::{ArrivalCounts, ControlEvent, GeneratorFacts, RecorderEvent, RunEnd};
 use serde::{Deserialize, Serialize};
 
-use crate::part::Part;
-use busyhour_sample::{ArrivalCounts, ControlEvent, GeneratorFacts, RecorderEvent, RunEnd};
+use crate::part::RunPart;
 
 /// Version of the manifest that this program writes, and the only one that it reads.
 pub const MANIFEST_VERSION: u32 = 1;
@@ -56,7 +56,7 @@ pub struct Manifest {
     pub thresholds: Vec<String>,
     /// Files of the run directory by kind: those of the recorder and those of observers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub parts: Vec<Part>,
+    pub parts: Vec<RunPart>,
     /// Changes during the run, in order of time; written at the end.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<ControlEvent>,
@@ -68,7 +68,7 @@ pub struct Manifest {
 impl Manifest {
     /// The part of this kind; `None` if the run has none, or if its file is not in the run directory.
     #[must_use]
-    pub fn part(&self, kind: &str) -> Option<&Part> {
+    pub fn part(&self, kind: &str) -> Option<&RunPart> {
         self.parts.iter().find(|part| part.kind == kind && part.is_inside())
     }
 }

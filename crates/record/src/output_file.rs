@@ -4,9 +4,10 @@ use std::fs::OpenOptions;
 use std::io;
 use std::path::Path;
 
+use busyhour_sample::RecorderEvent;
+
 use crate::output_target::Target;
 use crate::pipe::PipeRelease;
-use busyhour_sample::RecorderEvent;
 
 /// Size of the buffer in bytes.
 const BUFFER: usize = 128 << 10;

@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use busyhour_sample::{Aggregator, Detail, Labels, RecorderEvent, Sample, SampleFlags, UserChange};
+
 use crate::columns::{ColumnsFile, ColumnsFormat};
 use crate::csv_row::RowFormat;
 use crate::error::RecordError;
@@ -12,12 +14,6 @@ use crate::recorder_config::{RecorderConfig, ResultFileConfig, SampleFilter};
 use crate::run_dir::{HISTOGRAMS, SAMPLES};
 use crate::samples_file::{FileNames, SamplesFile};
 use crate::xml::{self, XmlFormat};
-use busyhour_sample::Aggregator;
-use busyhour_sample::Detail;
-use busyhour_sample::Labels;
-use busyhour_sample::RecorderEvent;
-use busyhour_sample::UserChange;
-use busyhour_sample::{Sample, SampleFlags};
 
 /// All outputs of a run; an error of one does not affect the others.
 pub(crate) struct Outputs {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// The list is open: a crate that stores something beside the samples declares a part with a kind of its own, and no other
 /// crate has to know it. Readers ignore kinds that they do not know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct RunPart {
     /// What the file contains, in kebab case: `samples`, `histograms`. Unique within a run.
     pub kind: String,
     /// Name of the file, relative to the run directory.
@@ -18,11 +18,11 @@ pub struct Part {
     pub version: u32,
 }
 
-impl Part {
+impl RunPart {
     /// A part with this kind, file name and version.
     #[must_use]
-    pub fn new(kind: &str, file: &str, version: u32) -> Part {
-        Part { kind: kind.to_owned(), file: file.to_owned(), version }
+    pub fn new(kind: &str, file: &str, version: u32) -> RunPart {
+        RunPart { kind: kind.to_owned(), file: file.to_owned(), version }
     }
 
     /// Whether the file is within the run directory: a relative path without `..`.
@@ -46,7 +46,7 @@ mod tests {
             ("/etc/passwd", false),
             ("", false),
         ] {
-            assert_eq!(Part::new("resources", file, 1).is_inside(), is_inside, "{file}");
+            assert_eq!(RunPart::new("resources", file, 1).is_inside(), is_inside, "{file}");
         }
     }
 }

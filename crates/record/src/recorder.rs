@@ -5,23 +5,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use busyhour_sample::{
+    Aggregator, Batch, BatchReader, BatchWriter, Detail, IntervalCounts, Live, LiveArrivals, Message, Nanos,
+    RecentStarts, RecorderEvent, RunNames, RunTotals, SampleFlags, Snapshot, SnapshotMaker, SnapshotSender,
+    TotalsSettings, UserChange,
+};
+
 use crate::core_clocks::CoreClocks;
 use crate::error::RecordError;
 use crate::outputs::Outputs;
 use crate::recorder_config::RecorderConfig;
-use busyhour_sample::Aggregator;
-use busyhour_sample::BatchReader;
-use busyhour_sample::Detail;
-use busyhour_sample::RecorderEvent;
-use busyhour_sample::RunNames;
-use busyhour_sample::RunTotals;
-use busyhour_sample::TotalsSettings;
-use busyhour_sample::UserChange;
-use busyhour_sample::{Batch, BatchWriter, Message};
-use busyhour_sample::{IntervalCounts, Live};
-use busyhour_sample::{LiveArrivals, RecentStarts};
-use busyhour_sample::{Nanos, SampleFlags};
-use busyhour_sample::{Snapshot, SnapshotMaker, SnapshotSender};
 
 /// Records a run on a separate thread, which receives the samples of the cores from [`BatchWriter`]s.
 #[derive(Debug)]

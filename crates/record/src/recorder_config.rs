@@ -2,12 +2,10 @@
 
 use std::path::PathBuf;
 
+use busyhour_sample::{ApdexLimits, Labels, RunNames, SnapshotSender};
+
 use crate::config::SaveConfig;
 use crate::pipe::PipeRelease;
-use busyhour_sample::ApdexLimits;
-use busyhour_sample::Labels;
-use busyhour_sample::RunNames;
-use busyhour_sample::SnapshotSender;
 
 /// The samples that a result file contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

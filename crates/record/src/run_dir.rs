@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::RecordError;
 use crate::manifest::{MANIFEST_VERSION, Manifest};
-use crate::part::Part;
+use crate::part::RunPart;
 use crate::samples_file::{SAMPLES_VERSION, SamplesError};
 
 /// Name of the manifest.
@@ -176,16 +176,16 @@ impl RunDir {
 
     /// The path of a part.
     #[must_use]
-    pub fn part_path(&self, part: &Part) -> PathBuf {
+    pub fn part_path(&self, part: &RunPart) -> PathBuf {
         self.path.join(&part.file)
     }
 
     /// The parts that the recorder writes.
     #[must_use]
-    pub fn recorder_parts() -> Vec<Part> {
+    pub fn recorder_parts() -> Vec<RunPart> {
         vec![
-            Part::new("samples", SAMPLES, SAMPLES_VERSION),
-            Part::new("histograms", HISTOGRAMS, HISTOGRAMS_VERSION),
+            RunPart::new("samples", SAMPLES, SAMPLES_VERSION),
+            RunPart::new("histograms", HISTOGRAMS, HISTOGRAMS_VERSION),
         ]
     }
 

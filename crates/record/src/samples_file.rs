@@ -21,17 +21,14 @@ use std::fs::File;
 use std::io::{self, BufReader, Read};
 use std::path::Path;
 
+use busyhour_sample::batch::{put, put_signed};
+use busyhour_sample::{
+    ArrivalRecord, BatchReader, CorruptBatch, Labels, RecorderEvent, RunNames, Sample, SampleFlags,
+    UserChange,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::output_file::OutputFile;
-use busyhour_sample::ArrivalRecord;
-use busyhour_sample::Labels;
-use busyhour_sample::RecorderEvent;
-use busyhour_sample::RunNames;
-use busyhour_sample::UserChange;
-use busyhour_sample::batch::{put, put_signed};
-use busyhour_sample::{BatchReader, CorruptBatch};
-use busyhour_sample::{Sample, SampleFlags};
 
 /// The first bytes of a record.
 pub const SAMPLES_MAGIC: &[u8; 8] = b"BHSAMPLE";

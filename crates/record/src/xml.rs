@@ -3,11 +3,9 @@
 mod file;
 mod text;
 
+use busyhour_sample::{DataType, Detail, HttpDetail, Labels, RunNames, Sample};
+
 use crate::config::SaveConfig;
-use busyhour_sample::Labels;
-use busyhour_sample::RunNames;
-use busyhour_sample::{DataType, Sample};
-use busyhour_sample::{Detail, HttpDetail};
 
 pub(crate) use file::{continued, head, tail};
 

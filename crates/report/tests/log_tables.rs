@@ -4,8 +4,7 @@ use std::fmt::Write as _;
 
 use busyhour_analysis::{LogWindow, QuantileRule, WebLogOptions};
 use busyhour_report::{LogTablesShow, Look, arrival_plots, log_tables, log_tables_csv, log_tables_json};
-use busyhour_results::Log;
-use busyhour_results::{LogLoad, LogReport, LogTally};
+use busyhour_results::{Log, LogLoad, LogReport, LogTally};
 use insta::assert_snapshot;
 
 /// A log of two pages and ten threads, without pattern but always the same.

@@ -1,7 +1,8 @@
 //! Why results or a run directory cannot be read.
 
-use crate::{LogError, ResultsError};
 use busyhour_record::{RunDirError, SamplesError};
+
+use crate::{LogError, ResultsError};
 
 /// Results or a run directory cannot be read.
 #[derive(Debug)]

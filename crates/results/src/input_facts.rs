@@ -1,7 +1,8 @@
 //! Facts about an input.
 
-use crate::jtl_scan::{BadRow, LogError, LogForm};
 use busyhour_sample::Nanos;
+
+use crate::jtl_scan::{BadRow, LogError, LogForm};
 
 use crate::unpack::Packing;
 

@@ -2,8 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use busyhour_sample::GroupName;
-use busyhour_sample::OTHER_GROUP;
+use busyhour_sample::{GroupName, OTHER_GROUP};
 
 /// The start of the message of a transaction controller's sample.
 pub(crate) const TRANSACTION: &str = "Number of samples in transaction : ";

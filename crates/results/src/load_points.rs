@@ -2,10 +2,11 @@
 
 use std::collections::HashMap;
 
-use crate::{LogForm, ReadSettings, Results, ResultsFrom, ResultsInput};
 use busyhour_analysis::{Plateau, Summary, plateaus};
 use busyhour_queueing::fit::{CapacityFinding, LoadPoint, VALUES_MAX};
 use busyhour_sample::{Sample, SampleFlags, SampleKind};
+
+use crate::{LogForm, ReadSettings, Results, ResultsFrom, ResultsInput};
 
 use crate::error::ReadRunError;
 use crate::load_precision::LoadBatches;

@@ -3,16 +3,13 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
+use busyhour_sample::{
+    ArrivalRecord, HELD_SAMPLES_MAX, HeldPart, LabelRows, Nanos, OpenSecond, RecentStarts, RunNames, Sample,
+    SampleKind, SampleTimes, SecondUsers, Snapshot, SnapshotMaker, UsersOverTime, counted_row,
+};
+
 use crate::input_facts::InputFacts;
 use crate::results::{ReadSettings, Results, ResultsEnd, ResultsError, ResultsInput, Visitor, survey};
-use busyhour_sample::ArrivalRecord;
-use busyhour_sample::LabelRows;
-use busyhour_sample::RecentStarts;
-use busyhour_sample::RunNames;
-use busyhour_sample::UsersOverTime;
-use busyhour_sample::{HELD_SAMPLES_MAX, HeldPart};
-use busyhour_sample::{Nanos, Sample, SampleKind, SampleTimes};
-use busyhour_sample::{OpenSecond, SecondUsers, Snapshot, SnapshotMaker, counted_row};
 
 /// How long a second stays open after its end, in ns: rows are in the order of their ends, except for those that
 /// cores sent late.

@@ -1,9 +1,9 @@
 //! The totals of a run that was read from its record.
 
-use crate::input_facts::InputFacts;
 use busyhour_record::SamplesEnd;
-use busyhour_sample::RunNames;
-use busyhour_sample::RunTotals;
+use busyhour_sample::{RunNames, RunTotals};
+
+use crate::input_facts::InputFacts;
 
 /// The totals of a record or of result files.
 #[derive(Debug, Clone)]

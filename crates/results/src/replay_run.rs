@@ -2,10 +2,11 @@
 
 use std::io;
 
+use busyhour_record::{RunDir, RunDirError, SamplesError};
+
 use crate::jtl_scan::LogError;
 use crate::replay::Replay;
 use crate::results::{AddUpSettings, ReadSettings, ResultsInput, add_up_inputs};
-use busyhour_record::{RunDir, RunDirError, SamplesError};
 
 /// Computes the totals of the record of samples in a run directory.
 ///

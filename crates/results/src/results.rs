@@ -29,14 +29,9 @@ pub use settings::{AddUpSettings, ReadSettings};
 use crate::input_facts::InputFacts;
 use crate::replay::Replay;
 use busyhour_record::SamplesEnd;
-use busyhour_sample::Aggregator;
-use busyhour_sample::ArrivalRecord;
-use busyhour_sample::Labels;
-use busyhour_sample::RunNames;
-use busyhour_sample::TotalsSettings;
-use busyhour_sample::UsersOverTime;
-use busyhour_sample::sort_groups;
-use busyhour_sample::{Nanos, Sample};
+use busyhour_sample::{
+    Aggregator, ArrivalRecord, Labels, Nanos, RunNames, Sample, TotalsSettings, UsersOverTime, sort_groups,
+};
 use merged_groups::MergedGroups;
 use source::Source;
 pub(crate) use visitor::Visitor;

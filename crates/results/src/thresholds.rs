@@ -1,9 +1,10 @@
 //! Judges the thresholds of a run from its record.
 
-use crate::{RecordReading, ResultsError, ResultsInput, read_snapshots};
 use busyhour_analysis::Summary;
 use busyhour_analysis::thresholds::{Criterion, Judge, Meaning, RunMeasures, ThresholdResult};
 use busyhour_record::{Manifest, RunDir};
+
+use crate::{RecordReading, ResultsError, ResultsInput, read_snapshots};
 
 /// Judges the run of `inputs` (a run directory, or result files), or the part of it that `reading` names, by `criteria`;
 /// `summary` is of the same part.

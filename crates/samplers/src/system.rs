@@ -7,6 +7,7 @@ use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use busyhour_java::{hash_map, parse_boolean, parse_int};
+use busyhour_program::ElementError;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_sample::DataType;
@@ -16,7 +17,6 @@ use tokio::process::Command;
 
 use crate::limits::Received;
 use crate::other::{OtherSampler, SampleRequest, Sampling};
-use busyhour_program::ElementError;
 
 /// The OS Process Sampler.
 #[derive(Debug)]

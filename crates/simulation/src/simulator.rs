@@ -1,5 +1,7 @@
 //! The state of a simulated network, and the processing of events.
 
+use busyhour_queueing::network::WhenFull;
+
 use crate::customer::{Customers, NO_CUSTOMER, NOT_DRAWN};
 use crate::events::{Due, Event, EventQueue};
 use crate::random::Stream;
@@ -7,7 +9,6 @@ use crate::routing::{OUTSIDE, RoutedCustomer, StationView, Strategy, Target};
 use crate::sampler::Sampler;
 use crate::station::{Blocked, Hop, Serving, Station};
 use crate::tally::Tally;
-use busyhour_queueing::network::WhenFull;
 
 /// The sampler of a law and its random stream.
 #[derive(Debug)]

@@ -1,12 +1,12 @@
 //! Filters, which discard frames before they reach a sampler.
 
 use busyhour_oro::Finder;
+use busyhour_program::ElementError;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
 use crate::binary;
 use crate::frame::{Frame, Kind};
-use busyhour_program::ElementError;
 
 /// The control frames that a filter discards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

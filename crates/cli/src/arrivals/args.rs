@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use busyhour_analysis::arrivals::ARRIVALS_FOR_VERDICT;
 use busyhour_analysis::{LogWindow, QuantileRule, WebLogOptions};
+use busyhour_launch::ARRIVALS_NARROW;
 use busyhour_report::LogTablesShow;
 use busyhour_results::LogLoad;
 use clap::Args;
@@ -12,7 +13,6 @@ use crate::command_error::CommandError;
 use crate::outputs::OutputFile;
 use crate::quantities::{cell_ms, log_span, window};
 use crate::results_args::WorkloadArgs;
-use busyhour_launch::ARRIVALS_NARROW;
 
 /// Maximum number of thread-group sizes.
 const SIZES_MAX: usize = 10_000;

@@ -17,9 +17,9 @@ use busyhour_record::{
 };
 use busyhour_report::numbers::{duration, ms, percent, rate, thousands};
 use busyhour_report::{Look, RunShow, Written, capacity_html, comparison_html, end_of_run, html_report};
-use busyhour_results::{ResultsInput, read_snapshots};
 use busyhour_results::{
-    ResultsOptions, ResultsPart, RunReading, measure_loads, measure_run, record_reading, summarise_results,
+    ResultsInput, ResultsOptions, ResultsPart, RunReading, measure_loads, measure_run, read_snapshots,
+    record_reading, summarise_results,
 };
 use busyhour_sample::{
     ActiveUsers, ArrivalOutcome, ArrivalRecord, GroupName, Labels, Nanos, RunEnd, RunNames, Sample,

@@ -7,8 +7,7 @@ use busyhour_program::controller::{ControllerKind, TransactionSettings};
 use busyhour_program::element::{Assertion, AssertionScope, Delay, Processor, Timer};
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::user::UserState;
-use busyhour_sample::AssertionResult;
-use busyhour_sample::SampleKind;
+use busyhour_sample::{AssertionResult, SampleKind};
 
 use crate::testing::{Act, Node, Ran, Script, always, group, leaf, program, run_on};
 

@@ -1,7 +1,8 @@
 //! Cookies by RFC 2109, as HttpClient 4.5 parses, checks and writes them: the policy `rfc2109`.
 
-use super::cookie::{Cookie, default_path};
 use busyhour_program::ElementError;
+
+use super::cookie::{Cookie, default_path};
 
 /// Parses the cookies of a header. HttpClient treats each comma, also one in a date, as the start of another cookie,
 /// and does not parse `expires`.

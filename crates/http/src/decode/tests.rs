@@ -2,14 +2,14 @@
 
 use std::io::Write as _;
 
+use busyhour_program::ElementError;
+use busyhour_program::body_memory::BodyMemory;
 use flate2::write::{DeflateEncoder, ZlibEncoder};
 use flate2::{Compression, GzBuilder};
 use proptest::prelude::*;
 
 use super::*;
 use crate::limits::BodyLimit;
-use busyhour_program::ElementError;
-use busyhour_program::body_memory::BodyMemory;
 
 /// Decodes `body` in pieces of this size; returns the text and the result.
 fn unpack(encoding: &str, body: &[u8], piece: usize) -> (Vec<u8>, Result<(), ElementError>) {

@@ -2,9 +2,10 @@
 
 use std::io::Write as _;
 
+use busyhour_http::HttpSampler;
+
 use crate::server::{Server, ok};
 use crate::test_user::{RETENTIONS, TestUser, get, get_securely, text};
-use busyhour_http::HttpSampler;
 
 /// Bytes that differ from the adjacent bytes, so that a missing or duplicated piece is detected.
 fn bytes(size: usize) -> Vec<u8> {

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use busyhour_program::ElementError;
 use busyhour_program::element::{IterationStep, StopUser};
 use busyhour_program::symbols::Symbols;
 use busyhour_program::template::Template;
@@ -11,7 +12,6 @@ use rand::Rng as _;
 use super::text::{Charset, Row, TextReader};
 use super::{CsvFiles, header_names};
 use crate::refusal::Refusal;
-use busyhour_program::ElementError;
 
 /// Settings of a Random CSV Data Set.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,7 @@
+use busyhour_xml::{self as xml, XPathResult};
+
 use super::text::element_text;
 use super::*;
-use busyhour_xml::{self as xml, XPathResult};
 
 const PAGE: &str = "<!DOCTYPE html><html><head><title> A  title </title></head><body><div id=\"Main\" class=\"Box wide\">One <b>two</b>\n three<p>four</p>five<br>six</div><ul><li data-x=\"1\">a<li data-x=\"2\" class=last>b</ul><form name=\"F\"><input NAME=\"user\" value=\"Jo\"><input name=\"my_input2\"></form><table><tr><td>1<td>2<tr><td>3</table><script>var x = '<p>';</script></body></html>";
 

@@ -3,10 +3,10 @@
 
 use std::borrow::Cow;
 
+use busyhour_xml::{ReadOptions, XmlDocument, read};
 use uppsala::{Attribute, Document, NodeId, QName};
 
 use super::tree::{Id, NodeKind, PageLimit, ROOT, Tree, parse};
-use busyhour_xml::{ReadOptions, XmlDocument, read};
 
 /// Parses a page as an XML document, tolerating HTML.
 ///

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use busyhour_diagnostic::nearest_name as nearest;
+
 use super::routing::{OUTSIDE, Place, Strategy};
 use super::station::{Queue, Scheduling, StationKind};
 use super::{ClassLoad, PerClass, QueueingNetwork, TimeLaw, VERSION};
-use busyhour_diagnostic::nearest_name as nearest;
 
 /// Tolerance for sums of probabilities, because of rounding: three thirds may not sum to 1 exactly.
 const SUM_TOLERANCE: f64 = 1e-6;

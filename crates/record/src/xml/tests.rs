@@ -1,7 +1,6 @@
+use busyhour_sample::{AssertionResult, GroupName, Nanos, SampleTimes};
+
 use super::*;
-use busyhour_sample::AssertionResult;
-use busyhour_sample::GroupName;
-use busyhour_sample::{Nanos, SampleTimes};
 
 fn names() -> RunNames {
     RunNames {

@@ -1,9 +1,10 @@
 //! The positions of the columns of a CSV log.
 
+use busyhour_record::SaveConfig;
+
 use super::cells;
 use super::csv_rows::CsvRows;
 use super::error::LogError;
-use busyhour_record::SaveConfig;
 
 /// The default columns of JMeter 5.
 const JMETER_5: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,\

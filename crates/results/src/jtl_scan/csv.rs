@@ -2,6 +2,8 @@
 
 use std::io::Read;
 
+use busyhour_sample::LogRow;
+
 use super::cell::Cell;
 use super::cells;
 use super::columns::Columns;
@@ -9,7 +11,6 @@ use super::csv_rows::{CsvRow, CsvRows};
 use super::error::{BadRow, LogError, RowPlace};
 use super::rows::{LogLabels, ScanState};
 use super::stamps::Stamps;
-use busyhour_sample::LogRow;
 
 /// Reads all rows.
 pub(super) fn scan(

@@ -4,8 +4,9 @@
 //! time from its start to the latest start before it in the file. No lag exceeds the longest sample. Rows that
 //! started earlier than the latest start less the greatest lag are in their final order.
 
-use super::error::OutOfOrder;
 use busyhour_sample::LogRow;
+
+use super::error::OutOfOrder;
 
 /// Rows per part: sorting is fastest in parts that fit the cache.
 const PART: usize = 1 << 16;

@@ -1,9 +1,9 @@
 //! The contents of a log: rows, labels, and counts of the rows that were left out.
 
+use busyhour_sample::{LABELS_MAX, OTHER_LABELS};
 use rustc_hash::FxHashMap;
 
 use super::error::{BadRow, LogError};
-use busyhour_sample::{LABELS_MAX, OTHER_LABELS};
 
 /// The format of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

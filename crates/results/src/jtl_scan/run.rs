@@ -3,11 +3,11 @@
 use std::io::{self, Read};
 use std::num::NonZeroU64;
 
+use busyhour_record::SamplesReader;
+use busyhour_sample::{LogRow, SampleFlags, SampleKind};
+
 use super::error::LogError;
 use super::rows::{LogLabels, ScanState};
-use busyhour_record::SamplesReader;
-use busyhour_sample::LogRow;
-use busyhour_sample::{SampleFlags, SampleKind};
 
 /// Counts the bytes that are read.
 struct Counted<R> {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::BufRead;
 
+use busyhour_sample::LogRow;
 use quick_xml::Reader;
 use quick_xml::errors::IllFormedError;
 use quick_xml::escape::unescape;
@@ -11,7 +12,6 @@ use quick_xml::events::{BytesStart, Event};
 use super::cells;
 use super::error::{BadRow, LogError, RowPlace};
 use super::rows::{LogLabels, ScanState};
-use busyhour_sample::LogRow;
 
 /// The kind of a sample that encloses others.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,11 @@
+use busyhour_record::{Recorder, RecorderConfig, ResultFileConfig, SampleFilter, SaveConfig};
+use busyhour_sample::{
+    ActiveUsers, ArrivalOutcome, ArrivalRecord, Labels, Nanos, RunTotals, Sample, SampleFlags, SampleKind,
+    SampleTimes, SecondArrivals, SnapshotReceiver, snapshot_channel,
+};
+
 use super::*;
 use crate::{AddUpSettings, ReadSettings, ResultsInput, add_up_inputs};
-use busyhour_record::{Recorder, RecorderConfig, ResultFileConfig, SampleFilter, SaveConfig};
-use busyhour_sample::{ActiveUsers, Nanos, SampleKind, SampleTimes};
-use busyhour_sample::{ArrivalOutcome, ArrivalRecord, Labels, RunTotals, Sample, SampleFlags};
-use busyhour_sample::{SecondArrivals, SnapshotReceiver, snapshot_channel};
 
 const SECOND_NS: u64 = 1_000_000_000;
 

@@ -5,14 +5,15 @@
 //! If a row comes long after others that ended later, the series are made by further readings, each of which holds the
 //! times of a limited number of samples. Streams are read once: their late samples count in a later second.
 
+use busyhour_sample::{
+    ClosedSeconds, HELD_SAMPLES_MAX, LabelRows, Nanos, Sample, SampleFlags, SampleKind, SecondsPart,
+    UsersOverTime,
+};
+
 use super::settings::{AddUpSettings, ReadSettings};
 use super::visitor::Visitor;
 use super::{Aggregated, Results, ResultsError, ResultsInput};
 use crate::replay::Replay;
-use busyhour_sample::LabelRows;
-use busyhour_sample::UsersOverTime;
-use busyhour_sample::{ClosedSeconds, HELD_SAMPLES_MAX, SecondsPart};
-use busyhour_sample::{Nanos, Sample, SampleFlags, SampleKind};
 
 /// Receives the requests that count.
 pub trait SampleObserver {

@@ -1,11 +1,12 @@
 //! Makes samples of the rows of a CSV file.
 
+use busyhour_sample::{
+    ActiveUsers, DataType, LABELS_MAX, LabelId, Labels, Nanos, OTHER_LABELS, Sample, SampleFlags, SampleTimes,
+};
 use rustc_hash::FxHashMap;
 
 use crate::jtl_cells::Groups;
 use crate::jtl_scan::{BadRow, Cell, Columns, CsvRow, RowPlace, Stamps, cells};
-use busyhour_sample::{ActiveUsers, DataType, LabelId, Nanos, Sample, SampleFlags, SampleTimes};
-use busyhour_sample::{LABELS_MAX, Labels, OTHER_LABELS};
 
 /// The position of an absent column: a cell so far beyond the last is empty.
 const NOWHERE: usize = usize::MAX;

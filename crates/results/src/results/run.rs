@@ -1,13 +1,11 @@
 //! Reads samples from a run directory's record.
 
+use busyhour_record::SamplesReader;
+use busyhour_sample::{LabelId, Labels, Nanos, RunNames, Sample, SampleKind, SampleTimes, UserCounts};
+
 use super::visitor::Visitor;
 use crate::jtl_scan::LogError;
 use crate::unpack::Bytes;
-use busyhour_record::SamplesReader;
-use busyhour_sample::Labels;
-use busyhour_sample::RunNames;
-use busyhour_sample::UserCounts;
-use busyhour_sample::{LabelId, Nanos, Sample, SampleKind, SampleTimes};
 
 pub(super) struct RunSamples {
     reader: SamplesReader<Bytes>,

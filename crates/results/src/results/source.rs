@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read as _};
 
+use busyhour_sample::{Labels, Nanos, RunNames, SampleKind, UserCounts};
+
 use super::columns::{RowResult, RowSamples, SampleColumns};
 use super::input::{ResultsFrom, ResultsInput};
 use super::run::RunSamples;
@@ -12,10 +14,6 @@ use super::xml::{Step, XmlSamples};
 use crate::input_facts::InputFacts;
 use crate::jtl_scan::{Columns, CsvRows, HEAD_MAX, LogError, LogForm};
 use crate::unpack::{Bytes, ReadBytes, unpacked};
-use busyhour_sample::Labels;
-use busyhour_sample::RunNames;
-use busyhour_sample::UserCounts;
-use busyhour_sample::{Nanos, SampleKind};
 
 /// Most rows that are read between two reports of progress.
 const ROWS_AT_ONCE: usize = 8_192;

@@ -1,14 +1,13 @@
 use std::path::Path;
 
+use busyhour_record::{Recorder, RecorderConfig, RunDir, SaveConfig};
+use busyhour_sample::{ActiveUsers, RunTotals, SampleFlags, SampleTimes};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
 use crate::LogError;
 use crate::unpack::Packing;
-use busyhour_record::{Recorder, RecorderConfig, RunDir, SaveConfig};
-use busyhour_sample::{ActiveUsers, SampleTimes};
-use busyhour_sample::{RunTotals, SampleFlags};
 
 const NAMES: &str =
     "timeStamp,elapsed,label,responseCode,responseMessage,success,failureMessage,bytes,allThreads\n";

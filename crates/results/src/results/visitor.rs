@@ -1,7 +1,6 @@
 //! The callbacks of a reader.
 
-use busyhour_sample::ArrivalRecord;
-use busyhour_sample::Sample;
+use busyhour_sample::{ArrivalRecord, Sample};
 
 /// Callbacks for what is read.
 pub(crate) struct Visitor<'h> {

@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::io::BufRead;
 use std::rc::Rc;
 
+use busyhour_sample::{ActiveUsers, DataType, Labels, Nanos, Sample, SampleFlags, SampleTimes};
 use quick_xml::Reader;
 use quick_xml::errors::IllFormedError;
 use quick_xml::escape::unescape;
@@ -16,8 +17,6 @@ use rustc_hash::FxHashMap;
 use crate::jtl_cells::{Groups, TRANSACTION};
 use crate::jtl_scan::{BadRow, LogError, RowPlace, cells};
 use crate::unpack::LineCounted;
-use busyhour_sample::Labels;
-use busyhour_sample::{ActiveUsers, DataType, Nanos, Sample, SampleFlags, SampleTimes};
 
 /// The error of an invalid or missing time stamp.
 const NO_STAMP: &str = "is not a time in ms since 1970";

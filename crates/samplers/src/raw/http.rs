@@ -8,6 +8,7 @@ use std::time::Duration;
 use busyhour_http::{Failure, connect_plainly};
 use busyhour_java::{parse_boolean, parse_int};
 use busyhour_limits::files::{UPLOAD_BYTES, count_too_large, read_regular};
+use busyhour_program::ElementError;
 use busyhour_program::result::SampleResult;
 use busyhour_program::template::Template;
 use busyhour_program::user::{StateId, UserState};
@@ -18,7 +19,6 @@ use super::{begin, fail, printed};
 use crate::limits::Received;
 use crate::other::{OtherSampler, SampleRequest, Sampling};
 use crate::session::Kept;
-use busyhour_program::ElementError;
 
 /// The HTTP Raw Request sampler of jmeter-plugins.
 #[derive(Debug)]

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use busyhour_http::resolve_plainly;
 use busyhour_java::{parse_boolean, parse_int};
+use busyhour_program::ElementError;
 use busyhour_program::template::Template;
 use busyhour_program::user::{StateId, UserState};
 use tokio::net::UdpSocket;
@@ -15,7 +16,6 @@ use super::{begin, fail, printed};
 use crate::hex::{from_hex, hex};
 use crate::other::{OtherSampler, SampleRequest, Sampling};
 use crate::session::Kept;
-use busyhour_program::ElementError;
 
 /// How a text is encoded as a packet, and a packet decoded as a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

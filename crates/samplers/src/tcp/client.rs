@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use busyhour_http::Failure;
 use busyhour_java::parse_int;
+use busyhour_program::ElementError;
 use busyhour_program::body_memory::BodyMemory;
 use busyhour_program::run::Level;
 use busyhour_program::user::UserState;
@@ -14,7 +15,6 @@ use tokio::net::TcpStream;
 use crate::hex::{from_hex, hex};
 use crate::limits::{RESPONSE_BYTES_MAX, Received, too_long};
 use crate::other::Interrupt;
-use busyhour_program::ElementError;
 
 /// JMeter's TCP clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

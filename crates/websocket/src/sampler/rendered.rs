@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use busyhour_java::{parse_boolean, parse_int};
+use busyhour_program::ElementError;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
 use crate::connection::Address;
 use crate::filter::Prepared;
 use crate::settings::{Action, Data, WebSocketSampler};
-use busyhour_program::ElementError;
 
 /// The data that a sample sends.
 pub(super) struct Sent {

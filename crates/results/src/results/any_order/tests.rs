@@ -1,5 +1,6 @@
 use std::fmt::Write as _;
 
+use busyhour_sample::Snapshot;
 use proptest::prelude::*;
 use rand::SeedableRng as _;
 use rand::seq::SliceRandom as _;
@@ -7,7 +8,6 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
 use crate::read_snapshots::{RecordReading, read_snapshots_holding};
-use busyhour_sample::Snapshot;
 
 const NAMES: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,failureMessage,bytes,sentBytes,\
                      grpThreads,allThreads\n";

@@ -7,6 +7,8 @@ use std::io::Write as _;
 use std::path::Path;
 use std::rc::Rc;
 
+use busyhour_limits::files::read_in_run;
+
 use super::super::classes::Class;
 use super::super::fault::{Fault, Outcome, thrown, unsupported};
 use super::super::machine::Machine;
@@ -15,7 +17,6 @@ use super::super::objects::Sink;
 use super::super::operators::pattern_of;
 use super::super::value::V;
 use super::{encode, lists, print, unknown};
-use busyhour_limits::files::read_in_run;
 
 /// Maximum size of a file that a script may read, in bytes.
 const BYTES_MAX: u64 = 16 << 20;
