@@ -1,5 +1,5 @@
 //! Capacity models as users have them: in files, with measurements to fit and to compare, and with parameters to vary.
-//! `busyhour-queueing` and `busyhour-simulation` compute; this crate reads what they need, and names what is wrong with it.
+//! Reads the models and measurements that `busyhour-queueing` and `busyhour-simulation` compute with, and reports their errors.
 //!
 //! | item | purpose |
 //! |---|---|

@@ -117,7 +117,7 @@ pub(crate) fn write_files(
     Ok(())
 }
 
-/// Tells the user which files were written.
+/// Prints the names of the files that were written.
 pub(crate) fn note_written(files: &[OutputFile]) {
     files.iter().for_each(|file| note(&format!("wrote {}", file.path.display())));
 }

@@ -91,7 +91,7 @@ pub struct ThroughputShaping {
     name: String,
     rows: Box<[ShapeRow]>,
     /// Whether its properties are read.
-    tells: bool,
+    publishes: bool,
     state: Mutex<Option<State>>,
 }
 
@@ -143,9 +143,9 @@ impl State {
         }
     }
 
-    /// The next start of a share of the load, given that it is `now`; `None` when the table is over. `tells`: starts given out are
+    /// The next start of a share of the load, given that it is `now`; `None` when the table is over. `publishes`: starts given out are
     /// stored for the report.
-    fn next(&mut self, now: Nanos, share: &LoadShare, tells: bool) -> Option<Nanos> {
+    fn next(&mut self, now: Nanos, share: &LoadShare, publishes: bool) -> Option<Nanos> {
         let second_now = now.since(self.begin) / 1_000_000_000;
         loop {
             let rate_per_s = self.rate_per_s?;
@@ -155,7 +155,7 @@ impl State {
                 let start = self.begin + Nanos::from_secs(self.second).0 + offset_ns;
                 let is_mine = share.contains_number(self.earlier.saturating_add(self.given));
                 self.given += 1;
-                if tells {
+                if publishes {
                     self.ahead.push_back(start);
                 }
                 if is_mine {
@@ -190,10 +190,10 @@ impl State {
 }
 
 impl ThroughputShaping {
-    /// A timer with this name and these rows. `tells`: whether it sets the properties `NAME_rps`, `NAME_cntSent`,
+    /// A timer with this name and these rows. `publishes`: whether it sets the properties `NAME_rps`, `NAME_cntSent`,
     /// `NAME_cntDelayed`, `NAME_totalDuration` in each second.
-    pub fn new(name: &str, rows: Vec<ShapeRow>, tells: bool) -> ThroughputShaping {
-        ThroughputShaping { name: name.to_owned(), rows: rows.into(), tells, state: Mutex::default() }
+    pub fn new(name: &str, rows: Vec<ShapeRow>, publishes: bool) -> ThroughputShaping {
+        ThroughputShaping { name: name.to_owned(), rows: rows.into(), publishes, state: Mutex::default() }
     }
 
     fn set_properties(&self, user: &UserState, reported: Told, duration_s: u64) {
@@ -227,9 +227,9 @@ impl Timer for ThroughputShaping {
         let mut guard = lock();
         let Some(state) = guard.as_mut() else { return Delay::default() };
         let missed_before = state.missed;
-        let reported = if self.tells { state.tell(now.max(state.begin)) } else { None };
+        let reported = if self.publishes { state.tell(now.max(state.begin)) } else { None };
         let duration_s = state.shape.duration_s();
-        let next = state.next(now.max(state.begin), user.run.share_of(user.group), self.tells);
+        let next = state.next(now.max(state.begin), user.run.share_of(user.group), self.publishes);
         let missed = state.missed;
         let tell_end = next.is_none() && !std::mem::replace(&mut state.end_told, next.is_none());
         drop(guard);

@@ -38,7 +38,7 @@ impl Queue {
         self.texts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a text at the end if the queue has fewer than `capacity`, and tells whether it had.
+    /// Adds a text at the end if the queue has fewer than `capacity`, and returns whether it was added.
     pub fn put(&self, text: String, capacity: usize) -> bool {
         let mut texts = self.texts();
         let has_room = texts.len() < capacity;
