@@ -21,6 +21,9 @@ pub struct RunFacts {
     pub url_plan: Option<UrlPlanFacts>,
     /// The seed of all random choices; `None` when unknown.
     pub seed: Option<u64>,
+    /// The share of the load that the run generated, such as `2/3` for the second of three equal parts; `None`: the whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<String>,
     /// The command line of the run.
     pub command_line: Vec<String>,
     /// The maximum time that one HTTP request was allowed to take; `None` when unknown.
@@ -95,6 +98,7 @@ impl RunFacts {
             plan_sha256: manifest.plan.sha256.clone(),
             url_plan: manifest.plan.url.clone(),
             seed: Some(manifest.seed),
+            share: manifest.share.clone(),
             command_line: manifest.command_line.clone(),
             request_deadline: manifest.request_deadline,
             busyhour: manifest.busyhour.clone(),

@@ -25,9 +25,10 @@ pub struct RateChange {
     pub factor: f64,
 }
 
-/// The changes of a load, in order of time.
+/// What a run makes of the requested load: the changes, in order of time, of the share of it that the run generates.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
+    share: LoadShare,
     rates: Vec<RateChange>,
     /// Start (inclusive) and end (exclusive), in nanoseconds since the start of the process.
     pauses: Vec<(u64, u64)>,
@@ -37,6 +38,11 @@ pub struct Changes {
 const PART_SHIFT: u32 = 48;
 
 impl Changes {
+    /// No changes of a share of the load.
+    pub fn of_share(share: LoadShare) -> Changes {
+        Changes { share, ..Changes::default() }
+    }
+
     /// Adds a rate change. A time before the last change is replaced by the time of that change.
     pub fn change_rate(&mut self, change: RateChange) {
         let earliest = self.rates.last().map_or(0, |last| last.at_ns);
@@ -52,7 +58,7 @@ impl Changes {
         }
     }
 
-    /// Whether there are no changes.
+    /// Whether there are no changes; a share of the load is no change.
     pub fn is_empty(&self) -> bool {
         self.rates.is_empty() && self.pauses.is_empty()
     }
@@ -63,7 +69,7 @@ impl Changes {
         self.pauses[..next].last().is_some_and(|(_, to)| at_ns < *to)
     }
 
-    /// Λ' of the changed process.
+    /// Λ' of the share of the changed process.
     pub fn expected(&self, process: &ArrivalProcess) -> ChangedRate {
         let mut times: Vec<u64> = self.rates.iter().map(|change| change.at_ns).collect();
         times.extend(self.pauses.iter().flat_map(|(from, to)| [*from, *to]));
@@ -80,21 +86,23 @@ impl Changes {
             let cumulative = points.last().map_or(0.0, |last| last.cumulative_at(base));
             points.push(Point { at_ns, cumulative, base, factor: factor_at(at_ns) });
         }
-        ChangedRate { process: process.clone(), points }
+        ChangedRate { process: process.clone(), size: self.share.size(), points }
     }
 
-    /// The arrivals of the changed process: those that a run with these changes offers.
+    /// The share's arrivals of the changed process: those that a run with these changes offers.
     pub fn schedule(&self, process: &ArrivalProcess, seed: u64) -> impl Iterator<Item = Arrival> {
-        let mut schedule = ChangingSchedule::new(process, seed, LoadShare::WHOLE);
+        let mut schedule = ChangingSchedule::new(process, seed, self.share.clone());
         self.rates.iter().for_each(|change| schedule.change(*change));
         schedule.filter(|arrival| !self.is_paused(arrival.at_ns))
     }
 }
 
-/// Λ' of a changed process, computed from Λ.
+/// Λ' of a share of a changed process, computed from Λ.
 #[derive(Clone, Debug)]
 pub struct ChangedRate {
     process: ArrivalProcess,
+    /// The size of the share, between 0 and 1.
+    size: f64,
     points: Vec<Point>,
 }
 
@@ -121,7 +129,7 @@ impl ChangedRate {
     pub fn cumulative(&self, at_ns: u64) -> f64 {
         let next = self.points.partition_point(|point| point.at_ns <= at_ns);
         let base = self.process.cumulative(at_ns);
-        self.points[..next].last().map_or(base, |point| point.cumulative_at(base))
+        self.size * self.points[..next].last().map_or(base, |point| point.cumulative_at(base))
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
 
-use busyhour_arrivals::{ArrivalProcess, LoadShare};
+use busyhour_arrivals::{ArrivalProcess, Changes, LoadShare};
 use busyhour_compile::OpenOptions;
 use busyhour_launch::{FinishedRun, Launch, PropertySources, RunEvent, RunHandle, RunObserver, RunRequest};
 use busyhour_program::open::NoFreeUser;
@@ -197,11 +197,30 @@ fn parts_of_an_open_load_have_the_arrivals_of_the_whole() {
         let expected: Vec<u64> = process.schedule(seed).map(|arrival| arrival.at_ns).collect();
         assert_eq!(whole.arrivals, expected);
         for shares in divisions() {
-            let (together, _) = run_parts(&shares, open);
+            let (together, runs) = run_parts(&shares, open);
             assert_eq!(together.arrivals, whole.arrivals, "{no_free_user:?} {shares:?}");
+            for (share, run) in shares.iter().zip(&runs) {
+                assert_judged_as_share(run, share, &process);
+            }
             assert_eq!(together.requests, whole.requests, "sessions make the same choices");
         }
     }
+}
+
+/// The verdict on the arrivals of one part compares with this part of the schedule, not with the whole.
+fn assert_judged_as_share(run: &FinishedRun, share: &LoadShare, process: &ArrivalProcess) {
+    let outcome = run.manifest.outcome.as_ref().unwrap();
+    let mut changes = Changes::of_share(share.clone());
+    changes.pause(process.duration_ns(), u64::MAX);
+    let expected = changes.schedule(process, outcome.open[0].seed).count() as u64;
+    assert_eq!(run.summary.run.share, Some(share.to_string()));
+    // A part that received no arrival has nothing to judge.
+    let Some(verdict) = run.summary.arrivals.first() else {
+        assert_eq!(expected, 0, "{share}");
+        return;
+    };
+    let scheduled = verdict.schedule.as_ref().map(|schedule| schedule.arrivals);
+    assert_eq!((scheduled, verdict.observed.arrivals), (Some(expected), expected), "{share}: {}", verdict.line);
 }
 
 /// Passes notices on.

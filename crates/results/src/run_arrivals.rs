@@ -12,7 +12,7 @@ use busyhour_analysis::{RunFacts, Summary};
 use busyhour_arrivals::{ArrivalProcess, ChangedRate, Changes, Law, RateChange};
 use busyhour_record::{OpenFacts, RunDir, SamplesReader};
 use busyhour_sample::{
-    ArrivalOutcome, ArrivalRecord, ControlEvent, LoadChange, LogRow, Nanos, RunEnd, RunNames,
+    ArrivalOutcome, ArrivalRecord, LoadChange, LogRow, Nanos, RunEnd, RunNames,
 };
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -97,7 +97,7 @@ fn judge_open(
         None => 0,
     };
     // Changes during the run belong to the request.
-    let changes = changes(&load.facts.events, open);
+    let changes = changes(load.facts, open);
     let rate = known.as_ref().map(|process| changes.expected(process));
     let settings = settings(rate.as_ref(), end_ns).with_stall_rule(stall_rule(law));
     let mut delivered = ArrivalTally::new(settings.clone());
@@ -200,11 +200,14 @@ fn made_ns(dir: &RunDir, facts: &RunFacts, open: &OpenFacts, duration_ns: u64) -
     Ok(last.since(Nanos(open.first_ns)).min(duration_ns))
 }
 
-/// What was done to an open workload, by the time of its schedule. A pause that was never ended lasts to the end.
-fn changes(events: &[ControlEvent], open: &OpenFacts) -> Changes {
-    let mut changes = Changes::default();
+/// What the run made of an open workload, by the time of its schedule: changes of its share of the load. A pause that was never
+/// ended lasts to the end.
+fn changes(facts: &RunFacts, open: &OpenFacts) -> Changes {
+    // A manifest that was edited by hand may contain anything; without a readable share the run is judged as the whole.
+    let share = facts.share.as_deref().and_then(|share| share.parse().ok()).unwrap_or_default();
+    let mut changes = Changes::of_share(share);
     let mut paused_ns = None;
-    for event in events {
+    for event in &facts.events {
         let at_ns = event.at_ns.since(Nanos(open.first_ns));
         match event.change {
             LoadChange::Rate { factor } => changes.change_rate(RateChange { at_ns, factor }),

@@ -43,6 +43,7 @@ fn pairs(run: &RunFacts) -> Vec<(&'static str, String)> {
         (if run.has_manifest { "Plan" } else { "Results" }, printable(&run.source)),
         (SHA_256, run.plan_sha256.clone()),
         ("Seed", run.seed.map(|seed| seed.to_string()).unwrap_or_default()),
+        ("Share of the load", run.share.clone().unwrap_or_default()),
         ("Request deadline", request_deadline(run)),
         ("Generator", printable(&run.hostname)),
         ("Processors", if run.cpus > 0 { run.cpus.to_string() } else { String::new() }),
