@@ -113,7 +113,7 @@ fn group(whole: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use busyhour_stats::Method;
+    use busyhour_stats::IntervalMethod;
 
     use super::*;
 
@@ -135,7 +135,7 @@ mod tests {
         );
         assert_eq!([603.2, 1_984.0, 0.347, 7.04, 0.0].map(rough).join(", "), "600, 2,000, 0.35, 7, 0");
         let plain = |value, half| {
-            let method = Method::BatchMeans;
+            let method = IntervalMethod::BatchMeans;
             Estimate { value, low: value - half, high: value + half, confidence: 0.95, method }
         };
         assert_eq!(with_interval(&plain(1.0, 0.01)), "1.00 ± 0.01");

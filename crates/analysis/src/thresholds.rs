@@ -25,7 +25,8 @@ mod track;
 mod write;
 
 pub use criterion::{
-    Clock, Comparison, Criterion, CriterionError, Limit, Meaning, Pattern, Scope, Subject, Unit, Window,
+    Criterion, CriterionError, LabelPattern, Limit, Meaning, MeasuredSamples, MeasuredTime, Operator,
+    Subject, Unit, Window,
 };
 pub use judge::{Judge, StopOrder};
 pub use outcome::{THRESHOLDS_VERSION, ThresholdReport, ThresholdResult, WorstWindow};

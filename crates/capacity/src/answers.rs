@@ -9,14 +9,14 @@ use crate::numbers::{figure, percent, two_digits};
 
 /// A value, with half the width of its confidence interval if it was simulated.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Value {
+pub struct AnswerValue {
     /// The value.
     pub value: f64,
     /// Half the width of its interval.
     pub half: Option<f64>,
 }
 
-impl Value {
+impl AnswerValue {
     fn exact(value: f64) -> Self {
         Self { value, half: None }
     }
@@ -46,11 +46,11 @@ pub struct ClassAnswer {
     /// Name of the class.
     pub name: String,
     /// Throughput.
-    pub throughput_per_s: Option<Value>,
+    pub throughput_per_s: Option<AnswerValue>,
     /// Mean response time.
-    pub response_s: Option<Value>,
+    pub response_s: Option<AnswerValue>,
     /// Mean number of customers in the system.
-    pub customers: Option<Value>,
+    pub customers: Option<AnswerValue>,
     /// Bounds of a closed class.
     pub bounds: Option<Bounds>,
 }
@@ -62,9 +62,9 @@ pub struct StationAnswer {
     /// Whether the station has servers, so that it has a utilization.
     pub has_servers: bool,
     /// Share of the servers that is busy.
-    pub utilization: Option<Value>,
+    pub utilization: Option<AnswerValue>,
     /// Mean number of customers at the station.
-    pub customers: Option<Value>,
+    pub customers: Option<AnswerValue>,
 }
 
 /// The answer at one point.
@@ -91,9 +91,9 @@ impl From<&Solution> for Answer {
                 .iter()
                 .map(|class| ClassAnswer {
                     name: class.name.clone(),
-                    throughput_per_s: Some(Value::exact(class.throughput_per_s)),
-                    response_s: class.response_s.map(Value::exact),
-                    customers: Some(Value::exact(class.in_system)),
+                    throughput_per_s: Some(AnswerValue::exact(class.throughput_per_s)),
+                    response_s: class.response_s.map(AnswerValue::exact),
+                    customers: Some(AnswerValue::exact(class.in_system)),
                     bounds: class.bounds,
                 })
                 .collect(),
@@ -103,8 +103,8 @@ impl From<&Solution> for Answer {
                 .map(|station| StationAnswer {
                     name: station.name.clone(),
                     has_servers: station.servers.is_some(),
-                    utilization: station.utilization.map(Value::exact),
-                    customers: Some(Value::exact(station.queue)),
+                    utilization: station.utilization.map(AnswerValue::exact),
+                    customers: Some(AnswerValue::exact(station.queue)),
                 })
                 .collect(),
             json: serde_json::json!({ "solution": solution }),
@@ -130,9 +130,9 @@ impl From<&SimulationResult> for Answer {
                 .iter()
                 .map(|class| ClassAnswer {
                     name: class.name.clone(),
-                    throughput_per_s: class.throughput_per_s.map(Value::estimated),
-                    response_s: class.response_s.map(Value::estimated),
-                    customers: class.customers.map(Value::estimated),
+                    throughput_per_s: class.throughput_per_s.map(AnswerValue::estimated),
+                    response_s: class.response_s.map(AnswerValue::estimated),
+                    customers: class.customers.map(AnswerValue::estimated),
                     bounds: None,
                 })
                 .collect(),
@@ -143,8 +143,8 @@ impl From<&SimulationResult> for Answer {
                 .map(|station| StationAnswer {
                     name: station.name.clone(),
                     has_servers: station.total.utilization.is_some(),
-                    utilization: station.total.utilization.map(Value::estimated),
-                    customers: station.total.customers.map(Value::estimated),
+                    utilization: station.total.utilization.map(AnswerValue::estimated),
+                    customers: station.total.customers.map(AnswerValue::estimated),
                 })
                 .collect(),
             json: serde_json::json!({ "simulation": found }),
@@ -195,10 +195,10 @@ mod tests {
 
     #[test]
     fn intervals_have_two_digits() {
-        let reported = |value, half| Value { value, half: Some(half) }.text();
+        let reported = |value, half| AnswerValue { value, half: Some(half) }.text();
         assert_eq!(reported(208.991_23, 0.4123), "208.991 ±0.41");
         assert_eq!(reported(1234.5, 37.8), "1234.5 ±38");
         assert_eq!(reported(1.0, f64::INFINITY), "1 ±–");
-        assert_eq!(Value::exact(0.05).times(1e3).text(), "50");
+        assert_eq!(AnswerValue::exact(0.05).times(1e3).text(), "50");
     }
 }

@@ -1,17 +1,47 @@
 //! The errors of this crate.
 
 use busyhour_diagnostic::Diagnostic;
+use busyhour_diagnostic::io_hints::{chain, with_hint};
 use busyhour_queueing::network::NotationError;
-use busyhour_results::ReadRunError;
+use busyhour_results::{LogError, ReadRunError};
 
-busyhour_diagnostic::message_error! {
-    /// Why a value or a file was rejected: the message for the user, with the position in the file.
-    pub struct CapacityError;
+/// Why a value or a file was rejected.
+#[derive(Debug, thiserror::Error)]
+pub enum CapacityError {
+    /// What is wrong, for the user, with the position in a file.
+    #[error("{0}")]
+    Refused(String),
+    /// A file cannot be read.
+    #[error("cannot read {name}: {}", with_hint(source))]
+    Unreadable {
+        /// The path as given by the user.
+        name: String,
+        /// The cause.
+        source: std::io::Error,
+    },
+    /// A log of requests cannot be read.
+    #[error("{}", chain(.0))]
+    Log(#[source] Box<LogError>),
+    /// A number or a time is not in the notation of its quantity.
+    #[error(transparent)]
+    Notation(#[from] NotationError),
 }
 
-impl From<NotationError> for CapacityError {
-    fn from(error: NotationError) -> Self {
-        error.to_string().into()
+impl From<LogError> for CapacityError {
+    fn from(error: LogError) -> Self {
+        CapacityError::Log(Box::new(error))
+    }
+}
+
+impl From<String> for CapacityError {
+    fn from(message: String) -> Self {
+        CapacityError::Refused(message)
+    }
+}
+
+impl From<&str> for CapacityError {
+    fn from(message: &str) -> Self {
+        CapacityError::Refused(message.to_owned())
     }
 }
 

@@ -21,7 +21,7 @@ mod utilization_file;
 mod vary;
 mod what_if;
 
-pub use answers::{Answer, ClassAnswer, StationAnswer, Unanswered, Value};
+pub use answers::{Answer, AnswerValue, ClassAnswer, StationAnswer, Unanswered};
 pub use error::{CapacityError, MeasurementsError, ModelFileError, WhatIfError};
 pub use measurements::{MeasurementSources, Measurements};
 pub use model_file::ModelFile;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use busyhour_diagnostic::{Diagnostic, Span};
 use busyhour_limits::files::{INPUT_BYTES, read_input, read_input_text};
-use busyhour_queueing::network::{Finding, QueueingNetwork, nearest, quantity};
+use busyhour_queueing::network::{NetworkFinding, QueueingNetwork, nearest, quantity};
 use toml::de::{DeTable, DeValue};
 
 use crate::error::{CapacityError, ModelFileError};
@@ -91,7 +91,7 @@ pub(crate) fn network_of(
 }
 
 /// A finding in a model without a text in Busyhour's notation: only the path of the parameter is known.
-fn pathed(finding: &Finding, name: &str) -> Diagnostic {
+fn pathed(finding: &NetworkFinding, name: &str) -> Diagnostic {
     Diagnostic::error("model", finding.message.clone())
         .in_file(name)
         .with_cause(format!("at {}", finding.path))
@@ -102,7 +102,7 @@ fn complete(
     mut network: QueueingNetwork,
     name: &str,
     directory: &Path,
-    reported: impl Fn(&Finding) -> Diagnostic,
+    reported: impl Fn(&NetworkFinding) -> Diagnostic,
 ) -> Result<QueueingNetwork, Vec<Diagnostic>> {
     let mut findings = Vec::new();
     for (file, values_s) in network.replays_mut() {
@@ -114,7 +114,7 @@ fn complete(
                     format!("the times to replay from {file:?} cannot be read"),
                 )
                 .in_file(name)
-                .with_cause(cause)
+                .with_cause(cause.to_string())
                 .with_hint("the file must be in the directory of the model and contain one time per line, in seconds or with a unit"),
             ),
         }
@@ -159,7 +159,7 @@ fn near_key(message: &str) -> Option<&str> {
     nearest(&unknown, known.split('`').skip(1).step_by(2))
 }
 
-fn diagnostic(finding: &Finding, text: &str, name: &str) -> Diagnostic {
+fn diagnostic(finding: &NetworkFinding, text: &str, name: &str) -> Diagnostic {
     let at = place(text, &finding.path).unwrap_or_default();
     let mut reported = Diagnostic::error("model", finding.message.clone())
         .in_file(name)

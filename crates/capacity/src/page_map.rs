@@ -39,9 +39,8 @@ impl PageMap {
     /// Reads a mapping.
     pub fn read(path: &Path) -> Result<Self, CapacityError> {
         let name = path.display();
-        let text = read_input_text(path, INPUT_BYTES).map_err(|error| {
-            format!("cannot read {name}: {}", busyhour_diagnostic::io_hints::with_hint(&error))
-        })?;
+        let text = read_input_text(path, INPUT_BYTES)
+            .map_err(|source| CapacityError::Unreadable { name: name.to_string(), source })?;
         Self::parse(&text).map_err(|problem| format!("{name}: {problem}").into())
     }
 
@@ -107,7 +106,7 @@ mod tests {
     use super::*;
 
     fn refused(text: &str) -> String {
-        PageMap::parse(text).unwrap_err().into()
+        PageMap::parse(text).unwrap_err().to_string()
     }
 
     #[test]

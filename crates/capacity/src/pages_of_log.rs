@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use busyhour_analysis::{LogTableRow, LogWindow, TOTAL, WebLog, WebLogOptions};
-use busyhour_diagnostic::io_hints::chain;
 use busyhour_queueing::web_users::{ObjectLoad, PageLoad, WebLoad};
 use busyhour_results::{Log, LogFacts};
 
@@ -33,24 +32,22 @@ pub fn measure_pages(
     map: &PageMap,
     window: Option<LogWindow>,
 ) -> Result<LogOfPages, CapacityError> {
-    let log = Log::open(path).map_err(|error| chain(&error))?;
+    let log = Log::open(path)?;
     let options = WebLogOptions { window, ..WebLogOptions::default() };
     // Cached per label number: whether the label belongs to a page.
     let mut is_mapped: Vec<Option<bool>> = Vec::new();
-    let (found, facts) = log
-        .scan_in_order(
-            || WebLog::new(options.clone(), log.form().tick_ns()),
-            |into, row, labels| {
-                let at = row.label as usize;
-                if is_mapped.len() <= at {
-                    is_mapped.resize(at + 1, None);
-                }
-                let counts = *is_mapped[at].get_or_insert_with(|| map.has(labels.name(row.label)));
-                into.add(row, counts);
-            },
-            &mut |_| {},
-        )
-        .map_err(|error| chain(&error))?;
+    let (found, facts) = log.scan_in_order(
+        || WebLog::new(options.clone(), log.form().tick_ns()),
+        |into, row, labels| {
+            let at = row.label as usize;
+            if is_mapped.len() <= at {
+                is_mapped.resize(at + 1, None);
+            }
+            let counts = *is_mapped[at].get_or_insert_with(|| map.has(labels.name(row.label)));
+            into.add(row, counts);
+        },
+        &mut |_| {},
+    )?;
     let mut warnings = skipped_rows(&facts);
     refuse_unknown(&facts, map)?;
     let tables = found.finish(&facts.labels);

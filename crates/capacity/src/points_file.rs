@@ -313,10 +313,13 @@ mod tests {
                 "2:5: column errors: 3 is not a share from 0 to 1; for per cent, use the column error_percent",
             ),
         ] {
-            assert_eq!(from_csv(text).unwrap_err(), wrong);
+            assert_eq!(from_csv(text).unwrap_err().to_string(), wrong);
         }
         assert!(
-            from_csv("users,x\n1,1\n").unwrap_err().starts_with("1:1: there is no column throughput_per_s")
+            from_csv("users,x\n1,1\n")
+                .unwrap_err()
+                .to_string()
+                .starts_with("1:1: there is no column throughput_per_s")
         );
         assert!(!is_table("timeStamp,elapsed,users\n") && !is_table(""));
     }
@@ -327,7 +330,7 @@ mod tests {
         let points = from_toml(text).unwrap();
         let (line, point) = &points[0];
         assert_eq!((*line, point.think_s, point.utilization_of("cpu")), (2, Some(0.7), Some(0.8)));
-        let wrong = from_toml("[[point]]\nusers = 50\nthroughput = 1\n").unwrap_err();
+        let wrong = from_toml("[[point]]\nusers = 50\nthroughput = 1\n").unwrap_err().to_string();
         assert!(wrong.starts_with("3:1: unknown field `throughput`"), "{wrong}");
     }
 }

@@ -23,8 +23,8 @@ pub(crate) struct UtilizationFile {
 impl UtilizationFile {
     pub(crate) fn read(path: &Path) -> Result<UtilizationFile, CapacityError> {
         let name = path.display().to_string();
-        let text =
-            read_input_text(path, INPUT_BYTES).map_err(|error| format!("cannot read {name}: {error}"))?;
+        let text = read_input_text(path, INPUT_BYTES)
+            .map_err(|source| CapacityError::Unreadable { name: name.clone(), source })?;
         UtilizationFile::parse(&text, &name).map_err(|problem| format!("{name}:{problem}").into())
     }
 
@@ -152,7 +152,7 @@ mod tests {
             ("seconds,cpu\n1,x\n", "2:1: column cpu: \"x\" is not a non-negative number"),
             ("seconds,cpu\n1,50\n", "2:1: 50 is not a utilization from 0 to 1"),
         ] {
-            let found = UtilizationFile::parse(text, "p.csv").unwrap_err();
+            let found = UtilizationFile::parse(text, "p.csv").unwrap_err().to_string();
             assert!(found.starts_with(wrong), "{found}");
         }
     }

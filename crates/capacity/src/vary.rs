@@ -226,15 +226,15 @@ mod tests {
         }
         insta::assert_snapshot!(model.to_string());
         assert_eq!(
-            set(&mut model, "station.dv.servers", "2").unwrap_err(),
+            set(&mut model, "station.dv.servers", "2").unwrap_err().to_string(),
             "there is no \"station.dv\" in the model (in the path station.dv.servers); did you mean station.db.servers?"
         );
         assert_eq!(
-            set(&mut model, "web.users", "2").unwrap_err(),
+            set(&mut model, "web.users", "2").unwrap_err().to_string(),
             "there is no \"web\" in the model (in the path web.users); did you mean class.web.users?"
         );
         assert_eq!(
-            set(&mut model, "class.nobody.users", "2").unwrap_err(),
+            set(&mut model, "class.nobody.users", "2").unwrap_err().to_string(),
             "there is no \"class.nobody\" in the model (in the path class.nobody.users); there are class.web, \
              route.outside, station.db"
         );

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use busyhour_queueing::network::QueueingNetwork;
-use busyhour_queueing::solve::{Settings, SolveError, solve};
+use busyhour_queueing::solve::{SolveError, SolveSettings, solve};
 use busyhour_simulation::{SimulationSettings, simulate};
 
 use crate::answers::{Answer, Unanswered};
@@ -44,7 +44,7 @@ pub struct WhatIf<'a> {
     /// The varied parameters.
     pub vary: &'a [Vary],
     /// How points are solved; `None` if all are simulated.
-    pub solve: Option<Settings>,
+    pub solve: Option<SolveSettings>,
     /// How points without a solution are simulated.
     pub simulation: SimulationSettings,
 }

@@ -41,7 +41,11 @@ mod tests {
 
     #[test]
     fn backends_are_parsed_and_errors_are_reported() {
-        let read = |text: &str| backend(text).map(|found| (found.connections.get(), found.time));
+        let read = |text: &str| {
+            backend(text)
+                .map(|found| (found.connections.get(), found.time))
+                .map_err(|error| error.to_string())
+        };
         let ms = Duration::from_millis;
         // As in model files, a bare time is the mean of an exponential one.
         assert_eq!(read("5ms"), Ok((1, BackendTime::Exponential(ms(5)))));
@@ -58,7 +62,7 @@ mod tests {
             ("10us", "it must be 0.1 ms to 60 s"),
             ("two x 5ms", "is neither a time nor a law"),
         ] {
-            let found = read(wrong).unwrap_err();
+            let found = read(wrong).unwrap_err().to_string();
             assert!(found.contains(words), "{wrong}: {found}");
         }
     }

@@ -8,7 +8,7 @@ use busyhour_compile::{Options, OutlineNode, supported};
 use busyhour_diagnostic::{Diagnostic, Severity};
 use busyhour_http::TlsPolicy;
 use busyhour_limits::files::{INPUT_BYTES, read_input};
-use busyhour_program::run::Properties;
+use busyhour_program::run::JmeterProperties;
 
 use crate::args::CheckArgs;
 use crate::command_error::CommandError;
@@ -36,7 +36,7 @@ pub(crate) fn main(args: &CheckArgs) -> Exit {
         return Exit::Completed;
     }
     let properties = match properties(args) {
-        Ok(properties) => Arc::new(Properties::new(properties)),
+        Ok(properties) => Arc::new(JmeterProperties::new(properties)),
         Err(message) => return complain(Exit::Usage, &message),
     };
     let findings: Vec<Finding> = args.plans.iter().map(|path| look_at(path, &properties)).collect();
@@ -50,7 +50,7 @@ fn properties(args: &CheckArgs) -> Result<HashMap<String, String>, CommandError>
     Ok(of_flags(&args.jmeter_property, &args.additional)?.all)
 }
 
-fn look_at(path: &Path, properties: &Arc<Properties>) -> Finding {
+fn look_at(path: &Path, properties: &Arc<JmeterProperties>) -> Finding {
     let name = path.display().to_string();
     let failed = |was_read, diagnostic| Finding {
         path: path.to_owned(),

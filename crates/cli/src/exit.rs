@@ -71,7 +71,7 @@ impl From<Exit> for ExitCode {
 }
 
 /// Prints an error message and returns the exit code.
-pub(crate) fn complain(exit: Exit, message: &str) -> Exit {
+pub(crate) fn complain(exit: Exit, message: &(impl std::fmt::Display + ?Sized)) -> Exit {
     say(&format!("error: {message}"));
     exit
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_export::{
-    Clock, CsvExporter, ExportError, Exporter, GraphiteExporter, HistogramLogExporter, Origin,
-    PercentileExporter, Sender, TcpText, UserCounts, WriteText, export_parquet,
+    CsvExporter, ExportError, Exporter, GraphiteExporter, HistogramLogExporter, PercentileExporter, Sender,
+    TcpText, TimeClock, TimeOrigin, UsersSoFar, WriteText, export_parquet,
 };
 use busyhour_launch::{
     ExportSettings, INFLUX_INTERVAL_S, backend_settings, graphite_prefix, influx_exporter, sender_of,
@@ -184,7 +184,7 @@ fn export(args: &ExportArgs, target: &Target) -> Result<Option<String>, (Exit, S
             "--label is for --to hgrm only; the other formats contain all labels".into(),
         ));
     }
-    let options = args.results.options().map_err(|error| (Exit::Usage, error.into()))?;
+    let options = args.results.options().map_err(|error| (Exit::Usage, error.to_string()))?;
     let inputs = Inputs::kept(&args.inputs)?;
     warn_about_unfinished_runs(&args.inputs, "exported");
     let name = match &args.export_name {
@@ -200,10 +200,10 @@ fn export(args: &ExportArgs, target: &Target) -> Result<Option<String>, (Exit, S
     // Known now, so reading does not search for it again.
     let read = ReadSettings { start_ms: Some(wall_anchor_ms), ..reading.read };
     let reading = RecordReading { read, ..reading };
-    let origin = Origin { wall_anchor_ms };
+    let origin = TimeOrigin { wall_anchor_ms };
     let shown_target = args.output.clone().unwrap_or_else(|| "standard output".into());
     let mut exporter =
-        exporter(args, target, origin, &name).map_err(|error| (Exit::Internal, error.into()))?;
+        exporter(args, target, origin, &name).map_err(|error| (Exit::Internal, error.to_string()))?;
     let mut failure = None;
     let read = read_snapshots(&inputs.all, &reading, |snapshot: Snapshot| {
         if failure.is_none() {
@@ -234,7 +234,7 @@ pub(crate) fn export_run(dir: &Path, file: &OutputFile) -> Result<(), CommandErr
     let out = File::create(&file.path).map_err(|error| {
         format!("cannot write {path}: {}", busyhour_diagnostic::io_hints::with_hint(&error))
     })?;
-    let mut csv = CsvExporter::new(BufWriter::new(out), Origin { wall_anchor_ms });
+    let mut csv = CsvExporter::new(BufWriter::new(out), TimeOrigin { wall_anchor_ms });
     let mut failure = None;
     read_snapshots(&inputs, &reading, |snapshot: Snapshot| {
         if failure.is_none() {
@@ -346,10 +346,10 @@ fn refusal(error: &ExportError) -> (Exit, String) {
 fn exporter(
     args: &ExportArgs,
     target: &Target,
-    origin: Origin,
+    origin: TimeOrigin,
     name: &str,
 ) -> Result<BoxedExporter, CommandError> {
-    let nobody: UserCounts = Arc::new(|| None);
+    let nobody: UsersSoFar = Arc::new(|| None);
     if let Some(url) = &target.url {
         let sender: Box<dyn Sender + Send> = match url.strip_prefix("tcp://") {
             Some(address) => Box::new(TcpText::new(address.trim_end_matches('/'))),
@@ -374,7 +374,7 @@ fn exporter(
         }
         None => Box::new(std::io::stdout()),
     };
-    let clock = if args.clock == "service" { Clock::Service } else { Clock::Response };
+    let clock = if args.clock == "service" { TimeClock::Service } else { TimeClock::Response };
     let text = |writer| Box::new(WriteText::new(writer, "the output")) as Box<dyn Sender + Send>;
     Ok(match target.format {
         Format::Csv => Box::new(CsvExporter::new(writer, origin)),

@@ -428,7 +428,7 @@ mod tests {
         assert_eq!((request.results, request.plan), (Some("y.jtl".into()), "x.jmx".into()));
         let criteria: Vec<_> = request.thresholds.iter().map(ToString::to_string).collect();
         assert_eq!(criteria, ["require p95 < 800ms", "fail if rc5?? > 20, continue as failed"]);
-        let message = parse(&arguments("-n -t x --seed y")).err().expect("an error");
+        let message = parse(&arguments("-n -t x --seed y")).err().expect("an error").to_string();
         assert!(message.starts_with("invalid value 'y' for '--seed <SEED>'"), "{message}");
         assert!(help().contains("--threshold CRITERION"), "{}", help());
     }

@@ -142,6 +142,9 @@ mod tests {
         }
         let wrong =
             output_files(&["a.csv".into()], &[OutputKind::Html, OutputKind::Json, OutputKind::Dashboard]);
-        assert_eq!(wrong.unwrap_err(), "-o a.csv: this command writes .html, .json or a directory");
+        assert_eq!(
+            wrong.unwrap_err().to_string(),
+            "-o a.csv: this command writes .html, .json or a directory"
+        );
     }
 }

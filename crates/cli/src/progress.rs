@@ -4,7 +4,7 @@ use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use busyhour_launch::{FinishedRun, RunHandle, Steering as _, UsersNow};
-use busyhour_report::{Progress, UserCounts, progress_line, summariser_end, summariser_interval};
+use busyhour_report::{Progress, ThreadCounts, progress_line, summariser_end, summariser_interval};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::console::{self, Stream};
@@ -200,8 +200,8 @@ impl ScreenShown {
     }
 }
 
-fn counts(users: UsersNow) -> UserCounts {
-    UserCounts { active: users.active, started: users.started, finished: users.finished }
+fn counts(users: UsersNow) -> ThreadCounts {
+    ThreadCounts { active: users.active, started: users.started, finished: users.finished }
 }
 
 /// Width of the terminal at standard error or standard output.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use busyhour_analysis::LogWindow;
 use busyhour_analysis::comparison::RunWindow;
-use busyhour_demo::Stall;
+use busyhour_demo::ProbeStall;
 use busyhour_queueing::network::quantity::number;
 pub(crate) use busyhour_queueing::network::quantity::{rate_per_s, seconds};
 
@@ -101,15 +101,15 @@ pub(crate) fn cell_ms(text: &str) -> Result<f64, CommandError> {
 }
 
 /// Parses a stall of the probe: `2s@10s` lasts 2 s and starts 10 s after the first request.
-pub(crate) fn stall(text: &str) -> Result<Stall, CommandError> {
+pub(crate) fn stall(text: &str) -> Result<ProbeStall, CommandError> {
     text.split('@').try_for_each(refuse_bare_time)?;
     stall_in_seconds(text)
 }
 
 /// Like [`stall`], with numbers in seconds for old names of verbs.
-pub(crate) fn stall_in_seconds(text: &str) -> Result<Stall, CommandError> {
+pub(crate) fn stall_in_seconds(text: &str) -> Result<ProbeStall, CommandError> {
     let (length, after) = text.split_once('@').ok_or("expected LENGTH@AFTER, such as 2s@10s")?;
-    Ok(Stall { after: duration_in_seconds(after)?, length: duration_in_seconds(length)? })
+    Ok(ProbeStall { after: duration_in_seconds(after)?, length: duration_in_seconds(length)? })
 }
 
 /// Parses a time with a unit.
@@ -135,14 +135,14 @@ mod tests {
 
     #[test]
     fn stalls_are_parsed() {
-        let stall_of = |length_ms, after_ms| Stall {
+        let stall_of = |length_ms, after_ms| ProbeStall {
             length: Duration::from_millis(length_ms),
             after: Duration::from_millis(after_ms),
         };
         assert_eq!(stall("2s@10s"), Ok(stall_of(2_000, 10_000)));
         assert_eq!(stall_in_seconds("0.5@1min"), Ok(stall_of(500, 60_000)));
         assert_eq!(stall("0.5@1min"), Err("`0.5` has no unit; write 0.5s or 0.5ms".into()));
-        assert!(stall("2s").unwrap_err().contains("LENGTH@AFTER"));
+        assert!(stall("2s").unwrap_err().to_string().contains("LENGTH@AFTER"));
         assert!(stall("2s@soon").is_err() && stall("1e300@1").is_err());
     }
 

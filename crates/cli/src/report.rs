@@ -185,7 +185,7 @@ fn print_report(args: &ReportArgs, request: &Request, summary: &Summary) {
 impl ReportArgs {
     /// Checks the command line.
     fn request(&mut self) -> Result<Request, (Exit, String)> {
-        let usage = |error: CommandError| (Exit::Usage, error.into());
+        let usage = |error: CommandError| (Exit::Usage, error.to_string());
         self.json_of_old_form();
         if let Some(option) = self.tables.given() {
             return Err((Exit::Usage, format!("{option} needs --arrivals")));

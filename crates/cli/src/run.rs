@@ -181,7 +181,7 @@ fn finish(command: &RunCommand, run: &FinishedRun) -> Exit {
     for file in &command.files {
         match write_file(run, file) {
             Ok(()) => files.push(file.path.clone()),
-            Err(error) => fail(&error),
+            Err(error) => fail(&error.to_string()),
         }
     }
     let source = run.dir.path().display().to_string();

@@ -97,9 +97,14 @@ mod tests {
             ("prometeus://:1", "did you mean prometheus?"),
             ("graphite+udp://h:1", "\"graphite+udp\" is not a known format"),
         ] {
-            let error = settings(&[url]).unwrap_err();
+            let error = settings(&[url]).unwrap_err().to_string();
             assert!(error.contains(words), "{error}");
         }
-        assert!(settings(&["graphite://a:1", "graphite://b:1"]).unwrap_err().contains("already a target"));
+        assert!(
+            settings(&["graphite://a:1", "graphite://b:1"])
+                .unwrap_err()
+                .to_string()
+                .contains("already a target")
+        );
     }
 }

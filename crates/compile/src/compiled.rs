@@ -7,7 +7,7 @@ use std::sync::Arc;
 use busyhour_http::SharedHttp;
 use busyhour_program::group::Group;
 use busyhour_program::open::OpenWorkload;
-use busyhour_program::run::Properties;
+use busyhour_program::run::JmeterProperties;
 use busyhour_program::symbols::Symbols;
 use busyhour_program::template::Template;
 use busyhour_sample::Labels;
@@ -42,7 +42,7 @@ pub struct Compiled {
     pub(crate) base_dir: PathBuf,
     pub(crate) variables: Vec<VariableSet>,
     /// The properties before the plan's property files were read, if there are such files.
-    pub(crate) properties_before_files: Option<Arc<Properties>>,
+    pub(crate) properties_before_files: Option<Arc<JmeterProperties>>,
     pub(crate) at_start: TextsAtStart,
     /// The state that all HTTP samplers share.
     pub(crate) http: Arc<SharedHttp>,

@@ -8,7 +8,7 @@ use busyhour_diagnostic::Diagnostic;
 use busyhour_limits::{Limit, exceeded};
 use busyhour_plan::Element;
 use busyhour_program::controller::Condition;
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_script::{ScriptError, javascript};
@@ -67,7 +67,7 @@ impl Condition for Script {
                     exceeded(Limit::Script);
                 }
                 let line = format!("{}: error while processing [{text}]: {error}", user.sampler_name);
-                user.log(Level::Error, &line);
+                user.log(LogLevel::Error, &line);
                 false
             }
         }

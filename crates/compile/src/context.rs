@@ -7,7 +7,7 @@ use busyhour_functions::{Problem, ProblemKind};
 use busyhour_plan::{Element, Property, TestPlan};
 use busyhour_program::clock::Clock;
 use busyhour_program::result::Retention;
-use busyhour_program::run::{GroupShared, Properties, RunShared};
+use busyhour_program::run::{GroupShared, JmeterProperties, RunShared};
 use busyhour_program::symbols::Symbols;
 use busyhour_program::template::{Segment, Template};
 use busyhour_program::user::UserState;
@@ -269,7 +269,7 @@ fn finding(problem: &Problem) -> Diagnostic {
 }
 
 /// A user outside of any run, with these properties, names of variables, and number of element states.
-fn detached_user(properties: &Arc<Properties>, names: Names, states: u32) -> UserState {
+fn detached_user(properties: &Arc<JmeterProperties>, names: Names, states: u32) -> UserState {
     let group = GroupShared::new(String::new(), 1, Vec::new());
     let run = RunShared::new(
         0,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use busyhour_diagnostic::Diagnostic;
 use busyhour_plan::Element;
 use busyhour_program::controller::{Controller, ControllerKind};
-use busyhour_program::group::{Group, OnError, Phase, Schedule};
+use busyhour_program::group::{Group, GroupTimes, OnError, Phase};
 use busyhour_program::ids::ControllerId;
 use busyhour_program::result::Retention;
 use busyhour_program::template::Template;
@@ -295,7 +295,7 @@ fn group<'p>(
     );
     let built = builder.finish();
     let scheduled = profile.is_none() && context.flag(element, "ThreadGroup.scheduler", false);
-    let schedule = scheduled.then(|| Schedule {
+    let schedule = scheduled.then(|| GroupTimes {
         duration: context.text_or(element, "ThreadGroup.duration", "0"),
         delay: context.text_or(element, "ThreadGroup.delay", "0"),
     });

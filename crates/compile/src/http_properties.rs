@@ -6,7 +6,7 @@ use busyhour_diagnostic::Diagnostic;
 use busyhour_http::embedded::{EmbeddedRules, Parser, Parsers};
 use busyhour_http::limits::BodyLimit;
 use busyhour_http::{FileStore, Proxy, SharedHttp};
-use busyhour_program::run::Properties;
+use busyhour_program::run::JmeterProperties;
 use busyhour_program::template::Template;
 
 use crate::options::Options;
@@ -34,7 +34,7 @@ const WITHOUT_EFFECT: [(&str, &str); 17] = [
 
 /// Creates the state that all HTTP samplers share, and findings about properties that have no effect.
 pub(crate) fn shared(options: &Options) -> (SharedHttp, Vec<Diagnostic>) {
-    let properties: &Properties = &options.properties;
+    let properties: &JmeterProperties = &options.properties;
     let reset = properties.flag("httpclient.reset_state_on_thread_group_iteration", true);
     let files = Arc::new(FileStore::new(&options.base_dir));
     let mut http = SharedHttp::new(options.tls, files, reset);
@@ -83,7 +83,7 @@ pub(crate) fn shared(options: &Options) -> (SharedHttp, Vec<Diagnostic>) {
 }
 
 /// The parsers of embedded resources and their media types.
-fn parsers(properties: &Properties, findings: &mut Vec<Diagnostic>) -> Parsers {
+fn parsers(properties: &JmeterProperties, findings: &mut Vec<Diagnostic>) -> Parsers {
     const HTML: &str = "text/html application/xhtml+xml application/xml text/xml";
     // Name, class and types in JMeter's default properties.
     const DEFAULTS: [(&str, &str, &str); 3] = [

@@ -7,7 +7,7 @@ use busyhour_diagnostic::Diagnostic;
 use busyhour_http::{ClientKeys, KeyChoice, TlsPolicy};
 use busyhour_limits::files::{TEXT_FILE_BYTES, read_regular};
 use busyhour_plan::Element;
-use busyhour_program::run::Properties;
+use busyhour_program::run::JmeterProperties;
 
 use crate::context::Context;
 use crate::elements::config::ConfigClass;
@@ -81,7 +81,11 @@ fn keystore_element<'p>(context: &mut Context<'p>) -> Option<Element<'p>> {
     Some(first)
 }
 
-fn choice<'p>(context: &mut Context<'p>, element: Element<'p>, properties: &Properties) -> Option<KeyChoice> {
+fn choice<'p>(
+    context: &mut Context<'p>,
+    element: Element<'p>,
+    properties: &JmeterProperties,
+) -> Option<KeyChoice> {
     let mut index = |name: &str, property: &str, default: i32| {
         let default = properties.get(property).and_then(|text| text.trim().parse().ok()).unwrap_or(default);
         let text = context.at_start(element, name);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use busyhour_arrivals::ArrivalProcess;
 use busyhour_http::TlsPolicy;
 use busyhour_program::open::NoFreeUser;
-use busyhour_program::run::Properties;
+use busyhour_program::run::JmeterProperties;
 use serde::{Deserialize, Serialize};
 
 use crate::setting_error::SettingError;
@@ -16,7 +16,7 @@ use crate::setting_error::SettingError;
 #[derive(Clone, Debug)]
 pub struct Options {
     /// JMeter's properties, including those of the command line.
-    pub properties: Arc<Properties>,
+    pub properties: Arc<JmeterProperties>,
     /// The directory of the plan, in which relative file names are looked up first.
     pub base_dir: PathBuf,
     /// Whether unsupported elements and settings are ignored with a warning.

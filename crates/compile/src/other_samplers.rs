@@ -2,7 +2,7 @@
 
 use busyhour_diagnostic::{Diagnostic, Needs};
 use busyhour_plan::Element;
-use busyhour_samplers::{Dummy, JavaClass, JavaRequest, RawHttp, System, Udp, UdpCoder};
+use busyhour_samplers::{Dummy, JavaClass, JavaRequest, ProcessSampler, RawHttp, Udp, UdpCoder};
 
 use crate::arguments::arguments;
 use crate::context::Context;
@@ -107,9 +107,9 @@ pub(crate) fn raw_http<'p>(context: &mut Context<'p>, element: Element<'p>) -> R
 }
 
 /// JMeter's OS Process Sampler.
-pub(crate) fn system<'p>(context: &mut Context<'p>, element: Element<'p>) -> System {
+pub(crate) fn system<'p>(context: &mut Context<'p>, element: Element<'p>) -> ProcessSampler {
     let values = arguments(context, element, "SystemSampler.arguments");
-    System {
+    ProcessSampler {
         command: context.text(element, "SystemSampler.command"),
         arguments: values.into_iter().map(|(_, value)| value).collect(),
         environment: arguments(context, element, "SystemSampler.environment").into(),

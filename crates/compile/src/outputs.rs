@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use busyhour_plan::ElementId;
 use busyhour_program::result::Retention;
 use busyhour_program::result::ShownDetails;
-use busyhour_program::run::Properties;
+use busyhour_program::run::JmeterProperties;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_record::{SampleFilter, SaveConfig};
@@ -94,7 +94,7 @@ pub(crate) struct CompiledOutputs {
 
 impl Outputs {
     /// Creates the outputs before any element is compiled.
-    pub(crate) fn new(properties: &Properties, functional_mode: bool) -> Self {
+    pub(crate) fn new(properties: &JmeterProperties, functional_mode: bool) -> Self {
         let mut main_log = save_settings::save_config(properties).unwrap_or_default();
         main_log.in_functional_mode(functional_mode);
         Self {

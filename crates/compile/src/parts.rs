@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 use std::sync::Arc;
 
-use busyhour_engine::delays::SharedSchedule;
+use busyhour_engine::delays::SharedSlots;
 use busyhour_engine::precise::PreciseSchedules;
 use busyhour_http::SharedHttp;
 use busyhour_http::auth::AuthManager;
@@ -42,9 +42,9 @@ pub(crate) struct Parts {
 /// The schedules that rate timers share.
 pub(crate) struct Schedules {
     /// The schedule that all users share.
-    pub(crate) all: Arc<SharedSchedule>,
+    pub(crate) all: Arc<SharedSlots>,
     /// The schedules of the groups.
-    pub(crate) by_group: Arc<[SharedSchedule]>,
+    pub(crate) by_group: Arc<[SharedSlots]>,
     /// The schedules of Precise Throughput Timers.
     pub(crate) precise: Arc<PreciseSchedules>,
 }
@@ -67,7 +67,7 @@ impl Parts {
             rewriting_states: HashMap::new(),
             schedules: Schedules {
                 all: Arc::default(),
-                by_group: (0..groups_max).map(|_| SharedSchedule::default()).collect(),
+                by_group: (0..groups_max).map(|_| SharedSlots::default()).collect(),
                 precise: Arc::new(PreciseSchedules::new(groups_max)),
             },
         }

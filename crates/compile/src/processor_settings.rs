@@ -1,7 +1,7 @@
 //! Settings that several processors and assertions share.
 
 use busyhour_plan::Element;
-use busyhour_processors::scope::Scope;
+use busyhour_processors::scope::SampleScope;
 use busyhour_processors::{DebugSamplerSettings, JsonAssertionSettings, Refusal, XPathFlavour};
 use busyhour_program::template::Template;
 
@@ -12,9 +12,9 @@ pub(crate) fn scope<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
     property: &str,
-) -> Result<Scope, Refusal> {
+) -> Result<SampleScope, Refusal> {
     let variable = context.text(element, "Scope.variable");
-    Scope::parse(element.text_or(property, ""), variable)
+    SampleScope::parse(element.text_or(property, ""), variable)
 }
 
 /// The common settings of assertions about JSON documents; only the property with the path differs.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use busyhour_limits::files::read_regular;
 use busyhour_plan::Element;
-use busyhour_program::run::Properties;
+use busyhour_program::run::JmeterProperties;
 
 use crate::context::Context;
 use crate::elements::config::ConfigClass;
@@ -18,7 +18,7 @@ const BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// Sets the properties of the files to which the plan refers. Returns the properties before that, which apply to user
 /// defined variables: JMeter evaluates them before the files are read. `None` if there are no files.
-pub(crate) fn read(context: &mut Context<'_>) -> Option<Arc<Properties>> {
+pub(crate) fn read(context: &mut Context<'_>) -> Option<Arc<JmeterProperties>> {
     let is_reader = |element: &Element<'_>| {
         role(*element) == Role::Config(ConfigClass::PropertyReader) && element.is_active()
     };
@@ -27,7 +27,7 @@ pub(crate) fn read(context: &mut Context<'_>) -> Option<Arc<Properties>> {
         return None;
     }
     let properties = Arc::clone(&context.options.properties);
-    let before = Arc::new(Properties::new(properties.all()));
+    let before = Arc::new(JmeterProperties::new(properties.all()));
     for element in readers {
         let path = context.at_start(element, PATH);
         if path.trim().is_empty() {
@@ -75,8 +75,8 @@ mod tests {
         )
     }
 
-    fn compiled(path: &str, base_dir: &Path) -> (Arc<Properties>, crate::Compiled, Vec<String>) {
-        let properties = Arc::new(Properties::new([("env".to_owned(), "test".to_owned())]));
+    fn compiled(path: &str, base_dir: &Path) -> (Arc<JmeterProperties>, crate::Compiled, Vec<String>) {
+        let properties = Arc::new(JmeterProperties::new([("env".to_owned(), "test".to_owned())]));
         let options = Options {
             properties: Arc::clone(&properties),
             base_dir: base_dir.to_owned(),

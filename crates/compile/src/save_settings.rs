@@ -1,6 +1,6 @@
 //! The contents of result files, as far as JMeter's properties determine them.
 
-use busyhour_program::run::Properties;
+use busyhour_program::run::JmeterProperties;
 use busyhour_record::SaveConfig;
 
 use crate::setting_error::SettingError;
@@ -9,7 +9,7 @@ use crate::setting_error::SettingError;
 ///
 /// # Errors
 /// A delimiter or time stamp format that cannot be used.
-pub(crate) fn save_config(properties: &Properties) -> Result<SaveConfig, SettingError> {
+pub(crate) fn save_config(properties: &JmeterProperties) -> Result<SaveConfig, SettingError> {
     let all = properties.all();
     let get = |name: &str| {
         all.binary_search_by(|(known, _)| known.as_str().cmp(name)).ok().map(|at| all[at].1.as_str())
@@ -18,7 +18,7 @@ pub(crate) fn save_config(properties: &Properties) -> Result<SaveConfig, Setting
 }
 
 /// Names of the variables that are saved with each sample (`sample_variables`).
-pub(crate) fn sample_variables(properties: &Properties) -> Vec<String> {
+pub(crate) fn sample_variables(properties: &JmeterProperties) -> Vec<String> {
     let Some(text) = properties.get("sample_variables") else { return Vec::new() };
     // Names may contain spaces (`__jm__Thread Group__idx`) and are not trimmed; empty ones at the end do not count.
     let mut names: Vec<String> = text.split(',').map(str::to_owned).collect();
@@ -29,7 +29,7 @@ pub(crate) fn sample_variables(properties: &Properties) -> Vec<String> {
 }
 
 /// The prefix of file names that are relative to the plan's folder.
-pub(crate) fn base_prefix(properties: &Properties) -> String {
+pub(crate) fn base_prefix(properties: &JmeterProperties) -> String {
     properties.get("jmeter.save.saveservice.base_prefix").unwrap_or_else(|| "~/".into())
 }
 
@@ -40,12 +40,12 @@ mod tests {
     #[test]
     fn names_of_saved_variables_may_contain_spaces() {
         let names = |text: &str| {
-            let properties = Properties::default();
+            let properties = JmeterProperties::default();
             properties.set("sample_variables", text);
             sample_variables(&properties)
         };
         assert_eq!(names("__jm__Thread Group__idx,b"), ["__jm__Thread Group__idx", "b"]);
         assert_eq!(names("a, b,,"), ["a", " b"]);
-        assert!(sample_variables(&Properties::default()).is_empty());
+        assert!(sample_variables(&JmeterProperties::default()).is_empty());
     }
 }

@@ -6,7 +6,7 @@ use busyhour_http::UrlConnections;
 use busyhour_program::Program;
 use busyhour_program::clock::Clock;
 use busyhour_program::group::Phase;
-use busyhour_program::run::{GroupShared, LogSink, Properties, RunShared};
+use busyhour_program::run::{GroupShared, JmeterProperties, LogSink, RunShared};
 use busyhour_program::user::UserState;
 use busyhour_program::variables::Slot;
 use busyhour_record::ResultFileConfig;
@@ -44,7 +44,7 @@ pub fn start(
     mut compiled: Compiled,
     seed: u64,
     clock: Clock,
-    properties: &Arc<Properties>,
+    properties: &Arc<JmeterProperties>,
     log: LogSink,
 ) -> Started {
     let sample_variables: Vec<Slot> =
@@ -55,7 +55,7 @@ pub fn start(
     let evaluates = compiled.symbols.evaluates;
     let names = Arc::new(std::mem::take(&mut compiled.symbols).names);
     let log: Arc<LogSink> = Arc::new(log);
-    let run = |groups: Vec<GroupShared>, properties: &Arc<Properties>| {
+    let run = |groups: Vec<GroupShared>, properties: &Arc<JmeterProperties>| {
         let log = Arc::clone(&log);
         RunShared::new(
             seed,
@@ -68,7 +68,7 @@ pub fn start(
         )
     };
     let of_variables = compiled.properties_before_files.as_ref().unwrap_or(properties);
-    let new_user = |properties: &Arc<Properties>| {
+    let new_user = |properties: &Arc<JmeterProperties>| {
         let group = GroupShared::new(String::new(), 1, Vec::new());
         UserState::new(Arc::new(run(vec![group], properties)), None, 0, 0)
     };
@@ -106,7 +106,7 @@ pub fn start(
 }
 
 /// Marks the properties that were read before the property files as read in the properties of the run.
-fn copy_reads(before: &Properties, properties: &Properties) {
+fn copy_reads(before: &JmeterProperties, properties: &JmeterProperties) {
     for (name, _) in before.all() {
         if before.is_read(&name) {
             properties.with(&name, |_| ());
@@ -118,7 +118,7 @@ fn copy_reads(before: &Properties, properties: &Properties) {
 fn initial_variables(
     compiled: &Compiled,
     preloaded: &[Slot],
-    properties: &Properties,
+    properties: &JmeterProperties,
     user: &mut UserState,
 ) -> Vec<(Slot, Arc<str>)> {
     let mut initial: Vec<(Slot, Arc<str>)> = Vec::new();
@@ -151,7 +151,11 @@ fn groups(compiled: &Compiled, initial: &[(Slot, Arc<str>)], user: &mut UserStat
         .collect()
 }
 
-fn result_files(compiled: &Compiled, properties: &Properties, user: &mut UserState) -> Vec<ResultFileConfig> {
+fn result_files(
+    compiled: &Compiled,
+    properties: &JmeterProperties,
+    user: &mut UserState,
+) -> Vec<ResultFileConfig> {
     let base_prefix = base_prefix(properties);
     let file = |file: &ListenerFile| ResultFileConfig {
         path: busyhour_processors::resolve_file_name(

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use busyhour_limits::files::{TEXT_FILE_BYTES, read_regular};
 use busyhour_plan::Element;
-use busyhour_program::run::Properties;
+use busyhour_program::run::JmeterProperties;
 use busyhour_program::template::Template;
 use busyhour_samplers::{StatusProperties, Tcp, TcpClient, TcpProperties};
 
@@ -80,7 +80,7 @@ fn client<'p>(context: &mut Context<'p>, element: Element<'p>, class: &Template)
     client
 }
 
-fn tcp_properties(properties: &Properties) -> TcpProperties {
+fn tcp_properties(properties: &JmeterProperties) -> TcpProperties {
     let number = |name: &str, default: i32| {
         properties.get(name).and_then(|text| text.trim().parse().ok()).unwrap_or(default)
     };
@@ -91,7 +91,7 @@ fn tcp_properties(properties: &Properties) -> TcpProperties {
     }
 }
 
-fn status_properties(properties: &Properties) -> StatusProperties {
+fn status_properties(properties: &JmeterProperties) -> StatusProperties {
     let trimmed = |name: &str| properties.get(name).map(|text| text.trim().to_owned()).unwrap_or_default();
     StatusProperties {
         prefix: trimmed("tcp.status.prefix"),

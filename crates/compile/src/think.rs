@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use busyhour_diagnostic::Diagnostic;
-use busyhour_engine::think::{Think, ThinkLaw};
+use busyhour_engine::think::{ThinkLaw, ThinkTimer};
 use busyhour_plan::Element;
 use busyhour_program::element::Timer;
 
@@ -57,7 +57,7 @@ pub(crate) fn native<'p>(context: &mut Context<'p>, element: Element<'p>) -> Opt
         return None;
     }
     Some(match think_law(&text) {
-        Ok(law) => Some(Arc::new(Think(law))),
+        Ok(law) => Some(Arc::new(ThinkTimer(law))),
         Err(error) => {
             let finding =
                 Diagnostic::error("invalid-think-time", format!("the think time {text:?}: {error}"));

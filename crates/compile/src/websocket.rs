@@ -2,7 +2,7 @@
 
 use busyhour_plan::Element;
 use busyhour_program::template::Template;
-use busyhour_websocket::{Action, Comparison, Data, FrameFilter, PingKind, Target, WebSocketSampler};
+use busyhour_websocket::{Action, Data, FrameComparison, FrameFilter, PingKind, Target, WebSocketSampler};
 
 use crate::context::Context;
 use crate::elements::config::{ConfigClass, FrameFilterClass};
@@ -115,7 +115,7 @@ fn filter<'p>(
 fn data_filter<'p>(context: &mut Context<'p>, element: Element<'p>, binary: bool) -> Option<FrameFilter> {
     const TYPE: &str = "comparisonType";
     let named = element.text(TYPE).unwrap_or("IsPlain");
-    let Some((comparison, inverted)) = Comparison::named(named) else {
+    let Some((comparison, inverted)) = FrameComparison::named(named) else {
         context.findings.unsupported_setting(element, TYPE, &format!("there is no comparison {named:?}"));
         return None;
     };

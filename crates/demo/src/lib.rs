@@ -38,5 +38,5 @@ pub use backend::{BackendOptions, BackendTime};
 pub use data_set::DataSet;
 pub use error::DemoError;
 pub use options::{BASE_PATH, ORIGINAL_IDLE_TIMEOUT, ShopOptions};
-pub use probe::{Probe, ProbeOptions, ProbeRecord, ProbeStopper, STAMPS_MAX, STAMPS_VERSION, Stall};
+pub use probe::{Probe, ProbeOptions, ProbeRecord, ProbeStall, ProbeStopper, STAMPS_MAX, STAMPS_VERSION};
 pub use server::{listen, run_blocking, serve};

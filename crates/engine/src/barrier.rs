@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use busyhour_program::element::{Delay, Gate, Passing, Timer};
-use busyhour_program::run::{Level, Stop};
+use busyhour_program::run::{LogLevel, Stop};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_sample::Nanos;
@@ -97,7 +97,7 @@ impl SynchronizingTimer {
                         "SyncTimer {} timeouted waiting for users after: {timeout_ms}ms",
                         self.name
                     );
-                    user.log(Level::Warn, &line);
+                    user.log(LogLevel::Warn, &line);
                 }
             }
         }

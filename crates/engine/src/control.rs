@@ -34,7 +34,7 @@ const TURNS_PER_CALL: u32 = 2_000;
 
 /// A user's place in the program.
 #[derive(Debug)]
-pub struct Place {
+pub struct UserPlace {
     /// One per controller of the group.
     pub states: Box<[ControllerState]>,
     /// Transactions ended by a jump (next loop, break), to be reported.
@@ -49,7 +49,7 @@ pub struct Place {
     pub(crate) level: Option<Rc<CoreShare>>,
 }
 
-impl Place {
+impl UserPlace {
     /// The place of a user before its first iteration.
     pub fn new(controllers: usize) -> Self {
         Self {
@@ -77,7 +77,7 @@ pub struct Walk<'a, P> {
     /// The group.
     pub group: &'a Group<P>,
     /// The user's place in it.
-    pub place: &'a mut Place,
+    pub place: &'a mut UserPlace,
     /// The user.
     pub user: &'a mut UserState,
     turns: u32,
@@ -94,7 +94,7 @@ pub const ROOT: ControllerId = ControllerId(0);
 
 impl<'a, P> Walk<'a, P> {
     /// A walk from where the user is.
-    pub fn new(group: &'a Group<P>, place: &'a mut Place, user: &'a mut UserState) -> Self {
+    pub fn new(group: &'a Group<P>, place: &'a mut UserPlace, user: &'a mut UserState) -> Self {
         Self { group, place, user, turns: 0 }
     }
 

@@ -94,9 +94,9 @@ pub enum ThroughputMode {
 
 /// When the next slot of a shared schedule is free, in nanoseconds since the run's start.
 #[derive(Debug, Default)]
-pub struct SharedSchedule(Mutex<Option<u64>>);
+pub struct SharedSlots(Mutex<Option<u64>>);
 
-impl SharedSchedule {
+impl SharedSlots {
     /// Takes the next slot; gives the wait until it.
     fn take(&self, now: u64, interval: u64) -> u64 {
         let mut last = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -115,9 +115,9 @@ pub struct ConstantThroughput {
     /// `calcMode`.
     pub mode: ThroughputMode,
     /// The schedule of all users (JMeter has one for the whole test, for any number of timers).
-    pub shared_all: std::sync::Arc<SharedSchedule>,
+    pub shared_all: std::sync::Arc<SharedSlots>,
     /// The schedules of the groups, by number of the group.
-    pub shared_group: std::sync::Arc<[SharedSchedule]>,
+    pub shared_group: std::sync::Arc<[SharedSlots]>,
     /// Where each user keeps the time of its previous sample.
     pub state: StateId,
 }

@@ -12,6 +12,6 @@ pub enum Next {
     /// A transaction in parent mode: its state determines what to do.
     Transaction(ControllerId),
     /// Many turns did not find a sampler, or a lock is taken: call again after other users have run, or when
-    /// the lock of [`crate::control::Place::waits`] is free.
+    /// the lock of [`crate::control::UserPlace::waits`] is free.
     Yield,
 }

@@ -6,7 +6,7 @@ use std::thread;
 
 use busyhour_arrivals::LoadShare;
 use busyhour_program::population::Lifetime;
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use tokio::sync::Notify;
 
 use crate::core::Core;
@@ -103,7 +103,7 @@ impl Drop for PanicReport {
             self.core.died.set(self.core.died.get() + 1);
             let (name, number) = (&group.thread_prefix, format!("{}-{}", group.number, number + 1));
             let line = format!("{name} {number} died of an error in Busyhour; its samples are missing");
-            run.log(Level::Error, &line);
+            run.log(LogLevel::Error, &line);
         }
     }
 }

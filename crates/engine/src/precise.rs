@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use busyhour_arrivals::{LoadShare, PreciseError, PreciseSchedule};
 use busyhour_program::element::{Delay, Timer};
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::Template;
 use busyhour_program::user::{UserState, stream_key};
 use busyhour_sample::Nanos;
@@ -104,7 +104,10 @@ impl Timer for PreciseThroughput {
                 Delay { wait_ns: if slot > now { slot.since(now) } else { 0 }, slot: Some(slot) }
             }
             Err(error) => {
-                user.log(Level::Error, &format!("the Precise Throughput Timer has no next start: {error}"));
+                user.log(
+                    LogLevel::Error,
+                    &format!("the Precise Throughput Timer has no next start: {error}"),
+                );
                 user.running = false;
                 Delay::default()
             }

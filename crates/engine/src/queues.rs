@@ -1,7 +1,7 @@
 //! Elements that wait for texts in queues, and put them there (the plugin Inter-Thread Communication).
 
 use busyhour_program::element::{Gate, Passing, Processor};
-use busyhour_program::queues::Queue;
+use busyhour_program::queues::TextQueue;
 use busyhour_program::run::Stop;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
@@ -11,7 +11,7 @@ const LOOK_NS: u64 = 1_000_000_000;
 
 /// Tries until it succeeds, `wait_s` seconds have passed (`None`: as long as it takes) or the run is stopped.
 async fn retry<T>(
-    queue: &Queue,
+    queue: &TextQueue,
     user: &UserState,
     wait_s: Option<u64>,
     mut attempt: impl FnMut() -> Option<T>,

@@ -17,7 +17,7 @@ use busyhour_program::Program;
 use busyhour_program::group::Phase;
 use busyhour_program::open::OpenWorkload;
 use busyhour_program::population::Population;
-use busyhour_program::run::{Level, RunShared, Stop};
+use busyhour_program::run::{LogLevel, RunShared, Stop};
 use busyhour_program::sampler::Protocol;
 use busyhour_sample::{AbandonedCore, BatchWriter, Labels, Nanos, Stall};
 use core_thread::CoreThread;
@@ -212,7 +212,7 @@ fn run_groups<P: Protocol>(
         if !shared.runs_group(index) {
             let (name, share) = (&shared.groups[index as usize].name, shared.share());
             let line = format!("the thread group {name} does not run in the part {share} of the load");
-            shared.log(Level::Info, &line);
+            shared.log(LogLevel::Info, &line);
             continue;
         }
         let feeds = |workload: &OpenWorkload| workload.groups.iter().position(|(group, _)| *group == index);
@@ -237,7 +237,7 @@ fn run_groups<P: Protocol>(
             Ok(start) => start,
             Err(message) => {
                 // As in JMeter: this group does not start, the others do.
-                shared.log(Level::Error, &message.to_string());
+                shared.log(LogLevel::Error, &message.to_string());
                 continue;
             }
         };

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use busyhour_arrivals::LoadShare;
 use busyhour_program::element::{Delay, Timer};
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_sample::Nanos;
@@ -242,14 +242,14 @@ impl Timer for ThroughputShaping {
                 "{}: no user was free for {late} starts ({missed} so far): it takes more users",
                 self.name
             );
-            user.log(Level::Warn, &line);
+            user.log(LogLevel::Warn, &line);
             user.run.miss_starts(&self.name, late);
         }
         match next {
             Some(slot) => Delay { wait_ns: if slot > now { slot.since(now) } else { 0 }, slot: Some(slot) },
             None => {
                 if tell_end {
-                    user.log(Level::Info, &format!("{}: the schedule is over, its users stop", self.name));
+                    user.log(LogLevel::Info, &format!("{}: the schedule is over, its users stop", self.name));
                 }
                 user.running = false;
                 Delay::default()

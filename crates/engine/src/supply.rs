@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use busyhour_program::Program;
 use busyhour_program::population::level::LevelNow;
 use busyhour_program::population::{Level, Population};
-use busyhour_program::run::{Level as Severity, Stop};
+use busyhour_program::run::{LogLevel, Stop};
 use busyhour_program::sampler::Protocol;
 use busyhour_program::user::UserState;
 
@@ -91,7 +91,7 @@ fn read(level: &Level, user: &mut UserState) -> Option<LevelNow> {
         Ok(level) => Some(level),
         Err(message) => {
             let group = &user.run.groups[user.group as usize].name;
-            user.log(Severity::Error, &format!("the thread group {group} starts no further user: {message}"));
+            user.log(LogLevel::Error, &format!("the thread group {group} starts no further user: {message}"));
             None
         }
     }

@@ -50,9 +50,9 @@ impl ThinkLaw {
 
 /// A timer that draws from a [`ThinkLaw`].
 #[derive(Clone, Copy, Debug)]
-pub struct Think(pub ThinkLaw);
+pub struct ThinkTimer(pub ThinkLaw);
 
-impl Timer for Think {
+impl Timer for ThinkTimer {
     fn delay(&self, user: &mut UserState) -> Delay {
         Delay { wait_ns: self.0.draw_ns(&mut user.random), slot: None::<Nanos> }
     }

@@ -15,18 +15,18 @@ use busyhour_program::Program;
 use busyhour_program::group::{Group, OnError};
 use busyhour_program::ids::{ControllerId, SamplerId};
 use busyhour_program::result::SampleResult;
-use busyhour_program::run::{Level, Stop};
+use busyhour_program::run::{LogLevel, Stop};
 use busyhour_program::sampler::{Protocol, SamplerKind, SamplerPackage};
 use busyhour_program::symbols::LAST_SAMPLE_OK;
 use busyhour_program::user::{CoreAccess, LogicalAction, UserState};
-use busyhour_program::variables::Value;
+use busyhour_program::variables::VariableValue;
 use busyhour_sample::{ActiveUsers, Nanos};
 use holding::within;
 
 pub(crate) use state::VirtualUser;
 
 use crate::checks::check_assertions;
-use crate::control::{Next, Place, Walk, release};
+use crate::control::{Next, UserPlace, Walk, release};
 use crate::core::Core;
 use crate::core_share::CoreShare;
 use crate::reporting::fill;
@@ -84,7 +84,7 @@ impl<P: Protocol> VirtualUser<P> {
         let mut user = UserState::new(Arc::clone(&core.run), Some(access), group, number);
         user.end_time = end_time;
         let session = P::session(&user);
-        let place = Place::new(program.groups[group as usize].controllers.len());
+        let place = UserPlace::new(program.groups[group as usize].controllers.len());
         let last_ok = user.variables.names().find(LAST_SAMPLE_OK);
         Self {
             program,
@@ -213,7 +213,7 @@ impl<P: Protocol> VirtualUser<P> {
                 let mut line = self.name();
                 line.push_str(" stops: ");
                 line.push_str(&stop.0);
-                self.user.log(Level::Info, &line);
+                self.user.log(LogLevel::Info, &line);
                 self.user.running = false;
                 None
             }
@@ -234,8 +234,8 @@ impl<P: Protocol> VirtualUser<P> {
         let text = if ok { "true" } else { "false" };
         match self.last_ok {
             Some(slot) if self.user.variables.slot(slot) == Some(text) => {}
-            Some(slot) => self.user.variables.set_slot_value(slot, Value::Static(text)),
-            None => self.user.variables.set_value(LAST_SAMPLE_OK, Value::Static(text)),
+            Some(slot) => self.user.variables.set_slot_value(slot, VariableValue::Static(text)),
+            None => self.user.variables.set_value(LAST_SAMPLE_OK, VariableValue::Static(text)),
         }
     }
 
@@ -471,7 +471,7 @@ impl<P: Protocol> VirtualUser<P> {
         let mut line = String::from(what);
         line.push_str(" detected by thread: ");
         self.user.thread_name(&mut line);
-        self.user.log(Level::Info, &line);
+        self.user.log(LogLevel::Info, &line);
         self.user.running = false;
         if let Some(stop) = test {
             self.user.run.ask_to_stop(stop);

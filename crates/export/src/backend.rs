@@ -8,7 +8,7 @@ use busyhour_sample::{
 };
 
 /// How many users have started and finished so far; `None` when it is not known.
-pub type UserCounts = Arc<dyn Fn() -> Option<(u64, u64)> + Send + Sync>;
+pub type UsersSoFar = Arc<dyn Fn() -> Option<(u64, u64)> + Send + Sync>;
 
 /// Which labels have metrics of their own.
 #[derive(Debug, Clone)]
@@ -48,7 +48,7 @@ pub struct BackendSettings {
     /// Seconds between two sets of metrics.
     pub interval_s: u64,
     /// Users started and finished.
-    pub users: UserCounts,
+    pub users: UsersSoFar,
 }
 
 impl std::fmt::Debug for BackendSettings {

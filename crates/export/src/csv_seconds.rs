@@ -4,7 +4,7 @@ use std::io::Write;
 
 use busyhour_sample::{SampleKind, Snapshot, SnapshotRow, TimeCounts};
 
-use crate::{ExportError, Exporter, Origin};
+use crate::{ExportError, Exporter, TimeOrigin};
 
 /// The percentiles of each clock.
 const PERCENTILES: [f64; 4] = [50.0, 90.0, 95.0, 99.0];
@@ -14,13 +14,13 @@ const PERCENTILES: [f64; 4] = [50.0, 90.0, 95.0, 99.0];
 /// Times are in ms; a cell is empty where there is nothing to measure.
 pub struct CsvExporter<W: Write> {
     writer: csv::Writer<W>,
-    origin: Origin,
+    origin: TimeOrigin,
     has_head: bool,
 }
 
 impl<W: Write> CsvExporter<W> {
     /// Writes into `writer`.
-    pub fn new(writer: W, origin: Origin) -> Self {
+    pub fn new(writer: W, origin: TimeOrigin) -> Self {
         Self { writer: csv::Writer::from_writer(writer), origin, has_head: false }
     }
 

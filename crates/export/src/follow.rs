@@ -8,12 +8,12 @@ use crate::{ExportError, Exporter};
 
 /// Where a run's seconds lie in time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Origin {
+pub struct TimeOrigin {
     /// Start of the run in ms since 1970.
     pub wall_anchor_ms: i64,
 }
 
-impl Origin {
+impl TimeOrigin {
     /// The end of a second of the run, in ms since 1970: when what it holds is known.
     #[must_use]
     pub fn end_ms(&self, second: u64) -> i64 {
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn times_are_never_in_the_future_and_increase() {
-        let origin = Origin { wall_anchor_ms: 10_000 };
+        let origin = TimeOrigin { wall_anchor_ms: 10_000 };
         let stamp = |second, whole, now_ms| {
             origin.known_ms(&Snapshot { second, whole, ..Snapshot::default() }, now_ms)
         };

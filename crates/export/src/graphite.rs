@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use busyhour_sample::{Snapshot, TimeCounts};
 
 use crate::backend::{BackendSettings, Interval, Metric};
-use crate::{ExportError, Exporter, Origin, Sender};
+use crate::{ExportError, Exporter, Sender, TimeOrigin};
 
 /// Sends what JMeter's listener sends: `PREFIXlabel.ok.count`, `.ko.…`, `.a.…` with `min`, `max`, `avg`, `pct…`, hits and
 /// bytes; all samples under `all`, users under `test`.
@@ -13,7 +13,7 @@ use crate::{ExportError, Exporter, Origin, Sender};
 /// Times are JMeter's elapsed in ms. Percentiles are over the interval, where JMeter takes the last 100 values.
 pub struct GraphiteExporter<S> {
     sender: S,
-    origin: Origin,
+    origin: TimeOrigin,
     settings: BackendSettings,
     prefix: String,
     interval: Interval,
@@ -21,7 +21,7 @@ pub struct GraphiteExporter<S> {
 
 impl<S: Sender> GraphiteExporter<S> {
     /// Sends by `sender` names that begin with `prefix` (JMeter: `jmeter.`).
-    pub fn new(sender: S, origin: Origin, settings: BackendSettings, prefix: &str) -> Self {
+    pub fn new(sender: S, origin: TimeOrigin, settings: BackendSettings, prefix: &str) -> Self {
         Self { sender, origin, settings, prefix: prefix.to_owned(), interval: Interval::default() }
     }
 

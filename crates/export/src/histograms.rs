@@ -10,31 +10,31 @@ use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 
 use crate::csv_seconds::kind;
 use crate::totals::RunSoFar;
-use crate::{ExportError, Exporter, Origin};
+use crate::{ExportError, Exporter, TimeOrigin};
 
 /// One of the two clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Clock {
+pub enum TimeClock {
     /// End − intended start.
     Response,
     /// End − actual start.
     Service,
 }
 
-impl Clock {
+impl TimeClock {
     /// Its name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Clock::Response => "response",
-            Clock::Service => "service",
+            TimeClock::Response => "response",
+            TimeClock::Service => "service",
         }
     }
 
     pub(crate) fn times(self, row: &SnapshotRow) -> TimeCounts {
         match self {
-            Clock::Response => row.response.all(),
-            Clock::Service => row.service.all(),
+            TimeClock::Response => row.response.all(),
+            TimeClock::Service => row.service.all(),
         }
     }
 }
@@ -56,7 +56,7 @@ fn histogram(times: &TimeCounts) -> Histogram<u64> {
 pub struct PercentileExporter<W> {
     writer: W,
     label: Option<String>,
-    clock: Clock,
+    clock: TimeClock,
     run: RunSoFar,
 }
 
@@ -65,7 +65,7 @@ const TICKS: u32 = 5;
 
 impl<W: Write> PercentileExporter<W> {
     /// Writes the times of `label` (all requests without one) by `clock` into `writer`.
-    pub fn new(writer: W, label: Option<String>, clock: Clock) -> Self {
+    pub fn new(writer: W, label: Option<String>, clock: TimeClock) -> Self {
         Self { writer, label, clock, run: RunSoFar::default() }
     }
 
@@ -129,14 +129,14 @@ impl<W: Write> Exporter for PercentileExporter<W> {
 /// `response/request/LABEL`.
 pub struct HistogramLogExporter<W: Write> {
     writer: W,
-    origin: Origin,
+    origin: TimeOrigin,
     has_head: bool,
     serializer: V2DeflateSerializer,
 }
 
 impl<W: Write> HistogramLogExporter<W> {
     /// Writes into `writer`.
-    pub fn new(writer: W, origin: Origin) -> Self {
+    pub fn new(writer: W, origin: TimeOrigin) -> Self {
         Self { writer, origin, has_head: false, serializer: V2DeflateSerializer::new() }
     }
 
@@ -153,7 +153,7 @@ impl<W: Write> HistogramLogExporter<W> {
                 .begin_log_with(&mut block, &mut self.serializer)
                 .map_err(|error| io::Error::other(format!("{error:?}")))?;
             for row in &snapshot.rows {
-                for clock in [Clock::Response, Clock::Service] {
+                for clock in [TimeClock::Response, TimeClock::Service] {
                     let name = format!("{}/{}/{}", clock.as_str(), kind(row.kind), tag_text(&row.label));
                     let written = log.write_histogram(
                         &histogram(&clock.times(row)),

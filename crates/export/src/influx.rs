@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use busyhour_sample::{Snapshot, TimeCounts};
 
 use crate::backend::{BackendSettings, Interval, Metric};
-use crate::{ExportError, Exporter, Origin, Sender};
+use crate::{ExportError, Exporter, Sender, TimeOrigin};
 
 /// Sends what JMeter's listener sends: tags `application`, `transaction` and `statut` (JMeter's spelling), fields `count`,
 /// `avg`, `min`, `max`, `hit`, `sb`, `rb` and `pct…`, users under the transaction `internal`, and the start and the end of
@@ -14,7 +14,7 @@ use crate::{ExportError, Exporter, Origin, Sender};
 /// Times are JMeter's elapsed in ms. Percentiles are over the interval, where JMeter takes the last 100 values.
 pub struct InfluxExporter<S> {
     sender: S,
-    origin: Origin,
+    origin: TimeOrigin,
     settings: BackendSettings,
     /// `measurement`, as the line protocol has it.
     measurement: String,
@@ -46,7 +46,7 @@ pub struct InfluxNames<'n> {
 
 impl<S: Sender> InfluxExporter<S> {
     /// An exporter that writes to `sender`.
-    pub fn new(sender: S, origin: Origin, settings: BackendSettings, names: InfluxNames<'_>) -> Self {
+    pub fn new(sender: S, origin: TimeOrigin, settings: BackendSettings, names: InfluxNames<'_>) -> Self {
         let InfluxNames { measurement, application, title, event_tags, tags } = names;
         Self {
             sender,

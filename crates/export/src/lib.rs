@@ -38,13 +38,13 @@ mod scrape;
 mod totals;
 mod transport;
 
-pub use backend::{BackendSettings, SamplerFilter, UserCounts};
+pub use backend::{BackendSettings, SamplerFilter, UsersSoFar};
 pub use csv_seconds::CsvExporter;
 pub use error::ExportError;
 pub use exposition::{Exposition, ExpositionExporter, exposition_text};
-pub use follow::{Followed, NowMs, Origin, follow};
+pub use follow::{Followed, NowMs, TimeOrigin, follow};
 pub use graphite::GraphiteExporter;
-pub use histograms::{Clock, HistogramLogExporter, PercentileExporter};
+pub use histograms::{HistogramLogExporter, PercentileExporter, TimeClock};
 pub use influx::{InfluxExporter, InfluxNames};
 pub use otlp::OtlpExporter;
 pub use parquet_samples::{ExportedSamples, export_parquet};

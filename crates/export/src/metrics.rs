@@ -3,7 +3,7 @@
 use busyhour_sample::{SnapshotRow, TimeCounts};
 
 use crate::csv_seconds::kind;
-use crate::histograms::Clock;
+use crate::histograms::TimeClock;
 use crate::totals::RunSoFar;
 
 /// Upper bounds of classic histograms' buckets in seconds: 1, 2, 5 in each decade.
@@ -99,13 +99,13 @@ pub(crate) fn families(run: &RunSoFar, name: &str) -> Vec<Family> {
             name: "busyhour_response_time_seconds",
             help: "Time from the intended start to the end.",
             kind: FamilyKind::Histogram,
-            metrics: by_row(|row| MetricValue::Times(Clock::Response.times(row))),
+            metrics: by_row(|row| MetricValue::Times(TimeClock::Response.times(row))),
         },
         Family {
             name: "busyhour_service_time_seconds",
             help: "Time from the actual start to the end.",
             kind: FamilyKind::Histogram,
-            metrics: by_row(|row| MetricValue::Times(Clock::Service.times(row))),
+            metrics: by_row(|row| MetricValue::Times(TimeClock::Service.times(row))),
         },
     ];
     if let Some(users) = run.users {

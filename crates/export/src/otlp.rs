@@ -7,15 +7,15 @@ use rand::rngs::OsRng;
 
 use crate::csv_seconds::kind;
 use crate::exponential::ExponentialCounts;
-use crate::histograms::Clock;
+use crate::histograms::TimeClock;
 use crate::metrics::ARRIVALS_HELP;
 use crate::otlp_messages::{
     AnyValue, Buckets, ExponentialHistogram, ExponentialPoint, ExportRequest, ExportResponse, Gauge,
-    KeyValue, Metric, NumberPoint, NumberValue, PartialSuccess, Resource, ResourceMetrics, Scope,
-    ScopeMetrics, Sum, any_value, metric,
+    InstrumentationScope, KeyValue, Metric, NumberPoint, NumberValue, PartialSuccess, Resource,
+    ResourceMetrics, ScopeMetrics, Sum, any_value, metric,
 };
 use crate::totals::RunSoFar;
-use crate::{ExportError, Exporter, HttpPost, NowMs, Origin};
+use crate::{ExportError, Exporter, HttpPost, NowMs, TimeOrigin};
 
 /// The values since the start of the run, not those since the last request.
 const CUMULATIVE: i32 = 2;
@@ -32,7 +32,7 @@ const RETRIED: [u16; 4] = [429, 502, 503, 504];
 /// Sends the run so far each second: counters and exponential histograms of both clocks by label.
 pub struct OtlpExporter {
     post: HttpPost,
-    origin: Origin,
+    origin: TimeOrigin,
     now_ms: NowMs,
     resource: Vec<KeyValue>,
     run: RunSoFar,
@@ -44,7 +44,7 @@ impl OtlpExporter {
     /// Sends to `url`, or to `/v1/metrics` there when it has no path; `name` is the value of the resource attribute
     /// `busyhour.run`.
     #[must_use]
-    pub fn new(url: &str, origin: Origin, name: &str, now_ms: NowMs) -> Self {
+    pub fn new(url: &str, origin: TimeOrigin, name: &str, now_ms: NowMs) -> Self {
         let mut resource = vec![
             text("service.name", "busyhour"),
             text("service.version", env!("CARGO_PKG_VERSION")),
@@ -62,7 +62,8 @@ impl OtlpExporter {
             from_ns: ns(self.origin.wall_anchor_ms),
             to_ns: ns(self.origin.known_ms(snapshot, (self.now_ms)())),
         };
-        let scope = Scope { name: "busyhour".into(), version: env!("CARGO_PKG_VERSION").into() };
+        let scope =
+            InstrumentationScope { name: "busyhour".into(), version: env!("CARGO_PKG_VERSION").into() };
         // Receivers complain of metrics without a point.
         let metrics = self.metrics(span).into_iter().filter(Metric::has_points).collect();
         ExportRequest {
@@ -109,8 +110,8 @@ impl OtlpExporter {
             counter("busyhour.sent", "Bytes sent", "By", sent),
         ];
         let clocks = [
-            (Clock::Response, "busyhour.response_time", "Time from the intended start to the end"),
-            (Clock::Service, "busyhour.service_time", "Time from the actual start to the end"),
+            (TimeClock::Response, "busyhour.response_time", "Time from the intended start to the end"),
+            (TimeClock::Service, "busyhour.service_time", "Time from the actual start to the end"),
         ];
         for (clock, name, description) in clocks {
             let points = rows().map(|row| span.histogram(&clock.times(row), attributes(row))).collect();
@@ -119,7 +120,7 @@ impl OtlpExporter {
                 name: name.into(),
                 description: description.into(),
                 unit: "s".into(),
-                data: Some(metric::Data::ExponentialHistogram(data)),
+                data: Some(metric::MetricData::ExponentialHistogram(data)),
             });
         }
         if let Some(users) = self.run.users {
@@ -191,7 +192,7 @@ fn buckets(counts: &ExponentialCounts) -> Buckets {
 }
 
 fn text(key: &str, value: &str) -> KeyValue {
-    let value = AnyValue { value: Some(any_value::Value::StringValue(value.to_owned())) };
+    let value = AnyValue { value: Some(any_value::AnyValueKind::StringValue(value.to_owned())) };
     KeyValue { key: key.to_owned(), value: Some(value) }
 }
 
@@ -211,7 +212,7 @@ fn counter(name: &str, description: &str, unit: &str, data_points: Vec<NumberPoi
         name: name.into(),
         description: description.into(),
         unit: unit.into(),
-        data: Some(metric::Data::Sum(data)),
+        data: Some(metric::MetricData::Sum(data)),
     }
 }
 
@@ -223,16 +224,16 @@ fn gauge(name: &str, description: &str, unit: &str, span: Span, value: f64) -> M
         name: name.into(),
         description: description.into(),
         unit: unit.into(),
-        data: Some(metric::Data::Gauge(Gauge { data_points: vec![point] })),
+        data: Some(metric::MetricData::Gauge(Gauge { data_points: vec![point] })),
     }
 }
 
 impl Metric {
     fn has_points(&self) -> bool {
         match &self.data {
-            Some(metric::Data::Sum(sum)) => !sum.data_points.is_empty(),
-            Some(metric::Data::Gauge(gauge)) => !gauge.data_points.is_empty(),
-            Some(metric::Data::ExponentialHistogram(histogram)) => !histogram.data_points.is_empty(),
+            Some(metric::MetricData::Sum(sum)) => !sum.data_points.is_empty(),
+            Some(metric::MetricData::Gauge(gauge)) => !gauge.data_points.is_empty(),
+            Some(metric::MetricData::ExponentialHistogram(histogram)) => !histogram.data_points.is_empty(),
             None => false,
         }
     }

@@ -42,13 +42,13 @@ pub struct Resource {
 #[derive(Clone, PartialEq, Message)]
 pub struct ScopeMetrics {
     #[prost(message, optional, tag = "1")]
-    pub scope: Option<Scope>,
+    pub scope: Option<InstrumentationScope>,
     #[prost(message, repeated, tag = "2")]
     pub metrics: Vec<Metric>,
 }
 
 #[derive(Clone, PartialEq, Message)]
-pub struct Scope {
+pub struct InstrumentationScope {
     #[prost(string, tag = "1")]
     pub name: String,
     #[prost(string, tag = "2")]
@@ -63,13 +63,13 @@ pub struct Metric {
     pub description: String,
     #[prost(string, tag = "3")]
     pub unit: String,
-    #[prost(oneof = "metric::Data", tags = "5, 7, 10")]
-    pub data: Option<metric::Data>,
+    #[prost(oneof = "metric::MetricData", tags = "5, 7, 10")]
+    pub data: Option<metric::MetricData>,
 }
 
 pub mod metric {
     #[derive(Clone, PartialEq, prost::Oneof)]
-    pub enum Data {
+    pub enum MetricData {
         #[prost(message, tag = "5")]
         Gauge(super::Gauge),
         #[prost(message, tag = "7")]
@@ -167,13 +167,13 @@ pub struct KeyValue {
 
 #[derive(Clone, PartialEq, Message)]
 pub struct AnyValue {
-    #[prost(oneof = "any_value::Value", tags = "1")]
-    pub value: Option<any_value::Value>,
+    #[prost(oneof = "any_value::AnyValueKind", tags = "1")]
+    pub value: Option<any_value::AnyValueKind>,
 }
 
 pub mod any_value {
     #[derive(Clone, PartialEq, prost::Oneof)]
-    pub enum Value {
+    pub enum AnyValueKind {
         #[prost(string, tag = "1")]
         StringValue(String),
     }

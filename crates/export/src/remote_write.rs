@@ -9,12 +9,12 @@ use crate::exponential::ExponentialCounts;
 use crate::exposition::bound_text;
 use crate::metrics::{Metric, MetricValue, SCHEMA, ZERO_THRESHOLD_S, classic_buckets, families};
 use crate::totals::RunSoFar;
-use crate::{ExportError, Exporter, HttpPost, NowMs, Origin};
+use crate::{ExportError, Exporter, HttpPost, NowMs, TimeOrigin};
 
 /// Sends, second by second, the series that a scrape of [`crate::Exposition`] shows, with a label `run`.
 pub struct RemoteWriteExporter {
     post: HttpPost,
-    origin: Origin,
+    origin: TimeOrigin,
     now_ms: NowMs,
     name: String,
     histograms: HistogramForm,
@@ -119,7 +119,7 @@ pub struct BucketSpan {
 impl RemoteWriteExporter {
     /// Sends to `url`; `name` is the value of the label `run`.
     #[must_use]
-    pub fn new(url: &str, origin: Origin, name: &str, histograms: HistogramForm, now_ms: NowMs) -> Self {
+    pub fn new(url: &str, origin: TimeOrigin, name: &str, histograms: HistogramForm, now_ms: NowMs) -> Self {
         let headers = [("Content-Encoding", "snappy"), ("X-Prometheus-Remote-Write-Version", "0.1.0")];
         let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
         let post = HttpPost::new(url, headers);

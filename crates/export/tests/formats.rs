@@ -5,9 +5,9 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
 use busyhour_export::{
-    BackendSettings, Clock, CsvExporter, ExportError, Exporter, Exposition, GraphiteExporter, HistogramForm,
-    HistogramLogExporter, HttpPost, InfluxExporter, InfluxNames, NowMs, Origin, OtlpExporter,
-    PercentileExporter, RemoteWriteExporter, SamplerFilter, ScrapeServer, Sender, TcpText, TimeSeries,
+    BackendSettings, CsvExporter, ExportError, Exporter, Exposition, GraphiteExporter, HistogramForm,
+    HistogramLogExporter, HttpPost, InfluxExporter, InfluxNames, NowMs, OtlpExporter, PercentileExporter,
+    RemoteWriteExporter, SamplerFilter, ScrapeServer, Sender, TcpText, TimeClock, TimeOrigin, TimeSeries,
     WriteRequest, follow,
 };
 use busyhour_sample::{
@@ -15,7 +15,7 @@ use busyhour_sample::{
     SnapshotRow, TimeCounts, snapshot_channel,
 };
 
-const ORIGIN: Origin = Origin { wall_anchor_ms: 1_700_000_000_000 };
+const ORIGIN: TimeOrigin = TimeOrigin { wall_anchor_ms: 1_700_000_000_000 };
 
 /// A clock on which every second has gone by.
 const SHOP: InfluxNames<'_> =
@@ -109,10 +109,10 @@ fn csv_by_the_second() {
 #[test]
 fn the_percentile_distribution() {
     let mut text = Vec::new();
-    export(&mut PercentileExporter::new(&mut text, None, Clock::Response));
+    export(&mut PercentileExporter::new(&mut text, None, TimeClock::Response));
     insta::assert_snapshot!(String::from_utf8(text).unwrap());
     let error =
-        PercentileExporter::new(Vec::new(), Some("none".into()), Clock::Service).finish().unwrap_err();
+        PercentileExporter::new(Vec::new(), Some("none".into()), TimeClock::Service).finish().unwrap_err();
     assert!(error.to_string().contains("no sample of the label \"none\""), "{error}");
 }
 

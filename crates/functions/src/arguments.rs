@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use busyhour_program::result::Retention;
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::{StateId, UserState};
 use busyhour_program::variables::Slot;
@@ -199,5 +199,5 @@ pub(crate) fn with_text<R>(
 /// Logs the message of an exception that the function throws in JMeter. JMeter then abandons the sampler without a result;
 /// here the function returns an empty text.
 pub(crate) fn log_failure(user: &UserState, name: &str, message: &str) {
-    user.log(Level::Error, &format!("{name}: {message}"));
+    user.log(LogLevel::Error, &format!("{name}: {message}"));
 }

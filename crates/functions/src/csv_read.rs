@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use busyhour_limits::files::{TEXT_FILE_BYTES, read_in_run};
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 
@@ -74,7 +74,7 @@ impl Function for CsvRead {
                 Ok(index) => files.append_column(user, &file, index, out),
                 Err(_) => {
                     let message = format!("can't parse column number: {column}");
-                    user.log(Level::Warn, &message);
+                    user.log(LogLevel::Warn, &message);
                 }
             }
         }
@@ -88,10 +88,10 @@ impl OpenFiles {
             return file.to_owned();
         }
         if self.files.len() == 1 && !self.default.is_empty() {
-            user.log(Level::Warn, &format!("Using default: {}", self.default));
+            user.log(LogLevel::Warn, &format!("Using default: {}", self.default));
             return self.default.clone();
         }
-        user.log(Level::Error, "Cannot determine default file name");
+        user.log(LogLevel::Error, "Cannot determine default file name");
         String::new()
     }
 
@@ -103,7 +103,7 @@ impl OpenFiles {
             return true;
         }
         if alias.is_empty() {
-            user.log(Level::Error, "Alias cannot be empty");
+            user.log(LogLevel::Error, "Alias cannot be empty");
             return false;
         }
         if !self.files.contains_key(alias) {
@@ -111,7 +111,7 @@ impl OpenFiles {
             let text = match read_in_run(Path::new(&file), TEXT_FILE_BYTES) {
                 Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
                 Err(error) => {
-                    user.log(Level::Warn, &format!("{file}: {error}"));
+                    user.log(LogLevel::Warn, &format!("{file}: {error}"));
                     return false;
                 }
             };
@@ -129,10 +129,10 @@ impl OpenFiles {
     fn end_row(&mut self, user: &UserState, file: &str) {
         let file = self.resolve_name(user, file);
         match self.current_rows.get_mut(&((user.group, user.number), file.clone())) {
-            None => user.log(Level::Warn, &format!("endRow(): no entry for {file}")),
+            None => user.log(LogLevel::Warn, &format!("endRow(): no entry for {file}")),
             Some(current) => {
                 if current.is_none() {
-                    user.log(Level::Warn, "endRow() called twice in succession");
+                    user.log(LogLevel::Warn, "endRow() called twice in succession");
                 }
                 *current = None;
             }
@@ -145,7 +145,7 @@ impl OpenFiles {
         let reader = (user.group, user.number);
         if !self.current_rows.contains_key(&(reader, file.clone())) {
             if file.starts_with('*') {
-                user.log(Level::Warn, &format!("Cannot perform initial open using alias {file}"));
+                user.log(LogLevel::Warn, &format!("Cannot perform initial open using alias {file}"));
                 return;
             }
             file = self.resolve_name(user, &file);

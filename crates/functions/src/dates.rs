@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
-use busyhour_java::format::{DateFormat, Defaults, Moment, PatternError};
+use busyhour_java::format::{DateFormat, DatePatternError, Defaults, Moment};
 use busyhour_java::trim;
 use busyhour_program::ElementError;
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 use jiff::civil::Date;
@@ -18,11 +18,11 @@ use crate::problem::Problem;
 use crate::time::{now_nanoseconds, pattern_problem};
 
 /// Compiles a pattern for a locale in the form `en_US`. An empty locale is English.
-fn compile_pattern(pattern: &str, locale: &str) -> Result<DateFormat, PatternError> {
+fn compile_pattern(pattern: &str, locale: &str) -> Result<DateFormat, DatePatternError> {
     let format = DateFormat::new(pattern)?;
     let is_english = matches!(locale, "" | "en" | "en_US");
     if !is_english && format.depends_on_locale() {
-        return Err(PatternError::Unsupported(format!(
+        return Err(DatePatternError::Unsupported(format!(
             "names and weeks of the locale {locale} are not supported"
         )));
     }
@@ -52,7 +52,7 @@ fn check_pattern(
 #[derive(Debug)]
 struct Pattern {
     text: Template,
-    compiled: OnceLock<(String, Result<Arc<DateFormat>, PatternError>)>,
+    compiled: OnceLock<(String, Result<Arc<DateFormat>, DatePatternError>)>,
 }
 
 impl Pattern {
@@ -66,7 +66,7 @@ impl Pattern {
         user: &mut UserState,
         locale: &str,
         trimmed: bool,
-    ) -> Result<Option<Arc<DateFormat>>, (String, PatternError)> {
+    ) -> Result<Option<Arc<DateFormat>>, (String, DatePatternError)> {
         with_text(&self.text, user, |_, text| {
             let text = if trimmed { trim(text) } else { text };
             if text.is_empty() {
@@ -274,7 +274,7 @@ pub(crate) fn convert(arguments: &mut Arguments<'_, '_>) -> BuildResult {
 impl Convert {
     fn convert(&self, user: &mut UserState, out: &mut String) -> Result<(), ElementError> {
         let message =
-            |(pattern, error): (String, PatternError)| format!("the date pattern {pattern:?}: {error}");
+            |(pattern, error): (String, DatePatternError)| format!("the date pattern {pattern:?}: {error}");
         let from = self.from.get(user, "", false).map_err(message)?;
         let to = self.to.get(user, "", false).map_err(message)?;
         let moment = with_text(&self.date, user, |_, date| match &from {
@@ -301,7 +301,7 @@ impl Function for Convert {
             Ok(()) => self.target.store(user, &out[start..]),
             Err(message) => {
                 out.truncate(start);
-                user.log(Level::Error, &format!("Error calling __dateTimeConvert: {message}"));
+                user.log(LogLevel::Error, &format!("Error calling __dateTimeConvert: {message}"));
             }
         }
     }
@@ -362,7 +362,7 @@ impl RandomDate {
             match format.parse(text, defaults).map(|moment| moment.date) {
                 Ok(Some(date)) => epoch_day(date),
                 _ => {
-                    user.log(Level::Error, &format!("Failed to parse {role} date '{text}'"));
+                    user.log(LogLevel::Error, &format!("Failed to parse {role} date '{text}'"));
                     0
                 }
             }
@@ -393,7 +393,7 @@ impl Function for RandomDate {
         let from = self.parse_day(user, &self.from, &format, "start", true);
         let to = self.parse_day(user, &self.to, &format, "end", false);
         if to < from {
-            user.log(Level::Error, "__RandomDate: the end must be after the start");
+            user.log(LogLevel::Error, "__RandomDate: the end must be after the start");
             return;
         }
         if to == from {

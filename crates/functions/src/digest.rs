@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use busyhour_java::parse_boolean;
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 use md5::Md5;
@@ -78,7 +78,7 @@ impl Function for DigestFunction {
         let Some(hash) = with_text(&self.algorithm, user, |user, name| {
             let found = algorithm(name);
             if found.is_none() {
-                user.log(Level::Error, &format!("__digest: the algorithm {name:?} is not known"));
+                user.log(LogLevel::Error, &format!("__digest: the algorithm {name:?} is not known"));
             }
             found
         }) else {

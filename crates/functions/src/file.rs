@@ -12,7 +12,7 @@ use busyhour_java::format::DecimalFormat;
 use busyhour_java::{parse_boolean, trim};
 use busyhour_limits::files::{TEXT_FILE_BYTES, open_regular, read_in_run};
 use busyhour_program::ElementError;
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 
@@ -78,13 +78,13 @@ impl Function for FileToString {
                 }
                 (Ok(_), None) => {
                     user.log(
-                        Level::Error,
+                        LogLevel::Error,
                         &format!("Could not read file: {file}: the encoding {name} is not supported"),
                     );
                     out.push_str(ERROR);
                 }
                 (Err(error), _) => {
-                    user.log(Level::Warn, &format!("Could not read file: {file} {error}"));
+                    user.log(LogLevel::Warn, &format!("Could not read file: {file} {error}"));
                     out.push_str(ERROR);
                 }
             }
@@ -139,7 +139,7 @@ impl StringFromFile {
             let number = text.parse().ok();
             if number.is_none() {
                 user.log(
-                    Level::Warn,
+                    LogLevel::Warn,
                     &format!("Exception parsing {text} as int, value will not be considered as {role}"),
                 );
             }
@@ -151,7 +151,7 @@ impl StringFromFile {
         position.last_file = number(user, &self.last, "End Number sequence");
         if self.first.is_some() {
             if position.last_file.is_some_and(|last| current > last) {
-                user.log(Level::Info, "No more files to process");
+                user.log(LogLevel::Info, "No more files to process");
                 return;
             }
             if first.is_some() {
@@ -160,14 +160,14 @@ impl StringFromFile {
                         file.clear();
                         format.format_integer(i64::from(current), &mut file);
                     }
-                    Err(message) => user.log(Level::Warn, &format!("Bad file name format {message}")),
+                    Err(message) => user.log(LogLevel::Warn, &format!("Bad file name format {message}")),
                 }
             }
             position.next_file = Some(current.wrapping_add(1));
         }
         match open_regular(Path::new(&file)) {
             Ok(opened) => position.reader = Some(BufReader::new(opened)),
-            Err(error) => user.log(Level::Error, &format!("openFile() error: {file}: {error}")),
+            Err(error) => user.log(LogLevel::Error, &format!("openFile() error: {file}: {error}")),
         }
     }
 
@@ -194,7 +194,7 @@ impl StringFromFile {
                     return true;
                 }
                 Err(error) => {
-                    user.log(Level::Error, &format!("error reading file {error}"));
+                    user.log(LogLevel::Error, &format!("error reading file {error}"));
                     out.push_str(ERROR);
                     return true;
                 }
@@ -223,7 +223,7 @@ impl Function for StringFromFile {
         if self.append_next(user, out) {
             self.target.store(user, &out[start..]);
         } else {
-            user.log(Level::Info, "Detected end of sequence.");
+            user.log(LogLevel::Info, "Detected end of sequence.");
             user.running = false;
         }
     }
@@ -287,7 +287,7 @@ impl Function for StringToFile {
         match self.write(user) {
             Ok(()) => out.push_str("true"),
             Err(message) => {
-                user.log(Level::Error, &format!("__StringToFile: {message}"));
+                user.log(LogLevel::Error, &format!("__StringToFile: {message}"));
                 out.push_str("false");
             }
         }

@@ -37,7 +37,7 @@ mod xpath;
 use std::sync::Arc;
 
 use busyhour_limits::{Limit, exceeded};
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::symbols::Symbols;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
@@ -91,7 +91,7 @@ impl Evaluation {
                 "a text evaluates nested texts deeper than {EVALUATION_DEPTH_MAX} or more than {EVALUATIONS_MAX} texts \
                  in total; the texts beyond this limit are empty"
             );
-            user.log(Level::Error, &message);
+            user.log(LogLevel::Error, &message);
         }
         Number::TextCount.set(EVALUATIONS_MAX + 1);
         None
@@ -143,7 +143,7 @@ pub fn render_text(text: &str, user: &mut UserState, out: &mut String) {
         template.render(user, out);
     }
     for problem in problems {
-        user.log(Level::Error, &format!("in {:?}: {problem}", parser::excerpt(text)));
+        user.log(LogLevel::Error, &format!("in {:?}: {problem}", parser::excerpt(text)));
         if !matches!(problem.kind, ProblemKind::Invalid | ProblemKind::FailsSample) {
             script::stop_unsupported(user);
         }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use busyhour_java::trim;
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 
@@ -43,14 +43,14 @@ pub(crate) fn logn(arguments: &mut Arguments<'_, '_>) -> BuildResult {
 }
 
 /// The level for a name; any unknown name is DEBUG.
-fn level(name: &str) -> Level {
+fn level(name: &str) -> LogLevel {
     match trim(name).to_ascii_uppercase().as_str() {
-        "" | "INFO" => Level::Info,
-        "WARN" => Level::Warn,
-        "ERROR" | "ERR" => Level::Error,
+        "" | "INFO" => LogLevel::Info,
+        "WARN" => LogLevel::Warn,
+        "ERROR" | "ERR" => LogLevel::Error,
         // JMeter prints OUT to its standard output, which Busyhour reserves for the messages of the run.
-        "OUT" => Level::Info,
-        _ => Level::Debug,
+        "OUT" => LogLevel::Info,
+        _ => LogLevel::Debug,
     }
 }
 
@@ -61,9 +61,9 @@ impl Function for Log {
         let level = match &self.level {
             // A blank level is DEBUG in JMeter, but an empty level is INFO.
             Some(template) => with_text(template, user, |_, name| {
-                if !name.is_empty() && trim(name).is_empty() { Level::Debug } else { level(name) }
+                if !name.is_empty() && trim(name).is_empty() { LogLevel::Debug } else { level(name) }
             }),
-            None => Level::Info,
+            None => LogLevel::Info,
         };
         let mut line = user.take_buffer();
         user.thread_name(&mut line);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use busyhour_java::parse_boolean;
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 
@@ -125,7 +125,7 @@ impl Function for Secret {
                 None => {
                     let line =
                         format!("__GetSecret: {name} is neither a property nor an environment variable");
-                    user.log(Level::Warn, &line);
+                    user.log(LogLevel::Warn, &line);
                     let _ = write!(out, "${{__GetSecret({name})}}");
                 }
             }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use busyhour_program::queues::TIMEOUT_PROPERTY;
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 
@@ -74,7 +74,7 @@ impl Function for ReadQueue {
                     if user.run.properties.number(TIMEOUT_PROPERTY, i64::MAX) > 0 {
                         let line = "__fifoPop: the queue is empty, and a function cannot wait here; \
                                     an Inter-Thread Communication PreProcessor can";
-                        user.log(Level::Error, line);
+                        user.log(LogLevel::Error, line);
                     }
                     // Java's null as text.
                     out.push_str("null");

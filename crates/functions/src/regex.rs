@@ -7,7 +7,7 @@ use busyhour_limits::{Limit, exceeded};
 use busyhour_oro::{Pattern, PatternError, cached};
 use busyhour_program::ElementError;
 use busyhour_program::result::Retention;
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::{Function, TEXT_MAX, Template};
 use busyhour_program::user::UserState;
 use rand::Rng as _;
@@ -237,7 +237,7 @@ impl Function for ReplaceRegex {
                 self.target.store(user, &out[start..]);
             }
             Err(why) => {
-                user.log(Level::Error, &format!("__strReplaceRegex: {why}"));
+                user.log(LogLevel::Error, &format!("__strReplaceRegex: {why}"));
             }
         }
     }

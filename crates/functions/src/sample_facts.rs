@@ -3,7 +3,7 @@
 use busyhour_program::result::SampleResult;
 use busyhour_program::user::{LogicalAction, UserState};
 use busyhour_sample::{DataType, Nanos};
-use busyhour_script::{AssertionFacts, SampleChanges, SampleFacts, ScriptResult, Value, Verdict};
+use busyhour_script::{AssertionFacts, AssertionVerdict, SampleChanges, SampleFacts, ScriptResult, Value};
 
 use crate::sub_result::sample_result;
 
@@ -145,7 +145,7 @@ impl SampleFacts for Facts {
     fn assertions(&self) -> Vec<AssertionFacts> {
         let facts = |outcome: &busyhour_sample::AssertionResult| AssertionFacts {
             name: outcome.name.clone(),
-            verdict: Verdict {
+            verdict: AssertionVerdict {
                 failure: outcome.failure,
                 error: outcome.error,
                 message: outcome.message.clone(),

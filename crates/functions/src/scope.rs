@@ -9,12 +9,13 @@ use busyhour_program::ElementError;
 use busyhour_program::result::SampleResult;
 use busyhour_program::run::{self, ScriptIssue, Stream};
 use busyhour_program::user::{LogicalAction, Thrown, UserState};
-use busyhour_program::variables::{ObjectValue, Value as Variable};
+use busyhour_program::variables::{ObjectValue, VariableValue};
 use busyhour_request::{RequestAccess, UrlRequest, UrlResponse};
 use busyhour_sample::Nanos;
 use busyhour_script::{
-    Level, SampleChanges, SampleFacts, ScriptClock, ScriptOutput, ScriptPlan, ScriptProperties,
-    ScriptRequests, ScriptSamples, ScriptThread, ScriptVariables, StopRequest, UserCounts, Value, Verdict,
+    AssertionVerdict, LineSeverity, SampleChanges, SampleFacts, ScriptClock, ScriptOutput, ScriptPlan,
+    ScriptProperties, ScriptRequests, ScriptSamples, ScriptThread, ScriptVariables, StopRequest,
+    ThreadNumbers, Value,
 };
 use jiff::tz::TimeZone;
 use rand::RngCore as _;
@@ -32,7 +33,7 @@ pub struct UserScope<'a> {
     sampler: Option<Box<dyn Any>>,
     /// In a sampler's script: the result of the previous sample.
     previous: Option<Facts>,
-    verdict: Option<Verdict>,
+    verdict: Option<AssertionVerdict>,
     render_text: RenderText,
     /// Operations that the script used and the interpreter does not support.
     unsupported: Vec<String>,
@@ -73,7 +74,7 @@ impl<'a> UserScope<'a> {
     #[must_use]
     pub fn for_assertion(user: &'a mut UserState, render_text: RenderText) -> Self {
         let mut scope = Self::new(user, render_text);
-        scope.verdict = Some(Verdict::default());
+        scope.verdict = Some(AssertionVerdict::default());
         scope
     }
 
@@ -104,7 +105,7 @@ impl<'a> UserScope<'a> {
 
     /// The verdict of an assertion's script.
     #[must_use]
-    pub fn take_verdict(&mut self) -> Verdict {
+    pub fn take_verdict(&mut self) -> AssertionVerdict {
         self.verdict.take().unwrap_or_default()
     }
 }
@@ -136,18 +137,18 @@ impl ScriptVariables for UserScope<'_> {
 
     fn object(&self, name: &str) -> Option<Rc<dyn Any>> {
         match self.user.variables.value(name)? {
-            Variable::Object(value) => Some(value.object.clone()),
+            VariableValue::Object(value) => Some(value.object.clone()),
             _ => None,
         }
     }
 
     fn set_object(&mut self, name: &str, object: Rc<dyn Any>, text: &str) {
         let value = ObjectValue { object, text: text.into() };
-        self.user.variables.set_value(name, Variable::Object(Rc::new(value)));
+        self.user.variables.set_value(name, VariableValue::Object(Rc::new(value)));
     }
 
     fn set_null(&mut self, name: &str) {
-        self.user.variables.set_value(name, Variable::Null);
+        self.user.variables.set_value(name, VariableValue::Null);
     }
 
     fn object_names(&self) -> Vec<String> {
@@ -182,12 +183,12 @@ impl ScriptProperties for UserScope<'_> {
 }
 
 impl ScriptOutput for UserScope<'_> {
-    fn log(&mut self, level: Level, message: &str) {
+    fn log(&mut self, level: LineSeverity, message: &str) {
         let level = match level {
-            Level::Trace | Level::Debug => run::Level::Debug,
-            Level::Info => run::Level::Info,
-            Level::Warn => run::Level::Warn,
-            Level::Error => run::Level::Error,
+            LineSeverity::Trace | LineSeverity::Debug => run::LogLevel::Debug,
+            LineSeverity::Info => run::LogLevel::Info,
+            LineSeverity::Warn => run::LogLevel::Warn,
+            LineSeverity::Error => run::LogLevel::Error,
         };
         self.user.log(level, message);
     }
@@ -273,11 +274,11 @@ impl ScriptThread for UserScope<'_> {
         self.user.sampler_name.clone()
     }
 
-    fn users(&self) -> UserCounts {
+    fn users(&self) -> ThreadNumbers {
         let run = &self.user.run;
         let groups = u32::try_from(run.groups.len()).unwrap_or(u32::MAX);
-        let Some(group) = run.groups.get(self.user.group as usize) else { return UserCounts::default() };
-        UserCounts {
+        let Some(group) = run.groups.get(self.user.group as usize) else { return ThreadNumbers::default() };
+        ThreadNumbers {
             active: run.active.load(Ordering::Relaxed),
             active_of_group: group.active.load(Ordering::Relaxed),
             of_group: run.users_of(self.user.group),
@@ -299,7 +300,7 @@ impl ScriptThread for UserScope<'_> {
 }
 
 impl ScriptSamples for UserScope<'_> {
-    fn verdict(&mut self) -> Option<&mut Verdict> {
+    fn verdict(&mut self) -> Option<&mut AssertionVerdict> {
         self.verdict.as_mut()
     }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use busyhour_limits::{Limit, exceeded};
 use busyhour_program::result::Retention;
-use busyhour_program::run::{Level, ScriptIssue, Stop};
+use busyhour_program::run::{LogLevel, ScriptIssue, Stop};
 use busyhour_program::template::{Function, Segment, Template};
 use busyhour_program::user::UserState;
 use busyhour_script::{ResultReads, ScriptError, Value, java_like, javascript, jexl};
@@ -63,9 +63,9 @@ impl Language {
             Language::Jexl3 => Compiled::Jexl(jexl::compile(text, jexl::Version::Three)?),
             Language::Jexl2 => Compiled::Jexl(jexl::compile(text, jexl::Version::Two)?),
             Language::JavaScript => Compiled::JavaScript(javascript::compile(text)?),
-            Language::Groovy => Compiled::JavaLike(java_like::compile(text, java_like::Language::Groovy)?),
+            Language::Groovy => Compiled::JavaLike(java_like::compile(text, java_like::JavaLike::Groovy)?),
             Language::BeanShell => {
-                Compiled::JavaLike(java_like::compile(text, java_like::Language::BeanShell)?)
+                Compiled::JavaLike(java_like::compile(text, java_like::JavaLike::BeanShell)?)
             }
         })
     }
@@ -73,8 +73,8 @@ impl Language {
     /// Whether a script that cannot be parsed also fails in JMeter, which logs the error each time it runs the script.
     fn fails_in_jmeter(self, error: &ScriptError, text: &str) -> bool {
         let language = match self {
-            Language::Groovy => java_like::Language::Groovy,
-            Language::BeanShell => java_like::Language::BeanShell,
+            Language::Groovy => java_like::JavaLike::Groovy,
+            Language::BeanShell => java_like::JavaLike::BeanShell,
             // Conditions in these languages decide which elements run, so an invalid script is rejected.
             Language::Jexl2 | Language::Jexl3 | Language::JavaScript => return false,
         };
@@ -87,10 +87,10 @@ impl Language {
     }
 
     /// The level at which JMeter logs an error of a script.
-    fn log_level(self) -> Level {
+    fn log_level(self) -> LogLevel {
         match self {
-            Language::Groovy | Language::BeanShell => Level::Warn,
-            _ => Level::Error,
+            Language::Groovy | Language::BeanShell => LogLevel::Warn,
+            _ => LogLevel::Error,
         }
     }
 }
@@ -275,7 +275,7 @@ pub const ALLOW_UNSUPPORTED_PROPERTY: &str = "busyhour.allow_unsupported";
 pub(crate) fn stop_unsupported(user: &UserState) {
     if !user.run.properties.flag(ALLOW_UNSUPPORTED_PROPERTY, false) {
         user.log(
-            Level::Error,
+            LogLevel::Error,
             "a text built during the run is not supported, see the line above; the test stops",
         );
         let why = "a text built during the run is not supported, see the log";
@@ -287,7 +287,7 @@ pub(crate) fn stop_unsupported(user: &UserState) {
 pub fn end_user(user: &mut UserState, message: &str) {
     let mut thread = String::new();
     user.thread_name(&mut thread);
-    user.log(Level::Error, &format!("Uncaught exception in thread {thread}: {message}"));
+    user.log(LogLevel::Error, &format!("Uncaught exception in thread {thread}: {message}"));
     user.running = false;
     user.result.ignore = true;
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use busyhour_java::trim;
 use busyhour_program::ElementError;
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 
@@ -114,7 +114,7 @@ impl Function for ChangeCase {
                     capitalize(text, out);
                 } else {
                     out.push_str(text);
-                    user.log(Level::Error, &format!("Unknown mode {mode}, returning {text} unchanged"));
+                    user.log(LogLevel::Error, &format!("Unknown mode {mode}, returning {text} unchanged"));
                 }
             }),
         });
@@ -160,7 +160,7 @@ impl Function for Characters {
                     // Java keeps the lowest 16 bits.
                     Some(value) => units.push((value & 0xFFFF) as u16),
                     None => user.log(
-                        Level::Warn,
+                        LogLevel::Warn,
                         &format!("Could not parse {text} : not a number that Java's Long.decode accepts"),
                     ),
                 }

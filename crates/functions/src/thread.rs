@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::net::{IpAddr, ToSocketAddrs as _};
 use std::sync::{Arc, OnceLock};
 
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::Function;
 use busyhour_program::user::UserState;
 
@@ -132,7 +132,7 @@ impl Function for Machine {
     fn evaluate(&self, user: &mut UserState, out: &mut String) {
         let text = self.value.get_or_init(self.determine);
         if text.is_empty() {
-            user.log(Level::Warn, "cannot determine the name of this machine");
+            user.log(LogLevel::Warn, "cannot determine the name of this machine");
         }
         out.push_str(text);
         self.target.store(user, text);

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
 
-use busyhour_java::format::{DateFormat, Moment, PatternError};
+use busyhour_java::format::{DateFormat, DatePatternError, Moment};
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 use jiff::tz::TimeZone;
@@ -47,13 +47,13 @@ pub(crate) fn time(arguments: &mut Arguments<'_, '_>) -> BuildResult {
         Some(name) if ALIASES.iter().any(|alias| alias.0 == name) => {}
         Some(pattern) => {
             let format = compile(pattern).map_err(|error| match error {
-                PatternError::Invalid(_) => Problem {
+                DatePatternError::Invalid(_) => Problem {
                     kind: ProblemKind::FailsSample,
                     message: format!("Unable to parse date format {pattern}"),
                     hint: format!("{error}; patterns are those of Java's DateTimeFormatter"),
                     ..arguments.invalid(String::new(), "")
                 },
-                PatternError::Unsupported(_) => pattern_problem(arguments, pattern, &error),
+                DatePatternError::Unsupported(_) => pattern_problem(arguments, pattern, &error),
             })?;
             let _ = compiled.set(format);
         }
@@ -61,7 +61,7 @@ pub(crate) fn time(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(Time { format: arguments.optional(0), compiled, target: arguments.target(1) }))
 }
 
-fn compile(pattern: &str) -> Result<Format, PatternError> {
+fn compile(pattern: &str) -> Result<Format, DatePatternError> {
     if pattern.is_empty() {
         return Ok(Format::Milliseconds);
     }
@@ -72,20 +72,24 @@ fn compile(pattern: &str) -> Result<Format, PatternError> {
             return Ok(Format::Divided(divisor));
         }
         if !digits.is_empty() {
-            return Err(PatternError::Invalid(format!("cannot divide by {digits}")));
+            return Err(DatePatternError::Invalid(format!("cannot divide by {digits}")));
         }
     }
     Ok(Format::Pattern(DateFormat::new(pattern)?, TimeZone::system()))
 }
 
 /// The problem of the plan for a pattern that cannot be compiled.
-pub(crate) fn pattern_problem(arguments: &Arguments<'_, '_>, pattern: &str, error: &PatternError) -> Problem {
+pub(crate) fn pattern_problem(
+    arguments: &Arguments<'_, '_>,
+    pattern: &str,
+    error: &DatePatternError,
+) -> Problem {
     let message = format!("the date pattern {pattern:?}: {error}");
     match error {
-        PatternError::Invalid(_) => {
+        DatePatternError::Invalid(_) => {
             arguments.invalid(message, "patterns are those of Java's DateTimeFormatter")
         }
-        PatternError::Unsupported(_) => arguments.unsupported(message, ""),
+        DatePatternError::Unsupported(_) => arguments.unsupported(message, ""),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 
@@ -49,11 +49,11 @@ impl Function for Feedback {
         let mut needed =
             needed_users(users, timer_count("cntDelayed"), timer_count("cntSent"), rate_per_s, spare);
         if needed <= 0 {
-            user.log(Level::Warn, &format!("Got concurrency less than zero: {needed}"));
+            user.log(LogLevel::Warn, &format!("Got concurrency less than zero: {needed}"));
             needed = 1;
         }
         if let Some(max) = users_max.filter(|max| needed > *max) {
-            user.log(Level::Warn, &format!("Got concurrency more than limit: {needed}"));
+            user.log(LogLevel::Warn, &format!("Got concurrency more than limit: {needed}"));
             needed = max;
         }
         let needed = needed.to_string();

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use busyhour_limits::files::{TEXT_FILE_BYTES, read_in_run};
 use busyhour_program::ElementError;
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::{Function, Template};
 use busyhour_program::user::UserState;
 use busyhour_xml::{ReadOptions, XPathResult, decode, evaluate, first_value, read};
@@ -49,15 +49,15 @@ impl Function for XPath {
             None => match node_texts(&key.0, &key.1) {
                 Ok(texts) => results.entry(key.clone()).or_insert(NodeTexts { texts, next: 0 }),
                 Err(error) => {
-                    user.log(Level::Warn, &format!("{}: {error}", key.0));
-                    user.log(Level::Error, "XPathFileContainer is null!");
+                    user.log(LogLevel::Warn, &format!("{}: {error}", key.0));
+                    user.log(LogLevel::Error, "XPathFileContainer is null!");
                     return;
                 }
             },
         };
         let Some(text) = nodes.texts.get(nodes.next) else {
             let (file, expression) = &key;
-            user.log(Level::Warn, &format!("XPathFileContainer has no nodes: {file} {expression}"));
+            user.log(LogLevel::Warn, &format!("XPathFileContainer has no nodes: {file} {expression}"));
             return;
         };
         out.push_str(text);

@@ -4,7 +4,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use rand::Rng as _;
@@ -132,7 +132,7 @@ impl AuthManager {
             match digest::authorization(challenge, digest_request, &name, &password, &cnonce, 1) {
                 Ok(header) => return AuthReply::Repeat(Some(header), UsedScheme::Digest),
                 Err(why) => {
-                    user.log(Level::Warn, &format!("cannot authorize {}: {why}", request.url));
+                    user.log(LogLevel::Warn, &format!("cannot authorize {}: {why}", request.url));
                     in_vain = true;
                 }
             }
@@ -147,7 +147,7 @@ impl AuthManager {
         }
         if let Some(other) = ["ntlm", "negotiate", "kerberos"].into_iter().find(|scheme| of(scheme).is_some())
         {
-            user.log(Level::Warn, &format!("{} asks for {other}, which is not supported", request.url));
+            user.log(LogLevel::Warn, &format!("{} asks for {other}, which is not supported", request.url));
         }
         AuthReply::Stop
     }

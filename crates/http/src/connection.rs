@@ -21,7 +21,7 @@ use crate::dial::ConnectOptions;
 use crate::failure::Failure;
 use crate::origin::Origin;
 use crate::proxy_address::ProxyAddress;
-use crate::response::{Progress, ResponseReader, Sink};
+use crate::response::{ResponseProgress, ResponseReader, Sink};
 
 /// The maximum number of bytes of one read.
 const READ_BYTES: usize = 64 * 1024;
@@ -185,7 +185,7 @@ impl Connection {
             };
             match step {
                 Ok(Step::Read(progress)) => {
-                    let done = progress == Progress::Done;
+                    let done = progress == ResponseProgress::Done;
                     match first {
                         None => {
                             let now = clock.now();
@@ -249,7 +249,7 @@ impl Connection {
 }
 
 enum Step {
-    Read(Progress),
+    Read(ResponseProgress),
     Closed,
 }
 

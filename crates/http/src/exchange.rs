@@ -5,7 +5,7 @@ use std::sync::Arc;
 use busyhour_limits::Limit;
 use busyhour_program::ElementError;
 use busyhour_program::result::{Retention, SampleResult};
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::user::UserState;
 use busyhour_sample::HttpDetail;
 
@@ -410,7 +410,7 @@ fn record_cookie(
                 user.variables.set(&format!("{prefix}{name}"), &value);
             }
         }
-        Err(why) => user.log(Level::Info, why.message()),
+        Err(why) => user.log(LogLevel::Info, why.message()),
     }
 }
 

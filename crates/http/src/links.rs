@@ -2,7 +2,7 @@
 //! host and path in the plan are patterns, and the link must have the arguments in the plan.
 
 use busyhour_limits::{Limit, exceeded};
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_slices::tick;
@@ -264,7 +264,7 @@ impl LinkPattern {
 pub(crate) fn follow(sampler: &mut HttpSampler, user: &mut UserState) {
     if !user.has_result || !user.result.url.starts_with("http") {
         user.log(
-            Level::Info,
+            LogLevel::Info,
             "Can't apply HTML Link Parser when the previous sampler run is not an HTTP Request.",
         );
         return;

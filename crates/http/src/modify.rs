@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use regex::Regex;
@@ -31,7 +31,7 @@ pub(crate) fn modified(sampler: &HttpSampler, user: &mut UserState) -> HttpSampl
                         let line = format!(
                             "RegExUserParameters element: {name} => Referenced RegExp was not found, no parameter will be changed"
                         );
-                        user.log(Level::Info, &line);
+                        user.log(LogLevel::Info, &line);
                     }
                 }
             }

@@ -46,7 +46,7 @@ pub trait Sink {
 
 /// The progress of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Progress {
+pub enum ResponseProgress {
     /// More bytes are needed.
     More,
     /// It is complete.
@@ -157,7 +157,7 @@ impl ResponseReader {
     }
 
     /// Records skipped bytes; if bytes beyond the body were skipped, the connection cannot be reused.
-    pub fn skipped(&mut self, bytes: u64) -> Progress {
+    pub fn skipped(&mut self, bytes: u64) -> ResponseProgress {
         if let State::Sized(left) = &mut self.state {
             let own = bytes.min(*left);
             *left -= own;
@@ -167,30 +167,30 @@ impl ResponseReader {
             }
             self.keeps_alive &= bytes == own;
         }
-        if self.is_done() { Progress::Done } else { Progress::More }
+        if self.is_done() { ResponseProgress::Done } else { ResponseProgress::More }
     }
 
     /// Parses received bytes.
     ///
     /// # Errors
     /// The bytes are not an HTTP response.
-    pub fn feed(&mut self, mut bytes: &[u8], sink: &mut impl Sink) -> Result<Progress, Failure> {
+    pub fn feed(&mut self, mut bytes: &[u8], sink: &mut impl Sink) -> Result<ResponseProgress, Failure> {
         while !bytes.is_empty() {
             let used = match self.state {
                 State::Head => match self.feed_head(bytes, sink)? {
                     Some(used) => used,
-                    None => return Ok(Progress::More),
+                    None => return Ok(ResponseProgress::More),
                 },
                 State::Done => {
                     // Unexpected bytes: the connection cannot be reused.
                     self.keeps_alive = false;
-                    return Ok(Progress::Done);
+                    return Ok(ResponseProgress::Done);
                 }
                 _ => self.feed_body(bytes, sink)?,
             };
             bytes = &bytes[used..];
         }
-        Ok(if self.is_done() { Progress::Done } else { Progress::More })
+        Ok(if self.is_done() { ResponseProgress::Done } else { ResponseProgress::More })
     }
 
     /// Ends the response when the server has closed the connection.

@@ -8,7 +8,7 @@ use crate::embedded_settings::Parsers;
 use crate::failure::Failure;
 use crate::limits::BodyLimit;
 use crate::links;
-use crate::response::{Progress, ResponseReader};
+use crate::response::{ResponseProgress, ResponseReader};
 use crate::sink::{Head, ResponseSink};
 
 /// Parses a response that arrives in pieces of `piece` bytes and ends with the connection; all parts are retained.
@@ -23,7 +23,7 @@ pub fn read_whole(bytes: &[u8], piece: usize, limit: BodyLimit) -> Result<Sample
     for part in bytes.chunks(piece.max(1)) {
         let mut sink =
             ResponseSink { head: &mut head, result: &mut result, keep: Retention::ALL, limit, budget: None };
-        if reader.feed(part, &mut sink)? == Progress::Done {
+        if reader.feed(part, &mut sink)? == ResponseProgress::Done {
             break;
         }
     }

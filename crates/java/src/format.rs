@@ -8,7 +8,7 @@ mod error;
 mod moment;
 
 pub use date_parse::Defaults;
-pub use date_pattern::{DateFormat, PatternError};
+pub use date_pattern::{DateFormat, DatePatternError};
 pub use decimal_format::DecimalFormat;
 pub use error::FormatError;
 pub use moment::Moment;

@@ -2,7 +2,7 @@
 
 use busyhour_jmt::{is_xml, read, to_jsimg};
 use busyhour_queueing::network::{CustomerClass, QueueingNetwork, Station};
-use busyhour_queueing::solve::{Settings, solve};
+use busyhour_queueing::solve::{SolveSettings, solve};
 use busyhour_simulation::{SimulationSettings, simulate};
 
 const CENTRAL: &str = include_str!("files/central-server.jmva");
@@ -44,7 +44,7 @@ fn an_analytic_model_is_read() {
             .map(|(a, b)| cache[a] * disks[b] * think[jobs - a - b])
             .sum()
     };
-    let x = solve(&network, Settings::default()).unwrap().classes[0].throughput_per_s;
+    let x = solve(&network, SolveSettings::default()).unwrap().classes[0].throughput_per_s;
     let expected = sum(3) / sum(4);
     assert!((x - expected).abs() < 1e-12 * expected, "{x} {expected}");
 }
@@ -56,8 +56,9 @@ fn a_pass_has_one_visit_to_the_reference_station() {
     assert_eq!(network.classes[0].think_s(), Some(0.0));
     let visits: Vec<f64> = network.stations.iter().map(|station| station.visits("jobs & more")).collect();
     assert_eq!(visits, [0.25, 0.25, 1.0]);
-    let by_disk = solve(&network, Settings::default()).unwrap();
-    let by_terminal = solve(&read(CENTRAL.as_bytes(), "m").unwrap().network, Settings::default()).unwrap();
+    let by_disk = solve(&network, SolveSettings::default()).unwrap();
+    let by_terminal =
+        solve(&read(CENTRAL.as_bytes(), "m").unwrap().network, SolveSettings::default()).unwrap();
     let x = |solution: &busyhour_queueing::solve::Solution| solution.classes[0].throughput_per_s;
     assert!((x(&by_disk) - 4.0 * x(&by_terminal)).abs() < 1e-9);
 }
@@ -188,7 +189,7 @@ fn a_region_with_one_queue_is_read_as_its_capacity() {
     let desk = "<regionNode nodeName=\"desk\"/>";
     let all = "<globalConstraint maxJobs=\"-1\"/><classConstraint jobClass=\"jobs\" maxJobsPerClass=\"3\"/>";
     let found = read(region(desk, all, true).as_bytes(), "m").unwrap().network;
-    let solution = solve(&found, Settings::default()).unwrap();
+    let solution = solve(&found, SolveSettings::default()).unwrap();
     // M/M/1/3 with ρ = 0.9: ρ³(1 − ρ)/(1 − ρ⁴).
     let lost = 0.9_f64.powi(3) * 0.1 / (1.0 - 0.9_f64.powi(4));
     assert!((solution.classes[0].lost_share.unwrap() - lost).abs() < 1e-12, "{solution:?}");

@@ -5,11 +5,11 @@ use busyhour_queueing::network::{
     ClassLoad, CustomerClass, PerClass, QueueingNetwork, Scheduling, Station, StationKind,
     Strategy as Choice, TimeLaw,
 };
-use busyhour_queueing::solve::{Settings, Solution, solve};
+use busyhour_queueing::solve::{Solution, SolveSettings, solve};
 use proptest::prelude::*;
 
 fn solved(network: &QueueingNetwork) -> Solution {
-    solve(network, Settings::default()).unwrap()
+    solve(network, SolveSettings::default()).unwrap()
 }
 
 fn read_back(text: &str) -> QueueingNetwork {
@@ -289,7 +289,7 @@ proptest! {
 
     #[test]
     fn written_networks_have_the_same_solution(network in networks()) {
-        let Ok(expected) = solve(&network, Settings::default()) else { return Ok(()) };
+        let Ok(expected) = solve(&network, SolveSettings::default()) else { return Ok(()) };
         for text in [to_jsimg(&network, "any").unwrap(), to_jmva(&network, "any").unwrap()] {
             let back = read_back(&text);
             let found = solved(&back);

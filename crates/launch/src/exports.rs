@@ -6,8 +6,8 @@ use busyhour_analysis::thresholds::ThresholdResult;
 use busyhour_compile::{BackendKind, BackendListener};
 use busyhour_export::{
     BackendSettings, ExportError, Exporter, GraphiteExporter, HistogramForm, HttpPost, InfluxExporter,
-    InfluxNames, NowMs, Origin, OtlpExporter, RemoteWriteExporter, SamplerFilter, ScrapeServer, Sender,
-    TcpText, UdpText, UserCounts,
+    InfluxNames, NowMs, OtlpExporter, RemoteWriteExporter, SamplerFilter, ScrapeServer, Sender, TcpText,
+    TimeOrigin, UdpText, UsersSoFar,
 };
 use busyhour_sample::Snapshot;
 use serde::{Deserialize, Serialize};
@@ -50,9 +50,9 @@ pub struct ExportSettings {
 pub(crate) struct ExportedRun<'r> {
     pub(crate) listeners: &'r [BackendListener],
     pub(crate) title: &'r str,
-    pub(crate) origin: Origin,
+    pub(crate) origin: TimeOrigin,
     pub(crate) now_ms: NowMs,
-    pub(crate) users: UserCounts,
+    pub(crate) users: UsersSoFar,
 }
 
 type BoxedExporter = Box<dyn Exporter + Send>;
@@ -160,7 +160,7 @@ struct IncompleteExport {
 
 /// The settings of exports to InfluxDB and Graphite that no element of a plan sets.
 #[must_use]
-pub fn backend_settings(interval_s: u64, users: &UserCounts) -> BackendSettings {
+pub fn backend_settings(interval_s: u64, users: &UsersSoFar) -> BackendSettings {
     BackendSettings {
         summary_only: false,
         samplers: SamplerFilter::all(),
@@ -183,7 +183,7 @@ pub fn sender_of(url: &str) -> Box<dyn Sender + Send> {
 #[must_use]
 pub fn influx_exporter(
     sender: Box<dyn Sender + Send>,
-    origin: Origin,
+    origin: TimeOrigin,
     settings: BackendSettings,
     application: &str,
 ) -> Box<dyn Exporter + Send> {
@@ -239,8 +239,8 @@ impl<'l> Arguments<'l> {
 /// The exporter for a backend listener of the plan.
 fn backend_listener(
     listener: &BackendListener,
-    origin: Origin,
-    users: &UserCounts,
+    origin: TimeOrigin,
+    users: &UsersSoFar,
 ) -> Result<BoxedExporter, BackendError> {
     let arguments = Arguments(&listener.arguments);
     let settings = |interval_s: u64, samplers: SamplerFilter, summary_only: bool| BackendSettings {

@@ -8,8 +8,8 @@ use std::time::Duration;
 use busyhour_analysis::thresholds::{Judge, StopOrder};
 use busyhour_compile::Started;
 use busyhour_engine::runner::{self, RunReport};
-use busyhour_export::{NowMs, Origin, ScrapeServer, UserCounts};
-use busyhour_program::run::{Level, Properties, RunShared};
+use busyhour_export::{NowMs, ScrapeServer, TimeOrigin, UsersSoFar};
+use busyhour_program::run::{JmeterProperties, LogLevel, RunShared};
 use busyhour_record::{Recorder, RecorderConfig};
 use busyhour_sample::{BatchWriter, IntervalCounts, Live, RunEnd, SnapshotSender};
 
@@ -130,7 +130,7 @@ fn start(mut prepared: Prepared) -> Result<RunHandle, LaunchError> {
 }
 
 /// Limits the memory for response bodies to the number of bytes in the property, or to half of what this process may use.
-fn limit_body_memory(properties: &Properties) {
+fn limit_body_memory(properties: &JmeterProperties) {
     let asked = properties.get(BODY_MEMORY_PROPERTY).and_then(|text| text.trim().parse().ok());
     let bytes = asked.or_else(|| system::available_memory().map(|bytes| bytes / 2));
     if let Some(bytes) = bytes.filter(|bytes| *bytes > 0) {
@@ -144,14 +144,14 @@ fn exported_run(prepared: &Prepared) -> ExportedRun<'_> {
     ExportedRun {
         listeners: &started.backends,
         title: title.map_or("run", String::as_str),
-        origin: Origin { wall_anchor_ms: manifest.wall_anchor_ms },
+        origin: TimeOrigin { wall_anchor_ms: manifest.wall_anchor_ms },
         now_ms: now_ms(&started.shared),
         users: user_counts(&started.shared),
     }
 }
 
 /// The numbers of users that have started and finished.
-fn user_counts(shared: &Arc<RunShared>) -> UserCounts {
+fn user_counts(shared: &Arc<RunShared>) -> UsersSoFar {
     let shared = Arc::clone(shared);
     Arc::new(move || Some((shared.started.load(Relaxed), shared.finished.load(Relaxed))))
 }
@@ -288,7 +288,7 @@ impl RunHandle {
         let is_threshold = |_: &StopOrder| end == RunEnd::StoppedByThreshold;
         outcome.stopped_by = stopped_by.clone().filter(is_threshold).map(|order| order.text);
         let mut warnings = observers.end(end, || control.is_forced());
-        warnings.iter().for_each(|failure| log.write(Level::Warn, failure));
+        warnings.iter().for_each(|failure| log.write(LogLevel::Warn, failure));
         drop(servers);
         deadlines.end();
         let mut manifest = control.end().unwrap_or_else(|| prepared.manifest.clone());
@@ -298,7 +298,7 @@ impl RunHandle {
         let is_empty_share = empty_share.is_some();
         manifest.notes.extend(empty_share);
         manifest.outcome = Some(outcome);
-        log.write(Level::Info, &format!("the run ended: {end:?}"));
+        log.write(LogLevel::Info, &format!("the run ended: {end:?}"));
         let lost_lines = log.flush();
         if lost_lines > 0 {
             let path = log_path.display();

@@ -51,6 +51,7 @@ mod seconds;
 mod supervision;
 mod system;
 mod url_plan;
+mod url_plan_error;
 mod users;
 
 pub use control::{GRACE, RunControl};
@@ -69,5 +70,6 @@ pub use prepare::{Launch, Prepared};
 pub use properties::{AssignmentError, LoadedProperties, PropertiesError, PropertySources, assignment};
 pub use replay_times::{ReplayCause, ReplayError, resolve_replays};
 pub use request::{ExistingResults, RunRequest};
-pub use url_plan::{GeneratedPlan, UrlPlan, UrlPlanError, UrlUsers};
+pub use url_plan::{GeneratedPlan, UrlPlan, UrlUsers};
+pub use url_plan_error::UrlPlanError;
 pub use users::UsersNow;

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use std::time::Duration;
 
 use busyhour_program::clock::Clock;
-use busyhour_program::run::{Level, LogSink};
+use busyhour_program::run::{LogLevel, LogSink};
 
 use crate::system::is_pipe;
 
@@ -63,8 +63,8 @@ impl LogFile {
     }
 
     /// Writes one line. Errors are ignored: a full disk must not end a run.
-    pub(crate) fn write(&self, level: Level, line: &str) {
-        if level < Level::Info || self.0.written.load(Ordering::Relaxed) > LOG_BYTES_MAX {
+    pub(crate) fn write(&self, level: LogLevel, line: &str) {
+        if level < LogLevel::Info || self.0.written.load(Ordering::Relaxed) > LOG_BYTES_MAX {
             return;
         }
         let mut end = line.len().min(LINE_BYTES_MAX);
@@ -72,10 +72,10 @@ impl LogFile {
             end -= 1;
         }
         let word = match level {
-            Level::Debug => "DEBUG",
-            Level::Info => "INFO ",
-            Level::Warn => "WARN ",
-            Level::Error => "ERROR",
+            LogLevel::Debug => "DEBUG",
+            LogLevel::Info => "INFO ",
+            LogLevel::Warn => "WARN ",
+            LogLevel::Error => "ERROR",
         };
         let now = local_time(&self.0.clock).strftime("%Y-%m-%d %H:%M:%S,%3f");
         let mut text = format!("{now} {word} busyhour: {}\n", &line[..end]);
@@ -144,9 +144,9 @@ mod tests {
         let path = dir.path().join("run.log");
         let log = LogFile::create(&path, Clock::start()).unwrap();
         for number in 0..1_000 {
-            log.write(Level::Info, &format!("line {number}"));
+            log.write(LogLevel::Info, &format!("line {number}"));
         }
-        log.write(Level::Debug, "hidden");
+        log.write(LogLevel::Debug, "hidden");
         assert_eq!(log.flush(), 0);
         let text = std::fs::read_to_string(&path).unwrap();
         assert_eq!(text.lines().count(), 1_000);
@@ -161,7 +161,7 @@ mod tests {
         assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
         let log = LogFile::create(&path, Clock::start()).unwrap();
         let lines = WAITING_MAX as u64 + 100;
-        (0..lines).for_each(|_| log.write(Level::Info, "x"));
+        (0..lines).for_each(|_| log.write(LogLevel::Info, "x"));
         assert_eq!(log.flush(), lines);
     }
 }

@@ -13,7 +13,7 @@ use busyhour_diagnostic::{Diagnostic, Severity};
 use busyhour_http::TlsPolicy;
 use busyhour_limits::files::{INPUT_BYTES, read_input};
 use busyhour_program::clock::Clock;
-use busyhour_program::run::{OutputSink, Properties};
+use busyhour_program::run::{JmeterProperties, OutputSink};
 use busyhour_record::{
     MANIFEST_VERSION, Machine, Manifest, PlanFile, ResultFileConfig, RunDir, SampleFilter, SaveConfig,
     plan_hash,
@@ -176,7 +176,7 @@ fn prepare(launch: Launch) -> Result<Prepared, LaunchError> {
         resolve_replays(&mut open.process, &mut |warning| observers.warn(warning))?;
     }
     let bytes = plan_bytes(&request)?;
-    let properties = Arc::new(Properties::new(loaded.all.clone()));
+    let properties = Arc::new(JmeterProperties::new(loaded.all.clone()));
     let Accepted { compiled, findings, reads } = compile(&request, &bytes, &properties, &observers)?;
     if let Some(results) = &request.results {
         check_results_file(results, request.existing_results)?;
@@ -333,7 +333,7 @@ struct Accepted {
 fn compile(
     request: &RunRequest,
     bytes: &[u8],
-    properties: &Arc<Properties>,
+    properties: &Arc<JmeterProperties>,
     observers: &Observers,
 ) -> Result<Accepted, LaunchError> {
     let plan_name = request.plan.display().to_string();
@@ -372,7 +372,7 @@ fn compile(
 /// Refuses a plan that was generated for a URL and is repeated without the values of its request.
 fn refuse_without_request_properties(
     plan: &str,
-    properties: &Properties,
+    properties: &JmeterProperties,
     reads: Option<&BTreeSet<String>>,
 ) -> Result<(), LaunchError> {
     let is_missing = |name: &&String| {
@@ -389,7 +389,7 @@ fn refuse_without_request_properties(
 /// properties, some of which are read later, have names with a dot.
 fn warn_of_unread(
     request: &RunRequest,
-    properties: &Properties,
+    properties: &JmeterProperties,
     reads: Option<&BTreeSet<String>>,
     observers: &Observers,
 ) -> Vec<String> {
@@ -411,7 +411,7 @@ fn warn_of_unread(
 /// Properties of `-J` that nothing has read so far, each once.
 pub(crate) fn unread<'r>(
     request: &'r RunRequest,
-    properties: &Properties,
+    properties: &JmeterProperties,
 ) -> impl Iterator<Item = &'r String> {
     let given = request
         .properties
@@ -424,7 +424,7 @@ pub(crate) fn unread<'r>(
 fn save_config(
     request: &RunRequest,
     loaded: &LoadedProperties,
-    properties: &Properties,
+    properties: &JmeterProperties,
     compiled: &Compiled,
 ) -> Result<SaveConfig, LaunchError> {
     let mut save = SaveConfig::from_properties(|name| loaded.used(properties, name))?;

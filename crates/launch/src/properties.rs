@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use busyhour_limits::files::{INPUT_BYTES, read_input};
-use busyhour_program::run::Properties;
+use busyhour_program::run::JmeterProperties;
 use serde::{Deserialize, Serialize};
 
 /// Files and values that set properties, in the order in which they override one another.
@@ -119,7 +119,7 @@ impl PropertySources {
 
 impl LoadedProperties {
     /// The value of a JMeter property that the program itself uses. Marks it as read, so that it does not count as misspelt.
-    pub fn used(&self, properties: &Properties, name: &str) -> Option<&str> {
+    pub fn used(&self, properties: &JmeterProperties, name: &str) -> Option<&str> {
         properties.with(name, |_| ());
         self.all.get(name).map(String::as_str)
     }

@@ -6,11 +6,7 @@ use busyhour_record::{UrlPlanFacts, plan_hash};
 
 use crate::redaction;
 use crate::request_properties::RequestProperties;
-
-busyhour_diagnostic::message_error! {
-    /// Why there is no plan for a request.
-    pub struct UrlPlanError;
-}
+use crate::url_plan_error::UrlPlanError;
 
 /// Users of a closed load.
 #[derive(Clone, Copy, Debug)]
@@ -66,26 +62,26 @@ struct Pieces<'a> {
 }
 
 fn pieces(url: &str) -> Result<Pieces<'_>, UrlPlanError> {
-    let (scheme, rest) = url.split_once("://").ok_or_else(|| format!("{url:?} is not a URL"))?;
+    let (scheme, rest) = url.split_once("://").ok_or_else(|| UrlPlanError::NotAUrl(url.to_owned()))?;
     let rest = rest.split('#').next().unwrap_or(rest);
     let end = rest.find(['/', '?']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at(end);
     if authority.contains('@') {
-        return Err("credentials in a URL are not sent; use -H 'Authorization: Basic …'".into());
+        return Err(UrlPlanError::Credentials);
     }
     let (host, port) = match authority.rfind(':') {
         Some(at) if !authority[at..].contains(']') => (&authority[..at], &authority[at + 1..]),
         _ => (authority, ""),
     };
     if host.is_empty() {
-        return Err(format!("{url:?} has no host").into());
+        return Err(UrlPlanError::NoHost(url.to_owned()));
     }
     if !port.is_empty() && port.parse::<u16>().is_err() {
-        return Err(format!("{port:?} in {url:?} is not a port number").into());
+        return Err(UrlPlanError::Port { port: port.to_owned(), url: url.to_owned() });
     }
     // Arguments of functions may contain white space.
     if !path.contains("${") && path.contains(|character: char| character.is_ascii_whitespace()) {
-        return Err(format!("{url:?} contains white space; write %20 for a space").into());
+        return Err(UrlPlanError::WhiteSpace(url.to_owned()));
     }
     Ok(Pieces { scheme: scheme.to_ascii_lowercase(), host, port, path })
 }
@@ -112,9 +108,7 @@ impl UrlPlan<'_> {
     fn all_headers(&self) -> Result<Vec<(&str, &str)>, UrlPlanError> {
         let mut headers = Vec::new();
         for header in self.headers {
-            let (name, value) = header
-                .split_once(':')
-                .ok_or_else(|| format!("-H {header:?} is not of the form 'Name: value'"))?;
+            let (name, value) = header.split_once(':').ok_or_else(|| UrlPlanError::Header(header.clone()))?;
             headers.push((name.trim(), value.trim()));
         }
         if self.data.is_some() && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
@@ -280,7 +274,7 @@ struct Think<'t> {
 
 impl<'t> Think<'t> {
     fn of(text: &'t str) -> Result<Self, UrlPlanError> {
-        let law = busyhour_compile::think_law(text).map_err(|error| error.message)?;
+        let law = busyhour_compile::think_law(text)?;
         Ok(Self { text, mean_ms: format!("{:.0}", law.mean_ns() / 1e6) })
     }
 

@@ -220,7 +220,12 @@ fn assert_judged_as_share(run: &FinishedRun, share: &LoadShare, process: &Arriva
         return;
     };
     let scheduled = verdict.schedule.as_ref().map(|schedule| schedule.arrivals);
-    assert_eq!((scheduled, verdict.observed.arrivals), (Some(expected), expected), "{share}: {}", verdict.line);
+    assert_eq!(
+        (scheduled, verdict.observed.arrivals),
+        (Some(expected), expected),
+        "{share}: {}",
+        verdict.line
+    );
 }
 
 /// Passes notices on.

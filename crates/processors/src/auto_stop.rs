@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use busyhour_program::element::Processor;
-use busyhour_program::run::{Level, Stop};
+use busyhour_program::run::{LogLevel, Stop};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
@@ -185,7 +185,10 @@ impl Processor for AutoStop {
             if exceeded {
                 let (limit, seconds) =
                     (limit.limit.text(user).into_owned(), limit.seconds.text(user).into_owned());
-                user.log(Level::Info, &format!("{condition} {limit} for {seconds}s. Auto-shutdown test..."));
+                user.log(
+                    LogLevel::Info,
+                    &format!("{condition} {limit} for {seconds}s. Auto-shutdown test..."),
+                );
                 user.run.ask_to_stop(Stop::Now);
             }
         }

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use busyhour_program::ElementError;
 use busyhour_program::element::Processor;
 use busyhour_program::result::Retention;
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
@@ -15,7 +15,7 @@ use crate::match_number;
 use crate::matches::{MatchBudget, Matches, with_matches};
 use crate::refusal::Refusal;
 use crate::regex_extractor::take_match_count;
-use crate::scope::{Field, Scope};
+use crate::scope::{Field, SampleScope};
 
 /// Settings of a boundary extractor.
 #[derive(Clone, Debug, Default)]
@@ -36,8 +36,8 @@ pub struct BoundaryExtractorSettings {
     pub default_is_empty: bool,
     /// `BoundaryExtractor.useHeaders`, through [`Field::of_extractor`].
     pub field: Field,
-    /// `Sample.scope` with `Scope.variable`, through [`Scope::parse`].
-    pub scope: Scope,
+    /// `Sample.scope` with `SampleScope.variable`, through [`SampleScope::parse`].
+    pub scope: SampleScope,
 }
 
 /// The boundary extractor.
@@ -95,7 +95,7 @@ impl BoundaryExtractor {
                 let _ = visit_matches(text, left, right, &mut add);
             }
             None => user.log(
-                Level::Warn,
+                LogLevel::Warn,
                 &format!(
                     "No variable '{variable}' found to process by Boundary Extractor '{}', skipping processing",
                     self.settings.name
@@ -156,7 +156,7 @@ impl Processor for BoundaryExtractor {
         let left = settings.left.text(user);
         let right = settings.right.text(user);
         let variable = match &settings.scope {
-            Scope::Variable(name) => Some(name.text(user)),
+            SampleScope::Variable(name) => Some(name.text(user)),
             _ => None,
         };
         if !busyhour_java::is_blank(&default) || settings.default_is_empty {
@@ -173,7 +173,7 @@ impl Processor for BoundaryExtractor {
             if let Err(error) = self.collect(user, variable.as_deref(), (&left, &right), wanted, matches) {
                 let name = &settings.name;
                 let class = "java.lang.IllegalArgumentException";
-                user.log(Level::Warn, &format!("{name}: Error while generating result. {class}: {error}"));
+                user.log(LogLevel::Warn, &format!("{name}: Error while generating result. {class}: {error}"));
                 return;
             }
             if wanted >= 0 {

@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use busyhour_program::element::Processor;
 use busyhour_program::result::Retention;
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
@@ -18,7 +18,7 @@ use crate::match_number;
 use crate::matches::{MatchBudget, TooLong};
 use crate::refusal::Refusal;
 use crate::regex_extractor::take_match_count;
-use crate::scope::Scope;
+use crate::scope::SampleScope;
 
 /// Settings of a CSS selector extractor.
 #[derive(Clone, Debug, Default)]
@@ -39,8 +39,8 @@ pub struct CssExtractorSettings {
     pub default: Template,
     /// `HtmlExtractor.default_empty_value`: also set a default that is empty.
     pub default_is_empty: bool,
-    /// `Sample.scope` with `Scope.variable`, through [`Scope::parse`].
-    pub scope: Scope,
+    /// `Sample.scope` with `SampleScope.variable`, through [`SampleScope::parse`].
+    pub scope: SampleScope,
 }
 
 /// The CSS selector extractor.
@@ -155,11 +155,11 @@ impl CssExtractor {
         };
         let attribute = settings.attribute.text(user).into_owned();
         let mut matches = Vec::new();
-        if let Scope::Variable(name) = &settings.scope {
+        if let SampleScope::Variable(name) = &settings.scope {
             let name = name.text(user).into_owned();
             match user.variables.get(&name).map(str::to_owned) {
                 None => user.log(
-                    Level::Warn,
+                    LogLevel::Warn,
                     &format!(
                         "No variable '{name}' found to process by CSS Selector Extractor '{}', skipping processing",
                         settings.name
@@ -204,7 +204,7 @@ impl Processor for CssExtractor {
             Ok(matches) => matches,
             Err(error) => {
                 let line = format!("{}: Error while generating result. {error}", settings.name);
-                user.log(Level::Warn, &line);
+                user.log(LogLevel::Warn, &line);
                 return;
             }
         };

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use busyhour_program::ElementError;
 use busyhour_program::element::{IterationStep, StopUser};
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::symbols::Symbols;
 use busyhour_program::template::Template;
 use busyhour_program::user::{StateId, UserState};
@@ -326,7 +326,7 @@ impl IterationStep for CsvDataStep {
                 }
                 Err(RowError::Failed(why)) => {
                     row.clear();
-                    user.log(Level::Error, &format!("java.io.IOException: {why}"));
+                    user.log(LogLevel::Error, &format!("java.io.IOException: {why}"));
                 }
             }
             for (name, value) in opened.variables.iter().zip(row.fields()) {

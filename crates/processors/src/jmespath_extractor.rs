@@ -9,7 +9,7 @@ use std::rc::Rc;
 use busyhour_program::ElementError;
 use busyhour_program::element::{Assertion, Processor};
 use busyhour_program::result::{Retention, SampleResult};
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_sample::AssertionResult;
@@ -23,7 +23,7 @@ use crate::match_number;
 use crate::matches::MatchBudget;
 use crate::oro::{PatternText, malformed_pattern};
 use crate::refusal::Refusal;
-use crate::scope::Scope;
+use crate::scope::SampleScope;
 
 /// Settings of a JMESPath extractor.
 #[derive(Clone, Debug, Default)]
@@ -38,8 +38,8 @@ pub struct JmesExtractorSettings {
     pub match_number: Template,
     /// `JMESExtractor.defaultValue`
     pub default: Template,
-    /// `Sample.scope` with `Scope.variable`, through [`Scope::parse`].
-    pub scope: Scope,
+    /// `Sample.scope` with `SampleScope.variable`, through [`SampleScope::parse`].
+    pub scope: SampleScope,
 }
 
 /// The JMESPath extractor.
@@ -83,7 +83,7 @@ impl JmesExtractor {
     }
 
     fn documents(&self, user: &mut UserState) -> Vec<String> {
-        if let Scope::Variable(name) = &self.settings.scope {
+        if let SampleScope::Variable(name) = &self.settings.scope {
             let name = name.text(user).into_owned();
             return vec![user.variables.get(&name).unwrap_or_default().to_owned()];
         }
@@ -136,7 +136,7 @@ impl Processor for JmesExtractor {
             number
         } else {
             // JMeter also skips the remaining post-processors.
-            user.log(Level::Error, &format!("{}: For input string: \"{number}\"", settings.name));
+            user.log(LogLevel::Error, &format!("{}: For input string: \"{number}\"", settings.name));
             return;
         };
         let path = settings.path.text(user).into_owned();
@@ -149,7 +149,7 @@ impl Processor for JmesExtractor {
             Ok(found) => found,
             Err(why) => {
                 let line = format!("Error processing JSON content in {}, message: {why}", settings.name);
-                user.log(Level::Error, &line);
+                user.log(LogLevel::Error, &line);
                 user.variables.set(&refname, &default);
                 return;
             }

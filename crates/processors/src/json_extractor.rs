@@ -10,7 +10,7 @@ use std::rc::Rc;
 use busyhour_program::ElementError;
 use busyhour_program::element::Processor;
 use busyhour_program::result::Retention;
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
@@ -18,7 +18,7 @@ use crate::jsonpath::{self, JsonPath, PathError, Value};
 use crate::match_number;
 use crate::matches::MatchBudget;
 use crate::refusal::Refusal;
-use crate::scope::Scope;
+use crate::scope::SampleScope;
 
 /// Settings of a JSON extractor. Names, paths, match numbers and defaults are lists separated by `;`.
 #[derive(Clone, Debug, Default)]
@@ -35,8 +35,8 @@ pub struct JsonExtractorSettings {
     pub defaults: Template,
     /// `JSONPostProcessor.compute_concat`: also store all matches, joined by commas, in `_ALL`.
     pub concatenate: bool,
-    /// `Sample.scope` with `Scope.variable`, through [`Scope::parse`].
-    pub scope: Scope,
+    /// `Sample.scope` with `SampleScope.variable`, through [`SampleScope::parse`].
+    pub scope: SampleScope,
 }
 
 /// The JSON extractor.
@@ -264,7 +264,7 @@ impl Processor for JsonExtractor {
         let path_texts: Cow<'_, str> =
             if self.paths.is_some() { Cow::Borrowed("") } else { settings.paths.text(user) };
         let variable = match &settings.scope {
-            Scope::Variable(name) => Some(name.text(user)),
+            SampleScope::Variable(name) => Some(name.text(user)),
             _ => None,
         };
         let names = busyhour_java::split(&names, ';');
@@ -273,7 +273,7 @@ impl Processor for JsonExtractor {
         let paths = self.paths.as_ref().map_or(path_texts.len(), Vec::len);
         let log_error = |user: &UserState, why: &str| {
             user.log(
-                Level::Error,
+                LogLevel::Error,
                 &format!("Error processing JSON content in {}, message: {why}", settings.name),
             );
         };

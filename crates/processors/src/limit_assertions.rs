@@ -8,7 +8,7 @@ use busyhour_program::user::UserState;
 use busyhour_sample::AssertionResult;
 
 use crate::java;
-use crate::scope::Scope;
+use crate::scope::SampleScope;
 
 /// Settings of a duration assertion.
 #[derive(Clone, Debug, Default)]
@@ -17,8 +17,8 @@ pub struct DurationAssertionSettings {
     pub name: Template,
     /// `DurationAssertion.duration`, in milliseconds.
     pub duration: Template,
-    /// `Assertion.scope`, through [`Scope::parse`].
-    pub scope: Scope,
+    /// `Assertion.scope`, through [`SampleScope::parse`].
+    pub scope: SampleScope,
 }
 
 /// Fails a result whose elapsed time exceeds a limit.
@@ -106,8 +106,8 @@ pub struct SizeAssertionSettings {
     pub operator: i32,
     /// `Assertion.test_field`, through [`SizeField::from_test_field`].
     pub field: SizeField,
-    /// `Assertion.scope` with `Scope.variable`, through [`Scope::parse`].
-    pub scope: Scope,
+    /// `Assertion.scope` with `SampleScope.variable`, through [`SampleScope::parse`].
+    pub scope: SampleScope,
 }
 
 /// Fails a result whose size does not satisfy the condition.
@@ -123,7 +123,7 @@ impl SizeAssertion {
     }
 
     fn size(&self, user: &mut UserState, result: &SampleResult) -> Result<i64, ElementError> {
-        if let Scope::Variable(name) = &self.settings.scope {
+        if let SampleScope::Variable(name) = &self.settings.scope {
             let name = name.text(user);
             let value = user.variables.get(&name).unwrap_or("null");
             return value

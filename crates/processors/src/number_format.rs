@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use busyhour_java::format::DecimalFormat;
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
@@ -46,7 +46,7 @@ impl NumberFormat {
                     }
                     Err(_) => {
                         user.log(
-                            Level::Warn,
+                            LogLevel::Warn,
                             &format!("Error formatting {value} at format {pattern}, using default"),
                         );
                         let _ = write!(out, "{value}");

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, PoisonError};
 
 use busyhour_program::element::{IterationStep, StopUser};
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::symbols::Symbols;
 use busyhour_program::template::Template;
 use busyhour_program::user::{StateId, UserState};
@@ -101,14 +101,14 @@ impl RandomVariableStep {
         let maximum_text = settings.maximum.text(user);
         let (minimum, maximum) = (java::long(&minimum_text), java::long(&maximum_text));
         let range = if minimum > maximum {
-            user.log(Level::Error, &format!("maximum({maximum_text}) must be >= minimum({minimum_text})"));
+            user.log(LogLevel::Error, &format!("maximum({maximum_text}) must be >= minimum({minimum_text})"));
             0
         } else {
             let count = maximum.checked_sub(minimum).and_then(|width| width.checked_add(1));
             count.and_then(|count| i32::try_from(count).ok()).unwrap_or_else(|| {
                 let limit = i32::MAX;
                 user.log(
-                    Level::Warn,
+                    LogLevel::Warn,
                     &format!("maximum({maximum_text}) - minimum({minimum_text}) must be <= {limit}"),
                 );
                 limit
@@ -121,7 +121,7 @@ impl RandomVariableStep {
             let parsed = seed.parse().ok().map(JavaRandom::new);
             if parsed.is_none() {
                 user.log(
-                    Level::Warn,
+                    LogLevel::Warn,
                     &format!("Cannot parse random seed: '{seed}' in element {}", settings.name),
                 );
             }

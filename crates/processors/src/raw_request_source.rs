@@ -7,7 +7,7 @@ use std::io::{self, BufRead as _, BufReader, Read as _, Seek as _};
 use std::sync::{Mutex, PoisonError};
 
 use busyhour_program::element::Processor;
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
@@ -71,13 +71,13 @@ impl RawRequestSource {
         match chunk {
             Ok(bytes) => return Some(bytes),
             Err(Failure::Invalid(why)) => {
-                user.log(Level::Error, &format!("Error reading next chunk: {why}"));
+                user.log(LogLevel::Error, &format!("Error reading next chunk: {why}"));
                 user.abandon_sample("Error reading next chunk");
             }
             // The plugin would rewind a file without chunks repeatedly until Java ends the thread.
             Err(Failure::End) => {
                 let name = self.settings.file_name.text(user).into_owned();
-                user.log(Level::Info, &format!("End of file reached: {name}"));
+                user.log(LogLevel::Info, &format!("End of file reached: {name}"));
                 user.running = false;
                 user.abandon_sample("End of file reached");
             }
@@ -91,10 +91,10 @@ impl Processor for RawRequestSource {
         let mut shared = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if shared.is_none() {
             let name = self.settings.file_name.text(user).into_owned();
-            user.log(Level::Info, &format!("Creating file object: {name}"));
+            user.log(LogLevel::Info, &format!("Creating file object: {name}"));
             match File::open(&name) {
                 Ok(file) => *shared = Some(BufReader::new(file)),
-                Err(error) => user.log(Level::Error, &format!("{name}: {error}")),
+                Err(error) => user.log(LogLevel::Error, &format!("{name}: {error}")),
             }
         }
         // If the file cannot be opened, the sampler runs without a new value.

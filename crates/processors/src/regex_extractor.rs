@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use busyhour_program::element::Processor;
 use busyhour_program::result::Retention;
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::symbols::Symbols;
 use busyhour_program::template::Template;
 use busyhour_program::user::{StateId, UserState};
@@ -16,7 +16,7 @@ use crate::match_number;
 use crate::matches::{MatchBudget, Matches, TooLong, with_matches};
 use crate::oro::{Groups, Pattern, PatternText, SearchLimit};
 use crate::refusal::Refusal;
-use crate::scope::{Field, Scope};
+use crate::scope::{Field, SampleScope};
 
 /// Settings of a regular expression extractor.
 #[derive(Clone, Debug, Default)]
@@ -37,8 +37,8 @@ pub struct RegexExtractorSettings {
     pub default_is_empty: bool,
     /// `RegexExtractor.useHeaders`, through [`Field::of_extractor`].
     pub field: Field,
-    /// `Sample.scope` with `Scope.variable`, through [`Scope::parse`].
-    pub scope: Scope,
+    /// `Sample.scope` with `SampleScope.variable`, through [`SampleScope::parse`].
+    pub scope: SampleScope,
 }
 
 /// The regular expression extractor.
@@ -96,7 +96,7 @@ impl RegexExtractor {
         if let Some(variable) = variable {
             let Some(text) = user.variables.get(variable) else {
                 user.log(
-                    Level::Warn,
+                    LogLevel::Warn,
                     &format!(
                         "No variable '{variable}' found to process by RegexExtractor '{}', skipping processing",
                         self.settings.name
@@ -144,24 +144,24 @@ impl Processor for RegexExtractor {
             user.variables.set(&refname, &default);
         }
         let variable = match &settings.scope {
-            Scope::Variable(name) => Some(name.text(user)),
+            SampleScope::Variable(name) => Some(name.text(user)),
             _ => None,
         };
         let resolved = self.pattern.get(user);
         let pattern = match resolved.pattern() {
             Ok(pattern) => pattern,
             Err(error) => {
-                user.log(Level::Error, &format!("Error in pattern: '{}': {error}", resolved.source()));
+                user.log(LogLevel::Error, &format!("Error in pattern: '{}': {error}", resolved.source()));
                 return;
             }
         };
         with_matches(|matches| match self.collect(user, variable.as_deref(), pattern, wanted, matches) {
             Ok(()) => store_matches(user, &refname, wanted, template, matches),
             Err(Failure::Search(error)) => {
-                user.log(Level::Error, &format!("{}: {error}", settings.name));
+                user.log(LogLevel::Error, &format!("{}: {error}", settings.name));
             }
             Err(Failure::Length(error)) => {
-                user.log(Level::Error, &format!("{}: {error}", settings.name));
+                user.log(LogLevel::Error, &format!("{}: {error}", settings.name));
             }
             Err(Failure::Text(error)) => user.abandon_sample(&error),
         });
@@ -258,7 +258,7 @@ pub(crate) fn take_match_count(user: &mut UserState, refname: &str, name: &mut S
     match count {
         Some(Ok(count)) => usize::try_from(count).unwrap_or(0),
         Some(Err(text)) => {
-            user.log(Level::Warn, &format!("Could not parse number: '{text}'"));
+            user.log(LogLevel::Warn, &format!("Could not parse number: '{text}'"));
             0
         }
         None => 0,

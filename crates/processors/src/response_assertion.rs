@@ -11,7 +11,7 @@ use busyhour_sample::AssertionResult;
 
 use crate::oro::{PatternText, malformed_pattern};
 use crate::refusal::Refusal;
-use crate::scope::{Field, Scope};
+use crate::scope::{Field, SampleScope};
 
 /// Settings of a response assertion.
 #[derive(Clone, Debug, Default)]
@@ -28,8 +28,8 @@ pub struct ResponseAssertionSettings {
     pub assume_success: bool,
     /// `Assertion.custom_message`
     pub custom_message: Template,
-    /// `Assertion.scope` with `Scope.variable`, through [`Scope::parse`].
-    pub scope: Scope,
+    /// `Assertion.scope` with `SampleScope.variable`, through [`SampleScope::parse`].
+    pub scope: SampleScope,
 }
 
 const MATCHES: i32 = 1;
@@ -119,7 +119,7 @@ impl ResponseAssertion {
 
     fn failure_message(&self, user: &mut UserState, wanted: &str, text: &str) -> String {
         let subject = match (&self.settings.scope, self.settings.field) {
-            (Scope::Variable(name), _) => Cow::Owned(format!("variable({})", name.text(user))),
+            (SampleScope::Variable(name), _) => Cow::Owned(format!("variable({})", name.text(user))),
             (_, Field::Body | Field::Unescaped) => "text".into(),
             (_, Field::Document) => "document".into(),
             (_, Field::Code) => "code".into(),
@@ -162,7 +162,7 @@ impl Assertion for ResponseAssertion {
     fn check(&self, user: &mut UserState, result: &SampleResult) -> AssertionResult {
         let mut outcome = AssertionResult::default();
         let text = match &self.settings.scope {
-            Scope::Variable(name) => {
+            SampleScope::Variable(name) => {
                 let name = name.text(user);
                 user.variables.get(&name).unwrap_or_default().to_owned().into()
             }

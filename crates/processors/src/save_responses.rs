@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use busyhour_program::element::Processor;
 use busyhour_program::result::{Retention, SampleResult};
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
@@ -83,11 +83,14 @@ impl SaveResponses {
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty())
             && let Err(error) = fs::create_dir_all(folder)
         {
-            user.log(Level::Error, &format!("Cannot create the folder {}: {error}", folder.display()));
+            user.log(LogLevel::Error, &format!("Cannot create the folder {}: {error}", folder.display()));
             return;
         }
         if let Err(error) = fs::write(path, &result.body) {
-            user.log(Level::Error, &format!("Error saving the sample {} in {name}: {error}", result.label));
+            user.log(
+                LogLevel::Error,
+                &format!("Error saving the sample {} in {name}: {error}", result.label),
+            );
         }
         result.file_name = Some(name.into());
     }

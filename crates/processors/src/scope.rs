@@ -11,9 +11,9 @@ use busyhour_program::template::Template;
 use crate::document_text::document_text;
 use crate::refusal::Refusal;
 
-/// The source that an element reads: JMeter's `Sample.scope` (extractors) or `Assertion.scope`, with `Scope.variable`.
+/// The source that an element reads: JMeter's `Sample.scope` (extractors) or `Assertion.scope`, with `SampleScope.variable`.
 #[derive(Clone, Debug, Default)]
-pub enum Scope {
+pub enum SampleScope {
     /// `parent`, or absent: the main result.
     #[default]
     Main,
@@ -25,8 +25,8 @@ pub enum Scope {
     Variable(Template),
 }
 
-impl Scope {
-    /// Parses a scope; `variable` is the value of `Scope.variable`.
+impl SampleScope {
+    /// Parses a scope; `variable` is the value of `SampleScope.variable`.
     ///
     /// # Errors
     /// The scope is unknown. JMeter would select nothing, so the element is refused.
@@ -202,7 +202,7 @@ mod tests {
             "m",
             vec![result("a", vec![result("a1", vec![])]), result("b", vec![result("b1", vec![])])],
         );
-        let visited = |scope: Scope| {
+        let visited = |scope: SampleScope| {
             let mut labels = Vec::new();
             scope.visit(&main, |result| {
                 labels.push(result.label.clone());
@@ -210,9 +210,9 @@ mod tests {
             });
             labels.join(" ")
         };
-        assert_eq!(visited(Scope::Main), "m");
-        assert_eq!(visited(Scope::SubResults), "a b a1 b1");
-        assert_eq!(visited(Scope::All), "m a b a1 b1");
-        assert!(Scope::parse("parents", Template::default()).is_err());
+        assert_eq!(visited(SampleScope::Main), "m");
+        assert_eq!(visited(SampleScope::SubResults), "a b a1 b1");
+        assert_eq!(visited(SampleScope::All), "m a b a1 b1");
+        assert!(SampleScope::parse("parents", Template::default()).is_err());
     }
 }

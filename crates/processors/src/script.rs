@@ -15,10 +15,10 @@ use busyhour_functions::{UserScope, end_user, render_text};
 use busyhour_limits::files::{TEXT_FILE_BYTES, read_in_run};
 use busyhour_limits::{Limit, exceeded};
 use busyhour_program::result::Retention;
-use busyhour_program::run::{Level, ScriptIssue};
+use busyhour_program::run::{LogLevel, ScriptIssue};
 use busyhour_program::template::{Segment, Template};
 use busyhour_program::user::{StateId, UserState};
-use busyhour_script::java_like::{self, Language as JavaLike};
+use busyhour_script::java_like::{self, JavaLike};
 use busyhour_script::{
     Binding, Identifiers, Memory, ResultReads, ScriptError, Value, javascript, jexl, refuse_unbound,
 };
@@ -504,9 +504,9 @@ impl ScriptText {
     /// Logs an error. An unsupported operation is also recorded, so that the results mention it.
     fn report(&self, user: &mut UserState, error: &ScriptError) {
         let (level, message) = match self.family {
-            Family::Jsr223 => (Level::Error, "Problem in JSR223 script"),
-            Family::Bsf => (Level::Warn, "Problem in BSF script"),
-            Family::BeanShell => (Level::Warn, "Problem in BeanShell script"),
+            Family::Jsr223 => (LogLevel::Error, "Problem in JSR223 script"),
+            Family::Bsf => (LogLevel::Warn, "Problem in BSF script"),
+            Family::BeanShell => (LogLevel::Warn, "Problem in BeanShell script"),
         };
         user.log(level, &format!("{message} {}, message: {error}", self.name));
         match error {
@@ -551,5 +551,5 @@ struct ScriptOutcome {
     value: Value,
     /// The values of the output variables.
     outputs: Vec<Value>,
-    verdict: busyhour_script::Verdict,
+    verdict: busyhour_script::AssertionVerdict,
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use busyhour_program::clock::Clock;
-use busyhour_program::run::{GroupShared, Properties, RunShared};
+use busyhour_program::run::{GroupShared, JmeterProperties, RunShared};
 use busyhour_program::symbols::Symbols;
 use busyhour_program::user::UserState;
 
@@ -14,7 +14,7 @@ pub(crate) fn user_logging(symbols: &Symbols, number: u32, log: Arc<Mutex<Vec<St
     let run = RunShared::new(
         1,
         Clock::manual(1_700_000_000_000),
-        Arc::new(Properties::new(HashMap::new())),
+        Arc::new(JmeterProperties::new(HashMap::new())),
         Arc::new(symbols.names.clone()),
         vec![group],
         symbols.state_count(),

@@ -11,7 +11,7 @@ use busyhour_xml::{self as xml, ReadOptions, XPathResult, XmlDocument};
 
 use crate::html;
 use crate::refusal::Refusal;
-use crate::scope::Scope;
+use crate::scope::SampleScope;
 use crate::xpath_extractor::{XPathFlavour, namespace_lines, reject_xpath2};
 
 /// Settings of an XPath assertion.
@@ -25,8 +25,8 @@ pub struct XPathAssertionSettings {
     pub query: Template,
     /// `XPath.negate`
     pub negate: bool,
-    /// `Assertion.scope` with `Scope.variable`, through [`Scope::parse`].
-    pub scope: Scope,
+    /// `Assertion.scope` with `SampleScope.variable`, through [`SampleScope::parse`].
+    pub scope: SampleScope,
 }
 
 /// An XPath assertion.
@@ -108,7 +108,7 @@ impl Assertion for XPathAssertion {
         let settings = &self.settings;
         let query = settings.query.text(user).into_owned();
         let variable = match &settings.scope {
-            Scope::Variable(name) => {
+            SampleScope::Variable(name) => {
                 let name = name.text(user).into_owned();
                 Some(user.variables.get(&name).unwrap_or_default().to_owned())
             }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use busyhour_program::element::Processor;
 use busyhour_program::result::Retention;
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_sample::AssertionResult;
@@ -15,7 +15,7 @@ use crate::html;
 use crate::java;
 use crate::matches::MatchBudget;
 use crate::refusal::Refusal;
-use crate::scope::Scope;
+use crate::scope::SampleScope;
 
 /// Which of JMeter's two extractors or assertions.
 #[derive(Clone, Debug)]
@@ -51,8 +51,8 @@ pub struct XPathExtractorSettings {
     pub match_number: Template,
     /// `fragment`: extract nodes as XML instead of their text.
     pub fragment: bool,
-    /// `Sample.scope` with `Scope.variable`, through [`Scope::parse`].
-    pub scope: Scope,
+    /// `Sample.scope` with `SampleScope.variable`, through [`SampleScope::parse`].
+    pub scope: SampleScope,
 }
 
 /// An XPath extractor.
@@ -101,14 +101,14 @@ impl XPathExtractor {
     }
 
     fn texts(&self, user: &mut UserState) -> Vec<String> {
-        if let Scope::Variable(name) = &self.settings.scope {
+        if let SampleScope::Variable(name) = &self.settings.scope {
             let name = name.text(user).into_owned();
             let Some(text) = user.variables.get(&name) else {
                 let element = self.settings.name.text(user).into_owned();
                 let line = format!(
                     "No variable '{name}' found to process by XPathExtractor '{element}', skipping processing"
                 );
-                user.log(Level::Warn, &line);
+                user.log(LogLevel::Warn, &line);
                 return Vec::new();
             };
             return if text.is_empty() { Vec::new() } else { vec![text.to_owned()] };
@@ -154,7 +154,7 @@ impl XPathExtractor {
                 let prefixes = namespace_lines(&namespaces.text(user));
                 for text in texts {
                     if query.is_empty() {
-                        user.log(Level::Warn, "Error : Empty query in XPath2 extractor");
+                        user.log(LogLevel::Warn, "Error : Empty query in XPath2 extractor");
                         continue;
                     }
                     let options = ReadOptions { namespaces: true, ..ReadOptions::default() };
@@ -248,7 +248,7 @@ fn select_xpath2(
         }
         Ok(number) => match items.into_iter().nth(number - 1) {
             Some(item) => matches.push(Some(item)),
-            None => user.log(Level::Warn, &format!("Error : no match number {number}")),
+            None => user.log(LogLevel::Warn, &format!("Error : no match number {number}")),
         },
     }
     Ok(())
@@ -293,7 +293,7 @@ impl Processor for XPathExtractor {
                 }
             }
             Err(Failed(why)) => {
-                user.log(Level::Warn, &format!("Exception while processing ({query}). {why}"));
+                user.log(LogLevel::Warn, &format!("Exception while processing ({query}). {why}"));
                 let name = settings.name.text(user).into_owned();
                 user.result.assertions.push(AssertionResult {
                     name,
@@ -325,7 +325,7 @@ mod tests {
             default: Template::literal("none"),
             match_number: Template::literal(number),
             fragment: false,
-            scope: Scope::Main,
+            scope: SampleScope::Main,
         }
     }
 

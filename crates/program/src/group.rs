@@ -35,7 +35,7 @@ pub enum Phase {
 
 /// Duration and delay of a group, evaluated when it starts.
 #[derive(Clone, Debug)]
-pub struct Schedule {
+pub struct GroupTimes {
     /// Duration, in seconds.
     pub duration: Template,
     /// Delay before the first user starts, in seconds.
@@ -52,7 +52,7 @@ pub struct Group<P> {
     /// Ramp-up time, in seconds.
     pub ramp_up: Template,
     /// Duration and delay, if scheduled.
-    pub schedule: Option<Schedule>,
+    pub schedule: Option<GroupTimes>,
     /// Another plan for the starts and ends of users. It replaces number, ramp-up and schedule.
     pub population: Option<Box<Population>>,
     /// JMeter creates a user's resources when the user starts, not when the group does. (Here that is always so.)

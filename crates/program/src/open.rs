@@ -27,7 +27,7 @@ pub struct OpenWorkload {
     pub groups: Vec<(u32, f64)>,
     /// What happens when no user is free.
     pub no_free_user: NoFreeUser,
-    /// Users of each group with [`NoFreeUser::Queue`] and [`NoFreeUser::Drop`]; `None`: the group's own number.
+    /// Users of each group with [`NoFreeUser::TextQueue`] and [`NoFreeUser::Drop`]; `None`: the group's own number.
     pub users: Option<Template>,
     /// Seed of the schedule; `None`: that of the run.
     pub seed: Option<u64>,

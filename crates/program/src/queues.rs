@@ -15,11 +15,11 @@ pub const CAPACITY_PROPERTY: &str = "kg.apc.jmeter.functions.FifoCapacity";
 
 /// The queues of a run, created at first use.
 #[derive(Debug, Default)]
-pub struct Queues(Mutex<HashMap<String, Arc<Queue>>>);
+pub struct Queues(Mutex<HashMap<String, Arc<TextQueue>>>);
 
 /// One queue.
 #[derive(Debug, Default)]
-pub struct Queue {
+pub struct TextQueue {
     texts: Mutex<VecDeque<String>>,
     /// Notified when a text is added or removed.
     changed: Notify,
@@ -27,13 +27,13 @@ pub struct Queue {
 
 impl Queues {
     /// The queue with this name.
-    pub fn named(&self, name: &str) -> Arc<Queue> {
+    pub fn named(&self, name: &str) -> Arc<TextQueue> {
         let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(queues.entry(name.to_owned()).or_default())
     }
 }
 
-impl Queue {
+impl TextQueue {
     fn texts(&self) -> std::sync::MutexGuard<'_, VecDeque<String>> {
         self.texts.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -13,12 +13,12 @@ use tokio::sync::Notify;
 use crate::clock::Clock;
 use crate::locks::Locks;
 use crate::queues::{CAPACITY_PROPERTY, Queues};
-use crate::run_control::RunControl;
-use crate::variables::{Names, Slot, Value, Variables};
+use crate::run_control::LoadChanges;
+use crate::variables::{Names, Slot, VariableValue, Variables};
 
 /// Severity of a log line, as in JMeter's log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum LogLevel {
     /// Details.
     Debug,
     /// Normal events.
@@ -31,7 +31,7 @@ pub enum Level {
 
 /// JMeter's properties: functions and scripts read and set them during the run.
 #[derive(Debug, Default)]
-pub struct Properties {
+pub struct JmeterProperties {
     values: RwLock<HashMap<String, PropertyValue>>,
     /// Values that scripts put there and that are no texts, which elements and functions do not see.
     objects: RwLock<HashMap<String, Arc<dyn Any + Send + Sync>>>,
@@ -66,7 +66,7 @@ fn next_version() -> u64 {
     VERSIONS.fetch_add(1, Ordering::Relaxed)
 }
 
-impl Properties {
+impl JmeterProperties {
     /// Properties with these values.
     pub fn new(values: impl IntoIterator<Item = (String, String)>) -> Self {
         let values = values.into_iter().map(|(name, text)| (name, PropertyValue::new(text))).collect();
@@ -227,7 +227,7 @@ pub enum Stop {
 }
 
 /// Where log lines are written.
-pub type LogSink = Box<dyn Fn(Level, &str) + Send + Sync>;
+pub type LogSink = Box<dyn Fn(LogLevel, &str) + Send + Sync>;
 
 /// A standard stream of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -267,7 +267,7 @@ pub struct RunShared {
     /// The clock of the run.
     pub clock: Clock,
     /// JMeter's properties.
-    pub properties: Arc<Properties>,
+    pub properties: Arc<JmeterProperties>,
     /// Variable names that have slots.
     pub names: Arc<Names>,
     /// The thread groups, in the program's order.
@@ -288,7 +288,7 @@ pub struct RunShared {
     /// Start of the first phase, in nanoseconds since the run's start: JMeter's start of the test.
     pub begun_ns: AtomicU64,
     /// Changes of the load during the run.
-    pub control: RunControl,
+    pub control: LoadChanges,
     /// Locks of critical sections.
     pub locks: Locks,
     /// Queues through which users exchange texts.
@@ -331,7 +331,7 @@ impl RunShared {
     pub fn new(
         seed: u64,
         clock: Clock,
-        properties: Arc<Properties>,
+        properties: Arc<JmeterProperties>,
         names: Arc<Names>,
         groups: Vec<GroupShared>,
         state_count: u32,
@@ -341,7 +341,7 @@ impl RunShared {
         Self {
             planned,
             share: OnceLock::new(),
-            control: RunControl::default(),
+            control: LoadChanges::default(),
             locks: Locks::default(),
             queues: Queues::default(),
             seed,
@@ -417,7 +417,7 @@ impl RunShared {
         variables.clear();
         if let Some(group) = self.groups.get(group as usize) {
             for (slot, text) in &group.initial {
-                variables.set_slot_value(*slot, Value::Shared(Arc::clone(text)));
+                variables.set_slot_value(*slot, VariableValue::Shared(Arc::clone(text)));
             }
         }
     }
@@ -426,12 +426,12 @@ impl RunShared {
     pub fn put_into_queue(&self, name: &str, value: String) {
         let capacity = self.properties.number(CAPACITY_PROPERTY, usize::MAX);
         if !self.queues.named(name).put(value, capacity) {
-            self.log(Level::Warn, &format!("the queue {name} is full; the value is lost"));
+            self.log(LogLevel::Warn, &format!("the queue {name} is full; the value is lost"));
         }
     }
 
     /// Writes a log line.
-    pub fn log(&self, level: Level, message: &str) {
+    pub fn log(&self, level: LogLevel, message: &str) {
         (self.log)(level, message);
     }
 
@@ -475,7 +475,7 @@ impl RunShared {
     pub fn print(&self, stream: Stream, text: &str) {
         match self.output.get() {
             Some(sink) => sink(stream, text),
-            None => self.log(Level::Info, text.trim_end_matches('\n')),
+            None => self.log(LogLevel::Info, text.trim_end_matches('\n')),
         }
     }
 

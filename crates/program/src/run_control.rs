@@ -51,14 +51,14 @@ pub enum ControlError {
 
 /// The changes requested during the run.
 #[derive(Debug, Default)]
-pub struct RunControl {
+pub struct LoadChanges {
     paused: AtomicBool,
     /// Number of changes, which cores check.
     count: AtomicU32,
     changes: Mutex<Vec<PostedChange>>,
 }
 
-impl RunControl {
+impl LoadChanges {
     /// Soon after `now`, arrivals of open workloads come at `factor` times the requested rate.
     ///
     /// # Errors
@@ -151,7 +151,7 @@ mod tests {
 
     #[test]
     fn changes_keep_their_order_and_their_lead() {
-        let control = RunControl::default();
+        let control = LoadChanges::default();
         assert_eq!((control.rate_factor(), control.is_paused(), control.count()), (1.0, false, 0));
         let first = control.set_rate_factor(AT, 2.0).unwrap();
         assert_eq!(first.at, AT + CHANGE_LEAD_NS);
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn what_is_no_factor_and_too_many_changes_are_refused() {
-        let control = RunControl::default();
+        let control = LoadChanges::default();
         for factor in [0.0, -1.0, f64::NAN, f64::INFINITY, 100.1] {
             let refused = control.set_rate_factor(AT, factor);
             assert!(matches!(refused, Err(ControlError::Factor(_))), "{factor}: {refused:?}");

@@ -207,7 +207,7 @@ mod tests {
     use super::*;
     use crate::clock::Clock;
     use crate::testing::{lone_user, shared_with, still};
-    use crate::variables::{Names, Value};
+    use crate::variables::{Names, VariableValue};
 
     /// Appends how often it was called for this user.
     #[derive(Debug)]
@@ -243,9 +243,9 @@ mod tests {
         user.variables.set("host", "shop");
         assert_eq!(template.text(&mut user), "http://shop2");
         let object = crate::variables::ObjectValue { object: std::rc::Rc::new(1), text: "one".into() };
-        user.variables.set_value("host", Value::Object(std::rc::Rc::new(object)));
+        user.variables.set_value("host", VariableValue::Object(std::rc::Rc::new(object)));
         assert_eq!(template.text(&mut user), "http://one3");
-        user.variables.set_value("host", Value::Null);
+        user.variables.set_value("host", VariableValue::Null);
         let mut out = String::from("> ");
         template.render(&mut user, &mut out);
         assert_eq!(out, "> http://${host}4");

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use crate::clock::Clock;
-use crate::run::{GroupShared, Level, Properties, RunShared};
+use crate::run::{GroupShared, JmeterProperties, LogLevel, RunShared};
 use crate::user::UserState;
 use crate::variables::Names;
 
@@ -12,7 +12,7 @@ use crate::variables::Names;
 pub const SEED: u64 = 20_260_101;
 
 /// Log lines of a run.
-pub type Log = Arc<Mutex<Vec<String>>>;
+pub type LogLines = Arc<Mutex<Vec<String>>>;
 
 /// What a run of `groups` groups shares.
 pub fn shared_with(
@@ -21,19 +21,19 @@ pub fn shared_with(
     groups: usize,
     names: Names,
     states: u32,
-) -> (Arc<RunShared>, Log) {
+) -> (Arc<RunShared>, LogLines) {
     let groups =
         (1..).take(groups).map(|number| GroupShared::new(format!("group {number}"), number, Vec::new()));
-    let log = Log::default();
+    let log = LogLines::default();
     let sink = Arc::clone(&log);
     let shared = RunShared::new(
         seed,
         clock,
-        Arc::new(Properties::new(HashMap::new())),
+        Arc::new(JmeterProperties::new(HashMap::new())),
         Arc::new(names),
         groups.collect(),
         states,
-        Box::new(move |level: Level, line: &str| sink.lock().unwrap().push(format!("{level:?} {line}"))),
+        Box::new(move |level: LogLevel, line: &str| sink.lock().unwrap().push(format!("{level:?} {line}"))),
     );
     (Arc::new(shared), log)
 }

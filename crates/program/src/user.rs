@@ -12,7 +12,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 pub use crate::logical_action::LogicalAction;
 use crate::result::SampleResult;
-use crate::run::{Level, RunShared};
+use crate::run::{LogLevel, RunShared};
 pub use crate::thrown::Thrown;
 use crate::variables::Variables;
 
@@ -121,7 +121,7 @@ impl UserState {
     pub fn abandon_sample(&mut self, why: &str) {
         self.gave_up = true;
         let line = format!("Error while processing sampler: '{}': {why}", self.sampler_name);
-        self.log(Level::Error, &line);
+        self.log(LogLevel::Error, &line);
     }
 
     /// Starts an iteration: counts it and seeds the random stream by (seed, group, user, iteration), so that
@@ -199,7 +199,7 @@ impl UserState {
     }
 
     /// Writes a line to the run's log.
-    pub fn log(&self, level: crate::run::Level, message: &str) {
+    pub fn log(&self, level: crate::run::LogLevel, message: &str) {
         self.run.log(level, message);
     }
 

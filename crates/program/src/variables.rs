@@ -53,7 +53,7 @@ impl Names {
 
 /// The value of a variable.
 #[derive(Clone, Default)]
-pub enum Value {
+pub enum VariableValue {
     /// Not set: `${name}` remains as text.
     #[default]
     Unset,
@@ -77,50 +77,50 @@ pub struct ObjectValue {
     pub text: Box<str>,
 }
 
-impl Value {
+impl VariableValue {
     /// The text, unless unset or null.
     pub fn as_str(&self) -> Option<&str> {
         match self {
-            Value::Unset | Value::Null => None,
-            Value::Object(value) => Some(&value.text),
-            Value::Static(text) => Some(text),
-            Value::Shared(text) => Some(text),
-            Value::Owned(text) => Some(text),
+            VariableValue::Unset | VariableValue::Null => None,
+            VariableValue::Object(value) => Some(&value.text),
+            VariableValue::Static(text) => Some(text),
+            VariableValue::Shared(text) => Some(text),
+            VariableValue::Owned(text) => Some(text),
         }
     }
 
     /// Replaces the value by a copy of `text`, keeping the buffer if there is one.
     pub fn set(&mut self, text: &str) {
-        if let Value::Owned(own) = self {
+        if let VariableValue::Owned(own) = self {
             own.clear();
             own.push_str(text);
         } else {
-            *self = Value::Owned(text.to_owned());
+            *self = VariableValue::Owned(text.to_owned());
         }
     }
 
     /// Whether both have the same text or are the same object.
-    fn is_same(&self, other: &Value) -> bool {
+    fn is_same(&self, other: &VariableValue) -> bool {
         match (self, other) {
-            (Value::Object(own), Value::Object(other)) => {
+            (VariableValue::Object(own), VariableValue::Object(other)) => {
                 Rc::ptr_eq(&own.object, &other.object) && own.text == other.text
             }
-            (Value::Unset, Value::Unset) | (Value::Null, Value::Null) => true,
+            (VariableValue::Unset, VariableValue::Unset) | (VariableValue::Null, VariableValue::Null) => true,
             _ => self.as_str().is_some() && self.as_str() == other.as_str(),
         }
     }
 
     /// Whether there is a value.
     pub fn is_set(&self) -> bool {
-        !matches!(self, Value::Unset)
+        !matches!(self, VariableValue::Unset)
     }
 }
 
-impl fmt::Debug for Value {
+impl fmt::Debug for VariableValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Value::Object(value) => write!(f, "Object({:?})", value.text),
-            Value::Null => f.write_str("Null"),
+            VariableValue::Object(value) => write!(f, "Object({:?})", value.text),
+            VariableValue::Null => f.write_str("Null"),
             other => write!(f, "{:?}", other.as_str()),
         }
     }
@@ -130,21 +130,21 @@ impl fmt::Debug for Value {
 #[derive(Debug, Clone)]
 pub struct Variables {
     names: Arc<Names>,
-    slots: Box<[Value]>,
+    slots: Box<[VariableValue]>,
     /// Most users have none: a pointer is smaller than an empty map.
-    extra: Option<Box<HashMap<String, Value>>>,
+    extra: Option<Box<HashMap<String, VariableValue>>>,
 }
 
 impl Variables {
     /// Empty variables over these names.
     pub fn new(names: Arc<Names>) -> Self {
-        let slots = vec![Value::Unset; names.len()].into_boxed_slice();
+        let slots = vec![VariableValue::Unset; names.len()].into_boxed_slice();
         Self { names, slots, extra: None }
     }
 
     /// Unsets all of them.
     pub fn clear(&mut self) {
-        self.slots.fill(Value::Unset);
+        self.slots.fill(VariableValue::Unset);
         self.extra = None;
     }
 
@@ -167,17 +167,17 @@ impl Variables {
 
     /// Sets a slot to any value.
     #[inline]
-    pub fn set_slot_value(&mut self, slot: Slot, value: Value) {
+    pub fn set_slot_value(&mut self, slot: Slot, value: VariableValue) {
         self.slots[slot.0 as usize] = value;
     }
 
     /// Passes the emptied buffer of a slot to `write`: sets a variable without an allocation.
     pub fn write_slot(&mut self, slot: Slot, write: impl FnOnce(&mut String)) {
         let value = &mut self.slots[slot.0 as usize];
-        if !matches!(value, Value::Owned(_)) {
-            *value = Value::Owned(String::new());
+        if !matches!(value, VariableValue::Owned(_)) {
+            *value = VariableValue::Owned(String::new());
         }
-        if let Value::Owned(text) = value {
+        if let VariableValue::Owned(text) = value {
             text.clear();
             write(text);
         }
@@ -185,11 +185,11 @@ impl Variables {
 
     /// Text of the variable `name`, whether it has a slot or not.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.value(name).and_then(Value::as_str)
+        self.value(name).and_then(VariableValue::as_str)
     }
 
     /// Value of the variable `name`.
-    pub fn value(&self, name: &str) -> Option<&Value> {
+    pub fn value(&self, name: &str) -> Option<&VariableValue> {
         let value = match self.names.find(name) {
             Some(slot) => &self.slots[slot.0 as usize],
             None => self.extra.as_ref()?.get(name)?,
@@ -206,7 +206,7 @@ impl Variables {
                 match extra.get_mut(name) {
                     Some(value) => value.set(text),
                     None => {
-                        extra.insert(name.to_owned(), Value::Owned(text.to_owned()));
+                        extra.insert(name.to_owned(), VariableValue::Owned(text.to_owned()));
                     }
                 }
             }
@@ -214,7 +214,7 @@ impl Variables {
     }
 
     /// Sets the variable `name` to any value.
-    pub fn set_value(&mut self, name: &str, value: Value) {
+    pub fn set_value(&mut self, name: &str, value: VariableValue) {
         match self.names.find(name) {
             Some(slot) => self.set_slot_value(slot, value),
             None => {
@@ -258,7 +258,7 @@ impl Variables {
 
     /// Names of the variables that hold objects.
     pub fn objects(&self) -> impl Iterator<Item = &str> {
-        let is_object = |value: &Value| matches!(value, Value::Object(_));
+        let is_object = |value: &VariableValue| matches!(value, VariableValue::Object(_));
         let slots = self.slots.iter().enumerate().filter(move |(_, value)| is_object(value));
         let slots = slots.map(|(index, _)| self.names.name(Slot(u32::try_from(index).unwrap_or(u32::MAX))));
         let extra = self.extra.iter().flat_map(|extra| extra.iter());

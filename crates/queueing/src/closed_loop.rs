@@ -179,12 +179,18 @@ fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cycle::ThinkLaw;
+    use crate::cycle::ThinkDistribution;
     use crate::{mva, superposition};
     use rand::SeedableRng as _;
     use rand_xoshiro::Xoshiro256PlusPlus;
 
-    fn run(users: u32, think_s: f64, law: ThinkLaw, demands_s: &[f64], seed: u64) -> LoopObservation {
+    fn run(
+        users: u32,
+        think_s: f64,
+        law: ThinkDistribution,
+        demands_s: &[f64],
+        seed: u64,
+    ) -> LoopObservation {
         let network =
             ClosedLoop { users, think: Think { mean_s: think_s, law }, demands_s: demands_s.to_vec() };
         network.simulate(40_000, &mut Xoshiro256PlusPlus::seed_from_u64(seed)).unwrap()
@@ -199,7 +205,7 @@ mod tests {
         ] {
             let expected = mva::single::exact(u64::from(users), think_s, demands_s);
             // The exact solution does not depend on the distribution of the think time.
-            for law in [ThinkLaw::Uniform, ThinkLaw::Exponential] {
+            for law in [ThinkDistribution::Uniform, ThinkDistribution::Exponential] {
                 let found = run(users, think_s, law, demands_s, 7);
                 assert!(
                     (found.rate_per_s / expected.rate_per_s - 1.0).abs() < 0.03,
@@ -216,10 +222,10 @@ mod tests {
     #[test]
     fn users_that_rarely_interfere_arrive_as_a_superposition() {
         for (users, law) in [
-            (1, ThinkLaw::Uniform),
-            (5, ThinkLaw::Uniform),
-            (50, ThinkLaw::Uniform),
-            (7, ThinkLaw::Exponential),
+            (1, ThinkDistribution::Uniform),
+            (5, ThinkDistribution::Uniform),
+            (50, ThinkDistribution::Uniform),
+            (7, ThinkDistribution::Exponential),
         ] {
             let found = run(users, 10.0, law, &[1e-6], 11);
             let cycle = crate::cycle::Cycle { think: Think { mean_s: 10.0, law }, response_s: 1e-6 };
@@ -235,22 +241,22 @@ mod tests {
     #[test]
     fn without_think_time_arrivals_are_the_departures_of_a_busy_server() {
         // The departures of a station that is never idle have exponential gaps, and each departure is the next arrival.
-        let found = run(4, 0.0, ThinkLaw::Constant, &[0.1], 5);
+        let found = run(4, 0.0, ThinkDistribution::Constant, &[0.1], 5);
         assert!((found.cov - 1.0).abs() < 4.0 * found.cov_standard_error, "{found:?}");
         assert!((found.rate_per_s - 10.0).abs() < 0.2, "{found:?}");
     }
 
     #[test]
     fn the_seed_determines_the_result() {
-        let first = run(10, 1.0, ThinkLaw::Uniform, &[0.05], 1);
-        assert_eq!(first, run(10, 1.0, ThinkLaw::Uniform, &[0.05], 1));
-        assert_ne!(first, run(10, 1.0, ThinkLaw::Uniform, &[0.05], 2));
+        let first = run(10, 1.0, ThinkDistribution::Uniform, &[0.05], 1);
+        assert_eq!(first, run(10, 1.0, ThinkDistribution::Uniform, &[0.05], 1));
+        assert_ne!(first, run(10, 1.0, ThinkDistribution::Uniform, &[0.05], 2));
     }
 
     #[test]
     fn invalid_loops_have_no_result() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
-        let think = Think { mean_s: 0.0, law: ThinkLaw::Uniform };
+        let think = Think { mean_s: 0.0, law: ThinkDistribution::Uniform };
         let network = |users, demands_s: &[f64]| ClosedLoop { users, think, demands_s: demands_s.to_vec() };
         assert_eq!(network(0, &[0.1]).simulate(1_000, &mut random), None);
         assert_eq!(network(3, &[]).simulate(1_000, &mut random), None);

@@ -4,7 +4,7 @@ use rand::Rng;
 
 /// The distribution of think times around their mean Z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ThinkLaw {
+pub enum ThinkDistribution {
     /// Always Z.
     Constant,
     /// Uniform on [0, 2Z], as JMeter's Uniform Random Timer without a constant part.
@@ -19,16 +19,16 @@ pub struct Think {
     /// The mean Z in seconds, at least 0.
     pub mean_s: f64,
     /// The distribution around the mean.
-    pub law: ThinkLaw,
+    pub law: ThinkDistribution,
 }
 
 impl Think {
     /// Draws a think time in seconds.
     pub fn draw_s(&self, random: &mut impl Rng) -> f64 {
         match self.law {
-            ThinkLaw::Constant => self.mean_s,
-            ThinkLaw::Uniform => 2.0 * self.mean_s * random.random::<f64>(),
-            ThinkLaw::Exponential => exponential_s(self.mean_s, random),
+            ThinkDistribution::Constant => self.mean_s,
+            ThinkDistribution::Uniform => 2.0 * self.mean_s * random.random::<f64>(),
+            ThinkDistribution::Exponential => exponential_s(self.mean_s, random),
         }
     }
 
@@ -36,19 +36,19 @@ impl Think {
     pub fn draw_residual_s(&self, random: &mut impl Rng) -> f64 {
         let uniform: f64 = random.random();
         match self.law {
-            ThinkLaw::Constant => self.mean_s * uniform,
+            ThinkDistribution::Constant => self.mean_s * uniform,
             // Its survival function is (1 − x/2Z)².
-            ThinkLaw::Uniform => 2.0 * self.mean_s * (1.0 - uniform.sqrt()),
-            ThinkLaw::Exponential => exponential_s(self.mean_s, random),
+            ThinkDistribution::Uniform => 2.0 * self.mean_s * (1.0 - uniform.sqrt()),
+            ThinkDistribution::Exponential => exponential_s(self.mean_s, random),
         }
     }
 
     /// The variance in s².
     pub fn variance_s2(&self) -> f64 {
         match self.law {
-            ThinkLaw::Constant => 0.0,
-            ThinkLaw::Uniform => self.mean_s * self.mean_s / 3.0,
-            ThinkLaw::Exponential => self.mean_s * self.mean_s,
+            ThinkDistribution::Constant => 0.0,
+            ThinkDistribution::Uniform => self.mean_s * self.mean_s / 3.0,
+            ThinkDistribution::Exponential => self.mean_s * self.mean_s,
         }
     }
 
@@ -59,11 +59,11 @@ impl Think {
             return z - x_s;
         }
         match self.law {
-            ThinkLaw::Constant => (z - x_s).max(0.0),
-            ThinkLaw::Uniform if x_s >= 2.0 * z => 0.0,
-            ThinkLaw::Uniform => (2.0 * z - x_s).powi(2) / (4.0 * z),
-            ThinkLaw::Exponential if z == 0.0 => 0.0,
-            ThinkLaw::Exponential => z * (-x_s / z).exp(),
+            ThinkDistribution::Constant => (z - x_s).max(0.0),
+            ThinkDistribution::Uniform if x_s >= 2.0 * z => 0.0,
+            ThinkDistribution::Uniform => (2.0 * z - x_s).powi(2) / (4.0 * z),
+            ThinkDistribution::Exponential if z == 0.0 => 0.0,
+            ThinkDistribution::Exponential => z * (-x_s / z).exp(),
         }
     }
 }
@@ -111,9 +111,9 @@ impl Cycle {
     /// The points at which derivatives of the survival function are discontinuous.
     pub(crate) fn kinks_s(&self) -> [f64; 2] {
         let end_s = match self.think.law {
-            ThinkLaw::Constant => self.response_s + self.think.mean_s,
-            ThinkLaw::Uniform => self.response_s + 2.0 * self.think.mean_s,
-            ThinkLaw::Exponential => self.response_s,
+            ThinkDistribution::Constant => self.response_s + self.think.mean_s,
+            ThinkDistribution::Uniform => self.response_s + 2.0 * self.think.mean_s,
+            ThinkDistribution::Exponential => self.response_s,
         };
         [self.response_s, end_s]
     }
@@ -125,7 +125,8 @@ mod tests {
     use rand::SeedableRng as _;
     use rand_xoshiro::Xoshiro256PlusPlus;
 
-    const LAWS: [ThinkLaw; 3] = [ThinkLaw::Constant, ThinkLaw::Uniform, ThinkLaw::Exponential];
+    const LAWS: [ThinkDistribution; 3] =
+        [ThinkDistribution::Constant, ThinkDistribution::Uniform, ThinkDistribution::Exponential];
 
     #[test]
     fn draws_have_the_mean_and_variance_of_their_law() {
@@ -168,7 +169,7 @@ mod tests {
 
     #[test]
     fn one_uniform_thread_has_the_cov_of_the_uniform_distribution() {
-        let cycle = Cycle { think: Think { mean_s: 10.0, law: ThinkLaw::Uniform }, response_s: 0.0 };
+        let cycle = Cycle { think: Think { mean_s: 10.0, law: ThinkDistribution::Uniform }, response_s: 0.0 };
         assert_eq!(format!("{:.3}", cycle.cov()), "0.577");
     }
 

@@ -17,7 +17,7 @@ pub mod multi_class;
 mod scaled;
 pub mod single;
 
-pub use closed_network::{Centre, ClosedMeans, ClosedNetwork, Population};
+pub use closed_network::{Centre, ClosedClass, ClosedMeans, ClosedNetwork};
 pub(crate) use scaled::Scaled;
 
 /// Exact mean values. The cost is proportional to the product of all populations, see [`ClosedNetwork::exact_cost`].

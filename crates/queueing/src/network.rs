@@ -29,7 +29,7 @@ pub use law::TimeLaw;
 pub use per_class::PerClass;
 pub use routing::{LoadRange, OUTSIDE, Place, Route, Strategy};
 pub use station::{Capacity, Queue, Scheduling, Station, StationKind, WhenFull};
-pub use validate::Finding;
+pub use validate::NetworkFinding;
 
 pub use error::NotationError;
 

@@ -7,7 +7,7 @@
 use rand::Rng;
 
 use crate::closed_loop::ClosedLoop;
-use crate::cycle::{Cycle, Think, ThinkLaw};
+use crate::cycle::{Cycle, Think, ThinkDistribution};
 use crate::{mva, superposition};
 
 /// Largest R/Z that [`choose`] accepts: if the system becomes twice as slow, the rate decreases by at most this share. In
@@ -50,7 +50,7 @@ pub struct TargetLoad {
     /// The known properties of the system.
     pub system: System,
     /// The distribution of think times.
-    pub think: ThinkLaw,
+    pub think: ThinkDistribution,
 }
 
 /// Why a load cannot be planned.
@@ -348,7 +348,7 @@ mod tests {
     }
 
     fn target(rate_per_s: f64, system: System) -> TargetLoad {
-        TargetLoad { rate_per_s, system, think: ThinkLaw::Uniform }
+        TargetLoad { rate_per_s, system, think: ThinkDistribution::Uniform }
     }
 
     #[test]
@@ -421,7 +421,8 @@ mod tests {
 
     #[test]
     fn constant_think_times_need_users_as_well() {
-        let target = TargetLoad { think: ThinkLaw::Constant, ..target(1.0, System::Response(0.001)) };
+        let target =
+            TargetLoad { think: ThinkDistribution::Constant, ..target(1.0, System::Response(0.001)) };
         // Seven users with a think time of seven seconds: R ≪ Z, but the arrivals are far too even.
         let pair = target.for_users(7, &mut random()).unwrap();
         assert!(pair.cov.value().unwrap() < 0.9);

@@ -5,7 +5,7 @@
 //!
 //! A network without product form is solved exactly if it has only one queue with a known solution ([`one_queue`],
 //! [`closed_queue`]). Otherwise the result is an error with the list of broken assumptions. With
-//! [`Settings::approximate`] the network is solved as if they held, and the solution lists them.
+//! [`SolveSettings::approximate`] the network is solved as if they held, and the solution lists them.
 
 mod assumptions;
 pub mod bounds;
@@ -19,7 +19,7 @@ mod visits;
 
 pub use assumptions::BrokenAssumption;
 pub use error::{Saturated, SolveError};
-pub use method::{Effort, Method, Settings};
+pub use method::{Effort, Method, SolveSettings};
 pub use solution::{
     ClassSolution, MethodUsed, QUANTILES, Quantile, Solution, StationClassSolution, StationSolution,
 };
@@ -67,7 +67,7 @@ fn check_assumptions(
 ///
 /// # Errors
 /// See [`SolveError`].
-pub fn solve(network: &QueueingNetwork, settings: Settings) -> Result<Solution, SolveError> {
+pub fn solve(network: &QueueingNetwork, settings: SolveSettings) -> Result<Solution, SolveError> {
     let (visits, broken) = check_assumptions(network)?;
     if !broken.is_empty() {
         if let Some(solution) = one_queue::solve(network, &visits, &broken) {

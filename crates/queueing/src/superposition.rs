@@ -47,10 +47,10 @@ pub fn gap_cov(cycle: &Cycle, users: u64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cycle::{Think, ThinkLaw};
+    use crate::cycle::{Think, ThinkDistribution};
     use proptest::prelude::*;
 
-    fn cycle(law: ThinkLaw, think_s: f64, response_s: f64) -> Cycle {
+    fn cycle(law: ThinkDistribution, think_s: f64, response_s: f64) -> Cycle {
         Cycle { think: Think { mean_s: think_s, law }, response_s }
     }
 
@@ -64,33 +64,39 @@ mod tests {
         for users in [1_u64, 2, 3, 10, 200, 100_000] {
             let n = users as f64;
             assert_square(
-                gap_cov(&cycle(ThinkLaw::Uniform, 7.0, 0.0), users),
+                gap_cov(&cycle(ThinkDistribution::Uniform, 7.0, 0.0), users),
                 (2.0 * n - 1.0) / (2.0 * n + 1.0),
             );
-            assert_square(gap_cov(&cycle(ThinkLaw::Constant, 7.0, 0.0), users), (n - 1.0) / (n + 1.0));
-            assert_square(gap_cov(&cycle(ThinkLaw::Constant, 5.0, 2.0), users), (n - 1.0) / (n + 1.0));
-            assert_square(gap_cov(&cycle(ThinkLaw::Exponential, 7.0, 0.0), users), 1.0);
+            assert_square(
+                gap_cov(&cycle(ThinkDistribution::Constant, 7.0, 0.0), users),
+                (n - 1.0) / (n + 1.0),
+            );
+            assert_square(
+                gap_cov(&cycle(ThinkDistribution::Constant, 5.0, 2.0), users),
+                (n - 1.0) / (n + 1.0),
+            );
+            assert_square(gap_cov(&cycle(ThinkDistribution::Exponential, 7.0, 0.0), users), 1.0);
         }
     }
 
     #[test]
     fn one_user_has_the_cov_of_the_cycle() {
         for (law, think_s, response_s) in [
-            (ThinkLaw::Uniform, 10.0, 0.0),
-            (ThinkLaw::Uniform, 6.25, 0.05),
-            (ThinkLaw::Exponential, 1.0, 3.0),
+            (ThinkDistribution::Uniform, 10.0, 0.0),
+            (ThinkDistribution::Uniform, 6.25, 0.05),
+            (ThinkDistribution::Exponential, 1.0, 3.0),
         ] {
             let cycle = cycle(law, think_s, response_s);
             assert_square(gap_cov(&cycle, 1), cycle.cov().powi(2));
         }
-        let cov = gap_cov(&cycle(ThinkLaw::Uniform, 10.0, 0.0), 1).unwrap();
+        let cov = gap_cov(&cycle(ThinkDistribution::Uniform, 10.0, 0.0), 1).unwrap();
         assert_eq!(format!("{cov:.3}"), "0.577");
     }
 
     #[test]
     fn uniform_think_times_agree_with_the_log_of_run_1830() {
         // "CoV against thread group size" of the published log with Z = 6.25 s and R = 0.053 s, for as many threads.
-        let cycle = cycle(ThinkLaw::Uniform, 6.25, 0.0527);
+        let cycle = cycle(ThinkDistribution::Uniform, 6.25, 0.0527);
         for (threads, published) in
             [(1, 0.56), (2, 0.73), (3, 0.80), (4, 0.84), (5, 0.91), (10, 0.96), (200, 1.00)]
         {
@@ -101,16 +107,16 @@ mod tests {
 
     #[test]
     fn without_users_or_time_there_is_no_cov() {
-        assert_eq!(gap_cov(&cycle(ThinkLaw::Uniform, 1.0, 1.0), 0), None);
-        assert_eq!(gap_cov(&cycle(ThinkLaw::Uniform, 0.0, 0.0), 5), None);
-        assert_eq!(gap_cov(&cycle(ThinkLaw::Uniform, f64::NAN, 0.0), 5), None);
+        assert_eq!(gap_cov(&cycle(ThinkDistribution::Uniform, 1.0, 1.0), 0), None);
+        assert_eq!(gap_cov(&cycle(ThinkDistribution::Uniform, 0.0, 0.0), 5), None);
+        assert_eq!(gap_cov(&cycle(ThinkDistribution::Uniform, f64::NAN, 0.0), 5), None);
     }
 
     proptest! {
         // Palm and Khintchine: for any cycle, the CoV of the gaps tends to 1; for these laws, from below.
         #[test]
         fn many_users_tend_to_poisson(
-            law in prop_oneof![Just(ThinkLaw::Constant), Just(ThinkLaw::Uniform), Just(ThinkLaw::Exponential)],
+            law in prop_oneof![Just(ThinkDistribution::Constant), Just(ThinkDistribution::Uniform), Just(ThinkDistribution::Exponential)],
             think_s in 0.001..100.0_f64,
             response_share in 0.0..3.0_f64,
             users in 1_u64..300,
@@ -125,8 +131,8 @@ mod tests {
 
         #[test]
         fn the_unit_of_time_does_not_matter(think_s in 0.01..10.0_f64, response_s in 0.0..10.0_f64, users in 1_u64..2_000) {
-            let in_seconds = gap_cov(&cycle(ThinkLaw::Uniform, think_s, response_s), users).unwrap();
-            let in_ms = gap_cov(&cycle(ThinkLaw::Uniform, think_s * 1e3, response_s * 1e3), users).unwrap();
+            let in_seconds = gap_cov(&cycle(ThinkDistribution::Uniform, think_s, response_s), users).unwrap();
+            let in_ms = gap_cov(&cycle(ThinkDistribution::Uniform, think_s * 1e3, response_s * 1e3), users).unwrap();
             prop_assert!((in_seconds - in_ms).abs() < 1e-9);
         }
     }

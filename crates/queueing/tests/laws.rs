@@ -1,10 +1,10 @@
 //! Operational laws and bounds that hold for every solution.
 
 use busyhour_queueing::mva::{
-    Centre, ClosedNetwork, Population, convolution, exact, linearizer, multi_class,
+    Centre, ClosedClass, ClosedNetwork, convolution, exact, linearizer, multi_class,
 };
 use busyhour_queueing::network::{CustomerClass, QueueingNetwork, Station, TimeLaw};
-use busyhour_queueing::solve::{Settings, SolveError, solve};
+use busyhour_queueing::solve::{SolveError, SolveSettings, solve};
 use proptest::collection::vec;
 use proptest::prelude::{prop_assert, prop_assert_eq, proptest};
 use proptest::strategy::Strategy;
@@ -17,7 +17,7 @@ fn convolution_is_accurate_with_many_servers_and_customers() {
             Centre::queue(1, vec![0.009]),
             Centre::queue(4, vec![0.03]),
         ],
-        classes: vec![Population { users, think_s: 1.0 }],
+        classes: vec![ClosedClass { users, think_s: 1.0 }],
     };
     for users in [10, 100, 1_000, 10_000] {
         let found = convolution::means(&network(users));
@@ -45,7 +45,7 @@ fn networks(servers_max: u32, users_max: u64) -> impl Strategy<Value = ClosedNet
     let classes = vec((1..=users_max, 0.1..5.0_f64), 2);
     (centres, classes).prop_map(|(centres, classes)| ClosedNetwork {
         centres: centres.into_iter().map(|(servers, demands_s)| Centre::queue(servers, demands_s)).collect(),
-        classes: classes.into_iter().map(|(users, think_s)| Population { users, think_s }).collect(),
+        classes: classes.into_iter().map(|(users, think_s)| ClosedClass { users, think_s }).collect(),
     })
 }
 
@@ -100,7 +100,7 @@ proptest! {
             .map(|(at, (demand_s, servers))| Station::queue(format!("s{at}"), *servers, *demand_s))
             .collect();
         let network = QueueingNetwork::new(vec![CustomerClass::closed("c", users, think_s)], stations);
-        let found = solve(&network, Settings::default()).unwrap();
+        let found = solve(&network, SolveSettings::default()).unwrap();
         let class = &found.classes[0];
         let bounds = class.bounds.unwrap();
         let within = |value: f64, from: f64, to: f64| value >= from * (1.0 - 1e-9) && value <= to * (1.0 + 1e-9);
@@ -128,7 +128,7 @@ proptest! {
             .enumerate()
             .map(|(at, (service_s, servers))| Station::queue(format!("s{at}"), *servers, *service_s))
             .collect();
-        match solve(&QueueingNetwork::new(classes, stations), Settings::default()) {
+        match solve(&QueueingNetwork::new(classes, stations), SolveSettings::default()) {
             Err(SolveError::Saturated(at)) => prop_assert!(at.iter().all(|at| at.utilization >= 1.0)),
             Err(error) => prop_assert!(false, "{}", error),
             Ok(found) => {

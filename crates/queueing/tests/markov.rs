@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use busyhour_queueing::mva::{Centre, ClosedMeans, ClosedNetwork, Population, convolution, exact};
+use busyhour_queueing::mva::{Centre, ClosedClass, ClosedMeans, ClosedNetwork, convolution, exact};
 use busyhour_queueing::network::{
     CustomerClass, PerClass, QueueingNetwork, Scheduling, Station, StationKind, TimeLaw,
 };
-use busyhour_queueing::solve::{Settings, solve};
+use busyhour_queueing::solve::{SolveSettings, solve};
 
 /// The stationary distribution of a Markov chain with these rates, by elimination (Grassmann, Taksar & Heyman).
 fn stationary(rates: &mut [Vec<f64>]) -> Vec<f64> {
@@ -138,7 +138,7 @@ fn assert_near(found: &ClosedMeans, expected: &ClosedMeans) {
 
 #[test]
 fn exact_solutions_agree_with_the_markov_chain() {
-    let classes = vec![Population { users: 3, think_s: 0.5 }, Population { users: 2, think_s: 1.5 }];
+    let classes = vec![ClosedClass { users: 3, think_s: 0.5 }, ClosedClass { users: 2, think_s: 1.5 }];
     // One server, two servers, and a station whose speed decreases first and then exceeds its last speed.
     for speeds in [vec![1.0], vec![1.0, 2.0], vec![1.0, 0.6, 2.5, 1.5]] {
         let centres = vec![
@@ -157,7 +157,7 @@ fn exact_solutions_agree_with_the_markov_chain() {
             Centre::queue(2, vec![0.5]),
             Centre { demands_s: vec![0.7], speeds: Some(vec![1.0, 1.2, 1.3]) },
         ],
-        classes: vec![Population { users: 7, think_s: 0.8 }],
+        classes: vec![ClosedClass { users: 7, think_s: 0.8 }],
     };
     assert_near(&exact(&network), &solve_chain(&network, None).0);
 }
@@ -167,7 +167,7 @@ fn mixed_networks_agree_with_the_markov_chain() {
     for servers in [1, 2, 3] {
         let closed = ClosedNetwork {
             centres: vec![Centre::queue(1, vec![0.4]), Centre::queue(servers, vec![0.5])],
-            classes: vec![Population { users: 3, think_s: 1.0 }],
+            classes: vec![ClosedClass { users: 3, think_s: 1.0 }],
         };
         // The load of the stream is 0.3; the probability of more than 40 customers is about 10⁻²⁰.
         let (expected, streaming) = solve_chain(&closed, Some((1.5, 0.2, 40)));
@@ -186,7 +186,7 @@ fn mixed_networks_agree_with_the_markov_chain() {
             vec![CustomerClass::closed("c", 3, 1.0), CustomerClass::open("o", 1.5)],
             vec![station("a", 1, &[("c", 0.4)]), station("b", servers, &[("c", 0.5), ("o", 0.2)])],
         );
-        let found = solve(&network, Settings::default()).unwrap();
+        let found = solve(&network, SolveSettings::default()).unwrap();
         assert!((found.classes[0].throughput_per_s / expected.rates_per_s[0] - 1.0).abs() < 1e-9);
         let queue = found.stations[1].classes[1].queue;
         assert!((queue / streaming - 1.0).abs() < 1e-9, "{servers} servers: {queue} is not {streaming}");

@@ -4,10 +4,12 @@ use busyhour_queueing::network::{
     Capacity, ClassLoad, CustomerClass, PerClass, Place, Queue, QueueingNetwork, Route, Scheduling, Station,
     StationKind, Strategy, TimeLaw, WhenFull,
 };
-use busyhour_queueing::solve::{BrokenAssumption, Method, MethodUsed, Settings, Solution, SolveError, solve};
+use busyhour_queueing::solve::{
+    BrokenAssumption, Method, MethodUsed, Solution, SolveError, SolveSettings, solve,
+};
 
 fn solved(network: &QueueingNetwork) -> Solution {
-    solve(network, Settings::default()).unwrap()
+    solve(network, SolveSettings::default()).unwrap()
 }
 
 fn one_class(class: CustomerClass, stations: Vec<Station>) -> QueueingNetwork {
@@ -43,7 +45,7 @@ fn solutions_agree_with_independent_solvers() {
         vec![Station::queue("a", 1, 0.125), Station::queue("b", 1, 0.3), Station::queue("c", 1, 0.2)];
     let network = one_class(CustomerClass::closed("c", 20, 4.0), stations);
     assert_eq!(printed(&solved(&network), 8, 8), "3.12751041 2.39486280");
-    let found = solve(&network, Settings { method: Method::Schweitzer, approximate: false }).unwrap();
+    let found = solve(&network, SolveSettings { method: Method::Schweitzer, approximate: false }).unwrap();
     assert_eq!(format!("{:.8}", found.classes[0].throughput_per_s), "2.99046820");
 
     let stations =
@@ -104,9 +106,9 @@ fn two_servers(strategy: Strategy) -> QueueingNetwork {
 fn networks_without_product_form_are_not_solved_silently() {
     let places = || vec![Place::named("a"), Place::named("b")];
     let network = two_servers(Strategy::JoinShortestQueue(places()));
-    let Err(SolveError::NoProductForm(broken)) = solve(&network, Settings::default()) else { panic!() };
+    let Err(SolveError::NoProductForm(broken)) = solve(&network, SolveSettings::default()) else { panic!() };
     assert!(matches!(&broken[..], [BrokenAssumption::Routing { from, .. }] if from == "outside"));
-    let found = solve(&network, Settings { approximate: true, ..Settings::default() }).unwrap();
+    let found = solve(&network, SolveSettings { approximate: true, ..SolveSettings::default() }).unwrap();
     assert_eq!(found.ignored, broken);
 
     let closed = |users, station| one_class(CustomerClass::closed("c", users, 1.0), vec![station]);
@@ -114,7 +116,7 @@ fn networks_without_product_form_are_not_solved_silently() {
     let fcfs = |servers| {
         with_queue(Station::queue("q", servers, 0.1), |queue| queue.service = deterministic.clone())
     };
-    let result = solve(&closed(5, fcfs(2)), Settings::default());
+    let result = solve(&closed(5, fcfs(2)), SolveSettings::default());
     assert!(matches!(result, Err(SolveError::NoProductForm(_))));
     // Processor sharing is insensitive to the law.
     let ps = with_queue(fcfs(1), |queue| queue.scheduling = Scheduling::ProcessorSharing);
@@ -124,11 +126,13 @@ fn networks_without_product_form_are_not_solved_silently() {
     let small_capacity = with_queue(Station::queue("q", 1, 0.1), |queue| {
         queue.capacity = Some(Capacity { customers: 3, when_full: WhenFull::Block });
     });
-    let result =
-        solve(&closed(5, small_capacity.clone()), Settings { approximate: true, ..Settings::default() });
+    let result = solve(
+        &closed(5, small_capacity.clone()),
+        SolveSettings { approximate: true, ..SolveSettings::default() },
+    );
     assert!(matches!(result, Err(SolveError::NoProductForm(_))));
     // Sufficient capacity is not a limit.
-    assert!(solve(&closed(3, small_capacity), Settings::default()).is_ok());
+    assert!(solve(&closed(3, small_capacity), SolveSettings::default()).is_ok());
 }
 
 #[test]
@@ -159,8 +163,9 @@ fn a_closed_queue_with_non_exponential_service() {
     };
     let gamma = TimeLaw::Gamma { mean_s: 1.0, cv: 0.5 };
     let network = network_with(gamma.clone(), vec![latency]);
-    assert!(matches!(solve(&network, Settings::default()), Err(SolveError::NoProductForm(_))));
-    let approximate = solve(&network, Settings { approximate: true, ..Settings::default() }).unwrap();
+    assert!(matches!(solve(&network, SolveSettings::default()), Err(SolveError::NoProductForm(_))));
+    let approximate =
+        solve(&network, SolveSettings { approximate: true, ..SolveSettings::default() }).unwrap();
     assert!(
         matches!(&approximate.ignored[..], [BrokenAssumption::Pause { class }] if class == "users"),
         "{:?}",
@@ -175,7 +180,7 @@ fn a_closed_queue_with_non_exponential_service() {
     // This solution does not apply to two visits per pass.
     let twice = Station { visits: PerClass::Same(2.0), ..station(gamma) };
     let twice = QueueingNetwork::new(vec![CustomerClass::closed("users", 2, 2.0)], vec![twice]);
-    assert!(matches!(solve(&twice, Settings::default()), Err(SolveError::NoProductForm(_))));
+    assert!(matches!(solve(&twice, SolveSettings::default()), Err(SolveError::NoProductForm(_))));
 }
 
 #[test]
@@ -215,7 +220,7 @@ fn one_queue_without_product_form_is_solved_exactly() {
 #[test]
 fn saturation_is_reported_as_an_error() {
     let network = one_class(CustomerClass::open("c", 12.0), vec![Station::queue("db", 1, 0.1)]);
-    let error = solve(&network, Settings::default()).unwrap_err();
+    let error = solve(&network, SolveSettings::default()).unwrap_err();
     assert_eq!(error.to_string(), "station \"db\" is saturated: U = 1.2000");
 }
 

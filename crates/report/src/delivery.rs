@@ -1,7 +1,7 @@
 //! The delivery of the sessions of an open workload, compared with their schedule.
 
 use busyhour_analysis::RunFacts;
-use busyhour_analysis::arrivals::{ArrivalVerdict, Scope};
+use busyhour_analysis::arrivals::{ArrivalVerdict, JudgedStarts};
 
 use crate::numbers::{counted, ms};
 
@@ -25,7 +25,7 @@ fn arrivals(count: Option<u64>, what: &str) -> String {
 /// schedule is known.
 pub(crate) fn delivery(verdict: &ArrivalVerdict, run: &RunFacts) -> Option<String> {
     // Users of a closed load have no schedule.
-    let late = verdict.lateness.filter(|_| verdict.scope == Scope::SessionStarts)?;
+    let late = verdict.lateness.filter(|_| verdict.scope == JudgedStarts::SessionStarts)?;
     let [p50, p99, max] = [late.p50_ns, late.p99_ns, late.max_ns].map(span);
     let mut line = format!("starts were late by {p50} at the median, {p99} at p99, {max} at most");
     // Arrivals that wait until the end are in no record: "none waited" would be wrong then.

@@ -70,7 +70,7 @@ pub use page::{
 };
 pub use progress::{Progress, progress_line};
 pub use statistics::statistics_json;
-pub use summariser::{UserCounts, summariser_end, summariser_interval};
+pub use summariser::{ThreadCounts, summariser_end, summariser_interval};
 pub use table::{RunShow, Written, end_of_run};
 pub use terminal_plot::{PlotLine, TerminalPlot};
 pub use terminal_text::{Look, shown_label as label_shown};

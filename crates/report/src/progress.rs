@@ -5,7 +5,7 @@ use std::time::Duration;
 use busyhour_sample::Live;
 
 use crate::numbers::{clock, counted, ms, percent, rate};
-use crate::summariser::UserCounts;
+use crate::summariser::ThreadCounts;
 
 /// What a progress line shows.
 #[derive(Debug, Clone, Copy)]
@@ -15,7 +15,7 @@ pub struct Progress<'l> {
     /// Length of the whole run, if it is known.
     pub length: Option<Duration>,
     /// The users.
-    pub users: UserCounts,
+    pub users: ThreadCounts,
     /// The recorder's view.
     pub live: &'l Live,
 }

@@ -6,7 +6,7 @@ use crate::numbers::clock;
 
 /// The users of a run at one moment, as JMeter counts its threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct UserCounts {
+pub struct ThreadCounts {
     /// Under way.
     pub active: u64,
     /// Ever started.
@@ -22,7 +22,7 @@ pub fn summariser_interval(
     name: &str,
     delta: &IntervalCounts,
     total: &IntervalCounts,
-    users: UserCounts,
+    users: ThreadCounts,
 ) -> String {
     if delta.samples == 0 {
         return String::new();
@@ -40,7 +40,7 @@ pub fn summariser_end(
     name: &str,
     delta: &IntervalCounts,
     total: &IntervalCounts,
-    users: UserCounts,
+    users: ThreadCounts,
 ) -> String {
     let mut out = String::new();
     if delta.samples > 0 && total.samples > delta.samples {
@@ -49,7 +49,7 @@ pub fn summariser_end(
     out + &line(name, '=', total, None)
 }
 
-fn line(name: &str, kind: char, counts: &IntervalCounts, users: Option<UserCounts>) -> String {
+fn line(name: &str, kind: char, counts: &IntervalCounts, users: Option<ThreadCounts>) -> String {
     let length_ms = if counts.samples == 0 { 0 } else { counts.length_ms() };
     let rate = if length_ms > 0 {
         format!("{:6.1}", counts.samples as f64 / length_ms as f64 * 1000.0)
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn lines_are_jmeters() {
         let delta = counts(30_080, 0, (30_080 * 14 + 7, 1, 404), 30_000);
-        let users = UserCounts { active: 500, started: 500, finished: 1 };
+        let users = ThreadCounts { active: 500, started: 500, finished: 1 };
         assert_eq!(
             summariser_interval("summary", &delta, &delta, users),
             "summary +  30080 in 00:00:30 = 1002.7/s Avg:    14 Min:     1 Max:   404 Err:     0 (0.00%) \

@@ -9,8 +9,8 @@ use busyhour_record::{
     RequestDeadline, RunDir,
 };
 use busyhour_report::{
-    Look, Progress, RunShow, UserCounts, Written, end_of_run, html_report, prepare_dashboard, progress_line,
-    statistics_json, write_dashboard, write_reports,
+    Look, Progress, RunShow, ThreadCounts, Written, end_of_run, html_report, prepare_dashboard,
+    progress_line, statistics_json, write_dashboard, write_reports,
 };
 use busyhour_results::{add_arrivals, summarise, summarise_jtl};
 use busyhour_sample::{
@@ -391,7 +391,7 @@ fn progress_fits_on_a_line() {
     let mut progress = Progress {
         elapsed: std::time::Duration::from_millis(3_200),
         length: Some(std::time::Duration::from_secs(30)),
-        users: UserCounts { active: 1234, started: 1234, finished: 0 },
+        users: ThreadCounts { active: 1234, started: 1234, finished: 0 },
         live: &recorder.live(),
     };
     assert_eq!(

@@ -1,6 +1,6 @@
 //! The verdict on a run's arrivals, made from its record.
 
-use busyhour_analysis::arrivals::{ArrivalVerdict, Scope};
+use busyhour_analysis::arrivals::{ArrivalVerdict, JudgedStarts};
 use busyhour_arrivals::{Arrival, ArrivalProcess, Changes, RateChange};
 use busyhour_record::{
     MANIFEST_VERSION, Machine, Manifest, OpenFacts, Outcome, PlanFile, Recorder, RecorderConfig, RunDir,
@@ -155,7 +155,7 @@ fn a_poisson_load_that_was_met_is_called_that() {
     let (verdicts, text, page) =
         verdicts("poisson(1000/s) for 30s, ramp(1000/s -> 2000/s) over 10s", begun, &[]);
     let [verdict] = verdicts.as_slice() else { panic!("{verdicts:?}") };
-    assert_eq!((verdict.scope, verdict.of.as_deref()), (Scope::SessionStarts, None));
+    assert_eq!((verdict.scope, verdict.of.as_deref()), (JudgedStarts::SessionStarts, None));
     assert!(verdict.line.ends_with(": Poisson"), "{}", verdict.line);
     let late = verdict.lateness.unwrap();
     assert!((14_900..15_200).contains(&late.p50_ns), "{late:?}");
@@ -235,11 +235,11 @@ fn groups_with_their_own_users_are_also_judged_by_group() {
     let met = |_, at: Nanos| ArrivalOutcome::Started { at };
     let (verdicts, text, _) = verdicts("poisson(1000/s) for 10s", met, &["A", "B"]);
     let of: Vec<_> = verdicts.iter().map(|verdict| (verdict.scope, verdict.of.as_deref())).collect();
-    let samplers = Scope::SamplerStarts;
+    let samplers = JudgedStarts::SamplerStarts;
     assert_eq!(
         of,
         [
-            (Scope::SessionStarts, Some("Open")),
+            (JudgedStarts::SessionStarts, Some("Open")),
             (samplers, Some("groups with users of their own")),
             (samplers, Some("A")),
             (samplers, Some("B"))

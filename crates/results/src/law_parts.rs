@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use busyhour_analysis::arrivals::{
-    ArrivalContext, ArrivalTally, ArrivalVerdict, KnownRate, RequestedProcess, Resolution, Scope, StallRule,
-    TallySettings, judge,
+    ArrivalContext, ArrivalTally, ArrivalVerdict, JudgedStarts, KnownRate, RequestedProcess, Resolution,
+    StallRule, TallySettings, judge,
 };
 use busyhour_arrivals::{ArrivalProcess, ChangedRate, Law};
 use rand::Rng;
@@ -116,7 +116,7 @@ impl LawParts {
             let schedule = part.scheduled.finish(random);
             let circumstances = ArrivalContext {
                 of: Some(of.map_or(name.clone(), |of| format!("{of}, {name}"))),
-                scope: Scope::SessionStarts,
+                scope: JudgedStarts::SessionStarts,
                 requested_per_s: Some(part.asked_per_s),
                 schedule: Some(&schedule),
                 generator_busy,

@@ -43,7 +43,7 @@ pub use load_points::{MeasuredLoad, measure_loads};
 pub use log_arrivals::{LogLoad, LogReport, LogTally};
 pub use measure_run::{MeasureRunError, RunReading, measure_run};
 pub use read_snapshots::{RecordReading, SnapshotSource, read_snapshots, run_start_ms};
-pub use replay::Replay;
+pub use replay::ReplayedRun;
 pub use replay_run::replay_run;
 pub use results::{
     AddUpSettings, ReadSettings, Results, ResultsEnd, ResultsError, ResultsFrom, ResultsInput,

@@ -2,7 +2,7 @@
 
 use crate::{LogFacts, LogForm};
 use busyhour_analysis::arrivals::{
-    ArrivalContext, ArrivalTally, ArrivalVerdict, RequestedProcess, Resolution, SameUserGaps, Scope,
+    ArrivalContext, ArrivalTally, ArrivalVerdict, JudgedStarts, RequestedProcess, Resolution, SameUserGaps,
     TallySettings, judge,
 };
 use busyhour_analysis::{WebLog, WebLogOptions, WebLogTables};
@@ -84,7 +84,7 @@ impl LogTally {
         };
         let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
         let circumstances = ArrivalContext {
-            scope: Scope::SamplerStarts,
+            scope: JudgedStarts::SamplerStarts,
             same_user: Some(self.same_user),
             ..ArrivalContext::default()
         };

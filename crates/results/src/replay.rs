@@ -7,7 +7,7 @@ use crate::input_facts::InputFacts;
 
 /// The totals of a record or of result files.
 #[derive(Debug, Clone)]
-pub struct Replay {
+pub struct ReplayedRun {
     /// The totals.
     pub totals: RunTotals,
     /// How the record ended.

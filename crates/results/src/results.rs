@@ -27,7 +27,7 @@ pub use input::{ResultsError, ResultsFrom, ResultsInput};
 pub use settings::{AddUpSettings, ReadSettings};
 
 use crate::input_facts::InputFacts;
-use crate::replay::Replay;
+use crate::replay::ReplayedRun;
 use busyhour_record::SamplesEnd;
 use busyhour_sample::{
     Aggregator, ArrivalRecord, Labels, Nanos, RunNames, Sample, TotalsSettings, UsersOverTime, sort_groups,
@@ -217,7 +217,7 @@ impl Results {
         settings: &AddUpSettings,
         see: impl FnMut(&Sample<'_>),
         progress: &mut dyn FnMut(u64),
-    ) -> Result<Replay, ResultsError> {
+    ) -> Result<ReplayedRun, ResultsError> {
         Ok(self.aggregate(settings, see, progress)?.into_replay())
     }
 
@@ -279,7 +279,7 @@ impl Aggregated {
     }
 
     /// The totals, with times that count from the start of the run.
-    fn into_replay(self) -> Replay {
+    fn into_replay(self) -> ReplayedRun {
         let Aggregated { aggregator, mut end, origin_ms, start_s, start_known, one_clock } = self;
         let start_s = match aggregator.first_start() {
             // The seconds are those of the expected start, so that only whole seconds can be added.
@@ -297,7 +297,7 @@ impl Aggregated {
         for (first, last) in end.inputs.iter_mut().filter_map(|facts| facts.ends.as_mut()) {
             (*first, *last) = (*first - start_ns, *last - start_ns);
         }
-        Replay {
+        ReplayedRun {
             totals,
             end: SamplesEnd {
                 samples: end.inputs.iter().map(|facts| facts.samples).sum(),

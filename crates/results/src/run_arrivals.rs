@@ -5,15 +5,13 @@ use std::sync::Arc;
 
 use crate::Log;
 use busyhour_analysis::arrivals::{
-    ArrivalContext, ArrivalTally, ArrivalVerdict, KnownRate, LatenessTally, Observed, RequestedProcess,
-    Resolution, SameUserGaps, Scope, TallySettings, judge,
+    ArrivalContext, ArrivalTally, ArrivalVerdict, JudgedStarts, KnownRate, LatenessTally, Observed,
+    RequestedProcess, Resolution, SameUserGaps, TallySettings, judge,
 };
 use busyhour_analysis::{RunFacts, Summary};
 use busyhour_arrivals::{ArrivalProcess, ChangedRate, Changes, Law, RateChange};
 use busyhour_record::{OpenFacts, RunDir, SamplesReader};
-use busyhour_sample::{
-    ArrivalOutcome, ArrivalRecord, LoadChange, LogRow, Nanos, RunEnd, RunNames,
-};
+use busyhour_sample::{ArrivalOutcome, ArrivalRecord, LoadChange, LogRow, Nanos, RunEnd, RunNames};
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -156,7 +154,7 @@ fn judge_open(
         of: several.then(|| {
             open.groups.iter().map(|group| group_name(names, *group)).collect::<Vec<_>>().join(" + ")
         }),
-        scope: Scope::SessionStarts,
+        scope: JudgedStarts::SessionStarts,
         requested_per_s: rate.as_ref().and_then(|rate| mean_rate(rate, end_ns)),
         schedule: Some(&schedule),
         lateness: lateness.finish(),
@@ -310,7 +308,7 @@ fn judge_closed(
         |tally: usize, of: Option<String>, asked: RequestedProcess, random: &mut Xoshiro256PlusPlus| {
             let circumstances = ArrivalContext {
                 of,
-                scope: Scope::SamplerStarts,
+                scope: JudgedStarts::SamplerStarts,
                 lateness: tallies[tally].lateness.finish(),
                 same_user: Some(tallies[tally].same_user.clone()),
                 rate_timers: load.facts.rate_timers.clone(),

@@ -4,11 +4,11 @@ use busyhour_analysis::{InputSummary, RunFacts};
 
 use crate::input_facts::InputFacts;
 use crate::jtl_scan::LogForm;
-use crate::replay::Replay;
+use crate::replay::ReplayedRun;
 
 /// The facts of results that were read from one or several files.
 #[must_use]
-pub fn facts_of_results(replay: &Replay) -> RunFacts {
+pub fn facts_of_results(replay: &ReplayedRun) -> RunFacts {
     RunFacts {
         hostname: replay.names.hostname.clone(),
         ..facts_of_inputs(&replay.inputs, replay.wall_anchor_ms)

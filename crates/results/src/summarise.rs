@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use crate::{
-    AddUpSettings, ReadSettings, RecordReading, Replay, Results, ResultsError, ResultsFrom, ResultsInput,
-    SampleObserver, add_up_inputs,
+    AddUpSettings, ReadSettings, RecordReading, ReplayedRun, Results, ResultsError, ResultsFrom,
+    ResultsInput, SampleObserver, add_up_inputs,
 };
 use busyhour_analysis::arrivals::{
-    ArrivalContext, ArrivalTally, ArrivalVerdict, RequestedProcess, Resolution, Scope, TallySettings, judge,
+    ArrivalContext, ArrivalTally, ArrivalVerdict, JudgedStarts, RequestedProcess, Resolution, TallySettings,
+    judge,
 };
 use busyhour_analysis::thresholds::Criterion;
 use busyhour_analysis::{LaterRows, RecordEnd, RunFacts, SteadyPart, Summary, WindowChoice, steady_part};
@@ -135,7 +136,7 @@ fn summarised(
     // A directory without a record is reported below as not being a run.
     let run = run.filter(|dir| dir.samples_path().exists());
     let manifest = run.as_ref().map(RunDir::read_manifest).transpose()?;
-    let facts = |replay: &Replay| match &manifest {
+    let facts = |replay: &ReplayedRun| match &manifest {
         Some(manifest) => RunFacts {
             record_cut: replay.end.cut_at.is_some(),
             record_end: run.as_ref().and_then(|dir| record_end(dir, manifest, replay)),
@@ -188,7 +189,7 @@ fn summarised(
 
 /// The end of the record of a run without an outcome, and what the results file contains that the
 /// record lacks.
-fn record_end(dir: &RunDir, manifest: &Manifest, replay: &Replay) -> Option<RecordEnd> {
+fn record_end(dir: &RunDir, manifest: &Manifest, replay: &ReplayedRun) -> Option<RecordEnd> {
     if manifest.outcome.is_some() {
         return None;
     }
@@ -236,7 +237,7 @@ impl SampleObserver for StartOrder {
 
 /// What one reading of the inputs came to.
 struct Reading {
-    replay: Replay,
+    replay: ReplayedRun,
     starts: StartOrder,
 }
 
@@ -280,7 +281,7 @@ impl Reading {
         };
         let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
         let circumstances = ArrivalContext {
-            scope: Scope::SamplerStarts,
+            scope: JudgedStarts::SamplerStarts,
             rate_timers: summary.run.rate_timers.clone(),
             ..ArrivalContext::default()
         };

@@ -7,7 +7,7 @@ use std::io::Cursor;
 
 use busyhour_limits::repeated::{COUNTS, FEWER, Repeated, check_generated, read_all, read_counts};
 use busyhour_results::{
-    AddUpSettings, ReadSettings, Replay, Results, ResultsError, ResultsFrom, ResultsInput,
+    AddUpSettings, ReadSettings, ReplayedRun, Results, ResultsError, ResultsFrom, ResultsInput,
 };
 use busyhour_sample::SampleKind;
 
@@ -15,7 +15,7 @@ const fn repeated(before: &'static str, part: &'static str, after: &'static str)
     Repeated { before, part, after }
 }
 
-fn read(text: &str) -> Result<Replay, ResultsError> {
+fn read(text: &str) -> Result<ReplayedRun, ResultsError> {
     let stream = Cursor::new(text.as_bytes().to_vec());
     let input = ResultsInput { name: "many".into(), from: ResultsFrom::Stream(Box::new(stream)) };
     let settings = ReadSettings { all_columns: true, groups: true, ..ReadSettings::default() };
@@ -45,7 +45,7 @@ const ODD_ROWS: &[(&str, fn(usize) -> usize, fn(usize) -> usize)] = &[
     ("1700000~000,1,home,200,OK,T 1-1,true\n1700000000000,1,home,200,OK,T 1-1,true\n", |_| 1, |_| 0),
 ];
 
-fn check(replay: &Replay, case: &str, samples: Option<u64>, labels: usize, kinds: usize) {
+fn check(replay: &ReplayedRun, case: &str, samples: Option<u64>, labels: usize, kinds: usize) {
     let totals = &replay.totals;
     if let Some(samples) = samples {
         assert_eq!(totals.total.samples, samples, "{case}");

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use busyhour_java::{decode_long, length};
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::Template;
 use busyhour_program::user::{StateId, UserState};
 use busyhour_sample::DataType;
@@ -66,7 +66,7 @@ impl Parameters {
         decode_long(text).unwrap_or_else(|| {
             let line =
                 format!("Value for parameter '{name}' not a long: '{text}'.  Using default: '{default}'.");
-            user.log(Level::Warn, &line);
+            user.log(LogLevel::Warn, &line);
             default
         })
     }

@@ -21,5 +21,5 @@ pub use java_request::{JavaClass, JavaRequest};
 pub use other::{OtherSampler, SampleRequest, Sampling};
 pub use raw::{RawHttp, Udp, UdpCoder};
 pub use session::{AnySession, Kept, OtherSessions};
-pub use system::System;
+pub use system::ProcessSampler;
 pub use tcp::{StatusProperties, Tcp, TcpClient, TcpProperties};

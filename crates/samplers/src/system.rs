@@ -20,7 +20,7 @@ use crate::other::{OtherSampler, SampleRequest, Sampling};
 
 /// The OS Process Sampler.
 #[derive(Debug)]
-pub struct System {
+pub struct ProcessSampler {
     /// `SystemSampler.command`
     pub command: Template,
     /// `SystemSampler.arguments`: their values.
@@ -60,7 +60,7 @@ struct Call {
 }
 
 impl Call {
-    fn new(sampler: &System, user: &mut UserState) -> Self {
+    fn new(sampler: &ProcessSampler, user: &mut UserState) -> Self {
         let directory = sampler.directory.text(user);
         let directory = sampler.base.join(&*directory);
         Self {
@@ -109,7 +109,7 @@ enum End {
     Failed(String),
 }
 
-impl System {
+impl ProcessSampler {
     async fn run(&self, request: SampleRequest<'_>) {
         let SampleRequest { user, label, intended, .. } = request;
         let call = Call::new(self, user);
@@ -259,7 +259,7 @@ fn java_map(entries: &[(String, String)]) -> String {
     format!("{{{}}}", printed.join(", "))
 }
 
-impl OtherSampler for System {
+impl OtherSampler for ProcessSampler {
     fn sample<'a>(&'a self, request: SampleRequest<'a>) -> Sampling<'a> {
         Box::pin(self.run(request))
     }

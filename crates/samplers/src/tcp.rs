@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use busyhour_http::{Failure, connect_plainly};
 use busyhour_java::{parse_boolean, parse_int};
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_sample::DataType;
@@ -188,7 +188,7 @@ impl Tcp {
     /// Writes the response into the result; returns whether the connection can be reused.
     fn finish(&self, user: &mut UserState, exchanged: client::Exchanged) -> bool {
         if let Some(error) = &exchanged.error {
-            user.log(Level::Error, error);
+            user.log(LogLevel::Error, error);
         }
         let result = &mut user.result;
         result.data_type = DataType::Text;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use busyhour_limits::Limit;
 use busyhour_program::clock::Clock;
 use busyhour_program::result::{Retention, SampleResult};
-use busyhour_program::run::{GroupShared, Properties, RunShared};
+use busyhour_program::run::{GroupShared, JmeterProperties, RunShared};
 use busyhour_program::sampler::Protocol as _;
 use busyhour_program::template::Template;
 use busyhour_program::user::{StateId, UserState};
@@ -92,7 +92,7 @@ fn sample_until(sampler: AnySampler, interrupt_at: Option<Nanos>) -> SampleResul
     let run = RunShared::new(
         1,
         Clock::start(),
-        Arc::new(Properties::new(HashMap::new())),
+        Arc::new(JmeterProperties::new(HashMap::new())),
         Arc::new(Names::default()),
         vec![GroupShared::new("group".into(), 1, Vec::new())],
         0,

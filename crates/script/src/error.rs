@@ -4,19 +4,19 @@ use std::fmt;
 
 /// A place in a script's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct TextPlace {
     /// Line, from 1.
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
 }
 
-impl Place {
+impl TextPlace {
     /// The place of a byte offset in `text`. An offset beyond the end means the end; an offset inside a character means the
     /// place after that character.
     #[must_use]
-    pub fn of(text: &str, offset: usize) -> Place {
-        let mut place = Place { line: 1, column: 1 };
+    pub fn of(text: &str, offset: usize) -> TextPlace {
+        let mut place = TextPlace { line: 1, column: 1 };
         for (at, character) in text.char_indices() {
             if at >= offset {
                 break;
@@ -32,7 +32,7 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TextPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.line > 1 {
             write!(f, "line {}, column {}", self.line, self.column)
@@ -52,7 +52,7 @@ pub enum ScriptError {
         /// What was expected or found.
         message: String,
         /// Where.
-        place: Place,
+        place: TextPlace,
     },
     /// The text may be a valid script of its language, but this crate does not guarantee the same result as JMeter.
     #[error("{what} is not supported ({place})")]
@@ -60,7 +60,7 @@ pub enum ScriptError {
         /// The unsupported construct, as the subject of a sentence.
         what: String,
         /// Where.
-        place: Place,
+        place: TextPlace,
     },
     /// The script ran and failed as in JMeter (or only here, if the message states that).
     #[error("{message} ({place})")]
@@ -68,7 +68,7 @@ pub enum ScriptError {
         /// What happened.
         message: String,
         /// Where.
-        place: Place,
+        place: TextPlace,
     },
     /// The script threw a `java.lang.Error`, which JMeter's elements do not catch: it ends the virtual user.
     #[error("{message} ({place})")]
@@ -76,7 +76,7 @@ pub enum ScriptError {
         /// What happened.
         message: String,
         /// Where.
-        place: Place,
+        place: TextPlace,
     },
     /// There is no script to run, as in JMeter.
     #[error("{message}")]
@@ -95,7 +95,7 @@ pub enum ScriptError {
 impl ScriptError {
     /// The place in the text, when there is one.
     #[must_use]
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<TextPlace> {
         match self {
             ScriptError::Syntax { place, .. }
             | ScriptError::Unsupported { place, .. }
@@ -114,12 +114,12 @@ impl ScriptError {
 
 /// A syntax error at the byte `at` of the script.
 pub(crate) fn syntax(text: &str, at: usize, message: impl Into<String>) -> ScriptError {
-    ScriptError::Syntax { message: message.into(), place: Place::of(text, at) }
+    ScriptError::Syntax { message: message.into(), place: TextPlace::of(text, at) }
 }
 
 /// An error for a construct at the byte `at` that this crate does not support.
 pub(crate) fn unsupported(text: &str, at: usize, what: impl Into<String>) -> ScriptError {
-    ScriptError::Unsupported { what: what.into(), place: Place::of(text, at) }
+    ScriptError::Unsupported { what: what.into(), place: TextPlace::of(text, at) }
 }
 
 /// A regular expression with a construct that this crate does not support; the text names the construct.

@@ -84,12 +84,12 @@ fn member(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::java_like::{self, Language};
+    use crate::java_like::{self, JavaLike};
     use crate::javascript::{self, Imitated};
     use crate::jexl::{self, Version};
 
     fn groovy(text: &str) -> Identifiers {
-        java_like::compile(text, Language::Groovy).unwrap().identifiers()
+        java_like::compile(text, JavaLike::Groovy).unwrap().identifiers()
     }
 
     fn javascript(text: &str) -> Identifiers {
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(script.reads_of_results(), ResultReads::default());
         assert!(!script.contains("prev"));
         let bean_shell =
-            java_like::compile("int n = prev.getTime(); // ctx", Language::BeanShell).unwrap().identifiers();
+            java_like::compile("int n = prev.getTime(); // ctx", JavaLike::BeanShell).unwrap().identifiers();
         assert!(bean_shell.contains("prev") && !bean_shell.contains("ctx"));
     }
 }

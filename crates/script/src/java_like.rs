@@ -1,7 +1,7 @@
 //! Groovy and BeanShell, as far as the scripts of JMeter plans use them.
 
 pub use crate::decimal::Decimal;
-pub use crate::language::Language;
+pub use crate::language::JavaLike;
 
 use crate::jvm;
 use crate::{Binding, Identifiers, Memory, Scope, ScriptError, Value, Warning};
@@ -16,14 +16,14 @@ pub struct Script {
 ///
 /// # Errors
 /// [`ScriptError::Syntax`] for invalid syntax, [`ScriptError::Unsupported`] for constructs that may behave differently here.
-pub fn compile(text: &str, language: Language) -> Result<Script, ScriptError> {
+pub fn compile(text: &str, language: JavaLike) -> Result<Script, ScriptError> {
     Ok(Script { script: jvm::compile(text, language.into())? })
 }
 
 /// Whether JMeter's parser certainly rejects a text for which [`compile`] returned a syntax error, too. This crate does not
 /// implement all of Groovy's grammar, so it may reject other texts that are valid.
 #[must_use]
-pub fn is_certainly_invalid(text: &str, language: Language) -> bool {
+pub fn is_certainly_invalid(text: &str, language: JavaLike) -> bool {
     jvm::is_certainly_invalid(text, language)
 }
 

@@ -13,7 +13,7 @@ mod screen;
 use std::sync::Arc;
 
 use crate::jvm::bridge::{self, BridgeValue};
-use crate::{Binding, Identifiers, Place, Scope, ScriptError, Value};
+use crate::{Binding, Identifiers, Scope, ScriptError, TextPlace, Value};
 use dialect::BoundNames;
 pub use dialect::Imitated;
 use engine::{Key, RunError, ScriptValue};
@@ -32,13 +32,13 @@ pub struct Script {
 fn script_error(error: RunError) -> ScriptError {
     match error {
         RunError::Thrown { message, line } => {
-            ScriptError::Evaluation { message, place: Place { line: line.max(1), column: 1 } }
+            ScriptError::Evaluation { message, place: TextPlace { line: line.max(1), column: 1 } }
         }
         RunError::Limit | RunError::Null => {
             ScriptError::LimitReached { limit: "about a second of work or 64 MiB of memory".into() }
         }
         RunError::EngineUnavailable(message) => {
-            ScriptError::Evaluation { message, place: Place { line: 1, column: 1 } }
+            ScriptError::Evaluation { message, place: TextPlace { line: 1, column: 1 } }
         }
     }
 }
@@ -64,7 +64,7 @@ fn parse(text: &str, imitated: Imitated, is_element: bool) -> Result<Script, Scr
     let text = screened.text;
     engine::parses(&text, false).map_err(|error| match error {
         RunError::Thrown { message, line } => {
-            ScriptError::Syntax { message, place: Place { line: line.max(1), column: 1 } }
+            ScriptError::Syntax { message, place: TextPlace { line: line.max(1), column: 1 } }
         }
         other => script_error(other),
     })?;
@@ -145,7 +145,7 @@ impl Script {
             engine::run(&key, given.collect())
         });
         if let Some(what) = refused {
-            return Err(ScriptError::Unsupported { what, place: Place { line: 1, column: 1 } });
+            return Err(ScriptError::Unsupported { what, place: TextPlace { line: 1, column: 1 } });
         }
         Ok(match outcome.map_err(script_error)? {
             ScriptValue::Text(text) => Value::Text(text.into()),
@@ -164,7 +164,7 @@ impl Script {
         if self.uses_random_or_clock {
             return Err(ScriptError::Unsupported {
                 what: "the clock or a random number in a condition".into(),
-                place: Place { line: 1, column: 1 },
+                place: TextPlace { line: 1, column: 1 },
             });
         }
         let value = engine::run(&self.key(BoundNames::Nothing), Vec::new()).map_err(script_error)?;
@@ -178,7 +178,7 @@ impl Script {
                     }
                     ScriptValue::Null | ScriptValue::Undefined => "the condition has no value".into(),
                 },
-                place: Place { line: 1, column: 1 },
+                place: TextPlace { line: 1, column: 1 },
             }),
         }
     }

@@ -67,7 +67,7 @@ mod value;
 
 use std::sync::Arc;
 
-use crate::language::{Dialect, Language};
+use crate::language::{Dialect, JavaLike};
 use crate::{Identifiers, Scope, ScriptError, Value};
 
 use library::known;
@@ -83,15 +83,15 @@ pub(crate) struct Script {
 
 pub(crate) fn compile(text: &str, dialect: Dialect) -> Result<Script, ScriptError> {
     let tree = match dialect {
-        Dialect::BeanShell => parser::parse(text, Language::BeanShell)?,
-        Dialect::Groovy => parser::parse(text, Language::Groovy)?,
+        Dialect::BeanShell => parser::parse(text, JavaLike::BeanShell)?,
+        Dialect::Groovy => parser::parse(text, JavaLike::Groovy)?,
         Dialect::Jexl2 | Dialect::Jexl3 => jexl::parse(text, dialect)?,
     };
     Ok(Script { tree: Arc::new(tree) })
 }
 
 /// Whether JMeter's parser certainly rejects a text that this one rejects.
-pub(crate) fn is_certainly_invalid(text: &str, language: Language) -> bool {
+pub(crate) fn is_certainly_invalid(text: &str, language: JavaLike) -> bool {
     invalid::is_certain(text, language)
 }
 
@@ -110,8 +110,8 @@ impl Script {
     pub(crate) fn identifiers(&self) -> Identifiers {
         let text = &self.tree.text;
         match self.tree.dialect {
-            Dialect::BeanShell => lexer::identifiers(text, Language::BeanShell),
-            Dialect::Groovy => lexer::identifiers(text, Language::Groovy),
+            Dialect::BeanShell => lexer::identifiers(text, JavaLike::BeanShell),
+            Dialect::Groovy => lexer::identifiers(text, JavaLike::Groovy),
             dialect @ (Dialect::Jexl2 | Dialect::Jexl3) => jexl::identifiers(text, dialect),
         }
     }

@@ -2,7 +2,7 @@
 
 /// A language whose syntax and library are based on Java's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Language {
+pub enum JavaLike {
     /// BeanShell 2.0b6 (`__BeanShell`, BeanShell elements).
     BeanShell,
     /// Groovy 3.0 (`__groovy`, JSR223 elements).
@@ -20,11 +20,11 @@ pub(crate) enum Dialect {
     Jexl3,
 }
 
-impl From<Language> for Dialect {
-    fn from(language: Language) -> Dialect {
+impl From<JavaLike> for Dialect {
+    fn from(language: JavaLike) -> Dialect {
         match language {
-            Language::BeanShell => Dialect::BeanShell,
-            Language::Groovy => Dialect::Groovy,
+            JavaLike::BeanShell => Dialect::BeanShell,
+            JavaLike::Groovy => Dialect::Groovy,
         }
     }
 }

@@ -24,7 +24,7 @@ mod script_result;
 mod unbound;
 mod value;
 
-pub use error::{Place, ScriptError};
+pub use error::{ScriptError, TextPlace};
 pub use identifiers::{Identifiers, ResultReads};
 pub use jvm::{Binding, Memory, Warning};
 pub use script_result::ScriptResult;
@@ -33,9 +33,9 @@ pub use busyhour_request::{
     RequestAccess, RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText,
 };
 pub use scope::{
-    AssertionFacts, Level, SAMPLE_CHANGES, SAMPLE_FACTS, SUB_RESULT_GETTERS, SampleChanges, SampleFacts,
-    Scope, ScriptClock, ScriptOutput, ScriptPlan, ScriptProperties, ScriptRequests, ScriptSamples,
-    ScriptThread, ScriptVariables, StopRequest, UserCounts, Verdict,
+    AssertionFacts, AssertionVerdict, LineSeverity, SAMPLE_CHANGES, SAMPLE_FACTS, SUB_RESULT_GETTERS,
+    SampleChanges, SampleFacts, Scope, ScriptClock, ScriptOutput, ScriptPlan, ScriptProperties,
+    ScriptRequests, ScriptSamples, ScriptThread, ScriptVariables, StopRequest, ThreadNumbers,
 };
 pub use unbound::refuse_unbound;
 pub use value::Value;

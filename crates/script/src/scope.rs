@@ -11,15 +11,16 @@ mod thread;
 mod variables;
 
 pub use clock::ScriptClock;
-pub use output::{Level, ScriptOutput};
+pub use output::{LineSeverity, ScriptOutput};
 pub use plan::ScriptPlan;
 pub use properties::ScriptProperties;
 pub use requests::ScriptRequests;
 pub use sample::{
-    AssertionFacts, SAMPLE_CHANGES, SAMPLE_FACTS, SUB_RESULT_GETTERS, SampleChanges, SampleFacts, Verdict,
+    AssertionFacts, AssertionVerdict, SAMPLE_CHANGES, SAMPLE_FACTS, SUB_RESULT_GETTERS, SampleChanges,
+    SampleFacts,
 };
 pub use samples::ScriptSamples;
-pub use thread::{ScriptThread, StopRequest, UserCounts};
+pub use thread::{ScriptThread, StopRequest, ThreadNumbers};
 pub use variables::ScriptVariables;
 
 /// The environment of a script, one part for each of its purposes. A type that implements all parts is a scope.
@@ -60,7 +61,7 @@ pub use variables::ScriptVariables;
 /// ```
 /// use std::collections::BTreeMap;
 ///
-/// use busyhour_script::java_like::{self, Language};
+/// use busyhour_script::java_like::{self, JavaLike};
 /// use busyhour_script::{
 ///     Level, ScriptClock, ScriptOutput, ScriptPlan, ScriptProperties, ScriptRequests, ScriptSamples, ScriptThread,
 ///     ScriptVariables,
@@ -122,7 +123,7 @@ pub use variables::ScriptVariables;
 /// let mut user = User::default();
 /// user.set("name", "Ann");
 /// let text = "vars.put('greeting', 'Hello ' + vars.get('name')); log.info(Thread.currentThread().getName())";
-/// let script = java_like::compile(text, Language::Groovy)?;
+/// let script = java_like::compile(text, JavaLike::Groovy)?;
 /// script.evaluate(&mut user)?;
 /// assert_eq!(user.get("greeting").as_deref(), Some("Hello Ann"));
 /// assert_eq!(user.log, ["Info Users 1-1"]);

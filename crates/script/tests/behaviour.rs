@@ -2,16 +2,18 @@
 
 mod support;
 
-use busyhour_script::{Binding, Level, Memory, Place, ScriptError, Value, java_like, javascript, jexl};
+use busyhour_script::{
+    Binding, LineSeverity, Memory, ScriptError, TextPlace, Value, java_like, javascript, jexl,
+};
 use proptest::prelude::*;
 use support::User;
 
 fn groovy(text: &str, user: &mut User) -> Result<Value, ScriptError> {
-    java_like::compile(text, java_like::Language::Groovy)?.evaluate(user)
+    java_like::compile(text, java_like::JavaLike::Groovy)?.evaluate(user)
 }
 
 fn beanshell(text: &str, user: &mut User) -> Result<Value, ScriptError> {
-    java_like::compile(text, java_like::Language::BeanShell)?.evaluate(user)
+    java_like::compile(text, java_like::JavaLike::BeanShell)?.evaluate(user)
 }
 
 fn js(text: &str, user: &mut User) -> Result<Value, ScriptError> {
@@ -21,13 +23,13 @@ fn js(text: &str, user: &mut User) -> Result<Value, ScriptError> {
 #[test]
 fn refusals_report_the_column() {
     let error =
-        java_like::compile("def a = 1\ndef b = new Socket('x', 1)", java_like::Language::Groovy).unwrap_err();
+        java_like::compile("def a = 1\ndef b = new Socket('x', 1)", java_like::JavaLike::Groovy).unwrap_err();
     assert_eq!(error.to_string(), "`new Socket` is not supported (line 2, column 13)");
-    let error = java_like::compile("vars.get('x').frobnicate()", java_like::Language::Groovy).unwrap_err();
+    let error = java_like::compile("vars.get('x').frobnicate()", java_like::JavaLike::Groovy).unwrap_err();
     assert_eq!(error.to_string(), "the method `frobnicate` is not supported (column 15)");
-    let error = java_like::compile("vars.getObjekt('x')", java_like::Language::Groovy).unwrap_err();
+    let error = java_like::compile("vars.getObjekt('x')", java_like::JavaLike::Groovy).unwrap_err();
     assert_eq!(error.to_string(), "the method `getObjekt` is not supported (column 6)");
-    let error = java_like::compile("def x\ntrait A { }", java_like::Language::Groovy).unwrap_err();
+    let error = java_like::compile("def x\ntrait A { }", java_like::JavaLike::Groovy).unwrap_err();
     assert_eq!(error.to_string(), "`trait` is not supported (line 2, column 1)");
     for (text, expected) in [
         ("class A extends B { }", "a subclass of this type is not supported (column 17)"),
@@ -38,13 +40,13 @@ fn refusals_report_the_column() {
         ),
         ("class A { { x = 1 } }", "an initializer block is not supported (column 11)"),
     ] {
-        let error = java_like::compile(text, java_like::Language::Groovy).unwrap_err();
+        let error = java_like::compile(text, java_like::JavaLike::Groovy).unwrap_err();
         assert_eq!(error.to_string(), expected, "{text}");
     }
     let error = jexl::compile("1 +", jexl::Version::Three).unwrap_err();
     assert_eq!(error.to_string(), "expected an expression, found the end (column 4)");
     let error = javascript::compile("1;\nlet x = 5").unwrap_err();
-    assert_eq!(error.place(), Some(Place { line: 2, column: 1 }));
+    assert_eq!(error.place(), Some(TextPlace { line: 2, column: 1 }));
     let error = javascript::compile("1;\n1 +").unwrap_err();
     assert!(matches!(error, ScriptError::Syntax { .. }), "{error:?}");
 }
@@ -73,13 +75,13 @@ fn unsupported_methods_are_refused() {
         ("prev.samplerName", "the property `samplerName` of `prev` is not supported (column 6)"),
         ("def f = new File('a'); f.getDay()", "`File.getDay` with 0 arguments is not supported (column 26)"),
     ] {
-        let outcome = java_like::compile(text, java_like::Language::Groovy).map(|_| ());
+        let outcome = java_like::compile(text, java_like::JavaLike::Groovy).map(|_| ());
         assert_eq!(outcome.map_err(|refusal| refusal.to_string()), Err(expected.to_owned()), "{text}");
     }
     // A variable that is assigned twice may contain any object.
     for text in ["def f = new File('a'); f = new Date(); f.getDay()", "[new Date()].each { f -> f.getDay() }"]
     {
-        assert!(java_like::compile(text, java_like::Language::Groovy).is_ok(), "{text}");
+        assert!(java_like::compile(text, java_like::JavaLike::Groovy).is_ok(), "{text}");
     }
 }
 
@@ -121,8 +123,8 @@ fn endless_scripts_are_stopped() {
     let deep = format!("{}1{}", "(".repeat(100_000), ")".repeat(100_000));
     let long = vec!["1"; 100_000].join("+");
     for text in [&deep, &long] {
-        assert!(java_like::compile(text, java_like::Language::Groovy).is_err());
-        assert!(java_like::compile(text, java_like::Language::BeanShell).is_err());
+        assert!(java_like::compile(text, java_like::JavaLike::Groovy).is_err());
+        assert!(java_like::compile(text, java_like::JavaLike::BeanShell).is_err());
         assert!(jexl::compile(text, jexl::Version::Two).is_err());
     }
     assert!(javascript::compile(&deep).is_err());
@@ -154,7 +156,7 @@ fn scripts_access_logs_properties_and_samples() {
     )
     .unwrap();
     js("log.info('from js'); props.setProperty('s', 't')", &mut user).unwrap();
-    assert_eq!(user.log, [(Level::Warn, "a1".to_owned()), (Level::Info, "from js".to_owned())]);
+    assert_eq!(user.log, [(LineSeverity::Warn, "a1".to_owned()), (LineSeverity::Info, "from js".to_owned())]);
     assert_eq!(user.properties["q"], "r");
     assert_eq!(user.properties["s"], "t");
     assert!(!user.result.successful);
@@ -242,7 +244,7 @@ fn a_script_is_shared_between_threads() {
 #[test]
 fn a_beanshell_interpreter_keeps_variables_between_runs() {
     let script =
-        java_like::compile("if (i == void) i = 0; i = i + 1; return i;", java_like::Language::BeanShell)
+        java_like::compile("if (i == void) i = 0; i = i + 1; return i;", java_like::JavaLike::BeanShell)
             .unwrap();
     let mut memory = Memory::default();
     let mut user = User::new();
@@ -251,7 +253,7 @@ fn a_beanshell_interpreter_keeps_variables_between_runs() {
         assert_eq!(value, Value::Integer(expected));
     }
     let bound = [("Failure", Binding::Value(Value::Boolean(false)))];
-    let script = java_like::compile("Failure = true;", java_like::Language::BeanShell).unwrap();
+    let script = java_like::compile("Failure = true;", java_like::JavaLike::BeanShell).unwrap();
     let (_, back) = script.run(&mut user, &bound, &["Failure", "FailureMessage"], Some(&mut memory)).unwrap();
     assert_eq!(back, [Value::Boolean(true), Value::Null]);
 }

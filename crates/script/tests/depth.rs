@@ -43,7 +43,7 @@ fn deep_nesting_does_not_crash_the_process() {
     for (name, nest) in SHAPES {
         for levels in [1, 10, 1_000, 100_000] {
             let text = nest(levels);
-            for language in [java_like::Language::Groovy, java_like::Language::BeanShell] {
+            for language in [java_like::JavaLike::Groovy, java_like::JavaLike::BeanShell] {
                 // Dropping the compiled script must not overflow the stack either.
                 let compiled = java_like::compile(&text, language).map(|_| ());
                 assert!(levels < 100_000 || compiled.is_err(), "{name}, {levels} levels in {language:?}");
@@ -60,6 +60,6 @@ fn long_chains_of_calls_run() {
     let appends = "def s = new StringBuilder()\ns".to_owned() + &".append('a')".repeat(190) + "\ns.length()";
     let mut user = support::User::new();
     let value =
-        java_like::compile(&appends, java_like::Language::Groovy).unwrap().evaluate(&mut user).unwrap();
+        java_like::compile(&appends, java_like::JavaLike::Groovy).unwrap().evaluate(&mut user).unwrap();
     assert_eq!(value.to_java_string(), "190");
 }

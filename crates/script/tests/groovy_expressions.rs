@@ -15,7 +15,7 @@ const RECORDED: &str = include_str!("recorded/groovy_expressions.tsv");
 /// The result of the expression here: the output in brackets, followed by the value.
 fn outcome(expression: &str) -> String {
     let mut user = User::new();
-    let script = match java_like::compile(expression, java_like::Language::Groovy) {
+    let script = match java_like::compile(expression, java_like::JavaLike::Groovy) {
         Ok(script) => script,
         Err(error) => return format!("rejected: {error}"),
     };

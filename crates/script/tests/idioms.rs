@@ -11,19 +11,19 @@ mod support;
 use busyhour_script::{ScriptError, java_like};
 use support::User;
 
-fn outcome(script: &str, language: java_like::Language) -> String {
+fn outcome(script: &str, language: java_like::JavaLike) -> String {
     let mut user = User::new();
     let compiled = match java_like::compile(script, language) {
         Ok(script) => script,
         Err(ScriptError::Syntax { .. }) => {
-            return if language == java_like::Language::Groovy { "[]!syntax" } else { "[]!" }.to_owned();
+            return if language == java_like::JavaLike::Groovy { "[]!syntax" } else { "[]!" }.to_owned();
         }
         Err(error) => return format!("rejected: {error}"),
     };
     let value = match compiled.evaluate(&mut user) {
         Ok(value) => value.to_java_string(),
         Err(ScriptError::Evaluation { .. } | ScriptError::Fatal { .. })
-            if language == java_like::Language::BeanShell =>
+            if language == java_like::JavaLike::BeanShell =>
         {
             "!".to_owned()
         }
@@ -43,7 +43,7 @@ fn compared(result: &str, class_only: bool) -> &str {
     if class_only { result.split(": ").next().unwrap_or(result) } else { result }
 }
 
-fn check(recorded: &str, language: java_like::Language) {
+fn check(recorded: &str, language: java_like::JavaLike) {
     let mut wrong = Vec::new();
     for line in recorded.lines() {
         let (script, expected) = line.split_once('\t').expect("a script and its result");
@@ -62,10 +62,10 @@ fn check(recorded: &str, language: java_like::Language) {
 
 #[test]
 fn groovy_idioms_have_the_recorded_results() {
-    check(include_str!("recorded/groovy_idioms.tsv"), java_like::Language::Groovy);
+    check(include_str!("recorded/groovy_idioms.tsv"), java_like::JavaLike::Groovy);
 }
 
 #[test]
 fn beanshell_idioms_have_the_recorded_results() {
-    check(include_str!("recorded/beanshell_idioms.tsv"), java_like::Language::BeanShell);
+    check(include_str!("recorded/beanshell_idioms.tsv"), java_like::JavaLike::BeanShell);
 }

@@ -2,12 +2,12 @@
 
 mod support;
 
-use busyhour_script::java_like::{Language, compile};
+use busyhour_script::java_like::{JavaLike, compile};
 use busyhour_script::{ScriptError, Value};
 use support::User;
 
 fn run(text: &str) -> Result<Value, ScriptError> {
-    compile(text, Language::Groovy)?.evaluate(&mut User::new())
+    compile(text, JavaLike::Groovy)?.evaluate(&mut User::new())
 }
 
 fn text(script: &str) -> String {
@@ -15,7 +15,7 @@ fn text(script: &str) -> String {
 }
 
 fn refused(script: &str) -> bool {
-    compile(script, Language::Groovy).is_err_and(|error| error.is_unsupported())
+    compile(script, JavaLike::Groovy).is_err_and(|error| error.is_unsupported())
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn connections_send_what_the_script_sets_and_writes() {
 #[test]
 fn in_is_a_name_in_beanshell() {
     let script = "String in = \"a\"; String[] all = {in, \"b\"}; String s = \"\"; for (String in : all) { s += (String) in; } return s + in;";
-    assert!(compile(script, Language::BeanShell).is_ok());
+    assert!(compile(script, JavaLike::BeanShell).is_ok());
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn equal_items_stay_in_order_under_a_comparator() {
 #[test]
 fn unknown_names_fail_at_run_time() {
     let script =
-        compile("if (false) { Nowhere.go() }\nmissing(1)", Language::Groovy).expect("JMeter starts it");
+        compile("if (false) { Nowhere.go() }\nmissing(1)", JavaLike::Groovy).expect("JMeter starts it");
     let warnings: Vec<String> =
         script.warnings().iter().map(|warning| format!("{}: {}", warning.place, warning.what)).collect();
     assert_eq!(warnings.len(), 2, "{warnings:?}");
@@ -160,7 +160,7 @@ fn unsupported_java_classes_are_refused() {
 
 #[test]
 fn opens_request_reports_access_to_the_sampler() {
-    let opens = |text: &str| compile(text, Language::Groovy).expect(text).opens_request();
+    let opens = |text: &str| compile(text, JavaLike::Groovy).expect(text).opens_request();
     for script in [
         "sampler.setPath('/')",
         "def s = sampler\ns.name",
@@ -185,7 +185,7 @@ fn curried_closures_receive_their_given_arguments() {
     let script =
         "def put = { name, value -> vars.put(name, value) }\nput.curry('x')('5')\n['6'].each(put.curry('y'))";
     let mut user = User::new();
-    compile(script, Language::Groovy).expect("supported").evaluate(&mut user).expect("runs");
+    compile(script, JavaLike::Groovy).expect("supported").evaluate(&mut user).expect("runs");
     assert_eq!(user.changes(), "x=5 y=6");
 }
 
@@ -259,22 +259,22 @@ fn writers_that_wrap_a_writer_share_its_file() {
 
 #[test]
 fn an_unknown_beanshell_function_fails_only_when_it_is_called() {
-    let script = compile("if (vars.get(\"one\").equals(\"2\")) { foo(); } return 5;", Language::BeanShell)
+    let script = compile("if (vars.get(\"one\").equals(\"2\")) { foo(); } return 5;", JavaLike::BeanShell)
         .expect("a script");
     assert_eq!(script.warnings().len(), 1);
     assert_eq!(script.evaluate(&mut User::new()).expect("a value").to_java_string(), "5");
     let script =
-        compile("try { foo(1, \"a\"); } catch (Exception e) { }", Language::BeanShell).expect("a script");
+        compile("try { foo(1, \"a\"); } catch (Exception e) { }", JavaLike::BeanShell).expect("a script");
     let error = script.evaluate(&mut User::new()).expect_err("an error");
     let expected = "Sourced file: inline evaluation of: ``try { foo(1, \"a\"); } catch (Exception e) { };'' : \
                     Command not found: foo( int, java.lang.String ) (column 7)";
     assert_eq!(error.to_string(), expected);
-    assert!(compile("source(\"x.bsh\");", Language::BeanShell).is_err_and(|error| error.is_unsupported()));
+    assert!(compile("source(\"x.bsh\");", JavaLike::BeanShell).is_err_and(|error| error.is_unsupported()));
 }
 
 #[test]
 fn threads_of_a_script_are_rejected_with_the_reason() {
-    let error = compile("Thread.start { println 1 }", Language::Groovy).expect_err("a refusal");
+    let error = compile("Thread.start { println 1 }", JavaLike::Groovy).expect_err("a refusal");
     let expected =
         "`Thread.start` (JMeter runs the code in parallel to the user's samples) is not supported (column 8)";
     assert_eq!(error.to_string(), expected);

@@ -54,14 +54,14 @@ fn jexl_2() {
 #[test]
 fn groovy() {
     compare(include_str!("recorded/groovy.tsv"), |text, user| {
-        java_like::compile(text, java_like::Language::Groovy)?.evaluate(user)
+        java_like::compile(text, java_like::JavaLike::Groovy)?.evaluate(user)
     });
 }
 
 #[test]
 fn beanshell() {
     compare(include_str!("recorded/beanshell.tsv"), |text, user| {
-        java_like::compile(text, java_like::Language::BeanShell)?.evaluate(user)
+        java_like::compile(text, java_like::JavaLike::BeanShell)?.evaluate(user)
     });
 }
 

@@ -18,7 +18,7 @@ fn many_different_names_are_compiled_in_linear_time() {
         ["a~();", "a~ = 1;", "A~.b();", "\"$a~\";", "int a~;", "switch (a~) { case 1: b; }\n", "return a~;"];
     for part in parts {
         let text: String = (0..50_000).map(|at| part.replace('~', &at.to_string())).collect();
-        for language in [java_like::Language::Groovy, java_like::Language::BeanShell] {
+        for language in [java_like::JavaLike::Groovy, java_like::JavaLike::BeanShell] {
             assert!(java_like::compile(&text, language).is_ok(), "{part} in {language:?}");
         }
         let _ = jexl::compile(&text, jexl::Version::Three);
@@ -29,7 +29,7 @@ fn many_different_names_are_compiled_in_linear_time() {
 #[test]
 fn classes_and_their_members_are_limited() {
     let error = |text: String| {
-        let compiled = java_like::compile(&text, java_like::Language::Groovy);
+        let compiled = java_like::compile(&text, java_like::JavaLike::Groovy);
         compiled.err().map(|error| error.to_string()).unwrap_or_default()
     };
     let classes = |count| (0..count).map(|at| format!("class C{at} {{ int a }}\n")).collect::<String>();

@@ -1,7 +1,7 @@
 //! Estimates with confidence intervals from batches.
 
 use busyhour_stats::{
-    Estimate, Method, SPECTRAL_VALUES_MIN, Truncation, VarianceOfMean, spectral_variance, truncation,
+    Estimate, IntervalMethod, SPECTRAL_VALUES_MIN, Truncation, VarianceOfMean, spectral_variance, truncation,
 };
 
 use crate::histogram::Histogram;
@@ -94,14 +94,14 @@ impl Ratio<'_> {
             low: f64::NEG_INFINITY,
             high: f64::INFINITY,
             confidence,
-            method: Method::Spectral,
+            method: IntervalMethod::Spectral,
         };
         if self.denominator.is_some() && denominator < DONE_MIN {
             return Some(without_interval);
         }
         // Satterthwaite's degrees of freedom of a sum of variances.
         let (mut variance, mut square_by_freedom, mut between) = (0.0, 0.0, 0.0);
-        let mut method = Method::Spectral;
+        let mut method = IntervalMethod::Spectral;
         for &TruncatedTally { tally, first_batch } in replications {
             let deviations: Vec<f64> = (first_batch..tally.count())
                 .map(|at| {
@@ -116,7 +116,7 @@ impl Ratio<'_> {
             variance += variance_of_sum;
             square_by_freedom += variance_of_sum * variance_of_sum / found.freedom;
             between += deviations.iter().sum::<f64>().powi(2);
-            if found_method == Method::BatchMeans {
+            if found_method == IntervalMethod::BatchMeans {
                 method = found_method;
             }
         }
@@ -125,7 +125,7 @@ impl Ratio<'_> {
         if count >= DISAGREEMENT_REPLICATIONS_MIN {
             let spread = between * count as f64 / (count - 1) as f64;
             if spread > DISAGREEMENT * variance {
-                (variance, freedom, method) = (spread, (count - 1) as f64, Method::Replications);
+                (variance, freedom, method) = (spread, (count - 1) as f64, IntervalMethod::Replications);
             }
         }
         Some(Estimate::with_confidence(value, variance.sqrt() / denominator, freedom, confidence, method))
@@ -133,9 +133,9 @@ impl Ratio<'_> {
 }
 
 /// The variance of the mean of consecutive, dependent values.
-fn variance_of_mean(values: &[f64]) -> Option<(VarianceOfMean, Method)> {
+fn variance_of_mean(values: &[f64]) -> Option<(VarianceOfMean, IntervalMethod)> {
     if values.len() >= SPECTRAL_VALUES_MIN {
-        return spectral_variance(values).map(|found| (found, Method::Spectral));
+        return spectral_variance(values).map(|found| (found, IntervalMethod::Spectral));
     }
     if values.len() < BATCHES_MIN {
         return None;
@@ -148,7 +148,7 @@ fn variance_of_mean(values: &[f64]) -> Option<(VarianceOfMean, Method)> {
     let squares: f64 = means.iter().map(|value| (value - mean).powi(2)).sum();
     let variance = squares / (count - 1.0) / count;
     (means.len() >= BATCHES_MIN)
-        .then_some((VarianceOfMean { variance, freedom: count - 1.0 }, Method::BatchMeans))
+        .then_some((VarianceOfMean { variance, freedom: count - 1.0 }, IntervalMethod::BatchMeans))
 }
 
 /// Percentiles of the response times of all replications, with intervals from the percentiles of each replication.
@@ -171,7 +171,7 @@ pub(crate) fn percentiles(histograms: &[Histogram], confidence: f64) -> Vec<Perc
                     low: f64::NEG_INFINITY,
                     high: f64::INFINITY,
                     confidence,
-                    method: Method::Replications,
+                    method: IntervalMethod::Replications,
                 }
             } else {
                 let mean = each.iter().sum::<f64>() / count;
@@ -182,7 +182,7 @@ pub(crate) fn percentiles(histograms: &[Histogram], confidence: f64) -> Vec<Perc
                     standard_error,
                     count - 1.0,
                     confidence,
-                    Method::Replications,
+                    IntervalMethod::Replications,
                 )
             };
             Some(Percentile { share, time_s })
@@ -225,7 +225,7 @@ mod tests {
         let expected = (1.0_f64 / 12.0 / 3200.0).sqrt() * 2.0;
         assert!((found.value - 0.5).abs() < 0.02, "{found:?}");
         assert!((found.half_width() / expected - 1.0).abs() < 0.4, "{found:?} for ±{expected}");
-        assert_eq!(found.method, Method::Spectral);
+        assert_eq!(found.method, IntervalMethod::Spectral);
     }
 
     #[test]
@@ -238,7 +238,7 @@ mod tests {
         let found = Ratio { numerator: &|batch| batch[0].busy_s, denominator: None }
             .estimate(&replications, 0.95)
             .unwrap();
-        assert_eq!(found.method, Method::Replications);
+        assert_eq!(found.method, IntervalMethod::Replications);
         assert!((found.value - 3.0).abs() < 0.1 && found.half_width() > 1.5, "{found:?}");
     }
 

@@ -47,7 +47,7 @@ mod validity;
 mod waiting;
 
 pub use result::{
-    ClassResult, Ending, HeavyTail, Measure, PERCENTILES, Percentile, Reason, SimulationResult,
+    ClassResult, Ending, HeavyTail, MeasureKind, PERCENTILES, Percentile, Reason, SimulationResult,
     StationMeasures, StationResult, Unconverged,
 };
 pub use settings::{SimulationError, SimulationSettings, SimulationWatch};

@@ -5,7 +5,7 @@ use busyhour_stats::Estimate;
 
 use crate::histogram::Histogram;
 use crate::inference::{Ratio, TruncatedTally, percentiles};
-use crate::result::{ClassResult, Measure, Reason, StationMeasures, StationResult, Unconverged};
+use crate::result::{ClassResult, MeasureKind, Reason, StationMeasures, StationResult, Unconverged};
 use crate::tally::Sums;
 use crate::validity::{Validity, Verdict};
 
@@ -129,11 +129,11 @@ impl Measurements<'_> {
         let valid = |measure, found| remove_invalid(found, &self.validity.class(class, measure));
         ClassResult {
             name: self.network.classes[class].name.clone(),
-            throughput_per_s: valid(Measure::Throughput, self.throughput(select)),
-            response_s: valid(Measure::Response, self.response(select)),
-            customers: valid(Measure::Customers, self.customers(select)),
-            lost_per_s: if drops { valid(Measure::Throughput, self.lost(select)) } else { None },
-            lost_share: if drops { valid(Measure::Throughput, self.lost_share(select)) } else { None },
+            throughput_per_s: valid(MeasureKind::Throughput, self.throughput(select)),
+            response_s: valid(MeasureKind::Response, self.response(select)),
+            customers: valid(MeasureKind::Customers, self.customers(select)),
+            lost_per_s: if drops { valid(MeasureKind::Throughput, self.lost(select)) } else { None },
+            lost_share: if drops { valid(MeasureKind::Throughput, self.lost_share(select)) } else { None },
             percentiles: percentiles(&self.histograms(at..at + 1), self.confidence),
         }
     }
@@ -180,13 +180,13 @@ impl Measurements<'_> {
         let residence_s =
             self.ratio(&|batch| select(batch).present_s, Some(&|batch| sum(&batch[systems.clone()]).done));
         StationMeasures {
-            throughput_per_s: valid(Measure::Throughput, self.throughput(select)),
-            response_s: valid(Measure::Response, self.response(select)),
-            customers: valid(Measure::Customers, self.customers(select)),
-            utilization: valid(Measure::Utilization, self.utilization(station, select)),
-            residence_s: valid(Measure::Response, residence_s),
-            lost_per_s: if drops { valid(Measure::Throughput, self.lost(select)) } else { None },
-            lost_share: if drops { valid(Measure::Throughput, self.lost_share(select)) } else { None },
+            throughput_per_s: valid(MeasureKind::Throughput, self.throughput(select)),
+            response_s: valid(MeasureKind::Response, self.response(select)),
+            customers: valid(MeasureKind::Customers, self.customers(select)),
+            utilization: valid(MeasureKind::Utilization, self.utilization(station, select)),
+            residence_s: valid(MeasureKind::Response, residence_s),
+            lost_per_s: if drops { valid(MeasureKind::Throughput, self.lost(select)) } else { None },
+            lost_share: if drops { valid(MeasureKind::Throughput, self.lost_share(select)) } else { None },
             percentiles: percentiles(&self.histograms(observed.clone()), self.confidence),
         }
     }
@@ -200,7 +200,7 @@ impl Measurements<'_> {
         let mut check =
             |station: Option<usize>, class: Option<usize>, measure, estimate: Option<Estimate>| {
                 // A growing queue does not make throughput and utilization uncertain.
-                let is_affected_by_growth = matches!(measure, Measure::Customers | Measure::Response);
+                let is_affected_by_growth = matches!(measure, MeasureKind::Customers | MeasureKind::Response);
                 let place = station.or(class.map(|class| self.network.stations.len() + class));
                 let relative = estimate.map(|estimate| relative_width(&estimate));
                 let verdict = match (station, class) {
@@ -233,8 +233,8 @@ impl Measurements<'_> {
             }
             let at = self.system_index(class);
             let select: Selection<'_> = &|batch| batch[at];
-            check(None, Some(class), Measure::Throughput, self.throughput(select));
-            check(None, Some(class), Measure::Response, self.response(select));
+            check(None, Some(class), MeasureKind::Throughput, self.throughput(select));
+            check(None, Some(class), MeasureKind::Response, self.response(select));
         }
         for (at, station) in self.network.stations.iter().enumerate() {
             let first = at * self.class_count();
@@ -244,11 +244,11 @@ impl Measurements<'_> {
                 continue;
             }
             let select: Selection<'_> = &|batch| sum(&batch[observed.clone()]);
-            check(Some(at), None, Measure::Throughput, self.throughput(select));
-            check(Some(at), None, Measure::Response, self.response(select));
-            check(Some(at), None, Measure::Customers, self.customers(select));
+            check(Some(at), None, MeasureKind::Throughput, self.throughput(select));
+            check(Some(at), None, MeasureKind::Response, self.response(select));
+            check(Some(at), None, MeasureKind::Customers, self.customers(select));
             if let Some(utilization) = self.utilization(at, select) {
-                check(Some(at), None, Measure::Utilization, Some(utilization));
+                check(Some(at), None, MeasureKind::Utilization, Some(utilization));
             }
         }
         found

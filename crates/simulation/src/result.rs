@@ -114,7 +114,7 @@ pub struct Percentile {
 /// A kind of measure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Measure {
+pub enum MeasureKind {
     /// Throughput X.
     Throughput,
     /// Response time R.
@@ -133,7 +133,7 @@ pub struct Unconverged {
     /// The class; `None` for all classes together.
     pub class: Option<String>,
     /// The measure.
-    pub measure: Measure,
+    pub measure: MeasureKind,
     /// Half the interval's width divided by the value, if there is an interval.
     pub relative: Option<f64>,
     /// The reason.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use busyhour_queueing::network::Finding;
+use busyhour_queueing::network::NetworkFinding;
 use thiserror::Error;
 
 /// Settings of a simulation.
@@ -89,7 +89,7 @@ impl SimulationWatch {
 pub enum SimulationError {
     /// The network is inconsistent.
     #[error("the model is invalid: {}", list(.0))]
-    Network(Vec<Finding>),
+    Network(Vec<NetworkFinding>),
     /// A setting is out of its range.
     #[error("{0}")]
     Settings(String),
@@ -135,6 +135,6 @@ pub enum SimulationError {
     },
 }
 
-fn list(findings: &[Finding]) -> String {
-    findings.iter().map(Finding::to_string).collect::<Vec<_>>().join("; ")
+fn list(findings: &[NetworkFinding]) -> String {
+    findings.iter().map(NetworkFinding::to_string).collect::<Vec<_>>().join("; ")
 }

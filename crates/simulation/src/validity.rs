@@ -14,7 +14,7 @@
 use busyhour_queueing::network::{ClassLoad, Queue, QueueingNetwork, Scheduling, Station, StationKind};
 use busyhour_queueing::solve::visits;
 
-use crate::result::{HeavyTail, Measure, Reason};
+use crate::result::{HeavyTail, MeasureKind, Reason};
 
 /// The reason why a measure has no valid interval, with the law that causes it; `None` for a valid interval.
 pub(crate) type Verdict = Option<(Reason, HeavyTail)>;
@@ -99,22 +99,22 @@ impl Validity {
     }
 
     /// The verdict on a measure of a station.
-    pub(crate) fn station(&self, at: usize, measure: Measure) -> Verdict {
+    pub(crate) fn station(&self, at: usize, measure: MeasureKind) -> Verdict {
         self.stations.get(at).and_then(|verdicts| verdicts.on(measure))
     }
 
     /// The verdict on a measure of a class in the whole system.
-    pub(crate) fn class(&self, at: usize, measure: Measure) -> Verdict {
+    pub(crate) fn class(&self, at: usize, measure: MeasureKind) -> Verdict {
         self.classes.get(at).and_then(|verdicts| verdicts.on(measure))
     }
 }
 
 impl Verdicts {
-    fn on(&self, measure: Measure) -> Verdict {
+    fn on(&self, measure: MeasureKind) -> Verdict {
         match measure {
-            Measure::Throughput | Measure::Utilization => self.throughput.clone(),
-            Measure::Response => self.waiting.clone(),
-            Measure::Customers => {
+            MeasureKind::Throughput | MeasureKind::Utilization => self.throughput.clone(),
+            MeasureKind::Response => self.waiting.clone(),
+            MeasureKind::Customers => {
                 let mut worse = self.waiting.clone();
                 worsen(&mut worse, &self.throughput);
                 worse
@@ -265,8 +265,8 @@ mod tests {
     fn waiting_verdict(class: CustomerClass, station: Station) -> Option<Reason> {
         let network = QueueingNetwork::new(vec![class], vec![station]);
         let found = Validity::new(&network);
-        assert_eq!(found.class(0, Measure::Response), found.station(0, Measure::Customers));
-        found.station(0, Measure::Response).map(|(reason, _)| reason)
+        assert_eq!(found.class(0, MeasureKind::Response), found.station(0, MeasureKind::Customers));
+        found.station(0, MeasureKind::Response).map(|(reason, _)| reason)
     }
 
     fn open() -> CustomerClass {
@@ -334,7 +334,9 @@ mod tests {
             let heavy = queue(1, Scheduling::Fcfs, "pareto(1s, shape=2.3)");
             let network =
                 QueueingNetwork::new(vec![open()], vec![heavy, Station::queue("downstream", 1, service_s)]);
-            Validity::new(&network).station(1, Measure::Response).map(|(reason, tail)| (reason, tail.place))
+            Validity::new(&network)
+                .station(1, MeasureKind::Response)
+                .map(|(reason, tail)| (reason, tail.place))
         };
         assert_eq!(downstream(1.5), Some((Reason::InfiniteVariance, "server".to_owned())));
         assert_eq!(downstream(0.5), None);
@@ -346,7 +348,7 @@ mod tests {
         class.load = ClassLoad::Closed { users: 20, think: "pareto(10s, shape=1.8)".parse().unwrap() };
         let network = QueueingNetwork::new(vec![class], vec![Station::queue("server", 1, 0.1)]);
         let found = Validity::new(&network);
-        let (reason, tail) = found.class(0, Measure::Throughput).unwrap();
+        let (reason, tail) = found.class(0, MeasureKind::Throughput).unwrap();
         assert_eq!((reason, tail.place.as_str()), (Reason::InfiniteVariance, "outside"));
     }
 }

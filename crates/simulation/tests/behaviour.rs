@@ -6,7 +6,8 @@ use busyhour_queueing::network::{
     Capacity, CustomerClass, PerClass, Queue, QueueingNetwork, Station, Strategy, TimeLaw, WhenFull,
 };
 use busyhour_simulation::{
-    Ending, Measure, Reason, SimulationError, SimulationSettings, SimulationWatch, simulate, simulate_watched,
+    Ending, MeasureKind, Reason, SimulationError, SimulationSettings, SimulationWatch, simulate,
+    simulate_watched,
 };
 
 use common::{closed, open, places, queue_of, route};
@@ -41,7 +42,7 @@ fn a_simulation_ends_at_the_maximum_number_of_events() {
     let queue = found
         .unconverged
         .iter()
-        .find(|item| item.station.as_deref() == Some("server") && item.measure == Measure::Customers)
+        .find(|item| item.station.as_deref() == Some("server") && item.measure == MeasureKind::Customers)
         .unwrap();
     assert!(queue.relative.is_some_and(|relative| relative > 0.001), "{queue:?}");
 }
@@ -64,7 +65,7 @@ fn rare_visits_are_too_few_for_an_interval() {
             .find(|item| item.station.as_deref() == Some("seldom") && item.measure == measure)
             .map(|item| item.reason)
     };
-    assert_eq!(reason(Measure::Response), Some(Reason::TooLittle));
+    assert_eq!(reason(MeasureKind::Response), Some(Reason::TooLittle));
 }
 
 #[test]
@@ -76,7 +77,11 @@ fn a_saturated_station_is_not_steady() {
     let not_steady = |measure| {
         found.unconverged.iter().any(|item| item.measure == measure && item.reason == Reason::NotSteady)
     };
-    assert!(not_steady(Measure::Customers) && not_steady(Measure::Response), "{:?}", found.unconverged);
+    assert!(
+        not_steady(MeasureKind::Customers) && not_steady(MeasureKind::Response),
+        "{:?}",
+        found.unconverged
+    );
     // Its throughput and utilization are precise.
     let server = &found.stations[0].total;
     assert!((server.throughput_per_s.unwrap().value - 1.0).abs() < 0.01);

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::request::Request;
+use crate::request::ReceivedRequest;
 use crate::response::{Response, WireResponse};
 
 /// Names of hidden form fields that plans typically extract.
@@ -19,7 +19,7 @@ const HIDDEN: [&str; 8] = [
 ];
 
 /// The response of an application that accepts every path.
-pub(crate) fn respond(request: &Request, target: &str) -> WireResponse {
+pub(crate) fn respond(request: &ReceivedRequest, target: &str) -> WireResponse {
     let path = target.split(['?', '#']).next().unwrap_or_default();
     let lower = path.to_ascii_lowercase();
     let mark = mark(target);
@@ -47,7 +47,7 @@ pub(crate) fn respond(request: &Request, target: &str) -> WireResponse {
 }
 
 /// Whether the client uses this media type, by its content or by its first preference.
-fn prefers(request: &Request, kind: &str) -> bool {
+fn prefers(request: &ReceivedRequest, kind: &str) -> bool {
     let header = |name| request.header(name).unwrap_or_default().to_ascii_lowercase();
     let first = header("accept").split(',').next().unwrap_or_default().to_owned();
     header("content-type").contains(kind) || (first.contains(kind) && !first.contains("html"))
@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     fn response_to(wire: &str) -> String {
-        let request = Request::read(&mut wire.as_bytes()).unwrap().unwrap();
+        let request = ReceivedRequest::read(&mut wire.as_bytes()).unwrap().unwrap();
         let target = request.target();
         String::from_utf8(respond(&request, &target).bytes).unwrap()
     }

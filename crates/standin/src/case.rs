@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::recording::Recording;
 use crate::server::StandIn;
-use crate::settings::Settings;
+use crate::settings::CaseSettings;
 
 /// An error in the files of a case.
 #[derive(Debug, thiserror::Error)]
@@ -41,7 +41,7 @@ pub struct Case {
     /// The folder: `plan.jmx`, `case.json`, `expected.json`, optionally `user.properties` and data files.
     pub dir: PathBuf,
     /// The content of `case.json`.
-    pub settings: Settings,
+    pub settings: CaseSettings,
 }
 
 /// Opens the cases in a folder, sorted by name.

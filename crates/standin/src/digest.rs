@@ -3,13 +3,13 @@
 use md5::Md5;
 use sha2::{Digest, Sha256};
 
-use crate::request::Request;
+use crate::request::ReceivedRequest;
 use crate::response::Response;
 
 const NONCE: &str = "dcd98b7102dd2f0e8b11d0f600bfb0c0";
 
 /// The response to `/digest/KIND`: a challenge, or the result of the check.
-pub(crate) fn respond(kind: &str, request: &Request) -> Response {
+pub(crate) fn respond(kind: &str, request: &ReceivedRequest) -> Response {
     let authorization = request.header("authorization").unwrap_or_default();
     if authorization.starts_with("Digest ") && kind != "stale" && is_correct(&authorization, request) {
         return Response::text(format!("welcome by {kind}"));
@@ -42,7 +42,7 @@ fn hex<D: Digest>(text: &[u8]) -> String {
 }
 
 /// Whether the response to the challenge is correct.
-fn is_correct(authorization: &str, request: &Request) -> bool {
+fn is_correct(authorization: &str, request: &ReceivedRequest) -> bool {
     let parameter = |name: &str| {
         let at = authorization.find(&format!(" {name}=")).map(|at| at + name.len() + 2)?;
         let rest = &authorization[at..];

@@ -5,7 +5,7 @@
 //! [`Case::command_line`], [`Case::collect`] collects its recording, and [`differences`] compares it with
 //! [`Case::expected`].
 //!
-//! [`LivePage`] is a client of the live page of a run, for the tests of its server.
+//! [`LivePageClient`] is a client of the live page of a run, for the tests of its server.
 
 mod application;
 mod case;
@@ -30,10 +30,10 @@ mod websocket;
 
 pub use case::{Case, CaseError, cases};
 pub use compare::differences;
-pub use live_page::{LiveEvents, LivePage};
+pub use live_page::{LiveEvents, LivePageClient};
 pub use peer::{LinesEqual, PEER_PLANS, PeerOutcome, PeerPlan, peer_files};
 pub use recording::{Recording, RequestRecord};
-pub use request::Request;
+pub use request::ReceivedRequest;
 pub use server::{Received, StandIn};
-pub use settings::{Mask, Order, Settings};
-pub use shape::{Shape, shape};
+pub use settings::{CaseSettings, Mask, OrderRule};
+pub use shape::{RemovedParts, shape};

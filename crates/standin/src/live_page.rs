@@ -7,19 +7,19 @@ use serde_json::Value;
 
 /// A live page.
 #[derive(Debug, Clone)]
-pub struct LivePage {
+pub struct LivePageClient {
     /// The address of its server: `127.0.0.1:8080`.
     pub address: String,
     /// The token that authorizes its owner.
     pub token: String,
 }
 
-impl LivePage {
+impl LivePageClient {
     /// Parses an address like `http://127.0.0.1:8080/?token=…`; `None` if the address does not have this form.
     #[must_use]
-    pub fn at(url: &str) -> Option<LivePage> {
+    pub fn at(url: &str) -> Option<LivePageClient> {
         let (address, token) = url.strip_prefix("http://")?.split_once("/?token=")?;
-        Some(LivePage { address: address.to_owned(), token: token.to_owned() })
+        Some(LivePageClient { address: address.to_owned(), token: token.to_owned() })
     }
 
     /// Sends a request with this request line and headers, without a final line break, and this body.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
-use crate::settings::Settings;
+use crate::settings::CaseSettings;
 
 /// Columns that contain times or the machine's name.
 const VARYING_COLUMNS: [&str; 6] = ["timeStamp", "elapsed", "Latency", "IdleTime", "Connect", "Hostname"];
@@ -22,7 +22,7 @@ pub(crate) struct Masks {
 
 impl Masks {
     pub(crate) fn new(
-        settings: &Settings,
+        settings: &CaseSettings,
         case_dir: &Path,
         ports: [u16; 2],
         out_dir: &Path,

@@ -5,14 +5,14 @@
 //! challenge; `forbidden.test` is rejected. All others are accepted. The other end of a tunnel is the stand-in itself,
 //! over TLS.
 
-use crate::request::Request;
+use crate::request::ReceivedRequest;
 use crate::response::{Response, WireResponse};
 
 /// The start of a response that opens a tunnel.
 pub(crate) const TUNNEL_OPENED: &[u8] = b"HTTP/1.1 200 ";
 
 /// The proxy's own response; `None` if the request is passed to the server.
-pub(crate) fn respond(request: &Request) -> Option<WireResponse> {
+pub(crate) fn respond(request: &ReceivedRequest) -> Option<WireResponse> {
     let target = request.target();
     let tunnel = request.method() == "CONNECT";
     let authority = if tunnel { &target } else { target.strip_prefix("http://")? };

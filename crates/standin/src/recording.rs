@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::mask::Masks;
 use crate::rows::{self, Row};
 use crate::server::Received;
-use crate::settings::{Order, Settings, is_output};
+use crate::settings::{CaseSettings, OrderRule, is_output};
 
 /// The recording of one run of a case: the contents of `expected.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ pub struct RequestRecord {
 
 impl Recording {
     pub(crate) fn collect(
-        settings: &Settings,
+        settings: &CaseSettings,
         dir: &Path,
         received: &[Received],
         ports: [u16; 2],
@@ -105,10 +105,10 @@ impl RequestRecord {
     }
 }
 
-fn ordered_requests(mut requests: Vec<RequestRecord>, settings: &Settings) -> Vec<RequestRecord> {
+fn ordered_requests(mut requests: Vec<RequestRecord>, settings: &CaseSettings) -> Vec<RequestRecord> {
     match settings.order {
-        Order::Sequence => {}
-        Order::Connections => {
+        OrderRule::Sequence => {}
+        OrderRule::Connections => {
             let mut connections: BTreeMap<usize, Vec<RequestRecord>> = BTreeMap::new();
             for mut request in requests {
                 let number = std::mem::take(&mut request.connection);
@@ -122,7 +122,7 @@ fn ordered_requests(mut requests: Vec<RequestRecord>, settings: &Settings) -> Ve
             }
             requests = connections.concat();
         }
-        Order::Any => {
+        OrderRule::Any => {
             requests.iter_mut().for_each(|request| request.connection = 0);
             requests.sort();
         }
@@ -131,18 +131,18 @@ fn ordered_requests(mut requests: Vec<RequestRecord>, settings: &Settings) -> Ve
 }
 
 /// Orders the rows after the `header` first ones.
-fn ordered_rows(mut rows: Vec<Row>, header: usize, settings: &Settings) -> Vec<String> {
+fn ordered_rows(mut rows: Vec<Row>, header: usize, settings: &CaseSettings) -> Vec<String> {
     let header = header.min(rows.len());
     let data = &mut rows[header..];
     match settings.order {
-        Order::Sequence => {}
-        Order::Connections => data.sort_by(|a, b| a.thread.cmp(&b.thread)),
-        Order::Any => data.sort_by(|a, b| a.text.cmp(&b.text)),
+        OrderRule::Sequence => {}
+        OrderRule::Connections => data.sort_by(|a, b| a.thread.cmp(&b.thread)),
+        OrderRule::Any => data.sort_by(|a, b| a.text.cmp(&b.text)),
     }
     deduplicate(rows.into_iter().map(|row| row.text).collect(), settings)
 }
 
-fn deduplicate<T: Ord>(mut items: Vec<T>, settings: &Settings) -> Vec<T> {
+fn deduplicate<T: Ord>(mut items: Vec<T>, settings: &CaseSettings) -> Vec<T> {
     if settings.distinct {
         items.sort();
     }
@@ -155,14 +155,18 @@ fn deduplicate<T: Ord>(mut items: Vec<T>, settings: &Settings) -> Vec<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::request::Request;
+    use crate::request::ReceivedRequest;
     use crate::settings::Mask;
 
     fn received(connection: usize, path: &str) -> Received {
         let line = format!("GET {path} HTTP/1.1").into_bytes();
         Received {
             connection,
-            request: Request { line, headers: vec![b"Host: 127.0.0.1:43210".to_vec()], body: Vec::new() },
+            request: ReceivedRequest {
+                line,
+                headers: vec![b"Host: 127.0.0.1:43210".to_vec()],
+                body: Vec::new(),
+            },
         }
     }
 
@@ -175,14 +179,14 @@ mod tests {
         let out = tempfile::tempdir().unwrap();
         let wire = [received(1, "/b"), received(2, "/a"), received(1, "/a")];
         let collect = |order| {
-            let settings = Settings { order, ..Settings::default() };
+            let settings = CaseSettings { order, ..CaseSettings::default() };
             Recording::collect(&settings, out.path(), &wire, [43210, 43211], out.path(), 0).unwrap()
         };
         let (a, b) = ("GET /a HTTP/1.1", "GET /b HTTP/1.1");
-        assert_eq!(targets(&collect(Order::Sequence)), [(1, b), (2, a), (1, a)]);
-        assert_eq!(targets(&collect(Order::Connections)), [(1, a), (2, b), (2, a)]);
-        assert_eq!(targets(&collect(Order::Any)), [(0, a), (0, a), (0, b)]);
-        assert_eq!(collect(Order::Any).requests[0].headers, ["Host: 127.0.0.1:{PORT}"]);
+        assert_eq!(targets(&collect(OrderRule::Sequence)), [(1, b), (2, a), (1, a)]);
+        assert_eq!(targets(&collect(OrderRule::Connections)), [(1, a), (2, b), (2, a)]);
+        assert_eq!(targets(&collect(OrderRule::Any)), [(0, a), (0, a), (0, b)]);
+        assert_eq!(collect(OrderRule::Any).requests[0].headers, ["Host: 127.0.0.1:{PORT}"]);
     }
 
     #[test]
@@ -192,7 +196,7 @@ mod tests {
             .unwrap();
         fs::write(out.path().join("x.xml"), "<?xml version=\"1.0\"?>\n<s t=\"5\" lb=\"id-1\"/>\n").unwrap();
         let masks = vec![Mask { pattern: "id-[0-9]".into(), with: "{ID}".into() }];
-        let settings = Settings { masks, ..Settings::default() };
+        let settings = CaseSettings { masks, ..CaseSettings::default() };
         let recording =
             Recording::collect(&settings, out.path(), &[], [43210, 43211], out.path(), 0).unwrap();
         assert_eq!(recording.results, ["timeStamp,label,threadName", "{T},{ID},\"t,1\"", "{T},{ID},u"]);

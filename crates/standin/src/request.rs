@@ -7,7 +7,7 @@ const LINE_BYTES_MAX: usize = 1 << 20;
 
 /// A received request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Request {
+pub struct ReceivedRequest {
     /// The request line without its line end, for instance `GET /echo?a=1 HTTP/1.1`.
     pub line: Vec<u8>,
     /// The header lines without their line ends, in the order in which they were received.
@@ -16,7 +16,7 @@ pub struct Request {
     pub body: Vec<u8>,
 }
 
-impl Request {
+impl ReceivedRequest {
     /// Reads one request; returns `None` if the client closed the connection instead of sending another request.
     ///
     /// # Errors
@@ -118,17 +118,17 @@ mod tests {
         let wire = b"POST /a?b=c HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc\
             PUT /d HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nxy\r\n1;q\r\nz\r\n0\r\n\r\n";
         let mut wire = &wire[..];
-        let first = Request::read(&mut wire).unwrap().unwrap();
+        let first = ReceivedRequest::read(&mut wire).unwrap().unwrap();
         assert_eq!((first.method().as_str(), first.target().as_str()), ("POST", "/a?b=c"));
         assert_eq!((first.header("HOST").as_deref(), first.body.as_slice()), (Some("h"), &b"abc"[..]));
-        let second = Request::read(&mut wire).unwrap().unwrap();
+        let second = ReceivedRequest::read(&mut wire).unwrap().unwrap();
         assert_eq!(second.body, b"xyz");
-        assert!(Request::read(&mut wire).unwrap().is_none());
+        assert!(ReceivedRequest::read(&mut wire).unwrap().is_none());
     }
 
     #[test]
     fn incomplete_requests_are_errors() {
-        assert!(Request::read(&mut &b"GET / HTTP/1.1\r\nHost:"[..]).is_err());
-        assert!(Request::read(&mut &b"GET / HTTP/1.1\r\nContent-Length: 9\r\n\r\nab"[..]).is_err());
+        assert!(ReceivedRequest::read(&mut &b"GET / HTTP/1.1\r\nHost:"[..]).is_err());
+        assert!(ReceivedRequest::read(&mut &b"GET / HTTP/1.1\r\nContent-Length: 9\r\n\r\nab"[..]).is_err());
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::time::Duration;
 
-use crate::request::Request;
+use crate::request::ReceivedRequest;
 
 /// The bytes of a response, and the handling of its connection.
 pub(crate) struct WireResponse {
@@ -48,7 +48,7 @@ impl Response {
     }
 
     /// Encodes the response with a length, which almost all responses have.
-    pub(crate) fn sized(self, request: &Request) -> WireResponse {
+    pub(crate) fn sized(self, request: &ReceivedRequest) -> WireResponse {
         let has_no_body = matches!(self.code, 204 | 304);
         let mut head = self.head();
         if !has_no_body {
@@ -62,7 +62,7 @@ impl Response {
     }
 
     /// Encodes the response in chunks of seven bytes.
-    pub(crate) fn chunked(self, request: &Request) -> WireResponse {
+    pub(crate) fn chunked(self, request: &ReceivedRequest) -> WireResponse {
         let mut bytes = (self.with("Transfer-Encoding", "chunked")).into_chunks();
         bytes.extend_from_slice(b"0\r\n\r\n");
         WireResponse { bytes, close: closes(request), delay: None }
@@ -86,7 +86,7 @@ impl Response {
     }
 }
 
-fn closes(request: &Request) -> bool {
+fn closes(request: &ReceivedRequest) -> bool {
     let connection = request.header("connection").unwrap_or_default().to_ascii_lowercase();
     connection == "close" || (request.is_http_1_0() && connection != "keep-alive")
 }

@@ -8,7 +8,7 @@ use crate::compressed;
 use crate::digest;
 use crate::pages;
 use crate::proxy;
-use crate::request::Request;
+use crate::request::ReceivedRequest;
 use crate::response::{Response, WireResponse, percent_decode};
 
 /// A document for JSON processors: objects, arrays, numbers of several kinds, null, nesting.
@@ -67,7 +67,7 @@ impl State {
     ///
     /// As a proxy, it can also require credentials, see the `proxy` module. `client` is the client's certificate in
     /// DER.
-    pub(crate) fn respond(&self, request: &Request, client: Option<&[u8]>) -> WireResponse {
+    pub(crate) fn respond(&self, request: &ReceivedRequest, client: Option<&[u8]>) -> WireResponse {
         let target = request.target();
         if let Some(response) = proxy::respond(request) {
             return response;
@@ -135,7 +135,7 @@ impl State {
     }
 }
 
-fn framing_response(segments: &[&str], target: &str, request: &Request) -> WireResponse {
+fn framing_response(segments: &[&str], target: &str, request: &ReceivedRequest) -> WireResponse {
     let plain = compressed::plain();
     match segments {
         ["gzip" | "gzip-chunked" | "deflate" | "broken", ..] => match compressed::respond(segments) {
@@ -159,7 +159,7 @@ fn framing_response(segments: &[&str], target: &str, request: &Request) -> WireR
     }
 }
 
-fn authorize(request: &Request) -> Response {
+fn authorize(request: &ReceivedRequest) -> Response {
     // user:secret
     if request.header("authorization").as_deref() == Some("Basic dXNlcjpzZWNyZXQ=") {
         Response::text("welcome")
@@ -179,7 +179,7 @@ fn set_cookies(segments: &[&str]) -> Response {
     response
 }
 
-fn redirect(kind: &str, segments: &[&str], request: &Request) -> Response {
+fn redirect(kind: &str, segments: &[&str], request: &ReceivedRequest) -> Response {
     let code: u16 = segments.first().and_then(|code| code.parse().ok()).unwrap_or(302);
     let host = request.header("host").unwrap_or_default();
     let location = match kind {
@@ -205,7 +205,7 @@ fn redirect(kind: &str, segments: &[&str], request: &Request) -> Response {
     }
 }
 
-fn cached(kind: &str, request: &Request) -> Response {
+fn cached(kind: &str, request: &ReceivedRequest) -> Response {
     const TAG: &str = "\"v1\"";
     const DATE: &str = "Thu, 01 Jan 2015 00:00:00 GMT";
     let fresh = request.header("if-none-match").as_deref() == Some(TAG)
@@ -241,7 +241,7 @@ mod tests {
 
     fn response_to(path: &str, header: &str) -> String {
         let wire = format!("GET {path} HTTP/1.1\r\n{header}\r\n\r\n");
-        let request = Request::read(&mut wire.as_bytes()).unwrap().unwrap();
+        let request = ReceivedRequest::read(&mut wire.as_bytes()).unwrap().unwrap();
         String::from_utf8_lossy(&State::default().respond(&request, None).bytes).into_owned()
     }
 

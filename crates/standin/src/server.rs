@@ -9,7 +9,7 @@ use std::thread::{self, JoinHandle};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::proxy::TUNNEL_OPENED;
-use crate::request::Request;
+use crate::request::ReceivedRequest;
 use crate::response::WireResponse;
 use crate::responses::State;
 use crate::tls::{self, ClientCertificates};
@@ -21,7 +21,7 @@ pub struct Received {
     /// The number of the connection; connections are numbered from 1 in the order of their first request.
     pub connection: usize,
     /// The request.
-    pub request: Request,
+    pub request: ReceivedRequest,
 }
 
 #[derive(Default)]
@@ -234,7 +234,7 @@ impl ClientStream for &mut StreamOwned<ServerConnection, &TcpStream> {
 
 fn serve_requests(stream: impl ClientStream, shared: &Shared, number: &mut Option<usize>) -> io::Result<End> {
     let mut reader = BufReader::new(stream);
-    while let Some(request) = Request::read(&mut reader)? {
+    while let Some(request) = ReceivedRequest::read(&mut reader)? {
         {
             let mut record = lock(&shared.record);
             let connection = *number.get_or_insert_with(|| {

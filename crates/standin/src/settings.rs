@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The way in which the order of requests and result rows is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Order {
+pub enum OrderRule {
     /// For one thread at a time: everything in the order of arrival, with numbered connections.
     #[default]
     Sequence,
@@ -31,7 +31,7 @@ pub struct Mask {
 /// The contents of `case.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Settings {
+pub struct CaseSettings {
     /// The group of the case; `conformance/README.md` lists the groups.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub group: String,
@@ -43,7 +43,7 @@ pub struct Settings {
     pub why: String,
     /// The way in which the order is compared.
     #[serde(default)]
-    pub order: Order,
+    pub order: OrderRule,
     /// Texts that depend on chance.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub masks: Vec<Mask>,

@@ -8,7 +8,7 @@ const COLUMNS: [&str; 4] = ["label", "threadName", "responseCode", "success"];
 
 /// The parts that are removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum RemovedParts {
     /// Values. The shape contains methods and paths without queries, headers and bodies, and rows with label, code,
     /// thread and success; numbers in paths and labels are replaced. The number of occurrences is compared, but not
     /// their order.
@@ -21,12 +21,12 @@ pub enum Shape {
 
 /// The shape of a recording, which is the same for two runs of a plan that uses random values.
 #[must_use]
-pub fn shape(recording: &Recording, removed: Shape) -> Recording {
+pub fn shape(recording: &Recording, removed: RemovedParts) -> Recording {
     let mut requests: Vec<_> = recording.requests.iter().map(request_shape).collect();
     requests.sort();
     let mut rows = split(&recording.results.join("\n"), ',').into_iter();
     let header = rows.next().unwrap_or_default();
-    let columns = if removed == Shape::Outcomes { &COLUMNS[..2] } else { &COLUMNS[..] };
+    let columns = if removed == RemovedParts::Outcomes { &COLUMNS[..2] } else { &COLUMNS[..] };
     let places: Vec<_> = columns.iter().map(|name| header.iter().position(|column| column == name)).collect();
     let mut results: Vec<String> = rows
         .map(|row| {
@@ -36,7 +36,7 @@ pub fn shape(recording: &Recording, removed: Shape) -> Recording {
         })
         .collect();
     results.sort();
-    if removed != Shape::Values {
+    if removed != RemovedParts::Values {
         requests.dedup();
         results.dedup();
     }
@@ -83,16 +83,16 @@ mod tests {
     fn values_and_order_are_removed_but_numbers_of_occurrences_are_compared() {
         let a = recording(&["GET /a/17?x=1 HTTP/1.1", "GET /b HTTP/1.1"], &["{T},\"a, b\",200,t 1-1,true"]);
         let b = recording(&["GET /b HTTP/1.1", "GET /a/9 HTTP/1.1"], &["{T},\"a, b\",200,t 1-1,true"]);
-        assert_eq!(shape(&a, Shape::Values), shape(&b, Shape::Values));
-        assert_eq!(shape(&a, Shape::Values).results, ["\"a, b\",t #-#,#,true"]);
+        assert_eq!(shape(&a, RemovedParts::Values), shape(&b, RemovedParts::Values));
+        assert_eq!(shape(&a, RemovedParts::Values).results, ["\"a, b\",t #-#,#,true"]);
         let c = recording(
             &["GET /b HTTP/1.1", "GET /a/9 HTTP/1.1", "GET /a/8 HTTP/1.1"],
             &["{T},\"a, b\",200,t 1-1,true"],
         );
-        assert_ne!(shape(&a, Shape::Values), shape(&c, Shape::Values));
-        assert_eq!(shape(&a, Shape::Counts), shape(&c, Shape::Counts));
+        assert_ne!(shape(&a, RemovedParts::Values), shape(&c, RemovedParts::Values));
+        assert_eq!(shape(&a, RemovedParts::Counts), shape(&c, RemovedParts::Counts));
         let d = recording(&["GET /a/17 HTTP/1.1", "GET /b HTTP/1.1"], &["{T},\"a, b\",500,t 1-1,false"]);
-        assert_ne!(shape(&a, Shape::Counts), shape(&d, Shape::Counts));
-        assert_eq!(shape(&a, Shape::Outcomes), shape(&d, Shape::Outcomes));
+        assert_ne!(shape(&a, RemovedParts::Counts), shape(&d, RemovedParts::Counts));
+        assert_eq!(shape(&a, RemovedParts::Outcomes), shape(&d, RemovedParts::Outcomes));
     }
 }

@@ -20,7 +20,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use sha1::{Digest as _, Sha1};
 
-use crate::request::Request;
+use crate::request::ReceivedRequest;
 
 const TEXT: u8 = 1;
 const BINARY: u8 = 2;
@@ -29,7 +29,7 @@ const PING: u8 = 9;
 const PONG: u8 = 10;
 
 /// The response to a WebSocket handshake, if the request is one and the path is for WebSockets.
-pub(crate) fn accept_upgrade(request: &Request) -> Option<Vec<u8>> {
+pub(crate) fn accept_upgrade(request: &ReceivedRequest) -> Option<Vec<u8>> {
     let upgrade = request.header("upgrade")?;
     let key = request.header("sec-websocket-key")?;
     if !upgrade.eq_ignore_ascii_case("websocket") || !request.target().starts_with("/ws") {
@@ -44,7 +44,7 @@ pub(crate) fn accept_upgrade(request: &Request) -> Option<Vec<u8>> {
 /// Responds to frames until one side closes; passes each frame to `record` as a request without headers.
 pub(crate) fn serve_frames<S: Read + Write>(
     stream: &mut BufReader<S>,
-    mut record: impl FnMut(Request),
+    mut record: impl FnMut(ReceivedRequest),
 ) -> io::Result<()> {
     loop {
         if stream.fill_buf()?.is_empty() {
@@ -67,7 +67,7 @@ pub(crate) fn serve_frames<S: Read + Write>(
             }
             _ => payload.clone(),
         };
-        record(Request { line: format!("frame: {name}").into_bytes(), headers: Vec::new(), body });
+        record(ReceivedRequest { line: format!("frame: {name}").into_bytes(), headers: Vec::new(), body });
         let out = stream.get_mut();
         let mut send_frame = |opcode: u8, payload: &[u8]| out.write_all(&frame(0x80 | opcode, payload));
         match (opcode, payload.as_slice()) {

@@ -7,7 +7,7 @@
 //! the analysis of simulation output", Operations Research 30, 1982; Hampel's influence function for the linearisation). For
 //! batches of different lengths this is the ratio estimator of survey sampling.
 
-use crate::estimate::{Estimate, Method, normal_quantile};
+use crate::estimate::{Estimate, IntervalMethod, normal_quantile};
 
 /// Maximum number of batches; a long stream has at least half as many.
 pub(crate) const BATCHES_MAX: usize = 64;
@@ -135,7 +135,7 @@ impl Centred {
     fn estimate(&self, value: f64, of_mean: f64, of_variance: f64) -> Estimate {
         let count = self.deviations.len();
         if count < BATCHES_MIN {
-            let unknown = Estimate::from_standard_error(value, 0.0, 1.0, Method::BatchMeans);
+            let unknown = Estimate::from_standard_error(value, 0.0, 1.0, IntervalMethod::BatchMeans);
             return Estimate { low: f64::NEG_INFINITY, high: f64::INFINITY, ..unknown };
         }
         let squares: f64 = self
@@ -145,7 +145,7 @@ impl Centred {
             .sum();
         let freedom = (count - 1) as f64;
         let standard_error = (squares * count as f64 / freedom).sqrt() / self.n;
-        Estimate::from_standard_error(value, standard_error, freedom, Method::BatchMeans)
+        Estimate::from_standard_error(value, standard_error, freedom, IntervalMethod::BatchMeans)
     }
 }
 
@@ -204,7 +204,7 @@ pub fn proportion(parts: &[(f64, f64)]) -> Option<Estimate> {
     Some(Estimate {
         low: found.low.min(middle - half).max(0.0),
         high: found.high.max(middle + half).min(1.0),
-        method: Method::BatchMeansAndScore,
+        method: IntervalMethod::BatchMeansAndScore,
         ..found
     })
 }

@@ -3,7 +3,7 @@
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use crate::batches::{Batches, PowerSums, index_of_dispersion};
-use crate::estimate::{CONFIDENCE, Estimate, Method};
+use crate::estimate::{CONFIDENCE, Estimate, IntervalMethod};
 
 /// Consecutive windows that have just ended, all with the same count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,7 +142,7 @@ pub fn dispersion_estimate(parts: &[PowerSums]) -> Option<Estimate> {
     Some(Estimate {
         low: by_batches.low.min(low),
         high: by_batches.high.max(high),
-        method: Method::BatchMeansAndChiSquare,
+        method: IntervalMethod::BatchMeansAndChiSquare,
         ..by_batches
     })
 }

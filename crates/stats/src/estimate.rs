@@ -9,13 +9,13 @@ pub const CONFIDENCE: f64 = 0.95;
 /// How a confidence interval was computed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Method {
+pub enum IntervalMethod {
     /// Delta method on batch means, Student's t; valid for dependent values if the dependence is short compared to a batch
     /// (there are 32 to 64 batches).
     BatchMeans,
-    /// The union of [`Method::BatchMeans`] and the chi-square interval for the variance of independent counts.
+    /// The union of [`IntervalMethod::BatchMeans`] and the chi-square interval for the variance of independent counts.
     BatchMeansAndChiSquare,
-    /// The union of [`Method::BatchMeans`] and Wilson's score interval for the share of independent values.
+    /// The union of [`IntervalMethod::BatchMeans`] and Wilson's score interval for the share of independent values.
     BatchMeansAndScore,
     /// The spectrum at frequency zero ([`spectral_variance`](crate::spectral_variance)), Student's t.
     Spectral,
@@ -35,13 +35,18 @@ pub struct Estimate {
     /// Confidence of the interval, 0 to 1.
     pub confidence: f64,
     /// How the interval was computed.
-    pub method: Method,
+    pub method: IntervalMethod,
 }
 
 impl Estimate {
     /// An interval with [`CONFIDENCE`] around `value` from its standard error and the degrees of freedom of that.
     #[must_use]
-    pub fn from_standard_error(value: f64, standard_error: f64, freedom: f64, method: Method) -> Estimate {
+    pub fn from_standard_error(
+        value: f64,
+        standard_error: f64,
+        freedom: f64,
+        method: IntervalMethod,
+    ) -> Estimate {
         Estimate::with_confidence(value, standard_error, freedom, CONFIDENCE, method)
     }
 
@@ -52,7 +57,7 @@ impl Estimate {
         standard_error: f64,
         freedom: f64,
         confidence: f64,
-        method: Method,
+        method: IntervalMethod,
     ) -> Estimate {
         let half = standard_error * student_quantile(freedom, confidence);
         Estimate { value, low: value - half, high: value + half, confidence, method }
@@ -96,7 +101,7 @@ mod tests {
 
     #[test]
     fn conversion_to_another_unit_applies_to_the_interval() {
-        let estimate = Estimate::from_standard_error(2.0, 0.5, 30.0, Method::BatchMeans).scaled(10.0);
+        let estimate = Estimate::from_standard_error(2.0, 0.5, 30.0, IntervalMethod::BatchMeans).scaled(10.0);
         assert_eq!(estimate.value, 20.0);
         assert!((estimate.half_width() - 10.21).abs() < 0.01);
     }

@@ -56,7 +56,7 @@ pub use dispersion::{
     normal_p_value, poisson_upper_tail,
 };
 pub use equivalence::{Band, Decision};
-pub use estimate::{CONFIDENCE, Estimate, Method};
+pub use estimate::{CONFIDENCE, Estimate, IntervalMethod};
 pub use exponential::{anderson_darling_exponential, lilliefors_exponential};
 pub use gaps::GapStatistics;
 pub use kolmogorov::{TestResult, kolmogorov_uniform, kolmogorov_upper_tail};

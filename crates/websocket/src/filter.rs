@@ -21,7 +21,7 @@ pub enum PingKind {
 
 /// How a filter compares frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
+pub enum FrameComparison {
     /// Any frame.
     Plain,
     /// The whole payload.
@@ -38,7 +38,7 @@ pub enum Comparison {
     EndsWith,
 }
 
-impl Comparison {
+impl FrameComparison {
     /// The comparison with this name, and whether it is inverted.
     pub fn named(name: &str) -> Option<(Self, bool)> {
         let (plain, inverted) = match name.strip_prefix("Not") {
@@ -74,7 +74,7 @@ pub enum FrameFilter {
         /// Whether it discards binary frames instead of text frames.
         binary: bool,
         /// The comparison of the payload.
-        comparison: Comparison,
+        comparison: FrameComparison,
         /// Whether the comparison is inverted.
         inverted: bool,
         /// The value for the comparison: text, a regular expression, or bytes in the text form of plans.
@@ -91,8 +91,8 @@ pub(crate) struct Prepared {
 
 enum Test {
     Ping(PingKind, bool),
-    Text(Comparison, bool, String, Option<Finder>),
-    Binary(Comparison, bool, Vec<u8>, Option<i32>),
+    Text(FrameComparison, bool, String, Option<Finder>),
+    Binary(FrameComparison, bool, Vec<u8>, Option<i32>),
 }
 
 impl FrameFilter {
@@ -106,8 +106,8 @@ impl FrameFilter {
             Self::Data { binary: false, comparison, inverted, value, .. } => {
                 let value = value.text(user).into_owned();
                 let pattern = match comparison {
-                    Comparison::EqualsRegex => Some(format!(r"\A(?:{value})\z")),
-                    Comparison::ContainsRegex => Some(value.clone()),
+                    FrameComparison::EqualsRegex => Some(format!(r"\A(?:{value})\z")),
+                    FrameComparison::ContainsRegex => Some(value.clone()),
                     _ => None,
                 };
                 let regex = match pattern {
@@ -156,29 +156,29 @@ impl Prepared {
     }
 }
 
-fn text_matches(comparison: Comparison, text: &str, value: &str, regex: Option<&Finder>) -> bool {
+fn text_matches(comparison: FrameComparison, text: &str, value: &str, regex: Option<&Finder>) -> bool {
     match comparison {
-        Comparison::Plain => true,
-        Comparison::Equals => text == value,
-        Comparison::Contains => text.contains(value),
-        Comparison::StartsWith => text.starts_with(value),
-        Comparison::EndsWith => text.ends_with(value),
-        Comparison::EqualsRegex | Comparison::ContainsRegex => {
+        FrameComparison::Plain => true,
+        FrameComparison::Equals => text == value,
+        FrameComparison::Contains => text.contains(value),
+        FrameComparison::StartsWith => text.starts_with(value),
+        FrameComparison::EndsWith => text.ends_with(value),
+        FrameComparison::EqualsRegex | FrameComparison::ContainsRegex => {
             regex.is_some_and(|regex| regex.is_match(text).unwrap_or(false))
         }
     }
 }
 
-fn bytes_match(comparison: Comparison, bytes: &[u8], value: &[u8], position: Option<i32>) -> bool {
+fn bytes_match(comparison: FrameComparison, bytes: &[u8], value: &[u8], position: Option<i32>) -> bool {
     match (comparison, position) {
-        (Comparison::Equals, _) => bytes == value,
-        (Comparison::Contains, None) => binary::contains(bytes, value),
-        (Comparison::Contains, Some(at)) => {
+        (FrameComparison::Equals, _) => bytes == value,
+        (FrameComparison::Contains, None) => binary::contains(bytes, value),
+        (FrameComparison::Contains, Some(at)) => {
             let at = usize::try_from(at).unwrap_or(usize::MAX);
             !value.is_empty() && bytes.get(at..).is_some_and(|rest| rest.starts_with(value))
         }
-        (Comparison::StartsWith, _) => bytes.starts_with(value),
-        (Comparison::EndsWith, _) => bytes.ends_with(value),
+        (FrameComparison::StartsWith, _) => bytes.starts_with(value),
+        (FrameComparison::EndsWith, _) => bytes.ends_with(value),
         // Regular expressions do not apply to bytes.
         _ => true,
     }
@@ -190,25 +190,25 @@ mod tests {
 
     #[test]
     fn comparisons_have_names() {
-        assert_eq!(Comparison::named("IsPlain"), Some((Comparison::Plain, false)));
-        assert_eq!(Comparison::named("NotContainsRegex"), Some((Comparison::ContainsRegex, true)));
-        assert_eq!(Comparison::named("NotIsPlain"), None);
-        assert_eq!(Comparison::named("Like"), None);
+        assert_eq!(FrameComparison::named("IsPlain"), Some((FrameComparison::Plain, false)));
+        assert_eq!(FrameComparison::named("NotContainsRegex"), Some((FrameComparison::ContainsRegex, true)));
+        assert_eq!(FrameComparison::named("NotIsPlain"), None);
+        assert_eq!(FrameComparison::named("Like"), None);
     }
 
     #[test]
     fn texts_and_bytes_are_compared() {
         let whole = Finder::compile(r"\A(?:a.)\z").unwrap();
-        assert!(text_matches(Comparison::EqualsRegex, "ab", "", Some(&whole)));
-        assert!(!text_matches(Comparison::EqualsRegex, "abc", "", Some(&whole)));
-        assert!(text_matches(Comparison::EndsWith, "abc", "bc", None));
-        assert!(bytes_match(Comparison::Contains, b"abc", b"bc", Some(1)));
-        assert!(!bytes_match(Comparison::Contains, b"abc", b"bc", Some(0)));
-        assert!(!bytes_match(Comparison::Contains, b"abc", b"bc", Some(-1)));
-        assert!(bytes_match(Comparison::StartsWith, b"abc", b"ab", None));
+        assert!(text_matches(FrameComparison::EqualsRegex, "ab", "", Some(&whole)));
+        assert!(!text_matches(FrameComparison::EqualsRegex, "abc", "", Some(&whole)));
+        assert!(text_matches(FrameComparison::EndsWith, "abc", "bc", None));
+        assert!(bytes_match(FrameComparison::Contains, b"abc", b"bc", Some(1)));
+        assert!(!bytes_match(FrameComparison::Contains, b"abc", b"bc", Some(0)));
+        assert!(!bytes_match(FrameComparison::Contains, b"abc", b"bc", Some(-1)));
+        assert!(bytes_match(FrameComparison::StartsWith, b"abc", b"ab", None));
         assert!(
-            bytes_match(Comparison::EndsWith, b"abc", b"c", None)
-                && bytes_match(Comparison::Plain, b"", b"x", None)
+            bytes_match(FrameComparison::EndsWith, b"abc", b"c", None)
+                && bytes_match(FrameComparison::Plain, b"", b"x", None)
         );
     }
 }

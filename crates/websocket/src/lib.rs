@@ -15,5 +15,5 @@ mod settings;
 mod stream;
 mod upgrade;
 
-pub use filter::{Comparison, FrameFilter, PingKind};
+pub use filter::{FrameComparison, FrameFilter, PingKind};
 pub use settings::{Action, Data, Target, WebSocketSampler};

@@ -12,7 +12,7 @@ use busyhour_http::SharedHttp;
 use busyhour_limits::Limit;
 use busyhour_program::clock::Clock;
 use busyhour_program::result::{Retention, SampleResult};
-use busyhour_program::run::{GroupShared, Properties, RunShared};
+use busyhour_program::run::{GroupShared, JmeterProperties, RunShared};
 use busyhour_program::sampler::Protocol as _;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
@@ -90,7 +90,7 @@ fn sample(sampler: WebSocketSampler) -> SampleResult {
     let run = RunShared::new(
         1,
         Clock::start(),
-        Arc::new(Properties::new(HashMap::new())),
+        Arc::new(JmeterProperties::new(HashMap::new())),
         Arc::new(Names::default()),
         vec![GroupShared::new("group".into(), 1, Vec::new())],
         0,

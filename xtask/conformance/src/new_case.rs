@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
-use busyhour_standin::{Case, Settings};
+use busyhour_standin::{Case, CaseSettings};
 
 use crate::record::{self, Purpose};
 
@@ -65,11 +65,11 @@ fn write(cases: &Path, options: &Options) -> Result<()> {
         Some(path) => fs::read(path).with_context(|| format!("cannot read {}", path.display()))?,
         None => MINIMAL_PLAN.into(),
     };
-    let settings = Settings {
+    let settings = CaseSettings {
         group: options.group.clone(),
         covers: options.covers.clone(),
         why: options.why.clone(),
-        ..Settings::default()
+        ..CaseSettings::default()
     };
     let mut settings = serde_json::to_string_pretty(&settings)?;
     settings.push('\n');

@@ -114,12 +114,12 @@ fn run_case(case: &Case, jmeter: &JMeter, plugins: &[PathBuf], purpose: Purpose)
 
 #[cfg(test)]
 mod tests {
-    use busyhour_standin::Settings;
+    use busyhour_standin::CaseSettings;
 
     use super::*;
 
     fn case(name: &str, group: &str) -> Case {
-        let settings = Settings { group: group.into(), ..Settings::default() };
+        let settings = CaseSettings { group: group.into(), ..CaseSettings::default() };
         Case { name: name.into(), dir: PathBuf::new(), settings }
     }
 

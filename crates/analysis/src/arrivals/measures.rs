@@ -22,7 +22,7 @@
 //! A scale with few windows can hardly ever be inside its band. It is not required for accepting the process, but it can reject it.
 
 use busyhour_stats::{
-    Band, Decision, Estimate, Method, dispersion_p_value, normal_p_value, poisson_upper_tail,
+    Band, Decision, Estimate, IntervalMethod, dispersion_p_value, normal_p_value, poisson_upper_tail,
 };
 use serde::{Deserialize, Serialize};
 
@@ -155,7 +155,7 @@ impl Measure {
     /// A measure whose value is known exactly.
     fn exact(quantity: Quantity, value: f64, band: Band, decides: bool) -> Measure {
         let estimate =
-            Estimate { value, low: value, high: value, confidence: 1.0, method: Method::BatchMeans };
+            Estimate { value, low: value, high: value, confidence: 1.0, method: IntervalMethod::BatchMeans };
         Measure::new(quantity, estimate, band, decides)
     }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::repetition::{self, Repetition};
 use super::settings::{Resolution, TallySettings};
 use super::slices::{GAP_LIMITS_NS, Slice};
-use super::stalls::{LongGap, Stall};
+use super::stalls::{ArrivalGap, LongGap};
 use super::steady::{self, Part};
 use super::tally::{ArrivalTally, Stamps};
 
@@ -53,7 +53,7 @@ pub struct Observed {
     pub judged_s: f64,
     /// Stalls, in order of time; they are excluded from all measures.
     #[serde(default)]
-    pub stalls: Vec<Stall>,
+    pub stalls: Vec<ArrivalGap>,
     /// Time in s that is excluded from the judged part because of stalls, and number of arrivals in it.
     #[serde(default)]
     pub left_out: (f64, u64),

@@ -109,7 +109,7 @@ impl RequestedProcess {
 /// The events whose start times are judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Scope {
+pub enum JudgedStarts {
     /// Starts of sessions: one per arrival of an open workload.
     SessionStarts,
     /// Starts of top-level samplers, without transactions, redirects and embedded resources.
@@ -123,7 +123,7 @@ pub struct ArrivalContext<'a> {
     /// The thread group, label or file that the arrivals belong to; `None` for all arrivals.
     pub of: Option<String>,
     /// The events whose start times are judged.
-    pub scope: Scope,
+    pub scope: JudgedStarts,
     /// The requested rate per s, averaged over the schedule.
     pub requested_per_s: Option<f64>,
     /// The tally of the intended starts of the same arrivals, with the same settings. Processes for which no reference values

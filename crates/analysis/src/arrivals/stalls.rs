@@ -54,7 +54,7 @@ pub enum StallRule {
 
 /// A time without arrivals that chance does not explain.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Stall {
+pub struct ArrivalGap {
     /// Start, in s after the first arrival.
     pub at_s: f64,
     /// Length in s.
@@ -226,9 +226,9 @@ impl LongGap {
     }
 
     /// The stall for reports; `first_given_ns` is the first start time before rescaling.
-    pub(super) fn to_stall(self, first_given_ns: u64) -> Stall {
+    pub(super) fn to_stall(self, first_given_ns: u64) -> ArrivalGap {
         let seconds = |ns: u64| ns as f64 / 1e9;
-        Stall {
+        ArrivalGap {
             at_s: seconds(self.given_ns.0.saturating_sub(first_given_ns)),
             length_s: seconds(self.given_ns.1.saturating_sub(self.given_ns.0)),
             backlog: self.backlog,

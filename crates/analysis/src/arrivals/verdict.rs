@@ -8,7 +8,7 @@ use super::finding::{ARRIVALS_FOR_VERDICT, Basis, Finding};
 use super::lateness::Lateness;
 use super::measures::{self, Measure, Quantity};
 use super::observed::Observed;
-use super::requested::{ArrivalContext, RequestedProcess, Scope};
+use super::requested::{ArrivalContext, JudgedStarts, RequestedProcess};
 use super::sentence;
 use super::steady::Part;
 use crate::arrival_caveat::{ArrivalCaveat, StallCause};
@@ -47,7 +47,7 @@ pub struct ArrivalVerdict {
     /// The thread group, label or file that the arrivals belong to; `None` for all arrivals.
     pub of: Option<String>,
     /// The events whose start times are judged.
-    pub scope: Scope,
+    pub scope: JudgedStarts,
     /// The requested process.
     #[serde(rename = "asked")]
     pub requested: RequestedProcess,

@@ -14,11 +14,11 @@ pub struct Criterion {
     /// The measured quantity.
     pub subject: Subject,
     /// The measured time, for quantities that are times.
-    pub clock: Clock,
+    pub clock: MeasuredTime,
     /// The measured samples.
-    pub scope: Scope,
+    pub scope: MeasuredSamples,
     /// The comparison operator.
-    pub comparison: Comparison,
+    pub comparison: Operator,
     /// The limit.
     pub limit: Limit,
     /// The windows in which the quantity is measured.
@@ -46,7 +46,7 @@ pub enum Meaning {
 
 /// Response time or service time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Clock {
+pub enum MeasuredTime {
     /// Response time: end − intended start.
     Response,
     /// Service time: end − actual start, JMeter's elapsed.
@@ -99,30 +99,30 @@ pub enum Subject {
 
 /// The measured samples.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Scope {
+pub enum MeasuredSamples {
     /// All requests.
     Total,
     /// The requests and transactions with one label.
     Label(String),
     /// All samples whose label matches a pattern, together.
-    Matching(Pattern),
+    Matching(LabelPattern),
     /// Each label, or each label that matches the pattern, separately.
-    Each(Option<Pattern>),
+    Each(Option<LabelPattern>),
 }
 
 /// A regular expression that may match anywhere in a label.
 #[derive(Debug, Clone)]
-pub struct Pattern(pub regex::Regex);
+pub struct LabelPattern(pub regex::Regex);
 
-impl PartialEq for Pattern {
-    fn eq(&self, other: &Pattern) -> bool {
+impl PartialEq for LabelPattern {
+    fn eq(&self, other: &LabelPattern) -> bool {
         self.0.as_str() == other.0.as_str()
     }
 }
 
 /// A comparison operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Comparison {
+pub enum Operator {
     /// `<`
     Less,
     /// `<=`
@@ -135,16 +135,16 @@ pub enum Comparison {
     Equal,
 }
 
-impl Comparison {
+impl Operator {
     /// Whether the comparison is true.
     #[must_use]
     pub fn holds(self, value: f64, limit: f64) -> bool {
         match self {
-            Comparison::Less => value < limit,
-            Comparison::LessOrEqual => value <= limit,
-            Comparison::More => value > limit,
-            Comparison::MoreOrEqual => value >= limit,
-            Comparison::Equal => value == limit,
+            Operator::Less => value < limit,
+            Operator::LessOrEqual => value <= limit,
+            Operator::More => value > limit,
+            Operator::MoreOrEqual => value >= limit,
+            Operator::Equal => value == limit,
         }
     }
 
@@ -152,11 +152,11 @@ impl Comparison {
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
-            Comparison::Less => "<",
-            Comparison::LessOrEqual => "<=",
-            Comparison::More => ">",
-            Comparison::MoreOrEqual => ">=",
-            Comparison::Equal => "=",
+            Operator::Less => "<",
+            Operator::LessOrEqual => "<=",
+            Operator::More => ">",
+            Operator::MoreOrEqual => ">=",
+            Operator::Equal => "=",
         }
     }
 }
@@ -296,12 +296,12 @@ impl Criterion {
         let far = |value: f64| (value - self.limit.value).abs();
         let fail_if = self.meaning == Meaning::FailIf;
         match self.comparison {
-            Comparison::Less | Comparison::LessOrEqual if fail_if => a.min(b),
-            Comparison::More | Comparison::MoreOrEqual if fail_if => a.max(b),
-            Comparison::Less | Comparison::LessOrEqual => a.max(b),
-            Comparison::More | Comparison::MoreOrEqual => a.min(b),
-            Comparison::Equal if (far(a) < far(b)) == fail_if => a,
-            Comparison::Equal => b,
+            Operator::Less | Operator::LessOrEqual if fail_if => a.min(b),
+            Operator::More | Operator::MoreOrEqual if fail_if => a.max(b),
+            Operator::Less | Operator::LessOrEqual => a.max(b),
+            Operator::More | Operator::MoreOrEqual => a.min(b),
+            Operator::Equal if (far(a) < far(b)) == fail_if => a,
+            Operator::Equal => b,
         }
     }
 }

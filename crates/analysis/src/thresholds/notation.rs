@@ -7,7 +7,8 @@ mod scanner;
 use self::quantity::Quantity;
 use self::scanner::{ParseError, Reader};
 use super::criterion::{
-    Clock, Comparison, Criterion, CriterionError, Meaning, Pattern, Scope, Subject, Window,
+    Criterion, CriterionError, LabelPattern, Meaning, MeasuredSamples, MeasuredTime, Operator, Subject,
+    Window,
 };
 
 /// The quantities that can be measured, for hints.
@@ -52,7 +53,7 @@ impl<'t> Reader<'t> {
         let (subject, like_k6) = self.subject(name.as_deref())?;
         let scope_at = self.place();
         let scope = self.scope()?;
-        if subject.is_of_run() && scope != Scope::Total {
+        if subject.is_of_run() && scope != MeasuredSamples::Total {
             let message = format!("{subject} is measured only for the whole run, not for a label");
             return Err(self.wrong_from(scope_at, message).hint("omit `of …`"));
         }
@@ -67,16 +68,17 @@ impl<'t> Reader<'t> {
         };
         let limit = self.limit(&subject, &quantity, meaning, like_k6)?;
         let rest_end = self.at;
-        if clock == Clock::Service && !(subject.is_time() || matches!(subject, Subject::Apdex { .. })) {
+        if clock == MeasuredTime::Service && !(subject.is_time() || matches!(subject, Subject::Apdex { .. }))
+        {
             return Err(self.wrong(subject_at, scope_at, format!("{subject} is not a time: omit `service`")));
         }
-        let upwards = matches!(comparison, Comparison::More | Comparison::MoreOrEqual);
+        let upwards = matches!(comparison, Operator::More | Operator::MoreOrEqual);
         let bad_when_large = subject.is_time()
             || matches!(subject, Subject::Failed | Subject::Dropped | Subject::Waited)
             || matches!(&subject, Subject::Codes(pattern) if pattern.starts_with(['4', '5']));
         if meaning == Meaning::Require && explicit.is_none() && upwards && bad_when_large {
             let condition = self.text.get(subject_at..rest_end).unwrap_or_default().trim();
-            let turned = if comparison == Comparison::More { "<=" } else { "<" };
+            let turned = if comparison == Operator::More { "<=" } else { "<" };
             let message = format!("{subject} {} … would be required here", comparison.as_str());
             return Err(self.wrong(comparison_at, comparison_at + comparison.as_str().len(), message).hint(format!(
                 "write `{turned}` for a requirement, or `fail if {condition}` for a condition that must not occur"
@@ -140,12 +142,12 @@ impl<'t> Reader<'t> {
         None
     }
 
-    fn clock(&mut self) -> Clock {
+    fn clock(&mut self) -> MeasuredTime {
         if self.word("service") {
-            return Clock::Service;
+            return MeasuredTime::Service;
         }
         self.word("response");
-        Clock::Response
+        MeasuredTime::Response
     }
 
     /// The subject, and whether it is written in the notation of k6.
@@ -263,15 +265,15 @@ impl<'t> Reader<'t> {
     }
 
     /// `of label`, `of 'label'`, `of /pattern/`, `of each`
-    fn scope(&mut self) -> Result<Scope, ParseError> {
+    fn scope(&mut self) -> Result<MeasuredSamples, ParseError> {
         if !self.word("of") {
-            return Ok(Scope::Total);
+            return Ok(MeasuredSamples::Total);
         }
         if self.word("each") {
-            return Ok(Scope::Each(self.pattern()?));
+            return Ok(MeasuredSamples::Each(self.pattern()?));
         }
         if let Some(pattern) = self.pattern()? {
-            return Ok(Scope::Matching(pattern));
+            return Ok(MeasuredSamples::Matching(pattern));
         }
         let from = self.place();
         if let Some(quote @ ('\'' | '"')) = self.left().chars().next() {
@@ -279,7 +281,7 @@ impl<'t> Reader<'t> {
             let label = self.up_to(quote).ok_or_else(|| {
                 self.wrong(from, self.text.len(), "the label's quotation mark is not closed".to_owned())
             })?;
-            return Ok(Scope::Label(label));
+            return Ok(MeasuredSamples::Label(label));
         }
         let left = self.left();
         let end = left.find(['<', '>', '=']).unwrap_or(left.len());
@@ -289,12 +291,12 @@ impl<'t> Reader<'t> {
         }
         self.at += end;
         Ok(match label.to_ascii_lowercase().as_str() {
-            "total" | "all" => Scope::Total,
-            _ => Scope::Label(label.to_owned()),
+            "total" | "all" => MeasuredSamples::Total,
+            _ => MeasuredSamples::Label(label.to_owned()),
         })
     }
 
-    fn pattern(&mut self) -> Result<Option<Pattern>, ParseError> {
+    fn pattern(&mut self) -> Result<Option<LabelPattern>, ParseError> {
         let from = self.place();
         // A label may begin with a slash. In a pattern, a second slash precedes the comparison.
         if !self.left().starts_with('/') {
@@ -315,17 +317,17 @@ impl<'t> Reader<'t> {
             self.wrong(from, self.at, format!("the pattern is not a valid regular expression: {reason}"))
                 .hint("write labels with a slash in quotes: of '/path'")
         })?;
-        Ok(Some(Pattern(compiled)))
+        Ok(Some(LabelPattern(compiled)))
     }
 
-    fn comparison(&mut self) -> Result<Comparison, ParseError> {
+    fn comparison(&mut self) -> Result<Operator, ParseError> {
         let signs = [
-            ("<=", Comparison::LessOrEqual),
-            (">=", Comparison::MoreOrEqual),
-            ("==", Comparison::Equal),
-            ("<", Comparison::Less),
-            (">", Comparison::More),
-            ("=", Comparison::Equal),
+            ("<=", Operator::LessOrEqual),
+            (">=", Operator::MoreOrEqual),
+            ("==", Operator::Equal),
+            ("<", Operator::Less),
+            (">", Operator::More),
+            ("=", Operator::Equal),
         ];
         let found = signs.into_iter().find(|(sign, _)| self.sign(sign));
         found.map(|(_, comparison)| comparison).ok_or_else(|| {

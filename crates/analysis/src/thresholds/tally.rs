@@ -2,7 +2,7 @@
 
 use busyhour_sample::{CodeCount, SecondArrivals, Snapshot, SnapshotRow, TimeCounts};
 
-use super::criterion::{Clock, Criterion, Subject, Unit, Window};
+use super::criterion::{Criterion, MeasuredTime, Subject, Unit, Window};
 
 /// Counts and times of the samples in a criterion's scope.
 #[derive(Debug, Clone, Default)]
@@ -43,8 +43,8 @@ impl Tally {
         self.samples += row.samples;
         self.errors += row.errors;
         let times = match criterion.clock {
-            Clock::Service => &row.service,
-            Clock::Response => &row.response,
+            MeasuredTime::Service => &row.service,
+            MeasuredTime::Response => &row.response,
         };
         match &criterion.subject {
             Subject::Latency => self.sum_ns += row.latency_sum_ns,

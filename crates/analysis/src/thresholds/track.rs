@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use busyhour_sample::{SampleKind, Snapshot, SnapshotRow};
 
-use super::criterion::{Criterion, Scope, Subject, Window};
+use super::criterion::{Criterion, MeasuredSamples, Subject, Window};
 use super::outcome::{ThresholdResult, WorstWindow};
 use super::run_measures::RunMeasures;
 use super::tally::{Sliding, Tally};
@@ -41,7 +41,7 @@ struct State {
 
 impl Track {
     pub(super) fn new(criterion: Criterion) -> Track {
-        let each = matches!(criterion.scope, Scope::Each(_));
+        let each = matches!(criterion.scope, MeasuredSamples::Each(_));
         let states = if each { Vec::new() } else { vec![State::default()] };
         Track { criterion, states, labels: HashMap::new(), triggered: false }
     }
@@ -55,7 +55,7 @@ impl Track {
         }
         let mut tallies = vec![Tally::of_second(snapshot); states.len()];
         for row in snapshot.rows.iter().filter(|row| is_in_scope(&criterion.scope, row)) {
-            let at = if matches!(criterion.scope, Scope::Each(_)) {
+            let at = if matches!(criterion.scope, MeasuredSamples::Each(_)) {
                 labels.get(&row.label).copied().unwrap_or_else(|| {
                     labels.insert(row.label.clone(), states.len());
                     states.push(State { label: Some(row.label.clone()), ..State::default() });
@@ -88,7 +88,7 @@ impl Track {
         }
         let judged = states.iter().filter(|state| state.windows > 0).count();
         let failed = states.iter().filter(|state| state.failed.is_some()).count();
-        let each = matches!(criterion.scope, Scope::Each(_));
+        let each = matches!(criterion.scope, MeasuredSamples::Each(_));
         // The result describes the worst state; failed states are worse than others.
         let worst = states.into_iter().filter(|state| state.windows > 0).reduce(|a, b| {
             if a.failed.is_some() != b.failed.is_some() {
@@ -108,12 +108,12 @@ impl Track {
             name: criterion.name.clone(),
             subject: criterion.subject.to_string(),
             scope: match &criterion.scope {
-                Scope::Total => "total".to_owned(),
-                Scope::Label(label) => label.clone(),
+                MeasuredSamples::Total => "total".to_owned(),
+                MeasuredSamples::Label(label) => label.clone(),
                 other => other.to_string().trim_start_matches(" of ").to_owned(),
             },
             label: match &criterion.scope {
-                Scope::Label(label) => Some(label.clone()),
+                MeasuredSamples::Label(label) => Some(label.clone()),
                 _ => state.label,
             },
             window: match criterion.window {
@@ -216,11 +216,13 @@ impl State {
     }
 }
 
-fn is_in_scope(scope: &Scope, row: &SnapshotRow) -> bool {
+fn is_in_scope(scope: &MeasuredSamples, row: &SnapshotRow) -> bool {
     match scope {
-        Scope::Total => row.kind == SampleKind::Request,
-        Scope::Label(label) => row.label == *label,
-        Scope::Matching(pattern) => pattern.0.is_match(&row.label),
-        Scope::Each(pattern) => pattern.as_ref().is_none_or(|pattern| pattern.0.is_match(&row.label)),
+        MeasuredSamples::Total => row.kind == SampleKind::Request,
+        MeasuredSamples::Label(label) => row.label == *label,
+        MeasuredSamples::Matching(pattern) => pattern.0.is_match(&row.label),
+        MeasuredSamples::Each(pattern) => {
+            pattern.as_ref().is_none_or(|pattern| pattern.0.is_match(&row.label))
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::criterion::{Clock, Criterion, Limit, Meaning, Scope, Subject, Unit, Window};
+use super::criterion::{Criterion, Limit, Meaning, MeasuredSamples, MeasuredTime, Subject, Unit, Window};
 
 impl fmt::Display for Criterion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -13,7 +13,7 @@ impl fmt::Display for Criterion {
             Meaning::Require => "require ",
             Meaning::FailIf => "fail if ",
         })?;
-        if self.clock == Clock::Service {
+        if self.clock == MeasuredTime::Service {
             f.write_str("service ")?;
         }
         write!(f, "{}{} {} {}", self.subject, self.scope, self.comparison.as_str(), self.limit)?;
@@ -66,15 +66,15 @@ impl fmt::Display for Subject {
     }
 }
 
-impl fmt::Display for Scope {
+impl fmt::Display for MeasuredSamples {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pattern = |pattern: &super::Pattern| pattern.0.as_str().replace('/', "\\/");
+        let pattern = |pattern: &super::LabelPattern| pattern.0.as_str().replace('/', "\\/");
         match self {
-            Scope::Total => Ok(()),
-            Scope::Label(label) => write!(f, " of {}", quoted(label)),
-            Scope::Matching(matching) => write!(f, " of /{}/", pattern(matching)),
-            Scope::Each(None) => f.write_str(" of each"),
-            Scope::Each(Some(matching)) => write!(f, " of each /{}/", pattern(matching)),
+            MeasuredSamples::Total => Ok(()),
+            MeasuredSamples::Label(label) => write!(f, " of {}", quoted(label)),
+            MeasuredSamples::Matching(matching) => write!(f, " of /{}/", pattern(matching)),
+            MeasuredSamples::Each(None) => f.write_str(" of each"),
+            MeasuredSamples::Each(Some(matching)) => write!(f, " of each /{}/", pattern(matching)),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Lateness, discarded arrivals and waits in the verdict, and its serialization as JSON.
 
 use busyhour_analysis::arrivals::{
-    ArrivalContext, ArrivalVerdict, LatenessTally, RequestedProcess, Scope, TallySettings, judge,
+    ArrivalContext, ArrivalVerdict, JudgedStarts, LatenessTally, RequestedProcess, TallySettings, judge,
 };
 use rand::Rng;
 use rand_distr::Exp1;
@@ -24,7 +24,7 @@ fn the_verdict_includes_the_lateness_of_the_delivery() {
     delivered.sort_unstable();
     let context = ArrivalContext {
         of: Some("Users".into()),
-        scope: Scope::SessionStarts,
+        scope: JudgedStarts::SessionStarts,
         requested_per_s: Some(1_000.0),
         lateness: late.finish(),
         discarded: Some(0),

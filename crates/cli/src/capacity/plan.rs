@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use busyhour_analysis::arrivals::ARRIVALS_FOR_VERDICT;
-use busyhour_queueing::cycle::{Cycle, Think, ThinkLaw};
+use busyhour_queueing::cycle::{Cycle, Think, ThinkDistribution};
 use busyhour_queueing::planning::{
     COV_BAND, ExpectedCov, FEEDBACK_MAX, INDEPENDENT_MAX, Pair, PlanError, System, TargetLoad, choose,
 };
@@ -64,11 +64,11 @@ enum Law {
 }
 
 impl Law {
-    fn law(self) -> ThinkLaw {
+    fn law(self) -> ThinkDistribution {
         match self {
-            Self::Uniform => ThinkLaw::Uniform,
-            Self::Exponential => ThinkLaw::Exponential,
-            Self::Constant => ThinkLaw::Constant,
+            Self::Uniform => ThinkDistribution::Uniform,
+            Self::Exponential => ThinkDistribution::Exponential,
+            Self::Constant => ThinkDistribution::Constant,
         }
     }
 

@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use busyhour_capacity::ModelFile;
 use busyhour_capacity::numbers::{figure, two_digits};
-use busyhour_queueing::solve::{Settings, solve};
+use busyhour_queueing::solve::{SolveSettings, solve};
 use busyhour_simulation::{
-    ClassResult, Ending, Measure, Percentile, Reason, SimulationError, SimulationResult, SimulationSettings,
-    SimulationWatch, StationMeasures, Unconverged, simulate_watched,
+    ClassResult, Ending, MeasureKind, Percentile, Reason, SimulationError, SimulationResult,
+    SimulationSettings, SimulationWatch, StationMeasures, Unconverged, simulate_watched,
 };
 use busyhour_stats::Estimate;
 use clap::Args;
@@ -281,7 +281,7 @@ fn exact_means(model: &ModelFile, result: &SimulationResult) -> String {
     if !result.unconverged.iter().any(is_caused_by_laws) {
         return String::new();
     }
-    let Ok(solution) = solve(&model.network, Settings::default()) else { return String::new() };
+    let Ok(solution) = solve(&model.network, SolveSettings::default()) else { return String::new() };
     if !solution.method.is_exact() || !solution.ignored.is_empty() {
         return String::new();
     }
@@ -406,10 +406,10 @@ fn unconverged_line(item: &Unconverged) -> String {
         (None, None) => "the system".to_owned(),
     };
     let measure = match item.measure {
-        Measure::Throughput => "X",
-        Measure::Response => "R",
-        Measure::Customers => "Q",
-        Measure::Utilization => "U",
+        MeasureKind::Throughput => "X",
+        MeasureKind::Response => "R",
+        MeasureKind::Customers => "Q",
+        MeasureKind::Utilization => "U",
     };
     let width = item.relative.map(|relative| format!("± {} %", two_digits(100.0 * relative)));
     let tail = item.heavy_tail.as_ref().map_or_else(String::new, |tail| {
@@ -451,7 +451,7 @@ fn advice(reason: Reason) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use busyhour_stats::Method;
+    use busyhour_stats::IntervalMethod;
 
     fn shown(value: f64, half: f64) -> String {
         let estimate = Estimate {
@@ -459,7 +459,7 @@ mod tests {
             low: value - half,
             high: value + half,
             confidence: 0.95,
-            method: Method::Spectral,
+            method: IntervalMethod::Spectral,
         };
         with_interval(Some(estimate), 1.0)
     }
@@ -479,7 +479,7 @@ mod tests {
         let item = Unconverged {
             station: None,
             class: Some("users".into()),
-            measure: Measure::Throughput,
+            measure: MeasureKind::Throughput,
             relative: Some(0.000_364),
             reason: Reason::Wide,
             heavy_tail: None,

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use busyhour_capacity::ModelFile;
 use busyhour_capacity::numbers::{figure, figure_or_dash, ms, percent};
 use busyhour_queueing::network::{ClassLoad, CustomerClass};
-use busyhour_queueing::solve::bounds::{Bounds, Interval};
+use busyhour_queueing::solve::bounds::{BoundedRange, Bounds};
 use busyhour_queueing::solve::{
-    ClassSolution, Effort, Method, MethodUsed, Settings, Solution, SolveError, exact_effort, solve,
+    ClassSolution, Effort, Method, MethodUsed, Solution, SolveError, SolveSettings, exact_effort, solve,
 };
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -89,7 +89,7 @@ pub(crate) fn main(args: &SolveArgs) -> Exit {
         Ok(model) => model,
         Err(exit) => return exit,
     };
-    let settings = Settings { method: args.method.method(), approximate: args.approximate };
+    let settings = SolveSettings { method: args.method.method(), approximate: args.approximate };
     if let Some(note) = exact_effort(&model.network).and_then(|effort| effort_note(effort, settings.method)) {
         say(&note);
     }
@@ -354,17 +354,18 @@ fn stations(solution: &Solution) -> String {
 
 fn bounds_table(class: &ClassSolution, bounds: &Bounds) -> String {
     let mut table = Columns::new(1, &["bounds", "at least", "balanced", "found", "balanced", "at most"]);
-    let row = |name: &str, wide: Interval, narrow: Option<Interval>, found: Option<f64>, unit: f64| {
-        let shown = |value: f64| figure(value * unit);
-        vec![
-            name.to_owned(),
-            shown(wide.from),
-            narrow.map_or_else(|| "–".into(), |narrow| shown(narrow.from)),
-            found.map_or_else(|| "–".into(), shown),
-            narrow.map_or_else(|| "–".into(), |narrow| shown(narrow.to)),
-            shown(wide.to),
-        ]
-    };
+    let row =
+        |name: &str, wide: BoundedRange, narrow: Option<BoundedRange>, found: Option<f64>, unit: f64| {
+            let shown = |value: f64| figure(value * unit);
+            vec![
+                name.to_owned(),
+                shown(wide.from),
+                narrow.map_or_else(|| "–".into(), |narrow| shown(narrow.from)),
+                found.map_or_else(|| "–".into(), shown),
+                narrow.map_or_else(|| "–".into(), |narrow| shown(narrow.to)),
+                shown(wide.to),
+            ]
+        };
     table.row(row(
         "X per s",
         bounds.asymptotic_rate_per_s,

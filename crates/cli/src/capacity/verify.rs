@@ -7,7 +7,7 @@ use busyhour_queueing::fit::{
     FittedModel, FittedValue, JudgeSettings, ModelJudgement, ModelPrediction, ModelVerdict, judge_model,
 };
 use busyhour_queueing::network::{CustomerClass, QueueingNetwork};
-use busyhour_queueing::solve::{Method, Settings, solve};
+use busyhour_queueing::solve::{Method, SolveSettings, solve};
 use busyhour_report::judgement_table;
 use clap::Args;
 use serde::Deserialize;
@@ -152,7 +152,7 @@ fn by_network(
             priority: network.classes[0].priority,
             ..CustomerClass::closed(name, users, think_s)
         };
-        let settings = Settings { method: Method::Automatic, approximate: args.approximate };
+        let settings = SolveSettings { method: Method::Automatic, approximate: args.approximate };
         let solution = solve(&network, settings).map_err(|error| unsolved(&model.name, &error))?;
         let class = &solution.classes[0];
         Ok(class.throughput_per_s)

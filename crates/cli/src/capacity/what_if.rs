@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use busyhour_capacity::numbers::{figure_or_dash, ms};
 use busyhour_capacity::{
-    Answer, ModelFile, Point, Unanswered, Value as Number, Varied, Vary, WhatIf, WhatIfError, vary,
+    Answer, AnswerValue, ModelFile, Point, Unanswered, Varied, Vary, WhatIf, WhatIfError, vary,
 };
-use busyhour_queueing::solve::Settings;
+use busyhour_queueing::solve::SolveSettings;
 use busyhour_report::{PlotLine, TerminalPlot, what_if_html};
 use busyhour_simulation::SimulationSettings;
 use clap::Args;
@@ -122,7 +122,7 @@ pub(crate) fn main(args: &WhatIfArgs) -> Exit {
 
 impl WhatIfArgs {
     fn what_if(&self) -> WhatIf<'_> {
-        let solve = Settings { method: self.method.method(), approximate: self.approximate };
+        let solve = SolveSettings { method: self.method.method(), approximate: self.approximate };
         WhatIf {
             vary: &self.vary,
             solve: (!self.simulate).then_some(solve),
@@ -231,7 +231,7 @@ fn classes_table(args: &WhatIfArgs, points: &[Point], first: &Answer) -> String 
 }
 
 /// Formats a value in a unit; a dash for unknown values.
-fn shown(value: Option<Number>, factor: f64) -> String {
+fn shown(value: Option<AnswerValue>, factor: f64) -> String {
     value.map_or_else(|| "–".into(), |value| value.times(factor).text())
 }
 
@@ -297,7 +297,7 @@ fn plots(args: &WhatIfArgs, points: &[Point], first: &Answer) -> Vec<TerminalPlo
 }
 
 /// The value; NaN leaves a gap in a line.
-fn number(value: Option<Number>) -> f64 {
+fn number(value: Option<AnswerValue>) -> f64 {
     value.map_or(f64::NAN, |value| value.value)
 }
 

@@ -1,6 +1,6 @@
 //! Converts the points of a what-if to the data of its page.
 
-use busyhour_capacity::{Answer, Point, Value, Varied, Vary};
+use busyhour_capacity::{Answer, AnswerValue, Point, Varied, Vary};
 use busyhour_report::{
     WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint, WhatIfStation, WhatIfValue,
 };
@@ -41,7 +41,8 @@ fn point(point: &Point) -> WhatIfPoint {
 }
 
 fn found(answer: &Answer) -> WhatIfFound {
-    let value = |value: Option<Value>| value.map(|Value { value, half }| WhatIfValue { value, half });
+    let value =
+        |value: Option<AnswerValue>| value.map(|AnswerValue { value, half }| WhatIfValue { value, half });
     let classes = answer
         .classes
         .iter()

@@ -1,7 +1,7 @@
 //! Tests the live page of a real run: its events, its commands, and the record of the changes.
 
 use busyhour_sample::{ChangedFrom, LoadChange, RunEnd};
-use busyhour_standin::{LiveEvents, LivePage};
+use busyhour_standin::{LiveEvents, LivePageClient};
 use serde_json::Value;
 
 use crate::plans::{get, group, plan};
@@ -9,17 +9,17 @@ use crate::program::{Room, Running, wait_for};
 use crate::servers::Server;
 
 /// The live page of a run.
-fn page_of(running: &Running) -> LivePage {
+fn page_of(running: &Running) -> LivePageClient {
     let url = wait_for("the page's address", || {
         let printed = running.stderr();
         let (_, rest) = printed.split_once("live page: ")?;
         // Waits until the line is complete.
         rest.split_once('\n').map(|(url, _)| url.to_owned())
     });
-    LivePage::at(&url).unwrap()
+    LivePageClient::at(&url).unwrap()
 }
 
-fn ordered(page: &LivePage, body: &str) {
+fn ordered(page: &LivePageClient, body: &str) {
     let answer = page.order(body).unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 "), "{body}: {answer}");
 }

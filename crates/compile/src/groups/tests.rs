@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use busyhour_http::TlsPolicy;
 use busyhour_program::result::Retention;
-use busyhour_program::run::Properties;
+use busyhour_program::run::JmeterProperties;
 
 use super::compile_plan;
 use crate::compiled::Compiled;
@@ -19,7 +19,7 @@ fn compiled(elements: &str, properties: &[(&str, &str)]) -> Compiled {
     );
     let (plan, findings) = busyhour_plan::parse(text.as_bytes(), "plan.jmx");
     assert!(!findings.iter().any(|finding| finding.is_error()), "{findings:?}");
-    let known = Properties::default();
+    let known = JmeterProperties::default();
     for (name, value) in properties {
         known.set(name, value);
     }

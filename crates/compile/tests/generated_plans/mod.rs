@@ -13,7 +13,7 @@ use busyhour_diagnostic::has_errors;
 use busyhour_engine::runner;
 use busyhour_http::TlsPolicy;
 use busyhour_program::clock::Clock;
-use busyhour_program::run::Properties;
+use busyhour_program::run::JmeterProperties;
 use busyhour_record::{Recorder, RecorderConfig};
 
 /// The time after which a run is stopped: plans may loop forever.
@@ -485,7 +485,7 @@ fn check_plan(text: &str, directory: PathBuf) {
     if has_errors(&findings) {
         return;
     }
-    let properties = Arc::new(Properties::default());
+    let properties = Arc::new(JmeterProperties::default());
     let options = Options {
         properties: Arc::clone(&properties),
         base_dir: directory,

@@ -11,7 +11,7 @@ use busyhour_http::TlsPolicy;
 use busyhour_program::clock::Clock;
 use busyhour_program::population::lifetimes::USERS_MAX;
 use busyhour_program::population::{Lifetimes, Population};
-use busyhour_program::run::Properties;
+use busyhour_program::run::JmeterProperties;
 use busyhour_program::user::UserState;
 
 /// Settings of the Stepping Thread Group, in their order.
@@ -39,13 +39,13 @@ pub fn check(source: &[u8]) {
         String::from_utf8_lossy(source).chars().filter(|c| !c.is_control() || *c == '\n').collect();
     let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split(',').collect()).collect();
     let plan = plan(&text, &rows);
-    check_plan(&plan, Properties::default());
+    check_plan(&plan, JmeterProperties::default());
     // The same text as properties, which replace the tables.
     let properties = ["threads_schedule", "load_profile"].map(|name| (name.to_owned(), text.clone()));
-    check_plan(&plan, Properties::new(properties));
+    check_plan(&plan, JmeterProperties::new(properties));
 }
 
-fn check_plan(text: &str, properties: Properties) {
+fn check_plan(text: &str, properties: JmeterProperties) {
     let (plan, findings) = busyhour_plan::parse(text.as_bytes(), "any.jmx");
     assert!(!has_errors(&findings), "{findings:?}");
     let properties = Arc::new(properties);

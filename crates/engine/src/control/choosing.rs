@@ -3,7 +3,7 @@
 use busyhour_program::controller::{Assignment, ControllerKind, WeightedChoice};
 use busyhour_program::element::StopUser;
 use busyhour_program::ids::{Child, ControllerId};
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::Template;
 use busyhour_program::user::{StateId, UserState};
 use busyhour_sample::Nanos;
@@ -119,7 +119,7 @@ impl<P> Walk<'_, P> {
         };
         let Some(index) = index else {
             let line = "Test failed! A Weighted Switch Controller has no weight above 0";
-            self.user.log(Level::Error, line);
+            self.user.log(LogLevel::Error, line);
             self.user.running = false;
             return false;
         };

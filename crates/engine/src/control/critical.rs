@@ -8,7 +8,7 @@ use std::sync::Arc;
 use busyhour_program::controller::CriticalSection;
 use busyhour_program::ids::ControllerId;
 use busyhour_program::locks::Lock;
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::user::StateId;
 
 use super::held_locks::{Held, Hold, Waits};
@@ -36,7 +36,7 @@ impl<P> Walk<'_, P> {
         if name.is_empty() {
             let name = self.group_controller(id).name.text(self.user).into_owned();
             let line = format!("Empty lock name in Critical Section Controller: {name}");
-            self.user.log(Level::Warn, &line);
+            self.user.log(LogLevel::Warn, &line);
             return Entry::Open;
         }
         let lock = self.user.run.locks.named(&name);

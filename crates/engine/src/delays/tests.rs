@@ -115,7 +115,7 @@ fn throughput(per_minute: &str, mode: ThroughputMode) -> ConstantThroughput {
         per_minute: Template::literal(per_minute),
         mode,
         shared_all: Arc::default(),
-        shared_group: vec![SharedSchedule::default()].into(),
+        shared_group: vec![SharedSlots::default()].into(),
         state: StateId(0),
     }
 }
@@ -212,7 +212,7 @@ fn groups_have_separate_schedules_only_if_requested() {
         [(ThroughputMode::AllActiveShared, [200, 300]), (ThroughputMode::ActiveInGroupShared, [100, 100])]
     {
         let timer = ConstantThroughput {
-            shared_group: vec![SharedSchedule::default(), SharedSchedule::default()].into(),
+            shared_group: vec![SharedSlots::default(), SharedSlots::default()].into(),
             ..throughput("600", mode)
         };
         let mut users = [0, 1].map(|group| UserState::new(Arc::clone(&shared), None, group, 0));

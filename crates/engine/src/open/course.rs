@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use busyhour_arrivals::{Arrival, ChangingSchedule, RateChange};
-use busyhour_program::run_control::RunControl;
+use busyhour_program::run_control::LoadChanges;
 use busyhour_sample::{LoadChange, Nanos};
 
 /// The arrivals to come.
@@ -24,12 +24,12 @@ impl Course {
     }
 
     /// Whether `control` has changes that it has not applied.
-    pub(super) fn is_behind(&self, control: &RunControl) -> bool {
+    pub(super) fn is_behind(&self, control: &LoadChanges) -> bool {
         control.count() != self.known
     }
 
     /// Takes up what was changed since.
-    pub(super) fn follow(&mut self, control: &RunControl) {
+    pub(super) fn follow(&mut self, control: &LoadChanges) {
         for posted in control.since(self.known) {
             self.known += 1;
             match posted.change {

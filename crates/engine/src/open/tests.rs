@@ -24,7 +24,7 @@ use crate::testing::{
     Act, BAD_SEED, Fake, Node, SEED, Script, group, leaf, looped, program, recorder_config, shared_with,
     with_timers,
 };
-use crate::think::{Think, ThinkLaw};
+use crate::think::{ThinkLaw, ThinkTimer};
 
 const MS: u64 = 1_000_000;
 const S: u64 = 1_000 * MS;
@@ -230,7 +230,7 @@ fn without_an_idle_user_an_arrival_waits_or_is_dropped_as_configured() {
 fn think_times_in_a_session_count_from_its_previous_sample() {
     let script: Script = Arc::new(|_| Act::Sleep(5 * MS));
     let body = group(1, "1", vec![leaf("first"), looped("2", vec![leaf("again")])], &script);
-    let body = with_timers(body, vec![Arc::new(Think(ThinkLaw::Constant(20 * MS)))]);
+    let body = with_timers(body, vec![Arc::new(ThinkTimer(ThinkLaw::Constant(20 * MS)))]);
     let ran = run(
         program(vec![body]),
         workload("even(100/s) for 1s", vec![(0, 1.0)], NoFreeUser::Grow(100)),
@@ -298,7 +298,7 @@ fn a_transaction_is_as_late_as_its_session() {
         let nodes = vec![Node::Inner(ControllerKind::Transaction(Box::new(settings)), inside)];
         let mut body = group(1, "1", nodes, &script);
         if think {
-            body = with_timers(body, vec![Arc::new(Think(ThinkLaw::Constant(20 * MS)))]);
+            body = with_timers(body, vec![Arc::new(ThinkTimer(ThinkLaw::Constant(20 * MS)))]);
         }
         let ran = run(
             program(vec![body]),

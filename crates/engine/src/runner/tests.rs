@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use busyhour_program::clock::Clock;
 use busyhour_program::controller::{Condition, ControllerKind};
 use busyhour_program::element::{Delay, Timer};
-use busyhour_program::group::{Group, OnError, Schedule};
+use busyhour_program::group::{Group, GroupTimes, OnError};
 use busyhour_program::sampler::{FlowAction, SamplerKind};
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
@@ -75,8 +75,8 @@ fn waits(ms: &str) -> Vec<Arc<dyn Timer>> {
 
 const HOUR_MS: &str = "3600000";
 
-fn lasting(seconds: &str) -> Option<Schedule> {
-    Some(Schedule { duration: Template::literal(seconds), delay: Template::default() })
+fn lasting(seconds: &str) -> Option<GroupTimes> {
+    Some(GroupTimes { duration: Template::literal(seconds), delay: Template::default() })
 }
 
 fn nothing_is_left(ran: &Ran) {

@@ -21,7 +21,7 @@ use crate::runner::{Start, phase, plan_lifetimes};
 use crate::testing::{
     Act, Fake, SEED, Script, group, leaf, program, recorder_config, shared_with, with_timers,
 };
-use crate::think::{Think, ThinkLaw};
+use crate::think::{ThinkLaw, ThinkTimer};
 
 const MS: u64 = 1_000_000;
 
@@ -202,7 +202,7 @@ fn a_pause_that_reaches_beyond_a_lifetime_ends_it() {
         stop_period_s: text("3"),
     };
     let (group, seen) = watched(Population::Lifetimes(Lifetimes::Stepping(Box::new(steps))), "-1", |_| {});
-    let group = with_timers(group, vec![Arc::new(Think(ThinkLaw::Constant(3_900 * MS)))]);
+    let group = with_timers(group, vec![Arc::new(ThinkTimer(ThinkLaw::Constant(3_900 * MS)))]);
     let (_, end) = run(group, None);
     // The second ends at 9 s: a third pause would last until 13.
     assert_eq!(*seen.lock().unwrap(), [(3_900, 0), (4_900, 1), (8_900, 1)]);

@@ -7,13 +7,13 @@ use busyhour_program::element::Processor;
 use busyhour_program::group::Group;
 use busyhour_program::ids::ControllerId;
 use busyhour_program::result::SampleResult;
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::sampler::{Protocol, SamplerPackage};
 use busyhour_sample::SampleFlags;
 
 use super::state::VirtualUser;
 use crate::checks::check_assertions;
-use crate::control::Place;
+use crate::control::UserPlace;
 use crate::reporting::{Destination, record_result};
 use crate::transaction::Transaction;
 
@@ -130,7 +130,7 @@ impl<P: Protocol> VirtualUser<P> {
         // JMeter reports to the listeners of the last sampler; before the first there are none.
         let Some(last) = self.last_package else {
             self.place.made.clear();
-            self.user.log(Level::Warn, "a transaction ended before the first sampler: it is not recorded");
+            self.user.log(LogLevel::Warn, "a transaction ended before the first sampler: it is not recorded");
             return;
         };
         let last = &group.samplers[last.0 as usize];
@@ -165,7 +165,7 @@ impl<P: Protocol> VirtualUser<P> {
 
 /// Adds a sample to a transaction controller around its sampler.
 pub(super) fn add_to_transaction<P>(
-    place: &mut Place,
+    place: &mut UserPlace,
     group: &Group<P>,
     id: ControllerId,
     result: &SampleResult,

@@ -11,7 +11,7 @@ use busyhour_program::user::UserState;
 use busyhour_program::variables::Slot;
 use busyhour_sample::Nanos;
 
-use crate::control::Place;
+use crate::control::UserPlace;
 use crate::core::Core;
 
 /// A virtual user at work.
@@ -20,7 +20,7 @@ pub(crate) struct VirtualUser<P: Protocol> {
     pub(super) core: Rc<Core>,
     pub(super) user: UserState,
     pub(super) session: P::Session,
-    pub(super) place: Place,
+    pub(super) place: UserPlace,
     pub(super) last_package: Option<SamplerId>,
     pub(super) next_intended_start: Nanos,
     /// How late a session of an open workload began, until its first sample: pauses before that do not make up for it.

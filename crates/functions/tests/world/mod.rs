@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use busyhour_functions::parse;
 use busyhour_program::clock::Clock;
-use busyhour_program::run::{GroupShared, Properties, RunShared};
+use busyhour_program::run::{GroupShared, JmeterProperties, RunShared};
 use busyhour_program::symbols::Symbols;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
@@ -38,7 +38,7 @@ impl World {
         let run = RunShared::new(
             seed,
             Clock::manual(START_MS),
-            Arc::new(Properties::new(HashMap::new())),
+            Arc::new(JmeterProperties::new(HashMap::new())),
             Arc::new(symbols.names),
             vec![group],
             state_count,

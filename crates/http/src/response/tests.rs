@@ -27,13 +27,13 @@ impl Sink for Collect {
     }
 }
 
-fn read(bytes: &[u8], piece: usize) -> (Result<Progress, Failure>, Collect, ResponseReader) {
+fn read(bytes: &[u8], piece: usize) -> (Result<ResponseProgress, Failure>, Collect, ResponseReader) {
     let mut reader = ResponseReader::new(false);
     let mut sink = Collect::default();
-    let mut last = Ok(Progress::More);
+    let mut last = Ok(ResponseProgress::More);
     for part in bytes.chunks(piece.max(1)) {
         last = reader.feed(part, &mut sink);
-        if last != Ok(Progress::More) {
+        if last != Ok(ResponseProgress::More) {
             break;
         }
     }
@@ -47,7 +47,7 @@ const CHUNKED: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfe
 fn pieces_of_any_size_give_the_same_result() {
     for piece in 1..CHUNKED.len() + 1 {
         let (end, sink, reader) = read(CHUNKED, piece);
-        assert_eq!(end, Ok(Progress::Done), "{piece}");
+        assert_eq!(end, Ok(ResponseProgress::Done), "{piece}");
         assert_eq!(sink.body, b"hello world");
         assert_eq!(sink.status, 200);
         assert!(reader.keeps_alive);
@@ -58,7 +58,7 @@ fn pieces_of_any_size_give_the_same_result() {
 #[test]
 fn the_premature_end_of_a_sized_body_is_reported() {
     let (end, sink, mut reader) = read(b"HTTP/1.1 200 OK\r\nContent-Length: 1234\r\n\r\nabc", 4096);
-    assert_eq!(end, Ok(Progress::More));
+    assert_eq!(end, Ok(ResponseProgress::More));
     assert_eq!(sink.body, b"abc");
     assert_eq!(reader.skippable(), 1231);
     let failure = reader.end("h:80").unwrap_err();
@@ -66,11 +66,11 @@ fn the_premature_end_of_a_sized_body_is_reported() {
         failure.message,
         "Premature end of Content-Length delimited message body (expected: 1,234; received: 3)"
     );
-    assert_eq!(reader.skipped(1000), Progress::More);
-    assert_eq!(reader.skipped(231), Progress::Done);
+    assert_eq!(reader.skipped(1000), ResponseProgress::More);
+    assert_eq!(reader.skipped(231), ResponseProgress::Done);
     assert!(reader.keeps_alive);
     let (_, _, mut reader) = read(b"HTTP/1.1 200 OK\r\nContent-Length: 1234\r\n\r\nabc", 4096);
-    assert_eq!(reader.skipped(1232), Progress::Done);
+    assert_eq!(reader.skipped(1232), ResponseProgress::Done);
     assert!(!reader.keeps_alive && reader.body_bytes == 1234);
 }
 
@@ -118,7 +118,7 @@ fn many_headers_are_read_and_too_many_are_reported() {
     for count in [FEW_HEADERS - 1, FEW_HEADERS, 4096, 20_000] {
         for piece in [1 << 20, 1000] {
             let (end, sink, _) = read(head(count).as_bytes(), piece);
-            assert_eq!((end, sink.headers.len()), (Ok(Progress::Done), count + 1), "{piece}");
+            assert_eq!((end, sink.headers.len()), (Ok(ResponseProgress::Done), count + 1), "{piece}");
             assert_eq!(sink.headers[count - 1].1, (count - 1).to_string().into_bytes());
         }
     }
@@ -135,7 +135,7 @@ fn control_bytes_in_headers_are_retained() {
         let (end, sink, _) = read(bytes, piece);
         let expected =
             [("Location", b"/a\x01b".as_slice()), ("X y\x02", b"c\r\n folded\x03"), ("Content-Length", b"0")];
-        assert_eq!(end, Ok(Progress::Done));
+        assert_eq!(end, Ok(ResponseProgress::Done));
         assert_eq!(sink.headers, expected.map(|(name, value)| (name.to_owned(), value.to_vec())));
     }
 }
@@ -153,7 +153,7 @@ fn floods_around_a_body_are_limited() {
     let interim = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
     let ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
     let most = INTERIM_RESPONSES_MAX as usize;
-    assert_eq!(read((interim.repeat(most) + ok).as_bytes(), 50).0, Ok(Progress::Done));
+    assert_eq!(read((interim.repeat(most) + ok).as_bytes(), 50).0, Ok(ResponseProgress::Done));
     assert_eq!(
         failure((interim.repeat(most + 1) + ok).as_bytes(), 50),
         (Some(Limit::InterimResponses), "Maximum number of interim (1xx) responses exceeded (100)".into())

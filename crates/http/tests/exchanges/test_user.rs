@@ -11,7 +11,7 @@ use busyhour_http::{
 };
 use busyhour_program::clock::Clock;
 use busyhour_program::result::{Retention, SampleResult};
-use busyhour_program::run::{GroupShared, Properties, RunShared};
+use busyhour_program::run::{GroupShared, JmeterProperties, RunShared};
 use busyhour_program::sampler::Protocol as _;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
@@ -102,7 +102,7 @@ impl TestUser {
         let run = RunShared::new(
             1,
             clock,
-            Arc::new(Properties::new(HashMap::new())),
+            Arc::new(JmeterProperties::new(HashMap::new())),
             Arc::new(Names::default()),
             vec![group],
             0,

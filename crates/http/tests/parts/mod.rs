@@ -6,7 +6,7 @@ use std::sync::Arc;
 use busyhour_http::cookies::{CookieManager, CookiePolicy, Jar};
 use busyhour_http::origin::Origin;
 use busyhour_program::clock::Clock;
-use busyhour_program::run::{GroupShared, Properties, RunShared};
+use busyhour_program::run::{GroupShared, JmeterProperties, RunShared};
 use busyhour_program::user::UserState;
 use busyhour_program::variables::Names;
 
@@ -26,7 +26,8 @@ pub struct Jars {
 
 impl Default for Jars {
     fn default() -> Self {
-        let (properties, names) = (Arc::new(Properties::new(HashMap::new())), Arc::new(Names::default()));
+        let (properties, names) =
+            (Arc::new(JmeterProperties::new(HashMap::new())), Arc::new(Names::default()));
         let group = GroupShared::new("Thread Group".into(), 1, Vec::new());
         let run = RunShared::new(
             1,

@@ -1,7 +1,7 @@
 //! Properties of the response reader for arbitrary bytes. Shared by the ordinary tests and the fuzz target.
 
 use busyhour_http::Failure;
-use busyhour_http::response::{HEAD_BYTES_MAX, Progress, ResponseReader, Sink};
+use busyhour_http::response::{HEAD_BYTES_MAX, ResponseProgress, ResponseReader, Sink};
 
 #[derive(Default, PartialEq, Debug)]
 struct Received {
@@ -31,10 +31,10 @@ impl Sink for Received {
 fn read(bytes: &[u8], piece: usize) -> (Received, bool, bool, u64) {
     let mut reader = ResponseReader::new(false);
     let mut received = Received::default();
-    let mut outcome = Ok(Progress::More);
+    let mut outcome = Ok(ResponseProgress::More);
     for part in bytes.chunks(piece.max(1)) {
         outcome = reader.feed(part, &mut received);
-        if outcome != Ok(Progress::More) {
+        if outcome != Ok(ResponseProgress::More) {
             break;
         }
     }
@@ -42,7 +42,7 @@ fn read(bytes: &[u8], piece: usize) -> (Received, bool, bool, u64) {
     assert!(received.body.len() as u64 <= reader.body_bytes, "the body contains only bytes that were read");
     assert!(reader.head_bytes + reader.body_bytes <= bytes.len() as u64, "no byte is counted twice");
     if let Some(length) =
-        reader.content_length.filter(|_| outcome == Ok(Progress::Done) && received.status == 200)
+        reader.content_length.filter(|_| outcome == Ok(ResponseProgress::Done) && received.status == 200)
     {
         assert!(received.body.len() as u64 <= length.max(reader.body_bytes));
     }

@@ -95,28 +95,28 @@ pub struct DateFormat {
 
 /// The reason why a pattern was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PatternError {
+pub enum DatePatternError {
     /// Java rejects the pattern, too.
     Invalid(String),
     /// Java supports the pattern.
     Unsupported(String),
 }
 
-impl fmt::Display for PatternError {
+impl fmt::Display for DatePatternError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (PatternError::Invalid(message) | PatternError::Unsupported(message)) = self;
+        let (DatePatternError::Invalid(message) | DatePatternError::Unsupported(message)) = self;
         f.write_str(message)
     }
 }
 
-impl std::error::Error for PatternError {}
+impl std::error::Error for DatePatternError {}
 
 impl DateFormat {
     /// Compiles a pattern, with English names.
     ///
     /// # Errors
     /// If Java or this program does not support the pattern.
-    pub fn new(pattern: &str) -> Result<Self, PatternError> {
+    pub fn new(pattern: &str) -> Result<Self, DatePatternError> {
         let mut builder = Builder { items: Vec::new(), base: None, open: 0 };
         let mut rest = pattern.chars().peekable();
         while let Some(c) = rest.next() {
@@ -138,7 +138,7 @@ impl DateFormat {
                             None => {
                                 let message =
                                     format!("Pattern ends with an incomplete string literal: {pattern}");
-                                return Err(PatternError::Invalid(message));
+                                return Err(DatePatternError::Invalid(message));
                             }
                         }
                     }
@@ -150,7 +150,7 @@ impl DateFormat {
                 }
                 ']' => {
                     if builder.open == 0 {
-                        return Err(PatternError::Invalid(
+                        return Err(DatePatternError::Invalid(
                             "Pattern invalid as it contains ] without previous [".into(),
                         ));
                     }
@@ -158,7 +158,9 @@ impl DateFormat {
                     builder.open -= 1;
                 }
                 '{' | '}' | '#' => {
-                    return Err(PatternError::Invalid(format!("Pattern includes reserved character: '{c}'")));
+                    return Err(DatePatternError::Invalid(format!(
+                        "Pattern includes reserved character: '{c}'"
+                    )));
                 }
                 _ => builder.text(c.encode_utf8(&mut [0; 4])),
             }
@@ -238,7 +240,7 @@ impl Builder {
     }
 
     /// Appends a number of any width, or of two digits, depending on the number of letters.
-    fn one_or_two(&mut self, field: Field, letter: char, count: u8) -> Result<(), PatternError> {
+    fn one_or_two(&mut self, field: Field, letter: char, count: u8) -> Result<(), DatePatternError> {
         match count {
             1 => self.number(field, 1, 19, Sign::Normal),
             2 => self.number(field, 2, 2, Sign::Never),
@@ -255,7 +257,7 @@ impl Builder {
         }
     }
 
-    fn name(&mut self, field: Field, letter: char, count: u8) -> Result<(), PatternError> {
+    fn name(&mut self, field: Field, letter: char, count: u8) -> Result<(), DatePatternError> {
         let style = match count {
             1..=3 => Style::Short,
             4 => Style::Full,
@@ -272,7 +274,7 @@ impl Builder {
         self.push(Item::Offset { shape, zero });
     }
 
-    fn letters(&mut self, letter: char, count: usize) -> Result<(), PatternError> {
+    fn letters(&mut self, letter: char, count: usize) -> Result<(), DatePatternError> {
         let count = u8::try_from(count).ok().filter(|&count| count <= 19).ok_or_else(|| too_many(letter))?;
         match letter {
             'G' => self.name(Field::Era, letter, count)?,
@@ -285,7 +287,7 @@ impl Builder {
             'Q' | 'q' => self.one_or_two(Field::Quarter, letter, count)?,
             'E' => self.name(Field::DayOfWeek, letter, count)?,
             'e' | 'c' if count > 2 => self.name(Field::DayOfWeek, letter, count)?,
-            'c' if count == 2 => return Err(PatternError::Invalid("Invalid pattern \"cc\"".into())),
+            'c' if count == 2 => return Err(DatePatternError::Invalid("Invalid pattern \"cc\"".into())),
             'e' | 'c' => self.number(Field::LocalDayOfWeek, count, 2, Sign::Never),
             'w' if count <= 2 => self.number(Field::WeekOfYear, count, 2, Sign::Never),
             'W' if count == 1 => self.number(Field::WeekOfMonth, 1, 2, Sign::Never),
@@ -301,7 +303,9 @@ impl Builder {
             'D' if count <= 3 => self.number(Field::DayOfYear, count, 3, Sign::Never),
             'S' if count <= 9 => self.digits(Item::Fraction { digits: count }, Some(count)),
             'S' => {
-                return Err(PatternError::Invalid(format!("the second has at most 9 decimals, not {count}")));
+                return Err(DatePatternError::Invalid(format!(
+                    "the second has at most 9 decimals, not {count}"
+                )));
             }
             'n' => self.number(Field::Nano, count, 19, Sign::Never),
             'N' => self.number(Field::NanoOfDay, count, 19, Sign::Never),
@@ -321,26 +325,30 @@ impl Builder {
             'O' if count == 1 => self.push(Item::LocalizedOffset { full: false }),
             'O' if count == 4 => self.push(Item::LocalizedOffset { full: true }),
             'O' => {
-                return Err(PatternError::Invalid(format!("Pattern letter count must be 1 or 4: {letter}")));
+                return Err(DatePatternError::Invalid(format!(
+                    "Pattern letter count must be 1 or 4: {letter}"
+                )));
             }
             'V' if count == 2 => self.push(Item::ZoneId),
-            'V' => return Err(PatternError::Invalid(format!("Pattern letter count must be 2: {letter}"))),
+            'V' => {
+                return Err(DatePatternError::Invalid(format!("Pattern letter count must be 2: {letter}")));
+            }
             'z' if count <= 3 => self.push(Item::ZoneName),
             'z' | 'v' if count == 4 => {
-                return Err(PatternError::Unsupported("full names of zones are not supported".into()));
+                return Err(DatePatternError::Unsupported("full names of zones are not supported".into()));
             }
             'B' | 'F' | 'g' | 'p' | 'v' => {
-                return Err(PatternError::Unsupported(format!(
+                return Err(DatePatternError::Unsupported(format!(
                     "the letter {letter} of a date pattern is not supported"
                 )));
             }
             'w' | 'W' | 'a' | 'D' | 'X' | 'x' | 'Z' | 'z' => return Err(too_many(letter)),
-            _ => return Err(PatternError::Invalid(format!("Unknown pattern letter: {letter}"))),
+            _ => return Err(DatePatternError::Invalid(format!("Unknown pattern letter: {letter}"))),
         }
         Ok(())
     }
 }
 
-fn too_many(letter: char) -> PatternError {
-    PatternError::Invalid(format!("Too many pattern letters: {letter}"))
+fn too_many(letter: char) -> DatePatternError {
+    DatePatternError::Invalid(format!("Too many pattern letters: {letter}"))
 }

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 
 use busyhour_launch::{LoadState, OrderRefused, RunObserver as _, RunPhase};
-use busyhour_standin::{LiveEvents, LivePage};
+use busyhour_standin::{LiveEvents, LivePageClient};
 use serde_json::Value;
 
 use super::*;
@@ -50,8 +50,8 @@ fn served() -> Served {
 }
 
 impl Served {
-    fn page(&self) -> LivePage {
-        LivePage::at(&self.server.url()).unwrap()
+    fn page(&self) -> LivePageClient {
+        LivePageClient::at(&self.server.url()).unwrap()
     }
 
     fn ask(&self, head: &str, body: &str) -> String {

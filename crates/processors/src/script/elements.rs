@@ -2,7 +2,7 @@
 
 use busyhour_program::element::{Assertion, Delay, Processor, Timer};
 use busyhour_program::result::{Retention, SampleResult};
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_sample::AssertionResult;
@@ -221,7 +221,7 @@ impl Timer for ScriptTimer {
         let text = match self.script.run(user, None, ScriptRole::Other, &[], &[]) {
             Ok(outcome) if outcome.value == Value::Null => {
                 if self.script.family != Family::BeanShell {
-                    user.log(Level::Warn, "Script did not return a value");
+                    user.log(LogLevel::Warn, "Script did not return a value");
                 }
                 return Delay::default();
             }
@@ -233,7 +233,10 @@ impl Timer for ScriptTimer {
         };
         let Ok(ms) = text.parse::<i64>() else {
             let line = format!("Number format exception while decoding number: '{text}'");
-            user.log(if self.script.family == Family::Jsr223 { Level::Error } else { Level::Warn }, &line);
+            user.log(
+                if self.script.family == Family::Jsr223 { LogLevel::Error } else { LogLevel::Warn },
+                &line,
+            );
             return Delay::default();
         };
         Delay { wait_ns: u64::try_from(ms).unwrap_or(0).saturating_mul(1_000_000), slot: None }

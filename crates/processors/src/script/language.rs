@@ -1,6 +1,6 @@
 //! The languages of scripted elements.
 
-use busyhour_script::java_like::Language as JavaLike;
+use busyhour_script::java_like::JavaLike;
 use busyhour_script::javascript::Imitated;
 
 use crate::refusal::Refusal;

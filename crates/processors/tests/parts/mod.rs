@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use busyhour_processors::scope::{Field, Scope};
+use busyhour_processors::scope::{Field, SampleScope};
 use busyhour_processors::{
     BoundaryExtractor, BoundaryExtractorSettings, CssExtractor, CssExtractorSettings, JmesExtractor,
     JmesExtractorSettings, JsonExtractor, JsonExtractorSettings, PluginJsonExtractor,
@@ -12,7 +12,7 @@ use busyhour_processors::{
 };
 use busyhour_program::clock::Clock;
 use busyhour_program::element::Processor;
-use busyhour_program::run::{GroupShared, Properties, RunShared};
+use busyhour_program::run::{GroupShared, JmeterProperties, RunShared};
 use busyhour_program::symbols::Symbols;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
@@ -49,7 +49,7 @@ impl Expression<'_> {
                 default: text("none"),
                 match_number: text(&number.to_string()),
                 fragment: false,
-                scope: Scope::Main,
+                scope: SampleScope::Main,
             })
         };
         Some(match self {
@@ -154,7 +154,7 @@ impl World {
         let run = RunShared::new(
             1,
             Clock::manual(1_700_000_000_000),
-            Arc::new(Properties::new(HashMap::new())),
+            Arc::new(JmeterProperties::new(HashMap::new())),
             Arc::new(symbols.names),
             vec![GroupShared::new("Thread Group".into(), 1, Vec::new())],
             0,

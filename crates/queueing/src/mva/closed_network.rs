@@ -2,7 +2,7 @@
 
 /// A class of a closed network.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Population {
+pub struct ClosedClass {
     /// Customers N.
     pub users: u64,
     /// Mean think time Z in seconds.
@@ -44,7 +44,7 @@ pub struct ClosedNetwork {
     /// The service centres.
     pub centres: Vec<Centre>,
     /// The classes of customers.
-    pub classes: Vec<Population>,
+    pub classes: Vec<ClosedClass>,
 }
 
 /// The mean values of a closed network.

@@ -14,7 +14,7 @@ use super::closed_network::{ClosedMeans, ClosedNetwork};
 
 /// Stopping rule of an iteration.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Stop {
+pub enum StopRule {
     /// No queue changes by this number of customers or more in a step. PDQ uses 0.001.
     Customers(f64),
     /// No queue changes by this share of the customers of its class or more in a step.
@@ -22,10 +22,10 @@ pub enum Stop {
 }
 
 /// PDQ's stopping rule, which published tables use.
-pub const PDQ: Stop = Stop::Customers(0.001);
+pub const PDQ: StopRule = StopRule::Customers(0.001);
 
 /// Stricter than the rule of Chandy & Neuse, 1/(4000 + 16|N|), because steps are cheap.
-const CONVERGED: Stop = Stop::Share(1e-10);
+const CONVERGED: StopRule = StopRule::Share(1e-10);
 
 /// Maximum number of steps of one iteration. It is not reached in practice, because a few steps halve the error.
 const STEPS_MAX: usize = 100_000;
@@ -84,7 +84,7 @@ fn iterate(
     users: &[f64],
     changes: Option<&Changes>,
     mut state: State,
-    stop: Stop,
+    stop: StopRule,
 ) -> State {
     let (centres, classes) = (network.demands_s.len(), users.len());
     let users_without = |class: usize, removed: usize| {
@@ -128,13 +128,13 @@ fn iterate(
                 let share = residence_s / cycle_s;
                 let difference = (share - shares[class]).abs();
                 change = change.max(match stop {
-                    Stop::Customers(_) => difference * users[class],
-                    Stop::Share(_) => difference,
+                    StopRule::Customers(_) => difference * users[class],
+                    StopRule::Share(_) => difference,
                 });
                 shares[class] = share;
             }
         }
-        let (Stop::Customers(limit) | Stop::Share(limit)) = stop;
+        let (StopRule::Customers(limit) | StopRule::Share(limit)) = stop;
         if change < limit {
             break;
         }
@@ -167,7 +167,7 @@ fn means(network: &ReducedNetwork, users: &[f64], state: &State) -> ClosedMeans 
 
 /// Approximate mean values by Bard and Schweitzer. The error is largest, up to 10 %, if the network is about half full.
 #[must_use]
-pub fn schweitzer(network: &ClosedNetwork, stop: Stop) -> ClosedMeans {
+pub fn schweitzer(network: &ClosedNetwork, stop: StopRule) -> ClosedMeans {
     let reduced = ReducedNetwork::new(network);
     let users: Vec<f64> = network.classes.iter().map(|class| class.users as f64).collect();
     let state = iterate(&reduced, &users, None, initial_state(&reduced, users.len()), stop);
@@ -223,12 +223,12 @@ pub fn linearizer(network: &ClosedNetwork) -> ClosedMeans {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mva::{Centre, Population, exact};
+    use crate::mva::{Centre, ClosedClass, exact};
 
     fn one_class(users: u64, think_s: f64, demands_s: &[f64]) -> ClosedNetwork {
         ClosedNetwork {
             centres: demands_s.iter().map(|demand_s| Centre::queue(1, vec![*demand_s])).collect(),
-            classes: vec![Population { users, think_s }],
+            classes: vec![ClosedClass { users, think_s }],
         }
     }
 
@@ -295,7 +295,7 @@ mod tests {
                 })
                 .collect(),
             classes: (0..classes)
-                .map(|class| Population { users: 1 + u64::from(class) % 5, think_s: 1.0 })
+                .map(|class| ClosedClass { users: 1 + u64::from(class) % 5, think_s: 1.0 })
                 .collect(),
         };
         let found = linearizer(&network);

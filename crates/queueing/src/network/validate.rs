@@ -19,7 +19,7 @@ const TASKS_MAX: u32 = 10_000;
 
 /// An inconsistency of a network.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct NetworkFinding {
     /// The position as a path in the file: `station[1].service.web`.
     pub path: String,
     /// The problem, as a sentence without a full stop.
@@ -28,7 +28,7 @@ pub struct Finding {
     pub hint: Option<String>,
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for NetworkFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.path, self.message)?;
         match &self.hint {
@@ -40,13 +40,13 @@ impl fmt::Display for Finding {
 
 struct Check<'n> {
     network: &'n QueueingNetwork,
-    findings: Vec<Finding>,
+    findings: Vec<NetworkFinding>,
 }
 
 impl QueueingNetwork {
     /// Returns the inconsistencies; none for a network that can be solved or simulated.
     #[must_use]
-    pub fn validate(&self) -> Vec<Finding> {
+    pub fn validate(&self) -> Vec<NetworkFinding> {
         let mut check = Check { network: self, findings: Vec::new() };
         check.check_network();
         check.check_classes();
@@ -58,11 +58,11 @@ impl QueueingNetwork {
 
 impl Check<'_> {
     fn find(&mut self, path: impl Into<String>, message: impl Into<String>) {
-        self.findings.push(Finding { path: path.into(), message: message.into(), hint: None });
+        self.findings.push(NetworkFinding { path: path.into(), message: message.into(), hint: None });
     }
 
     fn find_with_hint(&mut self, path: impl Into<String>, message: impl Into<String>, hint: Option<String>) {
-        self.findings.push(Finding { path: path.into(), message: message.into(), hint });
+        self.findings.push(NetworkFinding { path: path.into(), message: message.into(), hint });
     }
 
     fn check_network(&mut self) {

@@ -12,18 +12,18 @@ pub struct Bounds {
     /// N* = (D + Z)/D_max: with more users, some always wait (Kleinrock).
     pub users_optimal: f64,
     /// Asymptotic bounds of X (Denning & Buzen, Computing Surveys 10, 1978).
-    pub asymptotic_rate_per_s: Interval,
+    pub asymptotic_rate_per_s: BoundedRange,
     /// Asymptotic bounds of R.
-    pub asymptotic_response_s: Interval,
+    pub asymptotic_response_s: BoundedRange,
     /// Balanced job bounds of X (Zahorjan, Sevcik, Eager & Galler, CACM 25, 1982), for stations of one server.
-    pub balanced_rate_per_s: Option<Interval>,
+    pub balanced_rate_per_s: Option<BoundedRange>,
     /// Balanced job bounds of R.
-    pub balanced_response_s: Option<Interval>,
+    pub balanced_response_s: Option<BoundedRange>,
 }
 
 /// An interval between two bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Interval {
+pub struct BoundedRange {
     /// Lower bound.
     pub from: f64,
     /// Upper bound.
@@ -74,17 +74,20 @@ pub fn bounds(users: u64, think_s: f64, loads: &[Load<'_>]) -> Option<Bounds> {
         return None;
     }
     let idle_s = think_s + delays_s;
-    let response = |rate: Interval| Interval { from: n / rate.to - think_s, to: n / rate.from - think_s };
+    let response =
+        |rate: BoundedRange| BoundedRange { from: n / rate.to - think_s, to: n / rate.from - think_s };
     // Best case: no customer waits. Worst case: every customer always waits for all others.
     let best_s: f64 = queues().map(|load| load.demand_s / load.fastest_per_customer()).sum();
     let worst_s: f64 = queues().map(|load| load.demand_s / load.slowest()).sum();
-    let asymptotic =
-        Interval { from: n / (idle_s + n * worst_s), to: (n / (idle_s + best_s)).min(1.0 / demand_max_s) };
+    let asymptotic = BoundedRange {
+        from: n / (idle_s + n * worst_s),
+        to: (n / (idle_s + best_s)).min(1.0 / demand_max_s),
+    };
     let balanced = queues().all(Load::is_single_server).then(|| {
         let count = queues().filter(|load| load.demand_s > 0.0).count() as f64;
         let average_s = waiting_s / count;
         let others = n - 1.0;
-        Interval {
+        BoundedRange {
             from: n / (idle_s + waiting_s + others * demand_max_s / (1.0 + idle_s / (n * waiting_s))),
             to: (1.0 / demand_max_s)
                 .min(n / (idle_s + waiting_s + others * average_s / (1.0 + idle_s / waiting_s))),

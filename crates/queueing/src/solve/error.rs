@@ -3,7 +3,7 @@
 use serde::Serialize;
 use thiserror::Error;
 
-use crate::network::Finding;
+use crate::network::NetworkFinding;
 use crate::solve::assumptions::BrokenAssumption;
 
 /// A saturated station.
@@ -20,7 +20,7 @@ pub struct Saturated {
 pub enum SolveError {
     /// The network is inconsistent.
     #[error("the model is invalid: {}", list(.0))]
-    Invalid(Vec<Finding>),
+    Invalid(Vec<NetworkFinding>),
     /// There is no exact solution, and an approximation was not requested or is not possible.
     #[error("the model has no product form: {}", list(.0))]
     NoProductForm(Vec<BrokenAssumption>),

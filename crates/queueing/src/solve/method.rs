@@ -18,7 +18,7 @@ pub enum Method {
 
 /// Settings of a solution.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Settings {
+pub struct SolveSettings {
     /// Method for closed classes.
     pub method: Method,
     /// Whether to ignore broken assumptions for which that is possible.

@@ -8,7 +8,7 @@ use super::solution::{
     ClassSolution, MethodUsed, QUANTILES, Quantile, Solution, StationClassSolution, StationSolution,
 };
 use crate::birth_death::{BirthDeath, MultiServer};
-use crate::mva::{Centre, ClosedMeans, ClosedNetwork, Population, convolution, linearizer, multi_class};
+use crate::mva::{Centre, ClosedClass, ClosedMeans, ClosedNetwork, convolution, linearizer, multi_class};
 use crate::network::{Place, QueueingNetwork, Scheduling, Station, StationKind};
 
 /// Maximum number of steps of an exact solution by default: some tenths of a second.
@@ -162,7 +162,7 @@ fn reduced_network(
         .iter()
         .map(|class| {
             let class = &network.classes[*class];
-            Population {
+            ClosedClass {
                 users: class.users().unwrap_or_default(),
                 think_s: class.think_s().unwrap_or_default(),
             }

@@ -13,7 +13,7 @@ use busyhour_sample::{
 use super::settings::{AddUpSettings, ReadSettings};
 use super::visitor::Visitor;
 use super::{Aggregated, Results, ResultsError, ResultsInput};
-use crate::replay::Replay;
+use crate::replay::ReplayedRun;
 
 /// Receives the requests that count.
 pub trait SampleObserver {
@@ -36,7 +36,7 @@ pub fn add_up_inputs<O: SampleObserver>(
     settings: &AddUpSettings,
     observer: &mut dyn FnMut(&Results) -> O,
     progress: &mut dyn FnMut(u64),
-) -> Result<(Replay, O), ResultsError> {
+) -> Result<(ReplayedRun, O), ResultsError> {
     add_up_holding(inputs, read, settings, observer, progress, HELD_SAMPLES_MAX)
 }
 
@@ -48,7 +48,7 @@ pub(super) fn add_up_holding<O: SampleObserver>(
     observer: &mut dyn FnMut(&Results) -> O,
     progress: &mut dyn FnMut(u64),
     held_max: usize,
-) -> Result<(Replay, O), ResultsError> {
+) -> Result<(ReplayedRun, O), ResultsError> {
     let again = ResultsInput::try_clone_all(&inputs);
     let results = Results::open(inputs, read)?;
     let expected_ms = results.start_ms();

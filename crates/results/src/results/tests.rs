@@ -31,11 +31,11 @@ fn added(
     inputs: Vec<ResultsInput>,
     read: &ReadSettings,
     settings: &AddUpSettings,
-) -> Result<Replay, ResultsError> {
+) -> Result<ReplayedRun, ResultsError> {
     add_up_inputs(inputs, read, settings, &mut |_| (), &mut |_| {}).map(|(replay, ())| replay)
 }
 
-fn replay(inputs: Vec<ResultsInput>) -> Replay {
+fn replay(inputs: Vec<ResultsInput>) -> ReplayedRun {
     added(inputs, &ReadSettings::default(), &AddUpSettings::default()).unwrap()
 }
 

@@ -3,7 +3,8 @@
 use std::io::{self, Read};
 
 use busyhour_results::{
-    AddUpSettings, BAD_ROWS_NAMED, ReadSettings, Replay, Results, ResultsError, ResultsFrom, ResultsInput,
+    AddUpSettings, BAD_ROWS_NAMED, ReadSettings, ReplayedRun, Results, ResultsError, ResultsFrom,
+    ResultsInput,
 };
 use busyhour_sample::SampleKind;
 
@@ -23,7 +24,7 @@ impl Read for SmallPieces {
     }
 }
 
-fn read(bytes: &[u8], piece: usize, all_columns: bool) -> Result<Replay, ResultsError> {
+fn read(bytes: &[u8], piece: usize, all_columns: bool) -> Result<ReplayedRun, ResultsError> {
     let stream = SmallPieces { bytes: bytes.to_vec(), at: 0, piece };
     let input = ResultsInput { name: "fuzz".into(), from: ResultsFrom::Stream(Box::new(stream)) };
     let settings = ReadSettings { all_columns, ..ReadSettings::default() };
@@ -57,7 +58,7 @@ pub fn check(bytes: &[u8]) {
     }
 }
 
-fn check_totals(replay: &Replay) {
+fn check_totals(replay: &ReplayedRun) {
     let totals = &replay.totals;
     let requests = totals.labels.iter().filter(|label| label.kind == SampleKind::Request);
     let (samples, times) = requests.fold((0, 0), |(samples, times), label| {

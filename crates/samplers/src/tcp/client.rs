@@ -7,7 +7,7 @@ use busyhour_http::Failure;
 use busyhour_java::parse_int;
 use busyhour_program::ElementError;
 use busyhour_program::body_memory::BodyMemory;
-use busyhour_program::run::Level;
+use busyhour_program::run::LogLevel;
 use busyhour_program::user::UserState;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -288,7 +288,7 @@ async fn read_prefixed(
             Ok(0) => {
                 let line =
                     format!("Incomplete message read, expected: {length} got: {}", message.bytes.len());
-                user.log(Level::Warn, &line);
+                user.log(LogLevel::Warn, &line);
                 if let Err(why) = message.fill(length) {
                     return Exchanged::limited(&why);
                 }

@@ -7,7 +7,7 @@ use rquickjs::{Array, Ctx, Exception, FromJs, Function, IntoJs, Object, Value};
 use scoped_tls_hkt::scoped_thread_local;
 
 use crate::jvm::bridge::{self, BridgeError, BridgeValue, HOST_COUNT, Objects};
-use crate::{Level, Scope};
+use crate::{LineSeverity, Scope};
 
 scoped_thread_local!(
     /// The scope of the script that runs on this thread. It is not stored in the engine's functions, because they outlive any
@@ -192,8 +192,14 @@ pub(super) fn functions<'js>(ctx: &Ctx<'js>) -> rquickjs::Result<Object<'js>> {
     host.set(
         "log",
         Function::new(ctx.clone(), |ctx: Ctx<'js>, level: usize, message: String| {
-            let levels = [Level::Trace, Level::Debug, Level::Info, Level::Warn, Level::Error];
-            let level = levels.get(level).copied().unwrap_or(Level::Info);
+            let levels = [
+                LineSeverity::Trace,
+                LineSeverity::Debug,
+                LineSeverity::Info,
+                LineSeverity::Warn,
+                LineSeverity::Error,
+            ];
+            let level = levels.get(level).copied().unwrap_or(LineSeverity::Info);
             charge_copy(&ctx, Some(&message))?;
             with_scope(&ctx, |scope| scope.log(level, &message))
         })?,

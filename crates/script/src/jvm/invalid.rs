@@ -4,7 +4,7 @@
 //! unclosed bracket, quote or comment proves it, and so do two tokens that can never follow each other.
 
 use super::lexer::{self, Token, TokenKind};
-use crate::language::Language;
+use crate::language::JavaLike;
 
 /// Operators that need an operand on their right and have no other meaning.
 const NEEDS_OPERAND: &[&str] = &[
@@ -20,8 +20,8 @@ const NEEDS_LEFT: &[&str] =
     &["=", "%", "==", "!=", "<=", ">=", "&&", "||", "^", "<=>", "=~", "==~", "+=", "-="];
 
 /// Whether a text with a syntax error is certainly not a valid script of the language.
-pub(super) fn is_certain(text: &str, language: Language) -> bool {
-    if language == Language::BeanShell {
+pub(super) fn is_certain(text: &str, language: JavaLike) -> bool {
+    if language == JavaLike::BeanShell {
         // The parser implements all of BeanShell's grammar except operators such as `@gt`.
         return !text.contains('@');
     }
@@ -116,7 +116,7 @@ mod tests {
             "def x = {",
             "a = = 5",
         ] {
-            assert!(is_certain(text, Language::Groovy), "{text}");
+            assert!(is_certain(text, JavaLike::Groovy), "{text}");
         }
         for text in [
             "x = cond ? /a(/ : 1",
@@ -129,9 +129,9 @@ mod tests {
             "a ? b : c",
             "trait T { }",
         ] {
-            assert!(!is_certain(text, Language::Groovy), "{text}");
+            assert!(!is_certain(text, JavaLike::Groovy), "{text}");
         }
-        assert!(is_certain("x = ;", Language::BeanShell));
-        assert!(!is_certain("a @gt b", Language::BeanShell));
+        assert!(is_certain("x = ;", JavaLike::BeanShell));
+        assert!(!is_certain("a @gt b", JavaLike::BeanShell));
     }
 }

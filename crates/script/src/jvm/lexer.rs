@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::diagnostic::{syntax, unsupported};
 use super::literals;
 use crate::decimal::Decimal;
-use crate::java_like::Language;
+use crate::java_like::JavaLike;
 use crate::{Identifiers, ScriptError, Value};
 
 /// A part of a Groovy string with embedded code.
@@ -52,7 +52,7 @@ const GROOVY_SYMBOLS: &[&str] =
 
 struct Lexer<'t> {
     text: &'t str,
-    language: Language,
+    language: JavaLike,
     at: usize,
     tokens: Vec<Token>,
     brackets: Vec<u8>,
@@ -64,7 +64,7 @@ pub(super) fn scan(
     text: &str,
     from: usize,
     to: usize,
-    language: Language,
+    language: JavaLike,
 ) -> Result<Vec<Token>, ScriptError> {
     let mut lexer = Lexer {
         text: &text[..to],
@@ -79,7 +79,7 @@ pub(super) fn scan(
 }
 
 /// The names in a script that has been parsed.
-pub(super) fn identifiers(text: &str, language: Language) -> Identifiers {
+pub(super) fn identifiers(text: &str, language: JavaLike) -> Identifiers {
     let mut found = Identifiers::default();
     let mut ranges = vec![(0, text.len())];
     while let Some((from, to)) = ranges.pop() {
@@ -113,7 +113,7 @@ impl Lexer<'_> {
     }
 
     fn groovy(&self) -> bool {
-        self.language == Language::Groovy
+        self.language == JavaLike::Groovy
     }
 
     fn push(&mut self, kind: TokenKind, at: usize, blank: bool) {

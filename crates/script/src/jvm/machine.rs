@@ -8,7 +8,7 @@ use super::model::{Fault, Object, Outcome, Role, V, Variable};
 pub(super) use super::model::{Frame, Machine};
 use super::stack::{self, MEMORY_BYTES_MAX, Reached, STEPS_MAX};
 use super::tree::{Name, Operator, Type};
-use crate::language::{Dialect, Language};
+use crate::language::{Dialect, JavaLike};
 
 /// Maximum length of a string that a script may build, in bytes.
 pub(super) const TEXT_BYTES_MAX: usize = 16 << 20;
@@ -27,8 +27,8 @@ impl Machine<'_> {
     }
 
     /// The language whose conversions of plain values apply: JEXL calls Java's methods, as BeanShell does.
-    pub(super) fn language(&self) -> Language {
-        if self.groovy() { Language::Groovy } else { Language::BeanShell }
+    pub(super) fn language(&self) -> JavaLike {
+        if self.groovy() { JavaLike::Groovy } else { JavaLike::BeanShell }
     }
 
     pub(super) fn spend(&mut self, steps: usize) -> Result<(), Fault> {

@@ -15,7 +15,7 @@ use super::lexer::{Token, TokenKind, scan};
 use super::library::sampler;
 use super::tree::{Base, Expr, Kind, Name, Stmt, Tree, Type};
 use super::{known, library, stack};
-use crate::java_like::Language;
+use crate::java_like::JavaLike;
 use crate::{ScriptError, Value};
 
 /// Deepest nesting of expressions and statements.
@@ -26,7 +26,7 @@ const WARNINGS_MAX: usize = 100;
 
 pub(super) struct Parser<'t> {
     pub text: &'t str,
-    pub language: Language,
+    pub language: JavaLike,
     pub tokens: Vec<Token>,
     pub at: usize,
     pub names: Vec<Arc<str>>,
@@ -77,7 +77,7 @@ pub(super) struct Parser<'t> {
 }
 
 /// Parses a whole script.
-pub(super) fn parse(text: &str, language: Language) -> Result<Tree, ScriptError> {
+pub(super) fn parse(text: &str, language: JavaLike) -> Result<Tree, ScriptError> {
     let tokens = scan(text, 0, text.len(), language)?;
     let mut parser = Parser {
         uses: uses::Uses::from_tokens(&tokens),
@@ -209,7 +209,7 @@ impl Parser<'_> {
     }
 
     pub(super) fn groovy(&self) -> bool {
-        self.language == Language::Groovy
+        self.language == JavaLike::Groovy
     }
 
     // Tokens.
@@ -509,7 +509,7 @@ impl Parser<'_> {
 
     fn warn(&mut self, what: String, at: usize) {
         if self.warnings.len() < WARNINGS_MAX {
-            let place = crate::Place::of(self.text, at);
+            let place = crate::TextPlace::of(self.text, at);
             self.warnings.push(Warning { what, place });
         }
     }

@@ -11,7 +11,7 @@ use super::value::{Host, Order, V};
 use super::{json_value, print, text_units};
 use crate::Value;
 use crate::decimal::Decimal;
-use crate::language::Language;
+use crate::language::JavaLike;
 use crate::plain::{self, convert};
 
 /// The initial value of a declaration without a value.
@@ -103,7 +103,7 @@ fn convert_to(machine: &mut Machine<'_>, value: V, target: Type, declares: bool)
             _ => return Err(mismatch(&value, target)),
         };
         let V::Plain(value) = value else { return Err(mismatch(&value, target)) };
-        if let (Value::BigInteger(big), Base::Int | Base::Long, Language::Groovy) =
+        if let (Value::BigInteger(big), Base::Int | Base::Long, JavaLike::Groovy) =
             (&value, target.base, language)
         {
             return Ok(if target.base == Base::Int { V::int(*big as i64) } else { V::long(*big as i64) });

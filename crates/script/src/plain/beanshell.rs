@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::Value;
-use crate::language::Language;
+use crate::language::JavaLike;
 use crate::plain::{Binary, Fault, Outcome, printed};
 
 /// Two operands after Java's binary numeric promotion.
@@ -18,7 +18,7 @@ pub(crate) fn binary(operator: Binary, left: &Value, right: &Value) -> Outcome {
         Binary::Equal => Ok(Value::Boolean(equal(left, right)?)),
         Binary::NotEqual => Ok(Value::Boolean(!equal(left, right)?)),
         Binary::Add if matches!(left, Value::Text(_)) || matches!(right, Value::Text(_)) => Ok(Value::Text(
-            (printed(left, Language::BeanShell)? + &printed(right, Language::BeanShell)?).into(),
+            (printed(left, JavaLike::BeanShell)? + &printed(right, JavaLike::BeanShell)?).into(),
         )),
         Binary::BitAnd | Binary::BitOr | Binary::BitXor
             if matches!((left, right), (Value::Boolean(_), Value::Boolean(_))) =>

@@ -4,7 +4,7 @@ use super::fault::{Fault, Outcome};
 use super::operator::Type;
 use crate::Value;
 use crate::decimal::Decimal;
-use crate::language::Language;
+use crate::language::JavaLike;
 
 /// The truth of the value as a condition in Groovy.
 pub(crate) fn truth(value: &Value) -> bool {
@@ -24,9 +24,9 @@ pub(crate) fn truth(value: &Value) -> bool {
 }
 
 /// The text of the value when it is concatenated to a string.
-pub(crate) fn printed(value: &Value, language: Language) -> Result<String, Fault> {
+pub(crate) fn printed(value: &Value, language: JavaLike) -> Result<String, Fault> {
     match value {
-        Value::Array(_) if language == Language::Groovy => Ok(value.to_java_string()),
+        Value::Array(_) if language == JavaLike::Groovy => Ok(value.to_java_string()),
         Value::Array(_) => Err(Fault::new(format!("the text of {} is not supported", value.type_name()))),
         _ => Ok(value.to_java_string()),
     }
@@ -44,13 +44,13 @@ fn mismatch(value: &Value, target: Type) -> Fault {
 }
 
 /// Converts a value that is assigned to a variable of that type.
-pub(crate) fn assigned(value: Value, target: Type, language: Language) -> Outcome {
+pub(crate) fn assigned(value: Value, target: Type, language: JavaLike) -> Outcome {
     match (target, &value) {
         (Type::Text, Value::Text(_) | Value::Null) => Ok(value),
-        (Type::Text, _) if language == Language::Groovy => Ok(Value::Text(printed(&value, language)?.into())),
+        (Type::Text, _) if language == JavaLike::Groovy => Ok(Value::Text(printed(&value, language)?.into())),
         (Type::Boolean, Value::Boolean(_)) => Ok(value),
-        (Type::Boolean, _) if language == Language::Groovy => Ok(Value::Boolean(truth(&value))),
-        (Type::Int | Type::Long | Type::Double, _) if language == Language::Groovy => {
+        (Type::Boolean, _) if language == JavaLike::Groovy => Ok(Value::Boolean(truth(&value))),
+        (Type::Int | Type::Long | Type::Double, _) if language == JavaLike::Groovy => {
             numeric(&value, target, true)
         }
         (Type::Int, Value::Integer(_)) => Ok(value),
@@ -63,10 +63,10 @@ pub(crate) fn assigned(value: Value, target: Type, language: Language) -> Outcom
 }
 
 /// Converts the initial value of a typed variable. BeanShell narrows numbers here, but not in assignments.
-pub(crate) fn declared(value: Value, target: Type, language: Language) -> Outcome {
+pub(crate) fn declared(value: Value, target: Type, language: JavaLike) -> Outcome {
     match (language, target, &value) {
         (
-            Language::BeanShell,
+            JavaLike::BeanShell,
             Type::Int | Type::Long,
             Value::Integer(_) | Value::Long(_) | Value::Double(_),
         ) => numeric(&value, target, false),
@@ -78,7 +78,7 @@ pub(crate) fn declared(value: Value, target: Type, language: Language) -> Outcom
 pub(crate) fn converted(value: Value, target: Type) -> Outcome {
     match (target, &value) {
         (_, Value::Null) => Ok(Value::Null),
-        (Type::Text, _) => assigned(value, Type::Text, Language::Groovy),
+        (Type::Text, _) => assigned(value, Type::Text, JavaLike::Groovy),
         (Type::Int, Value::Text(text)) => super::parse::parse_integer(trimmed(text)),
         (Type::Long, Value::Text(text)) => super::parse::parse_long(trimmed(text)),
         (Type::Double, Value::Text(text)) => super::parse::parse_double(text),
@@ -92,11 +92,11 @@ pub(crate) fn trimmed(text: &str) -> &str {
 }
 
 /// Casts, such as `(int) x`.
-pub(crate) fn cast(value: Value, target: Type, language: Language) -> Outcome {
+pub(crate) fn cast(value: Value, target: Type, language: JavaLike) -> Outcome {
     match (target, &value) {
-        (Type::Int | Type::Long | Type::Double, _) => numeric(&value, target, language == Language::Groovy),
+        (Type::Int | Type::Long | Type::Double, _) => numeric(&value, target, language == JavaLike::Groovy),
         (Type::Text, Value::Text(_) | Value::Null) => Ok(value),
-        (Type::Text | Type::Boolean, _) if language == Language::Groovy => assigned(value, target, language),
+        (Type::Text | Type::Boolean, _) if language == JavaLike::Groovy => assigned(value, target, language),
         (Type::Boolean, Value::Boolean(_)) => Ok(value),
         _ => Err(mismatch(&value, target)),
     }
@@ -153,10 +153,10 @@ pub(crate) fn to_double(value: &Value) -> Option<f64> {
 }
 
 /// Converts a number to an argument of a method of `Math`: decimals become doubles.
-pub(crate) fn number_of(value: &Value, language: Language) -> Outcome {
+pub(crate) fn number_of(value: &Value, language: JavaLike) -> Outcome {
     match value {
         Value::Integer(_) | Value::Long(_) | Value::Double(_) => Ok(value.clone()),
-        Value::Decimal(value) if language == Language::Groovy => Ok(Value::Double(value.to_double())),
+        Value::Decimal(value) if language == JavaLike::Groovy => Ok(Value::Double(value.to_double())),
         other => Err(Fault::new(format!(
             "{} as an argument of a method of Math is not supported",
             other.type_name()

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::Value;
-use crate::language::Language;
+use crate::language::JavaLike;
 use crate::plain::{Binary, Fault, Outcome, printed, single_unit, to_decimal, to_double};
 
 /// Groovy's decimals have any number of digits; here they have at most 38.
@@ -21,7 +21,7 @@ pub(crate) fn binary(operator: Binary, left: &Value, right: &Value) -> Outcome {
         Binary::BitAnd | Binary::BitOr | Binary::BitXor => bitwise(operator, left, right),
         Binary::Add if is_text(left) || is_text(right) => joined(left, right),
         Binary::Subtract if is_text(left) => {
-            let (text, part) = (printed(left, Language::Groovy)?, printed(right, Language::Groovy)?);
+            let (text, part) = (printed(left, JavaLike::Groovy)?, printed(right, JavaLike::Groovy)?);
             Ok(Value::text(text.replacen(&part, "", 1)))
         }
         Binary::Multiply if is_text(left) => repeated(left, right),
@@ -46,7 +46,7 @@ fn joined(left: &Value, right: &Value) -> Outcome {
     if matches!(left, Value::List(_) | Value::Array(_)) {
         return Err(refused(Binary::Add, left, right));
     }
-    Ok(Value::Text((printed(left, Language::Groovy)? + &printed(right, Language::Groovy)?).into()))
+    Ok(Value::Text((printed(left, JavaLike::Groovy)? + &printed(right, JavaLike::Groovy)?).into()))
 }
 
 fn repeated(text: &Value, times: &Value) -> Outcome {

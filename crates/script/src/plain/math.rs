@@ -3,13 +3,13 @@
 use super::convert::{self, number_of};
 use super::fault::{Fault, Outcome};
 use crate::Value;
-use crate::language::Language;
+use crate::language::JavaLike;
 
 fn mismatch(method: &str, value: &Value) -> Fault {
     Fault::new(format!("`{method}` of {} is not supported", value.type_name()))
 }
 
-pub(crate) fn math(method: &str, arguments: &[Value], language: Language) -> Outcome {
+pub(crate) fn math(method: &str, arguments: &[Value], language: JavaLike) -> Outcome {
     if arguments.len() > 1 && arguments.iter().any(|value| matches!(value, Value::Decimal(_))) {
         return Err(Fault::new(format!("`Math.{method}` of BigDecimals is not supported")));
     }

@@ -4,7 +4,7 @@ use crate::{ScriptResult, Value};
 
 /// The result that an assertion's script sets (`AssertionResult`, `Failure`, `FailureMessage`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Verdict {
+pub struct AssertionVerdict {
     /// The sample failed.
     pub failure: bool,
     /// The assertion itself failed.
@@ -19,7 +19,7 @@ pub struct AssertionFacts {
     /// Name of the assertion.
     pub name: String,
     /// Its result.
-    pub verdict: Verdict,
+    pub verdict: AssertionVerdict,
     /// Whether it set a message.
     pub has_message: bool,
 }

@@ -1,6 +1,6 @@
 //! The results that a script accesses.
 
-use crate::scope::{SampleChanges, SampleFacts, Verdict};
+use crate::scope::{AssertionVerdict, SampleChanges, SampleFacts};
 
 /// The results of samples, and the result of an assertion's script.
 ///
@@ -26,7 +26,7 @@ pub trait ScriptSamples {
         self.sample_mut()
     }
     /// The result that an assertion's script sets; `None` for other scripts.
-    fn verdict(&mut self) -> Option<&mut Verdict> {
+    fn verdict(&mut self) -> Option<&mut AssertionVerdict> {
         None
     }
 }

@@ -2,7 +2,7 @@
 
 /// Numbers of virtual users, JMeter's threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct UserCounts {
+pub struct ThreadNumbers {
     /// Active users of all thread groups.
     pub active: u32,
     /// Active users of this thread group.
@@ -54,8 +54,8 @@ pub trait ScriptThread {
         String::new()
     }
     /// Numbers of virtual users.
-    fn users(&self) -> UserCounts {
-        UserCounts::default()
+    fn users(&self) -> ThreadNumbers {
+        ThreadNumbers::default()
     }
     /// Requests a stop after the current sample. The script continues; the last request for the user counts, and a stop of
     /// the test cannot be withdrawn.

@@ -19,8 +19,8 @@ pub fn check(bytes: &[u8], count_max: usize) {
     let (language, rest) = bytes.split_first().unwrap_or((&0, &[]));
     let text = Generated::new(rest, FRAGMENTS, count_max, BYTES_MAX).0.text();
     match language % 5 {
-        0 => drop(java_like::compile(&text, java_like::Language::Groovy)),
-        1 => drop(java_like::compile(&text, java_like::Language::BeanShell)),
+        0 => drop(java_like::compile(&text, java_like::JavaLike::Groovy)),
+        1 => drop(java_like::compile(&text, java_like::JavaLike::BeanShell)),
         2 => drop(javascript::compile(&text)),
         3 => drop(jexl::compile(&text, jexl::Version::Two)),
         _ => drop(jexl::compile(&text, jexl::Version::Three)),

@@ -299,8 +299,8 @@ pub fn script(bytes: &[u8], counts: [u32; 3]) -> String {
 pub fn check(bytes: &[u8], counts: [u32; 3]) {
     let text = script(bytes, counts);
     match bytes.first().copied().unwrap_or(0) % 4 {
-        0 | 3 => check_java_like(&text, java_like::Language::Groovy),
-        1 => check_java_like(&text, java_like::Language::BeanShell),
+        0 | 3 => check_java_like(&text, java_like::JavaLike::Groovy),
+        1 => check_java_like(&text, java_like::JavaLike::BeanShell),
         _ => {
             // The other languages usually reject the text; they must not panic.
             if let Ok(script) = javascript::compile(&text) {
@@ -315,7 +315,7 @@ pub fn check(bytes: &[u8], counts: [u32; 3]) {
     }
 }
 
-fn check_java_like(text: &str, language: java_like::Language) {
+fn check_java_like(text: &str, language: java_like::JavaLike) {
     let Ok(script) = java_like::compile(text, language) else { return };
     let run = || {
         let mut user = support::User::new();

@@ -7,7 +7,7 @@ use busyhour_program::ElementError;
 use busyhour_program::user::Thrown;
 use busyhour_request::{UrlRequest, UrlResponse};
 use busyhour_script::{
-    Level, SampleChanges, SampleFacts, ScriptClock, ScriptOutput, ScriptPlan, ScriptProperties,
+    LineSeverity, SampleChanges, SampleFacts, ScriptClock, ScriptOutput, ScriptPlan, ScriptProperties,
     ScriptRequests, ScriptSamples, ScriptThread, ScriptVariables, Value,
 };
 use jiff::tz::TimeZone;
@@ -102,7 +102,7 @@ impl SampleChanges for Sample {
 pub struct User {
     pub variables: BTreeMap<String, String>,
     pub properties: BTreeMap<String, String>,
-    pub log: Vec<(Level, String)>,
+    pub log: Vec<(LineSeverity, String)>,
     pub result: Sample,
     values: BTreeMap<String, Value>,
     objects: BTreeMap<String, std::rc::Rc<dyn std::any::Any>>,
@@ -187,7 +187,7 @@ impl ScriptProperties for User {
 }
 
 impl ScriptOutput for User {
-    fn log(&mut self, level: Level, message: &str) {
+    fn log(&mut self, level: LineSeverity, message: &str) {
         self.log.push((level, message.into()));
     }
 }

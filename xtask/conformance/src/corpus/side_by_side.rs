@@ -10,7 +10,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use anyhow::{Context as _, Result};
-use busyhour_standin::{Case, Order, Recording, Settings, Shape, StandIn, cases, differences, shape};
+use busyhour_standin::{
+    Case, CaseSettings, OrderRule, Recording, RemovedParts, StandIn, cases, differences, shape,
+};
 use xtask_common::jmeter::JMeter;
 use xtask_common::project;
 
@@ -126,8 +128,8 @@ impl Comparator {
         // differ.
         let is_reproducible = differences(&first, &second).is_none();
         let mut is_same_shape = true;
-        for removed in [Shape::Values, Shape::Counts, Shape::Outcomes] {
-            if removed == Shape::Outcomes && is_reproducible {
+        for removed in [RemovedParts::Values, RemovedParts::Counts, RemovedParts::Outcomes] {
+            if removed == RemovedParts::Outcomes && is_reproducible {
                 break;
             }
             let shapes = [&first, &second, &ours].map(|recording| shape(recording, removed));
@@ -212,12 +214,12 @@ fn run(
     for (name, content) in &bounded.files {
         fs::write(folder.path().join(name), content)?;
     }
-    let settings = Settings {
-        order: Order::Connections,
+    let settings = CaseSettings {
+        order: OrderRule::Connections,
         mask_columns: ["grpThreads", "allThreads"].map(str::to_owned).to_vec(),
         properties: BTreeMap::new(),
         arguments: ["-H", "127.0.0.1", "-P", "{PORT}"].map(str::to_owned).to_vec(),
-        ..Settings::default()
+        ..CaseSettings::default()
     };
     let case = Case { name: "plan".into(), dir: folder.path().to_owned(), settings };
     command.args(case.command_line(&server, out.path()));

@@ -179,14 +179,14 @@ fn number() -> impl Strategy<Value = f64> {
     prop_oneof![Just(0.0), (1..100_000_u32).prop_map(f64::from), 0.0..10.0_f64]
 }
 
-fn scope() -> impl Strategy<Value = Scope> {
+fn scope() -> impl Strategy<Value = MeasuredSamples> {
     let pattern = prop_oneof!["[a-z/ ]{1,8}", Just(r"^\d+/\\".to_owned())]
-        .prop_filter_map("a pattern", |text| regex::Regex::new(&text).ok().map(Pattern));
-    let each = prop::option::of(pattern.clone()).prop_map(Scope::Each);
+        .prop_filter_map("a pattern", |text| regex::Regex::new(&text).ok().map(LabelPattern));
+    let each = prop::option::of(pattern.clone()).prop_map(MeasuredSamples::Each);
     prop_oneof![
-        Just(Scope::Total),
-        "\\PC{1,12}".prop_map(Scope::Label),
-        pattern.prop_map(Scope::Matching),
+        Just(MeasuredSamples::Total),
+        "\\PC{1,12}".prop_map(MeasuredSamples::Label),
+        pattern.prop_map(MeasuredSamples::Matching),
         each
     ]
 }
@@ -222,20 +222,15 @@ fn criterion() -> impl Strategy<Value = Criterion> {
             2 if !require => Window::For(seconds),
             _ => Window::Run,
         };
-        let clock = if service && subject.is_time() { Clock::Service } else { Clock::Response };
-        let all = [
-            Comparison::Less,
-            Comparison::LessOrEqual,
-            Comparison::More,
-            Comparison::MoreOrEqual,
-            Comparison::Equal,
-        ];
+        let clock = if service && subject.is_time() { MeasuredTime::Service } else { MeasuredTime::Response };
+        let all =
+            [Operator::Less, Operator::LessOrEqual, Operator::More, Operator::MoreOrEqual, Operator::Equal];
         Criterion {
             text: String::new(),
             name: name.filter(|name| !begins_as_criterion(name)),
             meaning,
             clock,
-            scope: if subject.is_of_run() { Scope::Total } else { scope },
+            scope: if subject.is_of_run() { MeasuredSamples::Total } else { scope },
             comparison: all[comparison],
             limit: Limit { value: if unit == Unit::Ratio { value.min(1.0) } else { value }, unit },
             subject,

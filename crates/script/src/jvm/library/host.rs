@@ -9,7 +9,7 @@ use super::super::missing;
 use super::super::objects::Object;
 use super::super::value::{Host, V};
 use super::{print, result, text_of, unknown};
-use crate::{Level, StopRequest, Value};
+use crate::{LineSeverity, StopRequest, Value};
 
 /// The value of a variable: a string, or the object that a script stored.
 pub fn variable(machine: &mut Machine<'_>, name: &str) -> V {
@@ -221,11 +221,11 @@ fn call_vars(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcom
 
 fn call_log(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     let level = match method {
-        "trace" => Level::Trace,
-        "debug" => Level::Debug,
-        "info" => Level::Info,
-        "warn" => Level::Warn,
-        "error" | "fatalError" => Level::Error,
+        "trace" => LineSeverity::Trace,
+        "debug" => LineSeverity::Debug,
+        "info" => LineSeverity::Info,
+        "warn" => LineSeverity::Warn,
+        "error" | "fatalError" => LineSeverity::Error,
         "isDebugEnabled" | "isTraceEnabled" => return Ok(V::truth(false)),
         "isInfoEnabled" | "isWarnEnabled" | "isErrorEnabled" => return Ok(V::truth(true)),
         _ => return Err(unknown(&V::Host(Host::Log), method)),

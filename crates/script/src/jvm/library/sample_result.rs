@@ -13,7 +13,7 @@ use super::super::value::{Host, V};
 use super::instance::{Instance, LibraryClass};
 use super::{encode, print, text_of, unknown, url};
 use crate::script_result::{ScriptResult, numbered_label};
-use crate::{Level, Value};
+use crate::{LineSeverity, Value};
 
 /// The classes of this file.
 pub const CLASSES: &[LibraryClass] = &[LibraryClass {
@@ -65,7 +65,7 @@ impl ResultObject {
         let mut values = self.values.borrow_mut();
         values.end_ms = end_ms;
         if values.start_ms == 0 {
-            machine.scope.log(Level::Error, "setEndTime must be called after setStartTime");
+            machine.scope.log(LineSeverity::Error, "setEndTime must be called after setStartTime");
         } else {
             values.elapsed_ms = end_ms.saturating_sub(values.start_ms).saturating_sub(values.idle_ms);
         }
@@ -398,7 +398,7 @@ impl SampleResultObject {
             _ => return false,
         }
         if let Some(error) = error {
-            machine.scope.log(Level::Error, error);
+            machine.scope.log(LineSeverity::Error, error);
         }
         true
     }

@@ -9,7 +9,7 @@ mod write;
 
 use std::cell::Cell;
 
-use self::document::{Parser, new_object, read};
+use self::document::{XmlParser, new_object, read};
 use super::super::classes::Class;
 use super::super::fault::{Outcome, thrown, unsupported};
 use super::super::machine::Machine;
@@ -27,7 +27,7 @@ pub const CLASSES: &[LibraryClass] = &[
         constructor_arguments: Some((0, 3)),
         methods: "parseText parse setFeature setKeepIgnorableWhitespace",
         call_static: no_static_method,
-        construct: |_, arguments| Parser::construct("XmlSlurper", arguments),
+        construct: |_, arguments| XmlParser::construct("XmlSlurper", arguments),
     },
     LibraryClass {
         class: "XmlParser",
@@ -35,7 +35,7 @@ pub const CLASSES: &[LibraryClass] = &[
         constructor_arguments: Some((0, 3)),
         methods: "parseText parse setFeature setKeepIgnorableWhitespace setTrimWhitespace setNamespaceAware",
         call_static: no_static_method,
-        construct: |_, arguments| Parser::construct("XmlParser", arguments),
+        construct: |_, arguments| XmlParser::construct("XmlParser", arguments),
     },
     LibraryClass {
         class: "NodeChildren",
@@ -71,7 +71,7 @@ pub const CLASSES: &[LibraryClass] = &[
     },
 ];
 
-impl Parser {
+impl XmlParser {
     /// `new XmlSlurper(validating, namespaceAware, allowDocTypeDeclaration)`
     fn construct(class: &'static str, arguments: &[V]) -> Outcome {
         let wrong = || unsupported(format!("`new {class}` with these arguments"));
@@ -86,7 +86,7 @@ impl Parser {
         if flags[0] {
             return Err(unsupported(format!("a validating `{class}`")));
         }
-        Ok(new_object(Parser {
+        Ok(new_object(XmlParser {
             class,
             has_namespaces: flags[1].into(),
             allows_doctype: flags[2].into(),
@@ -101,7 +101,7 @@ impl Parser {
     }
 }
 
-impl Instance for Parser {
+impl Instance for XmlParser {
     fn class(&self) -> Class {
         Class::known(self.class)
     }

@@ -5,12 +5,12 @@ use crate::jvm::fault::{Cause, Fault};
 use crate::jvm::model::Machine;
 use crate::jvm::print;
 use crate::jvm::value::V;
-use crate::{Place, ScriptError};
+use crate::{ScriptError, TextPlace};
 
 impl Machine<'_> {
     /// Converts an error for the caller of the script.
     pub(super) fn error(&mut self, fault: Fault) -> ScriptError {
-        let place = Place::of(&self.tree.text, fault.at.unwrap_or(0) as usize);
+        let place = TextPlace::of(&self.tree.text, fault.at.unwrap_or(0) as usize);
         match fault.cause {
             Cause::Limit(what) => ScriptError::LimitReached { limit: what },
             Cause::Unsupported(what) => ScriptError::Unsupported { what, place },

@@ -3,11 +3,11 @@
 use super::super::machine::Machine;
 use super::super::parser;
 use super::super::supported::test_scope::TestScope;
-use crate::java_like::Language;
+use crate::java_like::JavaLike;
 
 /// Runs a script. Returns the number of captured frames that were alive before and after the release.
 fn frames_alive(text: &str, leaves_objects: bool) -> (usize, usize) {
-    let tree = parser::parse(text, Language::Groovy).expect("a script");
+    let tree = parser::parse(text, JavaLike::Groovy).expect("a script");
     let mut scope = TestScope::default();
     let mut machine = Machine::new(&tree, &mut scope);
     machine.leaves_objects = leaves_objects;

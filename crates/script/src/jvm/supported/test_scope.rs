@@ -4,17 +4,17 @@ use busyhour_program::ElementError;
 use jiff::tz::TimeZone;
 
 use crate::{
-    Level, RequestAccess, RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText,
-    SAMPLE_CHANGES, SAMPLE_FACTS, SUB_RESULT_GETTERS, SampleChanges, SampleFacts, ScriptClock, ScriptOutput,
-    ScriptPlan, ScriptProperties, ScriptRequests, ScriptSamples, ScriptThread, ScriptVariables, Value,
-    Verdict,
+    AssertionVerdict, LineSeverity, RequestAccess, RequestArgument, RequestCookie, RequestFile, RequestFlag,
+    RequestText, SAMPLE_CHANGES, SAMPLE_FACTS, SUB_RESULT_GETTERS, SampleChanges, SampleFacts, ScriptClock,
+    ScriptOutput, ScriptPlan, ScriptProperties, ScriptRequests, ScriptSamples, ScriptThread, ScriptVariables,
+    Value,
 };
 
 /// A scope with a sample, a request and a verdict.
 #[derive(Default)]
 pub struct TestScope {
     sample: Sample,
-    verdict: Verdict,
+    verdict: AssertionVerdict,
 }
 
 #[derive(Default)]
@@ -134,7 +134,7 @@ impl ScriptProperties for TestScope {
 }
 
 impl ScriptOutput for TestScope {
-    fn log(&mut self, _level: Level, _message: &str) {}
+    fn log(&mut self, _level: LineSeverity, _message: &str) {}
 }
 
 impl ScriptClock for TestScope {
@@ -168,7 +168,7 @@ impl ScriptSamples for TestScope {
     fn sample_mut(&mut self) -> Option<&mut dyn SampleChanges> {
         Some(&mut self.sample)
     }
-    fn verdict(&mut self) -> Option<&mut Verdict> {
+    fn verdict(&mut self) -> Option<&mut AssertionVerdict> {
         Some(&mut self.verdict)
     }
 }

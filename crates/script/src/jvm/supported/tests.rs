@@ -17,7 +17,7 @@ use super::super::tree::{Base, Function, Parameter, Tree, Type};
 use super::super::value::{Host, Order, V};
 use super::super::{known, patterns, random, stack};
 use super::test_scope::TestScope;
-use crate::language::{Dialect, Language};
+use crate::language::{Dialect, JavaLike};
 
 fn tree() -> Tree {
     let names = vec![Arc::from("it"), Arc::from("other")];
@@ -138,7 +138,7 @@ fn folder() -> std::path::PathBuf {
 fn evaluated(expression: &str) -> V {
     let folder = folder().display().to_string();
     let text = expression.replace("FOLDER", &format!("'{folder}'"));
-    let tree = super::super::parser::parse(&text, Language::Groovy).expect("an expression");
+    let tree = super::super::parser::parse(&text, JavaLike::Groovy).expect("an expression");
     let mut scope = TestScope::default();
     Machine::new(&tree, &mut scope).last_value().expect("a value")
 }
@@ -388,7 +388,7 @@ fn every_constant_has_a_value_and_unknown_constants_are_rejected() {
         assert!(value.is_ok_and(|value| !value.is_null()), "{class}.{name} has no value");
         assert!(listed.insert((class, name)), "{class}.{name} is listed twice");
         assert!(
-            super::super::parser::parse(&format!("{}.{name}", qualified(class)), Language::Groovy).is_ok()
+            super::super::parser::parse(&format!("{}.{name}", qualified(class)), JavaLike::Groovy).is_ok()
         );
     }
     for (class, name) in [
@@ -399,7 +399,7 @@ fn every_constant_has_a_value_and_unknown_constants_are_rejected() {
         ("ChronoUnit", "MILLISECONDS"),
     ] {
         let text = format!("{}.{name}", qualified(class));
-        assert!(super::super::parser::parse(&text, Language::Groovy).is_err(), "{text} is accepted");
+        assert!(super::super::parser::parse(&text, JavaLike::Groovy).is_err(), "{text} is accepted");
     }
 }
 

@@ -36,25 +36,25 @@ impl Name {
 }
 
 #[derive(Debug, Clone)]
-pub enum Child {
+pub enum XmlChild {
     Element(usize),
     Text(String),
 }
 
 #[derive(Debug)]
-pub struct Element {
+pub struct XmlElement {
     pub name: Name,
     pub attributes: Vec<(Name, String)>,
     /// Prefixes and namespaces that the element declares.
     pub declared: Vec<(String, String)>,
-    pub children: Vec<Child>,
+    pub children: Vec<XmlChild>,
     pub parent: Option<usize>,
 }
 
 /// A document; its root element is the first one.
 #[derive(Debug)]
 pub struct Document {
-    pub elements: RefCell<Vec<Element>>,
+    pub elements: RefCell<Vec<XmlElement>>,
     pub has_namespaces: bool,
     /// Prefixes and namespaces that were declared with `declareNamespace`.
     pub prefixes: RefCell<Vec<(String, String)>>,
@@ -67,8 +67,8 @@ impl Document {
         let children = elements[element].children.iter();
         children
             .filter_map(|child| match child {
-                Child::Element(at) => Some(*at),
-                Child::Text(_) => None,
+                XmlChild::Element(at) => Some(*at),
+                XmlChild::Text(_) => None,
             })
             .collect()
     }
@@ -76,8 +76,8 @@ impl Document {
     pub fn write_text(&self, element: usize, out: &mut String) {
         for child in &self.elements.borrow()[element].children {
             match child {
-                Child::Element(at) => self.write_text(*at, out),
-                Child::Text(text) => out.push_str(text),
+                XmlChild::Element(at) => self.write_text(*at, out),
+                XmlChild::Text(text) => out.push_str(text),
             }
         }
     }
@@ -93,8 +93,8 @@ impl Document {
     pub fn own_texts(&self, element: usize) -> Vec<V> {
         let elements = self.elements.borrow();
         let texts = elements[element].children.iter().filter_map(|child| match child {
-            Child::Text(text) => Some(V::text(text)),
-            Child::Element(_) => None,
+            XmlChild::Text(text) => Some(V::text(text)),
+            XmlChild::Element(_) => None,
         });
         texts.collect()
     }
@@ -121,7 +121,7 @@ impl Document {
 
     /// Replaces the content of an element by a text.
     pub fn set_text(&self, element: usize, text: &str) {
-        self.elements.borrow_mut()[element].children = vec![Child::Text(text.to_owned())];
+        self.elements.borrow_mut()[element].children = vec![XmlChild::Text(text.to_owned())];
     }
 
     /// Sets an attribute without a namespace.
@@ -139,7 +139,7 @@ impl Document {
 }
 
 /// Parses a document as Groovy's parsers do: text of white space only is discarded, unless the parser keeps it.
-pub fn read(machine: &mut Machine<'_>, text: &str, parser: &Parser) -> Result<Rc<Document>, Fault> {
+pub fn read(machine: &mut Machine<'_>, text: &str, parser: &XmlParser) -> Result<Rc<Document>, Fault> {
     machine.spend(text.len() / 16)?;
     let reading = ReadOptions {
         namespaces: parser.has_namespaces.get(),
@@ -163,8 +163,8 @@ pub fn read(machine: &mut Machine<'_>, text: &str, parser: &Parser) -> Result<Rc
 /// Builds the elements of a document from the parsed XML.
 pub struct TreeBuilder<'d, 'e> {
     pub parsed: &'d busyhour_xml::Tree<'d>,
-    pub parser: &'d Parser,
-    pub elements: &'e mut Vec<Element>,
+    pub parser: &'d XmlParser,
+    pub elements: &'e mut Vec<XmlElement>,
 }
 
 impl TreeBuilder<'_, '_> {
@@ -195,7 +195,7 @@ impl TreeBuilder<'_, '_> {
             };
             attributes.splice(0..0, std::mem::take(&mut declared).into_iter().map(declaration));
         }
-        self.elements.push(Element {
+        self.elements.push(XmlElement {
             name: name(found.name),
             attributes,
             declared,
@@ -204,18 +204,18 @@ impl TreeBuilder<'_, '_> {
         });
         let mut children = Vec::new();
         let mut text = String::new();
-        let flush_text = |children: &mut Vec<Child>, text: &mut String| {
+        let flush_text = |children: &mut Vec<XmlChild>, text: &mut String| {
             let taken = std::mem::take(text);
             if taken.is_empty() || (!parser.keeps_whitespace.get() && taken.trim().is_empty()) {
                 return;
             }
             let taken = if parser.trims_text.get() { taken.trim().to_owned() } else { taken };
-            children.push(Child::Text(taken));
+            children.push(XmlChild::Text(taken));
         };
         for child in self.parsed.children(node) {
             if busyhour_xml::is_element(self.parsed, child) {
                 flush_text(&mut children, &mut text);
-                children.push(Child::Element(self.element(child, Some(index))));
+                children.push(XmlChild::Element(self.element(child, Some(index))));
             } else if let Some(more) = busyhour_xml::characters(self.parsed, child) {
                 text.push_str(more);
             }
@@ -228,7 +228,7 @@ impl TreeBuilder<'_, '_> {
 
 /// `XmlSlurper` and `XmlParser`.
 #[derive(Debug)]
-pub struct Parser {
+pub struct XmlParser {
     pub class: &'static str,
     pub has_namespaces: Cell<bool>,
     pub allows_doctype: Cell<bool>,

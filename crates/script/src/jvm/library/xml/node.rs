@@ -8,7 +8,7 @@ use super::super::super::machine::Machine;
 use super::super::super::value::V;
 use super::super::instance::Instance;
 use super::super::{print, unknown};
-use super::document::{Child, Document, Element, Name, new_object, number};
+use super::document::{Document, Name, XmlChild, XmlElement, new_object, number};
 use super::write::serialize;
 
 /// Methods of nodes and of lists of nodes.
@@ -70,10 +70,10 @@ fn joined_text(items: &[V]) -> String {
 }
 
 impl Node {
-    fn child(&self, child: &Child) -> V {
+    fn child(&self, child: &XmlChild) -> V {
         match child {
-            Child::Element(at) => node(&self.document, *at),
-            Child::Text(text) => V::text(text),
+            XmlChild::Element(at) => node(&self.document, *at),
+            XmlChild::Text(text) => V::text(text),
         }
     }
 
@@ -128,7 +128,7 @@ impl Node {
         let mut all = Vec::new();
         for child in &children {
             all.push(self.child(child));
-            if let Child::Element(at) = child {
+            if let XmlChild::Element(at) = child {
                 let below = Node { document: self.document.clone(), element: *at }.descendants();
                 if !matches!(below.as_slice(), [V::Plain(_)]) {
                     all.extend(below);
@@ -146,9 +146,9 @@ impl Node {
             let mut next = Vec::new();
             for child in &level {
                 all.push(self.child(child));
-                if let Child::Element(at) = child {
+                if let XmlChild::Element(at) = child {
                     let below = &self.document.elements.borrow()[*at].children;
-                    if !matches!(below.as_slice(), [Child::Text(_)]) {
+                    if !matches!(below.as_slice(), [XmlChild::Text(_)]) {
                         next.extend(below.iter().cloned());
                     }
                 }
@@ -172,8 +172,8 @@ impl Node {
         for (at, child) in own.children.iter().enumerate() {
             out.push_str(if at > 0 { ", " } else { "" });
             match child {
-                Child::Text(text) => out.push_str(text),
-                Child::Element(at) => Node { document: self.document.clone(), element: *at }.written(out),
+                XmlChild::Text(text) => out.push_str(text),
+                XmlChild::Element(at) => Node { document: self.document.clone(), element: *at }.written(out),
             }
         }
         out.push_str("]]");
@@ -198,19 +198,19 @@ impl Node {
             }
         }
         let children = match value {
-            Some(value) if !value.is_null() => vec![Child::Text(print::groovy(machine, value)?)],
+            Some(value) if !value.is_null() => vec![XmlChild::Text(print::groovy(machine, value)?)],
             _ => Vec::new(),
         };
         let mut elements = self.document.elements.borrow_mut();
         let place = elements.len();
-        elements.push(Element {
+        elements.push(XmlElement {
             name,
             attributes: given,
             declared: Vec::new(),
             children,
             parent: Some(self.element),
         });
-        elements[self.element].children.push(Child::Element(place));
+        elements[self.element].children.push(XmlChild::Element(place));
         Ok(node(&self.document, place))
     }
 }
@@ -264,7 +264,7 @@ impl Instance for Node {
                 let children = &mut elements[self.element].children;
                 let before = children.len();
                 children.retain(
-                    |known| !matches!((known, child), (Child::Element(at), Some(child)) if *at == child),
+                    |known| !matches!((known, child), (XmlChild::Element(at), Some(child)) if *at == child),
                 );
                 Ok(V::truth(children.len() < before))
             }

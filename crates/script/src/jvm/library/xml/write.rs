@@ -5,7 +5,7 @@ use super::super::super::machine::Machine;
 use super::super::super::value::V;
 use super::super::instance::Instance;
 use super::super::print;
-use super::document::{Child, Document, Parser, escape, read};
+use super::document::{Document, XmlChild, XmlParser, escape, read};
 
 /// `XmlUtil.serialize` and `XmlUtil.escapeXml`.
 pub fn call(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
@@ -19,7 +19,7 @@ pub fn call(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome
             None => Err(unsupported(format!("`XmlUtil.serialize` of a {}", object.class().name()))),
         },
         ("serialize", [text]) if text.as_text().is_some() => {
-            let parser = Parser {
+            let parser = XmlParser {
                 class: "XmlSlurper",
                 has_namespaces: true.into(),
                 allows_doctype: false.into(),
@@ -62,11 +62,11 @@ fn write(document: &Document, at: usize, level: usize, out: &mut String) {
     let mut follows_text = false;
     for child in &element.children {
         match child {
-            Child::Text(text) => {
+            XmlChild::Text(text) => {
                 write_content(text, out);
                 follows_text = true;
             }
-            Child::Element(child) => {
+            XmlChild::Element(child) => {
                 if !std::mem::take(&mut follows_text) {
                     out.push('\n');
                     out.extend(std::iter::repeat_n("   ", level + 1));
