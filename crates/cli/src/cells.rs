@@ -32,7 +32,7 @@ pub(crate) struct CellsArgs {
     /// Directory for its logs (default: a new one in busyhour-lab); existing logs are appended to.
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// File with other configurations; cells.toml in the directory of the logs is a template.
+    /// File with other configurations; cells.toml in the directory of the logs contains those in use.
     #[arg(long, value_name = "FILE")]
     configurations: Option<PathBuf>,
     /// Factor for the CPU time of all requests, such as 0.1 for a tenth (default: 1).

@@ -9,6 +9,7 @@
 
 mod configurations;
 mod error;
+mod files;
 mod jdk;
 mod options;
 mod output_end;
@@ -16,5 +17,6 @@ mod process;
 
 pub use configurations::{CellConfiguration, CellConfigurations, CellName, ConfigurationsError};
 pub use error::CellsError;
+pub use files::{ACCESS_LOG, CONSOLE_LOG, GC_LOG, SERVER_LOG};
 pub use options::{CellsLogLevel, CellsOptions, Collector};
-pub use process::{ACCESS_LOG, CONSOLE_LOG, CellsServer, GC_LOG, SERVER_LOG};
+pub use process::CellsServer;

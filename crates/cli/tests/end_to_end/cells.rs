@@ -232,6 +232,7 @@ fn a_bean_serves_one_request_at_a_time() {
     let options =
         ["--configurations", "own.toml", "--beans", "1", "--bean-wait", "1ms", "--cpu-factor", "100"];
     let emulator = Emulator::start(&room, &options);
+    assert_eq!(room.read("logs/cells.toml"), room.read("own.toml"));
     // This request is not answered before the end of the test.
     let busy = emulator.send_aside("/cells?config=1");
     wait_for("the bean is in use", || (emulator.status()["pools"][0]["busy"] == 1).then_some(()));
@@ -253,6 +254,13 @@ fn the_java_process_does_not_outlive_its_parent() {
     room.file("own.toml", "[[configuration]]\nnumber = 1\ncells.TB1 = { cpu = 2_000_000_000 }\n");
     let emulator = Emulator::start(&room, &["--configurations", "own.toml"]);
     let (pid, port) = (emulator.pid(), emulator.port);
+    let java = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
+    let group = rustix::process::getpgid(java).unwrap();
+    assert_ne!(
+        group,
+        rustix::process::getpgid(None).unwrap(),
+        "a Ctrl-C of the terminal does not reach Java"
+    );
     let busy = emulator.send_aside("/cells?config=1");
     wait_for("a request is served", || (emulator.status()["pools"][0]["busy"] == 1).then_some(()));
     emulator.running.signal(Signal::KILL);

@@ -241,6 +241,7 @@ fn is_class_name(name: &str) -> bool {
 /// A set of configurations with different numbers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CellConfigurations {
+    text: String,
     configurations: Vec<CellConfiguration>,
 }
 
@@ -253,12 +254,6 @@ struct Document {
 }
 
 impl CellConfigurations {
-    /// The text of the built-in configurations, as a template for others.
-    #[must_use]
-    pub fn built_in_text() -> &'static str {
-        BUILT_IN
-    }
-
     /// The built-in configurations 1 to 10.
     ///
     /// # Errors
@@ -267,7 +262,7 @@ impl CellConfigurations {
         Self::parse(BUILT_IN)
     }
 
-    /// Parses configurations in TOML, in the notation of [`Self::built_in_text`].
+    /// Parses configurations in TOML, in the notation of `java/cells.toml`.
     ///
     /// # Errors
     /// The first mistake.
@@ -286,7 +281,13 @@ impl CellConfigurations {
             }
             configuration.check()?;
         }
-        Ok(Self { configurations })
+        Ok(Self { text: text.to_owned(), configurations })
+    }
+
+    /// The text from which they were parsed.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// The configurations, in the order of the text.

@@ -4,7 +4,8 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitStatus;
 
-use super::jdk::JAVA_VERSION_MIN;
+/// The oldest version of Java that can compile the emulator.
+pub(super) const JAVA_VERSION_MIN: u32 = 11;
 
 /// The reason why a cells emulator does not run.
 #[derive(Debug, thiserror::Error)]

@@ -4,18 +4,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-use super::error::CellsError;
-use super::options::CLASSES;
+use super::error::{CellsError, JAVA_VERSION_MIN};
+use super::files::{CLASSES, SOURCE};
 use super::output_end::last_lines;
 
-/// The oldest version that can compile the emulator.
-pub(super) const JAVA_VERSION_MIN: u32 = 11;
-
-/// The program.
-const SOURCE: &str = include_str!("../../java/Cells.java");
-
-/// The file of the program in the directory of the emulator. Its line numbers are those of the stack traces.
-const SOURCE_FILE: &str = "Cells.java";
+/// The text of the program.
+const PROGRAM: &str = include_str!("../../java/Cells.java");
 
 /// A JDK on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,10 +44,11 @@ impl Jdk {
 
     /// Compiles the emulator in `dir`.
     pub(super) fn compile_in(&self, dir: &Path) -> Result<(), CellsError> {
-        let source = dir.join(SOURCE_FILE);
-        std::fs::write(&source, SOURCE).map_err(|error| CellsError::Write { path: source, source: error })?;
+        let source = dir.join(SOURCE);
+        std::fs::write(&source, PROGRAM)
+            .map_err(|error| CellsError::Write { path: source, source: error })?;
         let mut javac = Command::new(self.home.join("bin").join("javac"));
-        javac.args(["-encoding", "UTF-8", "-proc:none", "-d", CLASSES, SOURCE_FILE]).current_dir(dir);
+        javac.args(["-encoding", "UTF-8", "-proc:none", "-d", CLASSES, SOURCE]).current_dir(dir);
         let compiled = run(&mut javac).map_err(CellsError::Spawn)?;
         if compiled.status.success() {
             Ok(())

@@ -4,10 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::configurations::CellConfigurations;
-use super::process::GC_LOG;
-
-/// Directory of the compiled classes, in the directory of the emulator.
-pub(super) const CLASSES: &str = "classes";
+use super::files::{CLASSES, GC_LOG};
 
 /// The class with the main method.
 const MAIN_CLASS: &str = "busyhour.cells.Cells";

@@ -11,26 +11,11 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::configurations::CellConfigurations;
 use super::error::CellsError;
+use super::files::{CLASSES, CONFIGURATIONS, CONSOLE_LOG};
 use super::jdk::Jdk;
-use super::options::{CLASSES, CellsOptions};
+use super::options::CellsOptions;
 use super::output_end::last_lines;
-
-/// The log of the server, in the layout of log4j, with the stack traces of failed requests.
-pub const SERVER_LOG: &str = "server.log";
-
-/// The log of requests, in the common log format with the duration in microseconds as the last field.
-pub const ACCESS_LOG: &str = "access.log";
-
-/// The log of the garbage collector.
-pub const GC_LOG: &str = "gc.log";
-
-/// The output of the JVM itself, such as warnings about options.
-pub const CONSOLE_LOG: &str = "console.log";
-
-/// The file with the notation of the built-in configurations.
-const CONFIGURATIONS_FILE: &str = "cells.toml";
 
 /// The time that Java has to start.
 const START_TIME: Duration = Duration::from_secs(60);
@@ -66,8 +51,8 @@ impl CellsServer {
         let jdk = Jdk::find(options.java_home.as_deref())?;
         let classes = dir.join(CLASSES);
         fs::create_dir_all(&classes).map_err(write_error(&classes))?;
-        let template = dir.join(CONFIGURATIONS_FILE);
-        fs::write(&template, CellConfigurations::built_in_text()).map_err(write_error(&template))?;
+        let configurations = dir.join(CONFIGURATIONS);
+        fs::write(&configurations, options.configurations.text()).map_err(write_error(&configurations))?;
         jdk.compile_in(dir)?;
         let (mut java, output) = JavaProcess::spawn(&jdk, options)?;
         let line = match output.answer.recv_timeout(START_TIME) {

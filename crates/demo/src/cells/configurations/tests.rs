@@ -47,6 +47,7 @@ fn lines_contain_all_settings() {
     let text = "[[configuration]]\nnumber = 7\ncells.TB1 = { cpu = 1000, memory = 5, calls = [\"TB2\", \"TB6\"] }\n\
                 cells.TB2 = { leak = 9, exception = \"java.io.IOException\" }\n";
     let configurations = CellConfigurations::parse(text).unwrap();
+    assert_eq!(configurations.text(), text);
     assert_eq!(configurations.lines(0.5), "7 1 500 5 0 - 2,6\n7 2 0 0 9 java.io.IOException -\nend\n");
     assert!(configurations.lines(0.0).starts_with("7 1 0 "));
 }
