@@ -177,9 +177,9 @@ pub(crate) struct DemoArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Examples:\n  busyhour lab server shop --port 8080\n  busyhour lab server probe --port 0 --stall 2s@10s"
-)]
+#[command(after_help = "Examples:\n  busyhour lab server shop --port 8080\n  \
+    busyhour lab server probe --port 0 --stall 2s@10s\n  \
+    busyhour lab server cells --port 0 --collector g1 --heap 256m")]
 pub(crate) struct LabArgs {
     #[command(subcommand)]
     pub(crate) verb: LabVerb,
@@ -187,7 +187,7 @@ pub(crate) struct LabArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum LabVerb {
-    /// Start a server to test: a ticket shop, or a probe that records arrivals.
+    /// Start a server to test: a ticket shop, a probe that records arrivals, or a Java server with known faults.
     Server(ServerArgs),
 }
 
@@ -199,15 +199,22 @@ pub(crate) enum LabServer {
     Shop,
     /// A server that records the time of each arrival.
     Probe,
+    /// A Java server with known leaks, failures and CPU costs.
+    Cells,
 }
 
 #[derive(Debug, Args)]
 #[command(
     after_help = "shop is a ticket shop. probe responds ok to every request and records its arrival time: the moment \
-    when its first byte could be read, in nanoseconds of the monotonic clock. It prints arrival statistics when it ends.\n\n\
+    when its first byte could be read, in nanoseconds of the monotonic clock. It prints arrival statistics when it ends. \
+    cells is a Java server, compiled with the JDK of this machine: /cells?config=N calls some of six cells. In its \
+    configurations 1 to 10, the numbers 1, 2 and 7 leak memory, 4 and 9 throw exceptions, and the CPU costs are \
+    those of a published study. It writes a server log, an access log and a GC log. The plan is plans/cells.jmx.\n\n\
     Examples:\n  busyhour lab server shop --port 8080 --full\n  \
     busyhour lab server --backend \"2 x exponential(4ms)\"\n  \
-    busyhour lab server probe --port 0 --stamps stamps.txt --stall 2s@10s"
+    busyhour lab server probe --port 0 --stamps stamps.txt --stall 2s@10s\n  \
+    busyhour lab server cells --workers 50 --beans 100\n  \
+    busyhour lab server cells --port 0 --dir logs --heap 256m --collector parallel"
 )]
 pub(crate) struct ServerArgs {
     /// Server to start.
@@ -241,6 +248,8 @@ pub(crate) struct ServerArgs {
     /// probe: write the arrival times to this file at the end.
     #[arg(long, value_name = "FILE")]
     pub(crate) stamps: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) cells: crate::cells::CellsArgs,
     /// End when standard input is closed.
     #[arg(long, hide = true)]
     pub(crate) until_stdin_closes: bool,

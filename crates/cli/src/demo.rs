@@ -1,6 +1,6 @@
-//! `busyhour demo` and `busyhour lab server`: the ticket shop, its workload and the probe.
+//! `busyhour demo` and `busyhour lab server`: the ticket shop, its workload and the choice of the server.
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -12,10 +12,12 @@ use busyhour_launch::{PropertySources, RunRequest};
 use busyhour_program::open::NoFreeUser;
 
 use crate::args::{DemoArgs, LabServer, ServerArgs};
+use crate::cells::{self, CellsArgs};
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print, say};
 use crate::run;
 use crate::run_command::RunCommand;
+use crate::server_end::{LISTENING, ServerEnd, wait_for_stdin};
 
 const PLAN: &str = include_str!("../../../plans/monsterdr.jmx");
 
@@ -35,9 +37,6 @@ const KNOWN_WARNINGS: [&str; 2] = ["rate-timer-left-out", "counts-over-sessions"
 /// The plan's thread group with the workload, and the one that only prepares data.
 const WORKLOAD: &str = "Throughput test";
 const PREPARATION: &str = "Data Injection";
-
-/// Start of the line in which a server prints its address.
-const LISTENING: &str = "listening on ";
 
 pub(crate) fn main(args: &DemoArgs) -> Exit {
     let users = args.users.unwrap_or(USERS);
@@ -163,22 +162,39 @@ fn start_shop() -> Result<Shop, CommandError> {
     }
 }
 
-pub(crate) fn server(args: &ServerArgs) -> Exit {
-    let is_probe = args.server == LabServer::Probe;
+/// The refusal of options that are for another server than the selected one.
+fn refuse_options_of_others(args: &ServerArgs) -> Option<Exit> {
     let shop_flags = args.db.is_some() || args.strict || args.small || args.full || args.backend.is_some();
     let probe_flags = !args.stall.is_empty() || args.delay.is_some() || args.stamps.is_some();
-    if is_probe && shop_flags {
-        return complain(
-            Exit::Usage,
-            "--db, --strict, --small, --full and --backend are for the shop, not for the probe",
-        );
+    let cells_flags = args.cells != CellsArgs::default();
+    let name = |server: LabServer| match server {
+        LabServer::Shop => "shop",
+        LabServer::Probe => "probe",
+        LabServer::Cells => "cells",
+    };
+    let groups = [
+        (LabServer::Shop, shop_flags, "--db, --strict, --small, --full and --backend"),
+        (LabServer::Probe, probe_flags, "--stall, --delay and --stamps"),
+        (LabServer::Cells, cells_flags, cells::OPTION_NAMES),
+    ];
+    let (other, _, options) =
+        groups.iter().find(|(server, is_given, _)| *is_given && *server != args.server)?;
+    let (other, selected) = (name(*other), name(args.server));
+    let message = format!(
+        "{options} are for the server {other}, not for the {selected}: busyhour lab server {other} …"
+    );
+    Some(complain(Exit::Usage, &message))
+}
+
+pub(crate) fn server(args: &ServerArgs) -> Exit {
+    if let Some(exit) = refuse_options_of_others(args) {
+        return exit;
     }
-    if !is_probe && probe_flags {
-        return complain(
-            Exit::Usage,
-            "--stall, --delay and --stamps are for the probe: busyhour lab server probe …",
-        );
-    }
+    let is_probe = match args.server {
+        LabServer::Shop => false,
+        LabServer::Probe => true,
+        LabServer::Cells => return cells::serve(&args.cells, args.port, args.until_stdin_closes),
+    };
     let address = std::net::SocketAddr::from(([127, 0, 0, 1], args.port));
     let listener = match busyhour_demo::listen(address) {
         Ok(listener) => listener,
@@ -223,11 +239,6 @@ fn probe_end(args: &ServerArgs) -> Result<Wait, CommandError> {
     Ok(Box::new(move || runtime.block_on(signals.next_stop())))
 }
 
-fn wait_for_stdin() {
-    let mut byte = [0];
-    while std::io::stdin().read(&mut byte).is_ok_and(|read| read > 0) {}
-}
-
 fn serve_shop(listener: std::net::TcpListener, address: std::net::SocketAddr, args: &ServerArgs) -> Exit {
     let data_set = if args.full {
         Some(DataSet::FULL)
@@ -245,29 +256,15 @@ fn serve_shop(listener: std::net::TcpListener, address: std::net::SocketAddr, ar
         backend: args.backend,
         ..ShopOptions::default()
     };
-    let (stop, stopped) = tokio::sync::oneshot::channel();
-    if args.until_stdin_closes {
-        let watch = move || {
-            wait_for_stdin();
-            let _ = stop.send(());
-        };
-        // The thread ends with the process.
-        let _ = std::thread::Builder::new().name("stdin".into()).spawn(watch);
-    } else {
-        // Only a signal ends this server.
-        std::mem::forget(stop);
+    let until_stdin_closes = args.until_stdin_closes;
+    if !until_stdin_closes {
         say("Ctrl-C closes the shop");
     }
     let end = async move {
-        match crate::stop_signals::Signals::new() {
-            // The demo's Ctrl-C reaches this process too: it must stay until the run is over.
-            Ok(mut signals) if !args.until_stdin_closes => signals.next_stop().await,
-            Ok(_signals) => {
-                let _ = stopped.await;
-            }
-            Err(_) => {
-                let _ = stopped.await;
-            }
+        match ServerEnd::new(until_stdin_closes) {
+            Ok(end) => end.wait().await,
+            // Only the default action of a signal ends the shop.
+            Err(_) => std::future::pending().await,
         }
     };
     match busyhour_demo::run_blocking(listener, options, end) {

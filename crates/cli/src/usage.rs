@@ -35,6 +35,7 @@ const VERBS_MEANT: &[(&str, &str)] = &[
     ("schema", "config schema"),
     ("server", "lab server"),
     ("probe", "lab server probe"),
+    ("cells", "lab server cells"),
     ("fit", "capacity fit"),
     ("solve", "capacity solve"),
     ("simulate", "capacity simulate"),

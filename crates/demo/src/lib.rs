@@ -1,4 +1,5 @@
-//! Systems under test: the ticket shop, and a probe that records the times of requests ([`Probe`]).
+//! Systems under test: the ticket shop, a probe that records the times of requests ([`Probe`]), and the cells emulator, a
+//! Java server with known faults ([`CellsServer`]).
 //!
 //! The shop is a complete small web application that reproduces TicketMonster 2.7.0 on JBoss AS 7.1.1: events are
 //! shown at venues, every performance of a show sells numbered seats, and no seat is sold twice. Its REST interface
@@ -25,6 +26,7 @@
 //! ```
 
 mod backend;
+mod cells;
 mod connection;
 mod data_set;
 mod error;
@@ -35,6 +37,10 @@ mod server;
 mod shop;
 
 pub use backend::{BackendOptions, BackendTime};
+pub use cells::{
+    ACCESS_LOG, CONSOLE_LOG, CellConfiguration, CellConfigurations, CellName, CellsError, CellsLogLevel,
+    CellsOptions, CellsServer, Collector, ConfigurationsError, GC_LOG, SERVER_LOG,
+};
 pub use data_set::DataSet;
 pub use error::DemoError;
 pub use options::{BASE_PATH, ORIGINAL_IDLE_TIMEOUT, ShopOptions};

@@ -198,7 +198,7 @@ const LAYERS: &[CrateRule] = &[
     )
     .in_tests(&["standin"]),
     // A system under test, and tasks of the project.
-    beside("demo", "systems under test: the ticket shop and the probe", &[]),
+    beside("demo", "systems under test: the ticket shop, the probe and the cells emulator", &[]),
     beside("xtask-common", "what the tasks of the project share", &[]),
     beside("xtask-conformance", "records JMeter and runs public plans", &["standin", "plan", "xtask-common"]),
     beside("xtask-bench", "measures Busyhour and other generators", &["stats", "arrivals", "xtask-common"]),

@@ -6,6 +6,7 @@
 mod arrivals;
 mod bad_servers;
 mod capacity;
+mod cells;
 mod check;
 mod client_certificates;
 mod collector;
