@@ -11,7 +11,7 @@ fn main() -> std::io::Result<()> {
     }
     let log = reader.finish();
     let mut out = std::io::stdout().lock();
-    writeln!(out, "# {:?}", log.lines)?;
+    writeln!(out, "# {:?} {:?}", log.lines, log.examples)?;
     for row in Figures::of(&log).rows() {
         writeln!(out, "{}; {}; {}", row.name, row.text, row.unit)?;
     }

@@ -80,6 +80,8 @@ pub enum EventKind {
     Concurrent,
     /// A safepoint that is not contained in a pause: `Total time for which application threads were stopped`.
     Stopped,
+    /// The use of the heap, without a collection (Epsilon).
+    HeapUse,
     /// One thread waited for free memory (ZGC). The application as a whole did not stop.
     AllocationStall,
 }
@@ -105,6 +107,7 @@ impl EventKind {
             EventKind::ConcurrentStart => "concurrent phase starts",
             EventKind::Concurrent => "concurrent phase",
             EventKind::Stopped => "safepoint",
+            EventKind::HeapUse => "heap use",
             EventKind::AllocationStall => "allocation stall",
         }
     }
@@ -129,6 +132,7 @@ impl EventKind {
             | EventKind::ConcurrentStart
             | EventKind::Concurrent
             | EventKind::Stopped
+            | EventKind::HeapUse
             | EventKind::AllocationStall => false,
         }
     }

@@ -11,7 +11,7 @@ mod pause;
 use crate::decorations::{Decorated, Level, has_gc_id};
 use crate::event::{Collector, EventKind, GcEvent};
 use crate::log::{LineClass, LogBuilder, Safepoints};
-use crate::size::{amount, duration_s, number};
+use crate::size::{Sizes, amount, duration_s, number};
 use crate::stamp::LineStamp;
 
 use message::{Ending, Message};
@@ -189,6 +189,12 @@ fn fact(text: &str, stamp: LineStamp, log: &mut LogBuilder) -> Option<LineClass>
         log.push(event);
         return Some(LineClass::Event);
     }
+    if let Some(rest) = text.strip_prefix("Heap: ")
+        && let Some(event) = heap_use(rest, stamp)
+    {
+        log.push(event);
+        return Some(LineClass::Event);
+    }
     if text.starts_with("Safepoint \"") {
         return Some(safepoint(text, log));
     }
@@ -210,6 +216,20 @@ fn fact(text: &str, stamp: LineStamp, log: &mut LogBuilder) -> Option<LineClass>
         return Some(LineClass::Detail);
     }
     None
+}
+
+/// Epsilon: `65536K reserved, 65536K (100.00%) committed, 42670K (65.11%) used`.
+fn heap_use(text: &str, stamp: LineStamp) -> Option<GcEvent> {
+    let mut parts = text.split(", ");
+    let mut part = |name: &str| {
+        let (kib, rest) = amount(parts.next()?)?;
+        rest.ends_with(name).then_some(kib)
+    };
+    part("reserved")?;
+    let (committed_kib, used_kib) = (part("committed")?, part("used")?);
+    let mut event = GcEvent::new(EventKind::HeapUse, stamp);
+    event.heap = Some(Sizes { before_kib: used_kib, after_kib: used_kib, capacity_kib: Some(committed_kib) });
+    Some(event)
 }
 
 fn safepoint(text: &str, log: &mut LogBuilder) -> LineClass {

@@ -115,6 +115,11 @@ impl Walk {
             // A cycle contains its pauses; an allocation stall stops one thread.
             EventKind::CyclePause | EventKind::AllocationStall => return,
             EventKind::ConcurrentStart => {}
+            EventKind::HeapUse => {
+                if let Some(heap) = &event.heap {
+                    self.heap.add(heap);
+                }
+            }
             EventKind::Concurrent => {
                 if let Some(heap) = &event.heap {
                     self.sizes(event, heap, time_s);
