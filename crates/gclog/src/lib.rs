@@ -6,6 +6,8 @@
 mod decorations;
 mod event;
 mod figures;
+mod leak;
+mod live;
 mod log;
 mod pre9;
 mod reader;
@@ -17,6 +19,8 @@ pub use event::{CauseId, Collector, EventKind, GcEvent, Spaces};
 pub use figures::{
     CollectionFigures, DurationStatistics, Figure, FigureRow, Figures, Occupancy, SizeStatistics, Unavailable,
 };
+pub use leak::{LEAK_COLLECTIONS_MIN, LeakVerdict, LiveGrowth, Undecided, leak_verdict};
+pub use live::{LiveSize, live_sizes};
 pub use log::{DamagedLine, EVENTS_MAX, GcLog, LineCounts, OTHER_CAUSE, Safepoints};
 pub use reader::{GcLogReader, first_stamp, part_order};
 pub use size::Sizes;
