@@ -21,6 +21,7 @@ use crate::log::GcLog;
 pub use accumulator::{DurationStatistics, SizeStatistics};
 pub use model::{CollectionFigures, Figure, Figures, Occupancy, Unavailable};
 pub use rows::FigureRow;
+pub(crate) use rows::{memory_row, number_row};
 
 impl Figures {
     /// Computes the figures of a log.

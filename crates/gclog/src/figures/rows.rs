@@ -22,30 +22,55 @@ pub struct FigureRow {
     pub unavailable: Option<Unavailable>,
 }
 
+impl FigureRow {
+    /// The value with its unit.
+    #[must_use]
+    pub fn with_unit(&self) -> String {
+        if self.unavailable.is_some() || self.unit == "-" || self.unit == "bool" {
+            self.text.clone()
+        } else {
+            format!("{} {}", self.text, self.unit)
+        }
+    }
+}
+
+/// A row with a number, in GCViewer's format with at most so many decimals.
+pub(crate) fn number_row(name: &'static str, value: Figure<f64>, unit: &str, decimals: usize) -> FigureRow {
+    row(name, value.map(|value| (value, number(value, decimals), unit.to_owned())), unit)
+}
+
+/// A row with an amount of memory, KiB, in GCViewer's format, and an addition to its unit (`/s`).
+pub(crate) fn memory_row(name: &'static str, kib: Figure<f64>, per: &str) -> FigureRow {
+    let figure = kib.map(|kib| {
+        let (text, unit) = memory(kib);
+        (kib * 1024.0, text, format!("{unit}{per}"))
+    });
+    row(name, figure, &format!("M{per}"))
+}
+
+fn row(name: &'static str, figure: Figure<(f64, String, String)>, unit: &str) -> FigureRow {
+    match figure {
+        Ok((value, text, unit)) => FigureRow { name, value: Some(value), text, unit, unavailable: None },
+        Err(reason) => FigureRow {
+            name,
+            value: None,
+            text: "unavailable".to_owned(),
+            unit: unit.to_owned(),
+            unavailable: Some(reason),
+        },
+    }
+}
+
 /// Collects rows.
 struct Rows(Vec<FigureRow>);
 
 impl Rows {
     fn add(&mut self, name: &'static str, figure: Figure<(f64, String, String)>, unit: &str) {
-        self.0.push(match figure {
-            Ok((value, text, unit)) => FigureRow { name, value: Some(value), text, unit, unavailable: None },
-            Err(reason) => FigureRow {
-                name,
-                value: None,
-                text: "unavailable".to_owned(),
-                unit: unit.to_owned(),
-                unavailable: Some(reason),
-            },
-        });
+        self.0.push(row(name, figure, unit));
     }
 
-    /// Memory, KiB, with an addition to its unit (`/s`).
     fn memory(&mut self, name: &'static str, kib: Figure<f64>, per: &str) {
-        let figure = kib.map(|kib| {
-            let (text, unit) = memory(kib);
-            (kib * 1024.0, text, format!("{unit}{per}"))
-        });
-        self.add(name, figure, &format!("M{per}"));
+        self.0.push(memory_row(name, kib, per));
     }
 
     fn kib(&mut self, name: &'static str, kib: Figure<i64>) {
@@ -53,7 +78,7 @@ impl Rows {
     }
 
     fn seconds(&mut self, name: &'static str, seconds: Figure<f64>, decimals: usize) {
-        self.add(name, seconds.map(|s| (s, number(s, decimals), "s".to_owned())), "s");
+        self.0.push(number_row(name, seconds, "s", decimals));
     }
 
     fn percent(&mut self, name: &'static str, percent: Figure<f64>) {
