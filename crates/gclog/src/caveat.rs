@@ -262,9 +262,8 @@ impl fmt::Display for GcCaveat {
             ),
             GcCaveat::FullFreedLittle { count, of, freed_percent, pause_s } => write!(
                 f,
-                "{count} of {} freed almost nothing (the worst {freed_percent:.1} % of the used heap in {pause_s:.2} s): full GC \
-                 performance shows how much garbage there was, not how good the collector is",
-                counted(of, "full collection", "full collections")
+                "{count} of {of} full collections freed almost nothing (the worst {freed_percent:.1} % of the used heap in \
+                 {pause_s:.2} s): full GC performance shows how much garbage there was, not how good the collector is"
             ),
             GcCaveat::FewFull { count } => write!(
                 f,
@@ -273,8 +272,8 @@ impl fmt::Display for GcCaveat {
             ),
             GcCaveat::ExplicitFull { count, of } => write!(
                 f,
-                "{count} of {} were requested (System.gc(), a diagnostic command); the collector itself would not have made them",
-                counted(of, "full collection", "full collections")
+                "System.gc() or a diagnostic command requested {count} of {of} full collections; the collector itself would not have \
+                 made them"
             ),
             GcCaveat::Failures { count } => write!(
                 f,

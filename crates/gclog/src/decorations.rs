@@ -12,6 +12,9 @@ const EPOCH_MS: f64 = 1e11;
 /// The largest length of a decoration, bytes. A host name has at most 255.
 const DECORATION_MAX: usize = 256;
 
+/// The largest number of decorations; the JVM has twelve.
+const DECORATIONS_MAX: usize = 16;
+
 /// The level of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Level {
@@ -48,7 +51,8 @@ pub(crate) fn decorated(line: &str) -> Option<Decorated<'_>> {
     let mut found = Decorated { stamp: LineStamp::default(), level: None, tags: None, message: "" };
     let mut is_recognised = false;
     let mut rest = line;
-    while let Some(inner) = rest.strip_prefix('[') {
+    for _ in 0..DECORATIONS_MAX {
+        let Some(inner) = rest.strip_prefix('[') else { break };
         let end = inner.bytes().take(DECORATION_MAX).position(|byte| matches!(byte, b'[' | b']'));
         let Some((content, Some(after))) = end.map(|end| (&inner[..end], inner[end..].strip_prefix(']')))
         else {

@@ -7,7 +7,8 @@
 //! - they rise: Mann–Kendall test with the correction of Hamed and Rao for serial correlation, p below 1 %;
 //! - they rise in both halves, each with p below 5 %: a step, a filled cache and a warm-up rise in one;
 //! - the lower quartile of each quarter of the time is larger than that of the quarter before: a sawtooth returns;
-//! - the rise does not slow down: the quadratic term of a parabola is not significantly negative;
+//! - the rise does not slow down: the quadratic term of a parabola is not significantly negative over time, or not over
+//!   allocated memory;
 //! - the growth is material: at least 5 % of the median live size and 2 MiB.
 //!
 //! No leak is claimed only if a material growth is outside the 95 % confidence interval of the slope. Otherwise the verdict is
@@ -211,21 +212,25 @@ fn doubt(points: &[LiveSize]) -> Option<Undecided> {
     if (1..4).any(|quarter| low(quarter) <= low(quarter - 1)) {
         return Some(Undecided::Returns);
     }
-    if slows_down(points) {
+    // A full heap slows the program and its leak down, but not the leak per allocated memory.
+    if slows_down(points, |point| point.time_s) && slows_down(points, |point| point.allocated_kib as f64) {
         return Some(Undecided::SlowsDown);
     }
     (!rises(first) || !rises(second)).then_some(Undecided::RisesInOneHalf)
 }
 
-/// Whether the quadratic term of the parabola through the points is significantly negative.
+/// Whether the quadratic term of the parabola through the points is significantly negative, with time or work as abscissa.
 ///
-/// The term is the slope of the residuals on the part of t² that is orthogonal to 1 and t. Its standard error uses the residuals
+/// The term is the slope of the residuals on the part of x² that is orthogonal to 1 and x. Its standard error uses the residuals
 /// of the parabola, increased by their correlation at lag 1 (an autoregressive error of first order).
-fn slows_down(points: &[LiveSize]) -> bool {
+fn slows_down(points: &[LiveSize], abscissa: impl Fn(&LiveSize) -> f64) -> bool {
     let n = points.len() as f64;
-    let mean_time = points.iter().map(|point| point.time_s).sum::<f64>() / n;
-    let scale = points.iter().map(|point| (point.time_s - mean_time).abs()).fold(0.0, f64::max);
-    let x: Vec<f64> = points.iter().map(|point| (point.time_s - mean_time) / scale).collect();
+    let mean = points.iter().map(&abscissa).sum::<f64>() / n;
+    let scale = points.iter().map(|point| (abscissa(point) - mean).abs()).fold(0.0, f64::max);
+    if scale <= 0.0 {
+        return false;
+    }
+    let x: Vec<f64> = points.iter().map(|point| (abscissa(point) - mean) / scale).collect();
     let mean_kib = points.iter().map(|point| point.kib as f64).sum::<f64>() / n;
     let mut y: Vec<f64> = points.iter().map(|point| point.kib as f64 - mean_kib).collect();
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();

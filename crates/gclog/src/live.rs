@@ -14,6 +14,8 @@ pub struct LiveSize {
     pub time_s: f64,
     /// Used heap, KiB.
     pub kib: i64,
+    /// Memory that the application allocated since the first event with sizes, KiB: a measure of the work it did.
+    pub allocated_kib: i64,
 }
 
 /// The live sizes of a log in the order of time.
@@ -28,8 +30,18 @@ pub fn live_sizes(log: &GcLog) -> Vec<LiveSize> {
     let mut swept: Option<LiveSize> = None;
     let mut has_remark = false;
     let last_cleanups = last_cleanups(log);
+    let (mut allocated_kib, mut previous_kib) = (0_i64, None::<i64>);
     for (index, (event, time_s)) in log.events.iter().zip(log.times_s()).enumerate() {
-        let size = time_s.zip(event.heap).map(|(time_s, heap)| LiveSize { time_s, kib: heap.after_kib });
+        if let Some(heap) = event.heap {
+            let new_kib = previous_kib.map_or(0, |kib| (heap.before_kib - kib).max(0));
+            allocated_kib = allocated_kib.saturating_add(new_kib);
+            previous_kib = Some(heap.after_kib);
+        }
+        let size = time_s.zip(event.heap).map(|(time_s, heap)| LiveSize {
+            time_s,
+            kib: heap.after_kib,
+            allocated_kib,
+        });
         match event.kind {
             EventKind::Mixed => mixed = size.or(mixed),
             EventKind::Young | EventKind::YoungConcurrentStart => {

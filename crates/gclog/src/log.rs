@@ -91,6 +91,8 @@ pub struct GcLog {
     pub examples: Vec<DamagedLine>,
     /// The names of causes; [`CauseId`] is an index.
     pub(crate) causes: Vec<String>,
+    /// The first wall time of an event, for logs without uptimes.
+    first_wall_ms: Option<i64>,
 }
 
 impl GcLog {
@@ -110,18 +112,15 @@ impl GcLog {
     #[must_use]
     pub fn time_s(&self, event: &GcEvent) -> Option<f64> {
         event.stamp.uptime_s.or_else(|| {
-            let first = self.events.iter().find_map(|event| event.stamp.wall_ms)?;
-            Some((event.stamp.wall_ms? - first) as f64 / 1000.0)
+            let since_ms = event.stamp.wall_ms?.checked_sub(self.first_wall_ms?)?;
+            Some(since_ms as f64 / 1000.0)
         })
     }
 
     /// The times of all events as [`GcLog::time_s`].
     #[must_use]
     pub fn times_s(&self) -> Vec<Option<f64>> {
-        let first = self.events.iter().find_map(|event| event.stamp.wall_ms);
-        let since_first = |wall: Option<i64>| Some((wall? - first?) as f64 / 1000.0);
-        let time = |event: &GcEvent| event.stamp.uptime_s.or_else(|| since_first(event.stamp.wall_ms));
-        self.events.iter().map(time).collect()
+        self.events.iter().map(|event| self.time_s(event)).collect()
     }
 }
 
@@ -152,6 +151,7 @@ impl LogBuilder {
     /// Adds an event.
     pub fn push(&mut self, event: GcEvent) {
         self.log.has_stamps |= event.stamp.is_present();
+        self.log.first_wall_ms = self.log.first_wall_ms.or(event.stamp.wall_ms);
         if let Some(uptime) = event.stamp.uptime_s {
             // Threads write their lines up to a few milliseconds out of order.
             if uptime + 1.0 < self.uptime_max_s {

@@ -26,11 +26,13 @@ const LINES_MAX: u32 = 200;
 const TEXT_MAX: usize = 64 * 1024;
 
 /// An event whose brackets are not balanced yet.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Pending {
     text: String,
     depth: i64,
     lines: u32,
+    /// Whether one of its lines was counted as a detail, and not as the event that was written into it.
+    has_counted_line: bool,
 }
 
 /// Reads the lines of a log of JDK 8 or earlier.
@@ -60,6 +62,9 @@ impl Pre9Reader {
         let of_rest = self.rest(&rest, log);
         if class.is_some() && matches!(of_rest, LineClass::Event | LineClass::Damaged) {
             log.log.lines.interleaved += 1;
+        }
+        if let (None, LineClass::Detail, Some(pending)) = (class, of_rest, &mut self.pending) {
+            pending.has_counted_line = true;
         }
         class.unwrap_or(of_rest)
     }
@@ -106,7 +111,7 @@ impl Pre9Reader {
             self.give_up(log);
         }
         if is_start {
-            self.pending = Some(Pending { text: String::new(), depth: 0, lines: 0 });
+            self.pending = Some(Pending::default());
             return self.continue_with(line, log);
         }
         other(line, stamp, log)
@@ -174,7 +179,9 @@ impl Pre9Reader {
 
     /// Ends an event whose brackets were never balanced.
     fn give_up(&mut self, log: &mut LogBuilder) {
-        if let Some(pending) = self.pending.take() {
+        if let Some(pending) = self.pending.take()
+            && pending.has_counted_line
+        {
             log.damage_later(&pending.text);
         }
     }

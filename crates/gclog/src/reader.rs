@@ -7,7 +7,8 @@ use crate::pre9::Pre9Reader;
 use crate::stamp::{LineStamp, leading};
 use crate::unified::UnifiedReader;
 
-/// The largest part of a line that is read, bytes. The rest is ignored.
+/// The largest part of a line that is read, bytes. The rest is ignored: HotSpot's lines are shorter than 1 KB, apart from lists of
+/// times of worker threads, which are not read.
 const LINE_MAX: usize = 16 * 1024;
 
 /// Reads a garbage-collection log line by line. It does no I/O, so that files, followed logs and captured output are read

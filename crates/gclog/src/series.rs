@@ -134,6 +134,6 @@ fn origin_ms(log: &GcLog) -> Option<i64> {
     log.events.iter().find_map(|event| {
         let wall_ms = event.stamp.wall_ms?;
         let uptime_s = event.stamp.uptime_s.unwrap_or(0.0);
-        Some(wall_ms - (uptime_s * 1000.0).round() as i64)
+        wall_ms.checked_sub((uptime_s * 1000.0).round() as i64)
     })
 }
