@@ -7,6 +7,7 @@
 //! - [`select`] adjusts multiple tests.
 //! - [`values_needed`] computes sample sizes.
 //! - [`rank_changes`] finds changepoints in a series of runs.
+//! - [`monotonic_trend`] tests a series for a trend and estimates its slope.
 //!
 //! Judging arrivals:
 //!
@@ -43,6 +44,7 @@ mod power;
 mod rank_changes;
 mod rounded;
 mod spectral;
+mod trend;
 mod truncation;
 
 pub use autocorrelation::{Autocorrelations, autocorrelations, ljung_box};
@@ -66,6 +68,7 @@ pub use power::{VALUES_MAX, power, values_needed, values_needed_welch, variance_
 pub use rank_changes::{RankChange, RankChangeSettings, rank_changes, values_for_change};
 pub use rounded::{RoundedExponential, lilliefors_rounded};
 pub use spectral::{SPECTRAL_VALUES_MIN, VarianceOfMean, spectral_variance};
+pub use trend::{MonotonicTrend, TREND_VALUES_MAX, TREND_VALUES_MIN, monotonic_trend};
 pub use truncation::{Truncation, truncation};
 
 /// A source of randomness. It is a parameter, so that the same seed gives the same result.

@@ -51,6 +51,7 @@ const LAYERS: &[CrateRule] = &[
     layered("sample", "samples: times, labels, batches, aggregation, snapshots", &[]),
     layered("record", "the recorder, its files and the run directory", &["sample"]),
     layered("stats", "statistics of times and counts", &[]),
+    layered("gclog", "garbage-collection logs: figures, rates, a verdict on leaks", &["stats"]),
     layered("java", "numbers, texts and dates as in Java's library", &["diagnostic"]),
     layered("jsonpath", "JSON paths as in Jayway's library", &["java", "limits", "slices"]),
     layered("arrivals", "arrival processes and their schedules", &[]).in_tests(&["stats"]),

@@ -1,0 +1,209 @@
+//! The decorations of unified logs: `[2026-11-21T19:07:32.433+0000][0.005s][info][gc,heap ] message`.
+//!
+//! Any subset of decorations can be configured, in any order of the JVM's: time, UTC time, uptime, milliseconds and
+//! nanoseconds of both, host name, process, thread, level and tags, or none.
+
+use crate::size::number;
+use crate::stamp::{LineStamp, wall_ms};
+
+/// Milliseconds from which a stamp counts from 1970 and not from the start of the JVM (March 1973; three years).
+const EPOCH_MS: f64 = 1e11;
+
+/// The largest length of a decoration, bytes. A host name has at most 255.
+const DECORATION_MAX: usize = 256;
+
+/// The largest number of decorations; the JVM has twelve.
+const DECORATIONS_MAX: usize = 16;
+
+/// The level of a line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    /// Error, warning or info.
+    Info,
+    /// Debug or trace.
+    Debug,
+}
+
+/// A line without its decorations.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Decorated<'l> {
+    pub stamp: LineStamp,
+    pub level: Option<Level>,
+    /// The tags without blanks at the end (`gc,heap`).
+    pub tags: Option<&'l str>,
+    pub message: &'l str,
+}
+
+/// What one decoration is.
+enum Decoration<'l> {
+    Stamp(LineStamp),
+    Level(Level),
+    Tags(&'l str),
+    Number,
+    Unknown,
+}
+
+/// The first words of tag sets that lines about garbage collection or safepoints have.
+const TAG_ROOTS: [&str; 2] = ["gc", "safepoint"];
+
+/// Reads the decorations of a line. `None` if the line has none of a unified log.
+pub(crate) fn decorated(line: &str) -> Option<Decorated<'_>> {
+    let mut found = Decorated { stamp: LineStamp::default(), level: None, tags: None, message: "" };
+    let mut is_recognised = false;
+    let mut rest = line;
+    for _ in 0..DECORATIONS_MAX {
+        let Some(inner) = rest.strip_prefix('[') else { break };
+        let end = inner.bytes().take(DECORATION_MAX).position(|byte| matches!(byte, b'[' | b']'));
+        let Some((content, Some(after))) = end.map(|end| (&inner[..end], inner[end..].strip_prefix(']')))
+        else {
+            break;
+        };
+        match classify(content) {
+            Decoration::Stamp(stamp) => {
+                found.stamp = found.stamp.or(stamp);
+                is_recognised = true;
+            }
+            Decoration::Level(level) if found.level.is_none() => {
+                found.level = Some(level);
+                is_recognised = true;
+            }
+            Decoration::Tags(tags) => {
+                found.tags = Some(tags);
+                is_recognised = true;
+            }
+            // A host name or unknown tags. The last decoration after the level holds the tags.
+            Decoration::Unknown | Decoration::Level(_) if found.level.is_some() && after.starts_with(' ') => {
+                found.tags = Some(content.trim_end());
+            }
+            Decoration::Number | Decoration::Unknown | Decoration::Level(_) => {}
+        }
+        rest = after;
+    }
+    let message = rest.strip_prefix(' ').unwrap_or(rest);
+    if !is_recognised && !has_gc_id(message) {
+        return None;
+    }
+    found.message = message;
+    Some(found)
+}
+
+/// Whether a message begins with the number of a collection, as in logs without decorations.
+pub(crate) fn has_gc_id(message: &str) -> bool {
+    message.strip_prefix("GC(").is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+}
+
+/// The place of further decorations inside a line: another thread wrote its line into this one.
+pub(crate) fn second_start(line: &str) -> Option<usize> {
+    let message = decorated(line)?.message;
+    let from = line.len() - message.len();
+    let mut searched = from;
+    while let Some(at) = line[searched..].find('[').map(|at| at + searched) {
+        if at > from
+            && decorated(&line[at..]).is_some_and(|inner| inner.level.is_some() && inner.tags.is_some())
+        {
+            return Some(at);
+        }
+        searched = at + 1;
+        // A message of thousands of brackets is not an interleaved line.
+        if searched - from > 4096 {
+            return None;
+        }
+    }
+    None
+}
+
+fn classify(content: &str) -> Decoration<'_> {
+    let trimmed = content.trim();
+    match trimmed {
+        "info" | "warning" | "error" => return Decoration::Level(Level::Info),
+        "debug" | "trace" => return Decoration::Level(Level::Debug),
+        _ => {}
+    }
+    if TAG_ROOTS.contains(&trimmed.split(',').next().unwrap_or_default()) {
+        return Decoration::Tags(trimmed);
+    }
+    if let Some(wall) = wall_ms(trimmed) {
+        return Decoration::Stamp(LineStamp { uptime_s: None, wall_ms: Some(wall) });
+    }
+    match number(trimmed) {
+        Some((value, "s")) => uptime(value),
+        Some((value, "ms")) if value < EPOCH_MS => uptime(value / 1e3),
+        Some((value, "ms")) => wall(value),
+        Some((value, "ns")) if value < EPOCH_MS * 1e6 => uptime(value / 1e9),
+        Some((value, "ns")) => wall(value / 1e6),
+        Some((_, "")) => Decoration::Number,
+        _ => Decoration::Unknown,
+    }
+}
+
+fn uptime<'l>(seconds: f64) -> Decoration<'l> {
+    Decoration::Stamp(LineStamp { uptime_s: Some(seconds), wall_ms: None })
+}
+
+fn wall<'l>(milliseconds: f64) -> Decoration<'l> {
+    Decoration::Stamp(LineStamp { uptime_s: None, wall_ms: Some(milliseconds as i64) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(line: &str) -> (Option<f64>, Option<i64>, Option<&str>, &str) {
+        let found = decorated(line).unwrap_or_else(|| panic!("{line}"));
+        (found.stamp.uptime_s, found.stamp.wall_ms, found.tags, found.message)
+    }
+
+    #[test]
+    fn decorations_come_in_any_order() {
+        let message = "GC(0) Pause Young (Normal) (G1 Evacuation Pause) 6M->1M(96M) 4.086ms";
+        let wall = Some(1_795_288_052_433);
+        for (decorations, expected) in [
+            ("[0.005s][info][gc]", (Some(0.005), None, Some("gc"))),
+            ("[0,005s][info   ][gc      ]", (Some(0.005), None, Some("gc"))),
+            (
+                "[2026-11-21T19:07:32.433+0000][5ms][1795288052433ms][gc,heap]",
+                (Some(0.005), wall, Some("gc,heap")),
+            ),
+            ("[1795288052433ms]", (None, wall, None)),
+            ("[5000000ns][1795288052433000000ns]", (Some(0.005), wall, None)),
+            ("[host.example][4711][4712][info][gc]", (None, None, Some("gc"))),
+            ("[gc][info][0.005s]", (Some(0.005), None, Some("gc"))),
+            ("[debug][gc,phases]", (None, None, Some("gc,phases"))),
+            ("[info]", (None, None, None)),
+        ] {
+            let line = format!("{decorations} {message}");
+            let (uptime, time, tags) = expected;
+            assert_eq!(parts(&line), (uptime, time, tags, message), "{line}");
+        }
+        assert_eq!(parts(message), (None, None, None, message));
+    }
+
+    #[test]
+    fn messages_keep_their_brackets_and_indentation() {
+        assert_eq!(parts("[0.1s][info][gc,heap] GC(1)      Used:  [x]").3, "GC(1)      Used:  [x]");
+        assert_eq!(parts("[0.1s][info][gc,stats] ").3, "");
+        assert_eq!(parts("[0.1s][info][startuptime] StubRoutines").2, Some("startuptime"));
+    }
+
+    #[test]
+    fn lines_of_earlier_logs_have_no_decorations() {
+        for line in [
+            "[GC 6K->1K(96K), 0.1 secs]",
+            "0.1: [GC 6K->1K(96K), 0.1 secs]",
+            "[Full GC [Tenured: 1K->1K(2K), 0.1 secs] x",
+            "   [Eden: 1M(1M)->0B(1M)]",
+            "[Unloading class A]",
+            "",
+        ] {
+            assert_eq!(decorated(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn interleaved_lines_are_found() {
+        let first = "[0.1s][info][gc] GC(1) Pause You";
+        let line = format!("{first}[0.2s][info][gc] GC(0) Concurrent Mark");
+        assert_eq!(second_start(&line), Some(first.len()));
+        assert_eq!(second_start("[0.1s][info][gc] GC(1) [x] [y]"), None);
+    }
+}

@@ -1,0 +1,49 @@
+//! The figures that performance engineers quote, with GCViewer's definitions and names.
+//!
+//! [`Figures`] are numbers; [`Figures::rows`] prints them as GCViewer prints them. Where GCViewer has no sensible value (a
+//! footprint of −2,199,023,255,552 B, a throughput of a log without stamps), a figure is unavailable with its reason.
+//!
+//! Differences from GCViewer, all where it misreads a log:
+//!
+//! - Sizes on concurrent events count (Shenandoah), and collections of generational ZGC count.
+//! - Averages of sizes are over the events that have sizes; GCViewer adds a zero for each event without.
+//! - The young generation of G1 in unified logs is eden and survivors, so that promotion is what left it.
+//! - Percentiles have the percentage in their name; GCViewer prints the 50th as the 75th, the 75th as the 95th, and so on.
+
+mod accumulator;
+mod format;
+mod model;
+mod rows;
+mod walk;
+
+use crate::log::GcLog;
+
+pub use accumulator::{DurationStatistics, SizeStatistics};
+pub use model::{CollectionFigures, Figure, Figures, Occupancy, Unavailable};
+pub use rows::FigureRow;
+pub(crate) use rows::{memory_row, number_row};
+
+impl Figures {
+    /// Computes the figures of a log.
+    #[must_use]
+    pub fn of(log: &GcLog) -> Figures {
+        walk::figures(log)
+    }
+
+    /// The sum of all pauses, s.
+    ///
+    /// # Errors
+    /// The log has cycles of ZGC without pauses, or no events.
+    pub fn accumulated_pauses_s(&self) -> Figure<f64> {
+        if self.lacks_pauses {
+            return Err(Unavailable::NoPausesOfCycles);
+        }
+        if self.pauses.n() == 0 { Err(Unavailable::NoPauses) } else { Ok(self.pauses.sum()) }
+    }
+
+    /// The figures under GCViewer's names, with its formats, in its order.
+    #[must_use]
+    pub fn rows(&self) -> Vec<FigureRow> {
+        rows::rows(self)
+    }
+}

@@ -1,0 +1,130 @@
+//! The figures of a log.
+
+use serde::Serialize;
+
+use super::accumulator::{DurationStatistics, SizeStatistics};
+
+/// Why a figure is unavailable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unavailable {
+    /// The log has no collections.
+    NoCollections,
+    /// The log has no times.
+    NoStamps,
+    /// All events are at the same time.
+    NoTimeSpan,
+    /// No event has heap sizes.
+    NoHeapSizes,
+    /// No event has the sizes of generations.
+    NoGenerations,
+    /// The log does not print the capacity of a generation.
+    NoCapacity,
+    /// The log has cycles of ZGC but not their pauses.
+    NoPausesOfCycles,
+    /// The log has no pauses.
+    NoPauses,
+    /// The log has no full collections.
+    NoFullCollections,
+    /// The log has no collections other than full ones.
+    OnlyFullCollections,
+    /// The figure needs more collections of this kind.
+    TooFewCollections,
+    /// Nothing was freed.
+    NothingFreed,
+    /// The pauses are shorter than the log's precision, so that nothing can be divided by them.
+    PausesTooShort,
+    /// The log has no durations of the parts of pauses.
+    NoPhases,
+}
+
+impl Unavailable {
+    /// The reason as a sentence without its end, with advice where there is some.
+    #[must_use]
+    pub fn reason(self) -> &'static str {
+        match self {
+            Unavailable::NoCollections => "the log has no collections",
+            Unavailable::NoStamps => "the log has no times; log with the decoration `uptime`",
+            Unavailable::NoTimeSpan => "all events are at the same time",
+            Unavailable::NoHeapSizes => "no event has heap sizes",
+            Unavailable::NoGenerations => "the log has no sizes of generations; log `gc*` instead of `gc`",
+            Unavailable::NoCapacity => "the log does not print the capacity of this generation",
+            Unavailable::NoPausesOfCycles => {
+                "the log does not print the pauses of ZGC; log `gc,gc+phases` or `gc*`"
+            }
+            Unavailable::NoPauses => "the log has no pauses",
+            Unavailable::NoFullCollections => "the log has no full collections",
+            Unavailable::OnlyFullCollections => "all collections are full collections",
+            Unavailable::TooFewCollections => "the log has too few collections of this kind",
+            Unavailable::NothingFreed => "nothing was freed",
+            Unavailable::PausesTooShort => "the pauses are shorter than the log can print",
+            Unavailable::NoPhases => "the log has no durations of the parts of pauses; log `gc*`",
+        }
+    }
+}
+
+/// A figure, or the reason for its absence.
+pub type Figure<T> = Result<T, Unavailable>;
+
+/// The largest used and committed sizes of a part of the heap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Occupancy {
+    /// The largest committed size, KiB.
+    pub capacity_kib: Figure<i64>,
+    /// The largest used size before an event, KiB.
+    pub used_kib: Figure<i64>,
+}
+
+/// The memory and the pauses of one group of collections: all but full ones, or full ones.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CollectionFigures {
+    /// Pauses, s. For ZGC, the pauses of a cycle together.
+    pub pauses: DurationStatistics,
+    /// Heap used after each collection, KiB.
+    pub after: SizeStatistics,
+    /// Memory freed by each collection, KiB.
+    pub freed: SizeStatistics,
+    /// Memory freed per second of pauses, KiB/s.
+    pub performance_kib_per_s: Figure<f64>,
+    /// Growth of the heap after these collections, KiB/s, by least squares. For collections other than full ones, it is the
+    /// mean over the parts of the log between full collections.
+    pub slope_kib_per_s: Figure<f64>,
+    /// Growth of the heap from collection to collection, KiB, likewise.
+    pub growth_kib: Figure<f64>,
+}
+
+/// The figures of a log. Sizes are in KiB, times in seconds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figures {
+    /// The largest committed heap.
+    pub footprint_kib: Figure<i64>,
+    /// The heap.
+    pub heap: Occupancy,
+    /// The old generation.
+    pub old: Occupancy,
+    /// The young generation.
+    pub young: Occupancy,
+    /// Metaspace, or the permanent generation.
+    pub metaspace: Occupancy,
+    /// Σ (used before − after) over all collections.
+    pub freed_kib: Figure<i64>,
+    /// Time from the first to the last stamp, plus the last pause. In unified logs, whose stamps are at the end of an
+    /// event, the last pause counts twice. This is GCViewer's definition.
+    pub total_s: Figure<f64>,
+    /// Freed memory per minute of the total time, KiB.
+    pub freed_kib_per_min: Figure<f64>,
+    /// Percent of the total time without pauses.
+    pub throughput_percent: Figure<f64>,
+    /// All pauses, with the part of safepoints that is not a collection where the log prints it.
+    pub pauses: DurationStatistics,
+    /// Collections other than full ones. Pauses of concurrent collectors count.
+    pub gc: CollectionFigures,
+    /// Full collections: named so, or, in logs up to JDK 8, collections of more than one generation.
+    pub full: CollectionFigures,
+    /// Memory that young collections moved to the old generation, KiB per collection.
+    pub promotion: SizeStatistics,
+    /// Durations of the parts of pauses.
+    pub phases: DurationStatistics,
+    /// Whether the log has cycles without their pauses, so that sums of pauses are not known.
+    pub lacks_pauses: bool,
+}

@@ -1,0 +1,332 @@
+//! The figures under GCViewer's names, in its order and with its formats.
+
+use serde::Serialize;
+
+use super::accumulator::{DurationStatistics, SizeStatistics};
+use super::format::{fixed, memory, number};
+use super::model::{CollectionFigures, Figure, Figures, Occupancy, Unavailable};
+
+/// A figure under its name in GCViewer's summary.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FigureRow {
+    /// GCViewer's name.
+    pub name: &'static str,
+    /// The value with all its digits: bytes, seconds, percent, a count, or 0 and 1. Absent if it is unavailable.
+    pub value: Option<f64>,
+    /// The value as GCViewer prints it, or `unavailable`.
+    pub text: String,
+    /// The unit of `text`.
+    pub unit: String,
+    /// Why it is unavailable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unavailable: Option<Unavailable>,
+}
+
+impl FigureRow {
+    /// The value with its unit.
+    #[must_use]
+    pub fn with_unit(&self) -> String {
+        if self.unavailable.is_some() || self.unit == "-" || self.unit == "bool" {
+            self.text.clone()
+        } else {
+            format!("{} {}", self.text, self.unit)
+        }
+    }
+}
+
+/// A row with a number, in GCViewer's format with at most so many decimals.
+pub(crate) fn number_row(name: &'static str, value: Figure<f64>, unit: &str, decimals: usize) -> FigureRow {
+    row(name, value.map(|value| (value, number(value, decimals), unit.to_owned())), unit)
+}
+
+/// A row with an amount of memory, KiB, in GCViewer's format, and an addition to its unit (`/s`).
+pub(crate) fn memory_row(name: &'static str, kib: Figure<f64>, per: &str) -> FigureRow {
+    let figure = kib.map(|kib| {
+        let (text, unit) = memory(kib);
+        (kib * 1024.0, text, format!("{unit}{per}"))
+    });
+    row(name, figure, &format!("M{per}"))
+}
+
+fn row(name: &'static str, figure: Figure<(f64, String, String)>, unit: &str) -> FigureRow {
+    match figure {
+        Ok((value, text, unit)) => FigureRow { name, value: Some(value), text, unit, unavailable: None },
+        Err(reason) => FigureRow {
+            name,
+            value: None,
+            text: "unavailable".to_owned(),
+            unit: unit.to_owned(),
+            unavailable: Some(reason),
+        },
+    }
+}
+
+/// Collects rows.
+struct Rows(Vec<FigureRow>);
+
+impl Rows {
+    fn add(&mut self, name: &'static str, figure: Figure<(f64, String, String)>, unit: &str) {
+        self.0.push(row(name, figure, unit));
+    }
+
+    fn memory(&mut self, name: &'static str, kib: Figure<f64>, per: &str) {
+        self.0.push(memory_row(name, kib, per));
+    }
+
+    fn kib(&mut self, name: &'static str, kib: Figure<i64>) {
+        self.memory(name, kib.map(|kib| kib as f64), "");
+    }
+
+    fn seconds(&mut self, name: &'static str, seconds: Figure<f64>, decimals: usize) {
+        self.0.push(number_row(name, seconds, "s", decimals));
+    }
+
+    fn percent(&mut self, name: &'static str, percent: Figure<f64>) {
+        self.add(name, percent.map(|percent| (percent, fixed(percent, 1), "%".to_owned())), "%");
+    }
+
+    fn count(&mut self, name: &'static str, count: u64) {
+        self.add(name, Ok((count as f64, count.to_string(), "-".to_owned())), "-");
+    }
+
+    fn flag(&mut self, name: &'static str, flag: Figure<bool>) {
+        let figure = flag.map(|flag| (f64::from(u8::from(flag)), flag.to_string(), "bool".to_owned()));
+        self.add(name, figure, "bool");
+    }
+}
+
+/// GCViewer calls a mean significant if the standard deviation is less than a quarter of it.
+fn is_significant(mean: Figure<f64>, sd: Figure<f64>) -> Figure<bool> {
+    let (mean, sd) = (mean?, sd?);
+    Ok(mean - sd > 0.75 * mean)
+}
+
+fn share(part: Figure<f64>, whole: Figure<f64>, none: Unavailable) -> Figure<f64> {
+    let (part, whole) = (part?, whole?);
+    if whole == 0.0 { Err(none) } else { Ok(part * 100.0 / whole) }
+}
+
+/// The names of the rows about one kind of collection.
+struct Names {
+    after: [&'static str; 3],
+    freed: [&'static str; 5],
+    slope: &'static str,
+    growth: &'static str,
+}
+
+const FULL: Names = Names {
+    after: ["avgfootprintAfterFullGC", "avgfootprintAfterFullGCσ", "avgfootprintAfterFullGCisSig"],
+    freed: [
+        "freedMemoryByFullGC",
+        "freedMemoryByFullGCpc",
+        "avgFreedMemoryByFullGC",
+        "avgFreedMemoryByFullGCσ",
+        "avgFreedMemoryByFullGCisSig",
+    ],
+    slope: "slopeAfterFullGC",
+    growth: "avgRelativePostFullGCInc",
+};
+
+const GC: Names = Names {
+    after: ["avgfootprintAfterGC", "avgfootprintAfterGCσ", "avgfootprintAfterGCisSig"],
+    freed: [
+        "freedMemoryByGC",
+        "freedMemoryByGCpc",
+        "avgFreedMemoryByGC",
+        "avgFreedMemoryByGCσ",
+        "avgFreedMemoryByGCisSig",
+    ],
+    slope: "slopeAfterGC",
+    growth: "avgRelativePostGCInc",
+};
+
+pub(crate) fn rows(figures: &Figures) -> Vec<FigureRow> {
+    let mut rows = Rows(Vec::with_capacity(110));
+    memory_rows(&mut rows, figures);
+    pause_rows(&mut rows, figures);
+    percentile_rows(&mut rows, figures);
+    overall_rows(&mut rows, figures);
+    rows.0
+}
+
+fn memory_rows(rows: &mut Rows, figures: &Figures) {
+    let occupancies: [([&'static str; 3], &Occupancy); 4] = [
+        (["totalHeapAllocMax", "totalHeapUsedMax", "totalHeapUsedMaxpc"], &figures.heap),
+        (["totalTenuredAllocMax", "totalTenuredUsedMax", "totalTenuredUsedMaxpc"], &figures.old),
+        (["totalYoungAllocMax", "totalYoungUsedMax", "totalYoungUsedMaxpc"], &figures.young),
+        (["totalPermAllocMax", "totalPermUsedMax", "totalPermUsedMaxpc"], &figures.metaspace),
+    ];
+    for ([capacity, used, percent], occupancy) in occupancies {
+        rows.kib(capacity, occupancy.capacity_kib);
+        rows.kib(used, occupancy.used_kib);
+        let figure = |kib: Figure<i64>| kib.map(|kib| kib as f64);
+        let filled =
+            share(figure(occupancy.used_kib), figure(occupancy.capacity_kib), Unavailable::NoCapacity);
+        rows.percent(percent, filled);
+    }
+    collection_rows(rows, figures, &figures.full, &FULL);
+    collection_rows(rows, figures, &figures.gc, &GC);
+    let promotion = &figures.promotion;
+    let none = Unavailable::NoGenerations;
+    rows.memory("avgPromotion", promotion.mean_kib().ok_or(none), "");
+    let total = if promotion.n() == 0 { Err(none) } else { Ok(promotion.sum_kib()) };
+    rows.kib("promotionTotal", total);
+}
+
+fn collection_rows(rows: &mut Rows, figures: &Figures, group: &CollectionFigures, names: &Names) {
+    let none = match (group.pauses.n(), std::ptr::eq(group, &raw const figures.full)) {
+        (0, true) => Unavailable::NoFullCollections,
+        (0, false) => Unavailable::OnlyFullCollections,
+        _ => Unavailable::NoHeapSizes,
+    };
+    let statistics = |sizes: &SizeStatistics| (sizes.mean_kib().ok_or(none), sizes.sd_kib().ok_or(none));
+    let [after, after_sd, after_flag] = names.after;
+    let (mean, sd) = statistics(&group.after);
+    rows.memory(after, mean, "");
+    rows.memory(after_sd, sd, "");
+    rows.flag(after_flag, is_significant(mean, sd));
+    let [freed, percent, average, average_sd, flag] = names.freed;
+    let total = if group.freed.n() == 0 { Err(none) } else { Ok(group.freed.sum_kib() as f64) };
+    rows.memory(freed, total, "");
+    let all = figures.freed_kib.map(|kib| kib as f64);
+    rows.percent(percent, share(total, all, Unavailable::NothingFreed));
+    let (mean, sd) = statistics(&group.freed);
+    rows.memory(average, mean, "/coll");
+    rows.memory(average_sd, sd, "/coll");
+    rows.flag(flag, is_significant(mean, sd));
+    rows.memory(names.slope, group.slope_kib_per_s, "/s");
+    rows.memory(names.growth, group.growth_kib, "/coll");
+}
+
+fn pause_rows(rows: &mut Rows, figures: &Figures) {
+    let averages =
+        |rows: &mut Rows, pauses: &DurationStatistics, names: [&'static str; 3], none: Unavailable| {
+            let (mean, sd) = (pauses.mean().ok_or(none), pauses.sd().ok_or(none));
+            rows.flag(names[0], is_significant(mean, sd));
+            rows.seconds(names[1], mean, 6);
+            rows.seconds(names[2], sd, 6);
+        };
+    let all = known(&figures.pauses, figures.lacks_pauses);
+    let gc = known(&figures.gc.pauses, figures.lacks_pauses);
+    let full = &figures.full.pauses;
+    let none = if figures.lacks_pauses { Unavailable::NoPausesOfCycles } else { Unavailable::NoPauses };
+    let gc_none =
+        if figures.lacks_pauses { Unavailable::NoPausesOfCycles } else { Unavailable::OnlyFullCollections };
+    let full_none = Unavailable::NoFullCollections;
+    rows.count("pauseCount", figures.pauses.n() as u64);
+    averages(rows, &all, ["avgPauseIsSig", "avgPause", "avgPauseσ"], none);
+    rows.seconds("minPause", all.min().ok_or(none), 6);
+    rows.seconds("maxPause", all.max().ok_or(none), 6);
+    rows.count("gcPauseCount", figures.gc.pauses.n() as u64);
+    averages(rows, &gc, ["avgGCPauseIsSig", "avgGCPause", "avgGCPauseσ"], gc_none);
+    rows.count("fullGcPauseCount", full.n() as u64);
+    averages(rows, full, ["avgFullGCPauseIsSig", "avgFullGCPause", "avgFullGCPauseσ"], full_none);
+    rows.seconds("minFullGCPause", full.min().ok_or(full_none), 6);
+    rows.seconds("maxFullGCPause", full.max().ok_or(full_none), 6);
+    let paused = figures.accumulated_pauses_s();
+    let gc_s = paused.map(|_| gc.sum());
+    rows.seconds("accumPause", paused, 2);
+    rows.seconds("fullGCPause", Ok(full.sum()), 2);
+    rows.percent("fullGCPausePc", share(Ok(full.sum()), paused, Unavailable::PausesTooShort));
+    rows.seconds("gcPause", gc_s, 2);
+    rows.percent("gcPausePc", share(gc_s, paused, Unavailable::PausesTooShort));
+}
+
+/// The pauses, or none if the log does not print those of its cycles.
+fn known(pauses: &DurationStatistics, lacks_pauses: bool) -> DurationStatistics {
+    if lacks_pauses { DurationStatistics::default() } else { pauses.clone() }
+}
+
+fn percentile_rows(rows: &mut Rows, figures: &Figures) {
+    let lacks = figures.lacks_pauses;
+    let no_pauses = if lacks { Unavailable::NoPausesOfCycles } else { Unavailable::NoPauses };
+    let no_gc = if lacks { Unavailable::NoPausesOfCycles } else { Unavailable::OnlyFullCollections };
+    let gc = [
+        "gcPauseSum",
+        "gcPauseMin",
+        "gcPauseMax",
+        "gcPauseAverage",
+        "gcPauseStandardDeviation",
+        "gcPauseMedian",
+        "gcPausePercentile75th",
+        "gcPausePercentile95th",
+        "gcPausePercentile99th",
+        "gcPausePercentile99.5th",
+        "gcPausePercentile99.9th",
+    ];
+    let all = [
+        "pauseSum",
+        "pauseMin",
+        "pauseMax",
+        "pauseAverage",
+        "pauseStandardDeviation",
+        "pauseMedian",
+        "pausePercentile75th",
+        "pausePercentile95th",
+        "pausePercentile99th",
+        "pausePercentile99.5th",
+        "pausePercentile99.9th",
+    ];
+    let full = [
+        "fullGCPauseSum",
+        "fullGCPauseMin",
+        "fullGCPauseMax",
+        "fullGCPauseAverage",
+        "fullGCPauseStandardDeviation",
+        "fullGCPauseMedian",
+        "fullGCPausePercentile75th",
+        "fullGCPausePercentile95th",
+        "fullGCPausePercentile99th",
+        "fullGCPausePercentile99.5th",
+        "fullGCPausePercentile99.9th",
+    ];
+    let phases = [
+        "gcPhaseSum",
+        "gcPhaseMin",
+        "gcPhaseMax",
+        "gcPhaseAverage",
+        "gcPhaseStandardDeviation",
+        "gcPhaseMedian",
+        "gcPhasePercentile75th",
+        "gcPhasePercentile95th",
+        "gcPhasePercentile99th",
+        "gcPhasePercentile99.5th",
+        "gcPhasePercentile99.9th",
+    ];
+    distribution(rows, all, &known(&figures.pauses, lacks), no_pauses);
+    distribution(rows, gc, &known(&figures.gc.pauses, lacks), no_gc);
+    distribution(rows, full, &figures.full.pauses, Unavailable::NoFullCollections);
+    rows.count("gcPhaseCount", figures.phases.n() as u64);
+    distribution(rows, phases, &figures.phases, Unavailable::NoPhases);
+}
+
+fn distribution(
+    rows: &mut Rows,
+    names: [&'static str; 11],
+    durations: &DurationStatistics,
+    none: Unavailable,
+) {
+    let [sum, min, max, mean, sd, median, p75, p95, p99, p995, p999] = names;
+    let total = if durations.n() == 0 { Err(none) } else { Ok(durations.sum()) };
+    rows.seconds(sum, total, 6);
+    rows.seconds(min, durations.min().ok_or(none), 6);
+    rows.seconds(max, durations.max().ok_or(none), 6);
+    rows.seconds(mean, durations.mean().ok_or(none), 6);
+    rows.seconds(sd, durations.sd().ok_or(none), 6);
+    for (name, p) in [(median, 50.0), (p75, 75.0), (p95, 95.0), (p99, 99.0), (p995, 99.5), (p999, 99.9)] {
+        rows.seconds(name, durations.percentile(p).ok_or(none), 6);
+    }
+}
+
+fn overall_rows(rows: &mut Rows, figures: &Figures) {
+    rows.kib("footprint", figures.footprint_kib);
+    rows.kib("freedMemory", figures.freed_kib);
+    let throughput = figures.throughput_percent;
+    rows.add("throughput", throughput.map(|percent| (percent, number(percent, 2), "%".to_owned())), "%");
+    // GCViewer prints whole seconds, cut off.
+    let total = figures.total_s.map(|s| (s, format!("{}", s.trunc() as i64), "s".to_owned()));
+    rows.add("totalTime", total, "s");
+    rows.memory("freedMemoryPerMin", figures.freed_kib_per_min, "/min");
+    rows.memory("gcPerformance", figures.gc.performance_kib_per_s, "/s");
+    rows.memory("fullGCPerformance", figures.full.performance_kib_per_s, "/s");
+}

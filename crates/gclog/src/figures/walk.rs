@@ -1,0 +1,291 @@
+//! One pass over the events of a log.
+
+use super::accumulator::{DurationStatistics, Line, SizeStatistics};
+use super::model::{CollectionFigures, Figure, Figures, Occupancy, Unavailable};
+use crate::event::{EventKind, GcEvent, Spaces};
+use crate::log::GcLog;
+use crate::size::Sizes;
+
+/// The largest values of a part of the heap.
+#[derive(Debug, Default)]
+struct Largest {
+    capacity_kib: Option<i64>,
+    used_kib: Option<i64>,
+}
+
+impl Largest {
+    fn add(&mut self, sizes: &Sizes) {
+        self.capacity_kib = self.capacity_kib.max(sizes.capacity_kib);
+        self.used_kib = self.used_kib.max(Some(sizes.before_kib));
+    }
+
+    fn occupancy(&self, none: Unavailable) -> Occupancy {
+        Occupancy {
+            capacity_kib: self.capacity_kib.ok_or(if self.used_kib.is_some() {
+                Unavailable::NoCapacity
+            } else {
+                none
+            }),
+            used_kib: self.used_kib.ok_or(none),
+        }
+    }
+}
+
+/// A group of collections.
+#[derive(Debug, Default)]
+struct Group {
+    pauses_s: Vec<f64>,
+    after: SizeStatistics,
+    freed: SizeStatistics,
+    by_time: Line,
+    by_number: Line,
+}
+
+impl Group {
+    fn add_sizes(&mut self, sizes: &Sizes, time_s: Option<f64>) {
+        self.after.add(sizes.after_kib);
+        self.freed.add(sizes.freed_kib());
+        let after = sizes.after_kib as f64;
+        if let Some(time_s) = time_s {
+            self.by_time.add(time_s, after);
+        }
+        self.by_number.add(self.by_number.n(), after);
+    }
+}
+
+/// The mean of slopes, weighted by the number of points of each.
+#[derive(Debug, Default)]
+struct MeanSlope {
+    sum: f64,
+    weight: f64,
+}
+
+impl MeanSlope {
+    fn add(&mut self, line: &Line) {
+        if let Some(slope) = line.slope() {
+            self.sum += slope * line.n();
+            self.weight += line.n();
+        }
+    }
+
+    fn mean(&self) -> Figure<f64> {
+        if self.weight > 0.0 { Ok(self.sum / self.weight) } else { Err(Unavailable::TooFewCollections) }
+    }
+}
+
+/// The last event that stopped the application.
+#[derive(Debug, Clone, Copy)]
+struct Stop {
+    time_s: Option<f64>,
+    pause_s: f64,
+    is_safepoint: bool,
+}
+
+/// What is collected on the way.
+#[derive(Debug, Default)]
+struct Walk {
+    first_s: Option<f64>,
+    last_s: Option<f64>,
+    pauses_s: Vec<f64>,
+    gc: Group,
+    full: Group,
+    slope: MeanSlope,
+    growth: MeanSlope,
+    heap: Largest,
+    old: Largest,
+    young: Largest,
+    metaspace: Largest,
+    promotion: SizeStatistics,
+    last_stop: Option<Stop>,
+    lacks_pauses: bool,
+}
+
+pub(crate) fn figures(log: &GcLog) -> Figures {
+    let mut walk = Walk::default();
+    for (event, time_s) in log.events.iter().zip(log.times_s()) {
+        walk.add(event, time_s);
+    }
+    walk.end(DurationStatistics::of(log.phases_s.clone()))
+}
+
+impl Walk {
+    fn add(&mut self, event: &GcEvent, time_s: Option<f64>) {
+        let mut time_s = time_s;
+        match event.kind {
+            // A cycle contains its pauses; an allocation stall stops one thread.
+            EventKind::CyclePause | EventKind::AllocationStall => return,
+            EventKind::ConcurrentStart => {}
+            EventKind::HeapUse => {
+                if let Some(heap) = &event.heap {
+                    self.heap.add(heap);
+                }
+            }
+            EventKind::Concurrent => {
+                if let Some(heap) = &event.heap {
+                    self.sizes(event, heap, time_s);
+                }
+            }
+            EventKind::Stopped => time_s = self.safepoint(event, time_s),
+            _ => self.collection(event, time_s),
+        }
+        if let Some(time_s) = time_s {
+            self.first_s = Some(self.first_s.map_or(time_s, |first| first.min(time_s)));
+            self.last_s = Some(self.last_s.map_or(time_s, |last| last.max(time_s)));
+        }
+    }
+
+    /// A safepoint contains the pause before it; only the rest counts.
+    fn safepoint(&mut self, event: &GcEvent, time_s: Option<f64>) -> Option<f64> {
+        let mut pause_s = event.duration_s.unwrap_or(0.0);
+        let mut time_s = time_s;
+        if let Some(before) = self.last_stop.filter(|stop| !stop.is_safepoint) {
+            let rest_s = pause_s - before.pause_s;
+            if rest_s > 0.0 {
+                pause_s = rest_s;
+                let end_s = before.time_s.map(|start| start + before.pause_s);
+                time_s = match (time_s, end_s) {
+                    (Some(time), Some(end)) => Some(time.max(end)),
+                    (time, end) => time.or(end),
+                };
+            }
+        }
+        self.pauses_s.push(pause_s);
+        self.last_stop = Some(Stop { time_s, pause_s, is_safepoint: true });
+        time_s
+    }
+
+    fn collection(&mut self, event: &GcEvent, time_s: Option<f64>) {
+        let is_cycle = event.kind.is_cycle();
+        let pause_s = if is_cycle { event.cycle_pauses_s } else { event.duration_s };
+        self.lacks_pauses |= is_cycle && pause_s.is_none();
+        let pause_s = pause_s.unwrap_or(0.0);
+        self.pauses_s.push(pause_s);
+        self.last_stop = Some(Stop { time_s, pause_s, is_safepoint: false });
+        let group = if event.kind == EventKind::Full { &mut self.full } else { &mut self.gc };
+        group.pauses_s.push(pause_s);
+        if let Some(heap) = &event.heap {
+            self.sizes(event, heap, time_s);
+        }
+        if event.kind == EventKind::Full {
+            // Growth is judged between full collections.
+            self.slope.add(&std::mem::take(&mut self.gc.by_time));
+            self.growth.add(&std::mem::take(&mut self.gc.by_number));
+        }
+    }
+
+    fn sizes(&mut self, event: &GcEvent, heap: &Sizes, time_s: Option<f64>) {
+        self.heap.add(heap);
+        let group = if event.kind == EventKind::Full { &mut self.full } else { &mut self.gc };
+        group.add_sizes(heap, time_s);
+        if let Some(spaces) = &event.spaces {
+            self.spaces(event, spaces, heap);
+        }
+    }
+
+    fn spaces(&mut self, event: &GcEvent, spaces: &Spaces, heap: &Sizes) {
+        // Logs up to JDK 8 leave out the generation that was not collected.
+        let young = spaces.young.or_else(|| heap.minus(&spaces.old?));
+        let old = spaces.old.or_else(|| heap.minus(&spaces.young?));
+        if let Some(young) = &young {
+            self.young.add(young);
+        }
+        if let Some(old) = &old {
+            self.old.add(old);
+        }
+        if let Some(metaspace) = &spaces.metaspace {
+            self.metaspace.add(metaspace);
+        }
+        let is_young = if spaces.collected_only {
+            spaces.old.is_none() && spaces.metaspace.is_none() && event.kind != EventKind::Full
+        } else {
+            matches!(event.kind, EventKind::Young | EventKind::YoungConcurrentStart)
+        };
+        if let Some(young) = spaces.young.filter(|_| is_young) {
+            self.promotion.add(young.freed_kib() - heap.freed_kib());
+        }
+    }
+
+    fn end(self, phases: DurationStatistics) -> Figures {
+        let has_events = !self.pauses_s.is_empty() || self.gc.freed.n() > 0;
+        let total_s = self.total_s();
+        let none = if has_events { Unavailable::NoHeapSizes } else { Unavailable::NoCollections };
+        let freed_n = self.gc.freed.n() + self.full.freed.n();
+        let freed_kib = if freed_n == 0 {
+            Err(none)
+        } else {
+            Ok(self.gc.freed.sum_kib().saturating_add(self.full.freed.sum_kib()))
+        };
+        let spanned_s = total_s.and_then(|s| if s > 0.0 { Ok(s) } else { Err(Unavailable::NoTimeSpan) });
+        let pauses = DurationStatistics::of(self.pauses_s);
+        let paused_s = if self.lacks_pauses { Err(Unavailable::NoPausesOfCycles) } else { Ok(pauses.sum()) };
+        let heap = self.heap.occupancy(none);
+        let has_full = !self.full.pauses_s.is_empty();
+        let slopes =
+            |mean: &MeanSlope| if has_full { mean.mean() } else { Err(Unavailable::NoFullCollections) };
+        Figures {
+            footprint_kib: heap.capacity_kib,
+            heap,
+            old: self.old.occupancy(Unavailable::NoGenerations),
+            young: self.young.occupancy(Unavailable::NoGenerations),
+            metaspace: self.metaspace.occupancy(Unavailable::NoGenerations),
+            freed_kib,
+            total_s,
+            freed_kib_per_min: freed_kib.and_then(|kib| Ok(kib as f64 / spanned_s? * 60.0)),
+            throughput_percent: spanned_s.and_then(|total| Ok(100.0 * (total - paused_s?) / total)),
+            gc: group(
+                self.gc,
+                (slopes(&self.slope), slopes(&self.growth)),
+                self.lacks_pauses,
+                Unavailable::OnlyFullCollections,
+            ),
+            full: {
+                let slopes = (
+                    self.full.by_time.slope().ok_or(Unavailable::TooFewCollections),
+                    self.full.by_number.slope().ok_or(Unavailable::TooFewCollections),
+                );
+                group(self.full, slopes, false, Unavailable::NoFullCollections)
+            },
+            pauses,
+            promotion: self.promotion,
+            phases,
+            lacks_pauses: self.lacks_pauses,
+        }
+    }
+
+    fn total_s(&self) -> Figure<f64> {
+        let last_pause_s = self.last_stop.map_or(0.0, |stop| stop.pause_s);
+        match (self.first_s, self.last_s) {
+            (Some(first), Some(last)) => Ok(last - first + last_pause_s),
+            _ if self.pauses_s.is_empty() => Err(Unavailable::NoCollections),
+            _ => Err(Unavailable::NoStamps),
+        }
+    }
+}
+
+fn group(
+    group: Group,
+    (slope, growth): (Figure<f64>, Figure<f64>),
+    lacks_pauses: bool,
+    none: Unavailable,
+) -> CollectionFigures {
+    let pauses = DurationStatistics::of(group.pauses_s);
+    let performance_kib_per_s = if pauses.n() == 0 {
+        Err(none)
+    } else if lacks_pauses {
+        Err(Unavailable::NoPausesOfCycles)
+    } else if group.freed.n() == 0 {
+        Err(Unavailable::NoHeapSizes)
+    } else if pauses.sum() <= 0.0 {
+        Err(Unavailable::PausesTooShort)
+    } else {
+        Ok(group.freed.sum_kib() as f64 / pauses.sum())
+    };
+    CollectionFigures {
+        pauses,
+        after: group.after,
+        freed: group.freed,
+        performance_kib_per_s,
+        slope_kib_per_s: slope,
+        growth_kib: growth,
+    }
+}

@@ -1,0 +1,266 @@
+//! A verdict on memory leaks, from the heap that is used after collections of the old generation.
+//!
+//! The heap after young collections rises until the old generation is collected, in every healthy program, so only
+//! collections that reclaim old objects count ([`live_sizes`]). A leak is claimed if all of this holds for the live sizes
+//! after the first quarter of the time (the warm-up):
+//!
+//! - they rise: Mann–Kendall test with the correction of Hamed and Rao for serial correlation, p below 1 %;
+//! - they rise in both halves, each with p below 5 %: a step, a filled cache and a warm-up rise in one;
+//! - the lower quartile of each quarter of the time is larger than that of the quarter before: a sawtooth returns;
+//! - the rise does not slow down: the quadratic term of a parabola is not significantly negative over time, or not over
+//!   allocated memory;
+//! - the growth is material: at least 5 % of the median live size and 2 MiB.
+//!
+//! No leak is claimed only if a material growth is outside the 95 % confidence interval of the slope. Otherwise the verdict is
+//! undecided, with a reason. `tests/leak_study.rs` measures how often the verdict is wrong and how large a leak must be.
+
+use busyhour_stats::{MonotonicTrend, monotonic_trend};
+use serde::Serialize;
+
+use crate::live::{LiveSize, live_sizes};
+use crate::log::GcLog;
+
+/// The smallest number of live sizes, with the warm-up.
+pub const LEAK_COLLECTIONS_MIN: usize = 24;
+
+/// The largest number of blocks of live sizes; of each block the smallest counts.
+const BLOCKS_MAX: usize = 96;
+
+/// The part of the time that counts as warm-up.
+const WARM_UP: f64 = 0.25;
+
+/// The significance levels of the whole series, of its halves, and of the slowing down.
+const WHOLE: f64 = 0.01;
+const HALF: f64 = 0.05;
+const SLOWING: f64 = 0.05;
+
+/// The confidence of the interval of the slope.
+const CONFIDENCE: f64 = 0.95;
+
+/// The smallest growth that matters: a share of the median live size, and KiB.
+const MATERIAL_SHARE: f64 = 0.05;
+const MATERIAL_KIB: f64 = 2048.0;
+
+/// Whether the live memory grows.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "verdict")]
+pub enum LeakVerdict {
+    /// It grows as a leak does.
+    Leak(LiveGrowth),
+    /// A material growth is ruled out.
+    NoLeak(LiveGrowth),
+    /// The log does not show which.
+    Undecided {
+        /// Why.
+        reason: Undecided,
+        /// The growth, if it could be estimated.
+        growth: Option<LiveGrowth>,
+    },
+}
+
+/// Why a verdict is undecided.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Undecided {
+    /// Too few collections reclaimed old objects.
+    TooFewCollections {
+        /// Their number.
+        found: usize,
+        /// The number that is needed.
+        needed: usize,
+    },
+    /// The log has no times.
+    NoStamps,
+    /// The live memory rises, but in one half of the time only.
+    RisesInOneHalf,
+    /// It rises and returns.
+    Returns,
+    /// The rise slows down: the program may still be warming up.
+    SlowsDown,
+    /// The confidence interval of the growth contains both none and a material growth.
+    Uncertain,
+}
+
+impl Undecided {
+    /// The reason as a sentence without its end, with advice.
+    #[must_use]
+    pub fn reason(self) -> String {
+        match self {
+            Undecided::TooFewCollections { found, needed } => format!(
+                "{found} collections reclaimed old objects, and {needed} are needed; run longer, or with a smaller heap"
+            ),
+            Undecided::NoStamps => "the log has no times; log with the decoration `uptime`".to_owned(),
+            Undecided::RisesInOneHalf => {
+                "live memory rises in one half of the time only, as with a step of the load or a cache that fills; run longer \
+                 at constant load"
+                    .to_owned()
+            }
+            Undecided::Returns => "live memory rises and falls again; run for several of its periods".to_owned(),
+            Undecided::SlowsDown => "the rise slows down, as in a warm-up; run longer".to_owned(),
+            Undecided::Uncertain => {
+                "the log is too short to tell growth from variation; run longer at constant load".to_owned()
+            }
+        }
+    }
+}
+
+/// How live memory grows.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LiveGrowth {
+    /// Slope, KiB/s (Theil and Sen).
+    pub slope_kib_per_s: f64,
+    /// Lower end of its 95 % confidence interval.
+    pub low_kib_per_s: f64,
+    /// Upper end.
+    pub high_kib_per_s: f64,
+    /// Probability of a rise like this without a trend.
+    pub p_rising: f64,
+    /// The number of live sizes after the warm-up, or of blocks of them.
+    pub points: usize,
+    /// The time from the first to the last of them, s.
+    pub span_s: f64,
+    /// Their median, KiB.
+    pub median_kib: f64,
+    /// The growth over the span from which it is material, KiB.
+    pub material_kib: f64,
+    /// The time until the heap is full at this slope, s. Only for a leak in a log that prints the heap's maximum or capacity.
+    pub full_in_s: Option<f64>,
+}
+
+/// Judges the growth of live memory.
+#[must_use]
+pub fn leak_verdict(log: &GcLog) -> LeakVerdict {
+    let live = live_sizes(log);
+    let undecided = |reason, growth| LeakVerdict::Undecided { reason, growth };
+    if !log.has_stamps && !log.events.is_empty() {
+        return undecided(Undecided::NoStamps, None);
+    }
+    let too_few = Undecided::TooFewCollections { found: live.len(), needed: LEAK_COLLECTIONS_MIN };
+    if live.len() < LEAK_COLLECTIONS_MIN {
+        return undecided(too_few, None);
+    }
+    let points = blocks(after_warm_up(&live));
+    let Some(trend) = trend_of(&points) else { return undecided(too_few, None) };
+    let mut growth = growth(&points, &trend);
+    let material_slope = growth.material_kib / growth.span_s;
+    if trend.p_rising < WHOLE && trend.slope >= material_slope {
+        if let Some(reason) = doubt(&points) {
+            return undecided(reason, Some(growth));
+        }
+        growth.full_in_s = full_in_s(log, &points, trend.slope);
+        return LeakVerdict::Leak(growth);
+    }
+    if trend.slope_high < material_slope {
+        return LeakVerdict::NoLeak(growth);
+    }
+    undecided(Undecided::Uncertain, Some(growth))
+}
+
+fn after_warm_up(live: &[LiveSize]) -> &[LiveSize] {
+    let (Some(first), Some(last)) = (live.first(), live.last()) else { return live };
+    let from_s = first.time_s + WARM_UP * (last.time_s - first.time_s);
+    &live[live.partition_point(|size| size.time_s < from_s)..]
+}
+
+/// The smallest live size of each block, with its time.
+fn blocks(live: &[LiveSize]) -> Vec<LiveSize> {
+    let length = live.len().div_ceil(BLOCKS_MAX).max(1);
+    let smallest = |block: &[LiveSize]| block.iter().copied().min_by_key(|size| size.kib);
+    let mut points: Vec<LiveSize> = live.chunks(length).filter_map(smallest).collect();
+    points.dedup_by(|later, earlier| later.time_s <= earlier.time_s);
+    points
+}
+
+fn trend_of(points: &[LiveSize]) -> Option<MonotonicTrend> {
+    let times: Vec<f64> = points.iter().map(|point| point.time_s).collect();
+    let values: Vec<f64> = points.iter().map(|point| point.kib as f64).collect();
+    monotonic_trend(&times, &values, CONFIDENCE)
+}
+
+fn growth(points: &[LiveSize], trend: &MonotonicTrend) -> LiveGrowth {
+    let mut sizes: Vec<i64> = points.iter().map(|point| point.kib).collect();
+    sizes.sort_unstable();
+    let median_kib = sizes.get(sizes.len() / 2).map_or(0.0, |kib| *kib as f64);
+    let span_s = match (points.first(), points.last()) {
+        (Some(first), Some(last)) => last.time_s - first.time_s,
+        _ => 0.0,
+    };
+    LiveGrowth {
+        slope_kib_per_s: trend.slope,
+        low_kib_per_s: trend.slope_low,
+        high_kib_per_s: trend.slope_high,
+        p_rising: trend.p_rising,
+        points: points.len(),
+        span_s,
+        median_kib,
+        material_kib: (MATERIAL_SHARE * median_kib).max(MATERIAL_KIB),
+        full_in_s: None,
+    }
+}
+
+/// Why a significant rise may not be a leak.
+fn doubt(points: &[LiveSize]) -> Option<Undecided> {
+    let (first, second) = points.split_at(points.len() / 2);
+    let rises = |half: &[LiveSize]| trend_of(half).is_some_and(|trend| trend.p_rising < HALF);
+    let low = |quarter: usize| {
+        let length = points.len() as f64 / 4.0;
+        let (from, to) = ((quarter as f64 * length) as usize, ((quarter + 1) as f64 * length) as usize);
+        let mut sizes: Vec<i64> = points[from..to].iter().map(|point| point.kib).collect();
+        sizes.sort_unstable();
+        sizes.get(sizes.len() / 4).copied()
+    };
+    if (1..4).any(|quarter| low(quarter) <= low(quarter - 1)) {
+        return Some(Undecided::Returns);
+    }
+    // A full heap slows the program and its leak down, but not the leak per allocated memory.
+    if slows_down(points, |point| point.time_s) && slows_down(points, |point| point.allocated_kib as f64) {
+        return Some(Undecided::SlowsDown);
+    }
+    (!rises(first) || !rises(second)).then_some(Undecided::RisesInOneHalf)
+}
+
+/// Whether the quadratic term of the parabola through the points is significantly negative, with time or work as abscissa.
+///
+/// The term is the slope of the residuals on the part of x² that is orthogonal to 1 and x. Its standard error uses the residuals
+/// of the parabola, increased by their correlation at lag 1 (an autoregressive error of first order).
+fn slows_down(points: &[LiveSize], abscissa: impl Fn(&LiveSize) -> f64) -> bool {
+    let n = points.len() as f64;
+    let mean = points.iter().map(&abscissa).sum::<f64>() / n;
+    let scale = points.iter().map(|point| (abscissa(point) - mean).abs()).fold(0.0, f64::max);
+    if scale <= 0.0 {
+        return false;
+    }
+    let x: Vec<f64> = points.iter().map(|point| (abscissa(point) - mean) / scale).collect();
+    let mean_kib = points.iter().map(|point| point.kib as f64).sum::<f64>() / n;
+    let mut y: Vec<f64> = points.iter().map(|point| point.kib as f64 - mean_kib).collect();
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let mean_square = dot(&x, &x) / n;
+    let mut bend: Vec<f64> = x.iter().map(|x| x * x - mean_square).collect();
+    let remove = |from: &mut [f64], direction: &[f64]| {
+        let share = dot(from, direction) / dot(direction, direction);
+        from.iter_mut().zip(direction).for_each(|(value, along)| *value -= share * along);
+        share
+    };
+    remove(&mut bend, &x);
+    remove(&mut y, &x);
+    let square = dot(&bend, &bend);
+    if square.is_nan() || square <= 0.0 {
+        return false;
+    }
+    let quadratic = remove(&mut y, &bend);
+    let rest = dot(&y, &y);
+    let serial = if rest > 0.0 { (dot(&y[1..], &y[..y.len() - 1]) / rest).clamp(0.0, 0.95) } else { 0.0 };
+    let variance = rest / (n - 3.0) / square * (1.0 + serial) / (1.0 - serial);
+    let z = quadratic / variance.sqrt();
+    // A perfect fit has no variance; then the sign decides.
+    let z = if z.is_nan() { 0.0 } else { z };
+    busyhour_stats::normal_p_value(z) < 2.0 * SLOWING && quadratic < 0.0
+}
+
+/// The time until the heap is full, from the last point.
+fn full_in_s(log: &GcLog, points: &[LiveSize], slope: f64) -> Option<f64> {
+    let committed = log.events.iter().filter_map(|event| event.heap?.capacity_kib).max();
+    let capacity_kib = log.heap_max_kib.max(committed)?;
+    let left_kib = (capacity_kib - points.last()?.kib) as f64;
+    (left_kib > 0.0 && slope > 0.0).then(|| left_kib / slope)
+}

@@ -1,0 +1,131 @@
+//! Lines in, a log out.
+
+use crate::decorations::{decorated, second_start};
+use crate::event::GcEvent;
+use crate::log::{GcLog, LineClass, LineCounts, LogBuilder};
+use crate::pre9::Pre9Reader;
+use crate::stamp::{LineStamp, leading};
+use crate::unified::UnifiedReader;
+
+/// The largest part of a line that is read, bytes. The rest is ignored: HotSpot's lines are shorter than 1 KB, apart from lists of
+/// times of worker threads, which are not read.
+const LINE_MAX: usize = 16 * 1024;
+
+/// Reads a garbage-collection log line by line. It does no I/O, so that files, followed logs and captured output are read
+/// alike. The format is recognised by each line.
+///
+/// ```
+/// use busyhour_gclog::GcLogReader;
+///
+/// let mut reader = GcLogReader::new();
+/// reader.line("[0.104s][info][gc] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 6M->1M(96M) 4.086ms");
+/// let log = reader.finish();
+/// assert_eq!(log.events[0].duration_s, Some(0.004086));
+/// ```
+#[derive(Debug, Default)]
+pub struct GcLogReader {
+    log: LogBuilder,
+    unified: UnifiedReader,
+    pre9: Pre9Reader,
+}
+
+impl GcLogReader {
+    /// A reader for a new log.
+    #[must_use]
+    pub fn new() -> GcLogReader {
+        GcLogReader::default()
+    }
+
+    /// Reads the next line, with or without its line end.
+    pub fn line(&mut self, line: &str) {
+        let line = shortened(line.trim_end_matches(['\r', '\n']));
+        let class = self.class(line);
+        self.log.count(class, line);
+    }
+
+    /// Reads the next line of a file that may contain bytes that are not UTF-8.
+    pub fn line_bytes(&mut self, line: &[u8]) {
+        self.line(&String::from_utf8_lossy(&line[..line.len().min(LINE_MAX + 1024)]));
+    }
+
+    /// The events so far, for a log that is followed. An event of an earlier format is added when its last line was read.
+    #[must_use]
+    pub fn events(&self) -> &[GcEvent] {
+        &self.log.log.events
+    }
+
+    /// The counts of lines so far.
+    #[must_use]
+    pub fn lines(&self) -> LineCounts {
+        self.log.log.lines
+    }
+
+    /// Ends the log. An event whose last lines are missing is added if its duration is known, and counted as damaged
+    /// otherwise.
+    #[must_use]
+    pub fn finish(mut self) -> GcLog {
+        self.pre9.finish(&mut self.log);
+        self.log.finish()
+    }
+
+    fn class(&mut self, line: &str) -> LineClass {
+        let Some(found) = decorated(line) else {
+            return self.pre9.line(line, &mut self.log);
+        };
+        let Some(at) = second_start(line) else { return self.unified.line(&found, &mut self.log) };
+        // Another thread wrote its line into this one. At most one of the two is cut off.
+        self.log.log.lines.interleaved += 1;
+        let classes = [self.class_of_part(&line[..at]), self.class_of_part(&line[at..])];
+        match classes {
+            [LineClass::Event, _] | [_, LineClass::Event] => LineClass::Event,
+            [LineClass::Damaged, _] | [_, LineClass::Damaged] => LineClass::Damaged,
+            [first, _] => first,
+        }
+    }
+
+    fn class_of_part(&mut self, part: &str) -> LineClass {
+        decorated(part).map_or(LineClass::Damaged, |found| self.unified.line(&found, &mut self.log))
+    }
+}
+
+/// The first stamp among lines, to order the parts of a rotated log. Give the first lines of a file, or all.
+#[must_use]
+pub fn first_stamp<'l>(lines: impl IntoIterator<Item = &'l str>) -> Option<LineStamp> {
+    lines.into_iter().map(stamp_of).find(LineStamp::is_present)
+}
+
+fn stamp_of(line: &str) -> LineStamp {
+    let line = shortened(line);
+    decorated(line).map_or_else(|| leading(line).0, |found| found.stamp)
+}
+
+/// The order of the parts of a rotated log: indices into `stamps`, by first stamp. Rotation is cyclic, so that names do not
+/// tell the order. Parts without a stamp come last, in their order. If only some parts have wall times, uptimes decide.
+#[must_use]
+pub fn part_order(stamps: &[Option<LineStamp>]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..stamps.len()).collect();
+    let present = || stamps.iter().flatten();
+    let by_wall = present().all(|stamp| stamp.wall_ms.is_some());
+    let key = |index: usize| {
+        let stamp = stamps[index]?;
+        if by_wall { stamp.wall_ms.map(|ms| ms as f64) } else { stamp.uptime_s }
+    };
+    order.sort_by(|one, two| match (key(*one), key(*two)) {
+        (Some(one), Some(two)) => one.total_cmp(&two),
+        (Some(_), None) => std::cmp::Ordering::Less,
+        (None, Some(_)) => std::cmp::Ordering::Greater,
+        (None, None) => std::cmp::Ordering::Equal,
+    });
+    order
+}
+
+fn shortened(line: &str) -> &str {
+    if line.len() <= LINE_MAX {
+        return line;
+    }
+    let mut end = LINE_MAX;
+    while !line.is_char_boundary(end) {
+        end -= 1;
+    }
+    &line[..end]
+}

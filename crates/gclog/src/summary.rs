@@ -1,0 +1,126 @@
+//! Everything that a command or a page shows of a log.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::caveat::{GcCaveat, caveats};
+use crate::event::Collector;
+use crate::figures::{FigureRow, Figures};
+use crate::leak::{LeakVerdict, leak_verdict};
+use crate::log::{DamagedLine, GcLog, LineCounts, Safepoints};
+use crate::series::{GcSeries, series};
+use crate::statistics::{GcStatistics, statistics};
+
+/// A caveat with its sentence.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReportedGcCaveat {
+    /// What it is about.
+    #[serde(flatten)]
+    pub caveat: GcCaveat,
+    /// The sentence without its end.
+    pub text: String,
+}
+
+/// A figure of the table that engineers quote.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct KeyFigure {
+    /// Its name for tables.
+    pub label: &'static str,
+    /// The figure.
+    #[serde(flatten)]
+    pub figure: FigureRow,
+}
+
+/// A log in figures.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GcSummary {
+    /// The collector, if the log names it or its events are specific.
+    pub collector: Option<Collector>,
+    /// The version of the JVM, if the log prints it.
+    pub jvm_version: Option<String>,
+    /// Whether the log is in the format of JDK 9 and later.
+    pub is_unified: bool,
+    /// All figures under GCViewer's names, in its order.
+    pub figures: Vec<FigureRow>,
+    /// Figures that GCViewer does not have.
+    pub more_figures: Vec<FigureRow>,
+    /// Pauses by kind and cause, rates.
+    pub statistics: GcStatistics,
+    /// Whether live memory grows.
+    pub leak: LeakVerdict,
+    /// Safepoints, if the log prints them in the format of JDK 13.
+    pub safepoints: Option<Safepoints>,
+    /// Where figures mislead.
+    pub caveats: Vec<ReportedGcCaveat>,
+    /// Series for plots.
+    pub series: GcSeries,
+    /// The counts of lines.
+    pub lines: LineCounts,
+    /// The first damaged lines.
+    pub damaged_lines: Vec<DamagedLine>,
+}
+
+/// The names of the figures of the table, with their labels.
+const KEY_FIGURES: [(&str, &str); 10] = [
+    ("footprint", "Footprint"),
+    ("freedMemory", "Freed memory"),
+    ("freedMemoryPerMin", "Freed memory/min"),
+    ("totalTime", "Total time"),
+    ("accumPause", "Acc pauses"),
+    ("throughput", "Throughput"),
+    ("fullGcPauseCount", "Number of full GCs"),
+    ("fullGCPerformance", "Full GC performance"),
+    ("gcPauseCount", "Number of GCs"),
+    ("gcPerformance", "GC performance"),
+];
+
+impl GcSummary {
+    /// Summarises a log.
+    #[must_use]
+    pub fn of(log: &GcLog) -> GcSummary {
+        let figures = Figures::of(log);
+        let statistics = statistics(log);
+        let reported = |caveat: GcCaveat| ReportedGcCaveat { text: caveat.to_string(), caveat };
+        GcSummary {
+            collector: log.collector,
+            jvm_version: log.jvm_version.clone(),
+            is_unified: log.is_unified,
+            figures: figures.rows(),
+            more_figures: crate::more_figures::rows(log, &statistics),
+            leak: leak_verdict(log),
+            safepoints: log.safepoints,
+            caveats: caveats(log, &figures, &statistics).into_iter().map(reported).collect(),
+            statistics,
+            series: series(log),
+            lines: log.lines,
+            damaged_lines: log.examples.clone(),
+        }
+    }
+
+    /// The figure with a name.
+    #[must_use]
+    pub fn figure(&self, name: &str) -> Option<&FigureRow> {
+        self.figures.iter().chain(&self.more_figures).find(|row| row.name == name)
+    }
+
+    /// The table that engineers quote: footprint, freed memory, pauses, throughput, full and other collections.
+    #[must_use]
+    pub fn key_figures(&self) -> Vec<KeyFigure> {
+        KEY_FIGURES
+            .iter()
+            .filter_map(|(name, label)| Some(KeyFigure { label, figure: self.figure(name)?.clone() }))
+            .collect()
+    }
+
+    /// All figures in the format of GCViewer's summary: `name; value; unit`, one a line.
+    #[must_use]
+    pub fn to_csv(&self) -> String {
+        let mut out = String::new();
+        for row in self.figures.iter().chain(&self.more_figures) {
+            // Writing to a string cannot fail.
+            let _ = writeln!(out, "{}; {}; {}", row.name, row.text, row.unit);
+        }
+        out
+    }
+}

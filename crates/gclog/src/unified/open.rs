@@ -1,0 +1,70 @@
+//! Collections that have begun: details that wait for the line that ends the collection.
+
+use std::collections::BTreeMap;
+
+use crate::event::Spaces;
+use crate::log::sum;
+use crate::size::Sizes;
+
+/// The largest number of collections that wait. Two at a time are usual (a young collection during a concurrent cycle).
+const OPEN_MAX: usize = 64;
+
+/// The details of a collection.
+#[derive(Debug, Default)]
+pub(crate) struct OpenCollection {
+    /// Sizes of the generations, or of eden, of G1.
+    pub young: Option<Sizes>,
+    /// Sizes of the old generation, of G1's old, humongous and archive regions together.
+    pub old: Option<Sizes>,
+    /// Sizes of the metaspace.
+    pub metaspace: Option<Sizes>,
+    /// The committed heap, KiB (ZGC).
+    pub capacity_kib: Option<i64>,
+    /// The sum of the pauses so far, s (ZGC).
+    pub pauses_s: Option<f64>,
+    /// Whether objects could not be moved.
+    pub is_failure: bool,
+}
+
+impl OpenCollection {
+    /// The sizes of the generations, if there are any.
+    pub fn spaces(&self) -> Option<Box<Spaces>> {
+        let spaces =
+            Spaces { young: self.young, old: self.old, metaspace: self.metaspace, collected_only: false };
+        (spaces.count() > 0).then(|| Box::new(spaces))
+    }
+
+    /// Adds the sizes of a part of the young generation.
+    pub fn add_young(&mut self, sizes: Sizes) {
+        self.young = sum(self.young, Some(sizes));
+    }
+
+    /// Adds the sizes of a part of the old generation.
+    pub fn add_old(&mut self, sizes: Sizes) {
+        self.old = sum(self.old, Some(sizes));
+    }
+}
+
+/// The collections that have begun, by number.
+#[derive(Debug, Default)]
+pub(crate) struct OpenCollections {
+    by_id: BTreeMap<u64, OpenCollection>,
+    /// The size of a region of G1, KiB.
+    pub region_kib: Option<i64>,
+}
+
+impl OpenCollections {
+    /// The collection with a number; a new one if it is not open. The collection with the lowest number is forgotten if
+    /// there are too many.
+    pub fn of(&mut self, id: u64) -> &mut OpenCollection {
+        if self.by_id.len() >= OPEN_MAX && !self.by_id.contains_key(&id) {
+            self.by_id.pop_first();
+        }
+        self.by_id.entry(id).or_default()
+    }
+
+    /// Removes the collection with a number.
+    pub fn take(&mut self, id: Option<u64>) -> OpenCollection {
+        id.and_then(|id| self.by_id.remove(&id)).unwrap_or_default()
+    }
+}
