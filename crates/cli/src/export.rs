@@ -337,7 +337,7 @@ fn warn_about_cut_input(name: &str) {
 fn refusal(error: &ExportError) -> (Exit, String) {
     let exit = match error {
         ExportError::Samples(_) => Exit::Refused,
-        ExportError::Settings(_) => Exit::Usage,
+        ExportError::Settings(_) | ExportError::NotBuilt { .. } => Exit::Usage,
         _ => Exit::Internal,
     };
     (exit, hinted(chain(error), error.hint()))

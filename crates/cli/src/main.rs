@@ -2,16 +2,13 @@
 
 mod args;
 mod arrivals;
-mod backend_notation;
 mod capacity;
-mod cells;
 mod check;
 mod columns;
 mod command_error;
 mod compare;
 mod config;
 mod console;
-mod demo;
 mod events;
 mod exit;
 mod export;
@@ -19,13 +16,14 @@ mod foreign_results;
 mod inputs;
 mod jmeter_args;
 mod judge;
+#[cfg_attr(not(feature = "demo"), path = "lab_missing.rs")]
+mod lab;
 mod live;
 mod load_args;
 mod old_names;
 mod output;
 mod outputs;
 mod own_args;
-mod probe;
 mod progress;
 mod properties;
 mod quantities;
@@ -37,7 +35,6 @@ mod run;
 mod run_command;
 mod run_paths;
 mod send_urls;
-mod server_end;
 mod stop_port;
 mod stop_signals;
 mod terminal_view;
@@ -52,7 +49,6 @@ use std::process::ExitCode;
 
 use clap::FromArgMatches as _;
 
-use crate::args::LabVerb;
 use crate::exit::{Exit, Verbosity};
 use crate::verbs::{AnyVerb, Cli, OldVerb, Verb};
 
@@ -105,14 +101,12 @@ fn dispatch(verb: Verb) -> Exit {
             Err(message) => exit::complain(Exit::Usage, &message),
         },
         Verb::Check(check) => check::main(&check),
-        Verb::Demo(demo) => demo::main(&demo),
+        Verb::Demo(demo) => lab::demo(&demo),
         Verb::Report(report) => report::main(report),
         Verb::Compare(compare) => compare::main(compare),
         Verb::Export(export) => export::main(&export),
         Verb::Capacity(capacity) => capacity::main(&capacity),
-        Verb::Lab(lab) => match lab.verb {
-            LabVerb::Server(server) => demo::server(&server),
-        },
+        Verb::Lab(lab) => lab::main(&lab),
         Verb::Config(config) => config::main(&config, verbs::shown_command()),
     }
 }
@@ -125,6 +119,6 @@ fn dispatch_old(verb: OldVerb) -> Exit {
         OldVerb::PlanLoad(plan) => capacity::plan_load(&plan),
         OldVerb::Users(users) => capacity::real_users(&users),
         OldVerb::Model(model) => capacity::model(&model),
-        OldVerb::DemoServer(server) => demo::server(&server),
+        OldVerb::DemoServer(server) => lab::server(&server),
     }
 }

@@ -5,9 +5,7 @@ use std::ffi::OsString;
 use clap::{Arg, Command};
 
 use crate::exit::note;
-use crate::quantities::{
-    cell_in_ms, duration_in_seconds, log_span_in_seconds, seconds, span_in_seconds, stall_in_seconds,
-};
+use crate::quantities::{cell_in_ms, log_span_in_seconds, seconds, span_in_seconds};
 
 /// Old names with what they are now.
 const NOW: [(&[&str], &str); 14] = [
@@ -63,10 +61,7 @@ pub(crate) fn with_bare_times(cli: Command) -> Command {
                 .mut_subcommand("fit", |verb| measured(verb).mut_arg("response_max", time))
                 .mut_subcommand("compare", measured)
         })
-        .mut_subcommand("demo-server", |verb| {
-            verb.mut_arg("stall", |arg| arg.value_parser(stall_in_seconds))
-                .mut_arg("delay", |arg| arg.value_parser(duration_in_seconds))
-        })
+        .mut_subcommand("demo-server", crate::lab::with_bare_times)
 }
 
 /// Verbs whose `--json` had a file, and now is a flag.

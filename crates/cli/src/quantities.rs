@@ -1,11 +1,9 @@
 //! Parses times, rates and shares on the command line.
 
 use crate::command_error::CommandError;
-use std::time::Duration;
 
 use busyhour_analysis::LogWindow;
 use busyhour_analysis::comparison::RunWindow;
-use busyhour_demo::ProbeStall;
 use busyhour_queueing::network::quantity::number;
 pub(crate) use busyhour_queueing::network::quantity::{rate_per_s, seconds};
 
@@ -78,16 +76,6 @@ pub(crate) fn share(text: &str) -> Result<f64, CommandError> {
     }
 }
 
-/// Parses a rate of whole requests per second.
-pub(crate) fn whole_rate_per_s(text: &str) -> Result<u32, CommandError> {
-    let rate = rate_per_s(text)?;
-    if rate.fract() == 0.0 && rate <= f64::from(u32::MAX) {
-        Ok(rate as u32)
-    } else {
-        Err("it must be a whole number of requests per second".into())
-    }
-}
-
 /// Parses the width of a histogram's bins in ms.
 pub(crate) fn cell_in_ms(text: &str) -> Result<f64, CommandError> {
     let cell: Option<f64> = text.parse().ok();
@@ -100,29 +88,6 @@ pub(crate) fn cell_ms(text: &str) -> Result<f64, CommandError> {
     if ms > 0.0 { Ok(ms) } else { Err("it must be greater than 0".into()) }
 }
 
-/// Parses a stall of the probe: `2s@10s` lasts 2 s and starts 10 s after the first request.
-pub(crate) fn stall(text: &str) -> Result<ProbeStall, CommandError> {
-    text.split('@').try_for_each(refuse_bare_time)?;
-    stall_in_seconds(text)
-}
-
-/// Like [`stall`], with numbers in seconds for old names of verbs.
-pub(crate) fn stall_in_seconds(text: &str) -> Result<ProbeStall, CommandError> {
-    let (length, after) = text.split_once('@').ok_or("expected LENGTH@AFTER, such as 2s@10s")?;
-    Ok(ProbeStall { after: duration_in_seconds(after)?, length: duration_in_seconds(length)? })
-}
-
-/// Parses a time with a unit.
-pub(crate) fn duration(text: &str) -> Result<Duration, CommandError> {
-    refuse_bare_time(text)?;
-    duration_in_seconds(text)
-}
-
-/// Like [`duration`], with numbers in seconds for old names of verbs.
-pub(crate) fn duration_in_seconds(text: &str) -> Result<Duration, CommandError> {
-    Duration::try_from_secs_f64(seconds(text)?).map_err(|_| format!("{text} is too long").into())
-}
-
 /// The nanoseconds of a time with a unit, the value of `option`.
 pub(crate) fn time_ns(option: &str, text: &str) -> Result<u64, CommandError> {
     refuse_bare_time(text).map_err(|error| format!("{option}: {error}"))?;
@@ -132,19 +97,6 @@ pub(crate) fn time_ns(option: &str, text: &str) -> Result<u64, CommandError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn stalls_are_parsed() {
-        let stall_of = |length_ms, after_ms| ProbeStall {
-            length: Duration::from_millis(length_ms),
-            after: Duration::from_millis(after_ms),
-        };
-        assert_eq!(stall("2s@10s"), Ok(stall_of(2_000, 10_000)));
-        assert_eq!(stall_in_seconds("0.5@1min"), Ok(stall_of(500, 60_000)));
-        assert_eq!(stall("0.5@1min"), Err("`0.5` has no unit; write 0.5s or 0.5ms".into()));
-        assert!(stall("2s").unwrap_err().to_string().contains("LENGTH@AFTER"));
-        assert!(stall("2s@soon").is_err() && stall("1e300@1").is_err());
-    }
 
     #[test]
     fn times_and_rates_are_parsed_and_errors_are_reported() {

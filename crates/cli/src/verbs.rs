@@ -2,7 +2,8 @@
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
-use crate::args::{CheckArgs, DemoArgs, LabArgs, RunArgs, ServerArgs};
+use crate::args::{CheckArgs, RunArgs};
+use crate::lab::{DemoArgs, LabArgs, ServerArgs};
 use crate::old_names;
 
 /// The verbs that the help shows, in groups.

@@ -54,6 +54,14 @@ pub enum ExportError {
         /// The beginning of the response.
         answer: String,
     },
+    /// This program was built without the format.
+    #[error("this program was built without {format} files; build it with the feature {feature}")]
+    NotBuilt {
+        /// The format.
+        format: &'static str,
+        /// The feature of the build that contains it.
+        feature: &'static str,
+    },
     /// The samples that were to be written cannot be read.
     #[error("cannot read the samples")]
     Samples(#[from] busyhour_results::ResultsError),

@@ -23,6 +23,7 @@ mod backend;
 mod csv_seconds;
 mod error;
 mod exponential;
+mod exported_samples;
 mod exposition;
 mod exposition_protobuf;
 mod follow;
@@ -32,6 +33,7 @@ mod influx;
 mod metrics;
 mod otlp;
 mod otlp_messages;
+#[cfg_attr(not(feature = "parquet"), path = "parquet_missing.rs")]
 mod parquet_samples;
 mod remote_write;
 mod scrape;
@@ -41,13 +43,14 @@ mod transport;
 pub use backend::{BackendSettings, SamplerFilter, UsersSoFar};
 pub use csv_seconds::CsvExporter;
 pub use error::ExportError;
+pub use exported_samples::ExportedSamples;
 pub use exposition::{Exposition, ExpositionExporter, exposition_text};
 pub use follow::{Followed, NowMs, TimeOrigin, follow};
 pub use graphite::GraphiteExporter;
 pub use histograms::{HistogramLogExporter, PercentileExporter, TimeClock};
 pub use influx::{InfluxExporter, InfluxNames};
 pub use otlp::OtlpExporter;
-pub use parquet_samples::{ExportedSamples, export_parquet};
+pub use parquet_samples::export_parquet;
 pub use remote_write::{
     BucketSpan, HistogramForm, NativeHistogram, RemoteWriteExporter, SeriesLabel, SeriesSample, TimeSeries,
     WriteRequest,

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use busyhour_results::{InputFacts, ReadSettings, RecordReading, Results, ResultsInput, run_start_ms};
+use busyhour_results::{ReadSettings, RecordReading, Results, ResultsInput, run_start_ms};
 use busyhour_sample::{GroupName, Labels, RunNames, Sample, SampleFlags, SampleKind};
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, TimeUnit, Type as Physical, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType as Stored, Int32Type, Int64Type};
@@ -19,6 +19,7 @@ use parquet::schema::types::{ColumnPath, Type};
 
 use crate::ExportError;
 use crate::csv_seconds::kind;
+use crate::exported_samples::ExportedSamples;
 
 /// Most rows of a row group: as many as DuckDB's own have.
 const GROUP_ROWS: usize = 122_880;
@@ -42,15 +43,6 @@ pub fn export_parquet<W: Write + Send>(
     target: &str,
 ) -> Result<ExportedSamples, ExportError> {
     export_grouped(inputs, reading, create, name, target, GROUP_ROWS)
-}
-
-/// What was written.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExportedSamples {
-    /// Rows.
-    pub rows: u64,
-    /// What was found in the source: whether it is whole, rows that could not be understood.
-    pub found: Vec<InputFacts>,
 }
 
 fn export_grouped<W: Write + Send>(

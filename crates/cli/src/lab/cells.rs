@@ -11,9 +11,9 @@ use busyhour_diagnostic::io_hints;
 use busyhour_record::RunDir;
 use clap::{Args, ValueEnum};
 
+use super::server_end::ServerEnd;
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, hinted, print, say};
-use crate::server_end::ServerEnd;
 
 /// The directory in which an emulator gets a directory of its own.
 const PARENT: &str = "busyhour-lab";
@@ -154,7 +154,7 @@ fn cpu_factor(text: &str) -> Result<f64, CommandError> {
 }
 
 fn bean_wait(text: &str) -> Result<Duration, CommandError> {
-    let wait = crate::quantities::duration(text)?;
+    let wait = super::quantities::duration(text)?;
     if wait <= BEAN_WAIT_MAX { Ok(wait) } else { Err("it must be at most 24h".into()) }
 }
 
@@ -207,7 +207,7 @@ pub(crate) fn serve(args: &CellsArgs, port: u16, until_stdin_closes: bool) -> Ex
             }
         };
         let dir = options.dir.display();
-        print(&format!("{}http://{}\n", crate::server_end::LISTENING, server.address()));
+        print(&format!("{}http://{}\n", super::server_end::LISTENING, server.address()));
         say(&format!("process {}; {SERVER_LOG}, {ACCESS_LOG} and {GC_LOG} are in {dir}", server.pid()));
         if !until_stdin_closes {
             say("Ctrl-C ends the emulator");
@@ -286,7 +286,7 @@ mod tests {
             ("1m", "2m to 16384g"),
             ("99999g", "2m to 16384g"),
         ] {
-            let message = heap_bytes(text).unwrap_err();
+            let message = heap_bytes(text).unwrap_err().to_string();
             assert!(message.contains(words), "{text}: {message}");
         }
     }

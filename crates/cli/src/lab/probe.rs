@@ -8,7 +8,7 @@ use std::path::Path;
 use busyhour_demo::{Probe, ProbeOptions, ProbeRecord};
 use busyhour_stats::{DispersionCounter, GapStatistics};
 
-use crate::args::ServerArgs;
+use super::args::ServerArgs;
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, note, print};
 

@@ -11,15 +11,15 @@ use busyhour_diagnostic::io_hints;
 use busyhour_launch::{PropertySources, RunRequest};
 use busyhour_program::open::NoFreeUser;
 
-use crate::args::{DemoArgs, LabServer, ServerArgs};
-use crate::cells::{self, CellsArgs};
+use super::args::{DemoArgs, LabServer, ServerArgs};
+use super::cells::{self, CellsArgs};
+use super::server_end::{LISTENING, ServerEnd, wait_for_stdin};
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print, say};
 use crate::run;
 use crate::run_command::RunCommand;
-use crate::server_end::{LISTENING, ServerEnd, wait_for_stdin};
 
-const PLAN: &str = include_str!("../../../plans/monsterdr.jmx");
+const PLAN: &str = include_str!("../../../../plans/monsterdr.jmx");
 
 /// Ramp-up time of the demo's users in seconds, and their number.
 const RAMP_UP_S: u32 = 5;
@@ -38,7 +38,7 @@ const KNOWN_WARNINGS: [&str; 2] = ["rate-timer-left-out", "counts-over-sessions"
 const WORKLOAD: &str = "Throughput test";
 const PREPARATION: &str = "Data Injection";
 
-pub(crate) fn main(args: &DemoArgs) -> Exit {
+pub(crate) fn demo(args: &DemoArgs) -> Exit {
     let users = args.users.unwrap_or(USERS);
     let length_s = args.seconds.unwrap_or(args.length.as_secs());
     let Some(seconds) = u32::try_from(length_s).ok().filter(|seconds| *seconds > 0) else {
@@ -220,7 +220,7 @@ pub(crate) fn server(args: &ServerArgs) -> Exit {
         Err(error) => return complain(Exit::Internal, &error.to_string()),
     }
     match probe_end {
-        Some(end) => crate::probe::serve(listener, args, end),
+        Some(end) => super::probe::serve(listener, args, end),
         None => serve_shop(listener, address, args),
     }
 }

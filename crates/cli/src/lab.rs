@@ -1,0 +1,32 @@
+//! `busyhour demo` and `busyhour lab`: servers to test. Without the feature `demo`, `lab_missing.rs` takes the place of this
+//! module.
+
+mod args;
+mod backend_notation;
+mod cells;
+mod demo;
+mod probe;
+mod quantities;
+mod server_end;
+
+pub(crate) use args::{DemoArgs, LabArgs, ServerArgs};
+pub(crate) use demo::{demo, server};
+
+use clap::Command;
+
+use crate::exit::Exit;
+use args::LabVerb;
+
+/// Runs `busyhour lab`.
+pub(crate) fn main(args: &LabArgs) -> Exit {
+    match &args.verb {
+        LabVerb::Server(server) => demo::server(server),
+    }
+}
+
+/// Lets the old form of `lab server` accept times without a unit.
+pub(crate) fn with_bare_times(server: Command) -> Command {
+    server
+        .mut_arg("stall", |arg| arg.value_parser(quantities::stall_in_seconds))
+        .mut_arg("delay", |arg| arg.value_parser(quantities::duration_in_seconds))
+}

@@ -1,0 +1,115 @@
+//! The command line of `busyhour demo` and `busyhour lab`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use busyhour_demo::ProbeStall;
+use clap::{Args, Subcommand, ValueEnum};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The load is open: visitors arrive as a Poisson process, whether or not the shop is fast. With --closed a fixed \
+    number of users is paced by the plan's Constant Throughput Timer, as in JMeter: compare the line \"Arrivals\" of both.\n\n\
+    Examples:\n  busyhour demo\n  busyhour demo --for 10s --rate 200/s\n  busyhour demo --closed --users 50"
+)]
+pub(crate) struct DemoArgs {
+    /// Length of the load; with --closed, after all users have started.
+    #[arg(short = 'z', long = "for", value_name = "TIME", default_value = "25s", value_parser = super::quantities::duration)]
+    pub(crate) length: Duration,
+    #[arg(long, hide = true, conflicts_with = "length")]
+    pub(crate) seconds: Option<u64>,
+    /// A fixed number of users that wait for each response, instead of visitors that arrive at random.
+    #[arg(long)]
+    pub(crate) closed: bool,
+    /// Number of users (default: 100).
+    #[arg(short = 'c', long, requires = "closed")]
+    pub(crate) users: Option<u32>,
+    /// Approximate rate of requests.
+    #[arg(long, value_name = "RATE", default_value = "400/s", value_parser = super::quantities::whole_rate_per_s)]
+    pub(crate) rate: u32,
+    /// Directory for the run's files (default: a new one in busyhour-runs).
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Seed of all random choices.
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  busyhour lab server shop --port 8080\n  \
+    busyhour lab server probe --port 0 --stall 2s@10s\n  \
+    busyhour lab server cells --port 0 --collector g1 --heap 256m")]
+pub(crate) struct LabArgs {
+    #[command(subcommand)]
+    pub(crate) verb: LabVerb,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LabVerb {
+    /// Start a server to test: a ticket shop, a probe that records arrivals, or a Java server with known faults.
+    Server(ServerArgs),
+}
+
+/// A server to test.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LabServer {
+    /// The ticket shop of the demo.
+    #[value(alias = "ticket-monster")]
+    Shop,
+    /// A server that records the time of each arrival.
+    Probe,
+    /// A Java server with known leaks, failures and CPU costs.
+    Cells,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "shop is a ticket shop. probe responds ok to every request and records its arrival time: the moment \
+    when its first byte could be read, in nanoseconds of the monotonic clock. It prints arrival statistics when it ends. \
+    cells is a Java server, compiled with the JDK of this machine: /cells?config=N calls some of six cells. In its \
+    configurations 1 to 10, the numbers 1, 2 and 7 leak memory, 4 and 9 throw exceptions, and the CPU costs are \
+    those of a published study. It writes a server log, an access log and a GC log. The plan is plans/cells.jmx.\n\n\
+    Examples:\n  busyhour lab server shop --port 8080 --full\n  \
+    busyhour lab server --backend \"2 x exponential(4ms)\"\n  \
+    busyhour lab server probe --port 0 --stamps stamps.txt --stall 2s@10s\n  \
+    busyhour lab server cells --workers 50 --beans 100\n  \
+    busyhour lab server cells --port 0 --dir logs --heap 256m --collector parallel"
+)]
+pub(crate) struct ServerArgs {
+    /// Server to start.
+    #[arg(value_enum, default_value_t = LabServer::Shop)]
+    pub(crate) server: LabServer,
+    /// Port on 127.0.0.1; 0 selects a free port.
+    #[arg(long, default_value_t = 8080)]
+    pub(crate) port: u16,
+    /// Database file (default: in memory).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) db: Option<PathBuf>,
+    /// Respond to errors as the original application does.
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Start with 10 venues and 10 events.
+    #[arg(long, conflicts_with = "full")]
+    pub(crate) small: bool,
+    /// Start with 100 venues and 100 events.
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// shop: each response occupies one of N connections to a simulated backend for a random time that uses no
+    /// CPU: constant(5ms), exponential(5ms), "2 x exponential(5ms)".
+    #[arg(long, value_name = "[N x] LAW", value_parser = super::backend_notation::backend)]
+    pub(crate) backend: Option<busyhour_demo::BackendOptions>,
+    /// probe: stall for LENGTH, starting AFTER the first request (2s@10s); may be given several times.
+    #[arg(long, value_name = "LENGTH@AFTER", value_parser = super::quantities::stall)]
+    pub(crate) stall: Vec<ProbeStall>,
+    /// probe: delay of each response.
+    #[arg(long, value_name = "TIME", value_parser = super::quantities::duration)]
+    pub(crate) delay: Option<Duration>,
+    /// probe: write the arrival times to this file at the end.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) stamps: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) cells: super::cells::CellsArgs,
+    /// End when standard input is closed.
+    #[arg(long, hide = true)]
+    pub(crate) until_stdin_closes: bool,
+}
