@@ -9,7 +9,7 @@ use busyhour_report::{Look, RunShow, Written, end_of_run, html_report};
 use busyhour_results::summarise;
 use busyhour_sample::{
     ActiveUsers, ArrivalCounts, ArrivalOutcome, ArrivalRecord, ChangedFrom, ControlEvent, GroupName, Labels,
-    LoadChange, Nanos, RunEnd, RunNames, Sample, SampleOutcome, SampleTimes,
+    LoadChange, Nanos, RunEnd, RunNames, Sample, SampleTimes,
 };
 use busyhour_stats::Decision;
 
@@ -102,13 +102,7 @@ fn verdicts_of(
                 group,
                 ..Sample::default()
             };
-            writers[0]
-                .record(&Sample {
-                    sample_count: 1,
-                    outcome: SampleOutcome { success: true, ..sample.outcome },
-                    ..sample
-                })
-                .unwrap();
+            writers[0].record(&sample).unwrap();
         }
     }
     drop(writers);
