@@ -4,7 +4,7 @@ use busyhour_analysis::{Caveat, RunFacts, Summary, SummaryError};
 use busyhour_record::{Recorder, RecorderConfig};
 use busyhour_sample::{
     ChangedFrom, ControlEvent, CoreFacts, GeneratorFacts, GroupName, Labels, LoadChange, Nanos,
-    RecorderEvent, RunEnd, RunNames, RunTotals, Sample, SampleFlags, SampleTimes,
+    RecorderEvent, RunEnd, RunNames, RunTotals, Sample, SampleFlags, SampleSizes, SampleTimes,
 };
 
 /// A run with samples of 1 ms, 2 ms, …, `n` ms, one every 10 ms, modified by `change`.
@@ -20,7 +20,7 @@ fn run(n: u64, change: impl Fn(u64, &mut Sample<'_>)) -> RunTotals {
         let mut sample = Sample {
             label,
             times: SampleTimes { intended: start, start, end, ..SampleTimes::default() },
-            bytes: 1024,
+            sizes: SampleSizes::of_row(1024, 0),
             ..Sample::default()
         };
         change(i, &mut sample);
@@ -40,9 +40,9 @@ fn caveats(facts: RunFacts, totals: &RunTotals) -> Vec<Caveat> {
 fn the_figures_of_a_known_run_are_exact() {
     let totals = run(1000, |i, sample| {
         if i % 2 == 0 {
-            sample.success = false;
+            sample.outcome.success = false;
             sample.error_count = 1;
-            sample.code = if i % 4 == 0 { "500" } else { "404" };
+            sample.outcome.code = if i % 4 == 0 { "500" } else { "404" };
         }
     });
     let summary = Summary::new(RunFacts::default(), &totals);

@@ -38,7 +38,10 @@ mod tests {
         ]);
         let made = results_options(&properties).unwrap_or_default();
         assert_eq!(made.apdex.satisfied_ns, 300_000_000);
-        assert!(made.read.stamps_are_ends && made.read.unnamed.is_some_and(|save| !save.url));
+        assert!(
+            made.read.stamps_are_ends
+                && made.read.unnamed.is_some_and(|save| !save.shown.has(busyhour_record::JtlColumn::Url))
+        );
         assert!(results_options(&HashMap::new()).is_ok_and(|made| made.read.unnamed.is_none()));
         assert!(
             results_options(&HashMap::from([property(

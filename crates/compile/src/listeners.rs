@@ -7,7 +7,7 @@ use busyhour_processors::{
     AutoStop, AutoStopLimit, AutoStopSettings, Refusal, SaveResponses, SaveResponsesSettings,
 };
 use busyhour_program::element::Processor;
-use busyhour_record::{ColumnsFile, SampleFilter, SaveConfig};
+use busyhour_record::{ColumnsFile, JtlColumn, SampleFilter, SaveConfig};
 
 use crate::context::Context;
 use crate::elements::listeners::{ResultFileClass, SampleListenerClass};
@@ -52,7 +52,9 @@ fn listener_file<'p>(
         config = SaveConfig::for_listener(&config, fields);
     }
     // The listeners of jmeter-plugins always need the numbers of users.
-    config.thread_counts |= class == ResultFileClass::PluginCollector;
+    if class == ResultFileClass::PluginCollector {
+        config.shown.set(JtlColumn::ThreadCounts, true);
+    }
     config.in_functional_mode(context.outputs.functional_mode);
     let filter = if context.flag(element, "ResultCollector.error_logging", false) {
         SampleFilter::Errors

@@ -8,7 +8,7 @@ use busyhour_program::result::ShownDetails;
 use busyhour_program::run::JmeterProperties;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_record::{SampleFilter, SaveConfig};
+use busyhour_record::{JtlColumn, SampleFilter, SaveConfig};
 
 use crate::save_settings;
 
@@ -165,7 +165,7 @@ fn details_shown_by(config: &SaveConfig) -> Option<ShownDetails> {
     } else if config.xml {
         Some(ShownDetails { body: config.response_data, body_on_error: config.response_data_on_error })
     } else {
-        config.file_name.then(ShownDetails::default)
+        config.shown.has(JtlColumn::FileName).then(ShownDetails::default)
     }
 }
 
@@ -180,7 +180,7 @@ fn retention_for(config: &SaveConfig) -> Retention {
         };
     }
     // If the headers contain no charset, it is searched in the page.
-    let page = config.encoding;
+    let page = config.shown.has(JtlColumn::Encoding);
     if !config.xml {
         return Retention { body: page, ..Retention::default() };
     }

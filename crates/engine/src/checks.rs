@@ -30,11 +30,11 @@ pub(crate) fn check_assertions(
 
 fn check_one(user: &mut UserState, assertion: &dyn Assertion, result: &mut SampleResult, note_all: bool) {
     if assertion.assumes_success() {
-        result.success = true;
+        result.outcome.success = true;
     }
     let outcome = assertion.check_and_change(user, result);
     let holds = !(outcome.failure || outcome.error);
-    result.success &= holds;
+    result.outcome.success &= holds;
     // Some have a message though they hold, and JMeter shows it.
     if note_all || !holds || outcome.message().is_some() {
         // An empty message hides those of later assertions, so their names are not needed.
@@ -58,11 +58,11 @@ fn check_children(
         if depth > 0 {
             check_children(user, assertion, child, note_all, depth - 1);
         }
-        failed |= !child.success;
+        failed |= !child.outcome.success;
     }
     result.sub_results = children;
-    if failed && result.success {
-        result.success = false;
+    if failed && result.outcome.success {
+        result.outcome.success = false;
         let name = assertion.name(user);
         let message = String::from("One or more sub-samples failed");
         result.assertions.push(AssertionResult {

@@ -9,7 +9,9 @@ use std::sync::Arc;
 use busyhour_program::run::{RunShared, Stop};
 use busyhour_program::run_control::TICK_NS;
 use busyhour_program::user::CoreAccess;
-use busyhour_sample::{ArrivalOutcome, ArrivalRecord, BatchWriter, Detail, LabelId, Labels, Nanos, Sample};
+use busyhour_sample::{
+    ArrivalOutcome, ArrivalRecord, BatchWriter, Detail, LabelId, Labels, Nanos, OwnedSample, Sample,
+};
 use rustc_hash::FxHashMap as HashMap;
 use tokio::sync::Notify;
 
@@ -30,7 +32,7 @@ pub struct Core {
     labels: Labels,
     known: RefCell<HashMap<Box<str>, LabelId>>,
     batch: RefCell<BatchWriter>,
-    waiting: RefCell<VecDeque<OwnedSample>>,
+    waiting: RefCell<VecDeque<WaitingSample>>,
     /// Notified within a tick of a change of the load ([`busyhour_program::run_control`]).
     pub(crate) load_changed: Notify,
     /// How long users were held back because the recorder was behind, in nanoseconds.
@@ -72,10 +74,8 @@ impl CoreAccess for Core {
 }
 
 /// A sample that found the recorder full.
-struct OwnedSample {
-    fixed: Sample<'static>,
-    texts: [String; 5],
-    variables: Vec<String>,
+struct WaitingSample {
+    sample: OwnedSample,
     detail: Option<Box<Detail>>,
 }
 
@@ -141,7 +141,7 @@ impl Core {
         if waiting.is_empty() && self.batch.borrow_mut().record_with(sample, &mut detail).is_ok() {
             return;
         }
-        waiting.push_back(OwnedSample::new(sample, detail));
+        waiting.push_back(WaitingSample { sample: sample.to_owned_sample(), detail });
     }
 
     /// Records what became of an arrival of an open workload, and counts it.
@@ -189,10 +189,8 @@ impl Core {
     fn drain(&self) -> bool {
         let mut waiting = self.waiting.borrow_mut();
         let mut batch = self.batch.borrow_mut();
-        while let Some(sample) = waiting.front_mut() {
-            let mut detail = sample.detail.take();
-            if !sample.with(|sample| batch.record_with(sample, &mut detail).is_ok()) {
-                sample.detail = detail;
+        while let Some(WaitingSample { sample, detail }) = waiting.front_mut() {
+            if !sample.with(|sample| batch.record_with(sample, detail).is_ok()) {
                 return false;
             }
             waiting.pop_front();
@@ -288,42 +286,6 @@ impl Core {
     pub fn recorder_stalls(&self) -> (u64, u64) {
         let batch = self.batch.borrow();
         (batch.stalls(), batch.lost())
-    }
-}
-
-impl OwnedSample {
-    fn new(sample: &Sample<'_>, detail: Option<Box<Detail>>) -> Self {
-        let texts = [sample.code, sample.message, sample.encoding, sample.failure_message, sample.url]
-            .map(str::to_owned);
-        let variables = sample.variables.iter().map(|&text| text.to_owned()).collect();
-        let fixed = Sample {
-            label: sample.label,
-            times: sample.times,
-            users: sample.users,
-            group: sample.group,
-            user: sample.user,
-            data_type: sample.data_type,
-            success: sample.success,
-            bytes: sample.bytes,
-            sent_bytes: sample.sent_bytes,
-            sample_count: sample.sample_count,
-            error_count: sample.error_count,
-            flags: sample.flags,
-            listeners: sample.listeners,
-            code: "",
-            message: "",
-            encoding: "",
-            failure_message: "",
-            url: "",
-            variables: &[],
-        };
-        Self { fixed, texts, variables, detail }
-    }
-
-    fn with<R>(&self, use_it: impl FnOnce(&Sample<'_>) -> R) -> R {
-        let [code, message, encoding, failure_message, url] = &self.texts;
-        let variables: Vec<&str> = self.variables.iter().map(String::as_str).collect();
-        use_it(&Sample { code, message, encoding, failure_message, url, variables: &variables, ..self.fixed })
     }
 }
 

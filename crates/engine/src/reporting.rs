@@ -12,28 +12,23 @@ pub(crate) fn fill(result: &mut SampleResult, users: ActiveUsers) {
     result.users = users;
     for sub in &mut result.sub_results {
         sub.users = users;
-        sub.unnamed_thread = false;
+        sub.marks.unnamed_thread = false;
     }
 }
 
 /// A result with what files beyond rows show.
 fn detail(result: &SampleResult, wish: ShownDetails) -> Detail {
-    let body = wish.body || (wish.body_on_error && !result.success);
+    let body = wish.body || (wish.body_on_error && !result.outcome.success);
     let mut detail = Detail {
         label: result.label.clone(),
         times: result.times,
         users: result.users,
-        code: result.code.clone(),
-        message: result.message.clone(),
-        data_type: result.data_type,
-        encoding: result.encoding.clone(),
-        success: result.success,
-        bytes: result.bytes(),
-        header_bytes: result.header_bytes,
-        sent_bytes: result.sent_bytes,
-        unnamed_thread: result.unnamed_thread,
+        outcome: result.outcome.clone(),
+        content: result.content.clone(),
+        sizes: result.sizes,
+        unnamed_thread: result.marks.unnamed_thread,
         sample_count: 1,
-        error_count: u32::from(!result.success),
+        error_count: u32::from(!result.outcome.success),
         url: (!result.url.is_empty()).then(|| result.url.clone()),
         assertions: result.assertions.clone(),
         response_headers: result.response_headers.clone(),
@@ -89,7 +84,7 @@ pub(crate) fn record_result(
     if result.url.is_empty() {
         own = own | SampleFlags::NO_URL;
     }
-    if result.unnamed_thread {
+    if result.marks.unnamed_thread {
         own = own | SampleFlags::NO_THREAD;
     }
     let detail = details.map(|details| Box::new(detail(result, details)));
@@ -99,17 +94,13 @@ pub(crate) fn record_result(
         users: result.users,
         group: user.group,
         user: user.number + 1,
-        code: &result.code,
-        message: &result.message,
-        data_type: result.data_type,
-        encoding: &result.encoding,
-        success: result.success,
+        outcome: result.outcome.as_str(),
+        content: result.content.as_str(),
         failure_message: result.failure_message(),
-        bytes: result.bytes(),
-        sent_bytes: result.sent_bytes,
+        sizes: result.sizes,
         url: &result.url,
         sample_count: 1,
-        error_count: u32::from(!result.success),
+        error_count: u32::from(!result.outcome.success),
         flags: own,
         listeners,
         variables: values,
@@ -121,7 +112,7 @@ pub(crate) fn record_result(
         // A transaction inside one stays one; a sampler's result inside one is still a request of the plan.
         let kind = if !in_transaction {
             SampleFlags::SUB_RESULT
-        } else if sub.is_transaction {
+        } else if sub.marks.is_transaction {
             SampleFlags::TRANSACTION | SampleFlags::TRANSACTION_CHILD
         } else {
             SampleFlags::TRANSACTION_CHILD

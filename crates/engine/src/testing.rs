@@ -70,10 +70,10 @@ impl Protocol for Fake {
         _: Retention,
     ) {
         user.begin_result(label, intended);
-        user.result.code.push_str("200");
+        user.result.outcome.code.push_str("200");
         match (self.0)(user) {
             Act::Done => {}
-            Act::Fail => user.result.success = false,
+            Act::Fail => user.result.outcome.success = false,
             Act::Sleep(ns) => {
                 if let Some(core) = user.core.as_ref().map(Rc::clone) {
                     core.sleep_until(user.now() + ns).await;

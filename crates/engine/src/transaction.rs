@@ -1,7 +1,7 @@
 //! Transactions: samples that measure several others together.
 
-use busyhour_program::result::SampleResult;
-use busyhour_sample::{Nanos, SampleTimes};
+use busyhour_program::result::{RecordMarks, SampleResult};
+use busyhour_sample::{Nanos, SampleOutcome, SampleSizes, SampleTimes};
 
 use crate::next::Next;
 
@@ -39,8 +39,8 @@ impl Transaction {
         let result = SampleResult {
             label,
             times: SampleTimes { intended: now, start: now, end: now, ..SampleTimes::default() },
-            success: true,
-            is_transaction: true,
+            outcome: SampleOutcome { success: true, ..SampleOutcome::default() },
+            marks: RecordMarks { is_transaction: true, ..RecordMarks::default() },
             ..SampleResult::default()
         };
         Self {
@@ -70,15 +70,15 @@ impl Transaction {
     /// Adds a child's sample to a transaction with its own sample.
     pub fn add_sample(&mut self, child: &SampleResult, include_timers: bool) {
         let own = &mut self.result;
-        own.header_bytes += child.bytes();
-        own.sent_bytes += child.sent_bytes;
+        // All bytes received count as those of headers.
+        own.sizes += SampleSizes { header_bytes: child.bytes(), body_bytes: 0, ..child.sizes };
         if !include_timers {
             // Time between the end of one child and the start of the next does not count.
             self.time_ns += child.times.start.since(self.previous_end);
             self.previous_end = child.times.end;
         }
-        if !child.success {
-            own.success = false;
+        if !child.outcome.success {
+            own.outcome.success = false;
             self.failing += 1;
         }
         own.users.group = child.users.group;
@@ -91,20 +91,18 @@ impl Transaction {
     pub fn add_child(&mut self, child: SampleResult, keep: bool) {
         self.calls += 1;
         if self.failing == 0 {
-            self.result.code.clear();
-            self.result.code.push_str(&child.code);
+            self.result.outcome.code.clear();
+            self.result.outcome.code.push_str(&child.outcome.code);
         }
-        if !child.success {
-            self.result.success = false;
+        if !child.outcome.success {
+            self.result.outcome.success = false;
             self.failing += 1;
         }
         self.time_ns += child.times.end.since(child.times.start).saturating_sub(child.times.idle_ns);
         self.connect_ns += child.times.connect_ns;
         let own = &mut self.result;
         own.times.end = own.times.end.max(child.times.end);
-        own.header_bytes += child.header_bytes;
-        own.body_bytes += child.body_bytes;
-        own.sent_bytes += child.sent_bytes;
+        own.sizes += child.sizes;
         if keep {
             own.sub_results.push(child);
         }
@@ -114,9 +112,9 @@ impl Transaction {
     pub fn finish_parent(&mut self, now: Nanos, include_timers: bool) {
         self.done = true;
         self.write_message();
-        if self.result.success {
-            self.result.code.clear();
-            self.result.code.push_str("200");
+        if self.result.outcome.success {
+            self.result.outcome.code.clear();
+            self.result.outcome.code.push_str("200");
         }
         if !include_timers {
             self.result.times.idle_ns = now.since(self.result.times.start).saturating_sub(self.time_ns);
@@ -128,9 +126,9 @@ impl Transaction {
     /// Writes JMeter's message about the samples in the transaction.
     pub fn write_message(&mut self) {
         use std::fmt::Write as _;
-        self.result.message.clear();
+        self.result.outcome.message.clear();
         let _ = write!(
-            self.result.message,
+            self.result.outcome.message,
             "Number of samples in transaction : {}, number of failing samples : {}",
             self.calls, self.failing
         );

@@ -396,8 +396,8 @@ impl<P: Protocol> VirtualUser<P> {
         package: &SamplerPackage<P>,
         transaction: Option<ControllerId>,
     ) {
-        if self.user.result.ignore {
-            let ok = self.user.result.success;
+        if self.user.result.marks.ignore {
+            let ok = self.user.result.outcome.success;
             self.set_last_sample_ok(ok);
         } else {
             let users = self.active_users();
@@ -414,9 +414,9 @@ impl<P: Protocol> VirtualUser<P> {
                 check_assertions(&mut self.user, &package.assertions, &mut result, all);
                 self.user.result = result;
             }
-            let ok = self.user.result.success;
+            let ok = self.user.result.outcome.success;
             self.set_last_sample_ok(ok);
-            if !self.user.result.ignore {
+            if !self.user.result.marks.ignore {
                 // Samples nested in a Parallel Controller's sample are not sent to listeners.
                 let silent = self.gathers_only();
                 let sample_listeners = match transaction {
@@ -431,21 +431,21 @@ impl<P: Protocol> VirtualUser<P> {
                     return;
                 }
                 self.notify(group, package, transaction);
-                if !self.user.result.success && !silent {
+                if !self.user.result.outcome.success && !silent {
                     self.react_to_failure(&package.on_failure);
                 }
             }
         }
         let on_error = self.on_error(group);
         let result = &self.user.result;
-        let failed = !result.success;
+        let failed = !result.outcome.success;
         let (stop_user, stop_test, stop_now) = (
-            result.stop_user || (failed && on_error == OnError::StopUser),
-            result.stop_test || (failed && on_error == OnError::StopTest),
-            result.stop_test_now || (failed && on_error == OnError::StopTestNow),
+            result.after.stop_user || (failed && on_error == OnError::StopUser),
+            result.after.stop_test || (failed && on_error == OnError::StopTest),
+            result.after.stop_test_now || (failed && on_error == OnError::StopTestNow),
         );
-        if result.next != LogicalAction::Continue {
-            self.user.action = result.next;
+        if result.after.next != LogicalAction::Continue {
+            self.user.action = result.after.next;
         }
         if stop_user {
             self.stop(None, "Stop Thread");
@@ -464,7 +464,9 @@ impl<P: Protocol> VirtualUser<P> {
     /// Notes that the sample failed and what follows from that.
     pub(super) fn note_failed_sample(&self, consequence: &str) {
         let result = &self.user.result;
-        self.user.run.note_error(format!("{:?} failed ({}): {consequence}", result.label, result.code));
+        self.user
+            .run
+            .note_error(format!("{:?} failed ({}): {consequence}", result.label, result.outcome.code));
     }
 
     fn stop(&mut self, test: Option<Stop>, what: &str) {

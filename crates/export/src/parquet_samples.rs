@@ -129,8 +129,8 @@ impl Facts {
             measured.connect |= sample.times.connect_ns > 0;
             measured.latency |= sample.times.latency_ns > 0;
             measured.idle |= sample.times.idle_ns > 0;
-            measured.bytes |= sample.bytes > 0;
-            measured.sent_bytes |= sample.sent_bytes > 0;
+            measured.bytes |= sample.sizes.bytes() > 0;
+            measured.sent_bytes |= sample.sizes.sent_bytes > 0;
             measured.users_group |= sample.users.group > 0;
             measured.users_all |= sample.users.all > 0;
         };
@@ -395,15 +395,15 @@ impl<W: Write + Send> SamplesFile<W> {
             number(measured.connect, sample.times.connect_ns),
             number(measured.latency, sample.times.latency_ns),
             number(measured.idle, sample.times.idle_ns),
-            Cell::Flag(sample.success),
-            text(sample.code),
-            text(sample.message),
+            Cell::Flag(sample.outcome.success),
+            text(sample.outcome.code),
+            text(sample.outcome.message),
             text(sample.failure_message),
             text(sample.url),
-            text(sample.data_type.as_str()),
-            text(sample.encoding),
-            number(measured.bytes, sample.bytes),
-            number(measured.sent_bytes, sample.sent_bytes),
+            text(sample.content.data_type.as_str()),
+            text(sample.content.encoding),
+            number(measured.bytes, sample.sizes.bytes()),
+            number(measured.sent_bytes, sample.sizes.sent_bytes),
             count(measured.users_group, sample.users.group),
             count(measured.users_all, sample.users.all),
             count(true, sample.sample_count),

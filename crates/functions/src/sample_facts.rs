@@ -57,11 +57,11 @@ impl SampleFacts for Facts {
     }
 
     fn response_code(&self) -> String {
-        self.result.code.clone()
+        self.result.outcome.code.clone()
     }
 
     fn response_message(&self) -> String {
-        self.result.message.clone()
+        self.result.outcome.message.clone()
     }
 
     fn response_data_as_string(&self) -> String {
@@ -77,7 +77,7 @@ impl SampleFacts for Facts {
     }
 
     fn is_successful(&self) -> bool {
-        self.result.success
+        self.result.outcome.success
     }
 
     fn elapsed_ms(&self) -> i64 {
@@ -116,23 +116,23 @@ impl SampleFacts for Facts {
             "SamplerData" => Value::text(&result.request_data),
             "ContentType" => Value::text(&result.content_type),
             "MediaType" => Value::text(result.content_type.split(';').next().unwrap_or("").trim()),
-            "DataType" => Value::text(result.data_type.as_str()),
-            "DataEncodingNoDefault" if result.encoding.is_empty() => Value::Null,
-            "DataEncodingNoDefault" => Value::text(&result.encoding),
-            "BodySizeAsLong" => Value::Long(i64::try_from(result.body_bytes).unwrap_or(i64::MAX)),
-            "BodySize" => number(result.body_bytes),
-            "HeadersSize" => number(result.header_bytes),
-            "SentBytes" => Value::Long(i64::try_from(result.sent_bytes).unwrap_or(i64::MAX)),
+            "DataType" => Value::text(result.content.data_type.as_str()),
+            "DataEncodingNoDefault" if result.content.encoding.is_empty() => Value::Null,
+            "DataEncodingNoDefault" => Value::text(&result.content.encoding),
+            "BodySizeAsLong" => Value::Long(i64::try_from(result.sizes.body_bytes).unwrap_or(i64::MAX)),
+            "BodySize" => number(result.sizes.body_bytes),
+            "HeadersSize" => number(result.sizes.header_bytes),
+            "SentBytes" => Value::Long(i64::try_from(result.sizes.sent_bytes).unwrap_or(i64::MAX)),
             "IdleTime" => Value::Long(whole_ms(result.times.idle_ns)),
             "GroupThreads" => number(u64::from(result.users.group)),
             "AllThreads" => number(u64::from(result.users.all)),
-            "ErrorCount" => Value::Integer(i32::from(!result.success)),
+            "ErrorCount" => Value::Integer(i32::from(!result.outcome.success)),
             "SampleCount" => Value::Integer(1),
             "FirstAssertionFailureMessage" => {
                 let failed = result.assertions.iter().find(|outcome| outcome.failure || outcome.error);
                 failed.map_or(Value::Null, |outcome| Value::text(&outcome.message))
             }
-            "TestLogicalAction" => Value::text(match result.next {
+            "TestLogicalAction" => Value::text(match result.after.next {
                 LogicalAction::Continue => "CONTINUE",
                 LogicalAction::NextIterationOfThread => "START_NEXT_ITERATION_OF_THREAD",
                 LogicalAction::NextIterationOfLoop => "START_NEXT_ITERATION_OF_CURRENT_LOOP",
@@ -163,14 +163,14 @@ impl SampleFacts for Facts {
         let result = self.result.sub_results.get(at)?;
         Some(match getter {
             "getSampleLabel" => Value::text(&result.label),
-            "getResponseCode" => Value::text(&result.code),
-            "getResponseMessage" => Value::text(&result.message),
+            "getResponseCode" => Value::text(&result.outcome.code),
+            "getResponseMessage" => Value::text(&result.outcome.message),
             "getResponseDataAsString" => Value::text(result.body_text()),
             "getResponseHeaders" => Value::text(&result.response_headers),
             "getRequestHeaders" => Value::text(&result.request_headers),
             "getSamplerData" => Value::text(&result.request_data),
             "getUrlAsString" | "getURL" => Value::text(&result.url),
-            "isSuccessful" => Value::Boolean(result.success),
+            "isSuccessful" => Value::Boolean(result.outcome.success),
             "getTime" => Value::Long(i64::try_from(result.elapsed_ms()).unwrap_or(i64::MAX)),
             "getLatency" => Value::Long(whole_ms(result.times.latency_ns)),
             _ => return None,
@@ -180,15 +180,15 @@ impl SampleFacts for Facts {
 
 impl SampleChanges for Facts {
     fn set_successful(&mut self, successful: bool) {
-        self.result.success = successful;
+        self.result.outcome.success = successful;
     }
 
     fn set_response_code(&mut self, code: &str) {
-        replace(&mut self.result.code, code);
+        replace(&mut self.result.outcome.code, code);
     }
 
     fn set_response_message(&mut self, message: &str) {
-        replace(&mut self.result.message, message);
+        replace(&mut self.result.outcome.message, message);
     }
 
     fn set_label(&mut self, label: &str) {
@@ -199,10 +199,10 @@ impl SampleChanges for Facts {
         self.result.body.clear();
         self.result.body.extend_from_slice(data);
         if self.is_sampler {
-            self.result.body_bytes = data.len() as u64;
+            self.result.sizes.body_bytes = data.len() as u64;
         }
         if let Some(encoding) = encoding {
-            replace(&mut self.result.encoding, encoding);
+            replace(&mut self.result.content.encoding, encoding);
         }
     }
 
@@ -222,7 +222,7 @@ impl SampleChanges for Facts {
                 move_start(result, u64::try_from(start).unwrap_or(0).saturating_mul(1_000_000));
             }
             ("TestLogicalAction", Value::Text(action)) => {
-                result.next = match &**action {
+                result.after.next = match &**action {
                     "START_NEXT_ITERATION_OF_THREAD" => LogicalAction::NextIterationOfThread,
                     "START_NEXT_ITERATION_OF_CURRENT_LOOP" => LogicalAction::NextIterationOfLoop,
                     "BREAK_CURRENT_LOOP" => LogicalAction::BreakLoop,
@@ -233,17 +233,17 @@ impl SampleChanges for Facts {
             ("ResponseHeaders", Value::Text(text)) => replace(&mut result.response_headers, text),
             ("SamplerData", Value::Text(text)) => replace(&mut result.request_data, text),
             ("ContentType", Value::Text(text)) => replace(&mut result.content_type, text),
-            ("DataEncoding", Value::Text(text)) => replace(&mut result.encoding, text),
+            ("DataEncoding", Value::Text(text)) => replace(&mut result.content.encoding, text),
             ("DataType", Value::Text(text)) => {
-                result.data_type = match &**text {
+                result.content.data_type = match &**text {
                     "text" => DataType::Text,
                     "bin" => DataType::Binary,
                     _ => DataType::Unknown,
                 };
             }
-            ("StopThread", Value::Boolean(stop)) => result.stop_user = *stop,
-            ("StopTest", Value::Boolean(stop)) => result.stop_test = *stop,
-            ("StopTestNow", Value::Boolean(stop)) => result.stop_test_now = *stop,
+            ("StopThread", Value::Boolean(stop)) => result.after.stop_user = *stop,
+            ("StopTest", Value::Boolean(stop)) => result.after.stop_test = *stop,
+            ("StopTestNow", Value::Boolean(stop)) => result.after.stop_test_now = *stop,
             ("Latency", Value::Integer(ms)) => {
                 result.times.latency_ns = u64::from(ms.unsigned_abs()) * 1_000_000
             }
@@ -256,11 +256,11 @@ impl SampleChanges for Facts {
             ("ConnectTime", Value::Long(ms)) => {
                 result.times.connect_ns = ms.unsigned_abs().saturating_mul(1_000_000)
             }
-            ("BodySize", Value::Integer(bytes)) => result.body_bytes = u64::from(bytes.unsigned_abs()),
-            ("BodySize", Value::Long(bytes)) => result.body_bytes = bytes.unsigned_abs(),
-            ("SentBytes", Value::Integer(bytes)) => result.sent_bytes = u64::from(bytes.unsigned_abs()),
-            ("SentBytes", Value::Long(bytes)) => result.sent_bytes = bytes.unsigned_abs(),
-            ("setIgnore", _) => result.ignore = true,
+            ("BodySize", Value::Integer(bytes)) => result.sizes.body_bytes = u64::from(bytes.unsigned_abs()),
+            ("BodySize", Value::Long(bytes)) => result.sizes.body_bytes = bytes.unsigned_abs(),
+            ("SentBytes", Value::Integer(bytes)) => result.sizes.sent_bytes = u64::from(bytes.unsigned_abs()),
+            ("SentBytes", Value::Long(bytes)) => result.sizes.sent_bytes = bytes.unsigned_abs(),
+            ("setIgnore", _) => result.marks.ignore = true,
             // JMeter has already started the sample. It only logs an error for a second start.
             ("sampleStart", _) if self.is_sampler => {}
             ("sampleEnd", _) if self.is_sampler => {
@@ -280,9 +280,7 @@ impl SampleChanges for Facts {
         let sub = sample_result(result, &self.clock);
         if extends {
             self.result.times.end = self.result.times.end.max(sub.times.end);
-            self.result.header_bytes += sub.header_bytes;
-            self.result.body_bytes += sub.body_bytes;
-            self.result.sent_bytes += sub.sent_bytes;
+            self.result.sizes += sub.sizes;
         }
         self.result.sub_results.push(sub);
         Some(self.result.sub_results.len() - 1)

@@ -289,7 +289,7 @@ pub fn end_user(user: &mut UserState, message: &str) {
     user.thread_name(&mut thread);
     user.log(LogLevel::Error, &format!("Uncaught exception in thread {thread}: {message}"));
     user.running = false;
-    user.result.ignore = true;
+    user.result.marks.ignore = true;
 }
 
 impl Function for Script {

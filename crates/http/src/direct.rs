@@ -89,7 +89,7 @@ pub(crate) async fn sample(
             }
         }
     }
-    if redirect.is_some() || (sampler.embedded.is_some() && user.result.success) {
+    if redirect.is_some() || (sampler.embedded.is_some() && user.result.outcome.success) {
         let mut context = Direct { sampler, user, session };
         Box::pin(complete(&mut context, &mut request, redirect, keep)).await;
     }

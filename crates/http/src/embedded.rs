@@ -14,7 +14,7 @@ use busyhour_limits::Limit;
 use busyhour_program::clock::Clock;
 use busyhour_program::result::{Retention, SampleResult};
 use busyhour_program::user::UserState;
-use busyhour_sample::{Nanos, SampleTimes};
+use busyhour_sample::{Nanos, SampleOutcome, SampleTimes};
 
 use crate::complete::complete;
 use crate::cookies::Jar;
@@ -154,7 +154,7 @@ impl PageFetch<'_> {
             let mut inner = whole.clone();
             inner.label = format!("{}-0", whole.label);
             // It is added without the thread's name, which JMeter adds only near the top level.
-            inner.unnamed_thread = true;
+            inner.marks.unnamed_thread = true;
             whole.sub_results = vec![inner];
         }
         let wanted = urls.into_iter().map(encode::sanitized).filter(|url| self.is_wanted(url));
@@ -179,7 +179,7 @@ impl PageFetch<'_> {
                 self.add_resource(&mut whole, result);
             }
         }
-        if !whole.success {
+        if !whole.outcome.success {
             self.apply_failure(&mut whole, false);
         }
         let too_many = too_many.then(|| {
@@ -245,7 +245,7 @@ impl PageFetch<'_> {
         let result = SampleResult {
             label: self.label.clone(),
             times: SampleTimes { start: now, intended: now, ..SampleTimes::default() },
-            success: true,
+            outcome: SampleOutcome { success: true, ..SampleOutcome::default() },
             ..SampleResult::default()
         };
         let mut download = Download { all: self, state, result, depth };
@@ -261,18 +261,18 @@ impl PageFetch<'_> {
             }
         }
         request.recycle();
-        let result = (!download.result.ignore).then_some(download.result);
+        let result = (!download.result.marks.ignore).then_some(download.result);
         (result, download.state)
     }
 
     /// Adds a resource to the result of its page.
     fn add_resource(&self, whole: &mut SampleResult, resource: Option<SampleResult>) {
-        let ok = whole.success && resource.as_ref().is_none_or(|resource| resource.success);
+        let ok = whole.outcome.success && resource.as_ref().is_none_or(|resource| resource.outcome.success);
         if let Some(resource) = resource {
             add(whole, resource);
         }
         if !self.sampler.shared.embedded.ignores_failures {
-            whole.success = ok;
+            whole.outcome.success = ok;
         }
     }
 
@@ -281,13 +281,13 @@ impl PageFetch<'_> {
         if self.sampler.shared.embedded.ignores_failures {
             return;
         }
-        whole.success = ok;
+        whole.outcome.success = ok;
         if !ok {
             use std::fmt::Write as _;
-            whole.message = "Embedded resource download error:".into();
-            for failed in whole.sub_results.iter().filter(|sub| !sub.success) {
-                let (url, code, message) = (&failed.url, &failed.code, &failed.message);
-                let _ = write!(whole.message, "{url} code:{code} message:{message}, ");
+            whole.outcome.message = "Embedded resource download error:".into();
+            for failed in whole.sub_results.iter().filter(|sub| !sub.outcome.success) {
+                let (url, code, message) = (&failed.url, &failed.outcome.code, &failed.outcome.message);
+                let _ = write!(whole.outcome.message, "{url} code:{code} message:{message}, ");
             }
         }
     }
@@ -297,10 +297,8 @@ impl PageFetch<'_> {
 fn add(whole: &mut SampleResult, mut part: SampleResult) {
     part.label = format!("{}-{}", whole.label, whole.sub_results.len());
     whole.times.end = whole.times.end.max(part.times.end);
-    whole.header_bytes += part.header_bytes;
-    whole.body_bytes += part.body_bytes;
-    whole.sent_bytes += part.sent_bytes;
-    part.unnamed_thread = false;
+    whole.sizes += part.sizes;
+    part.marks.unnamed_thread = false;
     whole.sub_results.push(part);
 }
 

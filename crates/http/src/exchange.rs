@@ -212,7 +212,7 @@ pub(crate) fn settle(
     }
     let (head, sampler) = (&mut step.head, step.transport.sampler);
     let result = &mut user.result;
-    result.success = (200..400).contains(&head.status);
+    result.outcome.success = (200..400).contains(&head.status);
     user.token_variable = Some(TOKEN_VARIABLE);
     let result = &mut user.result;
     if step.transport.keep.body {
@@ -289,7 +289,7 @@ fn store_connection(session: &mut HttpSession, step: &mut Step<'_>) {
 fn record_failure(user: &mut UserState, step: &Step<'_>, failure: &Failure) {
     let result = &mut user.result;
     // JMeter records the sent bytes only if there is a response.
-    result.sent_bytes = 0;
+    result.sizes.sent_bytes = 0;
     if let Some(budget) = &step.transport.budget {
         budget.release(result.body.len());
     }
@@ -326,10 +326,10 @@ fn store_in_cache(
     if let Some(manager) = &step.transport.sampler.cache
         && request.method == "GET"
     {
-        let code = std::mem::take(&mut user.result.code);
+        let code = std::mem::take(&mut user.result.outcome.code);
         let head = std::mem::take(&mut step.head.cache);
         session.cache(manager).save(&request.url, &request.headers, &code, head, step.now_ms);
-        user.result.code = code;
+        user.result.outcome.code = code;
     }
 }
 
@@ -349,7 +349,7 @@ fn redirect(user: &mut UserState, request: &WireRequest, step: &mut Step<'_>, re
         let version = if head.http_1_0 { "HTTP/1.0" } else { "HTTP/1.1" };
         let message =
             format!("Missing location header in redirect for {} {} {version}", request.method, request.url);
-        user.result.sent_bytes = 0;
+        user.result.sizes.sent_bytes = 0;
         let failure = Failure::new("java.lang.IllegalArgumentException", message);
         failure.write_to(&mut user.result, transport.keep.body);
     }
@@ -415,12 +415,12 @@ fn record_cookie(
 }
 
 fn answer_from_cache(result: &mut SampleResult, when_fresh: &WhenFresh) {
-    result.success = true;
+    result.outcome.success = true;
     match when_fresh {
-        WhenFresh::NoSample => result.ignore = true,
+        WhenFresh::NoSample => result.marks.ignore = true,
         WhenFresh::Sample { code, message } => {
-            result.code.push_str(code);
-            result.message.push_str(message);
+            result.outcome.code.push_str(code);
+            result.outcome.message.push_str(message);
         }
     }
 }

@@ -35,6 +35,6 @@ pub(crate) trait ExchangeContext {
 pub(crate) fn has_resources(context: &mut impl ExchangeContext) -> bool {
     context.sampler().embedded.is_some() && {
         let result = context.result();
-        result.success && !result.ignore && result.data_type == DataType::Text
+        result.outcome.success && !result.marks.ignore && result.content.data_type == DataType::Text
     }
 }

@@ -101,12 +101,12 @@ impl Failure {
 
     /// Writes the failure into a result like JMeter's `errorResult`.
     pub fn write_to(&self, result: &mut SampleResult, keep_body: bool) {
-        result.data_type = DataType::Text;
-        result.success = false;
-        result.code.clear();
-        let _ = write!(result.code, "Non HTTP response code: {}", self.class);
-        result.message.clear();
-        let _ = write!(result.message, "Non HTTP response message: {}", self.message);
+        result.content.data_type = DataType::Text;
+        result.outcome.success = false;
+        result.outcome.code.clear();
+        let _ = write!(result.outcome.code, "Non HTTP response code: {}", self.class);
+        result.outcome.message.clear();
+        let _ = write!(result.outcome.message, "Non HTTP response message: {}", self.message);
         result.body.clear();
         // The memory of a body that exceeded a limit is released now, not with the user's next sample.
         result.body.shrink_to(BODY_CAPACITY_RETAINED_MAX);

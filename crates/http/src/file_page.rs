@@ -60,12 +60,12 @@ pub(crate) async fn read(
                 busyhour_limits::exceeded(Limit::SampleBodyBytes);
                 return;
             }
-            result.code.push_str("200");
-            result.message.push_str("OK");
-            result.success = true;
-            result.body_bytes = bytes;
-            result.data_type = DataType::Text;
-            result.encoding.push_str(encoding);
+            result.outcome.code.push_str("200");
+            result.outcome.message.push_str("OK");
+            result.outcome.success = true;
+            result.sizes.body_bytes = bytes;
+            result.content.data_type = DataType::Text;
+            result.content.encoding.push_str(encoding);
             result.content_type = format!("text/html; charset={encoding}");
             if keep.body
                 && let Err(no_memory) = result.body_memory.append(&mut result.body, &content)

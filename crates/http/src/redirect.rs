@@ -27,7 +27,7 @@ pub(crate) async fn follow(
     let body_memory = std::mem::take(&mut total.body_memory);
     let mut first = SampleResult { body, body_memory, ..total.clone() };
     first.label = format!("{label}-0");
-    first.unnamed_thread = true;
+    first.marks.unnamed_thread = true;
     total.sub_results.push(first);
     let mut next = Some(location);
     let mut count = 0;
@@ -40,7 +40,7 @@ pub(crate) async fn follow(
             let result = context.result();
             Failure::new("java.io.IOException", message).write_to(result, keep.body);
             result.label = format!("{label}-{}", total.sub_results.len());
-            total.sent_bytes += result.sent_bytes;
+            total.sizes.sent_bytes += result.sizes.sent_bytes;
             total.sub_results.push(result.clone());
             break;
         }
@@ -50,7 +50,7 @@ pub(crate) async fn follow(
         result.label.push_str(&label);
         result.times.start = now;
         result.times.intended = now;
-        result.success = true;
+        result.outcome.success = true;
         match prepare_redirect(context, request, &location) {
             Ok(origin) => next = context.exchange(request, &origin, keep).await,
             Err(failure) => {
@@ -61,7 +61,7 @@ pub(crate) async fn follow(
                 failure.write_to(result, keep.body);
             }
         }
-        if context.result().ignore {
+        if context.result().marks.ignore {
             // The page is fresh in the cache and yields no sample, so the redirect to it is the last response, as in
             // JMeter.
             if let Some(last) = total.sub_results.last() {
@@ -80,11 +80,9 @@ pub(crate) async fn follow(
         // The resources of a page are on the same level as its redirects.
         for mut part in parts {
             part.label = format!("{label}-{}", total.sub_results.len());
-            total.header_bytes += part.header_bytes;
-            total.body_bytes += part.body_bytes;
-            total.sent_bytes += part.sent_bytes;
+            total.sizes += part.sizes;
             total.times.end = total.times.end.max(part.times.end);
-            part.unnamed_thread = false;
+            part.marks.unnamed_thread = false;
             total.sub_results.push(part);
         }
     }
@@ -100,13 +98,10 @@ pub(crate) async fn follow(
     }
     total.body = last.body;
     total.body_memory = last.body_memory;
-    total.code = last.code;
-    total.success = last.success;
-    total.message = last.message;
-    total.data_type = last.data_type;
+    total.outcome = last.outcome;
+    total.content = last.content;
     total.response_headers = last.response_headers;
     total.content_type = last.content_type;
-    total.encoding = last.encoding;
     *context.result() = total;
 }
 
@@ -129,16 +124,19 @@ pub(crate) async fn auto(
         let prepared = prepare_redirect(context, request, &location).and_then(|origin| {
             // HttpClient rejects circular redirects.
             if seen.contains(&request.url) || seen.len() > most as usize {
-                context.result().sent_bytes = 0;
+                context.result().sizes.sent_bytes = 0;
                 return Err(Failure::protocol());
             }
             seen.push(request.url.clone());
             Ok(origin)
         });
         let result = context.result();
-        for text in
-            [&mut result.url, &mut result.response_headers, &mut result.content_type, &mut result.encoding]
-        {
+        for text in [
+            &mut result.url,
+            &mut result.response_headers,
+            &mut result.content_type,
+            &mut result.content.encoding,
+        ] {
             text.clear();
         }
         if let Some(budget) = &request.body_budget {

@@ -79,7 +79,7 @@ impl Protocol for HttpSampler {
     fn interrupted(&self, user: &mut UserState, _session: &mut HttpSession, keep: Retention) {
         let result = &mut user.result;
         // As with every failure, sent bytes are recorded only if there is a response.
-        result.sent_bytes = 0;
+        result.sizes.sent_bytes = 0;
         Failure::interrupted().write_to(result, keep.body);
     }
 }

@@ -70,15 +70,15 @@ impl Sink for ResponseSink<'_> {
         let (head, result) = (&mut *self.head, &mut *self.result);
         head.status = response.code.unwrap_or(0);
         head.http_1_0 = response.version == Some(0);
-        result.code.clear();
+        result.outcome.code.clear();
         for place in [100, 10, 1] {
-            result.code.push(char::from(b'0' + (head.status / place % 10) as u8));
+            result.outcome.code.push(char::from(b'0' + (head.status / place % 10) as u8));
         }
-        result.message.clear();
-        result.message.push_str(response.reason.unwrap_or_default());
+        result.outcome.message.clear();
+        result.outcome.message.push_str(response.reason.unwrap_or_default());
         if self.keep.response_headers {
             let version = if head.http_1_0 { "HTTP/1.0" } else { "HTTP/1.1" };
-            let _ = writeln!(result.response_headers, "{version} {} {}", head.status, result.message);
+            let _ = writeln!(result.response_headers, "{version} {} {}", head.status, result.outcome.message);
         }
         for header in &*response.headers {
             if self.keep.response_headers {
@@ -145,9 +145,12 @@ impl Sink for ResponseSink<'_> {
 
 /// Clears the result for the response to a repeated request.
 pub(crate) fn reset_response(result: &mut SampleResult) {
-    for text in
-        [&mut result.code, &mut result.message, &mut result.response_headers, &mut result.content_type]
-    {
+    for text in [
+        &mut result.outcome.code,
+        &mut result.outcome.message,
+        &mut result.response_headers,
+        &mut result.content_type,
+    ] {
         text.clear();
     }
     result.body.clear();
@@ -172,18 +175,18 @@ fn set_type(result: &mut SampleResult) {
     if let Some(at) = find_ignoring_case(kind, "charset=") {
         let charset = &kind[at + "charset=".len()..];
         let charset = charset.split(';').next().unwrap_or_default();
-        result.encoding.clear();
-        result.encoding.push_str(charset.trim_matches(['"', '\'']));
+        result.content.encoding.clear();
+        result.content.encoding.push_str(charset.trim_matches(['"', '\'']));
     }
     let is_text = TEXT.iter().any(|text| kind.starts_with(text))
         || !BINARY.iter().any(|binary| kind.starts_with(binary));
-    result.data_type = if is_text { DataType::Text } else { DataType::Binary };
+    result.content.data_type = if is_text { DataType::Text } else { DataType::Binary };
 }
 
 /// Sets the encoding from the page, which may specify it in its first [`PAGE_START_BYTES`], if the headers do not.
 pub(crate) fn detect_encoding(result: &mut SampleResult) {
     const META: &str = "<meta http-equiv=\"content-type\" content=\"";
-    if !result.encoding.is_empty() || !result.content_type.starts_with("text/html") {
+    if !result.content.encoding.is_empty() || !result.content_type.starts_with("text/html") {
         return;
     }
     let begin = &result.body[..result.body.len().min(PAGE_START_BYTES)];
@@ -215,7 +218,7 @@ mod tests {
             set_type(&mut result);
             detect_encoding(&mut result);
             assert_eq!(result.content_type, content_type);
-            result.encoding
+            result.content.encoding
         };
         let meta = "<html><META http-equiv=\"Content-Type\" content=\"text/html; charset=ISO-8859-15\">";
         assert_eq!(found("text/html", meta), "ISO-8859-15");

@@ -170,7 +170,7 @@ impl<'s> Transport<'s> {
             connection.send(&request.wire).await?;
             // JMeter does not count the bytes that Java's client sends.
             let is_counted = request.client == Client::HttpClient4;
-            result.sent_bytes = if is_counted { request.wire.len() as u64 } else { 0 };
+            result.sizes.sent_bytes = if is_counted { request.wire.len() as u64 } else { 0 };
             head.md5 = (self.md5 && keep.body).then(Box::default);
             let (limit, budget) = (sampler.shared.body_limit, self.budget.as_ref());
             let mut sink = ResponseSink { head, result, keep, limit, budget };
@@ -204,8 +204,8 @@ impl<'s> Transport<'s> {
         if outcome.is_err() || result.times.end == Nanos::ZERO {
             result.times.end = clock.now();
         }
-        result.header_bytes = reader.head_bytes;
-        result.body_bytes = reader.body_bytes;
+        result.sizes.header_bytes = reader.head_bytes;
+        result.sizes.body_bytes = reader.body_bytes;
         outcome?;
         match head.decoding.take() {
             Some(decoding) if reader.has_body && reader.content_length != Some(0) => decoding.end(),

@@ -59,7 +59,7 @@ pub(crate) async fn open(
         let known = credentials_sent || before == ProxyAuth::Accepted;
         let request = connect_request(origin, proxy.authorization.as_deref().filter(|_| known));
         connection.send(request.as_bytes()).await?;
-        result.sent_bytes = request.len() as u64;
+        result.sizes.sent_bytes = request.len() as u64;
         *reader = ResponseReader::to_connect();
         let limit = tunnel.sampler.shared.body_limit;
         let mut sink = ResponseSink { head, result, keep: tunnel.keep, limit, budget: tunnel.budget };

@@ -34,8 +34,8 @@ pub fn read_whole(bytes: &[u8], piece: usize, limit: BodyLimit) -> Result<Sample
     {
         decoding.end()?;
     }
-    result.header_bytes = reader.head_bytes;
-    result.body_bytes = reader.body_bytes;
+    result.sizes.header_bytes = reader.head_bytes;
+    result.sizes.body_bytes = reader.body_bytes;
     Ok(result)
 }
 

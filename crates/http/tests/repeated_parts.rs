@@ -302,7 +302,7 @@ fn heads_in_small_pieces_take_linear_time() {
     for before in ["\n", "\r\n"] {
         let blank = format!("{}HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx", before.repeat(400_000));
         let read = read_whole(blank.as_bytes(), 1, BodyLimit::default()).expect("a response");
-        assert_eq!((read.header_bytes, read.body.as_slice()), (blank.len() as u64 - 1, &b"x"[..]));
+        assert_eq!((read.sizes.header_bytes, read.body.as_slice()), (blank.len() as u64 - 1, &b"x"[..]));
     }
     let headers = format!("HTTP/1.1 200 OK\r\n{}\r\n", "a: b\r\n".repeat(60_000));
     assert!(read_whole(headers.as_bytes(), 1, BodyLimit::default()).is_ok());

@@ -10,7 +10,7 @@ use busyhour_compile::Started;
 use busyhour_engine::runner::{self, RunReport};
 use busyhour_export::{NowMs, ScrapeServer, TimeOrigin, UsersSoFar};
 use busyhour_program::run::{JmeterProperties, LogLevel, RunShared};
-use busyhour_record::{Recorder, RecorderConfig};
+use busyhour_record::{JtlColumn, Recorder, RecorderConfig};
 use busyhour_sample::{BatchWriter, IntervalCounts, Live, RunEnd, SnapshotSender};
 
 use crate::control::{ControlledRun, RunControl};
@@ -105,7 +105,7 @@ fn start(mut prepared: Prepared) -> Result<RunHandle, LaunchError> {
         false => (None, None),
     };
     let (recorder, mut writers) = start_recorder(&prepared, sender)?;
-    if request.has_secret_url && !prepared.main.config.url {
+    if request.has_secret_url && !prepared.main.config.shown.has(JtlColumn::Url) {
         writers.iter_mut().for_each(BatchWriter::omit_urls);
     }
     control.attach(ControlledRun {

@@ -15,8 +15,8 @@ use busyhour_limits::files::{INPUT_BYTES, read_input};
 use busyhour_program::clock::Clock;
 use busyhour_program::run::{JmeterProperties, OutputSink};
 use busyhour_record::{
-    MANIFEST_VERSION, Machine, Manifest, PlanFile, ResultFileConfig, RunDir, SampleFilter, SaveConfig,
-    plan_hash,
+    JtlColumn, MANIFEST_VERSION, Machine, Manifest, PlanFile, ResultFileConfig, RunDir, SampleFilter,
+    SaveConfig, plan_hash,
 };
 use busyhour_sample::ApdexLimits;
 
@@ -433,7 +433,7 @@ fn save_config(
         save.xml = false;
     }
     if request.has_secret_url && loaded.used(properties, URL_COLUMN).is_none() {
-        save.url = false;
+        save.shown.set(JtlColumn::Url, false);
     }
     save.in_functional_mode(compiled.functional_mode());
     Ok(save)

@@ -170,7 +170,7 @@ impl Processor for AutoStop {
         let second = user.run.clock.wall_ms(user.now()) / 1_000;
         let result = &user.result;
         let (elapsed_ms, latency_ms, ok) =
-            (result.elapsed_ms(), result.times.latency_ns / 1_000_000, result.success);
+            (result.elapsed_ms(), result.times.latency_ns / 1_000_000, result.outcome.success);
         let exceeded = match lock().as_mut() {
             Some(state) => state.add_sample(second, elapsed_ms, latency_ms, ok),
             None => return,

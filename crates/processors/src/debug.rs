@@ -38,12 +38,12 @@ impl ImmediateSampler for DebugSampler {
         let request = self.settings.request();
         let end = user.now();
         let result = &mut user.result;
-        result.body_bytes = text.len() as u64;
+        result.sizes.body_bytes = text.len() as u64;
         result.body.extend_from_slice(text.as_bytes());
         result.request_data.push_str(&request);
-        result.data_type = DataType::Text;
-        result.code.push_str("200");
-        result.message.push_str("OK");
+        result.content.data_type = DataType::Text;
+        result.outcome.code.push_str("200");
+        result.outcome.message.push_str("OK");
         result.times.end = end;
     }
 }
@@ -186,7 +186,7 @@ mod tests {
 
         ");
         assert_eq!(user.result.request_data, "JMeterVariables\nJMeterProperties\nSystemProperties\n");
-        assert!(user.result.success && user.result.code == "200");
+        assert!(user.result.outcome.success && user.result.outcome.code == "200");
     }
 
     #[test]

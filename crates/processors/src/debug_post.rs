@@ -3,7 +3,7 @@
 use busyhour_program::element::Processor;
 use busyhour_program::result::SampleResult;
 use busyhour_program::user::UserState;
-use busyhour_sample::{ActiveUsers, DataType, SampleTimes};
+use busyhour_sample::{ActiveUsers, DataType, SampleContent, SampleOutcome, SampleSizes, SampleTimes};
 
 use crate::debug::{DebugSamplerSettings, debug_sampler_text};
 
@@ -48,16 +48,14 @@ impl Processor for DebugPostProcessor {
             label: format!("{}-{}", parent.label, parent.sub_results.len()),
             times: SampleTimes { intended: now, start: now, end: now, ..SampleTimes::default() },
             users: ActiveUsers { group: parent.users.group, all: parent.users.all },
-            code: "200".to_owned(),
-            message: "OK".to_owned(),
-            success: true,
-            data_type: DataType::Text,
-            body_bytes: text.len() as u64,
+            outcome: SampleOutcome::new("200".to_owned(), "OK".to_owned(), true),
+            content: SampleContent { data_type: DataType::Text, ..SampleContent::default() },
+            sizes: SampleSizes { body_bytes: text.len() as u64, ..SampleSizes::default() },
             body: text.into_bytes(),
             request_data: request,
             ..SampleResult::default()
         };
-        parent.body_bytes += sub.body_bytes;
+        parent.sizes.body_bytes += sub.sizes.body_bytes;
         parent.sub_results.push(sub);
     }
 }

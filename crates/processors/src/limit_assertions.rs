@@ -134,10 +134,10 @@ impl SizeAssertion {
         let length = |text: &str| i64::try_from(busyhour_java::length(text)).unwrap_or(i64::MAX);
         Ok(match self.settings.field {
             SizeField::Response => bytes(result.bytes()),
-            SizeField::Headers => bytes(result.header_bytes),
-            SizeField::Body => bytes(result.body_bytes),
-            SizeField::Code => length(&result.code),
-            SizeField::Message => length(&result.message),
+            SizeField::Headers => bytes(result.sizes.header_bytes),
+            SizeField::Body => bytes(result.sizes.body_bytes),
+            SizeField::Code => length(&result.outcome.code),
+            SizeField::Message => length(&result.outcome.message),
         })
     }
 }
@@ -187,6 +187,8 @@ impl Assertion for SizeAssertion {
 
 #[cfg(test)]
 mod tests {
+    use busyhour_sample::{SampleOutcome, SampleSizes};
+
     use busyhour_sample::{Nanos, SampleTimes};
 
     use super::*;
@@ -216,9 +218,8 @@ mod tests {
     fn a_wrong_size_fails() {
         let mut user = user_with_body("");
         let result = SampleResult {
-            header_bytes: 1000,
-            body_bytes: 234,
-            code: "200".into(),
+            sizes: SampleSizes { header_bytes: 1000, body_bytes: 234, ..SampleSizes::default() },
+            outcome: SampleOutcome { code: "200".into(), ..SampleOutcome::default() },
             ..SampleResult::default()
         };
         let mut message = |size: &str, operator: i32, field: &str| {

@@ -67,8 +67,8 @@ impl SaveResponses {
     fn save(&self, user: &mut UserState, result: &mut SampleResult, number: u32) {
         let settings = &self.settings;
         let is_skipped = (settings.without_transactions && is_transaction(result))
-            || (settings.errors_only && result.success)
-            || (settings.successes_only && !result.success);
+            || (settings.errors_only && result.outcome.success)
+            || (settings.successes_only && !result.outcome.success);
         if is_skipped {
             return;
         }
@@ -136,7 +136,7 @@ pub fn resolve_file_name(name: &str, base_prefix: &str, base_dir: &Path) -> Stri
 }
 
 fn is_transaction(result: &SampleResult) -> bool {
-    result.message.starts_with("Number of samples in transaction : ")
+    result.outcome.message.starts_with("Number of samples in transaction : ")
 }
 
 /// The part of a content type after the slash.
@@ -155,6 +155,8 @@ fn format_start(user: &UserState) -> String {
 
 #[cfg(test)]
 mod tests {
+    use busyhour_sample::SampleOutcome;
+
     use busyhour_program::symbols::Symbols;
 
     use super::*;
@@ -164,7 +166,7 @@ mod tests {
         SampleResult {
             content_type: content_type.into(),
             body: body.into(),
-            success,
+            outcome: SampleOutcome { success, ..SampleOutcome::default() },
             ..SampleResult::default()
         }
     }
@@ -220,7 +222,10 @@ mod tests {
         let saver = SaveResponses::new(settings);
         let mut user = user(&Symbols::default());
         let transaction = SampleResult {
-            message: "Number of samples in transaction : 1, number of failing samples : 1".into(),
+            outcome: SampleOutcome {
+                message: "Number of samples in transaction : 1, number of failing samples : 1".into(),
+                ..result("", "t", false).outcome
+            },
             ..result("", "t", false)
         };
         for result in [result("text/plain", "good", true), transaction, result("odd", "bad", false)] {

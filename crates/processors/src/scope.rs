@@ -171,8 +171,8 @@ impl Field {
             Self::RequestHeaders => Cow::Borrowed(&result.request_headers),
             Self::RequestData => Cow::Borrowed(&result.request_data),
             Self::Url => Cow::Borrowed(&result.url),
-            Self::Code => Cow::Borrowed(&result.code),
-            Self::Message => Cow::Borrowed(&result.message),
+            Self::Code => Cow::Borrowed(&result.outcome.code),
+            Self::Message => Cow::Borrowed(&result.outcome.message),
         })
     }
 

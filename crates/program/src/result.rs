@@ -3,11 +3,12 @@
 use std::any::Any;
 use std::fmt;
 
-use busyhour_sample::{ActiveUsers, AssertionResult, DataType, Detail, SampleTimes};
-
-use crate::logical_action::LogicalAction;
+use busyhour_sample::{
+    ActiveUsers, AssertionResult, Detail, SampleContent, SampleOutcome, SampleSizes, SampleTimes, reset_text,
+};
 
 use crate::body_memory::BodyMemory;
+use crate::logical_action::LogicalAction;
 
 /// The parts of a response that a plan's elements read. A sampler retains these; other parts are only counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,26 +81,16 @@ pub struct SampleResult {
     pub label: String,
     /// Its times.
     pub times: SampleTimes,
-    /// `200`, or `Non HTTP response code: …`.
-    pub code: String,
-    /// `OK`, or `Non HTTP response message: …`.
-    pub message: String,
-    /// Whether text, binary or unknown.
-    pub data_type: DataType,
-    /// Encoding of the data as given by the response; empty: unknown.
-    pub encoding: String,
+    /// What has come of it so far.
+    pub outcome: SampleOutcome<String>,
+    /// What its response data are.
+    pub content: SampleContent<String>,
     /// Value of the Content-Type header.
     pub content_type: String,
-    /// Whether the sample has succeeded so far.
-    pub success: bool,
     /// Outcomes of the assertions that ran.
     pub assertions: Vec<AssertionResult>,
-    /// Bytes of headers received.
-    pub header_bytes: u64,
-    /// Bytes of body received, as on the wire.
-    pub body_bytes: u64,
-    /// Bytes sent.
-    pub sent_bytes: u64,
+    /// Its sizes.
+    pub sizes: SampleSizes,
     /// URL requested (the last one after redirects).
     pub url: String,
     /// Headers sent, one `Name: value` per line (retained if needed).
@@ -118,22 +109,36 @@ pub struct SampleResult {
     pub file_name: Option<Box<str>>,
     /// Results inside this one (redirects, embedded resources, samples of a transaction).
     pub sub_results: Vec<SampleResult>,
+    /// How it is recorded.
+    pub marks: RecordMarks,
+    /// What happens after it.
+    pub after: AfterSample,
+    /// The active users when the sample ended.
+    pub users: ActiveUsers,
+}
+
+/// How a result is recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordMarks {
     /// Whether it is a transaction's own sample.
     pub is_transaction: bool,
     /// Whether the result is not recorded.
     pub ignore: bool,
-    /// What the user does after the sample, unless it goes on.
+    /// The result has no thread name: JMeter leaves it out in the first of deeply nested results.
+    pub unnamed_thread: bool,
+}
+
+/// What happens after a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AfterSample {
+    /// What the user does, unless it goes on.
     pub next: LogicalAction,
-    /// Stop this user after the sample.
+    /// Stop this user.
     pub stop_user: bool,
-    /// Stop the test after the sample, letting others finish theirs.
+    /// Stop the test, letting others finish their samples.
     pub stop_test: bool,
     /// Stop the test at once.
     pub stop_test_now: bool,
-    /// The active users when the sample ended.
-    pub users: ActiveUsers,
-    /// The result has no thread name: JMeter leaves it out in the first of deeply nested results.
-    pub unnamed_thread: bool,
 }
 
 /// Larger buffers are freed after a sample, so that one large body does not occupy memory in each user.
@@ -144,20 +149,16 @@ impl SampleResult {
     pub fn reset(&mut self) {
         for text in [
             &mut self.label,
-            &mut self.code,
-            &mut self.message,
-            &mut self.encoding,
             &mut self.content_type,
             &mut self.url,
             &mut self.request_headers,
             &mut self.request_data,
             &mut self.response_headers,
         ] {
-            text.clear();
-            if text.capacity() > KEEP_CAPACITY {
-                *text = String::new();
-            }
+            reset_text(text, KEEP_CAPACITY);
         }
+        self.outcome.reset(KEEP_CAPACITY);
+        self.content.reset(KEEP_CAPACITY);
         self.body.clear();
         if self.body.capacity() > KEEP_CAPACITY {
             self.body = Vec::new();
@@ -166,26 +167,17 @@ impl SampleResult {
         self.assertions.clear();
         self.sub_results.clear();
         self.times = SampleTimes::default();
-        self.data_type = DataType::Unknown;
-        self.success = false;
-        self.header_bytes = 0;
-        self.body_bytes = 0;
-        self.sent_bytes = 0;
-        self.is_transaction = false;
-        self.ignore = false;
-        self.next = LogicalAction::Continue;
-        self.stop_user = false;
-        self.stop_test = false;
-        self.stop_test_now = false;
+        self.sizes = SampleSizes::default();
+        self.marks = RecordMarks::default();
+        self.after = AfterSample::default();
         self.users = ActiveUsers::default();
-        self.unnamed_thread = false;
         self.protocol_detail = None;
         self.file_name = None;
     }
 
     /// Size of headers and body received, in bytes.
     pub fn bytes(&self) -> u64 {
-        self.header_bytes + self.body_bytes
+        self.sizes.bytes()
     }
 
     /// Service time in whole milliseconds as in JMeter: both times are truncated to milliseconds first (the
@@ -204,7 +196,7 @@ impl SampleResult {
 
     fn decode_body(&self) -> std::borrow::Cow<'_, str> {
         let latin = {
-            let name = self.encoding.trim();
+            let name = self.content.encoding.trim();
             name.eq_ignore_ascii_case("iso-8859-1")
                 || name.eq_ignore_ascii_case("latin1")
                 || name.eq_ignore_ascii_case("windows-1252")

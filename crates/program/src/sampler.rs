@@ -96,8 +96,8 @@ use crate::user::{LogicalAction, UserState};
 ///         let text = self.text.text(user).into_owned();
 ///         user.begin_result(label, intended);
 ///         *session += 1;
-///         user.result.code.push_str("200");
-///         user.result.body_bytes = text.len() as u64;
+///         user.result.outcome.code.push_str("200");
+///         user.result.sizes.body_bytes = text.len() as u64;
 ///         if keep.body {
 ///             user.result.body.extend_from_slice(text.as_bytes());
 ///         }
@@ -113,7 +113,7 @@ use crate::user::{LogicalAction, UserState};
 /// Count::iteration_started(&mut session, &mut user, true);
 /// let label = Template::literal("Ping");
 /// runtime.block_on(sampler.sample(&mut user, &mut session, &label, Nanos::ZERO, Retention::ALL));
-/// assert_eq!((session, user.result.success, user.result.body_text().as_ref()), (1, true, "ping"));
+/// assert_eq!((session, user.result.outcome.success, user.result.body_text().as_ref()), (1, true, "ping"));
 /// # Ok::<(), std::io::Error>(())
 /// ```
 pub trait Protocol: Sized + Send + Sync + 'static {
@@ -163,7 +163,7 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// A Sample Timeout has dropped a sample: turns `user.result`, which was started, into the result that JMeter's sampler has
     /// after an interrupt. `end` is set afterwards.
     fn interrupted(&self, user: &mut UserState, _session: &mut Self::Session, _keep: Retention) {
-        user.result.success = false;
+        user.result.outcome.success = false;
     }
 }
 

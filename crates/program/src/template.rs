@@ -196,7 +196,7 @@ impl UserState {
             self.give_back(name);
         }
         self.result.times.intended = intended;
-        self.result.success = true;
+        self.result.outcome.success = true;
         self.has_result = true;
         self.result.times.start = self.now();
     }
@@ -298,15 +298,15 @@ mod tests {
         let clock = Clock::manual(0);
         let mut user = lone_user(&still(&clock), 0);
         user.begin_result(&Template::literal("first label"), Nanos(1));
-        user.result.code.push_str("500");
+        user.result.outcome.code.push_str("500");
         user.result.body.extend_from_slice(&[0; 100_000]);
         let buffer = user.result.label.as_ptr();
         clock.advance(std::time::Duration::from_millis(5));
         user.begin_result(&Template::literal("second"), Nanos(2));
-        assert_eq!((user.result.label.as_str(), user.result.code.as_str()), ("second", ""));
+        assert_eq!((user.result.label.as_str(), user.result.outcome.code.as_str()), ("second", ""));
         assert_eq!(user.result.label.as_ptr(), buffer);
         assert_eq!(user.result.body.capacity(), 0, "a large body does not stay with its user");
         assert_eq!((user.result.times.intended, user.result.times.start), (Nanos(2), Nanos::from_millis(5)));
-        assert!(user.has_result && user.result.success);
+        assert!(user.has_result && user.result.outcome.success);
     }
 }

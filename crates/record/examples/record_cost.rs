@@ -9,7 +9,10 @@
 //! `perf record -s` shows the share of each thread, and thus the part on the core that makes the load.
 
 use busyhour_record::{Recorder, RecorderConfig, ResultFileConfig, RunDir, SampleFilter, SaveConfig};
-use busyhour_sample::{ActiveUsers, GroupName, Labels, Nanos, RunNames, Sample, SampleTimes};
+use busyhour_sample::{
+    ActiveUsers, GroupName, Labels, Nanos, RunNames, Sample, SampleContent, SampleOutcome, SampleSizes,
+    SampleTimes,
+};
 
 const SAMPLES: u64 = 2_000_000;
 
@@ -50,11 +53,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             },
             users: ActiveUsers { group: 64, all: 64 },
             user: (i % 64) as u32 + 1,
-            code: "200",
-            message: "OK",
-            encoding: "UTF-8",
-            bytes: 1_234,
-            sent_bytes: 167,
+            outcome: SampleOutcome::new("200", "OK", true),
+            content: SampleContent { encoding: "UTF-8", ..SampleContent::default() },
+            sizes: SampleSizes::of_row(1_234, 167),
             url: "http://127.0.0.1:8080/rest/events?page=1",
             ..Sample::default()
         };

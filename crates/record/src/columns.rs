@@ -191,8 +191,8 @@ impl ColumnsFormat {
         let sent = detail.sampler_data.as_deref();
         let text = match field {
             Field::Body => return out.extend_from_slice(&detail.body),
-            Field::Successful => u8::from(detail.success).to_string(),
-            Field::Failed => u8::from(!detail.success).to_string(),
+            Field::Successful => u8::from(detail.outcome.success).to_string(),
+            Field::Failed => u8::from(!detail.outcome.success).to_string(),
             Field::Start => at_ms(detail.times.start).to_string(),
             Field::End => at_ms(detail.times.end).to_string(),
             Field::StartSeconds => seconds(at_ms(detail.times.start)),
@@ -205,8 +205,8 @@ impl ColumnsFormat {
             Field::Latency => ms(detail.times.latency_ns).to_string(),
             Field::LatencyMicros => (ms(detail.times.latency_ns) * 1_000).to_string(),
             Field::Connect => ms(detail.times.connect_ns).to_string(),
-            Field::Code => detail.code.clone(),
-            Field::Message => detail.message.clone(),
+            Field::Code => detail.outcome.code.clone(),
+            Field::Message => detail.outcome.message.clone(),
             Field::Thread => match self.groups.get(sample.group as usize) {
                 Some(group) => format!("{group}{}", sample.user),
                 None => String::new(),
@@ -218,8 +218,8 @@ impl ColumnsFormat {
             Field::UsersGroup => detail.users.group.to_string(),
             Field::Samples => detail.sample_count.to_string(),
             Field::Errors => detail.error_count.to_string(),
-            Field::HeaderBytes => detail.header_bytes.to_string(),
-            Field::BodyBytes => detail.bytes.saturating_sub(detail.header_bytes).to_string(),
+            Field::HeaderBytes => detail.sizes.header_bytes.to_string(),
+            Field::BodyBytes => detail.sizes.body_bytes.to_string(),
             Field::Url => detail.url.clone().unwrap_or_default(),
         };
         out.extend_from_slice(text.as_bytes());
@@ -231,6 +231,7 @@ mod tests {
     use super::*;
     use busyhour_sample::GroupName;
     use busyhour_sample::{Nanos, SampleTimes};
+    use busyhour_sample::{SampleOutcome, SampleSizes};
 
     #[test]
     fn unknown_names_are_literal_text() {
@@ -251,9 +252,8 @@ mod tests {
                 end: Nanos::from_millis(19),
                 ..SampleTimes::default()
             },
-            success: true,
-            bytes: 30,
-            header_bytes: 10,
+            outcome: SampleOutcome { success: true, ..SampleOutcome::default() },
+            sizes: SampleSizes::new(10, 20, 0),
             ..Detail::default()
         };
         let mut out = Vec::new();

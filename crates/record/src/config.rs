@@ -1,6 +1,7 @@
 //! The columns and contents of result files, by JMeter's names.
 
 use crate::columns::ColumnsFile;
+use crate::jtl_columns::{JtlColumn, JtlColumns};
 
 /// The save configuration of a listener or of the main log.
 ///
@@ -8,46 +9,8 @@ use crate::columns::ColumnsFile;
 /// `jmeter.save.saveservice.*`, [`SaveConfig::set`] the fields of a listener's `saveConfig` element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SaveConfig {
-    /// `timeStamp`
-    pub timestamp: bool,
-    /// `elapsed`
-    pub time: bool,
-    /// `label`
-    pub label: bool,
-    /// `responseCode`
-    pub code: bool,
-    /// `responseMessage`
-    pub message: bool,
-    /// `threadName`
-    pub thread_name: bool,
-    /// `dataType`
-    pub data_type: bool,
-    /// `success`
-    pub success: bool,
-    /// `failureMessage`
-    pub failure_message: bool,
-    /// `bytes`
-    pub bytes: bool,
-    /// `sentBytes`
-    pub sent_bytes: bool,
-    /// `grpThreads` and `allThreads`
-    pub thread_counts: bool,
-    /// `URL`
-    pub url: bool,
-    /// `Filename`
-    pub file_name: bool,
-    /// `Latency`
-    pub latency: bool,
-    /// `Encoding`
-    pub encoding: bool,
-    /// `SampleCount` and `ErrorCount`
-    pub sample_count: bool,
-    /// `Hostname`
-    pub hostname: bool,
-    /// `IdleTime`
-    pub idle_time: bool,
-    /// `Connect`
-    pub connect_time: bool,
+    /// The columns of CSV files, and the attributes of XML files.
+    pub shown: JtlColumns,
     /// Whether sub-results are written.
     pub subresults: bool,
     /// Whether a new CSV file starts with the names of its columns.
@@ -99,26 +62,7 @@ pub enum TimestampFormat {
 impl Default for SaveConfig {
     fn default() -> Self {
         SaveConfig {
-            timestamp: true,
-            time: true,
-            label: true,
-            code: true,
-            message: true,
-            thread_name: true,
-            data_type: true,
-            success: true,
-            failure_message: true,
-            bytes: true,
-            sent_bytes: true,
-            thread_counts: true,
-            url: true,
-            file_name: false,
-            latency: true,
-            encoding: false,
-            sample_count: false,
-            hostname: false,
-            idle_time: true,
-            connect_time: true,
+            shown: JtlColumns::default(),
             subresults: true,
             field_names: true,
             xml: false,
@@ -165,30 +109,7 @@ impl SaveConfig {
     /// The names of the columns of a CSV file, in order, without variables.
     #[must_use]
     pub fn column_names(&self) -> Vec<&'static str> {
-        let c = self;
-        let columns: [(bool, &[&'static str]); 20] = [
-            (c.timestamp, &["timeStamp"]),
-            (c.time, &["elapsed"]),
-            (c.label, &["label"]),
-            (c.code, &["responseCode"]),
-            (c.message, &["responseMessage"]),
-            (c.thread_name, &["threadName"]),
-            (c.data_type, &["dataType"]),
-            (c.success, &["success"]),
-            (c.failure_message, &["failureMessage"]),
-            (c.bytes, &["bytes"]),
-            (c.sent_bytes, &["sentBytes"]),
-            (c.thread_counts, &["grpThreads", "allThreads"]),
-            (c.url, &["URL"]),
-            (c.file_name, &["Filename"]),
-            (c.latency, &["Latency"]),
-            (c.encoding, &["Encoding"]),
-            (c.sample_count, &["SampleCount", "ErrorCount"]),
-            (c.hostname, &["Hostname"]),
-            (c.idle_time, &["IdleTime"]),
-            (c.connect_time, &["Connect"]),
-        ];
-        columns.iter().filter(|(on, _)| *on).flat_map(|(_, names)| names.iter().copied()).collect()
+        self.shown.names()
     }
 
     /// The configuration from properties; `property` returns the value of a property by its full name.
@@ -205,37 +126,19 @@ impl SaveConfig {
                 *field = value.eq_ignore_ascii_case("true");
             }
         };
+        config.shown.apply_properties(get);
         switch("subresults", &mut config.subresults);
         switch("assertions", &mut config.assertions);
-        switch("latency", &mut config.latency);
-        switch("connect_time", &mut config.connect_time);
         switch("samplerData", &mut config.sampler_data);
         switch("responseHeaders", &mut config.response_headers);
         switch("requestHeaders", &mut config.request_headers);
-        switch("encoding", &mut config.encoding);
         switch("print_field_names", &mut config.field_names);
-        switch("data_type", &mut config.data_type);
-        switch("label", &mut config.label);
-        switch("response_code", &mut config.code);
         switch("response_data", &mut config.response_data);
         switch("response_data.on_error", &mut config.response_data_on_error);
-        switch("response_message", &mut config.message);
-        switch("successful", &mut config.success);
-        switch("thread_name", &mut config.thread_name);
-        switch("bytes", &mut config.bytes);
-        switch("sent_bytes", &mut config.sent_bytes);
-        switch("url", &mut config.url);
-        switch("filename", &mut config.file_name);
-        switch("hostname", &mut config.hostname);
-        switch("time", &mut config.time);
-        switch("assertion_results_failure_message", &mut config.failure_message);
-        switch("thread_counts", &mut config.thread_counts);
-        switch("sample_count", &mut config.sample_count);
-        switch("idle_time", &mut config.idle_time);
         switch("autoflush", &mut config.autoflush);
         if let Some(format) = get("timestamp_format") {
             if format.eq_ignore_ascii_case("none") {
-                config.timestamp = false;
+                config.shown.set(JtlColumn::Timestamp, false);
                 config.timestamp_format = TimestampFormat::None;
             } else if !format.eq_ignore_ascii_case("ms") {
                 crate::date_format::DateFormat::parse(format).map_err(|reason| {
@@ -271,17 +174,10 @@ impl SaveConfig {
     /// The delimiter and the time stamp format are not fields: they always come from the properties.
     pub fn set(&mut self, name: &str, value: &str) -> bool {
         let on = value.trim().eq_ignore_ascii_case("true");
+        if self.shown.set_field(name, on) {
+            return true;
+        }
         let field = match name {
-            "time" => &mut self.time,
-            "latency" => &mut self.latency,
-            "timestamp" => &mut self.timestamp,
-            "success" => &mut self.success,
-            "label" => &mut self.label,
-            "code" => &mut self.code,
-            "message" => &mut self.message,
-            "threadName" => &mut self.thread_name,
-            "dataType" => &mut self.data_type,
-            "encoding" => &mut self.encoding,
             "assertions" => &mut self.assertions,
             "subresults" => &mut self.subresults,
             "responseData" => &mut self.response_data,
@@ -291,16 +187,6 @@ impl SaveConfig {
             "responseHeaders" => &mut self.response_headers,
             "requestHeaders" => &mut self.request_headers,
             "responseDataOnError" => &mut self.response_data_on_error,
-            "saveAssertionResultsFailureMessage" => &mut self.failure_message,
-            "bytes" => &mut self.bytes,
-            "sentBytes" => &mut self.sent_bytes,
-            "url" => &mut self.url,
-            "fileName" => &mut self.file_name,
-            "hostname" => &mut self.hostname,
-            "threadCounts" => &mut self.thread_counts,
-            "sampleCount" => &mut self.sample_count,
-            "idleTime" => &mut self.idle_time,
-            "connectTime" => &mut self.connect_time,
             "assertionsResultsToSave" => {
                 self.assertions_results_to_save = value.trim().parse().unwrap_or(0);
                 return true;
@@ -337,26 +223,7 @@ impl SaveConfig {
     /// The configuration without columns; settings that listeners cannot change are kept.
     fn nothing(&self) -> SaveConfig {
         SaveConfig {
-            timestamp: false,
-            time: false,
-            label: false,
-            code: false,
-            message: false,
-            thread_name: false,
-            data_type: false,
-            success: false,
-            failure_message: false,
-            bytes: false,
-            sent_bytes: false,
-            thread_counts: false,
-            url: false,
-            file_name: false,
-            latency: false,
-            encoding: false,
-            sample_count: false,
-            hostname: false,
-            idle_time: false,
-            connect_time: false,
+            shown: JtlColumns::NONE,
             subresults: false,
             field_names: false,
             xml: false,

@@ -1,9 +1,10 @@
 //! JMeter's CSV: the line of column names and the rows.
 
-use busyhour_sample::{Labels, RunNames, Sample, SampleFlags};
+use busyhour_sample::{LabelId, Labels, Nanos, RunNames, Sample};
 
 use crate::config::{SaveConfig, TimestampFormat};
 use crate::date_format::DateFormat;
+use crate::jtl_columns::{CsvRow, write_cells};
 
 /// The row format of a save configuration, prepared for one run.
 pub(crate) struct RowFormat {
@@ -161,96 +162,13 @@ impl RowFormat {
 
     /// Appends the row of `sample`, including the line end; `file_name` is the file of its saved response, or empty.
     pub(crate) fn row(&mut self, sample: &Sample<'_>, file_name: &str, out: &mut Vec<u8>) {
-        let delimiter = self.delimiter;
-        let mut row = Row { out, delimiter, first: true };
-        let c = &self.config;
-        if c.timestamp {
-            let at = if c.timestamp_is_start { sample.times.start } else { sample.times.end };
-            let ms = self.wall_anchor_ms + whole_ms(at.0);
-            match &self.stamp {
-                Stamp::Millis => row.integer(ms),
-                Stamp::Absent => {}
-                Stamp::Pattern(format) => row.formatted(|out| format.format(ms, out)),
-            }
-        }
-        if c.time {
-            row.integer(sample.elapsed_ms());
-        }
-        if c.label {
-            let at = sample.label.0 as usize;
-            if self.label_cells.len() <= at {
-                self.label_cells.resize(at + 1, None);
-            }
-            let labels = &self.labels;
-            let cell = self.label_cells[at].get_or_insert_with(|| {
-                let mut cell = Vec::new();
-                delimiter.cell(&labels.name(sample.label), &mut cell);
-                cell.into()
-            });
-            row.raw(cell);
-        }
-        if c.code {
-            row.text(sample.code);
-        }
-        if c.message {
-            row.text(sample.message);
-        }
-        if c.thread_name {
-            let named = !sample.flags.contains(SampleFlags::NO_THREAD);
-            row.thread(self.groups.get(sample.group as usize).filter(|_| named), sample.user);
-        }
-        if c.data_type {
-            row.text(sample.data_type.as_str());
-        }
-        if c.success {
-            row.raw(if sample.success { b"true" } else { b"false" });
-        }
-        if c.failure_message {
-            row.text(sample.failure_message);
-        }
-        if c.bytes {
-            row.integer(sample.bytes as i64);
-        }
-        if c.sent_bytes {
-            row.integer(sample.sent_bytes as i64);
-        }
-        if c.thread_counts {
-            row.integer(i64::from(sample.users.group));
-            row.integer(i64::from(sample.users.all));
-        }
-        if c.url {
-            row.text(if sample.flags.contains(SampleFlags::NO_URL) { "null" } else { sample.url });
-        }
-        if c.file_name {
-            row.text(file_name);
-        }
-        if c.latency {
-            row.integer(whole_ms(sample.times.latency_ns));
-        }
-        if c.encoding {
-            if sample.encoding.is_empty() {
-                row.raw(&self.default_encoding);
-            } else {
-                row.text(sample.encoding);
-            }
-        }
-        if c.sample_count {
-            row.integer(i64::from(sample.sample_count));
-            row.integer(i64::from(sample.error_count));
-        }
-        if c.hostname {
-            row.raw(&self.hostname);
-        }
-        if c.idle_time {
-            row.integer(whole_ms(sample.times.idle_ns));
-        }
-        if c.connect_time {
-            row.integer(whole_ms(sample.times.connect_ns));
-        }
-        for at in 0..self.variables.len() {
+        let (shown, timestamp_is_start) = (self.config.shown, self.config.timestamp_is_start);
+        let mut row = Row { out, delimiter: self.delimiter, first: true, format: self };
+        write_cells(shown, timestamp_is_start, sample, file_name, &mut row);
+        for at in 0..row.format.variables.len() {
             row.text(sample.variables.get(at).copied().unwrap_or("null"));
         }
-        out.push(b'\n');
+        row.out.push(b'\n');
     }
 }
 
@@ -259,6 +177,7 @@ struct Row<'o> {
     out: &'o mut Vec<u8>,
     delimiter: Delimiter,
     first: bool,
+    format: &'o mut RowFormat,
 }
 
 impl Row<'_> {
@@ -268,12 +187,9 @@ impl Row<'_> {
         }
         self.first = false;
     }
+}
 
-    fn raw(&mut self, cell: &[u8]) {
-        self.next();
-        self.out.extend_from_slice(cell);
-    }
-
+impl CsvRow for Row<'_> {
     fn integer(&mut self, number: i64) {
         self.next();
         integer(number, self.out);
@@ -284,11 +200,25 @@ impl Row<'_> {
         self.delimiter.cell(text, self.out);
     }
 
-    /// Appends a cell that `write` produces, in quotes if needed.
-    fn formatted(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+    fn word(&mut self, word: &'static str) {
         self.next();
+        self.out.extend_from_slice(word.as_bytes());
+    }
+
+    fn stamp(&mut self, at: Nanos) {
+        let ms = self.format.wall_anchor_ms + whole_ms(at.0);
+        let format = match &self.format.stamp {
+            Stamp::Millis => return self.integer(ms),
+            Stamp::Absent => return,
+            Stamp::Pattern(format) => format,
+        };
+        // `next` would borrow the format, too.
+        if !self.first {
+            self.out.extend_from_slice(self.delimiter.as_bytes());
+        }
+        self.first = false;
         let from = self.out.len();
-        write(self.out);
+        format.format(ms, self.out);
         if self.delimiter.needs_quotes(&self.out[from..]) {
             let plain = self.out.split_off(from);
             self.out.push(b'"');
@@ -297,8 +227,24 @@ impl Row<'_> {
         }
     }
 
-    fn thread(&mut self, group: Option<&(Vec<u8>, bool)>, user: u32) {
+    fn label(&mut self, label: LabelId) {
         self.next();
+        let at = label.0 as usize;
+        let RowFormat { label_cells, labels, .. } = &mut *self.format;
+        if label_cells.len() <= at {
+            label_cells.resize(at + 1, None);
+        }
+        let cell = label_cells[at].get_or_insert_with(|| {
+            let mut cell = Vec::new();
+            self.delimiter.cell(&labels.name(label), &mut cell);
+            cell.into()
+        });
+        self.out.extend_from_slice(cell);
+    }
+
+    fn thread_name(&mut self, group: Option<u32>, user: u32) {
+        self.next();
+        let group = group.and_then(|group| self.format.groups.get(group as usize));
         let Some((prefix, quoted)) = group else { return };
         if *quoted {
             self.out.push(b'"');
@@ -308,5 +254,15 @@ impl Row<'_> {
         if *quoted {
             self.out.push(b'"');
         }
+    }
+
+    fn default_encoding(&mut self) {
+        self.next();
+        self.out.extend_from_slice(&self.format.default_encoding);
+    }
+
+    fn hostname(&mut self) {
+        self.next();
+        self.out.extend_from_slice(&self.format.hostname);
     }
 }

@@ -62,6 +62,7 @@ mod date_format;
 mod encoding;
 mod error;
 mod histogram_log;
+mod jtl_columns;
 mod manifest;
 mod output_file;
 mod output_target;
@@ -74,9 +75,11 @@ mod run_dir;
 mod samples_file;
 mod xml;
 
+pub use busyhour_sample::SAMPLES_VERSION;
 pub use columns::ColumnsFile;
 pub use config::{SaveConfig, SaveConfigError, TimestampFormat};
 pub use error::RecordError;
+pub use jtl_columns::{JtlColumn, JtlColumns};
 pub use manifest::{
     MANIFEST_VERSION, Machine, Manifest, OpenFacts, Outcome, PlanFile, PlanNote, RequestDeadline,
     UrlPlanFacts, plan_hash,
@@ -86,4 +89,4 @@ pub use pipe::PipeRelease;
 pub use recorder::{LiveReader, Recorder};
 pub use recorder_config::{RecorderConfig, ResultFileConfig, SampleFilter};
 pub use run_dir::{RunDir, RunDirError};
-pub use samples_file::{FileNames, SAMPLES_MAGIC, SAMPLES_VERSION, SamplesEnd, SamplesError, SamplesReader};
+pub use samples_file::{FileNames, SAMPLES_MAGIC, SamplesEnd, SamplesError, SamplesReader};

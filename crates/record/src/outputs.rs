@@ -175,8 +175,8 @@ impl Outputs {
             let sink = &mut self.sinks[*at];
             let wanted = match sink.filter {
                 SampleFilter::All => true,
-                SampleFilter::Errors => !sample.success,
-                SampleFilter::Successes => sample.success,
+                SampleFilter::Errors => !sample.outcome.success,
+                SampleFilter::Successes => sample.outcome.success,
             };
             if wanted && !(listeners_only && sink.main) {
                 sink.write(&mut self.files, self.number, sample, detail);

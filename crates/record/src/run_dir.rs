@@ -3,10 +3,12 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use busyhour_sample::SAMPLES_VERSION;
+
 use crate::error::RecordError;
 use crate::manifest::{MANIFEST_VERSION, Manifest};
 use crate::part::RunPart;
-use crate::samples_file::{SAMPLES_VERSION, SamplesError};
+use crate::samples_file::SamplesError;
 
 /// Name of the manifest.
 pub(crate) const MANIFEST: &str = "run.json";

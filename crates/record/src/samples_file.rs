@@ -23,8 +23,8 @@ use std::path::Path;
 
 use busyhour_sample::batch::{put, put_signed};
 use busyhour_sample::{
-    ArrivalRecord, BatchReader, CorruptBatch, Labels, RecorderEvent, RunNames, Sample, SampleFlags,
-    UserChange,
+    ArrivalRecord, BatchReader, CorruptBatch, Labels, RecorderEvent, RunNames, SAMPLES_VERSION, Sample,
+    SampleFlags, UserChange,
 };
 use serde::{Deserialize, Serialize};
 
@@ -32,9 +32,6 @@ use crate::output_file::OutputFile;
 
 /// The first bytes of a record.
 pub const SAMPLES_MAGIC: &[u8; 8] = b"BHSAMPLE";
-
-/// Version of the format that this program writes, and the only one that it reads.
-pub const SAMPLES_VERSION: u32 = 1;
 
 const KIND_NAMES: u32 = 1;
 const KIND_LABELS: u32 = 2;

@@ -3,9 +3,10 @@
 mod file;
 mod text;
 
-use busyhour_sample::{DataType, Detail, HttpDetail, Labels, RunNames, Sample};
+use busyhour_sample::{DataType, Detail, HttpDetail, Labels, Nanos, RunNames, Sample};
 
 use crate::config::SaveConfig;
+use crate::jtl_columns::{JtlColumn, XmlAttributes, write_attributes};
 
 pub(crate) use file::{continued, head, tail};
 
@@ -110,63 +111,7 @@ impl Writer<'_> {
 
     fn attributes(&mut self, result: &Detail) {
         let format = self.format;
-        let c = &format.config;
-        let ms = |ns: u64| (ns / 1_000_000) as i64;
-        if c.time {
-            self.number("t", result.times.elapsed_ms());
-        }
-        if c.idle_time {
-            self.number("it", ms(result.times.idle_ns));
-        }
-        if c.latency {
-            self.number("lt", ms(result.times.latency_ns));
-        }
-        if c.connect_time {
-            self.number("ct", ms(result.times.connect_ns));
-        }
-        if c.timestamp {
-            let at = if c.timestamp_is_start { result.times.start } else { result.times.end };
-            self.number("ts", format.wall_anchor_ms + ms(at.0));
-        }
-        if c.success {
-            self.attribute("s", if result.success { "true" } else { "false" });
-        }
-        if c.label {
-            self.attribute("lb", &result.label);
-        }
-        if c.code {
-            self.attribute("rc", &result.code);
-        }
-        if c.message {
-            self.attribute("rm", &result.message);
-        }
-        if c.thread_name {
-            let name = if result.unnamed_thread { String::new() } else { self.thread.clone() };
-            self.attribute("tn", &name);
-        }
-        if c.data_type {
-            self.attribute("dt", result.data_type.as_str());
-        }
-        if c.encoding {
-            self.attribute("de", &result.encoding);
-        }
-        if c.bytes {
-            self.number("by", result.bytes as i64);
-        }
-        if c.sent_bytes {
-            self.number("sby", result.sent_bytes as i64);
-        }
-        if c.sample_count {
-            self.number("sc", i64::from(result.sample_count));
-            self.number("ec", i64::from(result.error_count));
-        }
-        if c.thread_counts {
-            self.number("ng", i64::from(result.users.group));
-            self.number("na", i64::from(result.users.all));
-        }
-        if c.hostname {
-            self.attribute("hn", &format.hostname);
-        }
+        write_attributes(format.config.shown, format.config.timestamp_is_start, result, self);
         for (at, name) in format.variables.iter().enumerate() {
             // Unset variables have the value `null`, which only CSV files show.
             let value = self.sample.variables.get(at).copied().filter(|value| *value != "null");
@@ -178,7 +123,7 @@ impl Writer<'_> {
     fn texts(&mut self, result: &Detail) {
         const STRING: &str = " class=\"java.lang.String\"";
         let c = &self.format.config;
-        let failed = c.response_data_on_error && !result.success;
+        let failed = c.response_data_on_error && !result.outcome.success;
         if c.response_headers {
             self.element("responseHeader", STRING, &result.response_headers);
         }
@@ -188,7 +133,7 @@ impl Writer<'_> {
         if c.response_data || failed {
             self.element("responseData", STRING, &data(result, &c.default_encoding));
         }
-        if c.file_name {
+        if c.shown.has(JtlColumn::FileName) {
             self.element("responseFile", STRING, &result.file_name);
         }
         let sampler_data = c.sampler_data || failed;
@@ -201,7 +146,7 @@ impl Writer<'_> {
                 }
             }
         }
-        if c.url {
+        if c.shown.has(JtlColumn::Url) {
             match &result.url {
                 Some(url) => self.element("java.net.URL", "", url),
                 None if result.http.is_some() => {
@@ -236,18 +181,6 @@ impl Writer<'_> {
         self.raw(">");
     }
 
-    fn attribute(&mut self, name: &str, value: &str) {
-        self.raw(" ");
-        self.raw(name);
-        self.raw("=\"");
-        text::escape(value, true, self.out);
-        self.raw("\"");
-    }
-
-    fn number(&mut self, name: &str, value: i64) {
-        self.attribute(name, &value.to_string());
-    }
-
     fn line(&mut self) {
         self.raw("\n");
         for _ in 0..self.depth {
@@ -260,12 +193,40 @@ impl Writer<'_> {
     }
 }
 
+impl XmlAttributes for Writer<'_> {
+    fn number(&mut self, name: &str, value: i64) {
+        self.attribute(name, &value.to_string());
+    }
+
+    fn attribute(&mut self, name: &str, value: &str) {
+        self.raw(" ");
+        self.raw(name);
+        self.raw("=\"");
+        text::escape(value, true, self.out);
+        self.raw("\"");
+    }
+
+    fn stamp(&mut self, name: &str, at: Nanos) {
+        self.number(name, self.format.wall_anchor_ms + (at.0 / 1_000_000) as i64);
+    }
+
+    fn thread_name(&mut self, name: &str) {
+        let thread = std::mem::take(&mut self.thread);
+        self.attribute(name, &thread);
+        self.thread = thread;
+    }
+
+    fn hostname(&mut self, name: &str) {
+        self.attribute(name, &self.format.hostname);
+    }
+}
+
 /// The response body as text.
 fn data(result: &Detail, default_encoding: &str) -> String {
-    if result.data_type != DataType::Text {
-        return format!("Non-TEXT response data, cannot record: ({})", result.data_type.as_str());
+    if result.content.data_type != DataType::Text {
+        return format!("Non-TEXT response data, cannot record: ({})", result.content.data_type.as_str());
     }
-    let name = if result.encoding.is_empty() { default_encoding } else { &result.encoding };
+    let name = if result.content.encoding.is_empty() { default_encoding } else { &result.content.encoding };
     match crate::encoding::decode(&result.body, name) {
         Some(text) => text,
         None => format!(

@@ -3,7 +3,7 @@
 use busyhour_analysis::{RunFacts, Summary};
 use busyhour_record::{Recorder, RecorderConfig};
 use busyhour_report::{Look, RunShow, Written, end_of_run, html_report, summary_markdown, thresholds_junit};
-use busyhour_sample::{Labels, Nanos, Sample, SampleTimes};
+use busyhour_sample::{Labels, Nanos, Sample, SampleOutcome, SampleTimes};
 
 const HOSTILE: [&str; 6] = [
     "::stop-commands::x",
@@ -24,10 +24,8 @@ fn summary() -> Summary {
         writer
             .record(&Sample {
                 label: labels.intern(text),
-                code: text,
-                message: text,
+                outcome: SampleOutcome::new(text, text, false),
                 error_count: 1,
-                success: false,
                 times: SampleTimes { end, ..SampleTimes::default() },
                 ..Sample::default()
             })

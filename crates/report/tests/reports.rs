@@ -15,7 +15,7 @@ use busyhour_report::{
 use busyhour_results::{add_arrivals, summarise, summarise_jtl};
 use busyhour_sample::{
     ActiveUsers, CoreFacts, GeneratorFacts, GroupName, Labels, Nanos, RunEnd, RunNames, Sample, SampleFlags,
-    SampleTimes, Stall,
+    SampleOutcome, SampleSizes, SampleTimes, Stall,
 };
 
 /// A run of 40 s with a slow spell, errors, a transaction and a hostile label.
@@ -87,12 +87,13 @@ fn run(dir: &RunDir) -> Manifest {
                 ..SampleTimes::default()
             },
             users: ActiveUsers { group: (i / 40).min(20) as u32 + 1, all: (i / 40).min(20) as u32 + 1 },
-            code: if bad { "503" } else { "200" },
-            message: if bad { "Service Unavailable" } else { "OK" },
-            success: !bad,
+            outcome: SampleOutcome::new(
+                if bad { "503" } else { "200" },
+                if bad { "Service Unavailable" } else { "OK" },
+                !bad,
+            ),
             error_count: u32::from(bad),
-            bytes: 2_000 + (i % 3) * 50_000,
-            sent_bytes: 300,
+            sizes: SampleSizes::of_row(2_000 + (i % 3) * 50_000, 300),
             ..Sample::default()
         };
         writer.record(&sample).unwrap();
@@ -247,8 +248,7 @@ fn summary_of(seconds: &[(u64, u64)]) -> Summary {
                 .record(&Sample {
                     label,
                     times,
-                    code: if is_bad { "503" } else { "200" },
-                    success: !is_bad,
+                    outcome: SampleOutcome::new(if is_bad { "503" } else { "200" }, "", !is_bad),
                     error_count: u32::from(is_bad),
                     ..Sample::default()
                 })
@@ -406,7 +406,7 @@ fn progress_fits_on_a_line() {
             .record(&Sample {
                 error_count: bad,
                 times: SampleTimes { end, ..SampleTimes::default() },
-                success: bad == 0,
+                outcome: SampleOutcome::new("", "", bad == 0),
                 ..Sample::default()
             })
             .unwrap();

@@ -102,7 +102,7 @@ fn verdicts_of(
                 group,
                 ..Sample::default()
             };
-            writers[0].record(&Sample { sample_count: 1, success: true, ..sample }).unwrap();
+            writers[0].record(&sample).unwrap();
         }
     }
     drop(writers);

@@ -12,10 +12,10 @@
 //! earlier, or that seconds were closed before all of their rows were read.
 
 mod any_order;
-mod columns;
 mod input;
 mod merged_groups;
 mod run;
+mod sample_fields;
 mod settings;
 mod source;
 mod visitor;

@@ -8,7 +8,7 @@ use std::process::Command;
 use busyhour_record::{Recorder, RecorderConfig, SamplesReader};
 use busyhour_sample::{
     ActiveUsers, ArrivalOutcome, ArrivalRecord, BatchWriter, DataType, GroupName, Labels, Nanos, RunNames,
-    Sample, SampleFlags, SampleKind, SampleTimes,
+    Sample, SampleContent, SampleFlags, SampleKind, SampleOutcome, SampleSizes, SampleTimes,
 };
 
 const SAMPLES: u64 = 5_000;
@@ -42,14 +42,13 @@ fn write(core: u64, mut writer: BatchWriter, labels: &Labels) {
                 latency_ns: n,
                 idle_ns: if n % 60 == 8 { u64::from(u32::MAX) * 4 } else { 0 },
             },
-            code: "200",
-            message: &message,
-            data_type: [DataType::Unknown, DataType::Text, DataType::Binary][n as usize % 3],
-            encoding: "UTF-8",
-            success: n % 9 != 0,
+            outcome: SampleOutcome::new("200", &message, n % 9 != 0),
+            content: SampleContent::new(
+                [DataType::Unknown, DataType::Text, DataType::Binary][n as usize % 3],
+                "UTF-8",
+            ),
             failure_message: if n % 9 == 0 { "expected \"this\",\nnot that" } else { "" },
-            bytes: n << 20,
-            sent_bytes: n,
+            sizes: SampleSizes::of_row(n << 20, n),
             users: ActiveUsers { group: 3, all: 7 },
             url: &url,
             error_count: u32::from(n % 9 == 0),
@@ -116,9 +115,15 @@ fn expected(file: &Path) -> String {
         let [intended, start, end] = [times.intended, times.start, times.end].map(|at| at.0);
         let (response, service) = (times.response_ns(), times.service_ns());
         let SampleTimes { connect_ns, latency_ns, idle_ns, .. } = times;
-        let Sample { success, code, message, encoding, bytes, sent_bytes, url, .. } = *sample;
+        let Sample {
+            outcome: SampleOutcome { code, message, success, .. },
+            content: SampleContent { data_type, encoding, .. },
+            sizes,
+            url,
+            ..
+        } = *sample;
         let failure = quoted(sample.failure_message);
-        let data_type = sample.data_type.as_str();
+        let (data_type, bytes, sent_bytes) = (data_type.as_str(), sizes.bytes(), sizes.sent_bytes);
         let (group_users, all_users) = (users.group, users.all);
         let (samples, errors) = (sample.sample_count, sample.error_count);
         let variables = sample.variables.join(",");

@@ -6,7 +6,7 @@ use std::path::Path;
 use busyhour_record::{Recorder, RecorderConfig, ResultFileConfig, RunDir, SampleFilter, SaveConfig};
 use busyhour_sample::{
     ActiveUsers, BatchWriter, Detail, GroupName, HISTOGRAM_DIGITS, Labels, Nanos, RecorderEvent, RunNames,
-    RunTotals, Sample, SampleFlags, SampleTimes,
+    RunTotals, Sample, SampleFlags, SampleOutcome, SampleSizes, SampleTimes,
 };
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
@@ -54,12 +54,13 @@ fn record(config: RecorderConfig, n: u64) -> RunTotals {
                     users: ActiveUsers { group: 5, all: 10 },
                     group: core as u32,
                     user: 3,
-                    code: if bad { "500" } else { "200" },
-                    message: if bad { "Internal Server Error" } else { "OK" },
-                    success: !bad,
+                    outcome: SampleOutcome::new(
+                        if bad { "500" } else { "200" },
+                        if bad { "Internal Server Error" } else { "OK" },
+                        !bad,
+                    ),
                     error_count: u32::from(bad),
-                    bytes: 1000,
-                    sent_bytes: 100,
+                    sizes: SampleSizes::of_row(1000, 100),
                     url: "http://h/p",
                     listeners: u32::from(core == 0),
                     ..Sample::default()
@@ -220,7 +221,17 @@ fn sub_results_are_written_with_their_parent() {
     let mut row = |label: &str, success: bool, flags, listeners| {
         let label = labels.intern(label);
         let error_count = u32::from(!success);
-        offer(&mut writer, &Sample { label, success, error_count, flags, listeners, ..Sample::default() });
+        offer(
+            &mut writer,
+            &Sample {
+                label,
+                outcome: SampleOutcome::new("", "", success),
+                error_count,
+                flags,
+                listeners,
+                ..Sample::default()
+            },
+        );
     };
     let only = SampleFlags::LISTENERS_ONLY;
     row("inner child", true, only, 2);

@@ -7,9 +7,11 @@ use crate::error_kinds::ErrorKinds;
 use crate::group_totals::{GroupTotals, LabelParts};
 use crate::label_rows::{LabelRows, row_label};
 use crate::labels::{Labels, OTHER_LABELS};
+use crate::nanos::Nanos;
 use crate::recorder_event::RecorderEvent;
 use crate::run_totals::RunTotals;
-use crate::sample::{LabelId, Nanos, Sample, SampleFlags, SampleKind};
+use crate::sample::{LabelId, Sample};
+use crate::sample_flags::{SampleFlags, SampleKind};
 use crate::second_point::SecondPoint;
 use crate::seconds::{ClosedSeconds, OpenSeconds, Second};
 use crate::slowest::Slowest;
@@ -105,7 +107,7 @@ impl Aggregator {
             return false;
         }
         self.slowest.add(sample, &self.labels);
-        if !sample.success {
+        if !sample.outcome.success {
             self.errors.add(sample, &self.labels);
         }
         true

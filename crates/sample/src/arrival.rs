@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::batch::{BatchReader, CorruptBatch, put, put_signed};
-use crate::sample::Nanos;
+use crate::nanos::Nanos;
 
 /// The outcome of an arrival.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

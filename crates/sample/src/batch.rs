@@ -1,10 +1,8 @@
-//! The bytes of a batch: samples packed one after the other.
+//! The bytes of a batch: samples packed one after the other. [`crate::Sample`] lists their fields in order.
 //!
 //! Numbers are LEB128 varints and times are differences. A string that the batch already contains is stored as a
 //! reference to its offset. A sample of a typical plan takes about 40 bytes. A batch can be read without other
 //! batches: it is the payload of a segment of `samples.bhs`.
-
-use crate::sample::{ActiveUsers, DataType, LabelId, Nanos, Sample, SampleFlags, SampleTimes};
 
 /// Slots of the table of strings in the current batch. A collision costs bytes but is harmless otherwise.
 const SEEN_SLOTS: usize = 512;
@@ -60,60 +58,26 @@ impl Encoder {
         }
     }
 
-    /// The most bytes that `sample` can take.
-    pub fn size_max(sample: &Sample<'_>) -> usize {
-        let strings = sample.code.len()
-            + sample.message.len()
-            + sample.encoding.len()
-            + sample.failure_message.len()
-            + sample.url.len()
-            + sample.variables.iter().map(|v| v.len() + 10).sum::<usize>();
-        256 + strings
+    /// The difference of `start` from the previous start of the batch.
+    pub(crate) fn start_difference(&mut self, start: u64) -> i64 {
+        start.wrapping_sub(std::mem::replace(&mut self.start, start)) as i64
     }
 
-    /// Appends `sample` to `out`.
-    pub fn sample(&mut self, out: &mut Vec<u8>, sample: &Sample<'_>) {
-        put(out, u64::from(sample.flags.0));
-        put(out, u64::from(sample.label.0));
-        put(out, u64::from(sample.group));
-        put(out, u64::from(sample.user));
-        put_signed(out, sample.times.start.0.wrapping_sub(self.start) as i64);
-        self.start = sample.times.start.0;
-        put_signed(out, sample.times.start.0.wrapping_sub(sample.times.intended.0) as i64);
-        put_signed(out, sample.times.end.0.wrapping_sub(sample.times.start.0) as i64);
-        put(out, sample.times.connect_ns);
-        put(out, sample.times.latency_ns);
-        put(out, sample.times.idle_ns);
-        out.push(sample.data_type.bits() | u8::from(sample.success) << 2);
-        put(out, sample.bytes);
-        put(out, sample.sent_bytes);
-        put(out, u64::from(sample.users.group));
-        put(out, u64::from(sample.users.all));
-        put(out, u64::from(sample.sample_count));
-        put(out, u64::from(sample.error_count));
-        put(out, u64::from(sample.listeners));
-        self.text(out, sample.code);
-        self.text(out, sample.message);
-        self.text(out, sample.encoding);
-        self.text(out, sample.failure_message);
-        // If URLs differ from sample to sample, looking them up is mostly useless.
+    /// Appends a URL. If URLs differ from sample to sample, looking them up is mostly useless.
+    pub(crate) fn url(&mut self, out: &mut Vec<u8>, url: &str) {
         self.samples = self.samples.wrapping_add(1);
-        let url = if self.omits_urls { "" } else { sample.url };
+        let url = if self.omits_urls { "" } else { url };
         if self.urls_in_vain < NEW_URLS_MAX || self.samples.is_multiple_of(NEW_URLS_MAX) {
             let found = self.text(out, url);
             self.urls_in_vain = if found { 0 } else { self.urls_in_vain.saturating_add(1) };
         } else {
             literal(out, url.as_bytes());
         }
-        put(out, sample.variables.len() as u64);
-        for value in sample.variables {
-            self.text(out, value);
-        }
     }
 
     /// Appends a string and returns whether it is a reference. A literal is twice its length, then its bytes. A
     /// reference is twice the offset of the earlier literal's length, plus one.
-    fn text(&mut self, out: &mut Vec<u8>, text: &str) -> bool {
+    pub(crate) fn text(&mut self, out: &mut Vec<u8>, text: &str) -> bool {
         let bytes = text.as_bytes();
         if bytes.len() < 2 || bytes.len() > SEEN_LEN_MAX {
             literal(out, bytes);
@@ -209,66 +173,21 @@ impl<'b> BatchReader<'b> {
         self
     }
 
-    /// The next sample, `None` at the end.
-    ///
-    /// # Errors
-    /// The bytes are not a batch.
-    #[allow(clippy::should_implement_trait, reason = "the sample borrows from the reader")]
-    pub fn next(&mut self) -> Result<Option<Sample<'_>>, CorruptBatch> {
-        if self.at == self.bytes.len() {
-            return Ok(None);
-        }
-        let flags = SampleFlags(self.number()?);
-        let label = LabelId(self.number()?);
-        let group = self.number()?;
-        let user = self.number()?;
+    /// Reads the difference of a start from the previous one and returns the start.
+    pub(crate) fn start(&mut self) -> Result<u64, CorruptBatch> {
         self.start = self.start.wrapping_add(self.signed()? as u64);
-        let start = Nanos(self.start);
-        let intended = Nanos(self.start.wrapping_sub(self.signed()? as u64));
-        let end = Nanos(self.start.wrapping_add(self.signed()? as u64));
-        let connect_ns = self.varint()?;
-        let latency_ns = self.varint()?;
-        let idle_ns = self.varint()?;
-        let bits = self.byte()?;
-        let bytes = self.varint()?;
-        let sent_bytes = self.varint()?;
-        let users_group = self.number()?;
-        let users_all = self.number()?;
-        let sample_count = self.number()?;
-        let error_count = self.number()?;
-        let listeners = self.number()?;
-        let code = self.text()?;
-        let message = self.text()?;
-        let encoding = self.text()?;
-        let failure_message = self.text()?;
-        let url = self.text()?;
+        Ok(self.start)
+    }
+
+    /// Reads a number of texts and the texts.
+    pub(crate) fn texts(&mut self) -> Result<&[&'b str], CorruptBatch> {
         let count = self.varint()?;
         self.variables.clear();
         for _ in 0..count {
-            let value = self.text()?;
-            self.variables.push(value);
+            let text = self.text()?;
+            self.variables.push(text);
         }
-        Ok(Some(Sample {
-            label,
-            times: SampleTimes { intended, start, end, connect_ns, latency_ns, idle_ns },
-            users: ActiveUsers { group: users_group, all: users_all },
-            group,
-            user,
-            code,
-            message,
-            data_type: DataType::from_bits(bits & 3),
-            encoding,
-            success: bits & 4 != 0,
-            failure_message,
-            bytes,
-            sent_bytes,
-            url,
-            sample_count,
-            error_count,
-            flags,
-            listeners,
-            variables: &self.variables,
-        }))
+        Ok(&self.variables)
     }
 
     /// Reads a number that precedes the samples.
@@ -295,13 +214,13 @@ impl<'b> BatchReader<'b> {
         CorruptBatch { at: self.at }
     }
 
-    fn byte(&mut self) -> Result<u8, CorruptBatch> {
+    pub(crate) fn byte(&mut self) -> Result<u8, CorruptBatch> {
         let byte = *self.bytes.get(self.at).ok_or_else(|| self.corrupt())?;
         self.at += 1;
         Ok(byte)
     }
 
-    fn varint(&mut self) -> Result<u64, CorruptBatch> {
+    pub(crate) fn varint(&mut self) -> Result<u64, CorruptBatch> {
         let mut value = 0u64;
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
@@ -331,7 +250,7 @@ impl<'b> BatchReader<'b> {
         Ok((value >> 1) as i64 ^ -((value & 1) as i64))
     }
 
-    fn text(&mut self) -> Result<&'b str, CorruptBatch> {
+    pub(crate) fn text(&mut self) -> Result<&'b str, CorruptBatch> {
         let head = self.varint()?;
         let value = usize::try_from(head >> 1).map_err(|_| self.corrupt())?;
         if self.without_texts {
@@ -367,95 +286,5 @@ impl<'b> BatchReader<'b> {
         let text = std::str::from_utf8(bytes).map_err(|_| self.corrupt())?;
         self.at = end;
         Ok(text)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// The owned parts of a sample.
-    type Parts = ((u16, u32, u32, u32), [u64; 9], [u32; 5], Vec<String>, Vec<String>);
-
-    fn parts() -> impl Strategy<Value = Parts> {
-        let text = prop_oneof![Just(String::from("OK")), Just("200".into()), "\\PC{0,40}", "[a-c]{1100}"];
-        (
-            any::<(u16, u32, u32, u32)>(),
-            any::<[u64; 9]>(),
-            any::<[u32; 5]>(),
-            prop::collection::vec(text.clone(), 5),
-            prop::collection::vec(text, 0..3),
-        )
-    }
-
-    fn sample<'p>(parts: &'p Parts, variables: &'p [&'p str]) -> Sample<'p> {
-        let ((flags, label, group, user), n, m, texts, _) = parts;
-        Sample {
-            flags: SampleFlags(*flags),
-            times: SampleTimes {
-                intended: Nanos(n[0]),
-                start: Nanos(n[1]),
-                end: Nanos(n[2]),
-                connect_ns: n[3],
-                latency_ns: n[4],
-                idle_ns: n[5],
-            },
-            users: ActiveUsers { group: m[0], all: m[1] },
-            label: LabelId(*label),
-            group: *group,
-            user: *user,
-            bytes: n[6],
-            sent_bytes: n[7],
-            data_type: DataType::from_bits(n[8] as u8 % 3),
-            success: n[8] & 8 != 0,
-            sample_count: m[2],
-            error_count: m[3],
-            listeners: m[4],
-            code: &texts[0],
-            message: &texts[1],
-            encoding: &texts[2],
-            failure_message: &texts[3],
-            url: &texts[4],
-            variables,
-        }
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(64))]
-
-        #[test]
-        fn packing_and_unpacking_gives_the_same(all in prop::collection::vec(parts(), 0..12)) {
-            let variables: Vec<Vec<&str>> =
-                all.iter().map(|parts| parts.4.iter().map(String::as_str).collect()).collect();
-            let samples: Vec<Sample<'_>> = all.iter().zip(&variables).map(|(p, v)| sample(p, v)).collect();
-            let mut encoder = Encoder::new();
-            let mut bytes = Vec::new();
-            for sample in &samples {
-                let before = bytes.len();
-                encoder.sample(&mut bytes, sample);
-                prop_assert!(bytes.len() - before <= Encoder::size_max(sample));
-            }
-            let mut reader = BatchReader::new(&bytes);
-            let mut brief = BatchReader::new(&bytes).without_texts();
-            for sample in &samples {
-                prop_assert_eq!(reader.next().unwrap(), Some(*sample));
-                let numbers = brief.next().unwrap().unwrap();
-                prop_assert!(numbers.url.is_empty() && numbers.variables.iter().all(|value| value.is_empty()));
-                let Sample { code, message, encoding, failure_message, url, variables, .. } = *sample;
-                prop_assert_eq!(Sample { code, message, encoding, failure_message, url, variables, ..numbers }, *sample);
-            }
-            prop_assert_eq!(reader.next().unwrap(), None);
-            prop_assert_eq!(brief.next().unwrap(), None);
-        }
-
-        #[test]
-        fn random_bytes_give_an_error_or_valid_values(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-            let mut reader = BatchReader::new(&bytes);
-            while let Ok(Some(_)) = reader.next() {}
-            let mut brief = BatchReader::new(&bytes).without_texts();
-            while let Ok(Some(_)) = brief.next() {}
-        }
     }
 }

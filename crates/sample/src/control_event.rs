@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::sample::Nanos;
+use crate::nanos::Nanos;
 
 /// A change to a run in progress.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

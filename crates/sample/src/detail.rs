@@ -4,7 +4,8 @@
 //! for samples that such a listener receives.
 
 use crate::labels::Labels;
-use crate::sample::{ActiveUsers, DataType, Sample, SampleFlags, SampleTimes};
+use crate::sample::{ActiveUsers, Sample, SampleContent, SampleOutcome, SampleSizes, SampleTimes};
+use crate::sample_flags::SampleFlags;
 
 /// A result with everything that a result file may contain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -13,22 +14,12 @@ pub struct Detail {
     pub label: String,
     /// Its times.
     pub times: SampleTimes,
-    /// Response code.
-    pub code: String,
-    /// Response message.
-    pub message: String,
-    /// Text or binary.
-    pub data_type: DataType,
-    /// Encoding of the response, empty when unknown.
-    pub encoding: String,
-    /// Whether it passed.
-    pub success: bool,
-    /// Bytes received.
-    pub bytes: u64,
-    /// Bytes of the response headers, included in `bytes`.
-    pub header_bytes: u64,
-    /// Bytes sent.
-    pub sent_bytes: u64,
+    /// What came of it.
+    pub outcome: SampleOutcome<String>,
+    /// What its response data are.
+    pub content: SampleContent<String>,
+    /// Its sizes.
+    pub sizes: SampleSizes,
     /// The active users when it ended.
     pub users: ActiveUsers,
     /// The result has no thread name, as deeply nested results in JMeter.
@@ -98,13 +89,9 @@ impl Detail {
         Detail {
             label: labels.name(sample.label).to_string(),
             times: sample.times,
-            code: sample.code.to_owned(),
-            message: sample.message.to_owned(),
-            data_type: sample.data_type,
-            encoding: sample.encoding.to_owned(),
-            success: sample.success,
-            bytes: sample.bytes,
-            sent_bytes: sample.sent_bytes,
+            outcome: sample.outcome.to_strings(),
+            content: sample.content.to_strings(),
+            sizes: sample.sizes,
             users: sample.users,
             sample_count: sample.sample_count,
             error_count: sample.error_count,
@@ -116,7 +103,7 @@ impl Detail {
     /// Approximate size in memory, in bytes.
     pub fn size(&self) -> usize {
         let texts = self.label.len()
-            + self.message.len()
+            + self.outcome.message.len()
             + self.response_headers.len()
             + self.request_headers.len()
             + self.body.len()

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 use crate::labels::Labels;
-use crate::sample::{LabelId, Nanos, Sample};
+use crate::nanos::Nanos;
+use crate::sample::{LabelId, Sample};
 
 /// Most kinds of error; errors of further kinds are counted together.
 pub const ERROR_KINDS_MAX: usize = 1_000;
@@ -54,7 +55,8 @@ pub(crate) struct ErrorKinds {
 
 impl ErrorKinds {
     pub(crate) fn add(&mut self, sample: &Sample<'_>, labels: &Labels) {
-        let reason = if sample.failure_message.is_empty() { sample.message } else { sample.failure_message };
+        let reason =
+            if sample.failure_message.is_empty() { sample.outcome.message } else { sample.failure_message };
         // Servers choose these texts, so their memory must be limited.
         let mut end = reason.len().min(ERROR_TEXT_BYTES_MAX);
         while !reason.is_char_boundary(end) {
@@ -62,7 +64,8 @@ impl ErrorKinds {
         }
         let reason = &reason[..end];
         let count = u64::from(sample.error_count.max(1));
-        if let Some((number, label, kind)) = self.by_code.get_mut(sample.code).and_then(|m| m.get_mut(reason))
+        if let Some((number, label, kind)) =
+            self.by_code.get_mut(sample.outcome.code).and_then(|m| m.get_mut(reason))
         {
             let number = *number;
             kind.count += count;
@@ -82,7 +85,7 @@ impl ErrorKinds {
         }
         self.kinds += 1;
         let kind = ErrorKind {
-            code: sample.code.to_owned(),
+            code: sample.outcome.code.to_owned(),
             message: reason.to_owned(),
             count,
             first: sample.times.end,
@@ -92,7 +95,7 @@ impl ErrorKinds {
         };
         let number = self.kinds;
         self.by_code
-            .entry(sample.code.to_owned())
+            .entry(sample.outcome.code.to_owned())
             .or_default()
             .insert(reason.to_owned(), (number, sample.label, kind));
         self.count_label(number, sample.label, count);
@@ -136,6 +139,7 @@ impl ErrorKinds {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::SampleOutcome;
 
     #[test]
     fn long_messages_are_truncated_before_they_are_compared() {
@@ -145,8 +149,12 @@ mod tests {
         let same = "é".repeat(ERROR_TEXT_BYTES_MAX);
         for end in ["a", "b"] {
             let message = format!("x{same}{end}");
-            let sample =
-                Sample { label, code: "500", message: &message, error_count: 1, ..Sample::default() };
+            let sample = Sample {
+                label,
+                outcome: SampleOutcome::new("500", &message, true),
+                error_count: 1,
+                ..Sample::default()
+            };
             kinds.add(&sample, &labels);
         }
         let (kinds, other) = kinds.finish(|_| "page".into());
@@ -161,11 +169,24 @@ mod tests {
         for (label, count) in [("List", 3), ("Item", 1), ("Cart", 1)] {
             let label = labels.intern(label);
             for _ in 0..count {
-                kinds.add(&Sample { label, code: "500", error_count: 1, ..Sample::default() }, &labels);
+                kinds.add(
+                    &Sample {
+                        label,
+                        outcome: SampleOutcome::new("500", "", true),
+                        error_count: 1,
+                        ..Sample::default()
+                    },
+                    &labels,
+                );
             }
         }
         kinds.add(
-            &Sample { label: labels.intern("Item"), code: "404", error_count: 1, ..Sample::default() },
+            &Sample {
+                label: labels.intern("Item"),
+                outcome: SampleOutcome::new("404", "", true),
+                error_count: 1,
+                ..Sample::default()
+            },
             &labels,
         );
         let (kinds, _) = kinds.finish(|id| labels.name(id).to_string());

@@ -3,8 +3,9 @@
 use rustc_hash::FxHashMap;
 
 use crate::labels::LABELS_MAX;
+use crate::nanos::Nanos;
 use crate::run_names::{GroupName, RunNames};
-use crate::sample::{Nanos, Sample};
+use crate::sample::Sample;
 use crate::totals::{LabelTotals, Totals, TotalsSettings};
 
 /// Most pairs of a label and a thread group with their own totals in a run, because totals take about 100 KiB.
@@ -151,7 +152,8 @@ mod tests {
     use super::*;
     use crate::aggregator::Aggregator;
     use crate::labels::Labels;
-    use crate::sample::{SampleFlags, SampleTimes};
+    use crate::sample::SampleTimes;
+    use crate::sample_flags::SampleFlags;
 
     fn names(groups: &[&str]) -> RunNames {
         let name = |(name, number): (&&str, u32)| GroupName { name: (*name).to_owned(), number };

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use crate::labels::{LABELS_MAX, Labels, OTHER_LABELS};
-use crate::sample::{LabelId, SampleKind};
+use crate::sample::LabelId;
+use crate::sample_flags::SampleKind;
 
 /// The label of the rows that count the labels beyond [`LABELS_MAX`].
 const OTHER: LabelId = LabelId(u32::MAX);

@@ -23,6 +23,7 @@ mod arrival;
 mod bands;
 pub mod batch;
 mod control_event;
+mod data_type;
 mod detail;
 mod error_kinds;
 mod generator_facts;
@@ -32,11 +33,13 @@ mod labels;
 mod live;
 mod live_arrivals;
 mod log_row;
+mod nanos;
 mod over_time;
 mod recorder_event;
 mod run_names;
 mod run_totals;
 mod sample;
+mod sample_flags;
 mod second_point;
 mod seconds;
 mod slowest;
@@ -53,6 +56,7 @@ pub use apdex_limits::{ApdexLimits, ApdexPropertyError};
 pub use arrival::{ArrivalCounts, ArrivalOutcome, ArrivalRecord, unpack_arrivals};
 pub use batch::{BatchReader, CorruptBatch};
 pub use control_event::{ChangedFrom, ControlEvent, LoadChange};
+pub use data_type::DataType;
 pub use detail::{AssertionResult, Detail, HttpDetail};
 pub use error_kinds::{ERROR_KINDS_MAX, ErrorKind};
 pub use generator_facts::{AbandonedCore, CoreFacts, GeneratorFacts, RunEnd, Stall};
@@ -62,13 +66,18 @@ pub use labels::{LABELS_MAX, Labels, OTHER_LABELS};
 pub use live::{IntervalCounts, Live};
 pub use live_arrivals::{LiveArrivals, RecentStarts};
 pub use log_row::LogRow;
+pub use nanos::Nanos;
 pub use over_time::{
     HEAT_BANDS_PER_DECADE, Heat, LabelSeries, LabelSlice, LabelSlices, OverTime, RowSecond, SlicePoint,
 };
 pub use recorder_event::RecorderEvent;
 pub use run_names::{GroupName, RunNames};
 pub use run_totals::RunTotals;
-pub use sample::{ActiveUsers, DataType, LabelId, Nanos, Sample, SampleFlags, SampleKind, SampleTimes};
+pub use sample::{
+    ActiveUsers, LabelId, OwnedSample, SAMPLES_VERSION, Sample, SampleContent, SampleOutcome, SampleSizes,
+    SampleTimes, reset_text,
+};
+pub use sample_flags::{SampleFlags, SampleKind};
 pub use second_point::{SecondPoint, SecondTimes};
 pub use seconds::{ClosedSeconds, HELD_SAMPLES_MAX, HeldPart, Second, SecondsPart};
 pub use slowest::{SLOWEST_MAX, SlowRequest};

@@ -1,7 +1,8 @@
 //! Figures of a run in progress.
 
 use crate::live_arrivals::LiveArrivals;
-use crate::sample::{Nanos, Sample};
+use crate::nanos::Nanos;
+use crate::sample::Sample;
 use crate::second_point::SecondPoint;
 use crate::time_distribution::ElapsedMs;
 

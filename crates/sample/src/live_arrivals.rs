@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
 
-use crate::sample::Nanos;
+use crate::nanos::Nanos;
 
 /// Length of the window in seconds.
 const WINDOW_S: u64 = 10;

@@ -3,10 +3,10 @@
 use crate::apdex_limits::ApdexLimits;
 use crate::error_kinds::ErrorKind;
 use crate::group_totals::{GroupTotals, name_groups};
+use crate::nanos::Nanos;
 use crate::over_time::Heat;
 use crate::recorder_event::RecorderEvent;
 use crate::run_names::RunNames;
-use crate::sample::Nanos;
 use crate::second_point::SecondPoint;
 use crate::slowest::SlowRequest;
 use crate::starts::SecondCounts;

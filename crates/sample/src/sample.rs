@@ -1,192 +1,21 @@
-//! Samples, as the engine records them.
+//! The fields of a sample, in groups, and their packed form.
+//!
+//! [`Sample`], [`crate::Detail`] and the results of samplers and scripts contain the same groups. Only this file lists
+//! all fields of a group or of [`Sample`]: a function that misses a new field does not compile.
 
-use std::fmt;
-use std::ops::{Add, Sub};
-use std::time::Duration;
+use std::ops::AddAssign;
 
-use serde::{Deserialize, Serialize};
+use crate::batch::{BatchReader, CorruptBatch, Encoder, put, put_signed};
+use crate::data_type::DataType;
+use crate::nanos::Nanos;
+use crate::sample_flags::SampleFlags;
 
-/// Nanoseconds since the start of the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Nanos(pub u64);
-
-impl Nanos {
-    /// The start of the run.
-    pub const ZERO: Nanos = Nanos(0);
-    /// The largest time: about 584 years.
-    pub const MAX: Nanos = Nanos(u64::MAX);
-
-    /// `secs` seconds after the start.
-    #[must_use]
-    pub const fn from_secs(secs: u64) -> Nanos {
-        Nanos(secs.saturating_mul(1_000_000_000))
-    }
-
-    /// `ms` milliseconds after the start.
-    #[must_use]
-    pub const fn from_millis(ms: u64) -> Nanos {
-        Nanos(ms.saturating_mul(1_000_000))
-    }
-
-    /// The nanoseconds from `earlier` to `self`; 0 if `earlier` is later.
-    #[must_use]
-    pub const fn since(self, earlier: Nanos) -> u64 {
-        self.0.saturating_sub(earlier.0)
-    }
-
-    /// The number of the second that contains this time.
-    #[must_use]
-    pub const fn second(self) -> u64 {
-        self.0 / 1_000_000_000
-    }
-
-    /// Seconds since the start.
-    #[must_use]
-    pub fn as_secs_f64(self) -> f64 {
-        self.0 as f64 / 1e9
-    }
-
-    /// The duration since the start.
-    #[must_use]
-    pub const fn as_duration(self) -> Duration {
-        Duration::from_nanos(self.0)
-    }
-}
-
-impl From<Duration> for Nanos {
-    fn from(value: Duration) -> Self {
-        Nanos(u64::try_from(value.as_nanos()).unwrap_or(u64::MAX))
-    }
-}
-
-impl Add<Duration> for Nanos {
-    type Output = Nanos;
-    fn add(self, rhs: Duration) -> Nanos {
-        Nanos(self.0.saturating_add(Nanos::from(rhs).0))
-    }
-}
-
-/// Adds nanoseconds, saturating.
-impl Add<u64> for Nanos {
-    type Output = Nanos;
-    fn add(self, rhs: u64) -> Nanos {
-        Nanos(self.0.saturating_add(rhs))
-    }
-}
-
-/// Subtracts nanoseconds, stopping at the start of the run.
-impl Sub<u64> for Nanos {
-    type Output = Nanos;
-    fn sub(self, rhs: u64) -> Nanos {
-        Nanos(self.0.saturating_sub(rhs))
-    }
-}
-
-impl fmt::Display for Nanos {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.3} s", self.as_secs_f64())
-    }
-}
+/// Version of the file `samples.bhs`, which contains packed samples. Another version is not read.
+pub const SAMPLES_VERSION: u32 = 1;
 
 /// A sample label, interned in [`crate::Labels`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LabelId(pub u32);
-
-/// JMeter's data type of a response.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum DataType {
-    /// Unknown: an empty column.
-    #[default]
-    Unknown,
-    /// `text`
-    Text,
-    /// `bin`
-    Binary,
-}
-
-impl DataType {
-    /// The text in the `dataType` column.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            DataType::Unknown => "",
-            DataType::Text => "text",
-            DataType::Binary => "bin",
-        }
-    }
-
-    pub(crate) const fn from_bits(bits: u8) -> DataType {
-        match bits {
-            1 => DataType::Text,
-            2 => DataType::Binary,
-            _ => DataType::Unknown,
-        }
-    }
-
-    pub(crate) const fn bits(self) -> u8 {
-        match self {
-            DataType::Unknown => 0,
-            DataType::Text => 1,
-            DataType::Binary => 2,
-        }
-    }
-}
-
-/// Flags that determine where a sample is counted and written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct SampleFlags(pub u16);
-
-impl SampleFlags {
-    /// An ordinary sample.
-    pub const NONE: SampleFlags = SampleFlags(0);
-    /// The own sample of a transaction controller.
-    pub const TRANSACTION: SampleFlags = SampleFlags(1);
-    /// A sub-result: a result within another one that is not a request of the plan, such as a redirect or an embedded
-    /// resource. It is not in the totals. The same core must record it directly after its parent (depth first), in
-    /// JMeter's order.
-    pub const SUB_RESULT: SampleFlags = SampleFlags(1 << 1);
-    /// Before the measured part of the run: written to files, but not in the totals.
-    pub const WARMUP: SampleFlags = SampleFlags(1 << 2);
-    /// The sampler's URL is unset: the `URL` column reads `null`, as JMeter prints it.
-    pub const NO_URL: SampleFlags = SampleFlags(1 << 3);
-    /// A request within the sample of a transaction controller in parent mode. Files treat it as a sub-result, the
-    /// totals as a request.
-    pub const TRANSACTION_CHILD: SampleFlags = SampleFlags(1 << 4);
-    /// A row only for files of listeners, within a transaction in parent mode. It is not in the main log, and the
-    /// totals contain it as part of its transaction's sample. Readers of the record skip it.
-    pub const LISTENERS_ONLY: SampleFlags = SampleFlags(1 << 5);
-    /// A [`crate::Detail`] is sent with the sample, for files that show more than a row. The record does not contain
-    /// it.
-    pub const DETAILED: SampleFlags = SampleFlags(1 << 6);
-    /// The `threadName` column is empty, as for deeply nested results in JMeter.
-    pub const NO_THREAD: SampleFlags = SampleFlags(1 << 7);
-
-    /// Whether all of `other`'s flags are set.
-    #[must_use]
-    pub const fn contains(self, other: SampleFlags) -> bool {
-        self.0 & other.0 == other.0
-    }
-
-    /// The flags without those of `other`.
-    #[must_use]
-    pub const fn without(self, other: SampleFlags) -> SampleFlags {
-        SampleFlags(self.0 & !other.0)
-    }
-
-    /// The union of both sets of flags.
-    #[must_use]
-    pub const fn with(self, other: SampleFlags) -> SampleFlags {
-        SampleFlags(self.0 | other.0)
-    }
-}
-
-impl std::ops::BitOr for SampleFlags {
-    type Output = SampleFlags;
-    fn bitor(self, rhs: SampleFlags) -> SampleFlags {
-        self.with(rhs)
-    }
-}
 
 /// The times of a sample.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -206,6 +35,12 @@ pub struct SampleTimes {
 }
 
 impl SampleTimes {
+    /// The times of a sample whose intended start is not known: it is the actual start.
+    #[must_use]
+    pub const fn of_one_clock(start: Nanos, end: Nanos) -> SampleTimes {
+        SampleTimes { intended: start, start, end, connect_ns: 0, latency_ns: 0, idle_ns: 0 }
+    }
+
     /// Service time in ns: end − actual start − idle time.
     #[must_use]
     pub const fn service_ns(&self) -> u64 {
@@ -237,6 +72,142 @@ pub struct ActiveUsers {
     pub all: u32,
 }
 
+/// What came of a sample. `T` is `&str` in a [`Sample`], and `String` in a result that owns its texts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SampleOutcome<T> {
+    /// Response code: `200`, or `Non HTTP response code: …`.
+    pub code: T,
+    /// Response message: `OK`, or `Non HTTP response message: …`.
+    pub message: T,
+    /// Whether the sample passed.
+    pub success: bool,
+}
+
+impl<T> SampleOutcome<T> {
+    /// An outcome.
+    pub const fn new(code: T, message: T, success: bool) -> SampleOutcome<T> {
+        SampleOutcome { code, message, success }
+    }
+}
+
+impl SampleOutcome<String> {
+    /// The outcome with borrowed texts.
+    #[must_use]
+    pub fn as_str(&self) -> SampleOutcome<&str> {
+        let SampleOutcome { code, message, success } = self;
+        SampleOutcome { code, message, success: *success }
+    }
+
+    /// Clears the outcome and keeps the buffers of its texts, except for those of more than `capacity_max` bytes.
+    pub fn reset(&mut self, capacity_max: usize) {
+        let SampleOutcome { code, message, success } = self;
+        reset_text(code, capacity_max);
+        reset_text(message, capacity_max);
+        *success = false;
+    }
+}
+
+impl SampleOutcome<&str> {
+    /// The outcome with texts of its own.
+    #[must_use]
+    pub fn to_strings(&self) -> SampleOutcome<String> {
+        let SampleOutcome { code, message, success } = *self;
+        SampleOutcome { code: code.to_owned(), message: message.to_owned(), success }
+    }
+}
+
+/// What the response data are. `T` is as in [`SampleOutcome`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SampleContent<T> {
+    /// Text or binary.
+    pub data_type: DataType,
+    /// Encoding of the data as given by the response, empty if unknown.
+    pub encoding: T,
+}
+
+impl<T> SampleContent<T> {
+    /// A content.
+    pub const fn new(data_type: DataType, encoding: T) -> SampleContent<T> {
+        SampleContent { data_type, encoding }
+    }
+}
+
+impl SampleContent<String> {
+    /// The content with borrowed texts.
+    #[must_use]
+    pub fn as_str(&self) -> SampleContent<&str> {
+        let SampleContent { data_type, encoding } = self;
+        SampleContent { data_type: *data_type, encoding }
+    }
+
+    /// Clears the content; see [`SampleOutcome::reset`].
+    pub fn reset(&mut self, capacity_max: usize) {
+        let SampleContent { data_type, encoding } = self;
+        *data_type = DataType::Unknown;
+        reset_text(encoding, capacity_max);
+    }
+}
+
+impl SampleContent<&str> {
+    /// The content with texts of its own.
+    #[must_use]
+    pub fn to_strings(&self) -> SampleContent<String> {
+        let SampleContent { data_type, encoding } = *self;
+        SampleContent { data_type, encoding: encoding.to_owned() }
+    }
+}
+
+/// Clears `text` and keeps its buffer unless that has more than `capacity_max` bytes, so that one large text does not
+/// occupy memory in each user.
+pub fn reset_text(text: &mut String, capacity_max: usize) {
+    text.clear();
+    if text.capacity() > capacity_max {
+        *text = String::new();
+    }
+}
+
+/// The numbers of bytes of a sample.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SampleSizes {
+    /// Bytes of headers received, as far as they were counted apart from the body. Rows of files contain only the sum;
+    /// see [`SampleSizes::of_row`].
+    pub header_bytes: u64,
+    /// Bytes of body received, as on the wire.
+    pub body_bytes: u64,
+    /// Bytes sent.
+    pub sent_bytes: u64,
+}
+
+impl SampleSizes {
+    /// Sizes in bytes: received headers, received body, sent.
+    #[must_use]
+    pub const fn new(header_bytes: u64, body_bytes: u64, sent_bytes: u64) -> SampleSizes {
+        SampleSizes { header_bytes, body_bytes, sent_bytes }
+    }
+
+    /// The sizes that a row contains: all bytes received, headers included, and bytes sent. The bytes received are not
+    /// divided, and count as body.
+    #[must_use]
+    pub const fn of_row(bytes: u64, sent_bytes: u64) -> SampleSizes {
+        SampleSizes::new(0, bytes, sent_bytes)
+    }
+
+    /// Bytes received: headers and body.
+    #[must_use]
+    pub const fn bytes(&self) -> u64 {
+        self.header_bytes.saturating_add(self.body_bytes)
+    }
+}
+
+impl AddAssign for SampleSizes {
+    fn add_assign(&mut self, rhs: SampleSizes) {
+        let SampleSizes { header_bytes, body_bytes, sent_bytes } = rhs;
+        self.header_bytes = self.header_bytes.saturating_add(header_bytes);
+        self.body_bytes = self.body_bytes.saturating_add(body_bytes);
+        self.sent_bytes = self.sent_bytes.saturating_add(sent_bytes);
+    }
+}
+
 /// One sample. Strings are borrowed: recording copies them into a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample<'a> {
@@ -248,22 +219,14 @@ pub struct Sample<'a> {
     pub user: u32,
     /// Its times.
     pub times: SampleTimes,
-    /// Response code.
-    pub code: &'a str,
-    /// Response message.
-    pub message: &'a str,
-    /// Text or binary.
-    pub data_type: DataType,
-    /// Encoding of the response, empty when unknown.
-    pub encoding: &'a str,
-    /// Whether the sample passed.
-    pub success: bool,
+    /// What came of it.
+    pub outcome: SampleOutcome<&'a str>,
+    /// What its response data are.
+    pub content: SampleContent<&'a str>,
     /// The first failed assertion's message, or empty.
     pub failure_message: &'a str,
-    /// Bytes received.
-    pub bytes: u64,
-    /// Bytes sent.
-    pub sent_bytes: u64,
+    /// Its sizes. A batch contains only their sums; see [`SampleSizes::of_row`].
+    pub sizes: SampleSizes,
     /// The active users when it ended.
     pub users: ActiveUsers,
     /// The URL; see [`SampleFlags::NO_URL`].
@@ -298,6 +261,81 @@ impl Sample<'_> {
     pub const fn elapsed_ms(&self) -> i64 {
         self.times.elapsed_ms()
     }
+
+    /// The sample with copies of its texts.
+    #[must_use]
+    pub fn to_owned_sample(&self) -> OwnedSample {
+        let Sample {
+            label,
+            group,
+            user,
+            times,
+            outcome,
+            content,
+            failure_message,
+            sizes,
+            users,
+            url,
+            sample_count,
+            error_count,
+            flags,
+            listeners,
+            variables,
+        } = *self;
+        OwnedSample {
+            // Without a base expression, which would have the lifetime of the texts.
+            numbers: Sample {
+                label,
+                group,
+                user,
+                times,
+                outcome: SampleOutcome::default(),
+                content: SampleContent::default(),
+                failure_message: "",
+                sizes,
+                users,
+                url: "",
+                sample_count,
+                error_count,
+                flags,
+                listeners,
+                variables: &[],
+            },
+            outcome: outcome.to_strings(),
+            content: content.to_strings(),
+            failure_message: failure_message.to_owned(),
+            url: url.to_owned(),
+            variables: variables.iter().map(|&value| value.to_owned()).collect(),
+        }
+    }
+}
+
+/// A sample with texts of its own.
+#[derive(Debug, Clone)]
+pub struct OwnedSample {
+    /// The sample without its texts.
+    numbers: Sample<'static>,
+    outcome: SampleOutcome<String>,
+    content: SampleContent<String>,
+    failure_message: String,
+    url: String,
+    variables: Vec<String>,
+}
+
+impl OwnedSample {
+    /// Calls `use_it` with the sample and returns its result.
+    pub fn with<R>(&self, use_it: impl FnOnce(&Sample<'_>) -> R) -> R {
+        let OwnedSample { numbers, outcome, content, failure_message, url, variables } = self;
+        let variables: Vec<&str> = variables.iter().map(String::as_str).collect();
+        use_it(&Sample {
+            outcome: outcome.as_str(),
+            content: content.as_str(),
+            failure_message,
+            url,
+            variables: &variables,
+            ..*numbers
+        })
+    }
 }
 
 impl Default for Sample<'_> {
@@ -307,14 +345,10 @@ impl Default for Sample<'_> {
             group: 0,
             user: 1,
             times: SampleTimes::default(),
-            code: "",
-            message: "",
-            data_type: DataType::Unknown,
-            encoding: "",
-            success: true,
+            outcome: SampleOutcome::new("", "", true),
+            content: SampleContent::default(),
             failure_message: "",
-            bytes: 0,
-            sent_bytes: 0,
+            sizes: SampleSizes::default(),
             users: ActiveUsers::default(),
             url: "",
             sample_count: 1,
@@ -326,28 +360,122 @@ impl Default for Sample<'_> {
     }
 }
 
-/// The kind of a sample. Tables have separate rows for the kinds of one label.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SampleKind {
-    /// A sampler's own sample.
-    Request,
-    /// The sample of a transaction controller: not in the total, as in JMeter's summary.
-    Transaction,
-    /// A sub-result: not in the total.
-    SubResult,
-}
+impl Encoder {
+    /// The most bytes that `sample` can take.
+    pub fn size_max(sample: &Sample<'_>) -> usize {
+        let SampleOutcome { code, message, success: _ } = sample.outcome;
+        let SampleContent { data_type: _, encoding } = sample.content;
+        let texts = [code, message, encoding, sample.failure_message, sample.url];
+        let strings = texts.iter().map(|text| text.len()).sum::<usize>()
+            + sample.variables.iter().map(|v| v.len() + 10).sum::<usize>();
+        256 + strings
+    }
 
-impl SampleKind {
-    /// The kind of a sample with these flags.
-    #[must_use]
-    pub const fn of(flags: SampleFlags) -> SampleKind {
-        if flags.contains(SampleFlags::SUB_RESULT) {
-            SampleKind::SubResult
-        } else if flags.contains(SampleFlags::TRANSACTION) {
-            SampleKind::Transaction
-        } else {
-            SampleKind::Request
+    /// Appends `sample` to `out`. docs/samples-file.md describes the format.
+    pub fn sample(&mut self, out: &mut Vec<u8>, sample: &Sample<'_>) {
+        let Sample {
+            label,
+            group,
+            user,
+            times,
+            outcome,
+            content,
+            failure_message,
+            sizes,
+            users,
+            url,
+            sample_count,
+            error_count,
+            flags,
+            listeners,
+            variables,
+        } = sample;
+        let SampleTimes { intended, start, end, connect_ns, latency_ns, idle_ns } = times;
+        let SampleOutcome { code, message, success } = outcome;
+        let SampleContent { data_type, encoding } = content;
+        let SampleSizes { header_bytes: _, body_bytes: _, sent_bytes } = sizes;
+        put(out, u64::from(flags.0));
+        put(out, u64::from(label.0));
+        put(out, u64::from(*group));
+        put(out, u64::from(*user));
+        put_signed(out, self.start_difference(start.0));
+        put_signed(out, start.0.wrapping_sub(intended.0) as i64);
+        put_signed(out, end.0.wrapping_sub(start.0) as i64);
+        put(out, *connect_ns);
+        put(out, *latency_ns);
+        put(out, *idle_ns);
+        out.push(data_type.bits() | u8::from(*success) << 2);
+        put(out, sizes.bytes());
+        put(out, *sent_bytes);
+        put(out, u64::from(users.group));
+        put(out, u64::from(users.all));
+        put(out, u64::from(*sample_count));
+        put(out, u64::from(*error_count));
+        put(out, u64::from(*listeners));
+        self.text(out, code);
+        self.text(out, message);
+        self.text(out, encoding);
+        self.text(out, failure_message);
+        self.url(out, url);
+        put(out, variables.len() as u64);
+        for value in *variables {
+            self.text(out, value);
         }
     }
 }
+
+impl BatchReader<'_> {
+    /// The next sample, `None` at the end.
+    ///
+    /// # Errors
+    /// The bytes are not a batch.
+    #[allow(clippy::should_implement_trait, reason = "the sample borrows from the reader")]
+    pub fn next(&mut self) -> Result<Option<Sample<'_>>, CorruptBatch> {
+        if self.is_empty() {
+            return Ok(None);
+        }
+        let flags = SampleFlags(self.number()?);
+        let label = LabelId(self.number()?);
+        let group = self.number()?;
+        let user = self.number()?;
+        let start_ns = self.start()?;
+        let start = Nanos(start_ns);
+        let intended = Nanos(start_ns.wrapping_sub(self.signed()? as u64));
+        let end = Nanos(start_ns.wrapping_add(self.signed()? as u64));
+        let connect_ns = self.varint()?;
+        let latency_ns = self.varint()?;
+        let idle_ns = self.varint()?;
+        let state = self.byte()?;
+        let (data_type, success) = (DataType::from_bits(state & 3), state & 4 != 0);
+        let bytes = self.varint()?;
+        let sizes = SampleSizes::of_row(bytes, self.varint()?);
+        let users = ActiveUsers { group: self.number()?, all: self.number()? };
+        let sample_count = self.number()?;
+        let error_count = self.number()?;
+        let listeners = self.number()?;
+        let (code, message) = (self.text()?, self.text()?);
+        let encoding = self.text()?;
+        let failure_message = self.text()?;
+        let url = self.text()?;
+        Ok(Some(Sample {
+            label,
+            group,
+            user,
+            times: SampleTimes { intended, start, end, connect_ns, latency_ns, idle_ns },
+            outcome: SampleOutcome { code, message, success },
+            content: SampleContent { data_type, encoding },
+            failure_message,
+            sizes,
+            users,
+            url,
+            sample_count,
+            error_count,
+            flags,
+            listeners,
+            variables: self.texts()?,
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests;

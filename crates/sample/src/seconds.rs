@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use crate::nanos::Nanos;
 use crate::over_time::{OverTime, RowSecond};
-use crate::sample::{Nanos, Sample};
+use crate::sample::Sample;
 use crate::second_point::{SecondPoint, SecondTimes};
 
 /// Seconds that stay open for cores that report late. If another one is needed, the oldest is closed without them.
@@ -57,8 +58,8 @@ impl Second {
         row.is_request = true;
         self.requests += u64::from(sample.sample_count);
         self.errors += u64::from(sample.error_count);
-        self.bytes = self.bytes.saturating_add(sample.bytes);
-        self.sent_bytes = self.sent_bytes.saturating_add(sample.sent_bytes);
+        self.bytes = self.bytes.saturating_add(sample.sizes.bytes());
+        self.sent_bytes = self.sent_bytes.saturating_add(sample.sizes.sent_bytes);
         self.service_ns += u128::from(service);
         self.response_ns += u128::from(response);
     }

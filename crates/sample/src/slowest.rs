@@ -3,7 +3,8 @@
 use std::cmp::Reverse;
 
 use crate::labels::Labels;
-use crate::sample::{LabelId, Nanos, Sample};
+use crate::nanos::Nanos;
+use crate::sample::{LabelId, Sample};
 
 /// Number of requests in the list.
 pub const SLOWEST_MAX: usize = 20;
@@ -58,16 +59,17 @@ impl Slowest {
 
     #[cold]
     fn insert(&mut self, sample: &Sample<'_>, labels: &Labels) {
-        let message = if sample.failure_message.is_empty() { sample.message } else { sample.failure_message };
+        let message =
+            if sample.failure_message.is_empty() { sample.outcome.message } else { sample.failure_message };
         let end = (0..=MESSAGE_BYTES_MAX.min(message.len())).rev().find(|at| message.is_char_boundary(*at));
         let request = SlowRequest {
             label: String::new(),
             start: sample.times.start,
             response_ns: sample.response_ns(),
             service_ns: sample.service_ns(),
-            code: sample.code.to_owned(),
+            code: sample.outcome.code.to_owned(),
             message: message[..end.unwrap_or(0)].to_owned(),
-            success: sample.success,
+            success: sample.outcome.success,
         };
         // Equal requests are in a fixed order, so that the list does not depend on the order of the samples.
         let order = |label: LabelId, request: &SlowRequest| {
@@ -94,6 +96,7 @@ impl Slowest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample::SampleOutcome;
     use crate::sample::SampleTimes;
 
     #[test]
@@ -108,7 +111,7 @@ mod tests {
             let sample = Sample {
                 label: LabelId(ms as u32),
                 times: SampleTimes { end: Nanos::from_millis(ms), ..SampleTimes::default() },
-                message: &message,
+                outcome: SampleOutcome::new("", &message, true),
                 ..Sample::default()
             };
             slowest.add(&sample, &labels);

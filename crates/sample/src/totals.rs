@@ -1,8 +1,10 @@
 //! Counts and times of samples: of one label, of one thread group or of the whole run.
 
 use crate::apdex_limits::ApdexLimits;
+use crate::nanos::Nanos;
 use crate::over_time::{LabelSeries, LabelSlices};
-use crate::sample::{Nanos, Sample, SampleKind};
+use crate::sample::Sample;
+use crate::sample_flags::SampleKind;
 use crate::time_distribution::{ElapsedMs, TimeDistribution};
 
 /// How samples are counted.
@@ -73,14 +75,14 @@ impl Totals {
         self.samples += u64::from(sample.sample_count);
         self.errors += u64::from(sample.error_count);
         // A damaged result file can contain any number.
-        self.bytes = self.bytes.saturating_add(sample.bytes);
-        self.sent_bytes = self.sent_bytes.saturating_add(sample.sent_bytes);
+        self.bytes = self.bytes.saturating_add(sample.sizes.bytes());
+        self.sent_bytes = self.sent_bytes.saturating_add(sample.sizes.sent_bytes);
         let response_ns = sample.response_ns();
         if !settings.one_clock {
             self.service.add(sample.service_ns());
         }
         self.response.add(response_ns);
-        if sample.success {
+        if sample.outcome.success {
             let count = u64::from(sample.sample_count);
             let satisfied = response_ns <= settings.apdex.satisfied_ns;
             self.satisfied += if satisfied { count } else { 0 };

@@ -7,7 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::sample::{Nanos, Sample, SampleFlags};
+use crate::nanos::Nanos;
+use crate::sample::Sample;
+use crate::sample_flags::SampleFlags;
 use crate::starts::SecondCounts;
 
 /// How many more users started than ended in one second, on one core.

@@ -6,7 +6,9 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_cha
 use crate::arrival::ArrivalRecord;
 use crate::batch::Encoder;
 use crate::detail::Detail;
-use crate::sample::{Nanos, Sample, SampleFlags};
+use crate::nanos::Nanos;
+use crate::sample::Sample;
+use crate::sample_flags::SampleFlags;
 use crate::user_counts::{UserChange, note_change};
 
 /// Messages to the recorder's thread.

@@ -4,7 +4,7 @@ use busyhour_java::{parse_boolean, parse_int};
 use busyhour_program::result::SampleResult;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
-use busyhour_sample::{DataType, Nanos, SampleTimes};
+use busyhour_sample::{DataType, Nanos, SampleContent, SampleOutcome, SampleSizes, SampleTimes};
 
 use crate::other::{OtherSampler, SampleRequest, Sampling, sleep};
 
@@ -80,13 +80,10 @@ impl Dummy {
                 connect_ns: ns(&self.connect_ms.text(user)),
                 ..SampleTimes::default()
             },
-            code,
-            message,
-            success,
-            body_bytes: body.len() as u64,
+            outcome: SampleOutcome::new(code, message, success),
+            sizes: SampleSizes { body_bytes: body.len() as u64, ..SampleSizes::default() },
             body,
-            encoding: "UTF-8".into(),
-            data_type: DataType::Text,
+            content: SampleContent::new(DataType::Text, "UTF-8".into()),
             url: if is_url(&url) { url } else { String::new() },
             ..SampleResult::default()
         }

@@ -103,18 +103,18 @@ impl JavaRequest {
             result.label.clear();
             result.label.push_str(parameters.text("Label"));
         }
-        result.code.push_str(parameters.text("ResponseCode"));
-        result.message.push_str(parameters.text("ResponseMessage"));
-        result.success = parameters.get("Status").unwrap_or("OK").eq_ignore_ascii_case("OK");
+        result.outcome.code.push_str(parameters.text("ResponseCode"));
+        result.outcome.message.push_str(parameters.text("ResponseMessage"));
+        result.outcome.success = parameters.get("Status").unwrap_or("OK").eq_ignore_ascii_case("OK");
         result.request_data.push_str(parameters.text("SamplerData"));
-        result.sent_bytes = length(parameters.text("SamplerData")) as u64;
+        result.sizes.sent_bytes = length(parameters.text("SamplerData")) as u64;
         let data = parameters.text("ResultData");
         if !data.is_empty() {
-            result.encoding.push_str("UTF-8");
+            result.content.encoding.push_str("UTF-8");
             result.body.extend_from_slice(data.as_bytes());
-            result.body_bytes = data.len() as u64;
+            result.sizes.body_bytes = data.len() as u64;
         }
-        result.data_type = DataType::Text;
+        result.content.data_type = DataType::Text;
         let pause = sleep_ms(user, base, mask);
         sleep(user, pause).await;
         user.result.times.end = user.now();

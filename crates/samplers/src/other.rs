@@ -92,7 +92,7 @@ pub trait OtherSampler: Send + Sync + fmt::Debug {
 
     /// Fills in the result of an interrupted sample like JMeter's sampler.
     fn interrupted(&self, user: &mut UserState) {
-        user.result.success = false;
+        user.result.outcome.success = false;
     }
 
     /// The time at which the user may continue after its sample.

@@ -13,18 +13,18 @@ pub use udp::{Udp, UdpCoder};
 fn begin(user: &mut UserState, request: &str) {
     let result = &mut user.result;
     result.request_data.push_str(request);
-    result.data_type = DataType::Text;
-    result.code.push_str("200");
+    result.content.data_type = DataType::Text;
+    result.outcome.code.push_str("200");
 }
 
 /// Fills in the result after an exception. In Java the response is a stack trace; here it is only the exception.
 fn fail(user: &mut UserState, exception: &str) {
     let result = &mut user.result;
-    result.success = false;
-    result.code = "500".into();
-    result.message = exception.to_owned();
+    result.outcome.success = false;
+    result.outcome.code = "500".into();
+    result.outcome.message = exception.to_owned();
     result.body = exception.as_bytes().to_vec();
-    result.body_bytes = result.body.len() as u64;
+    result.sizes.body_bytes = result.body.len() as u64;
 }
 
 /// Formats an exception as Java does, with the classes of channels where they differ from those of sockets.

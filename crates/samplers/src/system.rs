@@ -115,17 +115,17 @@ impl ProcessSampler {
         let call = Call::new(self, user);
         user.begin_result(label, intended);
         user.result.request_data = call.describe();
-        user.result.data_type = DataType::Text;
+        user.result.content.data_type = DataType::Text;
         let Outcome { output, end } = run(&call).await;
         user.result.times.end = user.now();
         let result = &mut user.result;
-        result.body_bytes = output.bytes.len() as u64;
+        result.sizes.body_bytes = output.bytes.len() as u64;
         (result.body, result.body_memory) = (output.bytes, output.memory);
-        result.success = false;
+        result.outcome.success = false;
         let (code, message) = match end {
             End::Exit(code) => {
                 let unexpected = call.expected.filter(|expected| *expected != code);
-                result.success = unexpected.is_none();
+                result.outcome.success = unexpected.is_none();
                 let message = unexpected.map(|expected| {
                     format!("Unexpected return code.  Expected [{expected}]. Actual [{code}].")
                 });
@@ -139,8 +139,8 @@ impl ProcessSampler {
                 ("500".into(), format!("Exception occurred whilst executing system call: {why}"))
             }
         };
-        result.code = code;
-        result.message = message;
+        result.outcome.code = code;
+        result.outcome.message = message;
     }
 }
 

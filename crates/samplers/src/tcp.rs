@@ -146,7 +146,7 @@ impl Tcp {
         user.begin_result(label, intended);
         let start = user.result.times.start;
         user.result.request_data = call.describe();
-        user.result.success = false;
+        user.result.outcome.success = false;
         let connections = session.others.of::<Connections>();
         let known = connections.take(&call.key).filter(|_| call.reuse);
         let connected = match known {
@@ -156,11 +156,11 @@ impl Tcp {
         user.result.times.connect_ns = user.now().since(start);
         match connected {
             Err(failure) => {
-                user.result.code.push_str("500");
-                user.result.message = printed(&failure);
+                user.result.outcome.code.push_str("500");
+                user.result.outcome.message = printed(&failure);
                 if failure.class == BAD_PORT {
-                    user.result.data_type = DataType::Text;
-                    user.result.encoding.push_str("UTF-8");
+                    user.result.content.data_type = DataType::Text;
+                    user.result.content.encoding.push_str("UTF-8");
                 }
             }
             Ok(mut stream) => {
@@ -191,20 +191,20 @@ impl Tcp {
             user.log(LogLevel::Error, error);
         }
         let result = &mut user.result;
-        result.data_type = DataType::Text;
-        result.encoding.push_str("UTF-8");
+        result.content.data_type = DataType::Text;
+        result.content.encoding.push_str("UTF-8");
         result.body = exchanged.text.into_bytes();
         result.body_memory = exchanged.memory;
-        result.body_bytes = result.body.len() as u64;
+        result.sizes.body_bytes = result.body.len() as u64;
         match exchanged.error {
             None => {
-                result.success = true;
-                result.code.push_str("200");
-                result.message.push_str("OK");
+                result.outcome.success = true;
+                result.outcome.code.push_str("200");
+                result.outcome.message.push_str("OK");
             }
             Some(error) => {
-                result.code.push_str("500");
-                result.message.push_str(&error);
+                result.outcome.code.push_str("500");
+                result.outcome.message.push_str(&error);
             }
         }
         self.status.apply(result)

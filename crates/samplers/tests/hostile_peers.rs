@@ -110,7 +110,10 @@ fn sample_until(sampler: AnySampler, interrupt_at: Option<Nanos>) -> SampleResul
 #[track_caller]
 fn assert_rejected(result: &SampleResult, class: &str) {
     let message = format!("{class}: The response is longer than the 64 MiB that are retained in memory");
-    assert_eq!((result.success, result.code.as_str(), result.message.as_str()), (false, "500", &*message));
+    assert_eq!(
+        (result.outcome.success, result.outcome.code.as_str(), result.outcome.message.as_str()),
+        (false, "500", &*message)
+    );
     assert!(result.body.len() < 1000, "{}", result.body.len());
     assert_eq!(busyhour_limits::take(), [(Limit::BodyBytes, 1)]);
 }
@@ -141,7 +144,12 @@ fn a_timeout_that_has_passed_interrupts_a_silent_peer() {
     });
     for client in [TcpClient::Text, TcpClient::Binary, TcpClient::LengthPrefixed] {
         let result = sample_until(AnySampler::Other(Box::new(tcp(client, port))), Some(Nanos::ZERO));
-        assert_eq!((result.success, result.code.as_str()), (false, "500"), "{}", result.message);
+        assert_eq!(
+            (result.outcome.success, result.outcome.code.as_str()),
+            (false, "500"),
+            "{}",
+            result.outcome.message
+        );
     }
 }
 
@@ -149,8 +157,8 @@ fn a_timeout_that_has_passed_interrupts_a_silent_peer() {
 fn long_responses_within_the_limit_are_kept() {
     let port = peer(|stream| send(stream, 1 << 20));
     let result = sample(AnySampler::Other(Box::new(tcp(TcpClient::Text, port))));
-    assert_eq!((result.success, result.body.len()), (true, 1 << 20), "{}", result.message);
+    assert_eq!((result.outcome.success, result.body.len()), (true, 1 << 20), "{}", result.outcome.message);
     let result = sample(AnySampler::Other(Box::new(raw(port))));
-    assert_eq!((result.success, result.body.len()), (true, 1 << 20), "{}", result.message);
+    assert_eq!((result.outcome.success, result.body.len()), (true, 1 << 20), "{}", result.outcome.message);
     assert!(busyhour_limits::take().is_empty());
 }

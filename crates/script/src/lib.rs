@@ -27,7 +27,7 @@ mod value;
 pub use error::{ScriptError, TextPlace};
 pub use identifiers::{Identifiers, ResultReads};
 pub use jvm::{Binding, Memory, Warning};
-pub use script_result::ScriptResult;
+pub use script_result::{ScriptResult, ScriptTimes};
 
 pub use busyhour_request::{
     RequestAccess, RequestArgument, RequestCookie, RequestFile, RequestFlag, RequestText,

@@ -1,16 +1,14 @@
 //! Sample results that scripts create with `new SampleResult()`.
 
+use busyhour_sample::SampleOutcome;
+
 /// A sample result that a script created, to be added to the result of a sampler.
-///
-/// Points in time are in milliseconds since 1970, durations in milliseconds; 0 is JMeter's value for "not set".
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ScriptResult {
     /// `setSampleLabel`
     pub label: String,
-    /// `setResponseCode`
-    pub code: String,
-    /// `setResponseMessage`
-    pub message: String,
+    /// `setResponseCode`, `setResponseMessage` and `setSuccessful`
+    pub outcome: SampleOutcome<String>,
     /// `setResponseData`
     pub data: Vec<u8>,
     /// `setDataEncoding`; `None` before it is set.
@@ -29,20 +27,8 @@ pub struct ScriptResult {
     pub url: Option<String>,
     /// `setThreadName`
     pub thread_name: String,
-    /// `setSuccessful`
-    pub successful: bool,
-    /// Start of the sample.
-    pub start_ms: i64,
-    /// End of the sample.
-    pub end_ms: i64,
-    /// `getTime()`: from start to end, without the idle time.
-    pub elapsed_ms: i64,
-    /// Time between `samplePause` and `sampleResume`.
-    pub idle_ms: i64,
-    /// `setLatency`
-    pub latency_ms: i64,
-    /// `setConnectTime`
-    pub connect_ms: i64,
+    /// Its times.
+    pub times: ScriptTimes,
     /// `setBytes`; used if the sizes of headers and body are 0.
     pub bytes: i64,
     /// `setHeadersSize`
@@ -55,6 +41,25 @@ pub struct ScriptResult {
     pub is_ignored: bool,
     /// The results added to this result.
     pub sub_results: Vec<ScriptResult>,
+}
+
+/// The times of a result that a script created.
+///
+/// Points in time are in milliseconds since 1970, durations in milliseconds; 0 is JMeter's value for "not set".
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ScriptTimes {
+    /// Start of the sample.
+    pub start_ms: i64,
+    /// End of the sample.
+    pub end_ms: i64,
+    /// `getTime()`: from start to end, without the idle time.
+    pub elapsed_ms: i64,
+    /// Time between `samplePause` and `sampleResume`.
+    pub idle_ms: i64,
+    /// `setLatency`
+    pub latency_ms: i64,
+    /// `setConnectTime`
+    pub connect_ms: i64,
 }
 
 impl ScriptResult {
@@ -76,9 +81,10 @@ impl ScriptResult {
     /// The effect of `addSubResult` on the parent result: its end is extended to the end of `sub`, and the sizes of
     /// `sub` are added to its sizes.
     pub fn extend_by(&mut self, sub: &ScriptResult) {
-        self.end_ms = self.end_ms.max(sub.end_ms);
-        if self.start_ms != 0 {
-            self.elapsed_ms = self.end_ms.saturating_sub(self.start_ms).saturating_sub(self.idle_ms);
+        self.times.end_ms = self.times.end_ms.max(sub.times.end_ms);
+        if self.times.start_ms != 0 {
+            self.times.elapsed_ms =
+                self.times.end_ms.saturating_sub(self.times.start_ms).saturating_sub(self.times.idle_ms);
         }
         self.bytes = self.total_bytes().saturating_add(sub.total_bytes());
         self.body_size = self.body_bytes().saturating_add(sub.body_bytes());
@@ -106,17 +112,21 @@ mod tests {
 
     #[test]
     fn a_sub_result_extends_time_and_sizes() {
-        let mut top =
-            ScriptResult { start_ms: 1_900, end_ms: 2_000, elapsed_ms: 100, ..ScriptResult::default() };
+        let mut top = ScriptResult {
+            times: ScriptTimes { start_ms: 1_900, end_ms: 2_000, elapsed_ms: 100, ..ScriptTimes::default() },
+            ..ScriptResult::default()
+        };
         let sub = ScriptResult {
-            start_ms: 5_000,
-            end_ms: 5_300,
+            times: ScriptTimes { start_ms: 5_000, end_ms: 5_300, ..ScriptTimes::default() },
             data: b"abc".to_vec(),
             sent_bytes: 7,
             ..ScriptResult::default()
         };
         top.extend_by(&sub);
-        assert_eq!((top.end_ms, top.elapsed_ms, top.total_bytes(), top.sent_bytes), (5_300, 3_400, 3, 7));
+        assert_eq!(
+            (top.times.end_ms, top.times.elapsed_ms, top.total_bytes(), top.sent_bytes),
+            (5_300, 3_400, 3, 7)
+        );
     }
 
     #[test]

@@ -45,19 +45,19 @@ impl WebSocketSampler {
         let prepared = SampleSettings::new(self, user);
         let headers = self.headers(user);
         user.begin_result(label, intended);
-        user.result.success = false;
+        user.result.outcome.success = false;
         let settings = match prepared {
             Ok(settings) => settings,
             Err(None) => {
                 // The plugin throws an exception here, and JMeter does not record a sample.
-                user.result.ignore = true;
-                user.result.success = true;
+                user.result.marks.ignore = true;
+                user.result.outcome.success = true;
                 return;
             }
             Err(Some(why)) => {
                 user.result.times.end = user.result.times.start;
-                user.result.code.push_str("Sampler error");
-                user.result.message = format!("Sampler error: {why}");
+                user.result.outcome.code.push_str("Sampler error");
+                user.result.outcome.message = format!("Sampler error: {why}");
                 return;
             }
         };
@@ -98,15 +98,19 @@ impl WebSocketSampler {
         match settings.action {
             SampleAction::Close(_) => {
                 result.request_data.push_str("No request sent.");
-                result.message.push_str("No connection; nothing to close.");
+                result.outcome.message.push_str("No connection; nothing to close.");
             }
             SampleAction::PingPong(_) => {
-                result.code.push_str("Sampler error");
-                result.message.push_str("Sampler must use existing connection, but there is no connection");
+                result.outcome.code.push_str("Sampler error");
+                result
+                    .outcome
+                    .message
+                    .push_str("Sampler must use existing connection, but there is no connection");
             }
             _ => {
-                result.code.push_str("Sampler error");
+                result.outcome.code.push_str("Sampler error");
                 result
+                    .outcome
                     .message
                     .push_str("Sampler configured for using existing connection, but there is no connection");
             }
@@ -144,8 +148,8 @@ impl WebSocketSampler {
                 let (connection, upgraded) = opened.await?;
                 let result = &mut user.result;
                 result.times.connect_ns = user.run.clock.now().since(result.times.start);
-                result.header_bytes = upgraded.response_bytes;
-                result.sent_bytes = upgraded.request_bytes;
+                result.sizes.header_bytes = upgraded.response_bytes;
+                result.sizes.sent_bytes = upgraded.request_bytes;
                 response_headers = Some(upgraded.headers);
                 *socket = Connecting::Open { connection, new: true };
             }
@@ -166,24 +170,24 @@ impl WebSocketSampler {
         user.result.times.end = user.now();
         let result = &mut user.result;
         if let Some(frame) = &response {
-            result.header_bytes += frame.head_bytes();
-            result.body_bytes += frame.payload.len() as u64;
+            result.sizes.header_bytes += frame.head_bytes();
+            result.sizes.body_bytes += frame.payload.len() as u64;
         }
         match response_headers {
             Some(headers) => {
-                result.code = "101".into();
-                result.message = "Switching Protocols".into();
+                result.outcome.code = "101".into();
+                result.outcome.message = "Switching Protocols".into();
                 let lines: Vec<String> =
                     headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
                 result.response_headers = lines.join("\n");
             }
             None => {
-                result.code = "200".into();
-                result.message = "OK".into();
+                result.outcome.code = "200".into();
+                result.outcome.message = "OK".into();
             }
         }
         write_response(user, response.as_ref(), &settings.action);
-        user.result.success = true;
+        user.result.outcome.success = true;
         Ok(())
     }
 
@@ -245,9 +249,9 @@ fn write_failure(result: &mut SampleResult, failure: SampleFailure, action: &Sam
         SampleFailure::Thrown(exception) => ("Sampler error".into(), format!("Sampler error: {exception}")),
         SampleFailure::Unsendable(why) => ("Sampler Error".into(), why),
     };
-    result.code = code;
-    result.message = message;
-    result.success = false;
+    result.outcome.code = code;
+    result.outcome.message = message;
+    result.outcome.success = false;
 }
 
 /// Writes the response into the result.
@@ -258,32 +262,32 @@ fn write_response(user: &mut UserState, response: Option<&Frame>, action: &Sampl
             result.body.clone_from(&frame.payload);
             result.body_memory = frame.memory.clone();
             if frame.kind == Kind::Binary {
-                result.data_type = DataType::Binary;
+                result.content.data_type = DataType::Binary;
             } else {
                 result.body = frame.text().into_bytes();
-                result.encoding = "UTF-8".into();
-                result.data_type = DataType::Text;
+                result.content.encoding = "UTF-8".into();
+                result.content.data_type = DataType::Text;
             }
             let last = if frame.fin { "true" } else { "false" };
             user.variables.set("websocket.last_frame_final", last);
         }
         (SampleAction::Read { .. }, None) => {
-            user.result.code = "No response".into();
-            user.result.message = "Read timeout, no response received.".into();
+            user.result.outcome.code = "No response".into();
+            user.result.outcome.message = "Read timeout, no response received.".into();
         }
         (SampleAction::Close(_), Some(frame)) => {
             let (status, reason) = frame.close_reason();
             let status = status.map(|status| status.to_string()).unwrap_or_default();
             let result = &mut user.result;
-            result.message = match &reason {
+            result.outcome.message = match &reason {
                 Some(reason) => format!("Connection closed; close reason: '{reason}'."),
                 None => "Connection closed.".into(),
             };
             let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
             result.body = format!("{status}{reason}").into_bytes();
-            result.encoding = "UTF-8".into();
-            result.data_type = DataType::Text;
-            result.code = status;
+            result.content.encoding = "UTF-8".into();
+            result.content.data_type = DataType::Text;
+            result.outcome.code = status;
         }
         _ => {}
     }

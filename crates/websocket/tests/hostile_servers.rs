@@ -107,9 +107,9 @@ fn sample(sampler: WebSocketSampler) -> SampleResult {
 
 #[track_caller]
 fn assert_limited(result: &SampleResult, limit: Limit, message: &str) {
-    assert!(!result.success);
+    assert!(!result.outcome.success);
     assert_eq!(
-        (result.code.as_str(), &*result.message),
+        (result.outcome.code.as_str(), &*result.outcome.message),
         ("Sampler error", &*format!("Sampler error: {message}"))
     );
     assert_eq!(busyhour_limits::take(), [(limit, 1)]);
@@ -158,7 +158,7 @@ fn many_frames_within_the_limits_are_received() {
     let mut frames = [0x89, 0].repeat(5000);
     frames.extend_from_slice(&[0x81, 2, b'o', b'k']);
     let result = sample(read_sampler(start_sending_server(frames, 1), ping_filter()));
-    assert!(result.success, "{} {}", result.code, result.message);
+    assert!(result.outcome.success, "{} {}", result.outcome.code, result.outcome.message);
     assert_eq!((result.body.as_slice(), result.sub_results.len()), (b"ok".as_slice(), 5000));
     assert!(busyhour_limits::take().is_empty());
 }

@@ -74,7 +74,7 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "script",
         "Groovy, BeanShell, JEXL and JavaScript",
-        &["java", "jsonpath", "limits", "program", "request", "oro", "xml", "slices"],
+        &["java", "jsonpath", "limits", "program", "request", "oro", "xml", "sample", "slices"],
     ),
     layered(
         "analysis",

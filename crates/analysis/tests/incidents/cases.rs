@@ -2,7 +2,9 @@
 
 use busyhour_analysis::incidents::{Incident, Unsteady};
 use busyhour_analysis::{Caveat, RunFacts, Summary, steady_part};
-use busyhour_sample::{ActiveUsers, Aggregator, Labels, Nanos, Sample, SampleTimes, TotalsSettings};
+use busyhour_sample::{
+    ActiveUsers, Aggregator, Labels, Nanos, Sample, SampleOutcome, SampleSizes, SampleTimes, TotalsSettings,
+};
 
 use crate::simulate::Random;
 
@@ -58,11 +60,13 @@ fn summary(rows: &[Row], window_s: Option<(f64, f64)>) -> Summary {
             label: labels.intern(row.label),
             user: at as u32 % 50 + 1,
             times: SampleTimes { intended: start, start, end, ..SampleTimes::default() },
-            code: if row.success { "200" } else { "500" },
-            message: if row.success { "OK" } else { "Server Error" },
-            success: row.success,
+            outcome: SampleOutcome::new(
+                if row.success { "200" } else { "500" },
+                if row.success { "OK" } else { "Server Error" },
+                row.success,
+            ),
             error_count: u32::from(!row.success),
-            bytes: 1_000,
+            sizes: SampleSizes::of_row(1_000, 0),
             users: ActiveUsers { group: 50, all: 50 },
             ..Sample::default()
         });

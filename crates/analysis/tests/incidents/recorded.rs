@@ -2,7 +2,9 @@
 
 use busyhour_analysis::{RunFacts, Summary};
 use busyhour_record::{Recorder, RecorderConfig};
-use busyhour_sample::{ActiveUsers, ArrivalOutcome, ArrivalRecord, LabelId, Nanos, Sample, SampleTimes};
+use busyhour_sample::{
+    ActiveUsers, ArrivalOutcome, ArrivalRecord, LabelId, Nanos, Sample, SampleOutcome, SampleTimes,
+};
 
 use crate::simulate::Run;
 
@@ -45,10 +47,12 @@ pub fn summary(requests: &[Request], labels: usize, is_open: bool, facts: RunFac
                 end,
                 ..SampleTimes::default()
             },
-            success: request.success,
+            outcome: SampleOutcome::new(
+                if request.success { "200" } else { "503" },
+                if request.success { "OK" } else { "Service Unavailable" },
+                request.success,
+            ),
             error_count: u32::from(!request.success),
-            code: if request.success { "200" } else { "503" },
-            message: if request.success { "OK" } else { "Service Unavailable" },
             users: ActiveUsers { group: request.users, all: request.users },
             ..Sample::default()
         };

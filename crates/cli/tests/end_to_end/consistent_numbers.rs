@@ -23,7 +23,7 @@ use busyhour_results::{
 };
 use busyhour_sample::{
     ActiveUsers, ArrivalOutcome, ArrivalRecord, GroupName, Labels, Nanos, RunEnd, RunNames, Sample,
-    SampleTimes, Snapshot,
+    SampleOutcome, SampleSizes, SampleTimes, Snapshot,
 };
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -199,12 +199,13 @@ fn record(dir: &Path, load: &Load, xml: bool) -> PathBuf {
             users: ActiveUsers { group: all, all },
             group: request.group,
             user: request.user,
-            code: if request.failed { "503" } else { "200" },
-            message: if request.failed { "Service Unavailable" } else { "OK" },
-            success: !request.failed,
+            outcome: SampleOutcome::new(
+                if request.failed { "503" } else { "200" },
+                if request.failed { "Service Unavailable" } else { "OK" },
+                !request.failed,
+            ),
             error_count: u32::from(request.failed),
-            bytes: 2_000,
-            sent_bytes: 300,
+            sizes: SampleSizes::of_row(2_000, 300),
             ..Sample::default()
         };
         while writer.record(&sample).is_err() {

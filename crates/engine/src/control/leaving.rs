@@ -41,7 +41,7 @@ impl<P> Walk<'_, P> {
                         transaction.result.times.idle_ns += transaction.time_ns;
                         transaction.result.times.end = now;
                         let ok = self.user.variables.get(LAST_SAMPLE_OK);
-                        transaction.result.success = ok == Some("true");
+                        transaction.result.outcome.success = ok == Some("true");
                         transaction.write_message();
                         transaction.open = false;
                         self.place.made.push(transaction);

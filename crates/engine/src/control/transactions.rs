@@ -41,8 +41,8 @@ impl<P> Walk<'_, P> {
                         transaction.result.times.idle_ns += transaction.time_ns;
                         transaction.result.times.end = now;
                         transaction.write_message();
-                        if transaction.result.success {
-                            transaction.result.code.push_str("200");
+                        if transaction.result.outcome.success {
+                            transaction.result.outcome.code.push_str("200");
                         }
                         transaction.open = false;
                         self.place.made.push(transaction);

@@ -5,7 +5,7 @@ use std::io::Read as _;
 use busyhour_program::clock::Clock;
 use busyhour_program::variables::Names;
 use busyhour_record::{Recorder, RecorderConfig, ResultFileConfig, SampleFilter, SaveConfig};
-use busyhour_sample::SampleTimes;
+use busyhour_sample::{SampleOutcome, SampleTimes};
 
 use super::*;
 use crate::testing::{SEED, recorder_config, shared_with};
@@ -14,8 +14,7 @@ fn sample(number: u64, label: LabelId, url: &str) -> Sample<'_> {
     Sample {
         label,
         times: SampleTimes { end: Nanos(number), ..SampleTimes::default() },
-        code: "200",
-        message: "OK",
+        outcome: SampleOutcome::new("200", "OK", true),
         url,
         ..Sample::default()
     }

@@ -31,7 +31,7 @@ impl<P: Protocol> VirtualUser<P> {
         };
         self.fill_users(&mut result);
         check_assertions(&mut self.user, &settings.assertions, &mut result, self.program.notes_assertions());
-        self.set_last_sample_ok(result.success);
+        self.set_last_sample_ok(result.outcome.success);
         if !in_transaction {
             self.add_to_outer_transactions(group, id, &result);
             if !self.gathers(&result) {

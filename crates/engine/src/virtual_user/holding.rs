@@ -105,9 +105,9 @@ impl<P: Protocol> VirtualUser<P> {
                 );
             }
             match action {
-                FailureAction::StopUser => self.user.result.stop_user = true,
-                FailureAction::StopTest => self.user.result.stop_test = true,
-                FailureAction::StopTestNow => self.user.result.stop_test_now = true,
+                FailureAction::StopUser => self.user.result.after.stop_user = true,
+                FailureAction::StopTest => self.user.result.after.stop_test = true,
+                FailureAction::StopTestNow => self.user.result.after.stop_test_now = true,
                 FailureAction::Jump(action) => self.user.action = *action,
             }
         }

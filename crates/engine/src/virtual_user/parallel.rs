@@ -14,7 +14,7 @@ use busyhour_program::result::SampleResult;
 use busyhour_program::sampler::{Parallel, Protocol, SamplerPackage};
 use busyhour_program::user::LogicalAction;
 use busyhour_program::variables::Variables;
-use busyhour_sample::{Nanos, SampleTimes};
+use busyhour_sample::{Nanos, SampleOutcome, SampleTimes};
 
 use super::delivery::add_to_transaction;
 use super::state::VirtualUser;
@@ -112,12 +112,10 @@ impl<P: Protocol> VirtualUser<P> {
         };
         if around.into_iter().any(transaction) {
             branch.samples.push(SampleResult {
-                success: result.success,
+                outcome: SampleOutcome { success: result.outcome.success, ..SampleOutcome::default() },
                 times: SampleTimes { idle_ns: 0, ..result.times },
                 users: result.users,
-                header_bytes: result.header_bytes,
-                body_bytes: result.body_bytes,
-                sent_bytes: result.sent_bytes,
+                sizes: result.sizes,
                 ..SampleResult::default()
             });
         }
@@ -234,14 +232,12 @@ impl<P: Protocol> VirtualUser<P> {
         }
         let now = self.user.now();
         let own = &mut self.user.result;
-        own.code.push_str("200");
-        own.message.push_str("OK");
+        own.outcome.code.push_str("200");
+        own.outcome.message.push_str("OK");
         own.times.end = samples.iter().map(|sample| sample.times.end).max().unwrap_or(now);
         for sample in samples {
-            own.success &= sample.success;
-            own.header_bytes += sample.header_bytes;
-            own.body_bytes += sample.body_bytes;
-            own.sent_bytes += sample.sent_bytes;
+            own.outcome.success &= sample.outcome.success;
+            own.sizes += sample.sizes;
             own.sub_results.push(sample);
         }
     }

@@ -15,11 +15,11 @@ use crate::test_user::{TestUser, get, get_securely, text};
 fn allocations(sampler: &HttpSampler, keep: Retention) -> u64 {
     let mut user = TestUser::new();
     for _ in 0..20 {
-        assert!(user.sample_with(sampler, keep).success);
+        assert!(user.sample_with(sampler, keep).outcome.success);
     }
     user.sample_a_hundred(sampler, keep);
     let counted = allocation_counter::measure(|| user.sample_a_hundred(sampler, keep));
-    assert!(user.state.result.success);
+    assert!(user.state.result.outcome.success);
     // Entering the runtime costs one allocation, independently of the work.
     counted.count_total.saturating_sub(1)
 }

@@ -32,8 +32,8 @@ fn bodies_with_a_length_are_counted_correctly() {
         for size in sizes("HTTP/1.1 200 OK\r\nContent-Length: 16384\r\n\r\n".len()) {
             let head = ok(&bytes(size)).len() - size;
             let result = user.sample_with(&get(server.port, &format!("/{size}")), keep);
-            assert!(result.success, "{size}: {}", result.message);
-            assert_eq!((result.header_bytes, result.body_bytes), (head as u64, size as u64));
+            assert!(result.outcome.success, "{size}: {}", result.outcome.message);
+            assert_eq!((result.sizes.header_bytes, result.sizes.body_bytes), (head as u64, size as u64));
             assert!(result.body == bytes(if keep.body { size } else { 0 }), "{size}");
             assert!(
                 result.times.latency_ns > 0
@@ -62,8 +62,8 @@ fn bodies_in_pieces_are_counted_correctly() {
         let mut user = TestUser::new();
         for piece in [37, 1000, 8191, 8192, 16_384, 65_536] {
             let result = user.sample_with(&get(server.port, &format!("/{piece}")), keep);
-            assert!(result.success);
-            assert_eq!(result.body_bytes, 100_000, "{piece}");
+            assert!(result.outcome.success);
+            assert_eq!(result.sizes.body_bytes, 100_000, "{piece}");
             assert!(!keep.body || result.body == bytes(100_000));
         }
     }
@@ -90,7 +90,7 @@ fn the_size_of_chunked_bodies_includes_the_framing() {
             let mut user = TestUser::new();
             for _ in 0..2 {
                 let result = user.sample_with(&get(server.port, "/"), keep);
-                assert!(result.success, "{}", result.message);
+                assert!(result.outcome.success, "{}", result.outcome.message);
                 assert_eq!(result.bytes(), whole.len() as u64, "{size} in {piece}");
                 assert!(!keep.body || result.body == bytes(size));
             }
@@ -114,8 +114,8 @@ fn a_body_without_a_length_ends_with_its_connection() {
             let sampler = if secure { get_securely(server.port, "/") } else { plain };
             let mut user = TestUser::new();
             let result = user.sample_with(&sampler, keep);
-            assert!(result.success, "{}", result.message);
-            assert_eq!(result.body_bytes, 50_000);
+            assert!(result.outcome.success, "{}", result.outcome.message);
+            assert_eq!(result.sizes.body_bytes, 50_000);
             assert!(!keep.body || result.body == bytes(50_000));
         }
     }
@@ -139,9 +139,9 @@ fn a_truncated_body_reports_its_length() {
                 let sampler = if secure { get_securely(server.port, "/") } else { plain };
                 let mut user = TestUser::new();
                 let result = user.sample_with(&sampler, keep);
-                assert!(!result.success);
-                assert_eq!(result.body_bytes, received as u64);
-                let digits: String = result.message.chars().filter(|c| *c != ',').collect();
+                assert!(!result.outcome.success);
+                assert_eq!(result.sizes.body_bytes, received as u64);
+                let digits: String = result.outcome.message.chars().filter(|c| *c != ',').collect();
                 assert_eq!(
                     digits,
                     format!(
@@ -170,8 +170,8 @@ fn responses_without_a_body() {
         [("GET", "/204", "204"), ("GET", "/304", "304"), ("HEAD", "/", "200"), ("GET", "/continue", "200")]
     {
         let result = user.sample(&HttpSampler { method: text(method), ..get(server.port, path) });
-        assert_eq!((result.code.as_str(), result.body_bytes), (code, 0), "{path}");
-        assert!(result.success);
+        assert_eq!((result.outcome.code.as_str(), result.sizes.body_bytes), (code, 0), "{path}");
+        assert!(result.outcome.success);
     }
     assert_eq!(server.connections(), [0; 4]);
 }

@@ -39,8 +39,8 @@ fn bodies_of_any_size_are_decompressed_and_counted_as_sent() {
         for keep in RETENTIONS {
             for _ in 0..2 {
                 let result = user.sample_with(&get(server.port, "/"), keep);
-                assert!(result.success, "{}", result.message);
-                assert_eq!(result.body_bytes, sent);
+                assert!(result.outcome.success, "{}", result.outcome.message);
+                assert_eq!(result.sizes.body_bytes, sent);
                 assert!(!keep.body || result.body == plain(size), "{size}");
             }
         }
@@ -65,10 +65,10 @@ fn invalid_compressed_bodies_fail_their_samples_whether_retained_or_not() {
         let mut user = TestUser::new();
         for keep in RETENTIONS {
             let result = user.sample_with(&get(server.port, "/"), keep);
-            assert_eq!(result.code, format!("Non HTTP response code: {class}"));
-            assert_eq!(result.message, format!("Non HTTP response message: {message}"));
-            assert!(!result.success);
-            assert_eq!((result.sent_bytes, result.body_bytes), (0, size));
+            assert_eq!(result.outcome.code, format!("Non HTTP response code: {class}"));
+            assert_eq!(result.outcome.message, format!("Non HTTP response message: {message}"));
+            assert!(!result.outcome.success);
+            assert_eq!((result.sizes.sent_bytes, result.sizes.body_bytes), (0, size));
             assert_eq!(result.body.is_empty(), !keep.body);
         }
         assert_eq!(server.connections(), [0; 2], "the connection is reused");
@@ -85,7 +85,7 @@ fn missing_bodies_are_not_invalid() {
     for method in ["HEAD", "GET", "PUT"] {
         let sampler = HttpSampler { method: text(method), ..get(server.port, "/") };
         for keep in RETENTIONS {
-            assert!(TestUser::new().sample_with(&sampler, keep).success, "{method}");
+            assert!(TestUser::new().sample_with(&sampler, keep).outcome.success, "{method}");
         }
     }
 }

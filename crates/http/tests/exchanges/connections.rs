@@ -46,7 +46,7 @@ fn the_servers_connection_header_is_respected() {
         let server = Server::responding(move |_| reply.clone().into());
         let mut user = TestUser::new();
         for _ in 0..2 {
-            assert!(user.sample(&get(server.port, "/")).success);
+            assert!(user.sample(&get(server.port, "/")).outcome.success);
         }
         assert_eq!(server.connections(), if is_reused { [0, 0] } else { [0, 1] }, "{version} {header}");
     }
@@ -71,10 +71,10 @@ fn connections_closed_by_the_server_are_not_reused() {
         let mut user = TestUser::new();
         let plain = get(server.port, "/");
         let sampler = if secure { HttpSampler { protocol: text("https"), ..plain } } else { plain };
-        assert!(user.sample(&sampler).success);
+        assert!(user.sample(&sampler).outcome.success);
         reported.recv().unwrap();
         user.process_socket_events();
-        assert!(user.sample(&sampler).success, "{}", user.state.result.message);
+        assert!(user.sample(&sampler).outcome.success, "{}", user.state.result.outcome.message);
         assert_eq!(server.connections(), [0, 1]);
     }
 }
@@ -90,7 +90,7 @@ fn a_connection_closed_instead_of_a_response_fails_the_sample() {
     });
     let mut user = TestUser::new();
     let sampler = get(server.port, "/");
-    assert!(user.sample(&sampler).success);
+    assert!(user.sample(&sampler).outcome.success);
     let (code, message) = user.outcome(&sampler);
     assert_eq!(code, "Non HTTP response code: org.apache.http.NoHttpResponseException");
     let port = server.port;
@@ -111,8 +111,8 @@ fn connections_with_unexpected_bytes_are_closed() {
             let mut user = TestUser::new();
             for _ in 0..3 {
                 let result = user.sample_with(&get(server.port, "/"), keep);
-                assert!(result.success);
-                assert_eq!(result.body_bytes, size as u64);
+                assert!(result.outcome.success);
+                assert_eq!(result.sizes.body_bytes, size as u64);
                 user.process_socket_events();
             }
             assert_eq!(server.connections(), [0, 1, 2], "{size}");
@@ -127,7 +127,7 @@ fn connections_are_kept_for_a_minute() {
     let sampler = get(server.port, "/");
     for seconds in [0, 59, 1, 59, 0] {
         user.advance(seconds);
-        assert!(user.sample(&sampler).success);
+        assert!(user.sample(&sampler).outcome.success);
     }
     assert_eq!(
         server.connections(),
@@ -143,7 +143,7 @@ fn shorter_idle_times_of_the_server_are_respected() {
     let sampler = get(server.port, "/");
     for seconds in [0, 4, 6] {
         user.advance(seconds);
-        assert!(user.sample(&sampler).success);
+        assert!(user.sample(&sampler).outcome.success);
     }
     assert_eq!(server.connections(), [0, 0, 1]);
 }
@@ -182,7 +182,7 @@ fn users_keep_twenty_idle_connections() {
     let servers: Vec<_> = (0..21).map(|_| Server::responding(|_| ok(b""))).collect();
     let mut user = TestUser::new();
     for server in servers.iter().chain(&servers[2..]).chain(&servers[..1]) {
-        assert!(user.sample(&get(server.port, "/")).success);
+        assert!(user.sample(&get(server.port, "/")).outcome.success);
     }
     assert_eq!(servers[0].connections(), [0, 1], "the oldest was closed");
     assert!(servers[2..].iter().all(|server| server.connections() == [0, 0]));

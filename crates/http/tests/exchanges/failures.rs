@@ -13,7 +13,7 @@ const MESSAGE: &str = "Non HTTP response message: ";
 fn failure(sampler: &HttpSampler) -> (String, String) {
     let mut user = TestUser::new();
     let (code, message) = user.outcome(sampler);
-    assert!(!user.state.result.success, "{code} {message} {}", user.state.result.url);
+    assert!(!user.state.result.outcome.success, "{code} {message} {}", user.state.result.url);
     assert!(user.state.result.times.end >= user.state.result.times.start);
     let strip = |text: &str, prefix| text.strip_prefix(prefix).unwrap_or(text).to_owned();
     (strip(&code, CODE), strip(&message, MESSAGE))
@@ -48,10 +48,10 @@ fn a_server_that_resets_the_connection() {
         for keep in crate::test_user::RETENTIONS {
             let mut user = TestUser::new();
             let result = user.sample_with(&get(server.port, "/"), keep);
-            assert!(!result.success);
-            assert_eq!(result.code, "Non HTTP response code: java.net.SocketException");
-            assert_eq!(result.message, "Non HTTP response message: Connection reset");
-            assert!(result.body_bytes <= 100_000);
+            assert!(!result.outcome.success);
+            assert_eq!(result.outcome.code, "Non HTTP response code: java.net.SocketException");
+            assert_eq!(result.outcome.message, "Non HTTP response message: Connection reset");
+            assert!(result.sizes.body_bytes <= 100_000);
         }
     }
 }
@@ -81,7 +81,7 @@ fn a_server_that_stops_in_the_middle() {
             let mut user = TestUser::new();
             let sampler = HttpSampler { response_timeout: text("30"), ..get(server.port, "/") };
             let result = user.sample_with(&sampler, keep);
-            assert_eq!(result.message, "Non HTTP response message: Read timed out");
+            assert_eq!(result.outcome.message, "Non HTTP response message: Read timed out");
         }
     }
 }

@@ -38,9 +38,9 @@ fn a_hundred_thousand_stacked_encodings_fail_only_their_sample() {
     let mut user = TestUser::new();
     for keep in RETENTIONS {
         let result = user.sample_with(&get(server.port, "/stacked"), keep);
-        assert_eq!(result.code, "Non HTTP response code: org.apache.http.MessageConstraintException");
-        assert!(result.message.ends_with("Maximum number of content encodings exceeded (5)"));
-        assert!(user.sample_with(&get(server.port, "/"), keep).success);
+        assert_eq!(result.outcome.code, "Non HTTP response code: org.apache.http.MessageConstraintException");
+        assert!(result.outcome.message.ends_with("Maximum number of content encodings exceeded (5)"));
+        assert!(user.sample_with(&get(server.port, "/"), keep).outcome.success);
     }
     assert_eq!(busyhour_limits::take(), [(Limit::ContentEncodings, 2)]);
 }
@@ -51,22 +51,22 @@ fn retained_bodies_are_limited_and_discarded_bodies_are_counted() {
     let mut user = TestUser::new();
     let rejecting = limited(get(server.port, "/"), BodyLimit::Refuse(100_000));
     let result = user.sample(&rejecting);
-    assert_eq!(result.code, "Non HTTP response code: org.apache.http.ContentTooLongException");
-    assert!(result.message.contains("exceeds the 100,000 bytes"), "{}", result.message);
-    assert!(!result.success && result.body.len() < 1000 && result.body.capacity() < 100_000);
+    assert_eq!(result.outcome.code, "Non HTTP response code: org.apache.http.ContentTooLongException");
+    assert!(result.outcome.message.contains("exceeds the 100,000 bytes"), "{}", result.outcome.message);
+    assert!(!result.outcome.success && result.body.len() < 1000 && result.body.capacity() < 100_000);
     assert_eq!(busyhour_limits::take(), [(Limit::BodyBytes, 1)]);
     let result = user.sample_with(&rejecting, RETENTIONS[1]);
-    assert!(result.success, "{}", result.message);
-    assert_eq!(result.body_bytes, 200_000);
+    assert!(result.outcome.success, "{}", result.outcome.message);
+    assert_eq!(result.sizes.body_bytes, 200_000);
     // As with JMeter's property.
     let result = user.sample(&limited(get(server.port, "/"), BodyLimit::Truncate(1000)));
-    assert_eq!((result.success, result.body.len(), result.body_bytes), (true, 1000, 200_000));
+    assert_eq!((result.outcome.success, result.body.len(), result.sizes.body_bytes), (true, 1000, 200_000));
     let result = user.sample(&limited(get(server.port, "/"), BodyLimit::Unlimited));
-    assert_eq!((result.success, result.body.len()), (true, 200_000));
+    assert_eq!((result.outcome.success, result.body.len()), (true, 200_000));
     // For an MD5 sum, no body is retained.
     let summed = HttpSampler { md5: true, ..rejecting };
     let result = user.sample(&summed);
-    assert_eq!((result.success, result.body.len()), (true, 32), "{}", result.message);
+    assert_eq!((result.outcome.success, result.body.len()), (true, 32), "{}", result.outcome.message);
     assert_eq!(busyhour_limits::take(), []);
 }
 
@@ -98,10 +98,10 @@ fn a_request_ends_at_its_deadline() {
         for keep in RETENTIONS {
             let mut user = TestUser::new();
             let result = user.sample_with(&with_deadline(get(server.port, "/"), 50), keep);
-            assert_eq!(result.code, "Non HTTP response code: java.net.SocketTimeoutException");
+            assert_eq!(result.outcome.code, "Non HTTP response code: java.net.SocketTimeoutException");
             let message = "The request took longer than its deadline of 50ms (--request-deadline)";
-            assert_eq!(result.message, format!("Non HTTP response message: {message}"));
-            assert!(result.times.end.since(result.times.start) >= 50_000_000 && !result.success);
+            assert_eq!(result.outcome.message, format!("Non HTTP response message: {message}"));
+            assert!(result.times.end.since(result.times.start) >= 50_000_000 && !result.outcome.success);
             assert_eq!(busyhour_limits::take(), [(Limit::RequestDeadline, 1)]);
         }
     }
@@ -116,7 +116,7 @@ fn the_deadline_covers_the_handshake_and_leaves_fast_responses_alone() {
     let server = Server::responding(|_| ok(b"fast"));
     let mut user = TestUser::new();
     for _ in 0..3 {
-        assert!(user.sample(&with_deadline(get(server.port, "/"), 60_000)).success);
+        assert!(user.sample(&with_deadline(get(server.port, "/"), 60_000)).outcome.success);
     }
     assert_eq!(server.connections(), [0, 0, 0]);
     assert!(busyhour_limits::take().is_empty());
@@ -130,7 +130,7 @@ fn a_server_that_always_requires_authentication() {
     });
     let mut user = TestUser::new();
     let result = user.sample(&HttpSampler { auth: manager(server.port, "", false), ..get(server.port, "/") });
-    assert_eq!(result.code, "401");
+    assert_eq!(result.outcome.code, "401");
     assert_eq!(server.requests().len(), 1 + AUTHENTICATION_ROUNDS_MAX as usize);
     assert_eq!(busyhour_limits::take(), [(Limit::AuthenticationRounds, 1)]);
 }
@@ -147,7 +147,7 @@ fn the_number_of_cookies_is_limited() {
     let cookies = Some(Arc::new(CookieManager::default()));
     for path in ["/a", "/b", "/c", "/d", "/e"] {
         let sampler = HttpSampler { cookies: cookies.clone(), ..get(server.port, path) };
-        assert!(user.sample(&sampler).success);
+        assert!(user.sample(&sampler).outcome.success);
     }
     let sent = server.requests()[4].header("Cookie").unwrap().to_owned();
     assert_eq!(sent.split("; ").count(), COOKIES_MAX);
@@ -175,14 +175,14 @@ fn the_number_of_embedded_resources_is_limited() {
     let mut user = TestUser::new();
     let sampler = HttpSampler { embedded: Some(Box::new(embedded)), ..get(server.port, "/") };
     let result = user.sample(&sampler);
-    assert!(!result.success);
+    assert!(!result.outcome.success);
     // The page, its resources, and its failure.
     assert_eq!(result.sub_results.len(), 1 + RESOURCES_MAX + 1);
     let last = &result.sub_results[RESOURCES_MAX + 1];
     assert!(
-        last.message.ends_with("Maximum number of embedded resources exceeded (10,000)"),
+        last.outcome.message.ends_with("Maximum number of embedded resources exceeded (10,000)"),
         "{}",
-        last.message
+        last.outcome.message
     );
     assert_eq!(busyhour_limits::take(), [(Limit::Resources, 1)]);
 }
@@ -218,21 +218,27 @@ fn the_bodies_of_redirects_share_one_limit() {
     let mut user = TestUser::new();
     let refuse = BodyLimit::default();
     let result = user.sample(&with_body_budget(following.clone(), 1_000_000, refuse));
-    assert_eq!(result.code, "Non HTTP response code: org.apache.http.ContentTooLongException");
-    assert!(result.message.contains("exceed the 1,000,000 bytes"), "{}", result.message);
+    assert_eq!(result.outcome.code, "Non HTTP response code: org.apache.http.ContentTooLongException");
+    assert!(result.outcome.message.contains("exceed the 1,000,000 bytes"), "{}", result.outcome.message);
     assert_eq!(result.sub_results.len(), 11);
     assert!((1_000_000..1_001_000).contains(&retained_bytes(result)), "{}", retained_bytes(result));
     assert_eq!(busyhour_limits::take(), [(Limit::SampleBodyBytes, 1)]);
     // The next sample has the complete budget again.
     let last = HttpSampler { path: text("/7"), ..following.clone() };
-    assert!(user.sample(&with_body_budget(last, 1_000_000, refuse)).success);
+    assert!(user.sample(&with_body_budget(last, 1_000_000, refuse)).outcome.success);
     // A sufficient budget, bodies that are not required, and a plan without a limit.
-    assert!(user.sample(&with_body_budget(following.clone(), 1_600_000, refuse)).success);
-    assert!(user.sample_with(&with_body_budget(following.clone(), 1_000_000, refuse), RETENTIONS[1]).success);
-    assert!(user.sample(&with_body_budget(following.clone(), 1_000_000, BodyLimit::Unlimited)).success);
+    assert!(user.sample(&with_body_budget(following.clone(), 1_600_000, refuse)).outcome.success);
+    assert!(
+        user.sample_with(&with_body_budget(following.clone(), 1_000_000, refuse), RETENTIONS[1])
+            .outcome
+            .success
+    );
+    assert!(
+        user.sample(&with_body_budget(following.clone(), 1_000_000, BodyLimit::Unlimited)).outcome.success
+    );
     // With redirects inside the client, only the last body is retained.
     let automatic = HttpSampler { redirects: Redirects::Auto, ..following };
-    assert!(user.sample(&with_body_budget(automatic, 200_000, refuse)).success);
+    assert!(user.sample(&with_body_budget(automatic, 200_000, refuse)).outcome.success);
     assert_eq!(busyhour_limits::take(), []);
 }
 
@@ -255,12 +261,12 @@ fn the_bodies_of_embedded_resources_share_the_limit_of_their_page() {
         };
         let page = HttpSampler { embedded: Some(Box::new(embedded)), ..get(server.port, "/") };
         let result = user.sample(&with_body_budget(page.clone(), 1_000_000, BodyLimit::default()));
-        assert!(!result.success && result.message.contains("exceed the 1,000,000 bytes"));
+        assert!(!result.outcome.success && result.outcome.message.contains("exceed the 1,000,000 bytes"));
         assert!(retained_bytes(result) < 1_010_000, "{}", retained_bytes(result));
         let exceeded = busyhour_limits::take();
         assert!(matches!(exceeded[..], [(Limit::SampleBodyBytes, 6..)]), "{exceeded:?}");
         let result = user.sample(&with_body_budget(page, 2_000_000, BodyLimit::default()));
-        assert!(result.success, "{}", result.message);
+        assert!(result.outcome.success, "{}", result.outcome.message);
         assert_eq!((result.sub_results.len(), busyhour_limits::take().len()), (16, 0));
     }
 }

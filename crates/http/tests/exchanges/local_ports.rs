@@ -67,7 +67,7 @@ fn test_in_namespace() {
     let mut users: Vec<TestUser> = (0..5 * PORTS).map(|_| TestUser::new()).collect();
     for user in &mut users {
         let result = user.sample(&get(port, "/"));
-        assert!(result.success, "{}", result.message);
+        assert!(result.outcome.success, "{}", result.outcome.message);
     }
     let peers = peers.lock().unwrap().clone();
     assert_eq!(peers.len(), 5 * PORTS, "one connection for each user");

@@ -14,7 +14,10 @@ fn methods_that_are_not_tokens_are_rejected_as_by_jmeter() {
     let server = Server::responding(|_| ok(b""));
     let mut user = TestUser::new();
     for method in ["FOO", "get", "M-SEARCH", "A!B", "A'B", "PROPFIND"] {
-        assert!(user.sample(&with_method(server.port, method, Client::HttpClient4)).success, "{method}");
+        assert!(
+            user.sample(&with_method(server.port, method, Client::HttpClient4)).outcome.success,
+            "{method}"
+        );
         assert_eq!(server.requests().last().unwrap().line(), format!("{method} /m HTTP/1.1"));
     }
     let sent = server.requests().len();
@@ -40,7 +43,7 @@ fn javas_client_sends_urls_unchanged_and_bodies_only_with_posts() {
     let mut user = TestUser::new();
     for path in ["/p?a=b|c", "/p|q", "/p?a={x}&b=\"c\"", "//a//b/"] {
         let sampler = HttpSampler { client: Client::Java, ..get(server.port, path) };
-        assert!(user.sample(&sampler).success, "{path}: {}", user.state.result.message);
+        assert!(user.sample(&sampler).outcome.success, "{path}: {}", user.state.result.outcome.message);
         assert_eq!(server.requests().last().unwrap().line(), format!("GET {path} HTTP/1.1"));
     }
     let argument = Argument {
@@ -55,7 +58,7 @@ fn javas_client_sends_urls_unchanged_and_bodies_only_with_posts() {
             arguments: [argument.clone()].into(),
             ..with_method(server.port, method, Client::Java)
         };
-        assert!(user.sample(&sampler).success);
+        assert!(user.sample(&sampler).outcome.success);
         assert_eq!(server.requests().last().unwrap().header("Content-Length"), length, "{method}");
     }
     let with_line_break = HttpSampler { client: Client::Java, ..get(server.port, "/a\r\nX: y") };
@@ -78,7 +81,7 @@ fn paths_are_sent_unchanged_to_proxies() {
         (direct, "GET /a/~/b/?x=// HTTP/1.1".to_owned()),
         (through, format!("GET http://shop.example:{}//a//%7e//b/?x=// HTTP/1.1", server.port)),
     ] {
-        assert!(user.sample(&sampler).success);
+        assert!(user.sample(&sampler).outcome.success);
         assert_eq!(server.requests().last().unwrap().line(), line);
     }
 }
@@ -122,7 +125,7 @@ fn locations_with_control_bytes_are_followed_as_by_jmeter() {
     let follows =
         |path| HttpSampler { redirects: busyhour_http::Redirects::Follow, ..get(server.port, path) };
     let result = user.sample(&follows("/start"));
-    assert!(result.success, "{}", result.message);
+    assert!(result.outcome.success, "{}", result.outcome.message);
     assert!(result.url.ends_with("/a%01b"), "{}", result.url);
     assert_eq!(server.requests().last().unwrap().line(), "GET /a%01b HTTP/1.1");
 }

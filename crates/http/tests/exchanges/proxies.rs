@@ -69,8 +69,8 @@ fn tunnels_are_reused_and_passwords_sent_only_if_required() {
     };
     for _ in 0..2 {
         let result = user.sample(&sampler);
-        assert_eq!(result.body, b"GET /a HTTP/1.1", "{}", result.message);
-        assert_eq!(result.body_bytes, 15);
+        assert_eq!(result.body, b"GET /a HTTP/1.1", "{}", result.outcome.message);
+        assert_eq!(result.sizes.body_bytes, 15);
     }
     assert_eq!(lines(&through), ["0 CONNECT shop.example:8443", "0 GET /a", "0 GET /a"]);
     assert_eq!(through.requests()[0].header("Host"), Some("shop.example:8443"));
@@ -88,7 +88,7 @@ fn credentials_are_always_sent_after_a_proxy_required_them() {
         let sampler = HttpSampler { proxy: proxy(through.port, "me"), domain: text("shop.example"), ..plain };
         for _ in 0..2 {
             let result = user.sample(&sampler);
-            assert_eq!(result.code, "200", "{}", result.message);
+            assert_eq!(result.outcome.code, "200", "{}", result.outcome.message);
             assert_eq!(result.body, b"GET /close HTTP/1.1");
             assert!(
                 !result.response_headers.contains("Proxy-Authenticate"),
@@ -117,9 +117,12 @@ fn the_response_to_a_rejected_tunnel_is_the_result() {
         let sampler = HttpSampler { proxy: proxy(through.port, "me"), ..get_securely(1, "/") };
         let mut user = TestUser::new();
         let result = user.sample_with(&sampler, keep);
-        assert_eq!((result.code.as_str(), result.message.as_str()), ("403", "Forbidden"));
-        assert!(!result.success);
-        assert_eq!((result.body_bytes, result.sent_bytes), (11, through.requests()[0].head.len() as u64 + 4));
+        assert_eq!((result.outcome.code.as_str(), result.outcome.message.as_str()), ("403", "Forbidden"));
+        assert!(!result.outcome.success);
+        assert_eq!(
+            (result.sizes.body_bytes, result.sizes.sent_bytes),
+            (11, through.requests()[0].head.len() as u64 + 4)
+        );
         assert!(result.times.latency_ns > 0 && result.times.end >= result.times.start);
         assert!(!keep.body || result.body == b"not for you");
         assert_eq!(through.requests()[0].header("Proxy-Authorization"), None);
@@ -135,7 +138,7 @@ fn rejected_passwords_are_not_sent_again() {
     for sampler in [plain, HttpSampler { proxy: proxy(through.port, "me"), ..get_securely(443, "/") }] {
         let before = through.requests().len();
         for _ in 0..2 {
-            assert_eq!(user.sample(&sampler).code, "407");
+            assert_eq!(user.sample(&sampler).outcome.code, "407");
             assert_eq!(user.state.result.body, b"who?");
         }
         let reported: Vec<_> = through.requests()[before..].iter().map(has_password).collect();
@@ -152,7 +155,7 @@ fn unsupported_challenges_are_the_result() {
             Server::responding(move |_| response("407 Proxy Authentication Required", challenge, b""));
         let sampler = HttpSampler { proxy: proxy(through.port, "me"), ..get(80, "/a") };
         for sampler in [sampler, HttpSampler { proxy: proxy(through.port, "me"), ..get_securely(443, "/") }] {
-            assert_eq!(TestUser::new().sample(&sampler).code, "407");
+            assert_eq!(TestUser::new().sample(&sampler).outcome.code, "407");
         }
         assert_eq!(through.requests().len(), 2);
         assert!(!through.requests().iter().any(has_password));
@@ -168,7 +171,7 @@ fn proxies_authenticate_separately_for_each_server() {
     let mut user = TestUser::new();
     for port in [8080, 8081, 8080] {
         let sampler = HttpSampler { proxy: proxy(through.port, "me"), ..get(port, "/") };
-        assert!(user.sample(&sampler).success);
+        assert!(user.sample(&sampler).outcome.success);
     }
     let reported: Vec<_> = through.requests().iter().map(has_password).collect();
     assert_eq!(reported, [false, true, false, true, true], "like JMeter, which has one client per server");
@@ -200,14 +203,14 @@ fn plain_requests_to_proxies_contain_the_complete_url_and_the_password_if_requir
         HttpSampler { proxy: proxy(through.port, "me"), domain: text("shop.example"), ..get(8080, "/a?b=c") };
     for _ in 0..2 {
         let result = user.sample(&sampler);
-        assert_eq!((result.code.as_str(), result.body.as_slice()), ("200", b"by proxy".as_slice()));
+        assert_eq!((result.outcome.code.as_str(), result.body.as_slice()), ("200", b"by proxy".as_slice()));
     }
     let seen = through.requests();
     assert!(seen.iter().all(|request| request.line() == "GET http://shop.example:8080/a?b=c HTTP/1.1"));
     assert!(seen.iter().all(|request| request.header("Host") == Some("shop.example:8080")));
     assert_eq!(through.connections(), [0, 0, 0], "one request without credentials, then always with them");
     let without_user = HttpSampler { proxy: proxy(through.port, ""), ..sampler };
-    assert_eq!(TestUser::new().sample(&without_user).code, "407");
+    assert_eq!(TestUser::new().sample(&without_user).outcome.code, "407");
 }
 
 #[test]

@@ -17,13 +17,13 @@ fn all_certificates_are_accepted_and_connections_reused() {
     let mut user = TestUser::new();
     for keep in RETENTIONS {
         let result = user.sample_with(&get_securely(server.port, "/secret"), keep);
-        assert!(result.success, "{}", result.message);
-        assert_eq!(result.body_bytes, "GET /secret HTTP/1.1".len() as u64);
+        assert!(result.outcome.success, "{}", result.outcome.message);
+        assert_eq!(result.sizes.body_bytes, "GET /secret HTTP/1.1".len() as u64);
     }
     let large = Server::responding_securely(|_| ok(&vec![7; 1 << 20]));
     for keep in RETENTIONS {
         let result = user.sample_with(&get_securely(large.port, "/"), keep);
-        assert_eq!(result.body_bytes, 1 << 20);
+        assert_eq!(result.sizes.body_bytes, 1 << 20);
         assert_eq!(result.body.len(), if keep.body { 1 << 20 } else { 0 });
     }
     assert_eq!((server.connections(), large.connections()), (vec![0, 0], vec![0, 0]));
@@ -54,7 +54,7 @@ fn certificates_of_version_1_are_accepted() {
         });
         let mut user = TestUser::new();
         let result = user.sample(&get_securely(server.port, "/"));
-        assert!(result.success, "{version:?}: {} {}", result.code, result.message);
+        assert!(result.outcome.success, "{version:?}: {} {}", result.outcome.code, result.outcome.message);
         let shared = Arc::new(SharedHttp::new(TlsPolicy::Verify, Arc::default(), true));
         let (code, _) = TestUser::new().outcome(&HttpSampler { shared, ..get_securely(server.port, "/") });
         assert_eq!(code, "Non HTTP response code: javax.net.ssl.SSLHandshakeException");

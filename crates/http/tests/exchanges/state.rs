@@ -94,7 +94,7 @@ fn cached_responses_are_revalidated() {
     let manager = cache(false, WhenFresh::NoSample);
     let mut user = TestUser::new();
     let sampler = cached(get(server.port, "/a"), &manager);
-    let codes = [(); 3].map(|()| user.sample(&sampler).code.clone());
+    let codes = [(); 3].map(|()| user.sample(&sampler).outcome.code.clone());
     assert_eq!(codes, ["200", "304", "304"]);
     let seen = server.requests();
     assert_eq!(seen[1].header("If-Modified-Since"), Some("Sat, 01 Jan 2022 00:00:00 GMT"));
@@ -109,13 +109,16 @@ fn fresh_responses_need_no_request_until_they_expire() {
         let manager = cache(true, when_fresh);
         let mut user = TestUser::with_clock(Clock::manual(1_700_000_000_000));
         let sampler = cached(get(server.port, "/a"), &manager);
-        assert_eq!(user.sample(&sampler).code, "200");
+        assert_eq!(user.sample(&sampler).outcome.code, "200");
         user.advance(29);
         let result = user.sample(&sampler);
-        assert_eq!((result.ignore, result.code.as_str(), result.success), (ignored, code, true));
+        assert_eq!(
+            (result.marks.ignore, result.outcome.code.as_str(), result.outcome.success),
+            (ignored, code, true)
+        );
         assert_eq!(result.bytes(), 0);
         user.advance(2);
-        assert_eq!(user.sample(&sampler).code, "200");
+        assert_eq!(user.sample(&sampler).outcome.code, "200");
         assert_eq!(server.requests().len(), 2);
     }
 }
@@ -130,7 +133,13 @@ fn a_redirect_to_a_fresh_response_is_the_last_response() {
     let mut user = TestUser::with_clock(Clock::manual(1_700_000_000_000));
     let sampler = HttpSampler { redirects: Redirects::Follow, ..cached(get(server.port, "/old"), &manager) };
     let outcome = |result: &SampleResult| {
-        (result.code.clone(), result.body.clone(), result.success, result.ignore, result.sub_results.len())
+        (
+            result.outcome.code.clone(),
+            result.body.clone(),
+            result.outcome.success,
+            result.marks.ignore,
+            result.sub_results.len(),
+        )
     };
     assert_eq!(outcome(user.sample(&sampler)), ("200".into(), b"body".into(), true, false, 2));
     assert_eq!(outcome(user.sample(&sampler)), ("302".into(), b"moved".into(), true, false, 1));
@@ -156,8 +165,8 @@ fn followed_redirects_are_sub_results() {
         let sampler =
             HttpSampler { method: text("POST"), redirects: Redirects::Follow, ..get(server.port, "/0") };
         let result = user.sample(&sampler);
-        assert!(result.success, "{}", result.message);
-        assert_eq!((result.code.as_str(), result.body.as_slice()), ("200", b"there".as_slice()));
+        assert!(result.outcome.success, "{}", result.outcome.message);
+        assert_eq!((result.outcome.code.as_str(), result.body.as_slice()), ("200", b"there".as_slice()));
         assert!(result.url.ends_with("/3"));
         let labels: Vec<&str> = result.sub_results.iter().map(|sub| sub.label.as_str()).collect();
         assert_eq!(labels, ["label-0", "label-1", "label-2", "label-3"]);
@@ -176,7 +185,7 @@ fn automatic_redirects_have_no_sub_results() {
     let mut user = TestUser::new();
     let sampler = HttpSampler { redirects: Redirects::Auto, ..get(server.port, "/0") };
     let result = user.sample(&sampler);
-    assert_eq!((result.code.as_str(), result.body.as_slice()), ("200", b"there".as_slice()));
+    assert_eq!((result.outcome.code.as_str(), result.body.as_slice()), ("200", b"there".as_slice()));
     assert!(result.sub_results.is_empty());
     assert!(result.times.connect_ns > 0, "the connect time includes the first connection");
     assert_eq!(server.requests().len(), 3);
@@ -188,7 +197,7 @@ fn redirects_that_are_not_followed_are_the_result() {
     let result_of = |redirects, method: &str, port| {
         let mut user = TestUser::new();
         let result = user.sample(&HttpSampler { method: text(method), redirects, ..get(port, "/0") });
-        (result.code.clone(), result.body.clone())
+        (result.outcome.code.clone(), result.body.clone())
     };
     assert_eq!(result_of(Redirects::None, "GET", server.port), ("302".into(), b"moved".to_vec()));
     // A 307 requires an identical request, which JMeter sends only for GET and HEAD.
@@ -203,10 +212,10 @@ fn endless_redirects_are_stopped() {
     let mut user = TestUser::new();
     let sampler = HttpSampler { redirects: Redirects::Follow, ..get(server.port, "/0") };
     let result = user.sample(&sampler);
-    assert!(!result.success);
+    assert!(!result.outcome.success);
     let message = "Non HTTP response message: Exceeded maximum number of redirects: 20";
     assert_eq!(
-        (result.code.as_str(), result.message.as_str()),
+        (result.outcome.code.as_str(), result.outcome.message.as_str()),
         ("Non HTTP response code: java.io.IOException", message)
     );
     assert_eq!(server.requests().len(), 21);

@@ -141,7 +141,7 @@ impl TestUser {
     /// Makes a sample and returns its code and message.
     pub fn outcome(&mut self, sampler: &HttpSampler) -> (String, String) {
         let result = self.sample(sampler);
-        (result.code.clone(), result.message.clone())
+        (result.outcome.code.clone(), result.outcome.message.clone())
     }
 
     /// Begins an iteration of the thread group.

@@ -230,12 +230,12 @@ fn sampler(choices: &mut Choices<'_>, port: u16) -> HttpSampler {
 }
 
 fn check_result(result: &SampleResult, requests: usize, sent_bytes: u64) {
-    assert!(result.ignore || !result.code.is_empty(), "no code: {}", result.message);
+    assert!(result.marks.ignore || !result.outcome.code.is_empty(), "no code: {}", result.outcome.message);
     assert!(result.times.end >= result.times.start);
     assert!(requests <= REQUESTS_MAX, "{requests} requests of one sample");
     assert!(result.sub_results.len() <= REDIRECTS_MAX + 2, "{} results", result.sub_results.len());
-    let received = result.header_bytes + result.body_bytes;
-    assert!(received <= sent_bytes, "{received} bytes received, {sent_bytes} sent: {}", result.code);
+    let received = result.sizes.header_bytes + result.sizes.body_bytes;
+    assert!(received <= sent_bytes, "{received} bytes received, {sent_bytes} sent: {}", result.outcome.code);
 }
 
 /// Makes samples against a peer whose responses `bytes` determine, and checks the invariants.
@@ -275,5 +275,5 @@ pub fn check_certificate(bytes: &[u8]) {
     let sampler = HttpSampler { protocol: text("https"), ..get(peer.port, "/") };
     let mut user = TestUser::new();
     let result = user.sample(&sampler);
-    assert!(result.success, "{} {}", result.code, result.message);
+    assert!(result.outcome.success, "{} {}", result.outcome.code, result.outcome.message);
 }

@@ -45,7 +45,9 @@ pub fn check(bytes: &[u8], count_max: usize) {
             let piece = 1 + usize::from(rest.first().copied().unwrap_or(0)) * 50;
             let text = format!("HTTP/1.1 200 OK\r\n{}", input.text());
             match read_whole(text.as_bytes(), piece, BodyLimit::default()) {
-                Ok(result) => assert!(result.header_bytes + result.body_bytes <= text.len() as u64),
+                Ok(result) => {
+                    assert!(result.sizes.header_bytes + result.sizes.body_bytes <= text.len() as u64)
+                }
                 Err(failure) => assert!(!failure.class.is_empty() && failure.message.len() < 1_000),
             }
         }

@@ -210,7 +210,10 @@ pub fn check(bytes: &[u8]) {
     let readable = String::from_utf8_lossy(&generated.wire);
     for result in [&whole, &pieces].into_iter().flatten() {
         assert!(result.body.len() <= RETAINED_MAX, "{readable}");
-        assert!(result.header_bytes + result.body_bytes <= generated.wire.len() as u64, "{readable}");
+        assert!(
+            result.sizes.header_bytes + result.sizes.body_bytes <= generated.wire.len() as u64,
+            "{readable}"
+        );
     }
     if let Some(text) = &generated.text {
         for result in [&whole, &pieces] {
@@ -220,10 +223,13 @@ pub fn check(bytes: &[u8]) {
     }
     match (&whole, &pieces) {
         (Ok(whole), Ok(pieces)) => {
-            assert_eq!(whole.code, pieces.code, "{readable}");
+            assert_eq!(whole.outcome.code, pieces.outcome.code, "{readable}");
             assert_eq!(whole.body, pieces.body, "{readable}");
             assert_eq!(whole.response_headers, pieces.response_headers, "{readable}");
-            assert_eq!((whole.header_bytes, whole.body_bytes), (pieces.header_bytes, pieces.body_bytes));
+            assert_eq!(
+                (whole.sizes.header_bytes, whole.sizes.body_bytes),
+                (pieces.sizes.header_bytes, pieces.sizes.body_bytes)
+            );
         }
         (Err(failure), _) | (_, Err(failure)) => {
             assert!(generated.text.is_none() && !failure.class.is_empty(), "{failure:?}: {readable}");

@@ -118,13 +118,13 @@ impl ScriptAssertion {
         vec![
             ("Response", Binding::Sample),
             ("ResponseData", Binding::Bytes(result.body.clone())),
-            ("ResponseCode", text(&result.code)),
-            ("ResponseMessage", text(&result.message)),
+            ("ResponseCode", text(&result.outcome.code)),
+            ("ResponseMessage", text(&result.outcome.message)),
             ("ResponseHeaders", text(&result.response_headers)),
             ("RequestHeaders", text(&result.request_headers)),
             ("SampleLabel", text(&result.label)),
             ("SamplerData", text(&result.request_data)),
-            ("Successful", Binding::Value(Value::Boolean(result.success))),
+            ("Successful", Binding::Value(Value::Boolean(result.outcome.success))),
             ("FailureMessage", text("")),
             ("Failure", Binding::Value(Value::Boolean(false))),
         ]

@@ -46,10 +46,10 @@ impl ScriptSampler {
                 if outcome.value != Value::Null && !is_body_set {
                     result.body.clear();
                     result.body.extend_from_slice(outcome.value.to_java_string().as_bytes());
-                    replace(&mut result.encoding, "UTF-8");
+                    replace(&mut result.content.encoding, "UTF-8");
                     // If the script added sub-results, their size is the size of the result.
-                    if result.sub_results.is_empty() || result.body_bytes == 0 {
-                        result.body_bytes = result.body.len() as u64;
+                    if result.sub_results.is_empty() || result.sizes.body_bytes == 0 {
+                        result.sizes.body_bytes = result.body.len() as u64;
                     }
                 }
                 if is_beanshell {
@@ -58,17 +58,17 @@ impl ScriptSampler {
                     let text = |at: usize, default: &str| {
                         value(at).map_or_else(|| default.to_owned(), Value::to_java_string)
                     };
-                    replace(&mut result.code, &text(0, "200"));
-                    replace(&mut result.message, &text(1, "OK"));
-                    result.success = text(2, "true").eq_ignore_ascii_case("true");
+                    replace(&mut result.outcome.code, &text(0, "200"));
+                    replace(&mut result.outcome.message, &text(1, "OK"));
+                    result.outcome.success = text(2, "true").eq_ignore_ascii_case("true");
                 }
             }
             Err(error) => {
                 self.script.report(user, &error);
                 let result = &mut user.result;
-                result.success = false;
-                replace(&mut result.code, "500");
-                replace(&mut result.message, &self.script.exception_text(&error));
+                result.outcome.success = false;
+                replace(&mut result.outcome.code, "500");
+                replace(&mut result.outcome.message, &self.script.exception_text(&error));
             }
         }
     }
@@ -93,9 +93,9 @@ impl ImmediateSampler for ScriptSampler {
             (self.script.reads_previous && user.has_result).then(|| std::mem::take(&mut user.result));
         user.begin_result(label, intended);
         let result = &mut user.result;
-        result.data_type = DataType::Text;
-        replace(&mut result.code, "200");
-        replace(&mut result.message, "OK");
+        result.content.data_type = DataType::Text;
+        replace(&mut result.outcome.code, "200");
+        replace(&mut result.outcome.message, "OK");
         replace(&mut result.request_data, &source);
         let mut bindings = vec![("SampleResult", Binding::Sample)];
         let outputs: &[&str] = if self.script.family == Family::BeanShell {

@@ -57,8 +57,11 @@ fn samplers_return_their_body() {
     let mut user = user(&Symbols::default());
     sampler.sample(&mut user, &Template::literal("L"), Nanos(0));
     let result = &user.result;
-    assert_eq!((result.body_text().as_ref(), result.code.as_str(), result.success), ("a1", "200", true));
-    assert_eq!((result.label.as_str(), result.body_bytes), ("L", 2));
+    assert_eq!(
+        (result.body_text().as_ref(), result.outcome.code.as_str(), result.outcome.success),
+        ("a1", "200", true)
+    );
+    assert_eq!((result.label.as_str(), result.sizes.body_bytes), ("L", 2));
 }
 
 #[test]
@@ -106,7 +109,10 @@ fn a_beanshell_sampler_sets_its_result_by_variables() {
     let mut user = user(&symbols);
     sampler.sample(&mut user, &Template::literal("L"), Nanos(0));
     let result = &user.result;
-    assert_eq!((result.code.as_str(), result.message.as_str(), result.success), ("12", "shoe", false));
+    assert_eq!(
+        (result.outcome.code.as_str(), result.outcome.message.as_str(), result.outcome.success),
+        ("12", "shoe", false)
+    );
     assert_eq!(result.body_text(), "body1");
     // The interpreter retains its variables.
     sampler.sample(&mut user, &Template::literal("L"), Nanos(0));
@@ -166,11 +172,11 @@ fn javascript_can_access_jmeters_objects() {
     let processor = ScriptProcessor::after(given).expect("supported");
     assert_eq!(processor.keep(), Retention::ALL);
     let mut user = user_with_body("body");
-    user.result.code = "200".into();
-    user.result.success = true;
+    user.result.outcome.code = "200".into();
+    user.result.outcome.success = true;
     processor.process(&mut user);
     assert_eq!(user.variables.get("seen"), Some("S,x  y,y,2,200,0,0,,false"));
-    assert_eq!((user.result.success, user.result.message.as_str()), (false, "no"));
+    assert_eq!((user.result.outcome.success, user.result.outcome.message.as_str()), (false, "no"));
 }
 
 #[test]

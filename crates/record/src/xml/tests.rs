@@ -1,4 +1,4 @@
-use busyhour_sample::{AssertionResult, GroupName, Nanos, SampleTimes};
+use busyhour_sample::{AssertionResult, GroupName, Nanos, SampleContent, SampleOutcome, SampleTimes};
 
 use super::*;
 
@@ -27,8 +27,8 @@ fn detail() -> Detail {
             end: Nanos::from_millis(9),
             ..SampleTimes::default()
         },
-        success: true,
-        data_type: DataType::Text,
+        outcome: SampleOutcome { success: true, ..SampleOutcome::default() },
+        content: SampleContent { data_type: DataType::Text, ..SampleContent::default() },
         body: "é <b>".into(),
         ..Detail::default()
     }
@@ -36,14 +36,15 @@ fn detail() -> Detail {
 
 #[test]
 fn a_sample_without_children_is_one_tag() {
-    let config = SaveConfig {
-        encoding: true,
-        sample_count: true,
-        hostname: true,
-        assertions: false,
-        url: false,
-        ..SaveConfig::default()
-    };
+    let mut config = SaveConfig { assertions: false, ..SaveConfig::default() };
+    for (column, shown) in [
+        (JtlColumn::Encoding, true),
+        (JtlColumn::SampleCount, true),
+        (JtlColumn::Hostname, true),
+        (JtlColumn::Url, false),
+    ] {
+        config.shown.set(column, shown);
+    }
     let expected = "<sample t=\"4\" it=\"0\" lt=\"0\" ct=\"0\" ts=\"1005\" s=\"true\" lb=\"l&#xa;1\" rc=\"\" rm=\"\" \
                     tn=\"a &amp; b 2-3\" dt=\"text\" de=\"\" by=\"0\" sby=\"0\" sc=\"0\" ec=\"0\" ng=\"0\" na=\"0\" \
                     hn=\"host\" V=\"1&lt;2\" ____x=\"\"/>\n";
@@ -93,10 +94,14 @@ fn nested_elements_are_indented() {
 fn binary_data_is_not_shown() {
     let default = |detail: &Detail| data(detail, "UTF-8");
     assert_eq!(
-        default(&Detail { data_type: DataType::Binary, ..detail() }),
+        default(&Detail {
+            content: SampleContent { data_type: DataType::Binary, ..detail().content },
+            ..detail()
+        }),
         "Non-TEXT response data, cannot record: (bin)"
     );
-    let strange = Detail { encoding: "x-strange".into(), ..detail() };
+    let strange =
+        Detail { content: SampleContent { encoding: "x-strange".into(), ..detail().content }, ..detail() };
     assert_eq!(
         default(&strange),
         "Unsupported encoding in response data, cannot record: java.io.UnsupportedEncodingException: x-strange"

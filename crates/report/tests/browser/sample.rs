@@ -5,7 +5,7 @@ use busyhour_analysis::{HeatMap, RowSeries, RunFacts, SlowSample, Summary};
 use busyhour_record::{OpenFacts, PlanNote, Recorder, RecorderConfig};
 use busyhour_sample::{
     ActiveUsers, ArrivalCounts, CoreFacts, GeneratorFacts, Labels, Nanos, RunEnd, RunTotals, Sample,
-    SampleFlags, SampleTimes,
+    SampleFlags, SampleOutcome, SampleSizes, SampleTimes,
 };
 
 /// What a run is to be like.
@@ -74,7 +74,7 @@ fn samples(wanted: Wanted) -> Vec<(usize, Sample<'static>)> {
             };
             let users = (start.second() * 10 / wanted.seconds.max(1)).min(5) as u32 * 20 + 20;
             let sample = Sample {
-                code,
+                outcome: SampleOutcome::new(code, message, !bad),
                 times: SampleTimes {
                     intended: start - waited,
                     start,
@@ -83,11 +83,8 @@ fn samples(wanted: Wanted) -> Vec<(usize, Sample<'static>)> {
                     ..SampleTimes::default()
                 },
                 users: ActiveUsers { group: users, all: users },
-                message,
-                success: !bad,
                 error_count: u32::from(bad),
-                bytes: 2_000 + (label as u64 % 3) * 50_000,
-                sent_bytes: 300,
+                sizes: SampleSizes::of_row(2_000 + (label as u64 % 3) * 50_000, 300),
                 ..Sample::default()
             };
             (label, sample)
@@ -250,7 +247,7 @@ fn over_time(summary: &mut Summary, wanted: Wanted, names: &[String], samples: &
         for (label, sample) in samples {
             if names[*label] == row.label {
                 times[sample.times.end.second() as usize].push(ms(sample));
-                errors[sample.times.end.second() as usize] += u64::from(!sample.success);
+                errors[sample.times.end.second() as usize] += u64::from(!sample.outcome.success);
             }
         }
         times.iter_mut().for_each(|times| times.sort_by(f64::total_cmp));
@@ -279,9 +276,9 @@ fn over_time(summary: &mut Summary, wanted: Wanted, names: &[String], samples: &
             start_s: sample.times.start.as_secs_f64(),
             response_ms: ms(sample),
             service_ms: sample.times.end.since(sample.times.start) as f64 / 1e6,
-            code: sample.code.to_owned(),
-            message: sample.message.to_owned(),
-            success: sample.success,
+            code: sample.outcome.code.to_owned(),
+            message: sample.outcome.message.to_owned(),
+            success: sample.outcome.success,
         })
         .collect();
 }

@@ -70,13 +70,13 @@ pub(super) fn scan(
                     elapsed_ns: sample.service_ns(),
                     latency_ns: Some(sample.times.latency_ns),
                     late_ns: Some(sample.times.start.since(sample.times.intended)),
-                    bytes: Some(sample.bytes),
+                    bytes: Some(sample.sizes.bytes()),
                     label,
                     group: Some(sample.group),
                     thread: Some(sample.user),
                     // Not 0, because users are counted from 1.
                     user: NonZeroU64::new(u64::from(sample.group) << 32 | u64::from(sample.user)),
-                    success: sample.success,
+                    success: sample.outcome.success,
                 };
                 see(&row, &state.labels);
             }

@@ -1,6 +1,6 @@
 //! Tests of all log formats, with rows in and out of order.
 
-use busyhour_sample::SampleTimes;
+use busyhour_sample::{SampleSizes, SampleTimes};
 use proptest::prelude::*;
 
 use super::*;
@@ -150,7 +150,7 @@ fn a_run_directory_gives_requests_in_nanoseconds() {
                 times: SampleTimes { start, end, ..SampleTimes::default() },
                 flags,
                 user: 3,
-                bytes: 9,
+                sizes: SampleSizes::of_row(9, 0),
                 ..Sample::default()
             };
             core.record(&sample).unwrap();

@@ -1,7 +1,7 @@
 use busyhour_record::{Recorder, RecorderConfig, ResultFileConfig, SampleFilter, SaveConfig};
 use busyhour_sample::{
     ActiveUsers, ArrivalOutcome, ArrivalRecord, Labels, Nanos, RunTotals, Sample, SampleFlags, SampleKind,
-    SampleTimes, SecondArrivals, SnapshotReceiver, snapshot_channel,
+    SampleOutcome, SampleSizes, SampleTimes, SecondArrivals, SnapshotReceiver, snapshot_channel,
 };
 
 use super::*;
@@ -39,10 +39,9 @@ fn record(config: RecorderConfig) -> RunTotals {
                         ..SampleTimes::default()
                     },
                     users: ActiveUsers { all: 7, ..ActiveUsers::default() },
-                    code: if failed { "503" } else { "200" },
-                    success: !failed,
+                    outcome: SampleOutcome::new(if failed { "503" } else { "200" }, "", !failed),
                     error_count: u32::from(failed),
-                    bytes: 100,
+                    sizes: SampleSizes::of_row(100, 0),
                     ..Sample::default()
                 };
                 writer.record(&sample).unwrap();
@@ -56,7 +55,11 @@ fn record(config: RecorderConfig) -> RunTotals {
                     ..SampleTimes::default()
                 },
                 flags: SampleFlags::TRANSACTION,
-                message: "Number of samples in transaction : 5, number of failing samples : 1",
+                outcome: SampleOutcome::new(
+                    "",
+                    "Number of samples in transaction : 5, number of failing samples : 1",
+                    true,
+                ),
                 ..Sample::default()
             };
             writer.record(&all).unwrap();

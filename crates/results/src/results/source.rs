@@ -5,9 +5,9 @@ use std::io::{BufReader, Cursor, Read as _};
 
 use busyhour_sample::{Labels, Nanos, RunNames, SampleKind, UserCounts};
 
-use super::columns::{RowResult, RowSamples, SampleColumns};
 use super::input::{ResultsFrom, ResultsInput};
 use super::run::RunSamples;
+use super::sample_fields::{RowResult, RowSamples, SampleColumns};
 use super::settings::ReadSettings;
 use super::visitor::Visitor;
 use super::xml::{Step, XmlSamples};

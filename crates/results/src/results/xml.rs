@@ -7,7 +7,7 @@ use std::cell::Cell;
 use std::io::BufRead;
 use std::rc::Rc;
 
-use busyhour_sample::{ActiveUsers, DataType, Labels, Nanos, Sample, SampleFlags, SampleTimes};
+use busyhour_sample::{Labels, Nanos, Sample, SampleFlags};
 use quick_xml::Reader;
 use quick_xml::errors::IllFormedError;
 use quick_xml::escape::unescape;
@@ -15,11 +15,10 @@ use quick_xml::events::{BytesStart, Event};
 use rustc_hash::FxHashMap;
 
 use crate::jtl_cells::{Groups, TRANSACTION};
-use crate::jtl_scan::{BadRow, LogError, RowPlace, cells};
+use crate::jtl_scan::{BadRow, LogError, RowPlace};
 use crate::unpack::LineCounted;
 
-/// The error of an invalid or missing time stamp.
-const NO_STAMP: &str = "is not a time in ms since 1970";
+use super::sample_fields::{NO_STAMP, XmlSample};
 
 /// Deepest nesting of results that is represented.
 const DEPTH_MAX: usize = 64;
@@ -44,7 +43,7 @@ pub(super) struct XmlSamples<R> {
     buffer: Vec<u8>,
     part_bytes_max: u64,
     /// The open samples.
-    open: Vec<Read>,
+    open: Vec<XmlSample>,
     /// Number of open samples deeper than [`DEPTH_MAX`].
     deeper: usize,
     /// Number of samples nested in the open ones, which are complete.
@@ -64,42 +63,11 @@ pub(super) struct XmlSamples<R> {
 /// The result of reading the next top-level sample.
 pub(super) enum Step {
     /// A sample with its nested samples.
-    Whole(Box<Read>),
+    Whole(Box<XmlSample>),
     /// An invalid sample, which is skipped with its nested samples.
     Bad(BadRow),
     /// The end of the file, or the offset at which it is truncated.
     End { cut_at: Option<u64> },
-}
-
-/// A sample that is being read.
-#[derive(Default)]
-pub(super) struct Read {
-    /// The error of the sample or of a nested one.
-    bad: Option<BadRow>,
-    label: String,
-    stamp_ns: i64,
-    elapsed_ns: u64,
-    idle_ns: u64,
-    latency_ns: u64,
-    connect_ns: u64,
-    success: bool,
-    code: String,
-    message: String,
-    thread: String,
-    data_type: DataType,
-    encoding: String,
-    bytes: u64,
-    sent_bytes: u64,
-    sample_count: Option<u32>,
-    error_count: Option<u32>,
-    users_group: u32,
-    users_all: u32,
-    hostname: String,
-    url: Option<String>,
-    failure: Option<String>,
-    /// Attributes that JMeter does not define: variables.
-    variables: Vec<(String, String)>,
-    children: Vec<Read>,
 }
 
 /// The element whose text is being read.
@@ -242,7 +210,7 @@ impl<R: BufRead> XmlSamples<R> {
     }
 
     /// Adds a sample to its parent, or returns it if it has none.
-    fn ended(&mut self, mut read: Read) -> Option<Step> {
+    fn ended(&mut self, mut read: XmlSample) -> Option<Step> {
         let line = self.line();
         self.nested = if self.open.is_empty() { 0 } else { self.nested + 1 };
         match (self.open.last_mut(), read.bad.take()) {
@@ -261,48 +229,20 @@ impl<R: BufRead> XmlSamples<R> {
     }
 
     /// A sample from its attributes.
-    fn begun(&self, element: &BytesStart<'_>) -> Read {
-        let mut read = Read { success: true, ..Read::default() };
+    fn begun(&self, element: &BytesStart<'_>) -> XmlSample {
+        let mut read = XmlSample::default();
+        read.outcome.success = true;
         let line = self.line();
         let mut stamped = false;
         for attribute in element.attributes().with_checks(false).flatten() {
             let key = attribute.key.as_ref();
             let raw = String::from_utf8_lossy(&attribute.value);
             let text = unescape(&raw).map_or_else(|_| raw.clone().into_owned(), std::borrow::Cow::into_owned);
-            match key {
-                b"t" => read.elapsed_ns = read.span(line, "t", &text),
-                b"it" => read.idle_ns = read.span(line, "it", &text),
-                b"lt" => read.latency_ns = read.span(line, "lt", &text),
-                b"ct" => read.connect_ns = read.span(line, "ct", &text),
-                b"ts" => {
-                    stamped = true;
-                    match cells::stamp_ns(text.as_bytes()) {
-                        Some(stamp_ns) => read.stamp_ns = stamp_ns,
-                        None => read.set_error(line, "ts", &text, NO_STAMP),
-                    }
-                }
-                b"s" => read.success = text.eq_ignore_ascii_case("true"),
-                b"lb" => read.label = text,
-                b"rc" | b"rs" => read.code = text,
-                b"rm" => read.message = text,
-                b"tn" => read.thread = text,
-                b"dt" => {
-                    read.data_type = match text.as_str() {
-                        "text" => DataType::Text,
-                        "bin" => DataType::Binary,
-                        _ => DataType::Unknown,
-                    }
-                }
-                b"de" => read.encoding = text,
-                b"by" => read.bytes = read.number(line, "by", &text),
-                b"sby" => read.sent_bytes = read.number(line, "sby", &text),
-                b"sc" => read.sample_count = Some(count(read.number(line, "sc", &text))),
-                b"ec" => read.error_count = Some(count(read.number(line, "ec", &text))),
-                b"ng" => read.users_group = count(read.number(line, "ng", &text)),
-                b"na" => read.users_all = count(read.number(line, "na", &text)),
-                b"hn" => read.hostname = text,
-                _ if read.variables.len() >= VARIABLES_MAX => {}
-                _ => read.variables.push((decoded_name(&String::from_utf8_lossy(key)), text)),
+            stamped |= key == b"ts";
+            if let Some(text) = read.set_attribute(line, key, text)
+                && read.variables.len() < VARIABLES_MAX
+            {
+                read.variables.push((decoded_name(&String::from_utf8_lossy(key)), text));
             }
         }
         if !stamped {
@@ -319,7 +259,7 @@ impl<R: BufRead> XmlSamples<R> {
     /// 1970. Returns the latest end and the number of samples.
     pub(super) fn emit(
         &mut self,
-        read: &Read,
+        read: &XmlSample,
         origin_ns: i64,
         see: &mut dyn FnMut(&Sample<'_>),
     ) -> Result<(Nanos, u64), BadRow> {
@@ -335,7 +275,7 @@ impl<R: BufRead> XmlSamples<R> {
 
     fn emit_nested(
         &mut self,
-        read: &Read,
+        read: &XmlSample,
         origin_ns: i64,
         kind: SampleFlags,
         see: &mut dyn FnMut(&Sample<'_>),
@@ -361,7 +301,7 @@ impl<R: BufRead> XmlSamples<R> {
             }
         }
         let mut flags = kind;
-        if read.message.starts_with(TRANSACTION) && !kind.contains(SampleFlags::SUB_RESULT) {
+        if read.outcome.message.starts_with(TRANSACTION) && !kind.contains(SampleFlags::SUB_RESULT) {
             flags = flags | SampleFlags::TRANSACTION;
         }
         if read.url.is_none() {
@@ -369,28 +309,17 @@ impl<R: BufRead> XmlSamples<R> {
         }
         see(&Sample {
             label: self.labels.intern(&read.label),
-            times: SampleTimes {
-                intended: start,
-                start,
-                end,
-                connect_ns: read.connect_ns,
-                latency_ns: read.latency_ns,
-                idle_ns: read.idle_ns,
-            },
-            users: ActiveUsers { group: read.users_group, all: read.users_all },
+            times: read.times(start, end),
+            users: read.users,
             group,
             user,
-            code: &read.code,
-            message: &read.message,
-            data_type: read.data_type,
-            encoding: &read.encoding,
-            success: read.success,
+            outcome: read.outcome.as_str(),
+            content: read.content.as_str(),
             failure_message: read.failure.as_deref().unwrap_or_default(),
-            bytes: read.bytes,
-            sent_bytes: read.sent_bytes,
+            sizes: read.sizes,
             url: read.url.as_deref().unwrap_or_default(),
             sample_count: read.sample_count.unwrap_or(1),
-            error_count: read.error_count.unwrap_or(u32::from(!read.success)),
+            error_count: read.error_count.unwrap_or(u32::from(!read.outcome.success)),
             flags,
             listeners: 0,
             variables: &variables,
@@ -407,10 +336,6 @@ impl<R: BufRead> XmlSamples<R> {
     }
 }
 
-fn count(number: u64) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
-}
-
 /// Whether the input is at its end.
 fn at_end<R: BufRead>(reader: &mut Reader<R>) -> bool {
     reader.get_mut().fill_buf().is_ok_and(<[u8]>::is_empty)
@@ -421,31 +346,7 @@ fn decoded_name(name: &str) -> String {
     name.replace("__", "\0").replace("_-", "$").replace('\0', "_")
 }
 
-impl Read {
-    fn set_error(&mut self, line: u64, attribute: &'static str, text: &str, problem: &'static str) {
-        self.bad
-            .get_or_insert_with(|| BadRow::new(RowPlace::Element(line), attribute, text.as_bytes(), problem));
-    }
-
-    fn span(&mut self, line: u64, attribute: &'static str, text: &str) -> u64 {
-        cells::span_ns(text.as_bytes()).unwrap_or_else(|| {
-            self.set_error(line, attribute, text, "is not a duration in ms");
-            0
-        })
-    }
-
-    fn number(&mut self, line: u64, attribute: &'static str, text: &str) -> u64 {
-        cells::number(text.as_bytes()).unwrap_or_else(|| {
-            self.set_error(line, attribute, text, "is not a number");
-            0
-        })
-    }
-
-    /// Its start, in ns since 1970.
-    pub(super) const fn start_ns(&self) -> i64 {
-        self.stamp_ns
-    }
-
+impl XmlSample {
     fn text(&mut self, text: &Text, piece: &str) {
         let kept = match text {
             Text::Url => self.url.get_or_insert_default(),

@@ -9,7 +9,9 @@ use crate::arrival::{ArrivalOutcome, ArrivalRecord};
 use crate::label_rows::{LabelRows, row_label};
 use crate::labels::Labels;
 use crate::live_arrivals::LiveArrivals;
-use crate::sample::{LabelId, Nanos, Sample, SampleFlags, SampleKind};
+use crate::nanos::Nanos;
+use crate::sample::{LabelId, Sample};
+use crate::sample_flags::{SampleFlags, SampleKind};
 use crate::user_counts::UserChange;
 
 /// Seconds that stay open for cores that report late, as in [`crate::seconds::OpenSeconds`].
@@ -171,22 +173,22 @@ impl OpenRow {
         let (samples, errors) = (u64::from(sample.sample_count), u64::from(sample.error_count));
         counts.samples += samples;
         counts.errors += errors;
-        counts.bytes += sample.bytes;
-        counts.sent_bytes += sample.sent_bytes;
-        counts.count_code(sample.code, samples, errors);
+        counts.bytes += sample.sizes.bytes();
+        counts.sent_bytes += sample.sizes.sent_bytes;
+        counts.count_code(sample.outcome.code, samples, errors);
         if errors > 0 {
             let assertion = !sample.failure_message.is_empty();
             counts.count_failure(&FailureCount {
-                code: sample.code.to_owned(),
-                message: if assertion { sample.failure_message } else { sample.message }.to_owned(),
+                code: sample.outcome.code.to_owned(),
+                message: if assertion { sample.failure_message } else { sample.outcome.message }.to_owned(),
                 assertion,
                 errors,
             });
         }
         counts.latency_sum_ns = counts.latency_sum_ns.saturating_add(sample.times.latency_ns);
         counts.connect_sum_ns = counts.connect_sum_ns.saturating_add(sample.times.connect_ns);
-        service.push(sample.service_ns(), sample.success);
-        response.push(sample.response_ns(), sample.success);
+        service.push(sample.service_ns(), sample.outcome.success);
+        response.push(sample.response_ns(), sample.outcome.success);
     }
 }
 

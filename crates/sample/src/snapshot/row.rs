@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::time_counts::TimeCounts;
-use crate::sample::SampleKind;
+use crate::sample_flags::SampleKind;
 
 /// Most response codes, and most kinds of failure, in one row.
 pub const CODES_MAX: usize = 100;

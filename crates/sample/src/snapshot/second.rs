@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::row::SnapshotRow;
 use crate::live_arrivals::LiveArrivals;
-use crate::sample::SampleKind;
+use crate::sample_flags::SampleKind;
 
 /// One second of a run: the samples that ended in it, and its arrivals.
 ///

@@ -102,7 +102,7 @@ impl RawHttp {
                 }
                 // If the parsed body is empty, all received bytes count.
                 let remaining = user.result.body.len() as u64;
-                user.result.body_bytes = if remaining == 0 { received } else { remaining };
+                user.result.sizes.body_bytes = if remaining == 0 { received } else { remaining };
             }
             Err(exception) => {
                 fail(user, exception.message());
@@ -189,8 +189,8 @@ fn parse(result: &mut SampleResult) {
     if !parse_int(code).is_some_and(|code| (100..=599).contains(&code)) {
         return;
     }
-    result.code = code.to_owned();
-    result.message = status[second..].trim().to_owned();
+    result.outcome.code = code.to_owned();
+    result.outcome.message = status[second..].trim().to_owned();
     if rest.is_empty() {
         return;
     }
@@ -233,13 +233,19 @@ impl OtherSampler for RawHttp {
 
 #[cfg(test)]
 mod tests {
+    use busyhour_sample::SampleOutcome;
+
     use super::*;
 
     fn parsed(text: &str) -> (String, String, String, String) {
-        let mut result = SampleResult { body: text.into(), code: "200".into(), ..SampleResult::default() };
+        let mut result = SampleResult {
+            body: text.into(),
+            outcome: SampleOutcome { code: "200".into(), ..SampleOutcome::default() },
+            ..SampleResult::default()
+        };
         parse(&mut result);
         let body = String::from_utf8(result.body).unwrap();
-        (result.code, result.message, result.response_headers, body)
+        (result.outcome.code, result.outcome.message, result.response_headers, body)
     }
 
     #[test]

@@ -136,7 +136,7 @@ impl Udp {
         };
         match exchanged {
             Ok(bytes) => {
-                user.result.body_bytes = bytes.len() as u64;
+                user.result.sizes.body_bytes = bytes.len() as u64;
                 user.result.body = bytes;
             }
             Err(exception) => fail(user, exception.message()),

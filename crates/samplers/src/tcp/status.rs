@@ -1,5 +1,6 @@
 //! A status inside the response (`tcp.status.*`).
 
+use busyhour_sample::{SampleOutcome, SampleSizes};
 use std::collections::HashMap;
 
 use busyhour_program::result::SampleResult;
@@ -29,26 +30,28 @@ impl StatusProperties {
             Some(&text[from..from + length])
         });
         let Some(code) = found else {
-            result.code = "999".into();
-            result.message = "Status value not found".into();
-            result.success = false;
+            result.outcome.code = "999".into();
+            result.outcome.message = "Status value not found".into();
+            result.outcome.success = false;
             return true;
         };
         let Ok(number) = code.parse::<i32>() else {
             *result = SampleResult {
                 body: Vec::new(),
-                body_bytes: 0,
-                code: "500".into(),
-                message: format!("java.lang.NumberFormatException: For input string: \"{code}\""),
-                success: false,
+                sizes: SampleSizes { body_bytes: 0, ..std::mem::take(result).sizes },
+                outcome: SampleOutcome::new(
+                    "500".into(),
+                    format!("java.lang.NumberFormatException: For input string: \"{code}\""),
+                    false,
+                ),
                 ..std::mem::take(result)
             };
             return false;
         };
         // As in JMeter, whose condition is inverted: codes from 400 to 599 are a success.
-        result.success = result.success && (400..=599).contains(&number);
-        result.code = code.to_owned();
-        result.message = match &self.messages {
+        result.outcome.success = result.outcome.success && (400..=599).contains(&number);
+        result.outcome.code = code.to_owned();
+        result.outcome.message = match &self.messages {
             Some(messages) => {
                 messages.get(code).map_or("Status code not found in properties", String::as_str)
             }
@@ -64,10 +67,13 @@ mod tests {
     use super::*;
 
     fn applied(properties: &StatusProperties, body: &str) -> (String, String, bool) {
-        let mut result =
-            SampleResult { body: body.into(), success: true, code: "200".into(), ..SampleResult::default() };
+        let mut result = SampleResult {
+            body: body.into(),
+            outcome: SampleOutcome { code: "200".into(), success: true, ..SampleOutcome::default() },
+            ..SampleResult::default()
+        };
         properties.apply(&mut result);
-        (result.code, result.message, result.success)
+        (result.outcome.code, result.outcome.message, result.outcome.success)
     }
 
     #[test]

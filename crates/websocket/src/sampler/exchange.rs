@@ -1,7 +1,7 @@
 //! The exchange on an open connection: sends frames, and receives frames through the filters.
 
 use busyhour_limits::files::{UPLOAD_BYTES, read_in_run};
-use busyhour_sample::SampleTimes;
+use busyhour_sample::{SampleContent, SampleOutcome, SampleSizes, SampleTimes};
 use std::io;
 use std::path::Path;
 
@@ -56,11 +56,11 @@ pub(super) async fn perform(
             expect(frame, |_| matches_type).map(Some)
         }
         SampleAction::PingPong(kind) if kind == "Pong" => {
-            user.result.sent_bytes = connection.send(Kind::Pong, &[], user.random.random()).await?;
+            user.result.sizes.sent_bytes = connection.send(Kind::Pong, &[], user.random.random()).await?;
             Ok(None)
         }
         SampleAction::PingPong(_) => {
-            user.result.sent_bytes = connection.send(Kind::Ping, &[], user.random.random()).await?;
+            user.result.sizes.sent_bytes = connection.send(Kind::Ping, &[], user.random.random()).await?;
             let frame = reading.read(connection, user).await?;
             expect(frame, |frame| frame.kind == Kind::Pong).map(Some)
         }
@@ -75,7 +75,8 @@ pub(super) async fn perform(
                 format!("Requested connection close with status {code} and reason '{REASON}'.");
             let mut payload = vec![(code >> 8) as u8, code as u8];
             payload.extend_from_slice(REASON.as_bytes());
-            user.result.sent_bytes = connection.send(Kind::Close, &payload, user.random.random()).await?;
+            user.result.sizes.sent_bytes =
+                connection.send(Kind::Close, &payload, user.random.random()).await?;
             let frame = reading.read(connection, user).await?;
             expect(frame, |frame| frame.kind == Kind::Close).map(Some)
         }
@@ -112,7 +113,7 @@ async fn send(connection: &mut Connection, sent: &Sent, user: &mut UserState) ->
     data.push_str("\nRequest data:\n");
     data.push_str(&printed);
     data.push('\n');
-    user.result.sent_bytes = connection.send(kind, &payload, user.random.random()).await?;
+    user.result.sizes.sent_bytes = connection.send(kind, &payload, user.random.random()).await?;
     Ok(())
 }
 
@@ -229,10 +230,10 @@ impl Reading<'_> {
         let (head, body) = (frame.head_bytes(), frame.payload.len() as u64);
         let result = &mut user.result;
         if self.sampler.size_of_filtered {
-            result.header_bytes += head;
-            result.body_bytes += body;
+            result.sizes.header_bytes += head;
+            result.sizes.body_bytes += body;
             if sent > 0 {
-                result.sent_bytes += sent;
+                result.sizes.sent_bytes += sent;
             }
         }
         // The label is a number like that of all sub-results; the filter's name is not used.
@@ -243,13 +244,10 @@ impl Reading<'_> {
         result.sub_results.push(SampleResult {
             label,
             times: SampleTimes { intended: started, start: started, end, ..SampleTimes::default() },
-            message,
-            success: true,
-            header_bytes: head,
-            body_bytes: body,
-            sent_bytes: sent,
+            outcome: SampleOutcome { message, success: true, ..SampleOutcome::default() },
+            sizes: SampleSizes::new(head, body, sent),
             body: data,
-            encoding,
+            content: SampleContent { encoding, ..SampleContent::default() },
             ..SampleResult::default()
         });
         Ok(())

@@ -48,12 +48,12 @@ fn seen(text: &str) -> Result<Seen, LogError> {
                         sample.times.start.0 / 1_000_000,
                         sample.times.end.0 / 1_000_000,
                         labels.name(sample.label),
-                        sample.code,
+                        sample.outcome.code,
                         (sample.group, sample.user, sample.users.all),
                         sample.url,
                         sample.failure_message,
                         sample.variables,
-                        (sample.bytes, sample.error_count),
+                        (sample.sizes.bytes(), sample.error_count),
                         sample.flags.0,
                     ));
                 });

@@ -63,23 +63,24 @@ impl ResultObject {
 
     fn set_end(&self, machine: &mut Machine<'_>, end_ms: i64) {
         let mut values = self.values.borrow_mut();
-        values.end_ms = end_ms;
-        if values.start_ms == 0 {
+        values.times.end_ms = end_ms;
+        if values.times.start_ms == 0 {
             machine.scope.log(LineSeverity::Error, "setEndTime must be called after setStartTime");
         } else {
-            values.elapsed_ms = end_ms.saturating_sub(values.start_ms).saturating_sub(values.idle_ms);
+            values.times.elapsed_ms =
+                end_ms.saturating_sub(values.times.start_ms).saturating_sub(values.times.idle_ms);
         }
     }
 
     fn set_stamps(&self, start_ms: i64, elapsed_ms: i64) -> Result<(), Fault> {
         let mut values = self.values.borrow_mut();
-        if values.start_ms != 0 || values.end_ms != 0 {
+        if values.times.start_ms != 0 || values.times.end_ms != 0 {
             let message = "Calling setStampAndTime() after start/end times have been set";
             return Err(thrown("IllegalStateException", message));
         }
-        values.start_ms = start_ms;
-        values.end_ms = start_ms.saturating_add(elapsed_ms);
-        values.elapsed_ms = elapsed_ms;
+        values.times.start_ms = start_ms;
+        values.times.end_ms = start_ms.saturating_add(elapsed_ms);
+        values.times.elapsed_ms = elapsed_ms;
         Ok(())
     }
 }
@@ -281,8 +282,8 @@ impl SampleResultObject {
         let encoding = values.encoding.as_deref().unwrap_or("UTF-8");
         Some(match method {
             "getSampleLabel" => V::text(&values.label),
-            "getResponseCode" => V::text(&values.code),
-            "getResponseMessage" => V::text(&values.message),
+            "getResponseCode" => V::text(&values.outcome.code),
+            "getResponseMessage" => V::text(&values.outcome.message),
             "getResponseHeaders" => V::text(&values.response_headers),
             "getRequestHeaders" => V::text(&values.request_headers),
             "getResponseData" => V::bytes(&values.data),
@@ -299,16 +300,16 @@ impl SampleResultObject {
                 Some(text) => return url::parse(text).ok(),
                 None => V::NULL,
             },
-            "isSuccessful" => V::truth(values.successful),
-            "isResponseCodeOK" => V::truth(values.code == "200"),
+            "isSuccessful" => V::truth(values.outcome.success),
+            "isResponseCodeOK" => V::truth(values.outcome.code == "200"),
             "isIgnore" => V::truth(values.is_ignored),
-            "getTime" => V::long(values.elapsed_ms),
-            "getStartTime" | "getTimeStamp" => V::long(values.start_ms),
-            "getEndTime" => V::long(values.end_ms),
-            "getLatency" => V::long(values.latency_ms),
+            "getTime" => V::long(values.times.elapsed_ms),
+            "getStartTime" | "getTimeStamp" => V::long(values.times.start_ms),
+            "getEndTime" => V::long(values.times.end_ms),
+            "getLatency" => V::long(values.times.latency_ms),
             "getTestLogicalAction" => V::text("CONTINUE"),
-            "getConnectTime" => V::long(values.connect_ms),
-            "getIdleTime" => V::long(values.idle_ms),
+            "getConnectTime" => V::long(values.times.connect_ms),
+            "getIdleTime" => V::long(values.times.idle_ms),
             "getBytesAsLong" => V::long(values.total_bytes()),
             "getBytes" => V::int(values.total_bytes()),
             "getBodySizeAsLong" => V::long(values.body_bytes()),
@@ -316,7 +317,7 @@ impl SampleResultObject {
             "getHeadersSize" => V::int(values.headers_size),
             "getSentBytes" => V::long(values.sent_bytes),
             "getSampleCount" => V::int(1),
-            "getErrorCount" => V::int(i64::from(!values.successful)),
+            "getErrorCount" => V::int(i64::from(!values.outcome.success)),
             "getSubResults" => V::array(self.0.subs.borrow().iter().map(object_of).collect(), Base::Any),
             "getParent" => self.0.parent.borrow().upgrade().as_ref().map_or(V::NULL, object_of),
             _ => return None,
@@ -329,8 +330,8 @@ impl SampleResultObject {
         let values = &mut *values;
         let place = match method {
             "setSampleLabel" => &mut values.label,
-            "setResponseCode" => &mut values.code,
-            "setResponseMessage" => &mut values.message,
+            "setResponseCode" => &mut values.outcome.code,
+            "setResponseMessage" => &mut values.outcome.message,
             "setResponseHeaders" => &mut values.response_headers,
             "setRequestHeaders" => &mut values.request_headers,
             "setSamplerData" => values.sampler_data.get_or_insert_default(),
@@ -360,10 +361,10 @@ impl SampleResultObject {
         }
         let mut values = self.0.values.borrow_mut();
         match method {
-            "setLatency" => values.latency_ms = number,
-            "setConnectTime" => values.connect_ms = number,
-            "setIdleTime" => values.idle_ms = number,
-            "setStartTime" => values.start_ms = number,
+            "setLatency" => values.times.latency_ms = number,
+            "setConnectTime" => values.times.connect_ms = number,
+            "setIdleTime" => values.times.idle_ms = number,
+            "setStartTime" => values.times.start_ms = number,
             "setBytes" => values.bytes = number,
             "setHeadersSize" => values.headers_size = number,
             "setBodySize" => values.body_size = number,
@@ -377,12 +378,12 @@ impl SampleResultObject {
         let now = machine.scope.wall_clock_ms();
         let (start, end, idle) = {
             let values = self.0.values.borrow();
-            (values.start_ms, values.end_ms, values.idle_ms)
+            (values.times.start_ms, values.times.end_ms, values.times.idle_ms)
         };
         let since_start = now.saturating_sub(start).saturating_sub(idle);
         let mut error = None;
         match method {
-            "sampleStart" if start == 0 => self.0.values.borrow_mut().start_ms = now,
+            "sampleStart" if start == 0 => self.0.values.borrow_mut().times.start_ms = now,
             "sampleStart" => error = Some("sampleStart called twice"),
             "sampleEnd" if end == 0 => self.0.set_end(machine, now),
             "sampleEnd" => error = Some("sampleEnd called twice"),
@@ -390,11 +391,11 @@ impl SampleResultObject {
             "samplePause" => error = Some("samplePause called twice"),
             "sampleResume" if self.0.paused_ms.get() != 0 => {
                 let paused = now.saturating_sub(self.0.paused_ms.take());
-                self.0.values.borrow_mut().idle_ms += paused;
+                self.0.values.borrow_mut().times.idle_ms += paused;
             }
             "sampleResume" => error = Some("sampleResume without samplePause"),
-            "latencyEnd" => self.0.values.borrow_mut().latency_ms = since_start,
-            "connectEnd" => self.0.values.borrow_mut().connect_ms = since_start,
+            "latencyEnd" => self.0.values.borrow_mut().times.latency_ms = since_start,
+            "connectEnd" => self.0.values.borrow_mut().times.connect_ms = since_start,
             _ => return false,
         }
         if let Some(error) = error {
@@ -441,18 +442,18 @@ impl SampleResultObject {
                 true
             }
             ("setSuccessful", [V::Plain(Value::Boolean(successful))]) => {
-                self.0.values.borrow_mut().successful = *successful;
+                self.0.values.borrow_mut().outcome.success = *successful;
                 true
             }
             ("setResponseOK" | "setResponseCodeOK" | "setResponseMessageOK", []) => {
                 let mut values = self.0.values.borrow_mut();
                 if method != "setResponseMessageOK" {
-                    values.code = "200".into();
+                    values.outcome.code = "200".into();
                 }
                 if method != "setResponseCodeOK" {
-                    values.message = "OK".into();
+                    values.outcome.message = "OK".into();
                 }
-                values.successful |= method == "setResponseOK";
+                values.outcome.success |= method == "setResponseOK";
                 true
             }
             ("setIgnore", []) => {
