@@ -93,6 +93,16 @@ pub enum GcCaveat {
         /// How often the uptime went back.
         count: u64,
     },
+    /// The log does not begin with the first collection.
+    MissingStart {
+        /// The number of the first collection in it.
+        first: u64,
+    },
+    /// Collections are missing inside the log.
+    MissingCollections {
+        /// Their number.
+        count: u64,
+    },
     /// Lines could not be read.
     DamagedLines {
         /// Their number.
@@ -233,6 +243,12 @@ fn line_caveats(log: &GcLog, found: &mut Vec<GcCaveat>) {
     if log.restarts > 0 {
         found.push(GcCaveat::Restarts { count: log.restarts });
     }
+    if let Some(first) = log.first_gc_id.filter(|first| *first > 0) {
+        found.push(GcCaveat::MissingStart { first });
+    }
+    if log.missing_collections > 0 {
+        found.push(GcCaveat::MissingCollections { count: log.missing_collections });
+    }
     if log.lines.damaged > 0 {
         let percent = 100.0 * log.lines.damaged as f64 / log.lines.total.max(1) as f64;
         found.push(GcCaveat::DamagedLines { count: log.lines.damaged, percent });
@@ -312,6 +328,15 @@ impl fmt::Display for GcCaveat {
                 f,
                 "the uptime went back {}: analyse each start of the JVM on its own, and the parts of a rotated log in their order",
                 counted(count, "time", "times")
+            ),
+            GcCaveat::MissingStart { first } => write!(
+                f,
+                "the log begins with collection {first}; earlier ones were overwritten by rotation, or their part is missing"
+            ),
+            GcCaveat::MissingCollections { count } => write!(
+                f,
+                "{} missing inside the log; give all parts of a rotated log",
+                counted(count, "collection is", "collections are")
             ),
             GcCaveat::DamagedLines { count, percent } => write!(
                 f,

@@ -23,6 +23,9 @@ const CAUSE_LENGTH_MAX: usize = 80;
 const EXAMPLES_MAX: usize = 5;
 const EXAMPLE_LENGTH_MAX: usize = 200;
 
+/// The number of collections that may begin before an earlier one writes its first line. Two are usual.
+const NUMBERS_AHEAD: u64 = 8;
+
 /// How many lines of a log are what. Each line is counted once in `events` to `damaged`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct LineCounts {
@@ -85,6 +88,10 @@ pub struct GcLog {
     pub is_capacity_estimated: bool,
     /// The number of times at which the uptime went back: the JVM was restarted, or parts are not in order.
     pub restarts: u64,
+    /// The number of the first collection. If it is not 0, the start of the log is missing, as in a rotated log.
+    pub first_gc_id: Option<u64>,
+    /// The number of collections that are missing inside the log, as if a part of a rotated log was left out.
+    pub missing_collections: u64,
     /// The counts of lines.
     pub lines: LineCounts,
     /// The first damaged lines.
@@ -139,6 +146,7 @@ pub(crate) struct LogBuilder {
     pub log: GcLog,
     cause_ids: HashMap<String, u16>,
     uptime_max_s: f64,
+    last_gc_id: Option<u64>,
     /// The range of capacities that agree with all shares so far, KiB.
     capacity_range_kib: Option<(f64, f64)>,
     /// Whether no capacity agrees with all shares: the maximum heap changed.
@@ -157,14 +165,28 @@ impl LogBuilder {
             if uptime + 1.0 < self.uptime_max_s {
                 self.log.restarts += 1;
                 self.uptime_max_s = uptime;
+                self.last_gc_id = None;
             }
             self.uptime_max_s = self.uptime_max_s.max(uptime);
+        }
+        if let Some(id) = event.gc_id {
+            self.number(id);
         }
         if self.log.events.len() >= EVENTS_MAX {
             self.log.lines.beyond_limit += 1;
             return;
         }
         self.log.events.push(event);
+    }
+
+    /// Looks for missing numbers of collections.
+    fn number(&mut self, id: u64) {
+        self.log.first_gc_id.get_or_insert(id);
+        let last = self.last_gc_id.unwrap_or(id);
+        if id > last.saturating_add(NUMBERS_AHEAD) {
+            self.log.missing_collections = self.log.missing_collections.saturating_add(id - last - 1);
+        }
+        self.last_gc_id = Some(last.max(id));
     }
 
     /// Estimates the capacity from shares in whole percent, KiB, for the event that is added next.

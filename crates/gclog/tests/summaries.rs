@@ -133,8 +133,31 @@ fn parts_of_a_rotated_log_are_ordered_by_their_first_stamp() {
     assert_eq!(order, [2, 1, 0]);
     let joined = read(order.iter().flat_map(|part| parts[*part].iter().copied()));
     assert_eq!(GcSummary::of(&joined), summary(&text));
+    let without_start = read(parts[0].iter().copied());
+    assert_eq!((without_start.first_gc_id, without_start.missing_collections), (Some(9), 0));
+    let sentence = GcSummary::of(&without_start);
+    let sentence = caveat(&sentence, |caveat| *caveat == GcCaveat::MissingStart { first: 9 }).unwrap();
+    assert!(sentence.starts_with("the log begins with collection 9"));
     let wrong = summary(&parts.concat().join("\n"));
     assert!(caveat(&wrong, |caveat| matches!(caveat, GcCaveat::Restarts { .. })).is_some());
+}
+
+#[test]
+fn missing_parts_of_a_rotated_log_are_noticed() {
+    let line = |id| {
+        format!(
+            "[{id}.0s][info][gc] GC({id}) Pause Young (Normal) (G1 Evacuation Pause) 90M->10M(96M) 1.000ms\n"
+        )
+    };
+    let found = summary(&(0..20).chain(50..70).map(line).collect::<String>());
+    let wanted = GcCaveat::MissingCollections { count: 30 };
+    assert_eq!(
+        caveat(&found, |caveat| *caveat == wanted),
+        Some("30 collections are missing inside the log; give all parts of a rotated log")
+    );
+    // A concurrent cycle writes its first line before a collection that began earlier.
+    let found = summary(&[0, 1, 3, 2, 4, 5].map(line).concat());
+    assert_eq!(caveat(&found, |caveat| matches!(caveat, GcCaveat::MissingCollections { .. })), None);
 }
 
 /// Young collections each second, with a pause of 50 ms each, from 0 to 60 s and from 1000 to 1060 s.
