@@ -263,6 +263,20 @@ fn counted(count: u64, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
 }
 
+fn idle_text(idle_percent: f64, shortest_s: f64, throughput_percent: f64, busy_percent: f64) -> String {
+    format!(
+        "{idle_percent:.0} % of the time has no collections (gaps of {shortest_s:.0} s and more), which inflates throughput: it is \
+         {busy_percent:.2} % without this time instead of {throughput_percent:.2} %"
+    )
+}
+
+fn full_freed_little_text(count: u64, of: u64, freed_percent: f64, pause_s: f64) -> String {
+    format!(
+        "{count} of {of} full collections freed almost nothing (the worst {freed_percent:.1} % of the used heap in {pause_s:.2} s): \
+         full GC performance shows how much garbage there was, not how good the collector is"
+    )
+}
+
 impl fmt::Display for GcCaveat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -271,16 +285,12 @@ impl fmt::Display for GcCaveat {
                 "the log covers {span_s:.0} s; figures per minute and counts of full collections are rough for less than \
                  {SHORT_S:.0} s"
             ),
-            GcCaveat::IdleTime { idle_percent, shortest_s, throughput_percent, busy_percent } => write!(
-                f,
-                "{idle_percent:.0} % of the time has no collections (gaps of {shortest_s:.0} s and more), which inflates \
-                 throughput: it is {busy_percent:.2} % without this time instead of {throughput_percent:.2} %"
-            ),
-            GcCaveat::FullFreedLittle { count, of, freed_percent, pause_s } => write!(
-                f,
-                "{count} of {of} full collections freed almost nothing (the worst {freed_percent:.1} % of the used heap in \
-                 {pause_s:.2} s): full GC performance shows how much garbage there was, not how good the collector is"
-            ),
+            GcCaveat::IdleTime { idle_percent, shortest_s, throughput_percent, busy_percent } => {
+                f.write_str(&idle_text(idle_percent, shortest_s, throughput_percent, busy_percent))
+            }
+            GcCaveat::FullFreedLittle { count, of, freed_percent, pause_s } => {
+                f.write_str(&full_freed_little_text(count, of, freed_percent, pause_s))
+            }
             GcCaveat::FewFull { count } => write!(
                 f,
                 "figures of full collections are based on {} only",
