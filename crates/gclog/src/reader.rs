@@ -1,6 +1,6 @@
 //! Lines in, a log out.
 
-use crate::decorations::{decorated, second_start};
+use crate::decorations::{behind_prefix, decorated, second_start};
 use crate::event::GcEvent;
 use crate::log::{GcLog, LineClass, LineCounts, LogBuilder};
 use crate::pre9::Pre9Reader;
@@ -104,8 +104,12 @@ impl GcLogReader {
     }
 
     fn class(&mut self, line: &str) -> LineClass {
-        let Some(found) = decorated(line) else {
-            return self.pre9.line(line, &mut self.log);
+        let (line, found) = match decorated(line) {
+            Some(found) => (line, found),
+            None => match behind_prefix(line).and_then(|line| Some((line, decorated(line)?))) {
+                Some(found) => found,
+                None => return self.pre9.line(line, &mut self.log),
+            },
         };
         let Some(at) = second_start(line) else { return self.unified.line(&found, &mut self.log) };
         // Another thread wrote its line into this one. At most one of the two is cut off.
@@ -131,7 +135,8 @@ pub fn first_stamp<'l>(lines: impl IntoIterator<Item = &'l str>) -> Option<LineS
 
 fn stamp_of(line: &str) -> LineStamp {
     let line = shortened(line);
-    decorated(line).map_or_else(|| leading(line).0, |found| found.stamp)
+    let found = decorated(line).or_else(|| decorated(behind_prefix(line)?));
+    found.map_or_else(|| leading(line).0, |found| found.stamp)
 }
 
 /// The order of the parts of a rotated log: indices into `stamps`, by first stamp. Rotation is cyclic, so that names do not
