@@ -65,6 +65,13 @@ pub enum GcCaveat {
         /// The longest, s.
         longest_s: f64,
     },
+    /// Pauses in which the collector waited instead of working.
+    WaitingCollector {
+        /// Their number.
+        count: u64,
+        /// Their sum, s.
+        paused_s: f64,
+    },
     /// The log does not print the pauses of ZGC.
     NoPausesOfCycles,
     /// Memory that concurrent collections freed is a lower bound.
@@ -153,6 +160,9 @@ pub(crate) fn caveats(log: &GcLog, figures: &Figures, statistics: &GcStatistics)
     }
     if let Some(stalls) = &statistics.stalls {
         found.push(GcCaveat::AllocationStalls { count: stalls.n as u64, longest_s: stalls.max_s });
+    }
+    if let Some(cpu) = log.cpu.filter(|cpu| cpu.waited > 0) {
+        found.push(GcCaveat::WaitingCollector { count: cpu.waited, paused_s: cpu.waited_s });
     }
     if figures.lacks_pauses {
         found.push(GcCaveat::NoPausesOfCycles);
@@ -277,6 +287,22 @@ fn full_freed_little_text(count: u64, of: u64, freed_percent: f64, pause_s: f64)
     )
 }
 
+fn waiting_text(count: u64, paused_s: f64) -> String {
+    format!(
+        "in {} ({paused_s:.1} s) the collector ran for less than half of the time: it waited for a processor, for swapped memory or \
+         for the disk of the log; these pauses show the machine, not the collector",
+        counted(count, "pause", "pauses")
+    )
+}
+
+fn failures_text(count: u64) -> String {
+    format!(
+        "in {} the collector ran out of free memory (to-space exhausted, promotion or evacuation failed, concurrent mode failure, \
+         degenerated cycle); give it more memory or start cycles earlier",
+        counted(count, "collection", "collections")
+    )
+}
+
 impl fmt::Display for GcCaveat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -301,18 +327,14 @@ impl fmt::Display for GcCaveat {
                 "System.gc() or a diagnostic command requested {count} of {of} full collections; the collector itself would not have \
                  made them"
             ),
-            GcCaveat::Failures { count } => write!(
-                f,
-                "in {} the collector ran out of free memory (to-space exhausted, promotion or evacuation failed, concurrent mode \
-                 failure, degenerated cycle); give it more memory or start cycles earlier",
-                counted(count, "collection", "collections")
-            ),
+            GcCaveat::Failures { count } => f.write_str(&failures_text(count)),
             GcCaveat::AllocationStalls { count, longest_s } => write!(
                 f,
                 "threads waited {} for free memory, {:.1} ms at most; these waits are in no pause figure",
                 counted(count, "time", "times"),
                 1000.0 * longest_s
             ),
+            GcCaveat::WaitingCollector { count, paused_s } => f.write_str(&waiting_text(count, paused_s)),
             GcCaveat::NoPausesOfCycles => f.write_str(
                 "the log has the cycles of ZGC but not their pauses; log `gc,gc+phases` or `gc*` for pauses and throughput",
             ),

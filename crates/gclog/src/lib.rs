@@ -20,6 +20,7 @@
 
 mod caveat;
 mod comparison;
+mod cpu;
 mod decorations;
 mod event;
 mod figures;
@@ -39,6 +40,7 @@ mod unified;
 
 pub use caveat::GcCaveat;
 pub use comparison::{BetterWhen, Change, ComparedFigure, GcComparison};
+pub use cpu::CpuSums;
 pub use event::{CauseId, Collector, EventKind, GcEvent, Spaces};
 pub use figures::{
     CollectionFigures, DurationStatistics, Figure, FigureRow, Figures, Occupancy, SizeStatistics, Unavailable,

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
+use crate::cpu::{CpuSums, cpu_times};
 use crate::event::{CauseId, Collector, GcEvent};
 use crate::size::{SharedSizes, Sizes};
 
@@ -86,6 +87,8 @@ pub struct GcLog {
     pub safepoints: Option<Safepoints>,
     /// Whether capacities of the heap are estimated from shares in whole percent, as ZGC prints them without details.
     pub is_capacity_estimated: bool,
+    /// CPU times, if the log prints them.
+    pub cpu: Option<CpuSums>,
     /// The number of times at which the uptime went back: the JVM was restarted, or parts are not in order.
     pub restarts: u64,
     /// The number of the first collection. If it is not 0, the start of the log is missing, as in a rotated log.
@@ -232,6 +235,13 @@ impl LogBuilder {
         if self.log.phases_s.len() < EVENTS_MAX {
             self.log.phases_s.push(duration_s);
         }
+    }
+
+    /// Adds the CPU times in a text; whether it has any.
+    pub fn cpu(&mut self, text: &str, is_pause: bool) -> bool {
+        let Some(times) = cpu_times(text) else { return false };
+        self.log.cpu.get_or_insert_with(CpuSums::default).add(&times, is_pause);
+        true
     }
 
     /// The id of a cause.
