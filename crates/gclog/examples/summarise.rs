@@ -6,8 +6,15 @@ use busyhour_gclog::{GcLogReader, GcSummary};
 
 fn main() -> std::io::Result<()> {
     let mut reader = GcLogReader::new();
-    for line in std::io::stdin().lock().split(b'\n') {
-        reader.line_bytes(&line?);
+    let mut input = std::io::stdin().lock();
+    loop {
+        let bytes = input.fill_buf()?;
+        if bytes.is_empty() {
+            break;
+        }
+        let length = bytes.len();
+        reader.feed(bytes);
+        input.consume(length);
     }
     let summary = GcSummary::of(&reader.finish());
     let mut out = std::io::stdout().lock();

@@ -65,6 +65,13 @@ pub enum GcCaveat {
         /// The longest, s.
         longest_s: f64,
     },
+    /// Pauses in which the collector waited instead of working.
+    WaitingCollector {
+        /// Their number.
+        count: u64,
+        /// Their sum, s.
+        paused_s: f64,
+    },
     /// The log does not print the pauses of ZGC.
     NoPausesOfCycles,
     /// Memory that concurrent collections freed is a lower bound.
@@ -91,6 +98,16 @@ pub enum GcCaveat {
     /// The log has several starts of the JVM, or parts in the wrong order.
     Restarts {
         /// How often the uptime went back.
+        count: u64,
+    },
+    /// The log does not begin with the first collection.
+    MissingStart {
+        /// The number of the first collection in it.
+        first: u64,
+    },
+    /// Collections are missing inside the log.
+    MissingCollections {
+        /// Their number.
         count: u64,
     },
     /// Lines could not be read.
@@ -143,6 +160,9 @@ pub(crate) fn caveats(log: &GcLog, figures: &Figures, statistics: &GcStatistics)
     }
     if let Some(stalls) = &statistics.stalls {
         found.push(GcCaveat::AllocationStalls { count: stalls.n as u64, longest_s: stalls.max_s });
+    }
+    if let Some(cpu) = log.cpu.filter(|cpu| cpu.waited > 0) {
+        found.push(GcCaveat::WaitingCollector { count: cpu.waited, paused_s: cpu.waited_s });
     }
     if figures.lacks_pauses {
         found.push(GcCaveat::NoPausesOfCycles);
@@ -233,6 +253,12 @@ fn line_caveats(log: &GcLog, found: &mut Vec<GcCaveat>) {
     if log.restarts > 0 {
         found.push(GcCaveat::Restarts { count: log.restarts });
     }
+    if let Some(first) = log.first_gc_id.filter(|first| *first > 0) {
+        found.push(GcCaveat::MissingStart { first });
+    }
+    if log.missing_collections > 0 {
+        found.push(GcCaveat::MissingCollections { count: log.missing_collections });
+    }
     if log.lines.damaged > 0 {
         let percent = 100.0 * log.lines.damaged as f64 / log.lines.total.max(1) as f64;
         found.push(GcCaveat::DamagedLines { count: log.lines.damaged, percent });
@@ -247,6 +273,36 @@ fn counted(count: u64, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
 }
 
+fn idle_text(idle_percent: f64, shortest_s: f64, throughput_percent: f64, busy_percent: f64) -> String {
+    format!(
+        "{idle_percent:.0} % of the time has no collections (gaps of {shortest_s:.0} s and more), which inflates throughput: it is \
+         {busy_percent:.2} % without this time instead of {throughput_percent:.2} %"
+    )
+}
+
+fn full_freed_little_text(count: u64, of: u64, freed_percent: f64, pause_s: f64) -> String {
+    format!(
+        "{count} of {of} full collections freed almost nothing (the worst {freed_percent:.1} % of the used heap in {pause_s:.2} s): \
+         full GC performance shows how much garbage there was, not how good the collector is"
+    )
+}
+
+fn waiting_text(count: u64, paused_s: f64) -> String {
+    format!(
+        "in {} ({paused_s:.1} s) the collector ran for less than half of the time: it waited for a processor, for swapped memory or \
+         for the disk of the log; these pauses show the machine, not the collector",
+        counted(count, "pause", "pauses")
+    )
+}
+
+fn failures_text(count: u64) -> String {
+    format!(
+        "in {} the collector ran out of free memory (to-space exhausted, promotion or evacuation failed, concurrent mode failure, \
+         degenerated cycle); give it more memory or start cycles earlier",
+        counted(count, "collection", "collections")
+    )
+}
+
 impl fmt::Display for GcCaveat {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
@@ -255,16 +311,12 @@ impl fmt::Display for GcCaveat {
                 "the log covers {span_s:.0} s; figures per minute and counts of full collections are rough for less than \
                  {SHORT_S:.0} s"
             ),
-            GcCaveat::IdleTime { idle_percent, shortest_s, throughput_percent, busy_percent } => write!(
-                f,
-                "{idle_percent:.0} % of the time has no collections (gaps of {shortest_s:.0} s and more), which inflates \
-                 throughput: it is {busy_percent:.2} % without this time instead of {throughput_percent:.2} %"
-            ),
-            GcCaveat::FullFreedLittle { count, of, freed_percent, pause_s } => write!(
-                f,
-                "{count} of {of} full collections freed almost nothing (the worst {freed_percent:.1} % of the used heap in \
-                 {pause_s:.2} s): full GC performance shows how much garbage there was, not how good the collector is"
-            ),
+            GcCaveat::IdleTime { idle_percent, shortest_s, throughput_percent, busy_percent } => {
+                f.write_str(&idle_text(idle_percent, shortest_s, throughput_percent, busy_percent))
+            }
+            GcCaveat::FullFreedLittle { count, of, freed_percent, pause_s } => {
+                f.write_str(&full_freed_little_text(count, of, freed_percent, pause_s))
+            }
             GcCaveat::FewFull { count } => write!(
                 f,
                 "figures of full collections are based on {} only",
@@ -275,18 +327,14 @@ impl fmt::Display for GcCaveat {
                 "System.gc() or a diagnostic command requested {count} of {of} full collections; the collector itself would not have \
                  made them"
             ),
-            GcCaveat::Failures { count } => write!(
-                f,
-                "in {} the collector ran out of free memory (to-space exhausted, promotion or evacuation failed, concurrent mode \
-                 failure, degenerated cycle); give it more memory or start cycles earlier",
-                counted(count, "collection", "collections")
-            ),
+            GcCaveat::Failures { count } => f.write_str(&failures_text(count)),
             GcCaveat::AllocationStalls { count, longest_s } => write!(
                 f,
                 "threads waited {} for free memory, {:.1} ms at most; these waits are in no pause figure",
                 counted(count, "time", "times"),
                 1000.0 * longest_s
             ),
+            GcCaveat::WaitingCollector { count, paused_s } => f.write_str(&waiting_text(count, paused_s)),
             GcCaveat::NoPausesOfCycles => f.write_str(
                 "the log has the cycles of ZGC but not their pauses; log `gc,gc+phases` or `gc*` for pauses and throughput",
             ),
@@ -312,6 +360,15 @@ impl fmt::Display for GcCaveat {
                 f,
                 "the uptime went back {}: analyse each start of the JVM on its own, and the parts of a rotated log in their order",
                 counted(count, "time", "times")
+            ),
+            GcCaveat::MissingStart { first } => write!(
+                f,
+                "the log begins with collection {first}; earlier ones were overwritten by rotation, or their part is missing"
+            ),
+            GcCaveat::MissingCollections { count } => write!(
+                f,
+                "{} missing inside the log; give all parts of a rotated log",
+                counted(count, "collection is", "collections are")
             ),
             GcCaveat::DamagedLines { count, percent } => write!(
                 f,

@@ -62,7 +62,7 @@ pub struct GcComparison {
 }
 
 /// The compared figures: name, label, and the better direction.
-const COMPARED: [(&str, &str, BetterWhen); 20] = [
+const COMPARED: [(&str, &str, BetterWhen); 21] = [
     ("throughput", "Throughput", BetterWhen::Higher),
     ("accumPause", "Acc pauses", BetterWhen::Lower),
     ("pauseMedian", "Pause median", BetterWhen::Lower),
@@ -82,6 +82,7 @@ const COMPARED: [(&str, &str, BetterWhen); 20] = [
     ("freedMemoryPerMin", "Freed memory/min", BetterWhen::Neither),
     ("allocationRate", "Allocation rate", BetterWhen::Neither),
     ("promotionRate", "Promotion rate", BetterWhen::Lower),
+    ("gcCpuTime", "CPU time of GC", BetterWhen::Lower),
     ("failedCollections", "Failed collections", BetterWhen::Lower),
     ("totalTime", "Total time", BetterWhen::Neither),
 ];

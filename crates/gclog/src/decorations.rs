@@ -112,6 +112,22 @@ pub(crate) fn second_start(line: &str) -> Option<usize> {
     None
 }
 
+/// The largest number of bytes and of brackets before the decorations of a line that another program stored.
+const PREFIX_MAX: usize = 256;
+
+/// A line behind a prefix that another program added, such as the time and the stream in logs of containers. The decorations
+/// must have a level and tags of garbage collection or safepoints.
+pub(crate) fn behind_prefix(line: &str) -> Option<&str> {
+    let starts = line.bytes().take(PREFIX_MAX).enumerate().filter(|(_, byte)| *byte == b'[').take(4);
+    let has_level_and_tags =
+        |found: Decorated<'_>| found.level.is_some() && found.tags.is_some_and(is_about_gc);
+    starts.map(|(at, _)| &line[at..]).find(|rest| decorated(rest).is_some_and(has_level_and_tags))
+}
+
+fn is_about_gc(tags: &str) -> bool {
+    TAG_ROOTS.contains(&tags.split(',').next().unwrap_or_default())
+}
+
 fn classify(content: &str) -> Decoration<'_> {
     let trimmed = content.trim();
     match trimmed {
@@ -119,7 +135,7 @@ fn classify(content: &str) -> Decoration<'_> {
         "debug" | "trace" => return Decoration::Level(Level::Debug),
         _ => {}
     }
-    if TAG_ROOTS.contains(&trimmed.split(',').next().unwrap_or_default()) {
+    if is_about_gc(trimmed) {
         return Decoration::Tags(trimmed);
     }
     if let Some(wall) = wall_ms(trimmed) {
@@ -197,6 +213,17 @@ mod tests {
         ] {
             assert_eq!(decorated(line), None, "{line}");
         }
+    }
+
+    #[test]
+    fn lines_of_container_logs_have_a_prefix() {
+        let line = "[0.1s][info][gc] GC(1) Pause Remark 1M->1M(9M) 1.0ms";
+        for prefix in
+            ["2026-11-27T01:00:00.123456789Z stdout F ", "app-1  | ", "Nov 27 01:00:00 host java[4711]: "]
+        {
+            assert_eq!(behind_prefix(&format!("{prefix}{line}")), Some(line), "{prefix}");
+        }
+        assert_eq!(behind_prefix("1.0: [GC [info][x] 1K->1K(2K), 0.1 secs]"), None);
     }
 
     #[test]

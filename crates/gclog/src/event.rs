@@ -210,3 +210,14 @@ impl GcEvent {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn events_are_small_enough_for_long_logs() {
+        // With `EVENTS_MAX` events, about 1 GB without the sizes of generations.
+        assert!(size_of::<GcEvent>() <= 256, "{}", size_of::<GcEvent>());
+    }
+}

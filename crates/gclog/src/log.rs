@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde::Serialize;
 
+use crate::cpu::{CpuSums, cpu_times};
 use crate::event::{CauseId, Collector, GcEvent};
 use crate::size::{SharedSizes, Sizes};
 
@@ -22,6 +23,9 @@ const CAUSE_LENGTH_MAX: usize = 80;
 /// The largest number of damaged lines that are kept as examples, and the largest length of one in bytes.
 const EXAMPLES_MAX: usize = 5;
 const EXAMPLE_LENGTH_MAX: usize = 200;
+
+/// The number of collections that may begin before an earlier one writes its first line. Two are usual.
+const NUMBERS_AHEAD: u64 = 8;
 
 /// How many lines of a log are what. Each line is counted once in `events` to `damaged`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -83,8 +87,14 @@ pub struct GcLog {
     pub safepoints: Option<Safepoints>,
     /// Whether capacities of the heap are estimated from shares in whole percent, as ZGC prints them without details.
     pub is_capacity_estimated: bool,
+    /// CPU times, if the log prints them.
+    pub cpu: Option<CpuSums>,
     /// The number of times at which the uptime went back: the JVM was restarted, or parts are not in order.
     pub restarts: u64,
+    /// The number of the first collection. If it is not 0, the start of the log is missing, as in a rotated log.
+    pub first_gc_id: Option<u64>,
+    /// The number of collections that are missing inside the log, as if a part of a rotated log was left out.
+    pub missing_collections: u64,
     /// The counts of lines.
     pub lines: LineCounts,
     /// The first damaged lines.
@@ -139,6 +149,7 @@ pub(crate) struct LogBuilder {
     pub log: GcLog,
     cause_ids: HashMap<String, u16>,
     uptime_max_s: f64,
+    last_gc_id: Option<u64>,
     /// The range of capacities that agree with all shares so far, KiB.
     capacity_range_kib: Option<(f64, f64)>,
     /// Whether no capacity agrees with all shares: the maximum heap changed.
@@ -157,14 +168,28 @@ impl LogBuilder {
             if uptime + 1.0 < self.uptime_max_s {
                 self.log.restarts += 1;
                 self.uptime_max_s = uptime;
+                self.last_gc_id = None;
             }
             self.uptime_max_s = self.uptime_max_s.max(uptime);
+        }
+        if let Some(id) = event.gc_id {
+            self.number(id);
         }
         if self.log.events.len() >= EVENTS_MAX {
             self.log.lines.beyond_limit += 1;
             return;
         }
         self.log.events.push(event);
+    }
+
+    /// Looks for missing numbers of collections.
+    fn number(&mut self, id: u64) {
+        self.log.first_gc_id.get_or_insert(id);
+        let last = self.last_gc_id.unwrap_or(id);
+        if id > last.saturating_add(NUMBERS_AHEAD) {
+            self.log.missing_collections = self.log.missing_collections.saturating_add(id - last - 1);
+        }
+        self.last_gc_id = Some(last.max(id));
     }
 
     /// Estimates the capacity from shares in whole percent, KiB, for the event that is added next.
@@ -210,6 +235,13 @@ impl LogBuilder {
         if self.log.phases_s.len() < EVENTS_MAX {
             self.log.phases_s.push(duration_s);
         }
+    }
+
+    /// Adds the CPU times in a text; whether it has any.
+    pub fn cpu(&mut self, text: &str, is_pause: bool) -> bool {
+        let Some(times) = cpu_times(text) else { return false };
+        self.log.cpu.get_or_insert_with(CpuSums::default).add(&times, is_pause);
+        true
     }
 
     /// The id of a cause.

@@ -33,6 +33,9 @@ pub(crate) fn rows(log: &GcLog, statistics: &GcStatistics) -> Vec<FigureRow> {
     rows.push(memory_row("allocationRate", rates.allocation, "/s"));
     rows.push(memory_row("promotionRate", rates.promotion, "/s"));
     rows.push(number_row("failedCollections", Ok(statistics.failures as f64), "-", 0));
+    let cpu = log.cpu.ok_or(Unavailable::NoCpuTimes);
+    rows.push(number_row("gcCpuTime", cpu.map(|cpu| cpu.user_s + cpu.sys_s), "s", 2));
+    rows.push(number_row("gcCpuTimeSys", cpu.map(|cpu| cpu.sys_s), "s", 2));
     let stalls = statistics.stalls.as_ref();
     rows.push(number_row("allocationStalls", Ok(stalls.map_or(0.0, |stalls| stalls.n as f64)), "-", 0));
     rows

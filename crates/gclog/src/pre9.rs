@@ -49,6 +49,9 @@ impl Pre9Reader {
         if line.trim().is_empty() {
             return LineClass::Other;
         }
+        if let Some((before, times)) = line.split_once("[Times:") {
+            log.cpu(times, !before.contains("concurrent"));
+        }
         let (rest, extracted) = embedded::extract(line);
         let mut class = None;
         for event in extracted {

@@ -1,6 +1,6 @@
 //! Lines in, a log out.
 
-use crate::decorations::{decorated, second_start};
+use crate::decorations::{behind_prefix, decorated, second_start};
 use crate::event::GcEvent;
 use crate::log::{GcLog, LineClass, LineCounts, LogBuilder};
 use crate::pre9::Pre9Reader;
@@ -27,6 +27,10 @@ pub struct GcLogReader {
     log: LogBuilder,
     unified: UnifiedReader,
     pre9: Pre9Reader,
+    /// The line that [`GcLogReader::feed`] has not completed, at most [`LINE_MAX`] bytes of it.
+    partial: Vec<u8>,
+    /// Whether the last byte was a carriage return: a line feed after it ends the same line.
+    after_return: bool,
 }
 
 impl GcLogReader {
@@ -43,9 +47,37 @@ impl GcLogReader {
         self.log.count(class, line);
     }
 
-    /// Reads the next line of a file that may contain bytes that are not UTF-8.
-    pub fn line_bytes(&mut self, line: &[u8]) {
-        self.line(&String::from_utf8_lossy(&line[..line.len().min(LINE_MAX + 1024)]));
+    /// Reads the next bytes of a file. Lines end with a line feed, a carriage return or both. Bytes that are not UTF-8 are
+    /// replaced. A line that is not complete waits for the next bytes or the end; of a long one, only the start is kept.
+    pub fn feed(&mut self, bytes: &[u8]) {
+        let mut rest = bytes;
+        while let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
+            let (line, after) = (&rest[..end], &rest[end + 1..]);
+            let is_second_half = rest[end] == b'\n' && end == 0 && self.after_return;
+            self.after_return = rest[end] == b'\r';
+            if !is_second_half {
+                self.keep(line);
+                self.end_line();
+            }
+            rest = after;
+        }
+        if !rest.is_empty() {
+            self.after_return = false;
+            self.keep(rest);
+        }
+    }
+
+    fn keep(&mut self, part: &[u8]) {
+        let left = LINE_MAX.saturating_sub(self.partial.len());
+        self.partial.extend_from_slice(&part[..part.len().min(left)]);
+    }
+
+    fn end_line(&mut self) {
+        let line = std::mem::take(&mut self.partial);
+        self.line(&String::from_utf8_lossy(&line));
+        // The buffer is used again.
+        self.partial = line;
+        self.partial.clear();
     }
 
     /// The events so far, for a log that is followed. An event of an earlier format is added when its last line was read.
@@ -64,13 +96,20 @@ impl GcLogReader {
     /// otherwise.
     #[must_use]
     pub fn finish(mut self) -> GcLog {
+        if !self.partial.is_empty() {
+            self.end_line();
+        }
         self.pre9.finish(&mut self.log);
         self.log.finish()
     }
 
     fn class(&mut self, line: &str) -> LineClass {
-        let Some(found) = decorated(line) else {
-            return self.pre9.line(line, &mut self.log);
+        let (line, found) = match decorated(line) {
+            Some(found) => (line, found),
+            None => match behind_prefix(line).and_then(|line| Some((line, decorated(line)?))) {
+                Some(found) => found,
+                None => return self.pre9.line(line, &mut self.log),
+            },
         };
         let Some(at) = second_start(line) else { return self.unified.line(&found, &mut self.log) };
         // Another thread wrote its line into this one. At most one of the two is cut off.
@@ -96,7 +135,8 @@ pub fn first_stamp<'l>(lines: impl IntoIterator<Item = &'l str>) -> Option<LineS
 
 fn stamp_of(line: &str) -> LineStamp {
     let line = shortened(line);
-    decorated(line).map_or_else(|| leading(line).0, |found| found.stamp)
+    let found = decorated(line).or_else(|| decorated(behind_prefix(line)?));
+    found.map_or_else(|| leading(line).0, |found| found.stamp)
 }
 
 /// The order of the parts of a rotated log: indices into `stamps`, by first stamp. Rotation is cyclic, so that names do not
@@ -128,4 +168,41 @@ fn shortened(line: &str) -> &str {
         end -= 1;
     }
     &line[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINES: [&str; 3] = [
+        "[0.1s][info][gc] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 6M->1M(96M) 4.086ms",
+        "",
+        "[0.2s][info][gc] GC(1) Pause Young (Normal) (G1 Evacuation Pause) 6M->1M(96M) 4.086ms",
+    ];
+
+    #[test]
+    fn files_may_have_any_line_ends_and_come_in_any_pieces() {
+        for end in ["\n", "\r\n", "\r"] {
+            let text = LINES.join(end);
+            for length in [1, 2, 7, 90, 1_000] {
+                let mut reader = GcLogReader::new();
+                text.as_bytes().chunks(length).for_each(|piece| reader.feed(piece));
+                let log = reader.finish();
+                assert_eq!((log.lines.events, log.lines.total), (2, 3), "{end:?} {length}");
+            }
+        }
+    }
+
+    #[test]
+    fn long_lines_are_shortened() {
+        let mut reader = GcLogReader::new();
+        for _ in 0..100 {
+            reader.feed(&[b'x'; 10_000]);
+        }
+        assert_eq!(reader.partial.len(), LINE_MAX);
+        reader.feed(b"\n");
+        reader.feed(LINES[0].as_bytes());
+        let log = reader.finish();
+        assert_eq!((log.lines.events, log.lines.total), (1, 2));
+    }
 }

@@ -216,7 +216,7 @@ pub fn rates(log: &GcLog) -> Rates {
 }
 
 /// A pause as an interval on the clock of the log, s. Unified logs stamp the end, earlier ones the start.
-pub(crate) fn pause_intervals(log: &GcLog) -> Vec<(f64, f64)> {
+fn pause_intervals(log: &GcLog) -> Vec<(f64, f64)> {
     let interval = |event: &GcEvent, time_s: f64| {
         let length_s = event.duration_s.filter(|_| event.kind.is_pause())?;
         Some(if log.is_unified { (time_s - length_s, time_s) } else { (time_s, time_s + length_s) })

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use crate::caveat::{GcCaveat, caveats};
+use crate::cpu::CpuSums;
 use crate::event::Collector;
 use crate::figures::{FigureRow, Figures};
 use crate::leak::{LeakVerdict, leak_verdict};
@@ -51,6 +52,8 @@ pub struct GcSummary {
     pub leak: LeakVerdict,
     /// Safepoints, if the log prints them in the format of JDK 13.
     pub safepoints: Option<Safepoints>,
+    /// CPU times, if the log prints them.
+    pub cpu: Option<CpuSums>,
     /// Where figures mislead.
     pub caveats: Vec<ReportedGcCaveat>,
     /// Series for plots.
@@ -90,6 +93,7 @@ impl GcSummary {
             more_figures: crate::more_figures::rows(log, &statistics),
             leak: leak_verdict(log),
             safepoints: log.safepoints,
+            cpu: log.cpu,
             caveats: caveats(log, &figures, &statistics).into_iter().map(reported).collect(),
             statistics,
             series: series(log),

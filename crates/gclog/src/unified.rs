@@ -36,6 +36,8 @@ enum Topic {
     Heap,
     /// `gc,init` and `safepoint`.
     Facts,
+    /// `gc,cpu`.
+    Cpu,
     /// Others with `gc`.
     OtherGc,
     /// Lines about something else.
@@ -49,6 +51,7 @@ fn topic(tags: Option<&str>) -> Topic {
         Some("gc,phases") => Topic::Phases,
         Some("gc,heap" | "gc,metaspace") => Topic::Heap,
         Some("gc,init" | "safepoint") => Topic::Facts,
+        Some("gc,cpu") => Topic::Cpu,
         Some(tags) if tags.starts_with("gc,") => Topic::OtherGc,
         Some(_) => Topic::Other,
     }
@@ -70,6 +73,7 @@ impl UnifiedReader {
             Topic::Heap | Topic::Facts => {
                 fact(text, line.stamp, log).unwrap_or_else(|| heap::line(&mut self.open, gc_id, text, log))
             }
+            Topic::Cpu => cpu(text, log),
             Topic::Start | Topic::OtherGc => LineClass::Detail,
             Topic::Other => LineClass::Other,
         }
@@ -230,6 +234,12 @@ fn heap_use(text: &str, stamp: LineStamp) -> Option<GcEvent> {
     let mut event = GcEvent::new(EventKind::HeapUse, stamp);
     event.heap = Some(Sizes { before_kib: used_kib, after_kib: used_kib, capacity_kib: Some(committed_kib) });
     Some(event)
+}
+
+/// The CPU times of the collection or phase that ended before.
+fn cpu(text: &str, log: &mut LogBuilder) -> LineClass {
+    let is_pause = log.log.events.last().is_some_and(|event| event.kind.is_pause());
+    if log.cpu(text, is_pause) { LineClass::Detail } else { LineClass::Damaged }
 }
 
 fn safepoint(text: &str, log: &mut LogBuilder) -> LineClass {

@@ -208,7 +208,7 @@ fn directories() -> Vec<PathBuf> {
 fn rows(path: &Path) -> Option<BTreeMap<&'static str, FigureRow>> {
     let bytes = std::fs::read(path).ok()?;
     let mut reader = GcLogReader::new();
-    bytes.split(|byte| *byte == b'\n').for_each(|line| reader.line_bytes(line));
+    reader.feed(&bytes);
     let figures = Figures::of(&reader.finish());
     Some(figures.rows().into_iter().map(|row| (row.name, row)).collect())
 }

@@ -133,8 +133,56 @@ fn parts_of_a_rotated_log_are_ordered_by_their_first_stamp() {
     assert_eq!(order, [2, 1, 0]);
     let joined = read(order.iter().flat_map(|part| parts[*part].iter().copied()));
     assert_eq!(GcSummary::of(&joined), summary(&text));
+    let without_start = read(parts[0].iter().copied());
+    assert_eq!((without_start.first_gc_id, without_start.missing_collections), (Some(9), 0));
+    let sentence = GcSummary::of(&without_start);
+    let sentence = caveat(&sentence, |caveat| *caveat == GcCaveat::MissingStart { first: 9 }).unwrap();
+    assert!(sentence.starts_with("the log begins with collection 9"));
     let wrong = summary(&parts.concat().join("\n"));
     assert!(caveat(&wrong, |caveat| matches!(caveat, GcCaveat::Restarts { .. })).is_some());
+}
+
+#[test]
+fn missing_parts_of_a_rotated_log_are_noticed() {
+    let line = |id| {
+        format!(
+            "[{id}.0s][info][gc] GC({id}) Pause Young (Normal) (G1 Evacuation Pause) 90M->10M(96M) 1.000ms\n"
+        )
+    };
+    let found = summary(&(0..20).chain(50..70).map(line).collect::<String>());
+    let wanted = GcCaveat::MissingCollections { count: 30 };
+    assert_eq!(
+        caveat(&found, |caveat| *caveat == wanted),
+        Some("30 collections are missing inside the log; give all parts of a rotated log")
+    );
+    // A concurrent cycle writes its first line before a collection that began earlier.
+    let found = summary(&[0, 1, 3, 2, 4, 5].map(line).concat());
+    assert_eq!(caveat(&found, |caveat| matches!(caveat, GcCaveat::MissingCollections { .. })), None);
+}
+
+#[test]
+fn cpu_times_are_added_up_and_waits_are_reported() {
+    let found = summary(
+        "[1.0s][info][gc] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 90M->50M(96M) 800.000ms
+[1.0s][info][gc,cpu] GC(0) User=0.05s Sys=0.02s Real=0.80s
+[2.0s][info][gc] GC(1) Concurrent Mark 900.000ms
+[2.0s][info][gc,cpu] GC(1) User=0.10s Sys=0.00s Real=0.90s
+[3.0s][info][gc] GC(2) Pause Young (Normal) (G1 Evacuation Pause) 90M->50M(96M) 200.000ms
+[3.0s][info][gc,cpu] GC(2) User=0.38s Sys=0.01s Real=0.20s",
+    );
+    assert!((value(&found, "gcCpuTime") - 0.56).abs() < 1e-9);
+    let sentence = caveat(&found, |caveat| matches!(caveat, GcCaveat::WaitingCollector { .. })).unwrap();
+    assert!(
+        sentence.starts_with("in 1 pause (0.8 s) the collector ran for less than half of the time"),
+        "{sentence}"
+    );
+    let earlier = summary(
+        "1.0: [GC 1.0: [ParNew: 5K->1K(6K), 0.1 secs] 9K->4K(10K), 0.2 secs] [Times: user=0.30 sys=0.10, real=0.20 secs]
+2.0: [CMS-concurrent-abortable-preclean: 0.1/5.0 secs] [Times: user=0.20 sys=0.00, real=5.00 secs]",
+    );
+    assert!((value(&earlier, "gcCpuTime") - 0.6).abs() < 1e-9);
+    assert_eq!(earlier.cpu.unwrap().waited, 0);
+    assert_eq!(summary(&text("jdk17_G1_default.log")).figure("gcCpuTime").unwrap().value, None);
 }
 
 /// Young collections each second, with a pause of 50 ms each, from 0 to 60 s and from 1000 to 1060 s.

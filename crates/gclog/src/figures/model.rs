@@ -36,6 +36,8 @@ pub enum Unavailable {
     PausesTooShort,
     /// The log has no durations of the parts of pauses.
     NoPhases,
+    /// The log has no CPU times.
+    NoCpuTimes,
 }
 
 impl Unavailable {
@@ -59,6 +61,7 @@ impl Unavailable {
             Unavailable::NothingFreed => "nothing was freed",
             Unavailable::PausesTooShort => "the pauses are shorter than the log can print",
             Unavailable::NoPhases => "the log has no durations of the parts of pauses; log `gc*`",
+            Unavailable::NoCpuTimes => "the log has no CPU times of the collector; log `gc,gc+cpu` or `gc*`",
         }
     }
 }

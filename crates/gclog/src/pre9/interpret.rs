@@ -65,7 +65,8 @@ pub(crate) fn events(text: &str, log: &mut LogBuilder) -> Option<Read> {
     if let Some(collector) = collector(&node, event.kind) {
         log.collector(collector);
     }
-    let mut read = Read { may_have_details: may_have_details(&node), ..Read::default() };
+    let may_have_details = may_have_details(&node, event.spaces.as_deref());
+    let mut read = Read { may_have_details, ..Read::default() };
     if event.kind.is_pause() {
         event.duration_s?;
     }
@@ -115,9 +116,9 @@ fn kind(node: &Node<'_>) -> Option<EventKind> {
     })
 }
 
-fn may_have_details(node: &Node<'_>) -> bool {
+fn may_have_details(node: &Node<'_>, spaces: Option<&Spaces>) -> bool {
     // G1 writes the sizes of a pause on the lines that follow; from JDK 8 also those of a full collection.
-    node.name() == "GC pause" || node.name() == "Full GC" && node.children.is_empty()
+    node.name() == "GC pause" || node.name() == "Full GC" && spaces.is_none()
 }
 
 fn collector(node: &Node<'_>, kind: EventKind) -> Option<Collector> {

@@ -87,6 +87,7 @@ const DETAILS: &[&str] = &[
     "Before GC:",
     "After GC:",
     "size[",
+    "TLAB",
     "demand",
     "Large block",
     // -XX:+PrintAdaptiveSizePolicy
@@ -130,13 +131,14 @@ const DETAILS: &[&str] = &[
 ];
 
 /// Marks behind which the rest of a line does not belong to its event.
-const CUTS: [&str; 9] = [
+const CUTS: [&str; 10] = [
     "{Heap before",
     "Heap before gc",
     "Heap after",
     "Before GC:",
     "After GC:",
     "CMS: Large",
+    "TLAB: gc thread",
     "size[",
     "Mark stack is full",
     "Setting abort in",
