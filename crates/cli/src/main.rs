@@ -20,6 +20,7 @@ mod judge;
 mod lab;
 mod live;
 mod load_args;
+mod observe;
 mod old_names;
 mod output;
 mod outputs;
@@ -106,6 +107,7 @@ fn dispatch(verb: Verb) -> Exit {
         Verb::Compare(compare) => compare::main(compare),
         Verb::Export(export) => export::main(&export),
         Verb::Capacity(capacity) => capacity::main(&capacity),
+        Verb::Observe(observe) => observe::main(&observe),
         Verb::Lab(lab) => lab::main(&lab),
         Verb::Config(config) => config::main(&config, verbs::shown_command()),
     }

@@ -10,7 +10,7 @@ use crate::old_names;
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Load", &["run", "check", "demo"]),
     ("Results", &["report", "compare", "export"]),
-    ("Answers", &["capacity"]),
+    ("Answers", &["capacity", "observe"]),
     ("Machines", &["lab", "config", "help"]),
 ];
 
@@ -68,6 +68,8 @@ pub(crate) enum Verb {
     Export(crate::export::ExportArgs),
     /// Fit, solve, simulate and verify models of a system's capacity.
     Capacity(crate::capacity::CapacityArgs),
+    /// Read what the system under test did: garbage-collection logs.
+    Observe(crate::observe::ObserveArgs),
     /// Start servers to test.
     Lab(LabArgs),
     /// Shell completions, man pages and schemas of files.
