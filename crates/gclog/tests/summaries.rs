@@ -161,6 +161,21 @@ fn missing_parts_of_a_rotated_log_are_noticed() {
 }
 
 #[test]
+fn a_heap_that_stays_full_is_reported() {
+    let log = |after: u32| {
+        let line = |id| {
+            format!(
+                "[{id}.0s][info][gc] GC({id}) Pause Full (G1 Compaction Pause) 95M->{after}M(96M) 90.000ms\n"
+            )
+        };
+        summary(&(0..8).map(line).collect::<String>())
+    };
+    let is_full = |caveat: &GcCaveat| matches!(caveat, GcCaveat::HeapNearlyFull { .. });
+    assert!(caveat(&log(94), is_full).unwrap().starts_with("at the end, 98 % of the heap is used"));
+    assert_eq!(caveat(&log(60), is_full), None);
+}
+
+#[test]
 fn cpu_times_are_added_up_and_waits_are_reported() {
     let found = summary(
         "[1.0s][info][gc] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 90M->50M(96M) 800.000ms
