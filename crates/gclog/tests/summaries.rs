@@ -4,7 +4,7 @@ use std::path::Path;
 
 use busyhour_gclog::{
     BetterWhen, Change, Collector, EventKind, GcCaveat, GcComparison, GcLog, GcLogReader, GcSummary,
-    LeakVerdict, Undecided, first_stamp, part_order,
+    LeakVerdict, Unavailable, Undecided, first_stamp, part_order,
 };
 
 fn read<'l>(lines: impl IntoIterator<Item = &'l str>) -> GcLog {
@@ -103,7 +103,10 @@ fn epsilon_shows_the_use_of_the_heap() {
     let found = summary(&text("jdk17_Epsilon_star.log"));
     assert_eq!(found.collector, Some(Collector::Epsilon));
     assert_eq!(value(&found, "footprint"), f64::from(64 << 20));
-    assert_eq!(found.figure("freedMemory").unwrap().value, None);
+    for figure in ["freedMemory", "gcPerformance", "avgGCPause", "gcPauseMax", "avgfootprintAfterGC"] {
+        let row = found.figure(figure).unwrap();
+        assert_eq!((row.value, row.unavailable), (None, Some(Unavailable::NoCollections)), "{figure}");
+    }
     assert!(value(&found, "allocationRate") > 0.0);
     assert!(caveat(&found, |caveat| *caveat == GcCaveat::Epsilon).is_some());
 }
