@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::event::{Collector, EventKind};
 use crate::figures::Figures;
 use crate::idle::idle;
+use crate::live::live_sizes;
 use crate::log::GcLog;
 use crate::statistics::GcStatistics;
 
@@ -57,6 +58,11 @@ pub enum GcCaveat {
     Failures {
         /// Their number.
         count: u64,
+    },
+    /// Collections of old objects leave the heap nearly full.
+    HeapNearlyFull {
+        /// The share of the largest capacity that is used after the last ones, percent.
+        used_percent: f64,
     },
     /// Threads waited for free memory. These waits are no pauses.
     AllocationStalls {
@@ -141,6 +147,13 @@ const FULL_FEW: u64 = 5;
 /// The share of the total time from which the last pause matters.
 const LAST_PAUSE_SHARE: f64 = 0.01;
 
+/// The share of the capacity from which the heap is nearly full, percent. After a full collection, the JVM expands a heap that
+/// has less than 40 % free memory (`MinHeapFreeRatio`), unless it has its maximum.
+const NEARLY_FULL_PERCENT: f64 = 90.0;
+
+/// The number of live sizes at the end of the log that are looked at.
+const LIVE_AT_END: usize = 5;
+
 /// The causes of collections that the application or an operator requested.
 const EXPLICIT: [&str; 5] = [
     "System.gc()",
@@ -157,6 +170,9 @@ pub(crate) fn caveats(log: &GcLog, figures: &Figures, statistics: &GcStatistics)
     full_caveats(log, figures, &mut found);
     if statistics.failures > 0 {
         found.push(GcCaveat::Failures { count: statistics.failures });
+    }
+    if let Some(used_percent) = used_at_end(log, figures).filter(|percent| *percent >= NEARLY_FULL_PERCENT) {
+        found.push(GcCaveat::HeapNearlyFull { used_percent });
     }
     if let Some(stalls) = &statistics.stalls {
         found.push(GcCaveat::AllocationStalls { count: stalls.n as u64, longest_s: stalls.max_s });
@@ -188,6 +204,15 @@ pub(crate) fn caveats(log: &GcLog, figures: &Figures, statistics: &GcStatistics)
     }
     line_caveats(log, &mut found);
     found
+}
+
+/// The smallest of the last live sizes, in percent of the largest capacity.
+fn used_at_end(log: &GcLog, figures: &Figures) -> Option<f64> {
+    let capacity_kib = log.heap_max_kib.max(figures.footprint_kib.ok()).filter(|kib| *kib > 0)?;
+    let live = live_sizes(log);
+    let last = live.get(live.len().checked_sub(LIVE_AT_END)?..)?;
+    let smallest_kib = last.iter().map(|size| size.kib).min()?;
+    Some(100.0 * smallest_kib as f64 / capacity_kib as f64)
 }
 
 fn time_caveats(log: &GcLog, figures: &Figures, found: &mut Vec<GcCaveat>) {
@@ -328,6 +353,11 @@ impl fmt::Display for GcCaveat {
                  made them"
             ),
             GcCaveat::Failures { count } => f.write_str(&failures_text(count)),
+            GcCaveat::HeapNearlyFull { used_percent } => write!(
+                f,
+                "at the end, {used_percent:.0} % of the heap is used after collections of old objects: it is too small, or a leak has \
+                 filled it"
+            ),
             GcCaveat::AllocationStalls { count, longest_s } => write!(
                 f,
                 "threads waited {} for free memory, {:.1} ms at most; these waits are in no pause figure",

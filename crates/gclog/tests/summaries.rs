@@ -4,7 +4,7 @@ use std::path::Path;
 
 use busyhour_gclog::{
     BetterWhen, Change, Collector, EventKind, GcCaveat, GcComparison, GcLog, GcLogReader, GcSummary,
-    LeakVerdict, Undecided, first_stamp, part_order,
+    LeakVerdict, Unavailable, Undecided, first_stamp, part_order,
 };
 
 fn read<'l>(lines: impl IntoIterator<Item = &'l str>) -> GcLog {
@@ -103,7 +103,10 @@ fn epsilon_shows_the_use_of_the_heap() {
     let found = summary(&text("jdk17_Epsilon_star.log"));
     assert_eq!(found.collector, Some(Collector::Epsilon));
     assert_eq!(value(&found, "footprint"), f64::from(64 << 20));
-    assert_eq!(found.figure("freedMemory").unwrap().value, None);
+    for figure in ["freedMemory", "gcPerformance", "avgGCPause", "gcPauseMax", "avgfootprintAfterGC"] {
+        let row = found.figure(figure).unwrap();
+        assert_eq!((row.value, row.unavailable), (None, Some(Unavailable::NoCollections)), "{figure}");
+    }
     assert!(value(&found, "allocationRate") > 0.0);
     assert!(caveat(&found, |caveat| *caveat == GcCaveat::Epsilon).is_some());
 }
@@ -158,6 +161,21 @@ fn missing_parts_of_a_rotated_log_are_noticed() {
     // A concurrent cycle writes its first line before a collection that began earlier.
     let found = summary(&[0, 1, 3, 2, 4, 5].map(line).concat());
     assert_eq!(caveat(&found, |caveat| matches!(caveat, GcCaveat::MissingCollections { .. })), None);
+}
+
+#[test]
+fn a_heap_that_stays_full_is_reported() {
+    let log = |after: u32| {
+        let line = |id| {
+            format!(
+                "[{id}.0s][info][gc] GC({id}) Pause Full (G1 Compaction Pause) 95M->{after}M(96M) 90.000ms\n"
+            )
+        };
+        summary(&(0..8).map(line).collect::<String>())
+    };
+    let is_full = |caveat: &GcCaveat| matches!(caveat, GcCaveat::HeapNearlyFull { .. });
+    assert!(caveat(&log(94), is_full).unwrap().starts_with("at the end, 98 % of the heap is used"));
+    assert_eq!(caveat(&log(60), is_full), None);
 }
 
 #[test]

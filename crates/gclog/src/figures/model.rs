@@ -131,3 +131,10 @@ pub struct Figures {
     /// Whether the log has cycles without their pauses, so that sums of pauses are not known.
     pub lacks_pauses: bool,
 }
+
+impl Figures {
+    /// Why figures of collections other than full ones are unavailable, if there are none.
+    pub(crate) fn reason_without_gc(&self) -> Unavailable {
+        if self.full.pauses.n() > 0 { Unavailable::OnlyFullCollections } else { Unavailable::NoCollections }
+    }
+}

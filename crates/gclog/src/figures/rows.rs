@@ -164,8 +164,8 @@ fn memory_rows(rows: &mut Rows, figures: &Figures) {
             share(figure(occupancy.used_kib), figure(occupancy.capacity_kib), Unavailable::NoCapacity);
         rows.percent(percent, filled);
     }
-    collection_rows(rows, figures, &figures.full, &FULL);
-    collection_rows(rows, figures, &figures.gc, &GC);
+    collection_rows(rows, figures, &figures.full, &FULL, Unavailable::NoFullCollections);
+    collection_rows(rows, figures, &figures.gc, &GC, figures.reason_without_gc());
     let promotion = &figures.promotion;
     let none = Unavailable::NoGenerations;
     rows.memory("avgPromotion", promotion.mean_kib().ok_or(none), "");
@@ -173,12 +173,14 @@ fn memory_rows(rows: &mut Rows, figures: &Figures) {
     rows.kib("promotionTotal", total);
 }
 
-fn collection_rows(rows: &mut Rows, figures: &Figures, group: &CollectionFigures, names: &Names) {
-    let none = match (group.pauses.n(), std::ptr::eq(group, &raw const figures.full)) {
-        (0, true) => Unavailable::NoFullCollections,
-        (0, false) => Unavailable::OnlyFullCollections,
-        _ => Unavailable::NoHeapSizes,
-    };
+fn collection_rows(
+    rows: &mut Rows,
+    figures: &Figures,
+    group: &CollectionFigures,
+    names: &Names,
+    none: Unavailable,
+) {
+    let none = if group.pauses.n() == 0 { none } else { Unavailable::NoHeapSizes };
     let statistics = |sizes: &SizeStatistics| (sizes.mean_kib().ok_or(none), sizes.sd_kib().ok_or(none));
     let [after, after_sd, after_flag] = names.after;
     let (mean, sd) = statistics(&group.after);
@@ -211,7 +213,7 @@ fn pause_rows(rows: &mut Rows, figures: &Figures) {
     let full = &figures.full.pauses;
     let none = if figures.lacks_pauses { Unavailable::NoPausesOfCycles } else { Unavailable::NoPauses };
     let gc_none =
-        if figures.lacks_pauses { Unavailable::NoPausesOfCycles } else { Unavailable::OnlyFullCollections };
+        if figures.lacks_pauses { Unavailable::NoPausesOfCycles } else { figures.reason_without_gc() };
     let full_none = Unavailable::NoFullCollections;
     rows.count("pauseCount", figures.pauses.n() as u64);
     averages(rows, &all, ["avgPauseIsSig", "avgPause", "avgPauseσ"], none);
@@ -240,7 +242,7 @@ fn known(pauses: &DurationStatistics, lacks_pauses: bool) -> DurationStatistics 
 fn percentile_rows(rows: &mut Rows, figures: &Figures) {
     let lacks = figures.lacks_pauses;
     let no_pauses = if lacks { Unavailable::NoPausesOfCycles } else { Unavailable::NoPauses };
-    let no_gc = if lacks { Unavailable::NoPausesOfCycles } else { Unavailable::OnlyFullCollections };
+    let no_gc = if lacks { Unavailable::NoPausesOfCycles } else { figures.reason_without_gc() };
     let gc = [
         "gcPauseSum",
         "gcPauseMin",

@@ -236,7 +236,7 @@ impl Walk {
                 self.gc,
                 (slopes(&self.slope), slopes(&self.growth)),
                 self.lacks_pauses,
-                Unavailable::OnlyFullCollections,
+                if has_full { Unavailable::OnlyFullCollections } else { Unavailable::NoCollections },
             ),
             full: {
                 let slopes = (

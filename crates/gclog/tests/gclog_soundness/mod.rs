@@ -1,5 +1,5 @@
-//! What the reader of garbage-collection logs keeps for any bytes: reading ends, lines add up, and no figure is a number
-//! that is none. The fuzz target `gclog` and tests with fixed seeds use it.
+//! What holds for any bytes that are read as a garbage-collection log: reading ends, the counts of lines add up, and no figure
+//! is infinite or NaN. The fuzz target `gclog` and tests with fixed seeds use it.
 
 use busyhour_gclog::{Change, GcComparison, GcLog, GcLogReader, GcSummary};
 
