@@ -3,7 +3,7 @@
 use super::super::criterion::Window;
 use super::scanner::{ParseError, Reader};
 
-/// Windows and actions.
+/// The part of a criterion after its limit: windows and actions.
 #[derive(Default)]
 pub(super) struct Rest {
     pub(super) window: Option<(Window, usize)>,
@@ -12,7 +12,7 @@ pub(super) struct Rest {
     pub(super) stop: Option<bool>,
     /// Position of `or stop`.
     pub(super) or_stop: Option<usize>,
-    /// Whether there is an action of Taurus, `stop` or `continue`.
+    /// Whether the criterion has one of Taurus's actions, `stop` or `continue`.
     pub(super) has_action: bool,
     pub(super) fails: bool,
     pub(super) if_any: bool,
