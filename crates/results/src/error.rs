@@ -20,7 +20,7 @@ pub enum ReadRunError {
 }
 
 impl ReadRunError {
-    /// What to do about it; empty when nothing is to be advised.
+    /// Advice for the user; empty if there is none.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
@@ -32,7 +32,7 @@ impl ReadRunError {
     }
 }
 
-/// What to do about a run directory that cannot be used; empty when nothing is to be advised.
+/// Advice about a run directory that cannot be used; empty if there is none.
 #[must_use]
 pub fn run_dir_hint(error: &RunDirError) -> &'static str {
     match error {
