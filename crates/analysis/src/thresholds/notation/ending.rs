@@ -71,7 +71,9 @@ impl Reader<'_> {
         let stop = self.word("stop");
         if !stop && !self.word("continue") {
             let message = "expected `stop`, `continue`, `or stop` or `if any`";
-            return Err(self.wrong_here(message).hint("if a label contains a comma, write the label in quotes"));
+            return Err(self
+                .wrong_here(message)
+                .hint("if a label contains a comma, write the label in quotes"));
         }
         rest.stop = Some(stop);
         rest.has_action = true;
