@@ -15,7 +15,7 @@ const LATE_MIN_MS: f64 = 0.5;
 /// Fewest requests beyond a percentile that is compared.
 const BEYOND_MIN: f64 = 10.0;
 
-/// Waiting for free users explains a late percentile if so many of the requests beyond it waited.
+/// Waiting for free users explains a late percentile if at least this share of the requests beyond it waited.
 const WAITED_SHARE_MIN: f64 = 0.5;
 
 /// The verdict on the generator.
@@ -88,7 +88,7 @@ fn late(summary: &Summary) -> Option<Late> {
         .max_by(|a, b| (a.response_ms / a.service_ms).total_cmp(&(b.response_ms / b.service_ms)))
 }
 
-/// Whether so many arrivals waited for a free user that it explains the late percentile.
+/// Whether enough arrivals waited for a free user to explain the late percentile.
 fn has_waited(summary: &Summary, late: &Late) -> bool {
     summary.run.arrivals.is_some_and(|counts| {
         let share = counts.waited as f64 / counts.begun.max(1) as f64;

@@ -33,7 +33,7 @@ use join::{Group, Shown, join};
 use seconds::Seconds;
 use track::{SLICES_MIN, Track};
 
-/// Most labels that are searched: those with the most requests.
+/// Maximum number of labels that are searched: those with the most requests.
 const LABELS_MAX: usize = 50;
 
 /// Resolution of times in logs with one clock, in ms.

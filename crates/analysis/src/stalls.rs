@@ -29,13 +29,13 @@ pub(crate) fn stalls_text(stalls: &[Stall], more: u64) -> String {
     parts.join("; ")
 }
 
-/// `core 1 did not respond when the run was to end: it was last seen at 00:07`
+/// `core 1 did not respond when the run was forced to end; it last responded at 00:07`
 pub(crate) fn abandoned_text(cores: &[AbandonedCore]) -> String {
     let parts: Vec<String> = cores
         .iter()
         .map(|core| {
             format!(
-                "core {} did not respond when the run was to end: it was last seen at {}",
+                "core {} did not respond when the run was forced to end; it last responded at {}",
                 core.core,
                 clock(core.last_seen_ns)
             )

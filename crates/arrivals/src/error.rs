@@ -55,7 +55,7 @@ pub fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
         .map(|(_, candidate)| candidate)
 }
 
-/// Levenshtein's distance, where a transposition of adjacent characters counts as one step (optimal string alignment).
+/// The Levenshtein distance, where a transposition of adjacent characters counts as one step (optimal string alignment).
 fn edit_distance(a: &str, b: &str) -> usize {
     // A much longer word is not a misspelling, and the table below grows with its length.
     if a.len().abs_diff(b.len()) > 8 {

@@ -8,7 +8,7 @@ use busyhour_results::{LogError, ReadRunError};
 /// Why a value or a file was rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum CapacityError {
-    /// What is wrong, for the user, with the position in a file.
+    /// A message for the user, with the position in the file if there is one.
     #[error("{0}")]
     Refused(String),
     /// A file cannot be read.
@@ -22,7 +22,7 @@ pub enum CapacityError {
     /// A log of requests cannot be read.
     #[error("{}", chain(.0))]
     Log(#[source] Box<LogError>),
-    /// A number or a time is not in the notation of its quantity.
+    /// A number or a time has invalid syntax.
     #[error(transparent)]
     Notation(#[from] NotationError),
 }
@@ -56,7 +56,7 @@ pub enum ModelFileError {
         /// The cause.
         source: std::io::Error,
     },
-    /// The model has errors: at least one.
+    /// The model has at least one error.
     #[error("the model is invalid: {}", joined(.0))]
     Invalid(Vec<Diagnostic>),
 }
@@ -79,7 +79,7 @@ pub enum MeasurementsError {
     Run(#[from] ReadRunError),
 }
 
-/// Why a what-if has no points.
+/// Why a what-if analysis cannot be evaluated.
 #[derive(Debug, thiserror::Error)]
 pub enum WhatIfError {
     /// There are too many combinations of values.

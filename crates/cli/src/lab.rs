@@ -1,4 +1,4 @@
-//! `busyhour demo` and `busyhour lab`: servers to test. Without the feature `demo`, `lab_missing.rs` takes the place of this
+//! `busyhour demo` and `busyhour lab`: servers to test. Without the feature `demo`, `lab_missing.rs` replaces this
 //! module.
 
 mod args;

@@ -53,7 +53,7 @@ use clap::FromArgMatches as _;
 use crate::exit::{Exit, Verbosity};
 use crate::verbs::{AnyVerb, Cli, OldVerb, Verb};
 
-/// Ends the slices of long evaluations after so many steps instead of by time.
+/// Environment variable: ends the slices of long evaluations after this number of steps instead of by time.
 const SLICE_STEPS: &str = "BUSYHOUR_SLICE_STEPS";
 
 fn main() -> ExitCode {

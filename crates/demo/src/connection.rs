@@ -146,7 +146,7 @@ fn answer_next(inbound: &[u8], shop: &SharedShop, continued: bool, outbound: &mu
         return refuse(FramingError::Malformed, outbound);
     };
     if head.expects_continue && !continued {
-        // Like the original, also if the whole body has already been received.
+        // Like TicketMonster's server, also if the whole body has already been received.
         outbound.extend_from_slice(CONTINUE);
     }
     let answer = shop.answer(&request);

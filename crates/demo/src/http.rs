@@ -1,4 +1,4 @@
-//! HTTP/1.1 as the original server implements it.
+//! HTTP/1.1 as TicketMonster's server implements it.
 //!
 //! This is a thin layer and not a framework, because the bytes on the wire are part of what the shop
 //! reproduces: header names and their order, chunks of at most 8192 bytes, and no chunks for clients that send

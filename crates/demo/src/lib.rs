@@ -3,7 +3,7 @@
 //!
 //! The shop is a complete small web application that reproduces TicketMonster 2.7.0 on JBoss AS 7.1.1: events are
 //! shown at venues, every performance of a show sells numbered seats, and no seat is sold twice. Its REST interface
-//! has the same bytes as the original where they are known (property order, header order, chunk sizes), so that load
+//! has the same bytes as TicketMonster where they are known (property order, header order, chunk sizes), so that load
 //! tests of both are comparable in everything except speed.
 //!
 //! All data is in one SQLite database, in memory or in a file, behind one lock and one connection: the shop is fast
@@ -12,7 +12,7 @@
 //! release build, 13,000 in a development build.
 //!
 //! The HTTP layer uses `tokio` and `httparse` and not axum, because hyper determines the position of
-//! `Transfer-Encoding`, `Connection` and `Date` and the framing of bodies, while the original's 143-byte head and
+//! `Transfer-Encoding`, `Connection` and `Date` and the framing of bodies, while TicketMonster's 143-byte head and
 //! 8192-byte chunks are part of what the shop reproduces.
 //!
 //! ```no_run

@@ -9,7 +9,7 @@ use crate::{BackendOptions, DataSet};
 /// The base path of the REST interface.
 pub const BASE_PATH: &str = "/ticket-monster/rest";
 
-/// The time after which the original's server closes an idle connection.
+/// The time after which TicketMonster's server closes an idle connection.
 pub const ORIGINAL_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The configuration of a shop.
@@ -21,7 +21,7 @@ pub struct ShopOptions {
     pub database: Option<PathBuf>,
     /// The initial data of the shop; `None` is an empty shop. A database file that contains data is not changed.
     pub data_set: Option<DataSet>,
-    /// Respond to mistakes of the client like the original, including its faults:
+    /// Respond to mistakes of the client like TicketMonster, including its faults:
     ///
     /// | case | default | strict |
     /// |---|---|---|

@@ -40,10 +40,10 @@ pub(crate) struct Shop {
     seats: SeatMaps,
     bot: Bot,
     image: Bytes,
-    /// The image that the original returns for media items that do not exist.
+    /// The image that TicketMonster returns for media items that do not exist.
     placeholder: Bytes,
     strict: bool,
-    /// Scheme and authority for the addresses of created entities.
+    /// Scheme and authority of the URLs of created entities.
     public_url: Option<String>,
     local: SocketAddr,
 }

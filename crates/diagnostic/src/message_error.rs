@@ -1,7 +1,7 @@
-//! Errors that are a message.
+//! Error types that contain only a message.
 
 /// Declares an error type that consists of its message, for failures that are only shown to the user or compared with
-/// the message of JMeter. Errors that callers tell apart are enums.
+/// the message of JMeter. Errors that callers have to distinguish are enums.
 ///
 /// ```
 /// busyhour_diagnostic::message_error! {

@@ -29,7 +29,7 @@ use crate::core_share::CoreShare;
 use crate::transaction::Transaction;
 
 /// Turns without a sampler after which a walk lets others run. A while loop over nothing would otherwise keep
-/// its core for ever (JMeter dies of a stack overflow there).
+/// its core forever (JMeter dies of a stack overflow there).
 const TURNS_PER_CALL: u32 = 2_000;
 
 /// A user's place in the program.
@@ -45,7 +45,7 @@ pub struct UserPlace {
     pub iterations_begun: u32,
     /// The lock that the walk waits for.
     pub(crate) waits: Option<Box<Waits>>,
-    /// The users that this user's core has of its group, if the group keeps a level.
+    /// The users of this user's group on its core, if the group's number of users is held at a level.
     pub(crate) level: Option<Rc<CoreShare>>,
 }
 

@@ -1,10 +1,10 @@
-//! One core's part of the share of the load that a run generates.
+//! The part of the load that one core generates: a part of the share of its process.
 
 use std::cell::Cell;
 
 use busyhour_arrivals::LoadShare;
 
-/// The part of a share that core `core` of `cores` runs; `None` if it runs nothing.
+/// The part of a share that core `core` of `cores` generates; `None` if it generates no load.
 pub(crate) fn share_of_core(share: &LoadShare, core: u32, cores: u32) -> Option<LoadShare> {
     match share.part_of(u64::from(core), u64::from(cores.max(1))) {
         Ok(part) => Some(part),
@@ -13,26 +13,26 @@ pub(crate) fn share_of_core(share: &LoadShare, core: u32, cores: u32) -> Option<
     }
 }
 
-/// How many of so many users of the whole run belong to a share.
+/// How many of the `users` users of the whole run belong to a share.
 pub(crate) fn users_in(share: &LoadShare, users: u32) -> u32 {
     u32::try_from(share.count_below(u64::from(users))).unwrap_or(users)
 }
 
-/// The number in the whole run of a user that is the `rank`-th of its share, both from 0.
+/// Converts the number of a user within a share to its number in the whole run. Both count from 0.
 pub(crate) fn user_number(share: &LoadShare, rank: u32) -> u32 {
     share.nth(u64::from(rank)).and_then(|number| u32::try_from(number).ok()).unwrap_or(u32::MAX)
 }
 
-/// The users that one core has of a group that keeps a level.
+/// The users that one core runs of a group whose number of users is held at a level (`Population::Level`).
 #[derive(Debug)]
 pub(crate) struct CoreShare {
     users: Cell<u32>,
-    /// `None`: the core has none.
+    /// `None` if the core runs no users.
     share: Option<LoadShare>,
 }
 
 impl CoreShare {
-    /// No users yet, on a core with this part of the load.
+    /// The users of a core with this part of the load, before the first one starts.
     pub(crate) fn new(share: Option<LoadShare>) -> Self {
         Self { users: Cell::new(0), share }
     }
@@ -52,7 +52,7 @@ impl CoreShare {
         self.users.set(self.users.get() - 1);
     }
 
-    /// This core's part of so many users of the whole run.
+    /// How many of the `users` users of the whole run belong to this core.
     pub(crate) fn part(&self, users: u32) -> u32 {
         self.share.as_ref().map_or(0, |share| users_in(share, users))
     }

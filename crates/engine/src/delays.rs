@@ -106,7 +106,7 @@ impl SharedSlots {
     }
 }
 
-/// Constant Throughput Timer: slows users down to so many samples a minute. A rate that users share is the rate of the whole run;
+/// Constant Throughput Timer: slows users down to a number of samples per minute. A rate that users share is the rate of the whole run;
 /// a share of the load has its part of it.
 #[derive(Debug)]
 pub struct ConstantThroughput {
@@ -140,7 +140,7 @@ impl Timer for ConstantThroughput {
         use std::sync::atomic::Ordering::Relaxed;
         let per_minute = number(&self.per_minute, user) * self.part_of_rate(user);
         let ms_per_sample = 60_000.0 / per_minute;
-        // Java's Math.round of an infinite double is Long.MAX_VALUE: a rate of 0 waits for ever.
+        // Java's Math.round of an infinite double is Long.MAX_VALUE: a rate of 0 waits forever.
         let interval = |users: f64| {
             ((users * ms_per_sample + 0.5).floor().max(0.0) as u64).saturating_mul(MILLISECOND_NS)
         };

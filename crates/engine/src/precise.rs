@@ -1,4 +1,4 @@
-//! JMeter's Precise Throughput Timer: so many samples in each window, at random times that are drawn beforehand.
+//! JMeter's Precise Throughput Timer: a fixed number of samples in each window, at random times that are drawn beforehand.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};

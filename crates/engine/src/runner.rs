@@ -117,7 +117,7 @@ impl Cores {
         true
     }
 
-    /// Ends the cores and collects their reports. Cores that do not end after a forced end are left behind: their threads
+    /// Ends the cores and collects their reports. Cores that do not end after a forced end are abandoned: their threads
     /// last until the process ends.
     fn end(mut self) -> (Vec<CoreReport>, Vec<AbandonedCore>, Vec<Stall>) {
         self.commands.clear();

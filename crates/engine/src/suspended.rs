@@ -39,7 +39,7 @@ impl SuspendedUsers {
         }
     }
 
-    /// Has the first one woken when the runtime has looked for events.
+    /// Wakes the first user, after the runtime has polled for events.
     fn wake_first(&self) {
         let first = self.queue.borrow().front().map(|(_, waker)| waker.clone());
         if let Some(waker) = first {

@@ -30,7 +30,7 @@ pub(crate) enum Act {
     Done,
     /// Fails at once.
     Fail,
-    /// Succeeds after so many nanoseconds.
+    /// Succeeds after this number of nanoseconds.
     Sleep(u64),
     /// Succeeds after others have run.
     Yield,
@@ -110,7 +110,7 @@ pub(crate) fn looped(count: &str, children: Vec<Node>) -> Node {
     Node::Inner(ControllerKind::Loop { count: Template::literal(count), forever: true }, children)
 }
 
-/// A group of so many users, each making `loops` passes over `nodes`.
+/// A group of `users` users, each making `loops` passes over `nodes`.
 pub(crate) fn group(users: u32, loops: &str, nodes: Vec<Node>, script: &Script) -> Group<Fake> {
     let kind = ControllerKind::Loop { count: Template::literal(loops), forever: false };
     let mut build = Build { controllers: Vec::new(), samplers: Vec::new(), script };
@@ -228,12 +228,12 @@ pub(crate) struct Ran {
     pub(crate) log: Vec<String>,
 }
 
-/// Runs a program on so many cores.
+/// Runs a program on `cores` cores.
 pub(crate) fn run_on(cores: usize, program: Program<Fake>) -> Ran {
     run_recorded(cores, program, SEED, RecorderConfig::default())
 }
 
-/// The same with a seed and settings of the recorder.
+/// As [`run_on`], with a seed and settings of the recorder.
 pub(crate) fn run_recorded(cores: usize, program: Program<Fake>, seed: u64, config: RecorderConfig) -> Ran {
     let (shared, log) = shared_with(Clock::start(), seed, program.groups.len(), Names::default(), 4);
     let labels = Labels::new();
@@ -244,7 +244,7 @@ pub(crate) fn run_recorded(cores: usize, program: Program<Fake>, seed: u64, conf
     Ran { report, totals, shared, log }
 }
 
-/// Settings of the recorder for so many cores.
+/// Settings of the recorder for `cores` cores.
 pub(crate) fn recorder_config(cores: usize, labels: &Labels, config: RecorderConfig) -> RecorderConfig {
     let groups = (1..4).map(|number| GroupName { name: format!("group {number}"), number }).collect();
     RecorderConfig {

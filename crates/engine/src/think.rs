@@ -8,7 +8,7 @@ use rand_distr::{Distribution as _, Exp, LogNormal, Uniform};
 /// Think time before a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ThinkLaw {
-    /// Always so many nanoseconds.
+    /// Always this number of nanoseconds.
     Constant(u64),
     /// Uniform between two times in nanoseconds.
     Uniform(u64, u64),

@@ -52,8 +52,8 @@ const STALE_MIN: usize = 64;
 /// has gone to sleep takes to wake, and so shortens the tail; as long as the budget lasts.
 const PUNCTUAL_LEAD_NS: u64 = 50_000;
 
-/// Of a core's time, one part in so many may be spent on the longer lead: at 1,000 arrivals per second that is all it
-/// takes, and at higher rates a core hardly falls asleep between two of them.
+/// At most one part in this number of a core's time may be spent on the longer lead. At 1,000 arrivals per second this is
+/// sufficient for all of them; at higher rates a core rarely sleeps between two arrivals.
 const PUNCTUAL_SHARE: u64 = 20;
 
 /// A turn of the spin that took less did nothing else, in nanoseconds: an empty look at the sockets takes about one

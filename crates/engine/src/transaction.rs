@@ -8,28 +8,28 @@ use crate::next::Next;
 /// A transaction in progress.
 #[derive(Debug)]
 pub struct Transaction {
-    /// Its own sample.
+    /// The sample of the transaction itself.
     pub result: SampleResult,
-    /// Samples in it.
+    /// Number of samples in the transaction.
     pub calls: u32,
-    /// Samples in it that failed.
+    /// Number of failed samples in the transaction.
     pub failing: u32,
-    /// Parent mode: all children are sampled.
+    /// In parent mode: whether all children have been sampled.
     pub done: bool,
-    /// Parent mode: what to do next.
+    /// In parent mode: the next step of the walk through its children.
     pub sub: Next,
-    /// Parent mode: service time of the children. Otherwise: time between the children that does not count. In
-    /// nanoseconds.
+    /// In parent mode: service time of the children in nanoseconds. Otherwise: time between the children in nanoseconds,
+    /// which the transaction does not include.
     pub time_ns: u64,
-    /// Parent mode: connect time of the children in nanoseconds.
+    /// In parent mode: connect time of the children in nanoseconds.
     pub connect_ns: u64,
     /// When the last child ended.
     pub previous_end: Nanos,
-    /// Whether a sample in it has ended.
+    /// Whether a sample in the transaction has ended.
     pub begun: bool,
-    /// Whether this user's samples still count into it (not when it has been reported).
+    /// Whether further samples of this user are added to the transaction; `false` once it has been reported.
     pub open: bool,
-    /// Set of listeners it is reported to.
+    /// Number of the set of listeners that receive the transaction.
     pub listeners: u32,
 }
 
@@ -58,8 +58,9 @@ impl Transaction {
         }
     }
 
-    /// A transaction was meant to begin when its first sample was, and is late with its session: by `late_ns` where
-    /// that sample is the session's first.
+    /// Sets the intended start of the transaction when its first sample ends. A transaction is due when its first sample is.
+    /// If its session of an open workload started late and this is the session's first sample, the transaction started late
+    /// by `late_ns`, too.
     pub fn began_with(&mut self, child: &SampleResult, late_ns: u64) {
         if !std::mem::replace(&mut self.begun, true) {
             let own = &mut self.result;
@@ -67,10 +68,10 @@ impl Transaction {
         }
     }
 
-    /// Adds a child's sample to a transaction with its own sample.
+    /// Adds a child's sample to a transaction that is not in parent mode: its sample is recorded beside those of its children.
     pub fn add_sample(&mut self, child: &SampleResult, include_timers: bool) {
         let own = &mut self.result;
-        // All bytes received count as those of headers.
+        // All received bytes are counted as header bytes.
         own.sizes += SampleSizes { header_bytes: child.bytes(), body_bytes: 0, ..child.sizes };
         if !include_timers {
             // Time between the end of one child and the start of the next does not count.
@@ -87,7 +88,8 @@ impl Transaction {
         own.times.connect_ns += child.times.connect_ns;
     }
 
-    /// Counts a child's sample into a transaction that takes the place of its children's.
+    /// Adds a child's sample to a transaction in parent mode, whose sample replaces those of its children. With `keep`, the
+    /// child becomes a sub-result.
     pub fn add_child(&mut self, child: SampleResult, keep: bool) {
         self.calls += 1;
         if self.failing == 0 {

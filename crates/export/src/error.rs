@@ -3,7 +3,7 @@
 use std::io;
 
 impl ExportError {
-    /// What to do about it; empty when nothing is to be advised.
+    /// Advice for the user; empty if there is none.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {

@@ -21,7 +21,7 @@ use crate::ExportError;
 use crate::csv_seconds::kind;
 use crate::exported_samples::ExportedSamples;
 
-/// Most rows of a row group: as many as DuckDB's own have.
+/// Maximum number of rows of a row group: as many as DuckDB's own have.
 const GROUP_ROWS: usize = 122_880;
 
 /// Bytes of different texts after which a row group is closed: its rows are held in memory.

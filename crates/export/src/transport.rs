@@ -12,7 +12,7 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long an answer may take, as JMeter's `backend_influxdb.socket_timeout`.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Most of a server's complaint that is repeated.
+/// Maximum length of a server's error message that is repeated.
 const ANSWER_MAX: usize = 300;
 
 /// Bytes of a datagram that every network takes whole.

@@ -1,4 +1,4 @@
-//! Control of a run: the only way in for stops, pauses and rate changes.
+//! Control of a run. All stops, pauses and rate changes pass through it.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -26,7 +26,7 @@ struct State {
     grace: Duration,
     /// Number of stop requests.
     requests: AtomicU8,
-    /// Since the control exists.
+    /// Measures time since the control was created.
     clock: Clock,
     /// Time of the first stop request.
     first: Mutex<Option<Nanos>>,
@@ -34,8 +34,8 @@ struct State {
     pipes: PipeRelease,
     is_forced: AtomicBool,
     has_ended: AtomicBool,
-    /// The first interrupt, if it came from the terminal. It joins the manifest at the end, because an interrupt waits for no
-    /// lock and no disk.
+    /// The first interrupt, if it came from the terminal. It is added to the manifest at the end, because an interrupt must
+    /// not wait for a lock or the disk.
     interrupted: OnceLock<ControlEvent>,
     /// The threshold that stopped the run.
     threshold: OnceLock<StopOrder>,
@@ -47,7 +47,7 @@ struct Running {
     length: Option<Duration>,
     fixed_rate: Option<String>,
     dir: RunDir,
-    /// Orders are executed one at a time, while this is locked.
+    /// An order holds this lock while it is executed, so that orders are executed one at a time.
     manifest: Mutex<Manifest>,
     observers: Observers,
 }
@@ -84,7 +84,7 @@ fn nanos(time: Duration) -> u64 {
 }
 
 impl RunControl {
-    /// A control whose run has this time for users to finish their samples after a stop request.
+    /// A control for a run whose users have `grace` to finish their samples after a stop request.
     #[must_use]
     pub fn new(grace: Duration) -> Self {
         Self(Arc::new(State {
@@ -107,7 +107,7 @@ impl RunControl {
         self.0.grace
     }
 
-    /// For the recorder: after a forced stop it does not wait for the readers of pipes.
+    /// The recorder's handle on its pipes: after a forced stop, the recorder does not wait for their readers.
     pub(crate) fn pipes(&self) -> PipeRelease {
         self.0.pipes.clone()
     }
@@ -131,7 +131,7 @@ impl RunControl {
         }
     }
 
-    /// The strongest stop request from outside of the plan so far, except those of thresholds.
+    /// The strongest stop request so far that came neither from the plan nor from a threshold.
     #[must_use]
     pub fn requested(&self) -> Stop {
         match self.0.requests.load(Ordering::SeqCst) {
@@ -141,7 +141,7 @@ impl RunControl {
         }
     }
 
-    /// Whether there was a stop request from outside of the plan.
+    /// Whether there was a stop request that came neither from the plan nor from a threshold.
     #[must_use]
     pub fn is_requested(&self) -> bool {
         self.requested() != Stop::No
@@ -213,7 +213,7 @@ impl RunControl {
         self.0.threshold.get().cloned()
     }
 
-    /// All users have ended.
+    /// Records that all users have ended.
     pub(crate) fn engine_ended(&self) {
         self.0.has_ended.store(true, Ordering::SeqCst);
     }
@@ -249,8 +249,8 @@ impl RunControl {
         }
     }
 
-    /// Executes [`Order::Interrupt`] and [`Order::StopNow`]. It waits for no other order, because these orders must be effective
-    /// even if the disk does not respond.
+    /// Executes [`Order::Interrupt`] and [`Order::StopNow`]. It does not wait for other orders, because these two must take
+    /// effect even if the disk does not respond.
     fn interrupt(&self, order: Order, source: OrderSource) {
         let running = self.0.run.get();
         if let (Stop::No, Some(from), Some(run)) = (self.requested(), source.recorded(), running) {
@@ -274,7 +274,7 @@ impl RunControl {
 }
 
 impl Running {
-    /// Records a change in the manifest, in the order of the changes.
+    /// Records a change in the manifest. The lock on the manifest keeps the changes in order.
     fn record(&self, manifest: &mut Manifest, at_ns: Nanos, change: LoadChange, source: OrderSource) {
         let Some(from) = source.recorded() else { return };
         let event = ControlEvent { at_ns, change, from };

@@ -8,13 +8,13 @@ mod secrets;
 use secrets::{is_public_header, is_secret_name, is_secret_parameter, is_secret_value};
 use serde_json::Value;
 
-/// Replaces a secret value.
+/// The text that replaces a secret value.
 pub const REDACTED: &str = "[redacted]";
 
-/// Properties with this beginning hold the headers, the body and the secret parameters of a request to a URL.
+/// Properties with this prefix contain the headers, the body and the secret parameters of a request to a URL.
 pub const REQUEST_PROPERTY: &str = "busyhour.request.";
 
-/// The value of a property called `name` as it may be stored.
+/// The value of the property `name`, with secrets redacted.
 pub fn property(name: &str, value: &str) -> String {
     if name.starts_with(REQUEST_PROPERTY) {
         return REDACTED.into();
@@ -22,7 +22,7 @@ pub fn property(name: &str, value: &str) -> String {
     value_of(is_secret_name(name), value)
 }
 
-/// A value as it may be stored.
+/// The value with secrets redacted; `is_secret` if its name shows that it is one.
 fn value_of(is_secret: bool, value: &str) -> String {
     let is_switch =
         value.is_empty() || value.eq_ignore_ascii_case("true") || value.eq_ignore_ascii_case("false");
@@ -32,8 +32,8 @@ fn value_of(is_secret: bool, value: &str) -> String {
     }
 }
 
-/// A text as it may be stored if it is a URL: without the password of its user and without secret parameters.
-/// Any other text is returned unchanged.
+/// If the text is a URL: the URL with the password of its user and secret parameters redacted. Any other text is returned
+/// unchanged.
 pub fn url(text: &str) -> String {
     let Some((scheme, rest)) = text.split_once("://") else { return text.to_owned() };
     let authority_end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
@@ -52,7 +52,7 @@ pub fn url(text: &str) -> String {
     format!("{scheme}://{authority}{}{fragment}", path(tail))
 }
 
-/// The path and query of a URL without secret parameters.
+/// The path and query of a URL, with secret parameters redacted.
 pub fn path(text: &str) -> String {
     path_with(text, |_, value| value_of(true, value))
 }
@@ -84,7 +84,7 @@ pub fn path_with(text: &str, mut secret: impl FnMut(&str, &str) -> String) -> St
     out
 }
 
-/// `name=value&name=value` without secret values.
+/// `name=value&name=value`, with secret values redacted.
 fn form(text: &str) -> String {
     form_with(text, false, &mut |_, value| value_of(true, value))
 }
@@ -98,7 +98,7 @@ fn form_with(text: &str, is_influx: bool, secret: &mut dyn FnMut(&str, &str) -> 
     fields.collect::<Vec<_>>().join("&")
 }
 
-/// `name=value`, with the value replaced by `secret` if it is one.
+/// `name=value`. If the value is a secret, the text that `secret` returns takes its place.
 fn field(name: &str, value: &str, is_secret: bool, secret: &mut dyn FnMut(&str, &str) -> String) -> String {
     let decoded = value.replace('+', " ").replace("%20", " ");
     let value = match is_secret || is_secret_parameter(name) || is_secret_value(&decoded) {
@@ -108,7 +108,8 @@ fn field(name: &str, value: &str, is_secret: bool, secret: &mut dyn FnMut(&str, 
     format!("{name}={value}")
 }
 
-/// A request body without secrets: their fields if it is JSON or a form, or the whole body if it names a secret in another form.
+/// A request body with secrets redacted: the secret fields of JSON or of a form. In other formats, the whole body is redacted if
+/// it contains a secret.
 pub fn body(text: &str) -> String {
     if text.starts_with('@') {
         return text.to_owned();
@@ -172,7 +173,7 @@ pub fn is_public(header: &str, value: &str) -> bool {
     is_public_header(header) && value_of(false, value) == value
 }
 
-/// What the argument of an option is.
+/// The kind of an option's argument.
 #[derive(Clone, Copy)]
 enum Argument {
     /// `name=value`
@@ -181,7 +182,7 @@ enum Argument {
     Header,
     /// Request body.
     Body,
-    /// A secret as a whole.
+    /// The whole argument is a secret.
     Secret,
 }
 
@@ -223,7 +224,7 @@ fn long_option(name: &str) -> Option<Argument> {
     }
 }
 
-/// A command line as it may be stored.
+/// A command line with secrets redacted.
 pub fn command_line(arguments: impl IntoIterator<Item = String>) -> Vec<String> {
     let mut next = None;
     let mut stored = Vec::new();
@@ -274,7 +275,7 @@ mod tests {
 
     #[test]
     fn every_way_to_write_a_secret_is_redacted() {
-        // What is given to an option, with the secret as S3CRET.
+        // Options and their arguments; the secret is S3CRET.
         for (option, text) in [
             ("-J", "jwt=S3CRET"),
             ("-J", "bearer=S3CRET"),

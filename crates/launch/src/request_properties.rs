@@ -20,7 +20,7 @@ impl RequestProperties {
         Self { are_kept: keep_secrets, all: Vec::new() }
     }
 
-    /// The text that takes the place of a header's value.
+    /// The text that replaces a header's value.
     pub(crate) fn header(&mut self, name: &str, value: &str) -> String {
         if redaction::is_public(name, value) {
             return value.to_owned();
@@ -28,12 +28,12 @@ impl RequestProperties {
         self.moved(&format!("header.{}", name.to_lowercase()), value)
     }
 
-    /// The text that takes the place of a body.
+    /// The text that replaces a body.
     pub(crate) fn body(&mut self, text: &str) -> String {
         self.moved("body", text)
     }
 
-    /// The text that takes the place of a path and query, of which only secret parts are moved.
+    /// The text that replaces a path and query, of which only secret parts are moved.
     pub(crate) fn path(&mut self, text: &str) -> String {
         if self.are_kept {
             return text.to_owned();

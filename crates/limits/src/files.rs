@@ -10,13 +10,13 @@ use std::path::Path;
 
 use crate::{Limit, exceeded};
 
-/// Most bytes of a file whose content becomes a text of a plan, a document or a script.
+/// Maximum number of bytes of a file whose content becomes a text of a plan, a document or a script.
 pub const TEXT_FILE_BYTES: u64 = 64 << 20;
 
-/// Most bytes of a file that the program reads before it starts: plans, models, properties, thresholds.
+/// Maximum number of bytes of a file that the program reads before it starts: plans, models, properties, thresholds.
 pub const INPUT_BYTES: u64 = 256 << 20;
 
-/// Most bytes of a file that is sent in a request.
+/// Maximum number of bytes of a file that is sent in a request.
 pub const UPLOAD_BYTES: u64 = 2 << 30;
 
 /// Reads a regular file of at most `most` bytes.

@@ -1,8 +1,8 @@
 //! For tests of parsers: inputs in which one part is repeated.
 //!
-//! Limits have to count siblings as well as depth and bytes. A parser that compares each part with all before it, or that
-//! calls itself for each, is fine with 10 and 10,000 parts. With 1,000,000 its work takes hours or its stack overflows, so that a
-//! test needs no clock to notice.
+//! Limits have to count siblings as well as depth and bytes. A parser that compares each part with all previous parts, or that
+//! calls itself for each part, passes with 10 and 10,000 parts. With 1,000,000 parts it takes hours or its stack overflows, so a
+//! test detects the problem without measuring time.
 
 use std::fmt::Write as _;
 use std::thread;
@@ -10,14 +10,14 @@ use std::thread;
 /// How often a part is repeated.
 pub const COUNTS: [usize; 3] = [10, 10_000, 1_000_000];
 
-/// The same for inputs of which a million parts take too long in a build without optimization. Work that grows with the square of
-/// the number still takes minutes.
+/// The counts for inputs whose parsing takes too long with a million parts in a build without optimization. A parser with
+/// quadratic time still takes minutes.
 pub const FEWER: [usize; 3] = [10, 10_000, 100_000];
 
 /// Bytes of the smallest stack on which parsers run.
 const STACK_BYTES: usize = 1 << 20;
 
-/// An input with a part that is repeated. `~` in the part stands for the number of the repetition.
+/// An input with a part that is repeated. Each `~` in the part is replaced by the number of the repetition, from 0.
 #[derive(Debug, Clone, Copy)]
 pub struct Repeated<'t> {
     /// What precedes the parts.
@@ -29,7 +29,7 @@ pub struct Repeated<'t> {
 }
 
 impl Repeated<'_> {
-    /// The input with so many parts.
+    /// The input with `count` parts.
     pub fn text(self, count: usize) -> String {
         let mut text = String::with_capacity(count * (self.part.len() + 4));
         text.push_str(self.before);
@@ -50,7 +50,7 @@ impl Repeated<'_> {
     }
 }
 
-/// Most fragments before and after the parts of a generated input, and of a part.
+/// Maximum number of fragments in a part of a generated input; before and after the parts there is at most one fewer.
 const FRAGMENTS_MAX: usize = 6;
 
 /// An input that is generated from arbitrary bytes.
@@ -67,8 +67,9 @@ pub struct Generated {
 }
 
 impl Generated {
-    /// An input of these fragments with at most so many parts and bytes, and the bytes that are left. Each byte chooses a
-    /// fragment; the number of parts is distributed logarithmically, from 10 on.
+    /// An input of these fragments with at most `count_max` parts and `bytes_max` bytes, and the unused rest of `bytes`. Each byte
+    /// chooses a fragment, or one of the numbers of fragments and parts. The number of parts is at least 10, on a logarithmic
+    /// scale, unless `bytes_max` requires fewer.
     pub fn new<'b>(
         bytes: &'b [u8],
         fragments: &[&str],
@@ -99,7 +100,7 @@ impl Generated {
     }
 }
 
-/// Calls `check` with arbitrary bytes, the same every time for a seed.
+/// Calls `check` with pseudo-random bytes; the same seed gives the same bytes.
 pub fn check_generated(seed: u64, cases: u32, check: impl Fn(&[u8])) {
     // SplitMix64.
     let mut state = seed;
@@ -116,10 +117,10 @@ pub fn check_generated(seed: u64, cases: u32, check: impl Fn(&[u8])) {
     }
 }
 
-/// Gives `read` each input with each count, on a stack of 1 MiB.
+/// Calls `read` for each input and each of [`COUNTS`], on a stack of 1 MiB.
 ///
 /// # Panics
-/// When `read` does; the message of a failed assertion does not show the input, so that `read` names it.
+/// If `read` panics. The panic of this function does not name the input, so the assertions in `read` should.
 pub fn read_all(inputs: &[Repeated<'_>], read: impl Fn(&Repeated<'_>, usize, &str) + Sync) {
     read_counts(inputs, &COUNTS, read);
 }
@@ -129,7 +130,7 @@ pub const fn counts_at(index: usize) -> &'static [usize; 3] {
     if index == 0 { &COUNTS } else { &FEWER }
 }
 
-/// Gives `read` each input with each of these counts, on a stack of 1 MiB.
+/// Calls `read` for each input and each of `counts`, on a stack of 1 MiB.
 ///
 /// # Panics
 /// As [`read_all`].

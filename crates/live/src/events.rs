@@ -14,7 +14,7 @@ use crate::words::{caveats, changes, label_row, threshold_lines, words};
 /// Version of the page's model, as `report` writes it.
 const MODEL_VERSION: u32 = 1;
 
-/// Most labels in an event, which bounds its size.
+/// Maximum number of labels in an event, which bounds its size.
 const LABELS_SHOWN: usize = 20;
 
 /// Longest name of a label that is sent, in characters.

@@ -14,7 +14,7 @@ pub struct Figures {
     pub completed: u64,
     /// Failed requests among them.
     pub failed: u64,
-    /// Most active users among them; `None` without requests.
+    /// Maximum number of active users among them; `None` without requests.
     pub users: Option<u32>,
     /// Arrivals of open workloads; `None` when the run has none.
     pub arrivals: Option<SecondArrivals>,

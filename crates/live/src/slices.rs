@@ -2,7 +2,7 @@
 
 use busyhour_sample::Snapshot;
 
-/// Most slices that are kept: a plot shows no more.
+/// Maximum number of slices that are kept: a plot shows no more.
 pub const SLICES_MAX: usize = 480;
 
 /// Bands of the heat map to a decade, as the report's.
@@ -21,7 +21,7 @@ pub struct Slice {
     pub ended: u64,
     /// Failed ones among them.
     pub errors: u64,
-    /// Most active users at the end of a second; `None` if they are unknown.
+    /// Maximum number of active users at the end of a second; `None` if they are unknown.
     pub users: Option<u32>,
     /// Percentiles 50, 95 and 99 of the response time in ms, of its worst second each; `None` when no request ended.
     pub percentiles: [Option<f64>; 3],

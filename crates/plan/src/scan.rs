@@ -1,6 +1,6 @@
 //! Splits a text into the pieces of XML: tags, text, comments.
 //!
-//! Never fails and reads each byte at most a few times. A damaged piece becomes the kind of piece that it was most
+//! The scanner never fails and reads each byte at most a few times. A damaged piece becomes the kind of piece that it was most
 //! likely meant to be, with a description of the damage. A tag ends at the latest before the next `<`, which XML
 //! forbids inside tags, so a missing quote damages one tag and not the rest of the file.
 
@@ -154,7 +154,7 @@ impl Iterator for Scanner<'_> {
                 self.piece(end.offset, token, (!end.closed).then_some((start, Damage::UnclosedTag)))
             }
             [b'<', ..] => {
-                // Several in a row are one piece; the last one may begin a tag.
+                // Several `<` in a row are one piece, without the last one if it can begin a tag.
                 let run = bytes.iter().take_while(|&&byte| byte == b'<').count();
                 let begins = |byte: &u8| starts_name(*byte) || matches!(byte, b'/' | b'!' | b'?');
                 let end = if run > 1 && bytes.get(run).is_some_and(begins) { run - 1 } else { text_end(run) };

@@ -34,9 +34,9 @@ pub struct BoundaryExtractorSettings {
     pub default: Template,
     /// `BoundaryExtractor.default_empty_value`: also set a default that is empty.
     pub default_is_empty: bool,
-    /// `BoundaryExtractor.useHeaders`, through [`Field::of_extractor`].
+    /// `BoundaryExtractor.useHeaders`, as parsed by [`Field::of_extractor`].
     pub field: Field,
-    /// `Sample.scope` with `SampleScope.variable`, through [`SampleScope::parse`].
+    /// `Sample.scope` with `SampleScope.variable`, as parsed by [`SampleScope::parse`].
     pub scope: SampleScope,
 }
 

@@ -39,7 +39,7 @@ pub struct CssExtractorSettings {
     pub default: Template,
     /// `HtmlExtractor.default_empty_value`: also set a default that is empty.
     pub default_is_empty: bool,
-    /// `Sample.scope` with `SampleScope.variable`, through [`SampleScope::parse`].
+    /// `Sample.scope` with `SampleScope.variable`, as parsed by [`SampleScope::parse`].
     pub scope: SampleScope,
 }
 

@@ -38,7 +38,7 @@ pub struct JmesExtractorSettings {
     pub match_number: Template,
     /// `JMESExtractor.defaultValue`
     pub default: Template,
-    /// `Sample.scope` with `SampleScope.variable`, through [`SampleScope::parse`].
+    /// `Sample.scope` with `SampleScope.variable`, as parsed by [`SampleScope::parse`].
     pub scope: SampleScope,
 }
 

@@ -35,7 +35,7 @@ pub struct JsonExtractorSettings {
     pub defaults: Template,
     /// `JSONPostProcessor.compute_concat`: also store all matches, joined by commas, in `_ALL`.
     pub concatenate: bool,
-    /// `Sample.scope` with `SampleScope.variable`, through [`SampleScope::parse`].
+    /// `Sample.scope` with `SampleScope.variable`, as parsed by [`SampleScope::parse`].
     pub scope: SampleScope,
 }
 

@@ -17,7 +17,7 @@ pub struct DurationAssertionSettings {
     pub name: Template,
     /// `DurationAssertion.duration`, in milliseconds.
     pub duration: Template,
-    /// `Assertion.scope`, through [`SampleScope::parse`].
+    /// `Assertion.scope`, as parsed by [`SampleScope::parse`].
     pub scope: SampleScope,
 }
 
@@ -104,9 +104,9 @@ pub struct SizeAssertionSettings {
     pub size: Template,
     /// `SizeAssertion.operator`: 1 =, 2 ≠, 3 >, 4 <, 5 ≥, 6 ≤.
     pub operator: i32,
-    /// `Assertion.test_field`, through [`SizeField::from_test_field`].
+    /// `Assertion.test_field`, as parsed by [`SizeField::from_test_field`].
     pub field: SizeField,
-    /// `Assertion.scope` with `SampleScope.variable`, through [`SampleScope::parse`].
+    /// `Assertion.scope` with `SampleScope.variable`, as parsed by [`SampleScope::parse`].
     pub scope: SampleScope,
 }
 

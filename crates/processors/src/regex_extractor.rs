@@ -35,9 +35,9 @@ pub struct RegexExtractorSettings {
     pub default: Template,
     /// `RegexExtractor.default_empty_value`: also set a default that is empty.
     pub default_is_empty: bool,
-    /// `RegexExtractor.useHeaders`, through [`Field::of_extractor`].
+    /// `RegexExtractor.useHeaders`, as parsed by [`Field::of_extractor`].
     pub field: Field,
-    /// `Sample.scope` with `SampleScope.variable`, through [`SampleScope::parse`].
+    /// `Sample.scope` with `SampleScope.variable`, as parsed by [`SampleScope::parse`].
     pub scope: SampleScope,
 }
 

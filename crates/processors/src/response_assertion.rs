@@ -18,7 +18,7 @@ use crate::scope::{Field, SampleScope};
 pub struct ResponseAssertionSettings {
     /// `TestElement.name`
     pub name: Template,
-    /// `Assertion.test_field`, through [`Field::of_assertion`].
+    /// `Assertion.test_field`, as parsed by [`Field::of_assertion`].
     pub field: Field,
     /// `Asserion.test_strings` (with JMeter's spelling), in order.
     pub test_strings: Vec<Template>,
@@ -28,7 +28,7 @@ pub struct ResponseAssertionSettings {
     pub assume_success: bool,
     /// `Assertion.custom_message`
     pub custom_message: Template,
-    /// `Assertion.scope` with `SampleScope.variable`, through [`SampleScope::parse`].
+    /// `Assertion.scope` with `SampleScope.variable`, as parsed by [`SampleScope::parse`].
     pub scope: SampleScope,
 }
 

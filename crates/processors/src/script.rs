@@ -35,7 +35,7 @@ pub struct ScriptSettings {
     pub name: String,
     /// Family of the element.
     pub family: Family,
-    /// `scriptLanguage`, through [`language_of`]; BeanShell for BeanShell elements.
+    /// `scriptLanguage`, as parsed by [`language_of`]; BeanShell for BeanShell elements.
     pub language: Language,
     /// The text of the script: `script`, or `BeanShell….query` of BeanShell samplers and assertions.
     pub script: Template,

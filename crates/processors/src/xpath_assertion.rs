@@ -25,7 +25,7 @@ pub struct XPathAssertionSettings {
     pub query: Template,
     /// `XPath.negate`
     pub negate: bool,
-    /// `Assertion.scope` with `SampleScope.variable`, through [`SampleScope::parse`].
+    /// `Assertion.scope` with `SampleScope.variable`, as parsed by [`SampleScope::parse`].
     pub scope: SampleScope,
 }
 

@@ -51,7 +51,7 @@ pub struct XPathExtractorSettings {
     pub match_number: Template,
     /// `fragment`: extract nodes as XML instead of their text.
     pub fragment: bool,
-    /// `Sample.scope` with `SampleScope.variable`, through [`SampleScope::parse`].
+    /// `Sample.scope` with `SampleScope.variable`, as parsed by [`SampleScope::parse`].
     pub scope: SampleScope,
 }
 

@@ -50,7 +50,7 @@ impl BodyMemory {
         Ok(())
     }
 
-    /// Takes a share of so many bytes in all, for a body that is kept elsewhere, such as one that is still received.
+    /// Enlarges the share to `bytes` bytes, for a body that is kept elsewhere, such as one that is still received.
     ///
     /// # Errors
     /// All bodies would take more than they may; the share is as before.

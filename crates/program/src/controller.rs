@@ -38,7 +38,7 @@ pub enum Throughput {
 pub enum ControllerKind {
     /// All of them, one after another.
     Simple,
-    /// All of them, this number of times; −1: for ever. `forever`: usable again in the parent's next pass.
+    /// All of them, this number of times; −1: forever. `forever`: usable again in the parent's next pass.
     Loop {
         /// Number of passes.
         count: Template,

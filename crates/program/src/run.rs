@@ -529,7 +529,7 @@ impl RunShared {
     }
 
     /// Stops the run and forces its end when that takes longer than `grace_ns`: samples in flight are abandoned,
-    /// tearDown groups do not run, and a core that does not respond is left behind. An earlier deadline stays in force.
+    /// tearDown groups do not run, and a core that does not respond is abandoned. An earlier deadline stays in force.
     pub fn stop_within(&self, stop: Stop, grace_ns: u64) {
         self.raise_stop(stop);
         self.force_at_ns.fetch_min(self.clock.now().0.saturating_add(grace_ns), Ordering::Relaxed);

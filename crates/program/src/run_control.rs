@@ -23,7 +23,7 @@ pub const TICK_NS: u64 = 100_000_000;
 /// learn of it.
 pub const CHANGE_LEAD_NS: u64 = 2 * TICK_NS;
 
-/// Most changes of one run: far more than a person makes, few enough to be stored and searched.
+/// Maximum number of changes of one run: far more than a person makes, few enough to be stored and searched.
 pub const CHANGES_MAX: usize = 1_000;
 
 /// Least and greatest factor of a rate.

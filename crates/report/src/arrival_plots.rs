@@ -10,16 +10,16 @@ use maud::{Markup, PreEscaped, html};
 use crate::terminal_text::printable;
 use figure::{Figure, Layer, Mark};
 
-/// Most bars of a plot.
+/// Maximum number of bars of a plot.
 const BARS_MAX: usize = 70;
 
-/// Gaps are shown up to the mean times this at least: the exponential has one in 1,100 beyond.
+/// Gaps are shown up to at least the mean times this factor: of exponential gaps, one in 1,100 is longer.
 const MEANS_SHOWN: f64 = 7.0;
 
-/// And up to the mean times this at most: what is seen far out is that there is something.
+/// Gaps are shown up to at most the mean times this factor.
 const MEANS_MOST: f64 = 30.0;
 
-/// Between the two, until at most one gap in so many is longer: pauses between bunches are to be seen.
+/// Between these limits, the axis ends where at most one gap in this number is longer, so that pauses between bunches are visible.
 const BEYOND_ONE_IN: u64 = 200;
 
 /// A file of plots.

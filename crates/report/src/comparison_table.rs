@@ -220,7 +220,7 @@ pub(crate) fn change(ratio: f64) -> String {
     }
 }
 
-/// A change with its sign and so many digits; one that is too small for them has no sign.
+/// Formats a change with its sign and `digits` decimals; a change that rounds to 0 has no sign.
 fn signed(value: f64, digits: usize) -> String {
     let text = format!("{value:+.digits$}");
     let is_zero = !text.contains(|c: char| matches!(c, '1'..='9'));

@@ -19,7 +19,7 @@ pub fn describe_change(event: &ControlEvent) -> String {
     )
 }
 
-/// A line for each change, for the most of them where there are many.
+/// One line for each change; if there are many, only for the first and the last ones.
 pub(crate) fn changes(run: &RunFacts) -> Vec<String> {
     let events = &run.events;
     if events.len() <= LISTED_MAX {

@@ -8,8 +8,9 @@ use crate::terminal_text::Look;
 /// Steps of height.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Most characters of a curve, and fewest seconds that are worth one.
+/// Maximum number of characters of a curve.
 const CELLS_MAX: usize = 48;
+/// Minimum number of seconds for a curve.
 const SECONDS_MIN: usize = 5;
 
 /// The curves of rate and 95th percentile; nothing for a short run or a narrow terminal.

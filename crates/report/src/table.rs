@@ -49,14 +49,14 @@ const SCREEN_LINES: usize = 23;
 /// Width of a screen without a known width.
 const SCREEN_COLUMNS: usize = 80;
 
-/// Most kinds of error that are listed, on one screen and in details.
+/// Maximum number of kinds of error that are listed, on one screen and in details.
 const ERRORS_ON_SCREEN: usize = 3;
 const ERRORS_SHOWN: usize = 8;
 
 /// Lines of the slowest labels with their heading and a blank line, at least.
 const LABEL_LINES_MIN: usize = 5;
 
-/// Most labels and caveats on one screen.
+/// Maximum number of labels and caveats on one screen.
 const LABELS_ON_SCREEN: usize = 10;
 const CAVEATS_ON_SCREEN: usize = 2;
 

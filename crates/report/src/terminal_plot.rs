@@ -3,20 +3,21 @@
 /// One line of a plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlotLine {
-    /// What it is, for the key.
+    /// Its name in the key.
     pub name: String,
-    /// Its points; those that are not finite leave a gap.
+    /// Its points; a point that is not finite leaves a gap.
     pub points: Vec<(f64, f64)>,
-    /// Whether only its points are drawn, each with its mark where there are several lines, and not what is between them.
+    /// Whether only its points are drawn, without lines between them. If the plot has several lines, each point has the mark of
+    /// its line.
     pub is_dotted: bool,
 }
 
 /// A plot of lines over one axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TerminalPlot {
-    /// What is drawn.
+    /// The title above the plot.
     pub title: String,
-    /// What runs to the right.
+    /// The name of the horizontal axis.
     pub x_name: String,
     /// The lines.
     pub lines: Vec<PlotLine>,
@@ -28,12 +29,12 @@ const DOTS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x8
 /// Letters that mark lines, when there are several.
 const MARKS: &str = "abcdefghijklmnopqrstuvwxyz";
 
-/// Characters that an axis label takes.
+/// Width of an axis label in characters.
 const LABEL_WIDTH: usize = 9;
 
 impl TerminalPlot {
-    /// The plot in `columns` × `rows` characters and the lines around it; the axis of y begins at 0. Empty when there
-    /// is nothing to draw.
+    /// Draws the plot in `columns` × `rows` characters, with the title above, the axes and the key. The y axis begins at 0.
+    /// Returns an empty text if there is nothing to draw.
     #[must_use]
     pub fn render(&self, columns: usize, rows: usize) -> String {
         let finite = |(x, y): &&(f64, f64)| x.is_finite() && y.is_finite();
@@ -115,7 +116,7 @@ impl TerminalPlot {
     }
 }
 
-/// The dots between two (Bresenham).
+/// Sets the dots on the line between two dots (Bresenham's algorithm).
 fn stroke(from: (i64, i64), to: (i64, i64), dot: &mut impl FnMut((i64, i64))) {
     let (dx, dy) = ((to.0 - from.0).abs(), -(to.1 - from.1).abs());
     let (step_x, step_y) = ((to.0 - from.0).signum(), (to.1 - from.1).signum());
@@ -138,7 +139,7 @@ fn stroke(from: (i64, i64), to: (i64, i64), dot: &mut impl FnMut((i64, i64))) {
     }
 }
 
-/// A number at an axis: four digits.
+/// Formats a number at an axis with up to four digits.
 fn number(value: f64) -> String {
     if value == 0.0 {
         return "0".into();

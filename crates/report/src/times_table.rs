@@ -7,7 +7,7 @@ use crate::numbers::{counted, duration};
 use crate::row_columns::{COUNTS, RESPONSE, RowColumn, SERVICE, screen_columns};
 use crate::terminal_text::{LABEL_MIN, Look, cut, shown_label};
 
-/// Labels are cut to so many characters before columns are left out.
+/// Labels are cut to this number of characters before columns are left out.
 const LABEL_COMFORTABLE: usize = 20;
 
 const RESPONSE_TITLE: &str = "response time in ms";

@@ -231,7 +231,7 @@ fn a_run_without_samples_is_reported() {
     assert!(Summary::from_json(&summary.to_json()).is_ok());
 }
 
-/// A run with a number of requests in each second, of which the first so many fail.
+/// A run with these numbers of requests and of failed requests (the first ones) in each second.
 fn summary_of(seconds: &[(u64, u64)]) -> Summary {
     let labels = Labels::new();
     let label = labels.intern("Home");

@@ -27,7 +27,7 @@ fn verdicts(
     verdicts_until(u64::MAX, text, outcome, closed)
 }
 
-/// The same of a run that was stopped after so many nanoseconds of the schedule.
+/// The verdicts on a run that was stopped after `stop_ns` nanoseconds of the schedule.
 fn verdicts_until(
     stop_ns: u64,
     text: &str,
@@ -38,7 +38,7 @@ fn verdicts_until(
     verdicts_of(&schedule, &[], stop_ns, text, outcome, closed)
 }
 
-/// The same of a run whose load was changed while it went on.
+/// The verdicts on a run whose load was changed during the run.
 fn verdicts_of(
     schedule: &[Arrival],
     events: &[ControlEvent],

@@ -20,7 +20,7 @@ pub enum ReadRunError {
 }
 
 impl ReadRunError {
-    /// What to do about it; empty when nothing is to be advised.
+    /// Advice for the user; empty if there is none.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
@@ -32,16 +32,16 @@ impl ReadRunError {
     }
 }
 
-/// What to do about a run directory that cannot be used; empty when nothing is to be advised.
+/// Advice about a run directory that cannot be used; empty if there is none.
 #[must_use]
 pub fn run_dir_hint(error: &RunDirError) -> &'static str {
     match error {
         RunDirError::Io { source, .. } if source.kind() == std::io::ErrorKind::NotFound => {
-            "a run directory holds run.json and samples.bhs: was it copied whole? Result files (.jtl, .csv, .xml) are read by \
-             themselves: name the file"
+            "a run directory contains run.json and samples.bhs: check that it was copied completely. To read a result file (.jtl, \
+             .csv, .xml), pass the path of the file"
         }
         RunDirError::Manifest { .. } => {
-            "what of the run can be read without its manifest is its result file: name its samples.jtl"
+            "without its manifest, only the result file of a run can be read: pass the path of its samples.jtl"
         }
         _ => "",
     }

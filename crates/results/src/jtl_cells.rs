@@ -98,7 +98,7 @@ pub(crate) struct Groups {
     index: FxHashMap<Box<[u8]>, u32>,
     /// The prefix of the last name, and its group: consecutive rows are mostly of one group.
     last: (Vec<u8>, u32),
-    /// Most groups with a number of their own.
+    /// Maximum number of groups with a number of their own.
     limit: usize,
 }
 

@@ -154,7 +154,7 @@ struct UserLoops {
     gaps: u64,
     gaps_ns: u64,
     overlaps: u64,
-    /// Every so many service times are kept.
+    /// One of this number of service times is kept.
     keep_each: u64,
     seen: u64,
     times_s: Vec<f64>,

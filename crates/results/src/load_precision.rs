@@ -1,7 +1,7 @@
 //! How well the throughput and the mean response time of a run are known: batch means.
 //!
-//! The window is cut into batches of equal length, so many that each has some requests and that even a short run has enough of
-//! them. Standard errors come from what varies from batch to batch, with as many independent batches as their correlation leaves
+//! The window is divided into batches of equal length. Their number is chosen so that each has some requests, and that even a
+//! short run has enough batches. Standard errors come from what varies from batch to batch, with as many independent batches as their correlation leaves
 //! ([`SerialDependence`]). Differences between runs, such as the load of other machines, are not included.
 
 use busyhour_stats::{SerialDependence, stationary_block_length};
@@ -24,7 +24,7 @@ pub(crate) struct LoadBatches {
 }
 
 impl LoadBatches {
-    /// For a window in which so many requests are expected.
+    /// Batches for a window in which `requests` requests are expected.
     pub(crate) fn new(window_ns: (u64, u64), requests: u64) -> LoadBatches {
         let count = (requests / REQUESTS).min(BATCHES_MOST);
         LoadBatches { window_ns, batches: vec![(0, 0.0); count as usize] }

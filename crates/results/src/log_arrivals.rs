@@ -23,16 +23,16 @@ pub enum LogLoad {
     Open,
 }
 
-/// A log and what it came to.
+/// A log and the analysis of its arrivals.
 #[derive(Debug, Clone)]
 pub struct LogReport {
-    /// As the person named it.
+    /// Name of the log as given by the user.
     pub name: String,
     /// What was read.
     pub facts: LogFacts,
-    /// What it came to.
+    /// Arrival statistics of the log.
     pub tables: WebLogTables,
-    /// On its arrivals: one over all, or one per workload of a run.
+    /// Verdicts on its arrivals: one over all, or one per workload of a run.
     pub verdicts: Vec<ArrivalVerdict>,
 }
 

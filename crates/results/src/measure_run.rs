@@ -1,4 +1,4 @@
-//! From results of any kind to a run that can be compared: run directories and result files, of one generator or several.
+//! Measures a run for a comparison. Reads run directories and result files, of one generator or of several.
 
 use std::path::{Path, PathBuf};
 
@@ -17,11 +17,11 @@ use crate::summarise::{ResultsPart, find_steady};
 /// How runs are read for a comparison.
 #[derive(Debug, Clone, Default)]
 pub struct RunReading {
-    /// The clock that is compared. A JTL has one only.
+    /// The clock that is compared. A JTL file has only one.
     pub clock: ComparedClock,
-    /// The part that counts, in seconds from the start of each run.
+    /// The part of each run that is compared.
     pub part: ResultsPart,
-    /// How result files are read.
+    /// Settings for reading result files.
     pub read: ReadSettings,
     /// Seed of the bootstrap for the precision of each run; `None`: no bootstrap.
     pub seed: Option<u64>,
@@ -36,7 +36,7 @@ pub enum MeasureRunError {
     Results(ResultsError),
     /// No request ended, or none in the requested part.
     Empty {
-        /// Which.
+        /// Name of the run.
         name: String,
         /// Whether a part was requested.
         part: bool,
@@ -48,7 +48,7 @@ impl std::fmt::Display for MeasureRunError {
         match self {
             MeasureRunError::RunDir(error) => error.fmt(f),
             MeasureRunError::Results(error) => write!(f, "cannot read {}", error.name),
-            MeasureRunError::Empty { name, part: false } => write!(f, "{name} holds no sample that ended"),
+            MeasureRunError::Empty { name, part: false } => write!(f, "{name} contains no completed samples"),
             MeasureRunError::Empty { name, part: true } => {
                 write!(f, "no sample of {name} starts in the window")
             }
@@ -73,7 +73,7 @@ impl From<ResultsError> for MeasureRunError {
 }
 
 impl MeasureRunError {
-    /// What to do about it; empty when nothing is to be advised.
+    /// Advice for the user; empty if there is none.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
@@ -87,11 +87,10 @@ impl MeasureRunError {
     }
 }
 
-/// Reads a run and measures it: a run directory or a result file, or several of them that several generators of one run
-/// wrote.
+/// Reads and measures a run: a run directory or a result file, or one of them for each generator of the run.
 ///
 /// # Errors
-/// It cannot be read, or nothing in it counts.
+/// The run cannot be read, or no sample is in the requested part.
 pub fn measure_run(run: &[PathBuf], reading: &RunReading) -> Result<MeasuredRun, MeasureRunError> {
     let manifest = match run {
         [path] => manifest_of(path)?,
@@ -141,12 +140,12 @@ fn name_of(run: &[PathBuf]) -> String {
     run.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(",")
 }
 
-/// What one reading of a run came to.
+/// The result of reading a run once.
 struct Tallied {
     tally: RunTally,
     labels: Labels,
     inputs: Vec<InputFacts>,
-    /// What the run's instants count from, in ms since 1970.
+    /// Time zero of the run, in ms since 1970.
     start_ms: i64,
     /// The start of the run, if a sample shows that it was earlier.
     earlier_ms: Option<i64>,

@@ -23,7 +23,7 @@ use crate::law_parts::{LawParts, stall_rule};
 pub struct RunLoad<'r> {
     /// The run.
     pub facts: &'r RunFacts,
-    /// Most users that were active at once.
+    /// Maximum number of users that were active at once.
     pub users_max: u32,
     /// Mean service time of a request in s; `None` without requests.
     pub service_mean_s: Option<f64>,

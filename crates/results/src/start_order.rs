@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use busyhour_analysis::arrivals::ArrivalTally;
 
-/// Most starts that are held back: 8 MiB.
+/// Maximum number of starts that are held back: 8 MiB.
 const HELD_MAX: usize = 1 << 20;
 
 /// Starts that are put into order together as they come. Most samples are short, so most starts are near their place
@@ -18,7 +18,7 @@ const FEW: usize = 512;
 /// Starts before them that they are merged with at once; where they reach back further, that is left to the passing on.
 const NEAR: usize = 8 * FEW;
 
-/// Most milliseconds in which starts are counted: 70 minutes, 16 MiB. Starts that are held back over a longer time are few to
+/// Maximum number of milliseconds in which starts are counted: 70 minutes, 16 MiB. Starts that are held back over a longer time are few to
 /// the millisecond, and sorting them costs less.
 const COUNTED_MS_MAX: u64 = 1 << 22;
 
@@ -135,7 +135,7 @@ impl CountedStarts {
         true
     }
 
-    /// Hands on the first so many starts.
+    /// Passes the first `starts` starts on to `tally`.
     fn pass(&mut self, starts: usize, tally: &mut ArrivalTally) {
         let mut left = starts as u64;
         self.held -= starts;

@@ -235,7 +235,7 @@ impl SampleObserver for StartOrder {
     }
 }
 
-/// What one reading of the inputs came to.
+/// The result of reading the inputs once.
 struct Reading {
     replay: ReplayedRun,
     starts: StartOrder,

@@ -22,12 +22,12 @@ fn read(text: &str) -> Result<ReplayedRun, ResultsError> {
     Results::open(vec![input], &settings)?.add_up(&AddUpSettings::default(), |_| {}, &mut |_| {})
 }
 
-/// Most labels and kinds of error.
+/// Maximum number of labels and kinds of error.
 const ROWS_MAX: usize = 1_000;
 
 const HEAD: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success\n";
 
-/// Rows of a CSV after [`HEAD`], with the numbers of labels and of kinds of error for so many rows.
+/// Rows of a CSV after [`HEAD`], with the numbers of labels and of kinds of error as functions of the number of rows.
 const ROWS: &[(&str, fn(usize) -> usize, fn(usize) -> usize)] = &[
     ("1700000000000,1,home,200,OK,T 1-1,true\n", |_| 1, |_| 0),
     ("1700000000000,1,label ~,200,OK,T 1-1,true\n", |count| count, |_| 0),

@@ -8,7 +8,7 @@ use crate::labels::Labels;
 use crate::nanos::Nanos;
 use crate::sample::{LabelId, Sample};
 
-/// Most kinds of error; errors of further kinds are counted together.
+/// Maximum number of kinds of error; errors of further kinds are counted together.
 pub const ERROR_KINDS_MAX: usize = 1_000;
 
 /// One way in which samples failed.

@@ -8,7 +8,7 @@ use crate::run_names::{GroupName, RunNames};
 use crate::sample::Sample;
 use crate::totals::{LabelTotals, Totals, TotalsSettings};
 
-/// Most pairs of a label and a thread group with their own totals in a run, because totals take about 100 KiB.
+/// Maximum number of pairs of a label and a thread group with their own totals in a run, because totals take about 100 KiB.
 /// Samples of further pairs count under [`OTHER_GROUPS`]; the totals of their label are not affected.
 const PARTS_MAX: usize = 2 * LABELS_MAX;
 

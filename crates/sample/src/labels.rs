@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::sample::LabelId;
 
-/// Most labels, of each kind of sample, with their own totals. Samples of further labels are counted under
+/// Maximum number of labels, of each kind of sample, with their own totals. Samples of further labels are counted under
 /// [`OTHER_LABELS`]. The histograms of a label take about 100 KiB, so a plan with a number in its labels would
 /// exhaust the memory otherwise.
 pub const LABELS_MAX: usize = 1_000;

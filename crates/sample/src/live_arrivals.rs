@@ -12,7 +12,7 @@ const WINDOW_S: u64 = 10;
 /// Seconds before the newest one that are stored.
 const STORED_S: u64 = WINDOW_S + 2;
 
-/// Most start times that are stored per second; at higher rates only the starts in a part of each second are stored.
+/// Maximum number of start times that are stored per second; at higher rates only the starts in a part of each second are stored.
 const STAMPS_MAX: usize = 20_000;
 
 /// With fewer gaps the coefficient is too uncertain to report.

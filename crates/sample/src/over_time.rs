@@ -5,13 +5,13 @@
 
 use crate::bands::{self, BANDS, PER_DECADE};
 
-/// Most slices of the heat map.
+/// Maximum number of slices of the heat map.
 const HEAT_SLICES_MAX: u64 = 480;
 
-/// Most slices of a row.
+/// Maximum number of slices of a row.
 const ROW_SLICES_MAX: u64 = 240;
 
-/// Most slices of a row's series, which are pairs of its slices if there are more.
+/// Maximum number of slices of a row's series, which are pairs of its slices if there are more.
 const SERIES_SLICES_MAX: u64 = 120;
 
 /// Bands of the heat map per decade.

@@ -10,7 +10,7 @@ use crate::second_point::{SecondPoint, SecondTimes};
 /// Seconds that stay open for cores that report late. If another one is needed, the oldest is closed without them.
 const OPEN_SECONDS_MAX: u64 = 30;
 
-/// Most samples whose times are held at the same time when rows are not in the order of their ends: 64 MiB.
+/// Maximum number of samples whose times are held at the same time when rows are not in the order of their ends: 64 MiB.
 pub const HELD_SAMPLES_MAX: usize = 1 << 22;
 
 /// The samples of one second.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-/// Most seconds that are counted (48 days), so that an implausible time does not need much memory.
+/// Maximum number of seconds that are counted (48 days), so that an implausible time does not need much memory.
 const SECONDS_MAX: u64 = 1 << 22;
 
 /// Counts by second, without gaps.

@@ -1,4 +1,4 @@
-//! Work that has no steps to count, on another thread.
+//! Runs work that cannot count its steps on another thread.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -9,10 +9,11 @@ use std::thread;
 use crate::handle::Done;
 use crate::slice;
 
-/// Work on fewer bytes stays on the core: it takes less than a millisecond as a rule, and handing it over takes 10 µs.
+/// Minimum number of bytes for work on another thread. Work on fewer bytes usually takes less than a millisecond, and handing it
+/// over takes 10 µs.
 const AWAY_BYTES_MIN: usize = 64 << 10;
 
-/// Threads for such work, at most.
+/// Maximum number of threads for such work.
 const THREADS_MAX: usize = 4;
 
 type Work = *mut (dyn FnMut() + Send + 'static);
@@ -35,7 +36,7 @@ impl Job {
     }
 }
 
-/// The way to the threads; `None` if none could be started.
+/// The channel to the threads, which the first call starts; `None` if no thread could be started.
 fn threads() -> Option<&'static Sender<Job>> {
     static THREADS: OnceLock<Option<Sender<Job>>> = OnceLock::new();
     let start = || {
@@ -59,17 +60,17 @@ fn serve(jobs: &Mutex<Receiver<Job>>) {
     }
 }
 
-/// Whether work on so many bytes is done on another thread.
+/// Whether work on `bytes` bytes is done on another thread.
 #[inline]
 pub fn is_long(bytes: usize) -> bool {
     bytes >= AWAY_BYTES_MIN || slice::suspends_by_steps()
 }
 
-/// Does work on so many bytes that cannot be cut into slices: on another thread if it may take long, while the evaluation
-/// is suspended. The work uses nothing that belongs to a thread, such as counts of limits.
+/// Runs work on `bytes` bytes that cannot be divided into slices. If it may take long, it runs on another thread while the
+/// evaluation is suspended. The work must not use thread-local state, such as the counts of limits.
 ///
 /// # Panics
-/// When the work does, with its panic.
+/// If the work panics, with the same payload.
 pub fn away<R: Send>(bytes: usize, work: impl FnOnce() -> R + Send) -> R {
     if !is_long(bytes) {
         return work();
@@ -81,7 +82,7 @@ pub fn away<R: Send>(bytes: usize, work: impl FnOnce() -> R + Send) -> R {
         result = work.take().map(|work| catch_unwind(AssertUnwindSafe(work)));
     };
     let run: *mut (dyn FnMut() + Send + '_) = &raw mut run;
-    // SAFETY: only the lifetime changes. `waiting` does not let this frame end before the work is done.
+    // SAFETY: only the lifetime changes. Dropping `waiting` waits for the work, so this frame lives until the work is done.
     let run: Work = unsafe { std::mem::transmute(run) };
     let done = Arc::new(Done::default());
     let waiting = Waiting(&done);

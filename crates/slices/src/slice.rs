@@ -39,7 +39,7 @@ fn no_clock() -> u64 {
     0
 }
 
-/// The slice at hand.
+/// The current slice.
 struct Slice {
     /// The coroutine that runs; null outside of coroutines.
     handle: Cell<*const Handle>,
@@ -74,8 +74,8 @@ pub fn checkpoint() {
     look();
 }
 
-/// Has the futures of this thread polled inside of coroutines from now on. Without it that begins when a poll has taken more than
-/// a thousand steps, so that users without evaluations do not pay for coroutines.
+/// From now on, the futures of this thread are polled inside of coroutines. Without this call, that begins when a poll has taken
+/// more than a thousand steps, so that users without evaluations do not pay for coroutines.
 pub fn need_coroutines() {
     NEEDED.set(true);
 }
@@ -103,7 +103,7 @@ pub fn whole<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Ends slices after so many steps instead of by time, in the whole process; 0 is by time again. A small number finds
+/// Ends slices after `steps` steps instead of by time, in the whole process; 0 means by time again. A small number finds
 /// borrows and counters that a suspension breaks.
 pub fn suspend_every(steps: usize) {
     SUSPEND_EVERY.store(steps, Ordering::Relaxed);
@@ -258,7 +258,7 @@ pub(crate) fn no_longer_suspended() {
     SLICE.with(|slice| slice.suspended.set(slice.suspended.get() - 1));
 }
 
-/// The same for one that waited for a future.
+/// A coroutine that waited for a future continues or is dropped.
 pub(crate) fn no_longer_waiting() {
     SLICE.with(|slice| slice.waiting.set(slice.waiting.get() - 1));
 }

@@ -66,7 +66,7 @@ fn a_short_poll_is_not_suspended_and_waits_as_without_a_coroutine() {
 
 #[test]
 fn a_wake_that_comes_during_a_suspension_is_not_lost() {
-    // Two parts, as of a select: the first waits for an event, the second evaluates, then waits for ever.
+    // Two parts, as of a select: the first waits for an event, the second evaluates, then waits forever.
     let event = Cell::new(false);
     let mut evaluates = true;
     let both = poll_fn(|_| {

@@ -46,14 +46,14 @@ pub(crate) fn respond(request: &ReceivedRequest, target: &str) -> WireResponse {
     response.sized(request)
 }
 
-/// Whether the client uses this media type, by its content or by its first preference.
+/// Whether the client prefers this media type: it sends such content, or the type comes first in its `Accept` header.
 fn prefers(request: &ReceivedRequest, kind: &str) -> bool {
     let header = |name| request.header(name).unwrap_or_default().to_ascii_lowercase();
     let first = header("accept").split(',').next().unwrap_or_default().to_owned();
     header("content-type").contains(kind) || (first.contains(kind) && !first.contains("html"))
 }
 
-/// A number that differs between requests, so that values extracted by a plan vary.
+/// A number that depends on the target of the request, so that values extracted by a plan vary.
 fn mark(target: &str) -> u32 {
     // FNV-1a of 32 bits.
     target.bytes().fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))

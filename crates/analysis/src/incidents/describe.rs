@@ -23,11 +23,12 @@ const AFFECTED_MIN: f64 = 1.2;
 /// The generator caused an incident if its late starts are at least this share of what the mean response time rose by.
 const LATE_SHARE_MIN: f64 = 0.5;
 
-/// Responses that waited during a pause end within so many seconds after it.
+/// Responses that waited during a pause end within this number of seconds after it.
 pub(super) const AFTER_PAUSE_S: u64 = 2;
 
-/// Stalls explain an incident that lasts at most so many times as long, and so many seconds longer.
+/// Stalls explain an incident that lasts at most this multiple of their length plus [`STALL_AFTER_S`].
 const STALL_FACTOR: f64 = 3.0;
+/// Time in seconds by which an incident may outlast the stalls that explain it, see [`STALL_FACTOR`].
 const STALL_AFTER_S: f64 = 4.0;
 
 /// The searched run, from which the values are computed.

@@ -13,7 +13,7 @@ const CORRELATIONS: [f64; 8] = [0.0, 0.2, 0.4, 0.6, 0.75, 0.87, 0.94, 0.98];
 /// Largest correlation that is supposed.
 const CORRELATION_MAX: f64 = 0.985;
 
-/// Most segments of a sequence.
+/// Maximum number of segments of a sequence.
 pub(super) const SEGMENTS_MAX: usize = 8;
 
 /// Fewest values of a segment.
@@ -99,7 +99,7 @@ impl Levels {
         }
     }
 
-    /// The standard deviation of the mean of so many values.
+    /// The standard deviation of the mean of `values` values.
     pub(super) fn deviation_of_mean(&self, values: usize) -> f64 {
         let (count, r) = (values.max(1) as f64, self.correlation_of_noise());
         let variance = self.innovation / (1.0 - r * r);
@@ -186,7 +186,7 @@ pub(super) struct Partition {
 }
 
 impl Partition {
-    /// The partitions of so many values into segments of at least `length_min`.
+    /// The partitions of `count` values into segments of at least `length_min` values.
     pub(super) fn of(count: usize, length_min: usize, cost: impl Fn(&Range<usize>) -> f64) -> Partition {
         let mut costs = vec![[f64::INFINITY; SEGMENTS_MAX]; count + 1];
         let mut begins = vec![[0; SEGMENTS_MAX]; count + 1];
@@ -215,12 +215,12 @@ impl Partition {
         of_all.iter().take_while(|cost| cost.is_finite()).count().max(1)
     }
 
-    /// The cost of the best partition into so many segments.
+    /// The cost of the best partition into `segments` segments.
     pub(super) fn cost(&self, segments: usize) -> f64 {
         self.costs[self.costs.len() - 1][segments - 1]
     }
 
-    /// The best partition into so many segments.
+    /// The best partition into `segments` segments.
     pub(super) fn ranges(&self, segments: usize) -> Vec<Range<usize>> {
         let mut to = self.begins.len() - 1;
         let mut found = Vec::with_capacity(segments);

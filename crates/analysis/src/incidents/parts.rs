@@ -20,10 +20,10 @@ const DEVIATIONS_MIN: f64 = 5.0;
 /// At an edge of a part, the values change by at least this share of its deviation. What changes more slowly is a drift.
 const EDGE_MIN: f64 = 0.5;
 
-/// Most values at each side of an edge.
+/// Maximum number of values at each side of an edge.
 const EDGE_VALUES: usize = 5;
 
-/// Parts with at most so many slices between them are one.
+/// Parts with at most this number of slices between them are merged.
 const APART_MAX: usize = 2;
 
 /// A part of a sequence with a worse level than the usual one.

@@ -8,8 +8,9 @@ use std::ops::Range;
 
 use super::levels::Partition;
 
-/// The richest partition has one segment for so many slices, and at least the segments of one burst.
+/// The partition with the most segments has one segment for this number of slices.
 const SLICES_OF_SEGMENT: usize = 15;
+/// It has at least the segments of one burst.
 const SEGMENTS_FEW: usize = 3;
 
 /// Numbers of neighbouring slices over which the variation of the counts is measured.

@@ -7,7 +7,7 @@ use super::criterion::{Criterion, MeasuredTime, Subject, Unit, Window};
 /// Counts and times of the samples in a criterion's scope.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tally {
-    /// Number of seconds.
+    /// Number of seconds in the tally.
     pub(super) seconds: u64,
     samples: u64,
     errors: u64,
@@ -17,16 +17,16 @@ pub(super) struct Tally {
     sum_ns: u64,
     /// Number of samples with a matching response code.
     codes: u64,
-    /// Active users at the end of a second, or the most of several.
+    /// Number of active users at the end of the second; the maximum if the tally contains several seconds.
     users: Option<u32>,
-    /// Most active users at any time.
+    /// Maximum number of active users at any time.
     users_max: Option<u32>,
     arrivals: Option<SecondArrivals>,
     cov: Option<f64>,
 }
 
 impl Tally {
-    /// The tally of a second without samples, with the quantities of the whole run.
+    /// The tally of a second before its rows are added: only the values that no label has, such as users and arrivals.
     pub(super) fn of_second(snapshot: &Snapshot) -> Tally {
         Tally {
             seconds: 1,
@@ -119,7 +119,7 @@ impl Tally {
             Subject::Passed => counted(self.samples.saturating_sub(self.errors), self.samples),
             Subject::Failed => counted(self.errors, self.samples),
             Subject::Codes(_) => counted(self.codes, self.samples),
-            // Of the run, the number that the summary contains.
+            // Over the run, the value is the maximum at any time, as in the summary.
             Subject::Users if criterion.window == Window::Run => self.users_max.map(f64::from),
             Subject::Users => self.users.map(f64::from),
             Subject::Apdex { satisfied_ms, tolerating_ms } => (self.samples > 0).then(|| {
@@ -146,7 +146,8 @@ pub(super) struct Sliding {
 }
 
 impl Sliding {
-    /// Adds a second. Returns the value of the window once it contains `length` seconds.
+    /// Adds a second. Returns `None` until the window contains `length` seconds, then the value of the window, which is `None` if
+    /// there is nothing to measure.
     pub(super) fn push(&mut self, second: Tally, length: u32, criterion: &Criterion) -> Option<Option<f64>> {
         self.sum.add(&second);
         self.seconds.push_back(second);

@@ -1,13 +1,13 @@
-//! Histograms with the cells of the toolkit.
+//! Histograms with the same cells as those of the web-generator-toolkit.
 
 use serde::Serialize;
 
 use super::counted::Counted;
 
-/// If the width is chosen from the data, the histogram covers about the mean times this factor.
+/// If the cell width is chosen from the data, the histogram covers values up to about the mean times this factor.
 const MEANS: f64 = 8.0;
 
-/// If the width is chosen from the data, approximate number of cells.
+/// Approximate number of cells if the cell width is chosen from the data.
 const CELLS: f64 = 400.0;
 
 /// Maximum number of cells; values above them are counted together.

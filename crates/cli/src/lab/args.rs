@@ -85,7 +85,7 @@ pub(crate) struct ServerArgs {
     /// Database file (default: in memory).
     #[arg(long, value_name = "FILE")]
     pub(crate) db: Option<PathBuf>,
-    /// Respond to errors as the original application does.
+    /// Respond to errors as the original application, TicketMonster, does.
     #[arg(long)]
     pub(crate) strict: bool,
     /// Start with 10 venues and 10 events.

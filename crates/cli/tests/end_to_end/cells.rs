@@ -89,7 +89,7 @@ fn exchange(port: u16, method: &str, path: &str) -> std::io::Result<(u16, String
     status.map(|status| (status, body.to_owned())).ok_or_else(|| std::io::ErrorKind::UnexpectedEof.into())
 }
 
-/// Waits until a log has so many lines.
+/// Waits until a log has `count` lines.
 fn wait_for_lines(room: &Room, log: &str, count: usize) -> Vec<String> {
     let lines = || room.read(log).lines().map(str::to_owned).collect::<Vec<String>>();
     wait_for(log, || Some(lines()).filter(|lines| lines.len() >= count))

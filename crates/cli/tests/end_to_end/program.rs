@@ -120,7 +120,7 @@ impl Running {
         rustix::process::kill_process(pid, signal).unwrap();
     }
 
-    /// Limits its address space to what it has now and so many bytes more.
+    /// Limits its address space to the current size plus `more` bytes.
     #[cfg(target_os = "linux")]
     pub(crate) fn limit_memory(&self, more: u64) {
         use rustix::process::{Pid, Resource, Rlimit, prlimit};

@@ -53,7 +53,7 @@ fn a_blocked_core_is_abandoned_and_other_results_are_stored() {
     stop_twice(&running);
     running.end().expect(4).prints(&[
         "stopped early",
-        "did not respond when the run was to end",
+        "did not respond when the run was forced to end",
         "report.html",
     ]);
     let outcome = room.manifest().outcome.unwrap();

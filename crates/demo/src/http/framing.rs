@@ -6,7 +6,7 @@ use httparse::Status;
 
 /// The maximum size of a head.
 pub(crate) const HEAD_BYTES_MAX: usize = 64 * 1024;
-/// The maximum size of a body, which is that of the original's server.
+/// The maximum size of a body, the same as that of TicketMonster's server.
 pub(crate) const BODY_BYTES_MAX: usize = 2 * 1024 * 1024;
 const HEADERS_MAX: usize = 100;
 

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 
-/// The size of the original's output buffer, which limits the size of a chunk.
+/// The size of the output buffer of TicketMonster's server, which limits the size of a chunk.
 const CHUNK_BYTES_MAX: usize = 8192;
 
 /// Bodies up to this size are copied into the output buffer after their head; larger ones are written without a copy.
@@ -66,7 +66,7 @@ impl Response {
         Self::new(204, Body::Absent)
     }
 
-    /// Whether the original server closes the connection after such a status, regardless of the request.
+    /// Whether TicketMonster's server closes the connection after such a status, regardless of the request.
     fn drops_connection(&self) -> bool {
         matches!(self.status, 400 | 408 | 411 | 413 | 414 | 500 | 501 | 503)
     }

@@ -9,7 +9,7 @@ use super::input::BookingRequest;
 use super::schema::atomically;
 use super::seats::{Block, SeatMaps};
 
-/// The cancellation code of every booking in the original.
+/// The cancellation code of every booking in TicketMonster.
 const CANCELLATION_CODE: &str = "abc";
 
 const NO_SEATS: &str = "Cannot allocate the requested number of seats!";

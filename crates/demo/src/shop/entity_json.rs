@@ -1,4 +1,4 @@
-//! The JSON form of entities, with the properties in the original's order.
+//! The JSON form of entities, with the properties in TicketMonster's order.
 
 mod sales;
 mod texts;

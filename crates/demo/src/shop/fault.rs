@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::http::response::{Body, Response};
 
-/// The original's message for any body that it could not read.
+/// TicketMonster's message for any body that it could not read.
 const MALFORMED: &str = "The submitted request is invalid. Please retry after correcting the input values.";
 
 /// The reason why a request fails.
@@ -14,7 +14,7 @@ pub(super) enum Fault {
     Malformed,
     /// A query parameter is not a number.
     Parameter(&'static str),
-    /// A booking that cannot be made, with the original's message.
+    /// A booking that cannot be made, with TicketMonster's message.
     Booking(&'static str),
     /// A booking of something that does not exist.
     BookingReference(String),
@@ -24,7 +24,7 @@ pub(super) enum Fault {
     Conflict(String),
     /// No such entity, or no such path.
     Missing,
-    /// No such entity, in a family where the original responds with an internal error.
+    /// No such entity, in a family where TicketMonster responds with an internal error.
     MissingService(&'static str, i64),
     /// The method is not allowed; the allowed methods.
     Method(&'static str),
@@ -42,7 +42,7 @@ impl Fault {
         Self::Invalid(vec![why.into()])
     }
 
-    /// The response. `names_utf8`: the request specified the charset of its body, which the original repeats in its
+    /// The response. `names_utf8`: the request specified the charset of its body, which TicketMonster repeats in its
     /// response to
     /// a body that it cannot read.
     pub(super) fn answer(self, strict: bool, names_utf8: bool) -> Response {
@@ -74,7 +74,7 @@ impl Fault {
     }
 }
 
-/// An error to which the original server responds without calling the application.
+/// An error to which TicketMonster's server responds without calling the application.
 fn plain(status: u16, why: &str, strict: bool) -> Response {
     if strict { Response::new(status, Body::Empty) } else { errors(status, &[why]) }
 }

@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 
-/// The size of the original's image.
+/// The size of TicketMonster's image.
 pub(super) const IMAGE_BYTES: usize = 192_829;
-/// The size of the image that the original returns for media items that do not exist.
+/// The size of the image that TicketMonster returns for media items that do not exist.
 const PLACEHOLDER_BYTES: usize = 180_634;
 
 const WIDTH: usize = 320;

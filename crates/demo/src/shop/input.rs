@@ -1,6 +1,6 @@
 //! The JSON input of clients.
 //!
-//! As in the original's JSON reader, unknown properties are rejected, numbers can be strings, and dates are
+//! As in TicketMonster's JSON reader, unknown properties are rejected, numbers can be strings, and dates are
 //! milliseconds or ISO 8601. Properties that the shop computes (capacities, titles) are accepted and ignored.
 
 use std::fmt;

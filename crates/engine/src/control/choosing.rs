@@ -14,17 +14,18 @@ use super::{Flags, Next, Step, Walk};
 /// The state of a Weighted Switch Controller in each user.
 #[derive(Debug, Default)]
 struct Weighing {
-    /// A child has been chosen for this pass.
+    /// Whether a child has been chosen for this pass.
     chosen: bool,
-    /// Which.
+    /// Index of the chosen child.
     choice: u32,
-    /// Passes of each child, and of all.
+    /// Number of passes of each child.
     counts: Vec<u64>,
+    /// Number of passes of all children.
     total: u64,
 }
 
 impl<P> Walk<'_, P> {
-    /// The child that a Switch Controller's text names: a number, or a name; `u32::MAX`: none.
+    /// Index of the child that a Switch Controller selects by number or by name; `u32::MAX` if it selects none.
     pub(crate) fn select(&mut self, id: ControllerId, selection: &Template) -> u32 {
         let selection = selection.text(self.user).into_owned();
         let selection = selection.trim();
@@ -58,8 +59,8 @@ impl<P> Walk<'_, P> {
         default
     }
 
-    /// Whether a Runtime Controller's time is up; begins it if it has not begun. Whole seconds are compared, as JMeter
-    /// does.
+    /// Whether a Runtime Controller's time is over. The first call starts the time. As in JMeter, whole seconds are
+    /// compared.
     pub(crate) fn runtime_is_over(&mut self, seconds: &Template, begun: StateId) -> bool {
         let seconds = seconds_of(seconds, self.user);
         let now = self.user.now();
@@ -114,7 +115,7 @@ impl<P> Walk<'_, P> {
             let share =
                 |count: u64| if weighing.total > 0 { count as f64 / weighing.total as f64 } else { 0.0 };
             let behind = weights.iter().zip(&weighing.counts).map(|(weight, count)| weight - share(*count));
-            // When each has its share exactly, the heaviest is next.
+            // If every child has exactly its share, the child with the largest weight is next.
             furthest(behind).or_else(|| furthest(weights.iter().copied()))
         };
         let Some(index) = index else {
@@ -135,7 +136,7 @@ impl<P> Walk<'_, P> {
         true
     }
 
-    /// The child has had its pass: everything below begins afresh.
+    /// Ends the pass of the chosen child. All controllers below start a new pass with their next call.
     fn end_weighted_pass(&mut self, id: ControllerId, choice: &WeightedChoice) {
         self.forget_choice(choice);
         for index in 0..self.child_count(id) {
@@ -154,7 +155,7 @@ impl<P> Walk<'_, P> {
 
     fn end_below(&mut self, id: ControllerId) {
         if matches!(self.group_controller(id).kind, ControllerKind::Transaction(_)) {
-            // What it measured so far is not reported.
+            // The samples that the transaction has measured so far are not reported.
             self.state(id).transaction = None;
             self.start_pass_again(id);
             return;
@@ -173,7 +174,7 @@ impl<P> Walk<'_, P> {
     }
 }
 
-/// Index of the largest number above (almost) 0, the first of several.
+/// Index of the largest number above 0 (as in JMeter, above the smallest positive `f64`); the first one if several are equal.
 fn furthest(numbers: impl Iterator<Item = f64>) -> Option<usize> {
     let mut best = None;
     let mut most = f64::from_bits(1);
@@ -186,7 +187,7 @@ fn furthest(numbers: impl Iterator<Item = f64>) -> Option<usize> {
     best
 }
 
-/// A Runtime Controller's seconds: as Java reads a long, so that a blank around the number makes it none.
+/// A Runtime Controller's seconds, parsed as Java parses a long: a number with blanks around it is invalid and counts as 0.
 pub(crate) fn seconds_of(seconds: &Template, user: &mut UserState) -> i64 {
     seconds.text(user).parse().unwrap_or(0)
 }

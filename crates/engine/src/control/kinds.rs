@@ -482,7 +482,7 @@ impl<P> Walk<'_, P> {
         if counts_loops { state.loops_done.saturating_add(1) } else { state.iterations }
     }
 
-    /// A pass of the enclosing controller begins: loops start afresh, throughput controllers decide.
+    /// A pass of the enclosing controller begins: loops count from 0 again, throughput controllers decide.
     pub(crate) fn pass_started(&mut self, id: ControllerId, of_loop: bool, number: i32) {
         let controller = self.group_controller(id);
         match &controller.kind {

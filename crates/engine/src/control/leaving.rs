@@ -1,4 +1,4 @@
-//! Jumps out of controllers in mid-pass.
+//! Jumps out of controllers during a pass.
 
 use busyhour_program::controller::ControllerKind;
 use busyhour_program::ids::ControllerId;
@@ -7,7 +7,7 @@ use busyhour_program::symbols::LAST_SAMPLE_OK;
 use super::{Flags, Next, Walk};
 
 impl<P> Walk<'_, P> {
-    /// JMeter's `triggerEndOfLoop`: a jump leaves this controller in mid-pass.
+    /// JMeter's `triggerEndOfLoop`: a jump leaves this controller during a pass.
     pub(crate) fn leave(&mut self, id: ControllerId) {
         let controller = self.group_controller(id);
         match &controller.kind {

@@ -367,7 +367,7 @@ fn once_stopped_no_session_begins_that_would_send_nothing() {
         });
         let plan = program(vec![group(1, "1", vec![leaf("get")], &script)]);
         let ran = run(plan, workload("even(2000/s) for 60s", vec![(0, 1.0)], NoFreeUser::Queue), (1, 1));
-        // Five hundred samples fit into the second before; three quarters of the arrivals wait for ever.
+        // Five hundred samples fit into the second before; three quarters of the arrivals wait forever.
         assert!(ran.counts.begun < 300 && ran.counts.left_waiting > 700, "{stop:?}: {:?}", ran.counts);
         assert_eq!(ran.counts.scheduled, ran.counts.begun + ran.counts.left_waiting, "{stop:?}");
         assert_eq!(ran.totals.total.samples + ran.interrupted, ran.counts.begun, "{stop:?}");

@@ -1,4 +1,4 @@
-//! When the users of a group start, and how many there are, evaluated when a phase begins.
+//! Computes how many users a group has and when they start, at the beginning of a phase.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(crate) struct InvalidGroup(String);
 pub(crate) struct GroupStart {
     /// Index of the group in the program.
     pub(super) group: u32,
-    /// Its users in the whole run, of which this run starts its share.
+    /// Number of its users in the whole run; each process starts its share of them.
     pub(super) users: u32,
     /// Nanoseconds between the starts of two users.
     pub(super) spacing_ns: u64,
@@ -32,16 +32,16 @@ pub(crate) struct GroupStart {
     pub(super) first: Nanos,
     /// When the group ends.
     pub(super) end: Option<Nanos>,
-    /// The users of the whole run that begin and end at times of their own, in the order of their beginnings.
+    /// For users with individual start and end times: those of all users of the whole run, sorted by start.
     pub(super) lifetimes: Option<Arc<[Lifetime]>>,
 }
 
-/// What runs in a phase.
+/// A workload that a phase starts.
 #[derive(Clone, Debug)]
 pub(crate) enum Start {
     /// A group that starts its own users.
     Closed(GroupStart),
-    /// A group that keeps a level of users.
+    /// Index of a group whose number of users is held at a level.
     Level(u32),
     /// An open workload.
     Open(OpenStart),
@@ -99,7 +99,7 @@ pub(crate) fn plan_lifetimes(
 /// Time between the decision to start an open workload and the beginning of its schedule, in nanoseconds.
 const OPEN_LEAD_NS: u64 = 10_000_000;
 
-/// How many users an open workload begins with, and may have, in the whole run.
+/// The start of an open workload, with the initial and the maximum number of users of each group in the whole run.
 pub(super) fn plan_open<P: Protocol>(
     program: &Program<P>,
     shared: &Arc<RunShared>,
@@ -116,6 +116,6 @@ pub(super) fn plan_open<P: Protocol>(
         }
     };
     let users = open.groups.iter().map(|(group, _)| users(*group)).collect();
-    // The cores need a moment to take the command up; without it the first arrivals would be late.
+    // The cores need a moment to receive the command; without this lead the first arrivals would be late.
     OpenStart { workload, first: shared.clock.now() + OPEN_LEAD_NS, users }
 }

@@ -1,5 +1,5 @@
-//! The thread that waits for the cores: it measures stalls of the process, carries out the end of a grace period, and
-//! leaves a core behind that does not respond to a forced end.
+//! The thread that waits for the cores. It measures stalls of the process, detects the end of the grace period, and stops
+//! waiting for cores that do not respond to a forced end.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::report::CoreReport;
 use crate::signs::CoreSigns;
 use crate::stalls::ProcessStalls;
 
-/// How often the supervisor looks at the cores.
+/// Interval at which the supervisor checks the cores.
 const BEAT: Duration = Duration::from_millis(25);
 
 /// What a core reports to the supervisor.
@@ -29,7 +29,7 @@ pub(super) enum Done {
     Failed(u32),
 }
 
-/// Reports a core that panics; without it the supervisor would wait for that core for ever.
+/// Reports a core that panics; without it the supervisor would wait for that core forever.
 pub(super) struct PanicGuard<'d> {
     pub(super) core: u32,
     pub(super) done: &'d std::sync::mpsc::Sender<Done>,
@@ -49,17 +49,17 @@ pub(super) struct Supervisor {
     inbox: Receiver<Done>,
     signs: Vec<Arc<CoreSigns>>,
     stalls: ProcessStalls,
-    /// When the end was forced.
+    /// When the supervisor first noticed that the end was forced.
     forced: Option<Nanos>,
 }
 
 impl Supervisor {
-    /// `signs` has those of each core.
+    /// `signs` contains the signs of life of each core, by core number.
     pub(super) fn new(shared: Arc<RunShared>, inbox: Receiver<Done>, signs: Vec<Arc<CoreSigns>>) -> Self {
         Self { shared, inbox, signs, stalls: ProcessStalls::default(), forced: None }
     }
 
-    /// The next report of a core; `None` when those that are waited for do not respond to a forced end.
+    /// The next report of a core; `None` if the cores in `waiting_for` do not respond to a forced end.
     pub(super) fn next(&mut self, waiting_for: &BTreeSet<u32>) -> Option<Done> {
         loop {
             let began = self.shared.clock.now();
@@ -86,7 +86,7 @@ impl Supervisor {
             .all(|core| self.signs.get(*core as usize).is_none_or(|signs| signs.is_unresponsive(forced, now)))
     }
 
-    /// What is known of a core that was left behind, and its report.
+    /// A description of a core that did not respond, and a report that takes the place of its own.
     pub(super) fn abandoned(&self, core: u32) -> (AbandonedCore, CoreReport) {
         let last_seen = self.signs.get(core as usize).map_or(Nanos::ZERO, |signs| signs.last_tick());
         let late_ns = self.shared.clock.now().since(last_seen + TICK_NS);

@@ -380,7 +380,7 @@ fn users_that_cannot_begin_are_counted() {
     assert_eq!(ran.totals.total.samples, 5 * 2);
 }
 
-/// Allocations of a whole run with so many iterations of each user, counted on its core's thread.
+/// Allocations of a whole run with `iterations` iterations of each user, counted on its core's thread.
 fn allocations(iterations: &str, nodes: fn() -> Vec<Node>, think: &str) -> u64 {
     let script = always(|| Act::Yield);
     let users = with_timers(group(10, iterations, nodes(), &script), waits(think));
@@ -431,7 +431,7 @@ fn samples_do_not_allocate_in_steady_state() {
     }
 }
 
-/// A core whose thread blocks outside of the runtime for ever.
+/// A core whose thread blocks outside of the runtime forever.
 #[test]
 fn a_forced_end_leaves_a_blocked_core_behind_and_keeps_the_rest() {
     let (block, blocked_for_ever) = blocking::channel::<()>();

@@ -89,7 +89,7 @@ fn level(target: &str, ramp_up: &str, steps: &str, hold: &str) -> Population {
     Population::Level(Level { target, ramp_up, steps, hold, unit_s: 1 })
 }
 
-/// Users that were seen at so many milliseconds or up to 100 before.
+/// Users that were seen at `ms` milliseconds or in the 99 milliseconds before.
 fn users_at(seen: &Seen, ms: u64) -> usize {
     let window = ms.saturating_sub(99)..=ms;
     let mut users: Vec<_> =

@@ -70,7 +70,7 @@ impl<P: Protocol> VirtualUser<P> {
         package: &SamplerPackage<P>,
         transaction: Option<ControllerId>,
     ) {
-        // Inside a parent-mode transaction its sample takes the place of the samples in it, also for the transaction
+        // The sample of a parent-mode transaction replaces the samples in it, also for the transaction
         // controllers directly below it, which JMeter counts among its listeners.
         let inner = match transaction {
             Some(id) => {

@@ -220,7 +220,7 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    /// The sample that takes the place of those of the branches.
+    /// Makes the sample that replaces those of the branches.
     fn gather(&mut self, group: &Group<P>, parallel: &Parallel, samples: Vec<SampleResult>, describe: bool) {
         if describe {
             let mut text = String::from("Parallel items:\n");

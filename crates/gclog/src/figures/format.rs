@@ -1,4 +1,4 @@
-//! Numbers as GCViewer prints them: at most so many decimals, thousands separated by commas, halves to even.
+//! Numbers as GCViewer prints them: a maximum number of decimals, thousands separated by commas, halves to even.
 
 /// A number with at most `decimals` decimals.
 pub(crate) fn number(value: f64, decimals: usize) -> String {

@@ -34,7 +34,7 @@ impl FigureRow {
     }
 }
 
-/// A row with a number, in GCViewer's format with at most so many decimals.
+/// A row with a number, in GCViewer's format with at most `decimals` decimals.
 pub(crate) fn number_row(name: &'static str, value: Figure<f64>, unit: &str, decimals: usize) -> FigureRow {
     row(name, value.map(|value| (value, number(value, decimals), unit.to_owned())), unit)
 }

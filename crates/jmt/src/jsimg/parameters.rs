@@ -1,5 +1,6 @@
-//! Parameters of sections: `<parameter>` and `<subParameter>`. They have the name of a Java class, and contain a value,
-//! other parameters, or a parameter for each class of customers, which follows the name of the class.
+//! Parameters of sections: `<parameter>` and `<subParameter>`. A parameter names a Java class and contains a value, other
+//! parameters, or one parameter for each class of customers. In the last case, each parameter follows a `<refClass>` with the
+//! name of the class of customers.
 
 use crate::element::Element;
 
@@ -30,7 +31,7 @@ impl Element {
         self.children_named("parameter").find(|parameter| parameter.attribute("name") == Some(name))
     }
 
-    /// The parameters by class of customers; each follows the name of its class.
+    /// The parameters by class of customers. Each one follows a `<refClass>` with the name of its class.
     pub(super) fn by_class(&self) -> impl Iterator<Item = (&str, &Self)> {
         let mut class = None;
         self.children.iter().filter_map(move |child| match child.name.as_str() {

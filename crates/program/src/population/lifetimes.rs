@@ -4,7 +4,7 @@ use crate::error::ElementError;
 use crate::template::Template;
 use crate::user::UserState;
 
-/// Most users of one group: more need more memory than a machine has, and their times overflow.
+/// Maximum number of users of one group: more need more memory than a machine has, and their times overflow.
 pub const USERS_MAX: i64 = 1_000_000;
 
 /// When a user starts and ends, in milliseconds since the start of its group.

@@ -9,7 +9,7 @@ use crate::error_causes::{CODE_MAX, Cause, MESSAGE_MAX, causes};
 use crate::numbers::{ms, thousands};
 use crate::terminal_text::{shown_label, shown_text};
 
-/// Most kinds of error that are listed.
+/// Maximum number of kinds of error that are listed.
 const ERRORS_SHOWN: usize = 50;
 
 /// The section of errors.

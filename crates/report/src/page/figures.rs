@@ -176,7 +176,7 @@ fn times_body(summary: &Summary, steps: &Steps) -> Markup {
         PlotHeight::Tall,
         html! {
             "A cell of the " (def("heat", "heat map")) " counts the requests that ended within " (length)
-            " with a time in its band; " (lines) ". From " (slice) " to " (slice) " " (of_each)
+            " with a response time in its band; " (lines) ". From " (slice) " to " (slice) " " (of_each)
             (about_ends(summary, steps))
         },
     )

@@ -55,8 +55,8 @@ pub const LIVE_WORDS: [&str; 24] = [
 #[must_use]
 pub fn live_html(page: &LivePage<'_>) -> String {
     let heat = html! {
-        "A cell of the " (def("heat", "heat map")) " counts the requests that ended in one slice of time with a time in its \
-         band; lines are p50, p95 and p99 of each slice, " (BANDS_TELL) " where it is longer than a second."
+        "A cell of the " (def("heat", "heat map")) " counts the requests that ended in one slice of time with a response \
+         time in its band; lines are p50, p95 and p99 of each slice, " (BANDS_TELL) " if a slice is longer than a second."
     };
     let rate = html! {
         (figure(
@@ -73,8 +73,11 @@ pub fn live_html(page: &LivePage<'_>) -> String {
         "Response and service time of all requests so far; each step of the axis contains a tenth of the requests of the \
          previous step.",
     );
-    let users =
-        figure("users", PlotHeight::Low, "Active users at the end of each second, the most of a slice.");
+    let users = figure(
+        "users",
+        PlotHeight::Low,
+        "Active users at the end of each second; the maximum of each slice.",
+    );
     let glossary = html! { details { summary { "What the terms mean" } (definitions()) } };
     let sections = [
         Section { id: "rate", title: "Rate and errors", body: rate },
@@ -177,7 +180,7 @@ fn controls(page: &LivePage<'_>) -> Markup {
     }
 }
 
-/// A table of figures: now, and over the run so far.
+/// A table with the current value of each figure and its value over the run so far.
 fn figures(rows: &[(&str, &str)]) -> Markup {
     html! {
         table.live-figures {

@@ -3,7 +3,7 @@
 use busyhour_analysis::Series;
 use serde::Serialize;
 
-/// Most points of a plot over time; longer runs have several seconds to a point.
+/// Maximum number of points of a plot over time; longer runs have several seconds to a point.
 const POINTS_MAX: u64 = 900;
 
 /// A run that has not this many seconds keeps its last one, however short: there is little else to see.
@@ -31,7 +31,7 @@ pub(super) struct Steps {
     pub(super) ended: Vec<f64>,
     /// Failed ones among them, per s.
     pub(super) errors: Vec<f64>,
-    /// Most active users.
+    /// Maximum number of active users.
     pub(super) users: Vec<Option<f64>>,
     /// Percentiles of the response time in ms: the largest of the slice's seconds.
     pub(super) p50: Vec<Option<f64>>,

@@ -10,7 +10,7 @@ use crate::numbers::{ms, percent, rate, thousands};
 const WIDTH: f64 = 160.0;
 const HEIGHT: f64 = 32.0;
 
-/// Most points of a sparkline; of more, neighbours are joined.
+/// Maximum number of points of a sparkline; of more, neighbours are joined.
 const POINTS_MAX: usize = 80;
 
 /// How neighbouring points are joined.

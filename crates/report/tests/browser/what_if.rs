@@ -50,7 +50,7 @@ pub fn of_strategies() -> WhatIfPage {
     }
 }
 
-/// Users from 10 to 200 of so many models with two classes, with one or several servers.
+/// Users from 10 to 200 of `models` models with two classes, with one or several servers.
 pub fn of_users(models: usize, servers: u32) -> WhatIfPage {
     let model = |model: usize| {
         let points = (1..=20)

@@ -20,7 +20,7 @@ const UNNAMED: [&str; 4] = [
     JMETER_5,
 ];
 
-/// Most cells that are counted in the first row.
+/// Maximum number of cells that are counted in the first row.
 const HEAD_CELLS_MAX: usize = 1_000;
 
 /// The position of an absent column.

@@ -13,7 +13,7 @@ const PART: usize = 1 << 20;
 /// Longest row in bytes, including quoted line ends.
 const ROW_MAX: usize = 16 << 20;
 
-/// Most lines of a truncated last row within quotes; more lines indicate a stray quote.
+/// Maximum number of lines of a truncated last row within quotes; more lines indicate a stray quote.
 const CUT_LINES_MAX: u64 = 100;
 
 /// Finds complete lines in a file that is read in parts.

@@ -11,7 +11,7 @@ use super::error::OutOfOrder;
 /// Rows per part: sorting is fastest in parts that fit the cache.
 const PART: usize = 1 << 16;
 
-/// Most rows in memory, of about 64 bytes each.
+/// Maximum number of rows in memory, of about 64 bytes each.
 pub const HELD_ROWS_MAX: usize = 1 << (PLACE_BITS - 1);
 
 /// Bits of a sort key for the index of a row.

@@ -110,12 +110,12 @@ fn counts(sample: &Sample<'_>) -> bool {
     !has(SampleFlags::LISTENERS_ONLY) && !has(SampleFlags::WARMUP)
 }
 
-/// What is known of results before they are read second by second.
+/// Facts of results that are determined before they are read second by second.
 #[derive(Debug, Clone)]
 pub(crate) struct Survey {
     /// The start of the run in ms since 1970: that of the earliest sample, unless it is known otherwise.
     pub(crate) start_ms: i64,
-    /// How long before the newest sample the latest one ended that came after it.
+    /// Maximum time by which a sample ended before an earlier sample of the input.
     pub(crate) disorder_ns: u64,
     /// Active users, by seconds from the start of the run.
     pub(crate) users: UsersOverTime,

@@ -15,10 +15,10 @@ pub(super) const NO_STAMP: &str = "is not a time in ms since 1970";
 /// The position of an absent column: a cell so far beyond the last is empty.
 const NOWHERE: usize = usize::MAX;
 
-/// Most cached labels of a file. Samples of labels beyond [`LABELS_MAX`] are counted together anyway.
+/// Maximum number of cached labels of a file. Samples of labels beyond [`LABELS_MAX`] are counted together anyway.
 const LABELS_KNOWN_MAX: usize = 4 * LABELS_MAX;
 
-/// Most thread groups with totals of their own.
+/// Maximum number of thread groups with totals of their own.
 const GROUPS_KNOWN_MAX: usize = LABELS_MAX;
 
 /// A column that is read.

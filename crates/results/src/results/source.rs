@@ -15,7 +15,7 @@ use crate::input_facts::InputFacts;
 use crate::jtl_scan::{Columns, CsvRows, HEAD_MAX, LogError, LogForm};
 use crate::unpack::{Bytes, ReadBytes, unpacked};
 
-/// Most rows that are read between two reports of progress.
+/// Maximum number of rows that are read between two reports of progress.
 const ROWS_AT_ONCE: usize = 8_192;
 
 /// One input.

@@ -27,13 +27,13 @@ const DEPTH_MAX: usize = 64;
 /// hold a text of 2 GB.
 const PART_BYTES_MAX: u64 = 256 << 20;
 
-/// Most bytes of a URL or a failure message that are kept.
+/// Maximum number of bytes of a URL or a failure message that are kept.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
-/// Most nested samples of one sample, which are in memory together. JMeter writes one for each embedded resource and redirect.
+/// Maximum number of nested samples of one sample, which are in memory together. JMeter writes one for each embedded resource and redirect.
 const NESTED_MAX: usize = 100_000;
 
-/// Most variables, as for the columns of a CSV; further ones are ignored.
+/// Maximum number of variables, as for the columns of a CSV; further ones are ignored.
 const VARIABLES_MAX: usize = 1_000;
 
 /// Reads an XML result file sample by sample; only one sample with its nested samples is in memory.

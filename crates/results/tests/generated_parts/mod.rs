@@ -18,10 +18,10 @@ const XML: &[&str] = &[
     "<failureMessage>", "</failureMessage>", "&amp;", "&", "<", "text", "<!-- c -->", "\n", "<other>", "</other>", " rm='Number of samples in transaction : 1'",
 ];
 
-/// Most bytes of a file.
+/// Maximum number of bytes of a file.
 const BYTES_MAX: usize = 2 << 20;
 
-/// Reads what the bytes choose, with at most so many parts.
+/// Reads an input that `bytes` chooses, with at most `count_max` parts.
 pub fn check(bytes: &[u8], count_max: usize) {
     let (kind, rest) = bytes.split_first().unwrap_or((&0, &[]));
     let (head, fragments) = match kind % 3 {

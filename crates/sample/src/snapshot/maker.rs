@@ -17,7 +17,7 @@ use crate::user_counts::UserChange;
 /// Seconds that stay open for cores that report late, as in [`crate::seconds::OpenSeconds`].
 const OPEN_SECONDS_MAX: u64 = 30;
 
-/// Most consecutive empty seconds that are sent individually.
+/// Maximum number of consecutive empty seconds that are sent individually.
 const EMPTY_SECONDS_MAX: u64 = 60;
 
 /// Collects the samples of the seconds that are still open.
@@ -41,7 +41,7 @@ pub struct SnapshotMaker {
     user_changes: BTreeMap<u64, i64>,
 }
 
-/// What is known of a second that is not closed.
+/// The rows and users of a second that is not complete yet.
 #[derive(Default)]
 pub struct OpenSecond {
     rows: Vec<Option<OpenRow>>,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::time_counts::TimeCounts;
 use crate::sample_flags::SampleKind;
 
-/// Most response codes, and most kinds of failure, in one row.
+/// Maximum number of response codes, and of kinds of failure, in one row.
 pub const CODES_MAX: usize = 100;
 
 /// The response code of samples with codes beyond [`CODES_MAX`].

@@ -5,9 +5,9 @@ use crate::{ScriptResult, Value};
 /// The result that an assertion's script sets (`AssertionResult`, `Failure`, `FailureMessage`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AssertionVerdict {
-    /// The sample failed.
+    /// Whether the sample failed.
     pub failure: bool,
-    /// The assertion itself failed.
+    /// Whether the assertion itself failed.
     pub error: bool,
     /// The reason for the failure.
     pub message: String,
@@ -86,7 +86,7 @@ pub const SUB_RESULT_GETTERS: &[&str] = &[
 
 /// A sample result as scripts read it. Times are in milliseconds.
 ///
-/// A script reads a result only while it runs, on the thread of its user's core. Values are copies, so that a script can retain
+/// A script reads a result only while the script runs, on the thread of its user's core. Values are copies, so that a script can retain
 /// them; a later call returns a later state of the same result. A property that the result does not have is `None`.
 ///
 /// # Example
@@ -183,7 +183,7 @@ pub trait SampleFacts {
 
 /// A sample result as scripts change it. Changes are visible to the elements that run after the script, and are recorded.
 ///
-/// A value that the result cannot have is ignored, as JMeter's setters do; only [`change`](Self::change) reports an unknown name,
+/// An invalid value is ignored, as JMeter's setters do; only [`change`](Self::change) reports an unknown name,
 /// for which the script throws Java's exception.
 pub trait SampleChanges: SampleFacts {
     /// `setSuccessful(boolean)`

@@ -3,7 +3,7 @@
 use super::super::criterion::Window;
 use super::scanner::{ParseError, Reader};
 
-/// Windows and actions.
+/// The part of a criterion after its limit: windows and actions.
 #[derive(Default)]
 pub(super) struct Rest {
     pub(super) window: Option<(Window, usize)>,
@@ -12,7 +12,7 @@ pub(super) struct Rest {
     pub(super) stop: Option<bool>,
     /// Position of `or stop`.
     pub(super) or_stop: Option<usize>,
-    /// Whether there is an action of Taurus, `stop` or `continue`.
+    /// Whether the criterion has one of Taurus's actions, `stop` or `continue`.
     pub(super) has_action: bool,
     pub(super) fails: bool,
     pub(super) if_any: bool,
@@ -71,7 +71,9 @@ impl Reader<'_> {
         let stop = self.word("stop");
         if !stop && !self.word("continue") {
             let message = "expected `stop`, `continue`, `or stop` or `if any`";
-            return Err(self.wrong_here(message).hint("put a label with a comma in quotes"));
+            return Err(self
+                .wrong_here(message)
+                .hint("if a label contains a comma, write the label in quotes"));
         }
         rest.stop = Some(stop);
         rest.has_action = true;

@@ -1,4 +1,4 @@
-//! Numbers and dates in the format of the original's Java code.
+//! Numbers and dates in the format of TicketMonster's Java code.
 
 use std::fmt::Write as _;
 
@@ -16,7 +16,7 @@ pub(super) fn float_text(value: f32) -> String {
     }
 }
 
-/// Formats a time as in the original's titles: `2020-11-13 06:00:00.0`, in UTC.
+/// Formats a time as in TicketMonster's titles: `2020-11-13 06:00:00.0`, in UTC.
 pub(super) fn timestamp_text(ms: i64) -> String {
     let Ok(stamp) = jiff::Timestamp::from_millisecond(ms) else { return ms.to_string() };
     let mut out = stamp.strftime("%Y-%m-%d %H:%M:%S").to_string();

@@ -100,7 +100,7 @@ impl WhatIfValue {
     }
 }
 
-/// Decimals that show so many digits of a number.
+/// Number of decimals that show `shown` digits of a number.
 pub(super) fn decimals(value: f64, shown: i32) -> usize {
     if value == 0.0 {
         0

@@ -24,7 +24,7 @@ fn product(a: u8, b: u8) -> u8 {
     sum
 }
 
-/// The substitution of bytes and its inverse.
+/// The S-box of AES and its inverse.
 fn boxes() -> &'static ([u8; 256], [u8; 256]) {
     static BOXES: OnceLock<([u8; 256], [u8; 256])> = OnceLock::new();
     BOXES.get_or_init(|| {

@@ -34,11 +34,11 @@ pub const CLASSES: &[LibraryClass] = &[
     },
 ];
 
-/// `JsonPath.compile(…)`
+/// The object that `JsonPath.compile(…)` returns.
 #[derive(Debug)]
 struct CompiledPath(jsonpath::JsonPath);
 
-/// `JsonPath.parse(…)`
+/// The object that `JsonPath.parse(…)` returns.
 #[derive(Debug)]
 struct Document(RefCell<Json>);
 
