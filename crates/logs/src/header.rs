@@ -22,7 +22,7 @@ const TOKENS_MAX: usize = 10;
 /// Maximum number of brackets between severity and logger: Spring Boot writes the application and the thread.
 const THREADS_MAX: usize = 3;
 /// Maximum length of a thread's name in brackets, in bytes.
-const BRACKET_MAX: usize = 160;
+const BRACKET_MAX: usize = 512;
 
 /// Splits a line with a stamp; `stamp` is its range.
 pub(crate) fn split_stamped(line: &str, notation: Notation, stamp: &Range<usize>) -> Header {
@@ -103,6 +103,10 @@ impl<'a> Reader<'a> {
     /// The usual layouts: separators, severity, thread in brackets, process, logger.
     fn tokens(&mut self, is_tomcat: bool) {
         self.skip(b"])\"'");
+        if self.bytes.get(self.at) == Some(&b'|') {
+            self.skip(b"|");
+            self.plain_fields();
+        }
         for _ in 0..TOKENS_MAX {
             self.skip(b" \t|,");
             let Some(&first) = self.bytes.get(self.at) else { return };
@@ -116,6 +120,26 @@ impl<'a> Reader<'a> {
                 return;
             }
             self.header.message = self.at;
+        }
+    }
+
+    /// Fields between bars in front of the severity or the message: `|Step_LSC|30002312|`. The last word of them is the logger.
+    fn plain_fields(&mut self) {
+        for _ in 0..TOKENS_MAX {
+            let end = self.word_end();
+            let field = &self.line[self.at..end];
+            let is_number = field.bytes().all(|byte| byte.is_ascii_digit());
+            if self.bytes.get(end) != Some(&b'|')
+                || !(is_number || is_name(field))
+                || Severity::named(field).is_some()
+            {
+                return;
+            }
+            if !is_number {
+                self.header.logger = Some(self.at..end);
+            }
+            self.at = end;
+            self.skip(b"|");
         }
     }
 
@@ -159,6 +183,12 @@ impl<'a> Reader<'a> {
             self.header.severity = Severity::named(level);
             self.at = after;
             return true;
+        }
+        if self.header.logger.is_some() {
+            // Python's oslo.log writes the request after the logger.
+            let is_request = inside == "-" || inside.starts_with("req-");
+            self.at = if is_request { after } else { self.at };
+            return is_request;
         }
         let is_process = inside.starts_with("pid ") || inside.starts_with("tid ");
         let next = self.line[after..].trim_start();
@@ -232,8 +262,12 @@ impl<'a> Reader<'a> {
         let next = self.line[end..].trim_start();
         let is_marked = name.len() < word.len() || next.starts_with("- ") || next.starts_with(": ");
         let is_field = self.bytes.get(end) == Some(&b'|');
-        let is_logger =
-            is_name(name) && (is_marked || is_field || is_tomcat && name.matches('.').count() > 1);
+        let dots = name.matches('.').count();
+        let is_before_request = dots > 0 && (next.starts_with("[req-") || next.starts_with("[-]"));
+        // `FOLLOWING - …` is a message.
+        let is_shouted = dots == 0 && !name.bytes().any(|byte| byte.is_ascii_lowercase());
+        let is_marked = is_marked || is_field || is_before_request || is_tomcat && dots > 1;
+        let is_logger = is_name(name) && !is_shouted && is_marked;
         if is_logger {
             self.header.logger = Some(self.at..self.at + name.len());
             self.at = end;

@@ -4,9 +4,11 @@ mod entries;
 mod envelopes;
 mod header;
 mod lines;
+mod mask;
 mod query;
 mod severity;
 mod stamps;
+mod templates;
 mod traces;
 
 pub use access::{AccessRecord, DurationUnit, read_access};
@@ -16,4 +18,5 @@ pub use lines::{LINE_BYTES_MAX, LineSplitter};
 pub use query::{Query, QueryError, Rule};
 pub use severity::Severity;
 pub use stamps::{EntryTime, FoundStamp, NoTime, Notation, StampReader, StampSettings, UnknownZone, Zone};
+pub use templates::{Miner, MinerSettings, TemplateId};
 pub use traces::TraceKey;

@@ -56,8 +56,10 @@ fn the_usual_layouts_are_split() {
         ),
         (
             "2017-05-16 00:00:00.008 25746 INFO nova.wsgi [req-1 2 3] [instance: 5] ok",
-            "info | - | nova.wsgi [req-1 2 3] [instance: 5] ok",
+            "info | nova.wsgi | [instance: 5] ok",
         ),
+        ("20171223-22:15:29:606|Step_LSC|30002312|step changed", "- | Step_LSC | step changed"),
+        ("2015-07-31 19:30:07,452 - INFO  [Q:F@63] - FOLLOWING - LEADER", "info | - | FOLLOWING - LEADER"),
         ("Mar 18, 2024 10:11:12 AM org.foo.Bar method", "- | org.foo.Bar | org.foo.Bar method"),
         ("ERROR: no route", "error | - | no route"),
         ("ERROR:shop.seats:no route", "error | shop.seats | no route"),
