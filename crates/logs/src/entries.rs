@@ -128,6 +128,15 @@ impl EntryReader {
         self.open(line, header, None, EntryTime::Unavailable(NoTime::NoStamp), context);
     }
 
+    /// Adds a record of several lines: lines after the first one belong to the entry of the first one.
+    pub fn push_record(&mut self, text: &str, context: LineContext, emit: impl FnMut(&Entry<'_>)) {
+        let mut lines = text.lines();
+        self.push(lines.next().unwrap_or_default(), context, emit);
+        for line in lines.filter(|line| !line.trim_ascii().is_empty()) {
+            self.add_line(line);
+        }
+    }
+
     /// Ends the open entry and passes it to `emit`: at the end of a file, or if no line has arrived for a while.
     pub fn finish(&mut self, mut emit: impl FnMut(&Entry<'_>)) {
         let Some(open) = self.open.take() else { return };

@@ -53,6 +53,19 @@ pub enum Stream<'a> {
     Process(Cow<'a, str>, Cow<'a, str>),
 }
 
+impl Stream<'_> {
+    /// The same stream without borrowed texts.
+    pub(crate) fn to_owned_stream(&self) -> Stream<'static> {
+        match self {
+            Stream::Output => Stream::Output,
+            Stream::Error => Stream::Error,
+            Stream::Process(program, number) => {
+                Stream::Process(Cow::Owned(program.to_string()), Cow::Owned(number.to_string()))
+            }
+        }
+    }
+}
+
 /// Why a line is not in the format of its envelope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EnvelopeError {

@@ -63,6 +63,15 @@ impl LineSplitter {
     }
 }
 
+/// The beginning of a text, at most `bytes` long.
+pub(crate) fn cut(text: &str, bytes: usize) -> &str {
+    let mut end = text.len().min(bytes);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
 fn with_text(bytes: &[u8], line: &mut impl FnMut(&str)) {
     let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
     match std::str::from_utf8(bytes) {

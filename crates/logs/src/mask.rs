@@ -15,6 +15,16 @@ const WILD: &[u8] = WILDCARD.as_bytes();
 /// Messages are masked and compared up to this token.
 pub(crate) const TOKENS_MAX: usize = 256;
 
+/// Which rules apply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Masking {
+    /// All.
+    #[default]
+    Full,
+    /// All but that of paths: the path of a request is its name.
+    KeepPaths,
+}
+
 /// A masked message. Its buffers are reused.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Masked {
@@ -23,13 +33,22 @@ pub(crate) struct Masked {
     /// The ends of the tokens in the text.
     ends: Vec<usize>,
     piece: Vec<u8>,
+    masking: Masking,
 }
 
 impl Masked {
-    /// Masks a message.
-    pub(crate) fn set(&mut self, message: &str) {
+    /// Masks a message. The labels become tokens in front of it and are not masked.
+    pub(crate) fn set(&mut self, labels: &[&str], message: &str, masking: Masking) {
         self.text.clear();
         self.ends.clear();
+        self.masking = masking;
+        for label in labels {
+            if !self.ends.is_empty() {
+                self.text.push(b' ');
+            }
+            self.text.extend(label.bytes().filter(|byte| !byte.is_ascii_whitespace()));
+            self.ends.push(self.text.len());
+        }
         for token in message.as_bytes().split(u8::is_ascii_whitespace) {
             if token.is_empty() {
                 continue;
@@ -75,7 +94,7 @@ impl Masked {
         if is_plain {
             piece.extend_from_slice(token);
         } else {
-            mask_token(token, &mut piece);
+            mask_token(token, self.masking, &mut piece);
         }
         let start = self.text.len();
         if !self.ends.is_empty() {
@@ -132,14 +151,14 @@ fn without_unit(token: &[u8]) -> Option<&[u8]> {
 }
 
 /// Masks one token.
-fn mask_token(token: &[u8], out: &mut Vec<u8>) {
+fn mask_token(token: &[u8], masking: Masking, out: &mut Vec<u8>) {
     let mut at = 0;
     while at < token.len() {
         let before = at.checked_sub(1).map(|before| token[before]);
         let rest = &token[at..];
         let begins_word = !before.is_some_and(|byte| byte.is_ascii_alphanumeric());
         let length = match rest[0] {
-            b'/' if begins_word => path_length(before, rest),
+            b'/' if begins_word && masking == Masking::Full => path_length(before, rest),
             byte if byte.is_ascii_alphanumeric() && begins_word => {
                 identifier_length(before, rest).or_else(|| number_length(rest))
             }
@@ -260,7 +279,7 @@ mod tests {
 
     fn masked(message: &str) -> String {
         let mut masked = Masked::default();
-        masked.set(message);
+        masked.set(&[], message, Masking::Full);
         let tokens: Vec<String> =
             masked.tokens().map(|token| String::from_utf8_lossy(token).into_owned()).collect();
         let text = String::from_utf8_lossy(masked.text()).into_owned();

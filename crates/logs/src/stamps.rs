@@ -77,7 +77,7 @@ pub enum EntryTime {
 }
 
 /// Why the time of an entry is unknown.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoTime {
     /// The entry has no stamp in a known notation.

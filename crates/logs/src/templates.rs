@@ -10,7 +10,7 @@
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher as _;
 
-use crate::mask::{Masked, WILDCARD};
+use crate::mask::{Masked, Masking, WILDCARD};
 
 /// Limits and threshold of a [`Miner`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -106,7 +106,12 @@ impl Miner {
     /// The text of a template: its tokens, joined by spaces, with `<*>` for values.
     #[must_use]
     pub fn text(&self, id: TemplateId) -> String {
-        let Some(template) = self.templates.get(id.index()) else { return String::new() };
+        self.text_at(id.index())
+    }
+
+    /// The text of the template with this number; empty if there is none.
+    pub(crate) fn text_at(&self, index: usize) -> String {
+        let Some(template) = self.templates.get(index) else { return String::new() };
         let mut text = String::with_capacity(template.first.len());
         for (token, hash) in template.first.split(' ').zip(&template.tokens) {
             if !text.is_empty() {
@@ -120,7 +125,17 @@ impl Miner {
     /// The template of a message, which is created or generalized if necessary. `None` if a limit on the number of templates is
     /// reached.
     pub fn add(&mut self, message: &str) -> Option<TemplateId> {
-        self.read(message);
+        self.add_labelled(&[], message, Masking::Full)
+    }
+
+    /// The template of a message with labels in front of it, which are not masked.
+    pub(crate) fn add_labelled(
+        &mut self,
+        labels: &[&str],
+        message: &str,
+        masking: Masking,
+    ) -> Option<TemplateId> {
+        self.read(labels, message, masking);
         let leaf = self.leaf();
         if let Some(id) = self.most_similar(leaf, false) {
             self.generalize(id);
@@ -138,8 +153,8 @@ impl Miner {
         Some(TemplateId(id))
     }
 
-    fn read(&mut self, message: &str) {
-        self.masked.set(message);
+    fn read(&mut self, labels: &[&str], message: &str, masking: Masking) {
+        self.masked.set(labels, message, masking);
         self.hashes.clear();
         self.hashes.extend(self.masked.tokens().map(hash));
     }
