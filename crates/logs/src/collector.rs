@@ -3,82 +3,22 @@
 //! A [`Collector`] receives the bytes of one or more sources in pieces of any size, in order per source. It does no I/O.
 
 mod group;
+mod settings;
 mod source;
 
 use std::collections::BTreeMap;
 
-use crate::access::{AccessRecord, DurationUnit};
+use crate::access::AccessRecord;
 use crate::counts::{FORMAT_VERSION, Intervals, LogCounts};
 use crate::entries::Entry;
 use crate::envelopes::Envelope;
 use crate::mask::Masking;
-use crate::query::Query;
-use crate::redaction::Redactor;
 use crate::series::CountTable;
-use crate::stamps::{EntryTime, NoTime, StampSettings};
-use crate::templates::{Miner, MinerSettings};
+use crate::stamps::{EntryTime, NoTime};
+use crate::templates::{Miner, TemplateId};
 use group::{Groups, Observation};
-use source::Source;
-
-/// The time of a run on the clock of the log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RunClock {
-    /// Start in nanoseconds since 1970. If the clock of the log differs from that of the generator, the difference has to be added.
-    pub start_unix_ns: i64,
-    /// End in nanoseconds since 1970; `None` if the run has not ended.
-    pub end_unix_ns: Option<i64>,
-}
-
-/// Which entries are counted by template.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Scope {
-    /// Those that match the query.
-    #[default]
-    Matching,
-    /// All.
-    All,
-}
-
-/// The settings of a [`Collector`].
-#[derive(Debug, Clone)]
-pub struct CollectorSettings {
-    /// What completes stamps without a date or an offset.
-    pub stamps: StampSettings,
-    /// The unit of durations without a decimal point in access logs.
-    pub duration_unit: Option<DurationUnit>,
-    /// Which entries are problems.
-    pub query: Query,
-    /// Which entries are counted by template.
-    pub scope: Scope,
-    /// The time of the run.
-    pub clock: RunClock,
-    /// Recognizes secrets in examples and templates.
-    pub redactor: Redactor,
-    /// Limits of templates.
-    pub miner: MinerSettings,
-    /// Maximum length of an example in bytes.
-    pub example_bytes_max: usize,
-    /// Maximum number of counts, 8 bytes each, for templates and for traces. Intervals become longer when it is reached.
-    pub cells_max: usize,
-}
-
-impl CollectorSettings {
-    /// The default query and limits: 10,000 templates, examples of 4 KiB, 2 million counts.
-    #[must_use]
-    pub fn new(stamps: StampSettings, clock: RunClock, redactor: Redactor) -> CollectorSettings {
-        CollectorSettings {
-            stamps,
-            duration_unit: None,
-            query: Query::default(),
-            scope: Scope::default(),
-            clock,
-            redactor,
-            miner: MinerSettings::default(),
-            example_bytes_max: 4 * 1024,
-            cells_max: 2_000_000,
-        }
-    }
-}
+pub use settings::{CollectorSettings, RunClock, Scope};
+use source::{LineCounts, Source};
 
 /// The number of a source in its collector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -142,14 +82,6 @@ impl Collector {
         }
         self.tally.counts()
     }
-}
-
-/// What the lines of a source were, apart from entries.
-#[derive(Debug, Clone, Copy, Default)]
-struct LineCounts {
-    lines: u64,
-    truncated: u64,
-    unreadable: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -290,7 +222,7 @@ impl Tally {
 }
 
 /// The template of a request: its status and method as they are, and its path without the values in it.
-fn add_request(miner: &mut Miner, access: &AccessRecord<'_>) -> Option<crate::templates::TemplateId> {
+fn add_request(miner: &mut Miner, access: &AccessRecord<'_>) -> Option<TemplateId> {
     let path = access.target.split(['?', ';']).next().unwrap_or_default();
     let status = access.status.to_string();
     miner.add_labelled(&[&status, access.method], path, Masking::KeepPaths)

@@ -1,9 +1,11 @@
 //! Application logs.
 mod access;
 mod collector;
+mod comparison;
 mod counts;
 mod entries;
 mod envelopes;
+pub mod follow;
 mod header;
 mod lines;
 mod mask;
@@ -17,6 +19,9 @@ mod traces;
 
 pub use access::{AccessRecord, DurationUnit, read_access};
 pub use collector::{Collector, CollectorSettings, RunClock, Scope, SourceId};
+pub use comparison::{
+    Comparison, ComparisonError, Difference, Differences, Exposure, FALSE_DISCOVERY_RATE, Side, compare,
+};
 pub use counts::{FORMAT_VERSION, GroupCounts, Intervals, LogCounts};
 pub use entries::{ENTRY_BYTES_MAX, Entry, EntryReader, LineContext};
 pub use envelopes::{Envelope, EnvelopeError, Stream, Unwrapped, Unwrapper};

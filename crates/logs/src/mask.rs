@@ -60,6 +60,15 @@ impl Masked {
         }
     }
 
+    /// Uses a text that is masked already.
+    pub(crate) fn set_masked(&mut self, text: &str) {
+        self.text.clear();
+        self.ends.clear();
+        self.text.extend_from_slice(text.as_bytes());
+        let spaces = memchr::memchr_iter(b' ', text.as_bytes());
+        self.ends.extend(spaces.chain([text.len()]));
+    }
+
     /// The masked message.
     pub(crate) fn text(&self) -> &[u8] {
         &self.text

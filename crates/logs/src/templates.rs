@@ -146,15 +146,49 @@ impl Miner {
         if is_full {
             return None;
         }
+        Some(self.push(leaf))
+    }
+
+    /// Adds a template of another miner, whether or not a similar one exists.
+    pub(crate) fn insert_template(&mut self, text: &str) {
+        self.read_masked(text);
+        let leaf = self.leaf();
+        self.push(leaf);
+    }
+
+    /// The templates that are equal to a template of another miner if `<*>` equals any token, or else the most similar one.
+    pub(crate) fn find_templates(&mut self, text: &str) -> Vec<TemplateId> {
+        self.read_masked(text);
+        let leaf = self.leaf();
+        let is_equal = |id: &&u32| {
+            let tokens = self.templates[**id as usize].tokens.iter().zip(&self.hashes);
+            tokens.into_iter().all(|(own, token)| own == token || *own == self.wild || *token == self.wild)
+        };
+        let equal: Vec<u32> = self.nodes[leaf].templates.iter().filter(is_equal).copied().collect();
+        let found =
+            if equal.is_empty() { self.most_similar(leaf, true).into_iter().collect() } else { equal };
+        found.into_iter().map(TemplateId).collect()
+    }
+
+    fn push(&mut self, leaf: usize) -> TemplateId {
         let id = self.templates.len() as u32;
         let first = String::from_utf8_lossy(self.masked.text()).into_owned().into_boxed_str();
         self.templates.push(Template { tokens: self.hashes.as_slice().into(), first });
         self.nodes[leaf].templates.push(id);
-        Some(TemplateId(id))
+        TemplateId(id)
     }
 
     fn read(&mut self, labels: &[&str], message: &str, masking: Masking) {
         self.masked.set(labels, message, masking);
+        self.hash_tokens();
+    }
+
+    fn read_masked(&mut self, text: &str) {
+        self.masked.set_masked(text);
+        self.hash_tokens();
+    }
+
+    fn hash_tokens(&mut self) {
         self.hashes.clear();
         self.hashes.extend(self.masked.tokens().map(hash));
     }

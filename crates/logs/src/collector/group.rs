@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::CollectorSettings;
+use super::settings::CollectorSettings;
 use crate::counts::GroupCounts;
 use crate::entries::Entry;
 use crate::lines::cut;

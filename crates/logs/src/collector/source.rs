@@ -1,6 +1,5 @@
 //! The bytes of one source: lines, envelopes, and the entries of its streams.
 
-use super::LineCounts;
 use crate::access::DurationUnit;
 use crate::entries::{Entry, EntryReader, LineContext};
 use crate::envelopes::{Envelope, Stream, Unwrapped, Unwrapper};
@@ -9,6 +8,14 @@ use crate::stamps::StampSettings;
 
 /// Maximum number of streams of a source whose entries are read at the same time. A journal has one per process.
 const STREAMS_MAX: usize = 64;
+
+/// What the lines of a source were, apart from entries.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct LineCounts {
+    pub(super) lines: u64,
+    pub(super) truncated: u64,
+    pub(super) unreadable: u64,
+}
 
 #[derive(Debug, Clone)]
 pub(super) struct Source {

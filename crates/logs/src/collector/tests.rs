@@ -1,7 +1,7 @@
 use super::*;
 use crate::redaction::tests::redactor;
 use crate::severity::Severity;
-use crate::stamps::Zone;
+use crate::stamps::{StampSettings, Zone};
 
 /// 2024-03-18T10:00:00Z.
 const START: i64 = 1_710_756_000_000_000_000;
