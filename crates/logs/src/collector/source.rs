@@ -31,6 +31,8 @@ pub(super) struct Streams {
     pub(super) open: Vec<OpenStream>,
     uses: u64,
     unreadable: u64,
+    /// Lines whose parts are together longer than a line may be.
+    truncated: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -39,6 +41,8 @@ pub(super) struct OpenStream {
     entries: EntryReader,
     /// The parts of a line that have arrived.
     partial: String,
+    /// Whether parts were discarded because the line is long.
+    is_cut: bool,
     last_use: u64,
 }
 
@@ -55,18 +59,19 @@ impl Source {
             open: Vec::new(),
             uses: 0,
             unreadable: 0,
+            truncated: 0,
         };
         Source { lines: LineSplitter::new(), streams }
     }
 
     pub(super) fn read(&mut self, bytes: &[u8], mut emit: impl FnMut(&Entry<'_>)) -> LineCounts {
         let (streams, mut lines) = (&mut self.streams, 0);
-        let before = (self.lines.truncated_lines(), streams.unreadable);
+        let before = (self.lines.truncated_lines() + streams.truncated, streams.unreadable);
         self.lines.push(bytes, |line| {
             lines += 1;
             streams.push(line, &mut emit);
         });
-        let truncated = self.lines.truncated_lines() - before.0;
+        let truncated = self.lines.truncated_lines() + streams.truncated - before.0;
         LineCounts { lines, truncated, unreadable: streams.unreadable - before.1 }
     }
 
@@ -104,7 +109,7 @@ impl Streams {
         };
         self.uses += 1;
         self.open[at].last_use = self.uses;
-        self.open[at].push(&unwrapped, emit);
+        self.truncated += u64::from(self.open[at].push(&unwrapped, emit));
     }
 
     /// Opens a stream in place of the one that was not used for the longest time, if there are many.
@@ -118,6 +123,7 @@ impl Streams {
             stream: stream.to_owned_stream(),
             entries: EntryReader::new(self.settings.clone(), self.duration_unit),
             partial: String::new(),
+            is_cut: false,
             last_use: 0,
         });
         self.open.len() - 1
@@ -125,20 +131,26 @@ impl Streams {
 }
 
 impl OpenStream {
-    fn push(&mut self, unwrapped: &Unwrapped<'_>, emit: &mut impl FnMut(&Entry<'_>)) {
+    /// Adds a line or a part of one; returns whether a line was cut at its end.
+    fn push(&mut self, unwrapped: &Unwrapped<'_>, emit: &mut impl FnMut(&Entry<'_>)) -> bool {
         let context =
             LineContext { received_unix_ns: unwrapped.received_unix_ns, severity: unwrapped.severity };
         if !unwrapped.is_partial && self.partial.is_empty() {
-            return self.push_text(&unwrapped.text, context, emit);
+            self.push_text(&unwrapped.text, context, emit);
+            return false;
         }
         let room = LINE_BYTES_MAX.saturating_sub(self.partial.len());
-        self.partial.push_str(cut(&unwrapped.text, room));
-        if !unwrapped.is_partial {
-            let line = std::mem::take(&mut self.partial);
-            self.push_text(&line, context, emit);
-            self.partial = line;
-            self.partial.clear();
+        let kept = cut(&unwrapped.text, room);
+        self.partial.push_str(kept);
+        self.is_cut |= kept.len() < unwrapped.text.len();
+        if unwrapped.is_partial {
+            return false;
         }
+        let line = std::mem::take(&mut self.partial);
+        self.push_text(&line, context, emit);
+        self.partial = line;
+        self.partial.clear();
+        std::mem::take(&mut self.is_cut)
     }
 
     fn push_text(&mut self, text: &str, context: LineContext, emit: &mut impl FnMut(&Entry<'_>)) {

@@ -107,6 +107,17 @@ broken
 }
 
 #[test]
+fn long_lines_in_parts_are_cut_and_counted() {
+    let part = |tag| format!("2024-03-18T10:00:01Z stdout {tag} error{}\n", " x".repeat(20_000));
+    let text = [part("P"), part("P"), part("F"), part("F")].concat();
+    let mut collector = Collector::new(settings());
+    let source = collector.add_source(Some(Envelope::Cri));
+    collector.read(source, text.as_bytes());
+    let counts = collector.finish();
+    assert_eq!((counts.truncated_lines, counts.entries, counts.lines), (1, 2, 4));
+}
+
+#[test]
 fn a_journal_is_counted_by_the_time_of_its_records() {
     let mut settings = settings();
     settings.clock = RunClock { start_unix_ns: 1_795_739_590_000_000_000, end_unix_ns: None };
