@@ -216,7 +216,11 @@ impl EntryReader {
             open.omitted_lines += 1;
         } else {
             self.text.push('\n');
-            if open.notation == Some(Notation::JavaUtilLogging) && open.lines == 2 {
+            if open.lines == 2 && open.message.is_empty() {
+                // .NET writes the message below its header.
+                let start = self.text.len();
+                open.message = start + (line.len() - line.trim_start().len())..start + line.len();
+            } else if open.lines == 2 && open.notation == Some(Notation::JavaUtilLogging) {
                 // The second line of `java.util.logging` has the severity and the message.
                 let header = header::split_unstamped(line);
                 open.severity = header.severity.or(open.severity);

@@ -266,7 +266,9 @@ impl<'a> Reader<'a> {
         let is_before_request = dots > 0 && (next.starts_with("[req-") || next.starts_with("[-]"));
         // `FOLLOWING - …` is a message.
         let is_shouted = dots == 0 && !name.bytes().any(|byte| byte.is_ascii_lowercase());
-        let is_marked = is_marked || is_field || is_before_request || is_tomcat && dots > 1;
+        // .NET writes the message on the next line: `fail: Shop.Seats[0]`.
+        let is_alone = next.is_empty() && name.ends_with(']') && name.contains('[');
+        let is_marked = is_marked || is_field || is_before_request || is_alone || is_tomcat && dots > 1;
         let is_logger = is_name(name) && !is_shouted && is_marked;
         if is_logger {
             self.header.logger = Some(self.at..self.at + name.len());

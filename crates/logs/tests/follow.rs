@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use busyhour_logs::follow::{FileFollower, Piece, Polled, StartAt};
+use busyhour_logs::{Collector, CollectorSettings, Redactor, RunClock, StampSettings, Zone};
 
 fn append(path: &Path, text: &str) {
     let mut file = OpenOptions::new().create(true).append(true).open(path).unwrap();
@@ -108,6 +109,34 @@ fn a_poll_is_limited() {
         }
     }
     assert_eq!((total, polls), (9 << 20, 3));
+}
+
+#[test]
+fn a_rotated_log_is_counted_as_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.log");
+    // 1970-01-01: the clock of the run begins at 0.
+    let stamps = StampSettings { zone: Some(Zone::utc()), near_unix_ns: 0 };
+    let clock = RunClock { start_unix_ns: 0, end_unix_ns: None };
+    let redactor = Redactor::new(|_| false, |_| false);
+    let mut collector = Collector::new(CollectorSettings::new(stamps, clock, redactor));
+    let source = collector.add_source(None);
+    let mut follower = FileFollower::open(&path, StartAt::Beginning).unwrap();
+    let mut poll = |collector: &mut Collector| {
+        let polled = follower.poll(|piece| match piece {
+            Piece::Bytes(bytes) => collector.read(source, bytes),
+            Piece::Begin => collector.end(source),
+        });
+        polled.unwrap()
+    };
+    append(&path, "1970-01-01 00:00:01 ERROR a\n1970-01-01 00:00:02 ERR");
+    poll(&mut collector);
+    append(&path, "OR b\n1970-01-01 00:00:03 ERROR cut o");
+    fs::rename(&path, folder.path().join("app.log.1")).unwrap();
+    append(&path, "1970-01-01 00:00:04 ERROR d\n");
+    assert!(poll(&mut collector).was_rotated);
+    let counts = collector.finish();
+    assert_eq!(counts.matching_over_time.counts, [(1, 1), (2, 1), (3, 1), (4, 1)]);
 }
 
 #[test]

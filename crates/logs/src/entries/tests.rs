@@ -175,6 +175,21 @@ INFO: ok";
 }
 
 #[test]
+fn the_message_of_dotnet_is_below_its_header() {
+    let text = "\
+fail: Shop.Seats[0]
+      booking failed
+      System.InvalidOperationException: no seat
+         at Shop.Seats.Load(Int32 id) in /src/Seats.cs:line 12
+info: Shop.Seats[0]
+      next";
+    assert_eq!(
+        entries(text),
+        ["error `booking failed` 4 {System.InvalidOperationException at Shop.Seats.Load}", "info `next` 2"]
+    );
+}
+
+#[test]
 fn a_line_in_json_is_an_entry_with_its_trace() {
     let text = r#"{"@timestamp":"2024-03-18T10:00:00Z","level":"ERROR","logger_name":"a.B","message":"no seat","stack_trace":"a.SeatException: x\n\tat a.B.c(B.java:1)"}"#;
     let mut count = 0;

@@ -64,6 +64,7 @@ fn the_usual_layouts_are_split() {
         ("ERROR: no route", "error | - | no route"),
         ("ERROR:shop.seats:no route", "error | shop.seats | no route"),
         ("ERROR:no route", "error | - | no route"),
+        ("fail: Shop.Seats[0]", "error | Shop.Seats[0] | "),
         ("SEVERE: no route", "error | - | no route"),
         ("no route to host - sorry", "- | - | no route to host - sorry"),
         ("2024-03-18 10:11:12 INFO", "info | - | "),

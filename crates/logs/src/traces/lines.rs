@@ -58,7 +58,8 @@ pub(super) fn classify(line: &str, is_in_python: bool, language: Option<Language
         return Line::EndOfInner;
     }
     if is_indented {
-        return Line::Other;
+        // .NET indents whole exceptions.
+        return exception_name(text).filter(|name| name.contains('.')).map_or(Line::Other, Line::Exception);
     }
     if text.starts_with("panic: ") {
         return Line::GoCrash("panic");
