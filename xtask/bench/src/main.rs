@@ -3,6 +3,7 @@
 
 mod capacity;
 mod http;
+mod logs;
 mod machine;
 mod options;
 mod pacing;
@@ -39,6 +40,8 @@ enum Bench {
     Report(report::Options),
     /// Measure the number of simulated events of queueing networks per CPU second
     Simulate(simulate::Options),
+    /// Measure the number of log lines that are counted per CPU second
+    Logs(logs::Options),
     /// Check whether a fitted capacity model predicts loads that it was not fitted to
     Capacity(capacity::Options),
     /// Client of the ticket section, a separate process so that its CPU time can be measured
@@ -65,6 +68,7 @@ fn run(bench: Bench) -> Result<()> {
         Bench::Pacing(options) => pacing::run(options),
         Bench::Report(options) => report::run(&options),
         Bench::Simulate(options) => simulate::run(&options),
+        Bench::Logs(options) => logs::run(&options),
         Bench::Capacity(options) => capacity::run(&options),
         Bench::FloorClient(client) => client.run(),
         Bench::BareClient(client) => client.run(),

@@ -1,0 +1,232 @@
+//! Collects the counts of logs from bytes.
+//!
+//! A [`Collector`] receives the bytes of one or more sources in pieces of any size, in order per source. It does no I/O.
+
+mod group;
+mod settings;
+mod source;
+
+use std::collections::BTreeMap;
+
+use crate::access::AccessRecord;
+use crate::counts::{FORMAT_VERSION, Intervals, LogCounts};
+use crate::entries::Entry;
+use crate::envelopes::Envelope;
+use crate::mask::Masking;
+use crate::series::CountTable;
+use crate::stamps::{EntryTime, NoTime};
+use crate::templates::{Miner, TemplateId};
+use group::{Groups, Observation};
+pub use settings::{CollectorSettings, RunClock, Scope};
+use source::{LineCounts, Source};
+
+/// The number of a source in its collector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct SourceId(usize);
+
+/// Counts the entries of logs. Memory is bounded by the settings, whatever the length and the content of the logs.
+#[derive(Debug, Clone)]
+pub struct Collector {
+    sources: Vec<Source>,
+    tally: Tally,
+}
+
+impl Collector {
+    /// Creates a collector without sources.
+    #[must_use]
+    pub fn new(settings: CollectorSettings) -> Collector {
+        Collector { sources: Vec::new(), tally: Tally::new(settings) }
+    }
+
+    /// Adds a source: a file, a container, a journal. Without an envelope, the first line decides.
+    pub fn add_source(&mut self, envelope: Option<Envelope>) -> SourceId {
+        let settings = &self.tally.settings;
+        self.sources.push(Source::new(settings.stamps.clone(), settings.duration_unit, envelope));
+        SourceId(self.sources.len() - 1)
+    }
+
+    /// Reads the next bytes of a source.
+    pub fn read(&mut self, source: SourceId, bytes: &[u8]) {
+        let Some(source) = self.sources.get_mut(source.0) else { return };
+        let tally = &mut self.tally;
+        let counts = source.read(bytes, |entry| tally.add(entry));
+        tally.add_source_counts(counts);
+    }
+
+    /// Completes the open entries of a source, when no more lines have arrived for a while. Later lines begin new entries.
+    pub fn complete_entries(&mut self, source: SourceId) {
+        let Some(source) = self.sources.get_mut(source.0) else { return };
+        let tally = &mut self.tally;
+        source.complete_entries(|entry| tally.add(entry));
+    }
+
+    /// Ends a source: a line without a line break is complete.
+    pub fn end(&mut self, source: SourceId) {
+        let Some(source) = self.sources.get_mut(source.0) else { return };
+        let tally = &mut self.tally;
+        let counts = source.end(|entry| tally.add(entry));
+        tally.add_source_counts(counts);
+    }
+
+    /// The counts so far. Entries that are not complete are not included.
+    #[must_use]
+    pub fn counts(&self) -> LogCounts {
+        self.tally.counts()
+    }
+
+    /// Ends all sources and returns the counts.
+    #[must_use]
+    pub fn finish(mut self) -> LogCounts {
+        for source in 0..self.sources.len() {
+            self.end(SourceId(source));
+        }
+        self.tally.counts()
+    }
+}
+
+#[derive(Debug, Clone)]
+struct Tally {
+    settings: CollectorSettings,
+    miner: Miner,
+    lines: LineCounts,
+    entries: u64,
+    matching: u64,
+    outside: u64,
+    ungrouped: u64,
+    without_time: BTreeMap<NoTime, u64>,
+    last_second: Option<u32>,
+    totals: CountTable,
+    templates: Groups,
+    traces: Groups,
+}
+
+/// Series of the totals.
+const ALL: usize = 0;
+const MATCHING: usize = 1;
+
+/// The place of an entry on the clock of the run.
+enum Moment {
+    Second(u32),
+    Outside,
+    Unknown(NoTime),
+}
+
+impl Tally {
+    fn new(settings: CollectorSettings) -> Tally {
+        Tally {
+            miner: Miner::new(settings.miner),
+            lines: LineCounts::default(),
+            entries: 0,
+            matching: 0,
+            outside: 0,
+            ungrouped: 0,
+            without_time: BTreeMap::new(),
+            last_second: None,
+            totals: CountTable::new(settings.cells_max),
+            templates: Groups::new(settings.cells_max),
+            traces: Groups::new(settings.cells_max),
+            settings,
+        }
+    }
+
+    fn add_source_counts(&mut self, counts: LineCounts) {
+        self.lines.lines += counts.lines;
+        self.lines.truncated += counts.truncated;
+        self.lines.unreadable += counts.unreadable;
+    }
+
+    fn moment(&self, time: EntryTime) -> Moment {
+        let unix_ns = match time {
+            EntryTime::UnixNs(unix_ns) => unix_ns,
+            EntryTime::Unavailable(reason) => return Moment::Unknown(reason),
+        };
+        let RunClock { start_unix_ns, end_unix_ns } = self.settings.clock;
+        if unix_ns < start_unix_ns || end_unix_ns.is_some_and(|end| unix_ns >= end) {
+            return Moment::Outside;
+        }
+        let second = (i128::from(unix_ns) - i128::from(start_unix_ns)) / 1_000_000_000;
+        u32::try_from(second).map_or(Moment::Outside, Moment::Second)
+    }
+
+    fn add(&mut self, entry: &Entry<'_>) {
+        self.entries += 1;
+        let status = entry.access.map(|access| access.status);
+        let matches = self.settings.query.matches(entry.body, entry.severity, status);
+        let second = match self.moment(entry.time) {
+            Moment::Second(second) => second,
+            Moment::Outside => {
+                self.outside += u64::from(matches);
+                return;
+            }
+            Moment::Unknown(reason) => {
+                if matches {
+                    *self.without_time.entry(reason).or_default() += 1;
+                }
+                return;
+            }
+        };
+        self.last_second = self.last_second.max(Some(second));
+        self.totals.add(ALL, second);
+        if matches {
+            self.matching += 1;
+            self.totals.add(MATCHING, second);
+        }
+        if matches || self.settings.scope == Scope::All {
+            self.group(entry, second);
+        }
+    }
+
+    fn group(&mut self, entry: &Entry<'_>, second: u32) {
+        let observation = Observation { entry, second, settings: &self.settings };
+        let template = match &entry.access {
+            Some(access) => add_request(&mut self.miner, access),
+            None => self.miner.add(entry.message),
+        };
+        match template {
+            Some(id) => self.templates.add(id.index(), &observation),
+            None => self.ungrouped += 1,
+        }
+        if let Some(trace) = &entry.trace {
+            self.traces.add_trace(trace, self.settings.miner.templates_max, &observation);
+        }
+    }
+
+    fn counts(&self) -> LogCounts {
+        let RunClock { start_unix_ns, end_unix_ns } = self.settings.clock;
+        let known_length = end_unix_ns.map(|end| (end - start_unix_ns) as f64 / 1e9);
+        let redactor = &self.settings.redactor;
+        LogCounts {
+            format: FORMAT_VERSION,
+            query: self.settings.query.to_string(),
+            start_unix_ns,
+            length_s: known_length.or_else(|| self.last_second.map(|second| f64::from(second) + 1.0)),
+            lines: self.lines.lines,
+            entries: self.entries,
+            matching: self.matching,
+            outside: self.outside,
+            without_time: self.without_time.clone(),
+            ungrouped: self.ungrouped,
+            truncated_lines: self.lines.truncated,
+            unreadable_lines: self.lines.unreadable,
+            interval_s: Intervals {
+                totals: self.totals.interval_s(),
+                templates: self.templates.interval_s(),
+                traces: self.traces.interval_s(),
+            },
+            entries_over_time: self.totals.series(ALL),
+            matching_over_time: self.totals.series(MATCHING),
+            templates: self.templates.counts(|index| redactor.redact(&self.miner.text_at(index))),
+            traces: self.traces.counts_of_traces(),
+        }
+    }
+}
+
+/// The template of a request: its status and method as they are, and its path without the values in it.
+fn add_request(miner: &mut Miner, access: &AccessRecord<'_>) -> Option<TemplateId> {
+    let path = access.target.split(['?', ';']).next().unwrap_or_default();
+    let status = access.status.to_string();
+    miner.add_labelled(&[&status, access.method], path, Masking::KeepPaths)
+}
+
+#[cfg(test)]
+mod tests;

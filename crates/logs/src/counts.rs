@@ -1,0 +1,80 @@
+//! The counts of a log, as results contain them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::series::Series;
+use crate::severity::Severity;
+use crate::stamps::NoTime;
+
+/// The version of the serialized form of [`LogCounts`].
+pub const FORMAT_VERSION: u32 = 1;
+
+/// What a log contains, counted on the run's clock. The values exclude entries before the start and after the end of the run, unless
+/// they say otherwise.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LogCounts {
+    /// [`FORMAT_VERSION`].
+    pub format: u32,
+    /// The rules that select entries, in the notation of [`crate::Query`].
+    pub query: String,
+    /// Start of the run in nanoseconds since 1970, on the clock of the log.
+    pub start_unix_ns: i64,
+    /// Length of the run in seconds: to its end, or to the last entry if the end is not known. `None` if there is neither.
+    pub length_s: Option<f64>,
+    /// Number of lines, at all times.
+    pub lines: u64,
+    /// Number of entries, at all times.
+    pub entries: u64,
+    /// Number of entries that match the query.
+    pub matching: u64,
+    /// Number of matching entries before the start or after the end of the run.
+    pub outside: u64,
+    /// Number of matching entries whose time is unknown, by reason. They are in no other count except `entries`.
+    pub without_time: BTreeMap<NoTime, u64>,
+    /// Number of matching entries without a template, because the maximum number of templates was reached.
+    pub ungrouped: u64,
+    /// Number of lines that were cut because of their length.
+    pub truncated_lines: u64,
+    /// Number of lines that were not in the format of the source's envelope, such as messages that journalctl omitted.
+    pub unreadable_lines: u64,
+    /// Length of the intervals of all series, in seconds. It is 1, and longer only for long runs with many templates.
+    pub interval_s: Intervals,
+    /// All entries per interval.
+    pub entries_over_time: Series,
+    /// Matching entries per interval.
+    pub matching_over_time: Series,
+    /// Matching entries by template.
+    pub templates: Vec<GroupCounts>,
+    /// Matching entries with a stack trace, by trace. They are also counted by template.
+    pub traces: Vec<GroupCounts>,
+}
+
+/// Lengths of intervals in seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Intervals {
+    /// Of all entries and of matching entries.
+    pub totals: u32,
+    /// Of templates.
+    pub templates: u32,
+    /// Of traces.
+    pub traces: u32,
+}
+
+/// The entries with a template or a stack trace in common.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GroupCounts {
+    /// The template with `<*>` for values, or the key of the stack trace. Secrets are redacted.
+    pub text: String,
+    /// The highest severity among the entries; `None` if the log states none.
+    pub severity: Option<Severity>,
+    /// The logger of the first entry.
+    pub logger: Option<String>,
+    /// Number of entries in the run.
+    pub count: u64,
+    /// The first entry, cut and without secrets.
+    pub example: String,
+    /// Entries per interval.
+    pub over_time: Series,
+}

@@ -1,0 +1,223 @@
+//! Removes secrets from the texts that results contain: examples and templates.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::mask::WILDCARD;
+
+/// Takes the place of a secret.
+pub const REDACTED: &str = "[redacted]";
+
+/// Recognizes secrets. The caller supplies the tests, so that logs follow the same rules as the rest of the program.
+#[derive(Clone)]
+pub struct Redactor {
+    is_secret_name: Arc<dyn Fn(&str) -> bool + Send + Sync>,
+    is_secret_value: Arc<dyn Fn(&str) -> bool + Send + Sync>,
+}
+
+impl fmt::Debug for Redactor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Redactor")
+    }
+}
+
+impl Redactor {
+    /// Creates a redactor. `is_secret_name` is true for names whose values are secret (`password`), `is_secret_value` for texts
+    /// that are secret under any name (`Bearer …`, JSON Web Tokens).
+    #[must_use]
+    pub fn new(
+        is_secret_name: impl Fn(&str) -> bool + Send + Sync + 'static,
+        is_secret_value: impl Fn(&str) -> bool + Send + Sync + 'static,
+    ) -> Redactor {
+        Redactor { is_secret_name: Arc::new(is_secret_name), is_secret_value: Arc::new(is_secret_value) }
+    }
+
+    /// The text without the values of secret names (`password=…`, `"password": "…"`, `Authorization: Bearer …`), without other
+    /// secret values, and without passwords in URLs.
+    #[must_use]
+    pub fn redact(&self, text: &str) -> String {
+        let mut writer =
+            Writer { redactor: self, out: String::with_capacity(text.len()), expects_value: false };
+        let mut rest = text;
+        while !rest.is_empty() {
+            if let Some(after) = rest.strip_prefix(WILDCARD) {
+                // The value is masked already.
+                writer.out.push_str(WILDCARD);
+                writer.expects_value = false;
+                rest = after;
+                continue;
+            }
+            let separators = rest.find(|c| !is_separator(c)).unwrap_or(rest.len());
+            let separators =
+                separators.min(rest[..separators].find('<').filter(|at| *at > 0).unwrap_or(separators));
+            let (before, after) = rest.split_at(separators);
+            writer.out.push_str(before);
+            let length = match before.chars().next_back() {
+                // A quoted value may contain spaces.
+                Some(quote @ ('"' | '\'')) if writer.expects_value => {
+                    after.find(quote).unwrap_or(after.len())
+                }
+                _ => after.find(is_separator).unwrap_or(after.len()),
+            };
+            let (word, after) = after.split_at(length);
+            if !word.is_empty() {
+                writer.word(word, after);
+            }
+            rest = after;
+        }
+        writer.out
+    }
+
+    fn names_secret(&self, name: &str) -> bool {
+        let name = name.trim_end_matches(':');
+        let is_class = ["Exception", "Error"].iter().any(|end| name.ends_with(end));
+        !is_class && !name.is_empty() && (self.is_secret_name)(name)
+    }
+}
+
+struct Writer<'a> {
+    redactor: &'a Redactor,
+    out: String,
+    /// Whether the next word is the value of a secret name.
+    expects_value: bool,
+}
+
+impl Writer<'_> {
+    fn word(&mut self, word: &str, after: &str) {
+        if word.trim_start_matches(':').is_empty() {
+            self.out.push_str(word);
+            return;
+        }
+        if self.expects_value {
+            // The secret follows the scheme: `Authorization: Bearer …`.
+            self.expects_value = is_scheme(word, after);
+            self.out.push_str(if self.expects_value { word } else { REDACTED });
+            return;
+        }
+        if let Some((before, rest)) = word.split_once("://") {
+            self.url(before, rest);
+            return;
+        }
+        if is_scheme(word, after) {
+            let next = after.trim_start_matches(is_separator);
+            let next = &next[..next.find(is_separator).unwrap_or(next.len())];
+            self.expects_value = (self.redactor.is_secret_value)(&format!("{word} {next}"));
+            self.out.push_str(word);
+            return;
+        }
+        if (self.redactor.is_secret_value)(word) {
+            self.out.push_str(REDACTED);
+            return;
+        }
+        if let Some((name, value)) = word.split_once(':')
+            && !value.is_empty()
+        {
+            // `Tokens.java:12` is a place in a file.
+            let is_place = name.contains('.') && value.bytes().all(|byte| byte.is_ascii_digit());
+            if !is_place && self.redactor.names_secret(name) {
+                self.out.push_str(name);
+                self.out.push(':');
+                self.out.push_str(REDACTED);
+                return;
+            }
+        }
+        // `name=`, `name:`, `name": "` and `name = `.
+        let marks = &after[..after.find(|c: char| !is_separator(c) && c != ':').unwrap_or(after.len())];
+        let has_mark = word.ends_with(':') || marks.contains(['=', ':']);
+        self.expects_value = has_mark && self.redactor.names_secret(word);
+        self.out.push_str(word);
+    }
+
+    /// The rest of a URL after `://`, up to a separator; parameters are words of their own.
+    fn url(&mut self, scheme: &str, rest: &str) {
+        self.out.push_str(scheme);
+        self.out.push_str("://");
+        match rest.split_once('@') {
+            Some((user, host)) if user.contains(':') && !user.contains('/') => {
+                self.out.push_str(user.split(':').next().unwrap_or_default());
+                self.out.push(':');
+                self.out.push_str(REDACTED);
+                self.out.push('@');
+                self.out.push_str(host);
+            }
+            _ => self.out.push_str(rest),
+        }
+    }
+}
+
+fn is_separator(c: char) -> bool {
+    c.is_whitespace() || "\"'`,;&?(){}[]<>=|".contains(c)
+}
+
+/// Whether a word is an authentication scheme, after which a secret follows.
+fn is_scheme(word: &str, after: &str) -> bool {
+    let is_followed = after.starts_with(' ') && after.trim_start().starts_with(|c: char| !is_separator(c));
+    is_followed
+        && ["bearer", "basic", "digest", "token", "negotiate"]
+            .iter()
+            .any(|scheme| word.eq_ignore_ascii_case(scheme))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// Tests that are sufficient for the tests of this crate.
+    pub(crate) fn redactor() -> Redactor {
+        let is_secret_name = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            ["password", "token", "authorization", "secret", "pin"].iter().any(|part| name.contains(part))
+        };
+        Redactor::new(is_secret_name, |value| value.starts_with("eyJ") || value.starts_with("Bearer S"))
+    }
+
+    #[test]
+    fn values_of_secret_names_are_redacted() {
+        for text in [
+            "login password=S3CRET ok",
+            "login password = S3CRET ok",
+            "login password: S3CRET ok",
+            "login password:S3CRET ok",
+            r#"login {"password":"S3CRET", "a":1} ok"#,
+            r#"login {"password" : "S3CRET with spaces"} ok"#,
+            "login password='S3CRET S3CRET' ok",
+            "Authorization: Bearer S3CRET ok",
+            "sent Bearer S3CRET ok",
+            "value eyJS3CRET ok",
+            "GET http://h/a?token=S3CRET&b=c ok",
+            "GET https://ann:S3CRET@host/a ok",
+            "map {token=S3CRET, b=c} ok",
+            "pin:S3CRET ok",
+        ] {
+            let redacted = redactor().redact(text);
+            assert!(!redacted.contains("S3CRET") && redacted.contains(REDACTED), "{text}: {redacted}");
+            assert!(redacted.ends_with(" ok") || redacted.ends_with("} ok"), "{text}: {redacted}");
+        }
+    }
+
+    #[test]
+    fn other_texts_are_not_changed() {
+        for text in [
+            "login password=<*> and <*>",
+            "<<*> =<",
+            "a plain text, with: punctuation = 5",
+            "shop.InvalidTokenException: expired at 5",
+            "\tat shop.TokenService.load(TokenService.java:12)",
+            "http://host:80/a?b=c",
+            "no token was found",
+            "",
+            "é=ü",
+            "=\"",
+        ] {
+            assert_eq!(redactor().redact(text), text);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn redaction_is_stable(text in "[a-z:=\" é/@]{0,40}") {
+            let once = redactor().redact(&text);
+            let _ = redactor().redact(&once);
+        }
+    }
+}
