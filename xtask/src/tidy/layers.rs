@@ -61,6 +61,7 @@ const LAYERS: &[CrateRule] = &[
         "the compiled plan and the interfaces of its elements",
         &["diagnostic", "sample", "arrivals", "limits", "slices"],
     ),
+    layered("observe", "probes of the system under test, and their series", &["program", "record", "sample"]),
     layered(
         "engine",
         "executes programs: users, cores, timers, arrivals",
