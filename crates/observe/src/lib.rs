@@ -10,7 +10,9 @@
 
 mod mark;
 mod metric;
+pub mod perfmon;
 mod probe;
+pub mod prometheus;
 mod reading;
 mod runner;
 mod schedule;

@@ -61,7 +61,11 @@ const LAYERS: &[CrateRule] = &[
         "the compiled plan and the interfaces of its elements",
         &["diagnostic", "sample", "arrivals", "limits", "slices"],
     ),
-    layered("observe", "probes of the system under test, and their series", &["program", "record", "sample"]),
+    layered(
+        "observe",
+        "probes of the system under test, and their series",
+        &["program", "record", "sample", "server"],
+    ),
     layered(
         "engine",
         "executes programs: users, cores, timers, arrivals",
