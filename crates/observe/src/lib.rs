@@ -11,6 +11,7 @@
 mod mark;
 mod metric;
 mod probe;
+mod proc_root;
 mod reading;
 mod runner;
 mod schedule;
@@ -24,6 +25,7 @@ mod watch;
 pub use mark::{Mark, MarkKind};
 pub use metric::{Metric, MetricKind};
 pub use probe::{Probe, ProbeError};
+pub use proc_root::{KeptFile, ProcRoot};
 pub use reading::Reading;
 pub use runner::ProbeRunner;
 pub use schedule::ProbeSchedule;
