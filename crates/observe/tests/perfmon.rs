@@ -5,9 +5,9 @@ use std::net::TcpListener;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
+use busyhour_observe::ProcRoot;
 use busyhour_observe::perfmon::client_session::MetricRow;
 use busyhour_observe::perfmon::rows::PerfMonSample;
-use busyhour_observe::perfmon::system::SystemRoot;
 use busyhour_observe::perfmon::{AgentServer, Collector};
 use busyhour_program::clock::Clock;
 
@@ -30,7 +30,7 @@ fn values_of_this_machine_arrive() {
     let (problems, reported) = channel();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let sink = Box::new(move |problem: &_| drop(problems.send(format!("{problem}"))));
-    let agent = AgentServer::start(listener, SystemRoot::default(), Clock::start(), sink).unwrap();
+    let agent = AgentServer::start(listener, ProcRoot::default(), Clock::start(), sink).unwrap();
     let port = agent.address().port();
     let rows = [row(port, "CPU", "idle"), row(port, "Memory", "usedperc"), row(port, "EXEC", "/bin/true")];
     let (collector, samples) = collect(&rows);
@@ -70,7 +70,7 @@ fn an_agent_that_is_not_there_yields_failed_samples_until_it_comes() {
     };
     let agent = AgentServer::start(
         listener,
-        SystemRoot::default(),
+        ProcRoot::default(),
         Clock::start(),
         Box::new(|problem| panic!("{problem}")),
     );

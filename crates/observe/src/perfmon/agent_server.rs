@@ -15,7 +15,8 @@ use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, sleep, timeout};
 
 use super::agent_session::{Action, AgentProblem, AgentSession};
-use super::system::{Snapshot, SystemRoot};
+use super::system::Snapshot;
+use crate::proc_root::ProcRoot;
 
 /// Clients at once; further ones are disconnected.
 const CLIENTS_MAX: usize = 64;
@@ -48,7 +49,7 @@ pub struct AgentServer {
 
 /// What all connections share.
 struct Shared {
-    root: SystemRoot,
+    root: ProcRoot,
     clock: Clock,
     problems: Mutex<(HashSet<String>, ProblemSink)>,
 }
@@ -60,7 +61,7 @@ impl AgentServer {
     /// The thread cannot be started, or the listener cannot be used without blocking.
     pub fn start(
         listener: std::net::TcpListener,
-        root: SystemRoot,
+        root: ProcRoot,
         clock: Clock,
         problems: ProblemSink,
     ) -> io::Result<Self> {

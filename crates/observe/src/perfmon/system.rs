@@ -7,15 +7,16 @@ mod network;
 mod process;
 
 use std::cell::OnceCell;
-use std::io::{self, Read as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::measure::Measure;
 use super::request::{Metric, Quantity, Unit};
+use crate::proc_root::{ProcRoot, read_bounded};
 
 /// Longest file of `/proc` that is read, in bytes: the connections of a busy machine.
-const FILE_MAX: u64 = 64 << 20;
+const FILE_MAX: usize = 64 << 20;
 
 /// Why a metric has no value now.
 #[derive(Debug, thiserror::Error)]
@@ -44,25 +45,10 @@ pub enum MetricError {
     NoPart(String),
 }
 
-/// The roots of the files that are read: `/proc` and `/sys`, or recorded ones.
-#[derive(Clone, Debug)]
-pub struct SystemRoot {
-    /// `/proc`.
-    pub proc: PathBuf,
-    /// `/sys`.
-    pub sys: PathBuf,
-}
-
-impl Default for SystemRoot {
-    fn default() -> Self {
-        Self { proc: PathBuf::from("/proc"), sys: PathBuf::from("/sys") }
-    }
-}
-
 /// The state of the system at one time. Each file is read at most once per snapshot, when a metric first needs it.
 #[derive(Debug)]
 pub struct Snapshot<'r> {
-    root: &'r SystemRoot,
+    root: &'r ProcRoot,
     time: Duration,
     stat: OnceCell<String>,
     meminfo: OnceCell<String>,
@@ -72,7 +58,7 @@ pub struct Snapshot<'r> {
 impl<'r> Snapshot<'r> {
     /// The state at `time`, a time since any fixed start. Files are read later.
     #[must_use]
-    pub fn new(root: &'r SystemRoot, time: Duration) -> Self {
+    pub fn new(root: &'r ProcRoot, time: Duration) -> Self {
         Self { root, time, stat: OnceCell::new(), meminfo: OnceCell::new(), connections: OnceCell::new() }
     }
 
@@ -101,7 +87,7 @@ impl<'r> Snapshot<'r> {
     }
 
     fn proc(&self, file: &str) -> PathBuf {
-        self.root.proc.join(file)
+        self.root.path("/proc").join(file)
     }
 
     fn stat(&self) -> Result<&str, MetricError> {
@@ -133,12 +119,9 @@ fn cached<T>(cell: &OnceCell<T>, read: impl FnOnce() -> Result<T, MetricError>) 
 }
 
 fn read_text(path: &Path) -> Result<String, MetricError> {
-    let read = || {
-        let mut bytes = Vec::new();
-        std::fs::File::open(path)?.take(FILE_MAX).read_to_end(&mut bytes)?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
-    };
-    read().map_err(|source| MetricError::Read { path: path.to_owned(), source })
+    let bytes = read_bounded(path, FILE_MAX);
+    let bytes = bytes.map_err(|source| MetricError::Read { path: path.to_owned(), source })?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn missing(path: &Path, what: impl Into<String>) -> MetricError {

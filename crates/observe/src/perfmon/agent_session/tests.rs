@@ -1,18 +1,19 @@
 //! Sessions with recorded files of the system.
 
-use super::super::system::SystemRoot;
 use super::*;
+use crate::proc_root::ProcRoot;
 
 struct Agent {
     dir: tempfile::TempDir,
-    root: SystemRoot,
+    root: ProcRoot,
     session: AgentSession,
 }
 
 impl Agent {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let root = SystemRoot { proc: dir.path().to_owned(), sys: dir.path().join("sys") };
+        std::fs::create_dir(dir.path().join("proc")).unwrap();
+        let root = ProcRoot::recorded(dir.path());
         let agent = Agent { dir, root, session: AgentSession::default() };
         agent.write("stat", "cpu  100 0 0 100 0 0 0 0 0 0\n");
         agent.write("meminfo", "MemTotal: 4096 kB\nMemFree: 1024 kB\nMemAvailable: 2048 kB\n");
@@ -20,7 +21,7 @@ impl Agent {
     }
 
     fn write(&self, file: &str, text: &str) {
-        std::fs::write(self.dir.path().join(file), text).unwrap();
+        std::fs::write(self.dir.path().join("proc").join(file), text).unwrap();
     }
 
     fn receive(&mut self, bytes: &[u8]) -> Vec<Action> {

@@ -15,15 +15,11 @@ fn pid(snapshot: &Snapshot<'_>, name: &ProcessName) -> Result<u32, MetricError> 
         ProcessName::Pid(pid) => return Ok(*pid),
         ProcessName::Executable(wanted, number) => (wanted, *number),
     };
-    let root = &snapshot.root.proc;
-    let entries =
-        std::fs::read_dir(root).map_err(|source| MetricError::Read { path: root.clone(), source })?;
-    let numbers =
-        entries.take(PROCESSES_MAX).filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
-    let mut pids: Vec<u32> = numbers.collect();
+    let pids = snapshot.root.pids(PROCESSES_MAX);
+    let mut pids = pids.map_err(|source| MetricError::Read { path: snapshot.root.path("/proc"), source })?;
     pids.sort_unstable();
     let has_name = |pid: &u32| {
-        let executable = std::fs::read_link(root.join(pid.to_string()).join("exe")).ok();
+        let executable = std::fs::read_link(snapshot.root.process(*pid, "exe")).ok();
         let file =
             executable.as_deref().and_then(Path::file_name).map(|file| file.to_string_lossy().into_owned());
         // The kernel adds this to the name of a file that was replaced since.

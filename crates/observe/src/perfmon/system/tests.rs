@@ -8,16 +8,13 @@ use crate::perfmon::measure::Difference;
 /// A directory with files of `/proc` and `/sys`.
 struct Recorded {
     _dir: tempfile::TempDir,
-    root: SystemRoot,
+    root: ProcRoot,
 }
 
 impl Recorded {
     fn new(files: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let recorded = Recorded {
-            root: SystemRoot { proc: dir.path().join("proc"), sys: dir.path().join("sys") },
-            _dir: dir,
-        };
+        let recorded = Recorded { root: ProcRoot::recorded(dir.path()), _dir: dir };
         for (path, text) in files {
             recorded.write(path, text);
         }
@@ -25,7 +22,7 @@ impl Recorded {
     }
 
     fn write(&self, path: &str, text: &str) {
-        let path = self.root.proc.parent().unwrap().join(path);
+        let path = self.root.path("/").join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
@@ -201,7 +198,7 @@ fn processes_by_number_and_name() {
         recorded.write("proc/12/stat", &stat.replace(" 250 50 ", " 300 150 "));
     });
     assert_eq!(percent, Some(150.0 * ms_per_tick / 2000.0 * 100.0));
-    std::os::unix::fs::symlink("/usr/bin/Java (deleted)", recorded.root.proc.join("12/exe")).unwrap();
+    std::os::unix::fs::symlink("/usr/bin/Java (deleted)", recorded.root.process(12, "exe")).unwrap();
     assert_eq!(recorded.value("memory:name=java"), 200.0 * page);
     for (metric, expected) in [
         ("memory:name=java#1", "there is no process `java#1`, or its executable file may not be read"),
@@ -214,7 +211,7 @@ fn processes_by_number_and_name() {
 
 #[test]
 fn every_metric_can_be_read_here() {
-    let root = SystemRoot::default();
+    let root = ProcRoot::default();
     let snapshot = Snapshot::new(&root, Duration::ZERO);
     let own = std::process::id();
     for metric in ["cpu", "memory", "swap", "swap:pagein", "network i/o", "tcp", &format!("cpu:pid={own}")] {
