@@ -17,6 +17,7 @@ pub mod selection;
 mod serve;
 pub mod text;
 
+pub use busyhour_server::{ServerTls, ServerTlsError};
 pub use fetch::{FetchError, FetchOptions, Fetcher, PAGE_MAX};
 pub use scrape::{ScrapeError, ScrapeProbe};
 pub use selection::Selection;

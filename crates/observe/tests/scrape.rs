@@ -7,7 +7,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use busyhour_observe::prometheus::{
-    FetchOptions, MetricsServer, MetricsServerOptions, ScrapeProbe, Selection, exposition_text,
+    FetchOptions, MetricsServer, MetricsServerOptions, ScrapeProbe, Selection, ServerTls, exposition_text,
 };
 use busyhour_observe::{
     LatestValue, Metric, Probe, ProbeError, ProbeRunner, Reading, SeriesStore, SourceState,
@@ -140,7 +140,7 @@ fn failures_are_named_and_contain_no_secrets() {
         page(""),
         open_metrics,
         bomb,
-        response("200 OK", "Content-Encoding: gzip\r\n", b"no gzip"),
+        response("200 OK", "Content-Encoding: gzip\r\n", b"this is not compressed at all"),
         response("200 OK", "Content-Length: 100\r\n", b"a 1\n"),
         page("a 1\n"),
     ]);
@@ -213,7 +213,11 @@ fn a_served_watch_can_be_scraped() {
                     # HELP b_ratio Share of b.\n# TYPE b_ratio gauge\nb_ratio{source=\"own\"} 0.25\n";
     assert_eq!(text, expected);
 
-    let options = MetricsServerOptions { token: Some("secret".into()), age_max: Duration::from_secs(5) };
+    let options = MetricsServerOptions {
+        token: Some("secret".into()),
+        age_max: Duration::from_secs(5),
+        ..MetricsServerOptions::default()
+    };
     assert!(!format!("{options:?}").contains("secret"));
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let server = MetricsServer::start(listener, store, clock.clone(), options).unwrap();
@@ -236,4 +240,27 @@ fn a_served_watch_can_be_scraped() {
     clock.advance(Duration::from_secs(6));
     let SourceState::Failed(reason) = scrape(Some("secret")).1 else { panic!("old values are served") };
     assert!(reason.contains("has no metrics"), "{reason}");
+}
+
+#[test]
+fn a_watch_is_served_with_encryption() {
+    let tls =
+        ServerTls::from_pem(include_bytes!("tls/certificate.pem"), include_bytes!("tls/key.pem")).unwrap();
+    let store = SeriesStore::in_memory();
+    let clock = Clock::manual(0);
+    ProbeRunner::new(&store, Box::new(Two)).read(&clock);
+    let options = MetricsServerOptions { tls: Some(tls), ..MetricsServerOptions::default() };
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = MetricsServer::start(listener, store, clock.clone(), options).unwrap();
+    let url = format!("https://localhost:{}", server.address().port());
+    let scrape = |authorities: Option<Vec<u8>>| {
+        let options = FetchOptions { authorities, ..FetchOptions::default() };
+        let store = SeriesStore::in_memory();
+        let probe = ScrapeProbe::new(&url, &options, Selection::parse([]).unwrap()).unwrap();
+        ProbeRunner::new(&store, Box::new(probe)).read(&clock);
+        (latest(&store).len(), store.status().sources[0].state.clone())
+    };
+    assert_eq!(scrape(Some(include_bytes!("tls/authority.pem").to_vec())), (2, SourceState::Watching));
+    let (_, SourceState::Failed(reason)) = scrape(None) else { panic!("an unknown authority is trusted") };
+    assert!(reason.contains("no answer from https://localhost:"), "{reason}");
 }

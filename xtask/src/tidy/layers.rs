@@ -50,6 +50,7 @@ const LAYERS: &[CrateRule] = &[
     layered("slices", "long evaluations in slices of a millisecond", &[]),
     layered("sample", "samples: times, labels, batches, aggregation, snapshots", &[]),
     layered("record", "the recorder, its files and the run directory", &["sample"]),
+    layered("server", "the HTTP server of the live page and of scrapes", &[]),
     layered("stats", "statistics of times and counts", &[]),
     layered("java", "numbers, texts and dates as in Java's library", &["diagnostic"]),
     layered("jsonpath", "JSON paths as in Jayway's library", &["java", "limits", "slices"]),
@@ -166,7 +167,6 @@ const LAYERS: &[CrateRule] = &[
         &["diagnostic", "sample", "record", "results", "analysis", "stats", "queueing"],
     )
     .in_tests(&["arrivals"]),
-    layered("server", "the HTTP server of the live page and of scrapes", &[]),
     layered(
         "export",
         "metrics and samples for other programs",

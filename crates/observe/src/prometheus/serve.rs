@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use busyhour_program::clock::Clock;
 use busyhour_server::http::{Method, StatusCode};
-use busyhour_server::{Request, Response, Server, respond, single_header};
+use busyhour_server::{Request, Response, Server, ServerTls, respond, single_header};
 use subtle::ConstantTimeEq as _;
 
 use super::exposition::{CONTENT_TYPE, ExpositionFamily, ExpositionSample, ExpositionType, write_exposition};
@@ -24,13 +24,15 @@ const SOURCE_LABEL: &str = "source";
 pub struct MetricsServerOptions {
     /// The token that requests must send as `Authorization: Bearer`; `None` serves everybody.
     pub token: Option<String>,
+    /// The certificate and key for HTTPS; `None` serves HTTP.
+    pub tls: Option<ServerTls>,
     /// Values older than this are left out: their source ended or fails.
     pub age_max: Duration,
 }
 
 impl Default for MetricsServerOptions {
     fn default() -> Self {
-        Self { token: None, age_max: Duration::from_secs(60) }
+        Self { token: None, tls: None, age_max: Duration::from_secs(60) }
     }
 }
 
@@ -58,8 +60,14 @@ impl MetricsServer {
         clock: Clock,
         options: MetricsServerOptions,
     ) -> io::Result<Self> {
-        let handler = move |request: &Request| answer(request, &store, &clock, &options);
-        Ok(Self { server: Server::start(listener, "observe-serve", Arc::new(handler))? })
+        let tls = options.tls.clone();
+        let handler = Arc::new(move |request: &Request| answer(request, &store, &clock, &options));
+        let name = "observe-serve";
+        let server = match tls {
+            Some(tls) => Server::start_tls(listener, name, &tls, handler),
+            None => Server::start(listener, name, handler),
+        };
+        Ok(Self { server: server? })
     }
 
     /// The address of the listener.
