@@ -8,12 +8,16 @@
 //!
 //! A value that cannot be read is never recorded as 0: it is absent, and [`Reading::unavailable`] records the reason.
 
+pub mod database;
 mod mark;
 mod metric;
+#[cfg(target_os = "linux")]
+pub mod perf;
 pub mod perfmon;
 mod probe;
 mod proc_root;
 pub mod prometheus;
+pub mod rdt;
 mod reading;
 mod runner;
 mod schedule;

@@ -56,6 +56,8 @@ const RULES: &[Rule] = &[
             ("crates/simulation/examples/", "a separate program"),
             ("crates/launch/examples/", "a separate program"),
             ("crates/http/tests/exchanges/local_ports.rs", "a test that is skipped prints why"),
+            ("crates/observe/tests/perf.rs", "a test that is skipped prints why"),
+            ("crates/observe/tests/postgres.rs", "a test that is skipped prints why"),
             ("crates/report/tests/browser/main.rs", "a test that is skipped prints why"),
             ("xtask/", "a tool prints its results"),
         ],
