@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::super::measure::Measure;
 use super::super::request::{DiskField, Unit};
-use super::{MetricError, Snapshot, in_unit, missing, read_text};
+use super::snapshot::{MetricError, Snapshot, in_unit, missing, read_text};
 
 /// Bytes of a sector in `/proc/diskstats`, whatever the disk's own is.
 const SECTOR: f64 = 512.0;

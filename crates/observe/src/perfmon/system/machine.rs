@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::super::measure::Measure;
 use super::super::request::{CpuField, MemoryField, SwapField, Unit};
-use super::{MetricError, Snapshot, column, in_unit, missing, read_text};
+use super::snapshot::{MetricError, Snapshot, column, in_unit, missing, read_text};
 
 /// Columns of `/proc/stat` that make up the total; guest time is part of user time.
 const CPU_COLUMNS: usize = 8;

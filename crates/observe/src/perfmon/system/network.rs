@@ -2,7 +2,7 @@
 
 use super::super::measure::Measure;
 use super::super::request::{NetworkField, Unit};
-use super::{MetricError, Snapshot, column, in_unit, missing, read_text};
+use super::snapshot::{MetricError, Snapshot, column, in_unit, missing, read_text};
 
 /// Sums over the interfaces, or the value of one.
 pub(super) fn measure(
@@ -66,7 +66,7 @@ const fn column_of(field: NetworkField) -> Option<usize> {
 
 /// In bit/s.
 fn speed(snapshot: &Snapshot<'_>, interface: &str) -> Result<f64, MetricError> {
-    let path = snapshot.root.path("/sys/class/net").join(interface).join("speed");
+    let path = snapshot.root().path("/sys/class/net").join(interface).join("speed");
     let megabits = column(&read_text(&path)?, 0).filter(|speed| *speed > 0.0);
     megabits.map(|speed| speed * 1e6).ok_or_else(|| missing(&path, "speed"))
 }

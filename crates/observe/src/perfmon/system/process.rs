@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::super::measure::Measure;
 use super::super::request::{ProcessCpuField, ProcessMemoryField, ProcessName, Unit};
-use super::{MetricError, Snapshot, column, in_unit, missing, read_text};
+use super::snapshot::{MetricError, Snapshot, column, in_unit, missing, read_text};
 
 /// Most processes that are searched for a name.
 const PROCESSES_MAX: usize = 100_000;
@@ -15,11 +15,12 @@ fn pid(snapshot: &Snapshot<'_>, name: &ProcessName) -> Result<u32, MetricError> 
         ProcessName::Pid(pid) => return Ok(*pid),
         ProcessName::Executable(wanted, number) => (wanted, *number),
     };
-    let pids = snapshot.root.pids(PROCESSES_MAX);
-    let mut pids = pids.map_err(|source| MetricError::Read { path: snapshot.root.path("/proc"), source })?;
+    let pids = snapshot.root().pids(PROCESSES_MAX);
+    let mut pids =
+        pids.map_err(|source| MetricError::Read { path: snapshot.root().path("/proc"), source })?;
     pids.sort_unstable();
     let has_name = |pid: &u32| {
-        let executable = std::fs::read_link(snapshot.root.process(*pid, "exe")).ok();
+        let executable = std::fs::read_link(snapshot.root().process(*pid, "exe")).ok();
         let file =
             executable.as_deref().and_then(Path::file_name).map(|file| file.to_string_lossy().into_owned());
         // The kernel adds this to the name of a file that was replaced since.

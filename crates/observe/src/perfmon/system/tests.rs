@@ -1,9 +1,11 @@
 //! Metrics of a recorded system.
 
 use std::fs;
+use std::time::Duration;
 
 use super::*;
 use crate::perfmon::measure::Difference;
+use crate::proc_root::ProcRoot;
 
 /// A directory with files of `/proc` and `/sys`.
 struct Recorded {
