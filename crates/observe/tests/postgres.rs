@@ -1,6 +1,7 @@
 //! The probe of PostgreSQL, on a real server that the test starts.
 #![cfg(target_os = "linux")]
 
+use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,36 @@ struct Server {
 impl Server {
     /// Starts a server; `None` if PostgreSQL is not installed.
     fn start() -> Option<Server> {
+        let server = Server::prepare()?;
+        assert!(server.try_start("-c listen_addresses=''"), "{}", server.log());
+        Some(server)
+    }
+
+    /// Starts a server that also encrypts connections to the returned port of this machine.
+    fn start_encrypted() -> Option<(Server, u16)> {
+        let server = Server::prepare()?;
+        for (name, text) in
+            [("server.crt", include_str!("tls/certificate.pem")), ("server.key", include_str!("tls/key.pem"))]
+        {
+            let path = server.dir.path().join("data").join(name);
+            std::fs::write(&path, text).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+            if rustix::process::getuid().is_root() {
+                chown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
+            }
+        }
+        // Another process may take the port before the server does.
+        for _ in 0..5 {
+            let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+            if server.try_start(&format!("-c listen_addresses=127.0.0.1 -c port={port} -c ssl=on")) {
+                return Some((server, port));
+            }
+        }
+        panic!("the server does not start: {}", server.log());
+    }
+
+    /// Creates the files of a server.
+    fn prepare() -> Option<Server> {
         let Some(programs) = programs() else {
             #[allow(clippy::print_stderr, reason = "a skipped test must be visible")]
             {
@@ -41,23 +72,33 @@ impl Server {
             chown(dir.path(), Some(NOBODY), Some(NOBODY)).unwrap();
         }
         let server = Server { dir, programs };
-        server.run("initdb", &["--auth=trust", "--username=postgres", "--no-sync"]);
-        let socket = server.dir.path().display();
-        let options = format!("-c listen_addresses='' -c unix_socket_directories='{socket}' -c fsync=off");
-        server.run("pg_ctl", &["--wait", "--log", &format!("{socket}/log"), "--options", &options, "start"]);
+        assert!(
+            server.run("initdb", &["--auth=trust", "--username=postgres", "--no-sync"]),
+            "{}",
+            server.log()
+        );
         Some(server)
     }
 
-    fn run(&self, program: &str, arguments: &[&str]) {
+    fn try_start(&self, options: &str) -> bool {
+        let directory = self.dir.path().display();
+        let options = format!("{options} -c unix_socket_directories='{directory}' -c fsync=off");
+        self.run("pg_ctl", &["--wait", "--log", &format!("{directory}/log"), "--options", &options, "start"])
+    }
+
+    /// Whether the program succeeded.
+    fn run(&self, program: &str, arguments: &[&str]) -> bool {
         let mut command = Command::new(self.programs.join(program));
         command.arg("--pgdata").arg(self.dir.path().join("data")).args(arguments).current_dir("/");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         if rustix::process::getuid().is_root() {
             command.uid(NOBODY).gid(NOBODY);
         }
-        let status = command.status().unwrap();
-        let log = std::fs::read_to_string(self.dir.path().join("log")).unwrap_or_default();
-        assert!(status.success(), "{program}: {status}\n{log}");
+        command.status().unwrap().success()
+    }
+
+    fn log(&self) -> String {
+        std::fs::read_to_string(self.dir.path().join("log")).unwrap_or_default()
     }
 
     fn url(&self, user: &str) -> String {
@@ -192,4 +233,29 @@ fn a_server_that_is_not_there_is_named_without_the_password() {
     let SourceState::Failed(reason) = store.status().sources[0].state.clone() else { panic!("not failed") };
     let expected = format!("cannot connect to postgres://{}/shop: ", dir.path().display());
     assert!(reason.starts_with(&expected) && !reason.contains("secret"), "{reason}");
+}
+
+#[test]
+fn encrypted_connections_check_the_certificate() {
+    let Some((_server, port)) = Server::start_encrypted() else { return };
+    let url = format!("postgres://postgres@127.0.0.1:{port}/postgres?sslmode=require");
+    let state = |url: &str, authorities: Option<&[u8]>| {
+        let address = DatabaseAddress::parse(url, authorities.map(<[u8]>::to_vec)).unwrap();
+        let store = SeriesStore::in_memory();
+        ProbeRunner::new(&store, Box::new(PostgresProbe::new(address))).read(&Clock::start());
+        store.status().sources[0].state.clone()
+    };
+    let authority = include_bytes!("tls/authority.pem");
+    assert_eq!(state(&url, Some(authority)), SourceState::Watching);
+    for (authorities, expected) in
+        [(None, "UnknownIssuer"), (Some(&b"no certificate"[..]), "there is no certificate authority")]
+    {
+        let SourceState::Failed(reason) = state(&url, authorities) else { panic!("it is trusted") };
+        assert!(reason.contains(expected), "{reason}");
+    }
+    let by_name = format!("{}&hostaddr=127.0.0.1", url.replace("127.0.0.1", "other.test"));
+    let SourceState::Failed(reason) = state(&by_name, Some(authority)) else {
+        panic!("the name is not checked")
+    };
+    assert!(reason.contains("certificate not valid for name"), "{reason}");
 }
