@@ -7,6 +7,8 @@
 //! Times are those that the watch records itself (`busyhour_observe_cpu_seconds_total`, thread CPU time). The process's own CPU time
 //! includes the threads' waiting, and is printed beside their sum.
 
+#![allow(clippy::print_stdout, reason = "a program that prints what it measured")]
+
 #[cfg(not(target_os = "linux"))]
 fn main() {}
 
