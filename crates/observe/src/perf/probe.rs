@@ -12,6 +12,7 @@ use super::events::{COUNTED, CPI, EVENTS, EventKind, MPKI, PerfEvent};
 use super::reasons::reason;
 use crate::probe::{Probe, ProbeError};
 use crate::proc_root::ProcRoot;
+use crate::process_stat::read_process;
 use crate::reading::Reading;
 use crate::series_id::SeriesId;
 
@@ -44,7 +45,7 @@ pub struct PerfProbe {
     target: PerfTarget,
     root: ProcRoot,
     /// Start time of the process in clock ticks since the system's, to notice that its number was reused.
-    started: Option<String>,
+    started: Option<u64>,
     sets: Option<Vec<EventSet>>,
     derived: Option<(SeriesId, SeriesId)>,
 }
@@ -252,14 +253,10 @@ fn parse_list(text: &str) -> Option<Vec<usize>> {
     Some(cores)
 }
 
-/// The start time of a process as `/proc` has it; `None` if it does not exist.
-fn start_time(root: &ProcRoot, pid: u32) -> Option<String> {
-    let text = root.read_text(format!("/proc/{pid}/stat")).ok()?;
-    let (_, columns) = text.rsplit_once(')')?;
-    // A process that has ended but was not waited for is in state Z.
-    let mut columns = columns.split_ascii_whitespace();
-    let is_zombie = columns.next() == Some("Z");
-    columns.nth(18).filter(|_| !is_zombie).map(str::to_owned)
+/// The start of a process; `None` if it does not exist, or has ended but was not waited for.
+fn start_time(root: &ProcRoot, pid: u32) -> Option<u64> {
+    let stat = read_process(root, pid)?.stat;
+    (stat.state != b'Z').then_some(stat.start)
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ impl Snapshot<'_> {
             Quantity::ProcessMemory(field, name) => process::memory(self, *field, name, unit),
             Quantity::Disk(field, path) => disks::measure(self, *field, path.as_deref(), unit),
             Quantity::Network(field, name) => network::measure(self, *field, name.as_deref(), unit),
-            Quantity::Tcp(field) => Ok(Measure::Value(self.connections()?.count(*field))),
+            Quantity::Tcp(field) => Ok(Measure::Value(self.connections()?.of_field(*field))),
         }
     }
 }

@@ -1,13 +1,9 @@
 //! CPU time and memory of a process.
 
-use std::path::Path;
-
 use super::super::measure::Measure;
 use super::super::request::{ProcessCpuField, ProcessMemoryField, ProcessName, Unit};
 use super::snapshot::{MetricError, Snapshot, column, in_unit, missing, read_text};
-
-/// Most processes that are searched for a name.
-const PROCESSES_MAX: usize = 100_000;
+use crate::process_stat::{ProcessStat, read_process};
 
 /// Number of the process. A name is looked up at each reading, so that a process that restarts is found again.
 fn pid(snapshot: &Snapshot<'_>, name: &ProcessName) -> Result<u32, MetricError> {
@@ -15,31 +11,18 @@ fn pid(snapshot: &Snapshot<'_>, name: &ProcessName) -> Result<u32, MetricError> 
         ProcessName::Pid(pid) => return Ok(*pid),
         ProcessName::Executable(wanted, number) => (wanted, *number),
     };
-    let pids = snapshot.root().pids(PROCESSES_MAX);
-    let mut pids =
-        pids.map_err(|source| MetricError::Read { path: snapshot.root().path("/proc"), source })?;
-    pids.sort_unstable();
-    let has_name = |pid: &u32| {
-        let executable = std::fs::read_link(snapshot.root().process(*pid, "exe")).ok();
-        let file =
-            executable.as_deref().and_then(Path::file_name).map(|file| file.to_string_lossy().into_owned());
-        // The kernel adds this to the name of a file that was replaced since.
-        file.is_some_and(|file| file.trim_end_matches(" (deleted)").eq_ignore_ascii_case(wanted))
-    };
-    pids.into_iter().filter(has_name).nth(number).ok_or_else(|| {
+    let executables = snapshot.executables()?;
+    let of_name = executables.iter().filter(|(_, file)| file.eq_ignore_ascii_case(wanted));
+    of_name.map(|(pid, _)| *pid).nth(number).ok_or_else(|| {
         let shown: String = wanted.chars().take(80).collect();
         MetricError::NoProcess(format!("`{shown}#{number}`, or its executable file may not be read"))
     })
 }
 
-/// The columns of `/proc/PID/stat` from the third, the state, on.
-fn stat_columns(snapshot: &Snapshot<'_>, name: &ProcessName) -> Result<(u32, String), MetricError> {
+fn stat(snapshot: &Snapshot<'_>, name: &ProcessName) -> Result<ProcessStat, MetricError> {
     let pid = pid(snapshot, name)?;
-    let path = snapshot.proc(&format!("{pid}/stat"));
-    let text = read_text(&path).map_err(|_| MetricError::NoProcess(pid.to_string()))?;
-    // The name of the program may contain blanks and parentheses.
-    let (_, columns) = text.rsplit_once(')').ok_or_else(|| missing(&path, "name of the program"))?;
-    Ok((pid, columns.to_owned()))
+    let entry = read_process(snapshot.root(), pid).ok_or_else(|| MetricError::NoProcess(pid.to_string()))?;
+    Ok(entry.stat)
 }
 
 pub(super) fn cpu(
@@ -47,13 +30,9 @@ pub(super) fn cpu(
     field: ProcessCpuField,
     name: &ProcessName,
 ) -> Result<Measure, MetricError> {
-    let (pid, columns) = stat_columns(snapshot, name)?;
+    let stat = stat(snapshot, name)?;
     let ms_per_tick = 1e3 / rustix::param::clock_ticks_per_second() as f64;
-    let ms = |at: usize| {
-        let ticks = column(&columns, at).ok_or_else(|| MetricError::NoProcess(pid.to_string()))?;
-        Ok::<f64, MetricError>(ticks * ms_per_tick)
-    };
-    let (user, system) = (ms(11)?, ms(12)?);
+    let [user, system] = [stat.user[0], stat.system[0]].map(|ticks| ticks as f64 * ms_per_tick);
     Ok(match field {
         ProcessCpuField::Percent => Measure::PerSecond { counter: user + system, scale: 0.1 },
         ProcessCpuField::Total => Measure::Counter(user + system),
@@ -80,12 +59,10 @@ pub(super) fn memory(
         let pages = column(&text, at).ok_or_else(|| missing(&path, "size"))?;
         return Ok(Measure::Value(in_unit(pages * rustix::param::page_size() as f64, unit, false)));
     }
-    let (pid, columns) = stat_columns(snapshot, name)?;
-    let faults = |at| column(&columns, at).ok_or_else(|| MetricError::NoProcess(pid.to_string()));
-    let (minor, major) = (faults(7)?, faults(9)?);
+    let stat = stat(snapshot, name)?;
     Ok(Measure::Counter(match field {
-        ProcessMemoryField::MinorFaults => minor,
-        ProcessMemoryField::MajorFaults => major,
-        _ => minor + major,
-    }))
+        ProcessMemoryField::MinorFaults => stat.minor_faults[0],
+        ProcessMemoryField::MajorFaults => stat.major_faults[0],
+        _ => stat.minor_faults[0] + stat.major_faults[0],
+    } as f64))
 }

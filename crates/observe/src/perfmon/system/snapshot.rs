@@ -8,9 +8,14 @@ use std::time::Duration;
 use super::super::request::Unit;
 use super::connections::Connections;
 use crate::proc_root::{ProcRoot, read_bounded};
+use crate::process_stat::PROCESSES_MAX;
+use crate::tcp_table::read_tcp_table;
 
-/// Longest file of `/proc` that is read, in bytes: the connections of a busy machine.
-const FILE_MAX: usize = 64 << 20;
+/// Longest file that is read, in bytes.
+const FILE_MAX: usize = 16 << 20;
+
+/// Most TCP sockets that are counted, of each version of IP.
+const SOCKETS_MAX: usize = 1_000_000;
 
 /// Why a metric has no value now.
 #[derive(Debug, thiserror::Error)]
@@ -47,13 +52,21 @@ pub struct Snapshot<'r> {
     stat: OnceCell<String>,
     meminfo: OnceCell<String>,
     connections: OnceCell<Connections>,
+    executables: OnceCell<Vec<(u32, String)>>,
 }
 
 impl<'r> Snapshot<'r> {
     /// The state at `time`, a time since any fixed start. Files are read later.
     #[must_use]
     pub fn new(root: &'r ProcRoot, time: Duration) -> Self {
-        Self { root, time, stat: OnceCell::new(), meminfo: OnceCell::new(), connections: OnceCell::new() }
+        Self {
+            root,
+            time,
+            stat: OnceCell::new(),
+            meminfo: OnceCell::new(),
+            connections: OnceCell::new(),
+            executables: OnceCell::new(),
+        }
     }
 
     /// The time of the snapshot.
@@ -81,12 +94,37 @@ impl<'r> Snapshot<'r> {
 
     pub(super) fn connections(&self) -> Result<&Connections, MetricError> {
         cached(&self.connections, || {
-            let v4 = read_text(&self.proc("net/tcp"))?;
+            let path = self.proc("net/tcp");
+            let table = read_tcp_table(&path, SOCKETS_MAX);
+            let mut rows = table.map_err(|source| MetricError::Read { path, source })?.rows;
             // Missing without IPv6.
-            let v6 = read_text(&self.proc("net/tcp6")).unwrap_or_default();
-            Ok(Connections::parse(&[&v4, &v6]))
+            if let Ok(table) = read_tcp_table(&self.proc("net/tcp6"), SOCKETS_MAX) {
+                rows.extend(table.rows);
+            }
+            Ok(Connections::count(&rows))
         })
     }
+
+    /// The processes by number, with the names of their executable files as far as they may be read.
+    pub(super) fn executables(&self) -> Result<&[(u32, String)], MetricError> {
+        let executables = cached(&self.executables, || {
+            let mut pids = self.root.pids(PROCESSES_MAX).map_err(|source| {
+                let path = self.root.path("/proc");
+                MetricError::Read { path, source }
+            })?;
+            pids.sort_unstable();
+            Ok(pids.into_iter().filter_map(|pid| Some((pid, executable(self.root, pid)?))).collect())
+        });
+        executables.map(Vec::as_slice)
+    }
+}
+
+/// The name of the executable file of a process.
+fn executable(root: &ProcRoot, pid: u32) -> Option<String> {
+    let path = std::fs::read_link(root.process(pid, "exe")).ok()?;
+    let file = path.file_name()?.to_string_lossy();
+    // The kernel adds this to the name of a file that was replaced since.
+    Some(file.trim_end_matches(" (deleted)").to_owned())
 }
 
 fn cached<T>(cell: &OnceCell<T>, read: impl FnOnce() -> Result<T, MetricError>) -> Result<&T, MetricError> {

@@ -130,7 +130,7 @@ fn network_interfaces() {
 fn tcp_sockets_are_counted_by_state() {
     let header = "  sl  local_address rem_address   st tx_queue\n";
     let line = |port: &str, state: &str| {
-        format!("   0: 0100007F:{port} 0100007F:C000 {state} 00000000:00000000 0\n")
+        format!("   0: 0100007F:{port} 0100007F:C000 {state} 00000000:00000000 00:00000000 00000000 0 0 7\n")
     };
     let v4 =
         [header.to_owned(), line("1F90", "0A"), line("1F90", "01"), line("1F90", "06"), line("C001", "01")]
