@@ -53,7 +53,7 @@ fn damaged_texts_satisfy_the_invariants() {
     let mut random = StdRng::seed_from_u64(4_444);
     for seed in SEEDS {
         sources_soundness::check(seed);
-        for _ in 0..300 {
+        for _ in 0..150 {
             let mut characters: Vec<char> = seed.chars().collect();
             for _ in 0..random.random_range(1..6) {
                 let at = random.random_range(0..characters.len());
@@ -74,7 +74,7 @@ fn damaged_texts_satisfy_the_invariants() {
 #[test]
 fn texts_with_many_parts_are_read_in_linear_time() {
     for part in ["a:b=c\t", "\\:", "\"", "1 KB ", "0x1 ", "L3:0=1;", "x,", "metrics:cpu\n", "] "] {
-        let text = part.repeat(100_000);
+        let text = part.repeat(30_000);
         sources_soundness::check(&text);
         sources_soundness::check(&format!("Time,{text}\n1,{text}\n"));
         sources_soundness::check(&format!("1 a {text}"));

@@ -32,14 +32,27 @@ impl PerfMonSample {
 pub struct PerfMonRows {
     columns: Vec<String>,
     delimiter: char,
+    hostname: String,
+    encoding: String,
 }
 
 impl PerfMonRows {
     /// Rows with these of JMeter's columns (`timeStamp`, `elapsed`, `label`, …), as the element's save configuration has
-    /// them. Columns that a sample of the collector does not have, such as variables, are empty.
+    /// them. Columns that a sample of the collector does not have, such as variables, are empty. `hostname` and `encoding`, JMeter's
+    /// default encoding, are the same in all rows.
     #[must_use]
-    pub fn new(columns: impl IntoIterator<Item = impl Into<String>>, delimiter: char) -> Self {
-        Self { columns: columns.into_iter().map(Into::into).collect(), delimiter }
+    pub fn new(
+        columns: impl IntoIterator<Item = impl Into<String>>,
+        delimiter: char,
+        hostname: &str,
+        encoding: &str,
+    ) -> Self {
+        Self {
+            columns: columns.into_iter().map(Into::into).collect(),
+            delimiter,
+            hostname: hostname.to_owned(),
+            encoding: encoding.to_owned(),
+        }
     }
 
     /// The line of column names, with its end.
@@ -75,6 +88,8 @@ impl PerfMonRows {
                 }
             }
             "URL" => "null",
+            "Hostname" => &self.hostname,
+            "Encoding" => &self.encoding,
             _ => "",
         };
         self.line(self.columns.iter().map(cell))
@@ -120,7 +135,7 @@ mod tests {
             "Hostname",
             "Connect",
         ];
-        let rows = PerfMonRows::new(columns, ',');
+        let rows = PerfMonRows::new(columns, ',', "", "UTF-8");
         assert_eq!(
             rows.header(),
             "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,grpThreads,allThreads,Latency,Hostname,Connect\n"

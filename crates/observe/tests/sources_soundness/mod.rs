@@ -53,7 +53,7 @@ fn check_perfmon(text: &str) {
     if session.receive(bytes.as_bytes(), &mut send, record).is_ok() {
         assert_eq!(send.lines().count(), 2, "a request must not contain other commands: {send:?}");
     }
-    let rows = PerfMonRows::new(["label", "elapsed", "responseMessage"], ',');
+    let rows = PerfMonRows::new(["label", "elapsed", "responseMessage"], ',', "h", "UTF-8");
     for sample in samples {
         // Quotes are closed, so that a reader finds the end of the row.
         assert_eq!(rows.row(&sample).matches('"').count() % 2, 0);
