@@ -1,6 +1,8 @@
 //! Performance counters of live processes.
 #![cfg(target_os = "linux")]
 
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use busyhour_observe::perf::{PerfProbe, PerfTarget};
@@ -86,4 +88,63 @@ fn a_directory_that_is_no_cgroup_is_refused() {
     let store = SeriesStore::in_memory();
     ProbeRunner::new(&store, Box::new(missing)).read(&Clock::start());
     assert!(matches!(store.status().sources[0].state, SourceState::Failed(_)));
+}
+
+/// A cgroup of version 2 that exists until it is dropped.
+struct OwnCgroup(PathBuf);
+
+impl OwnCgroup {
+    /// Creates a cgroup; `None` without version 2 or without permission.
+    fn create() -> Option<OwnCgroup> {
+        let roots = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].map(Path::new);
+        let root = roots.into_iter().find(|root| root.join("cgroup.controllers").exists())?;
+        let path = root.join(format!("busyhour-test-{}", std::process::id()));
+        std::fs::create_dir(&path).ok().map(|()| OwnCgroup(path))
+    }
+}
+
+impl Drop for OwnCgroup {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn a_cgroup_is_counted_on_all_cores() {
+    let cgroup = OwnCgroup::create();
+    let Some(cgroup) = cgroup else {
+        #[allow(clippy::print_stderr, reason = "a skipped test must be visible")]
+        {
+            eprintln!("SKIPPED: there is no cgroup of version 2 in which this user may create another");
+        }
+        return;
+    };
+    let script = "read start; i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo done; read end";
+    let mut child = Command::new("sh")
+        .args(["-c", script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("sh starts");
+    std::fs::write(cgroup.0.join("cgroup.procs"), child.id().to_string()).expect("the child can be moved");
+    let store = SeriesStore::in_memory();
+    let probe = PerfProbe::new(PerfTarget::Cgroup(cgroup.0.clone()));
+    let mut runner = ProbeRunner::new(&store, Box::new(probe));
+    let clock = Clock::start();
+    runner.read(&clock);
+    let before = value(&store, CPU_TIME);
+    let mut stdin = child.stdin.take().expect("it is a pipe");
+    stdin.write_all(b"\n").expect("the child reads");
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().expect("it is a pipe"))
+        .read_line(&mut line)
+        .expect("the child writes");
+    runner.read(&clock);
+    let after = value(&store, CPU_TIME);
+    drop(stdin);
+    child.wait().expect("the child ends");
+    match (before, after) {
+        (Some(before), Some(after)) => assert!(before < 1.0 && after > before, "{before} {after}"),
+        _ => assert!(!store.status().unavailable.is_empty(), "neither a value nor a reason"),
+    }
 }
