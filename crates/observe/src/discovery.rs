@@ -56,7 +56,7 @@ pub fn discover(root: &ProcRoot, targets: &[(&str, u16)]) -> Vec<Found> {
                 let address = choose(&view, &addresses);
                 steps.extend(address.map(|address| Step { address, namespace: 0, origin, depth: 0 }));
             }
-            Err(reason) => found.push(elsewhere(origin, None, Location::Unresolved { reason })),
+            Err(reason) => found.push(elsewhere(&view, origin, None, Location::Unresolved { reason })),
         }
     }
     let mut known: FxHashMap<u32, usize> = FxHashMap::default();
@@ -68,7 +68,7 @@ pub fn discover(root: &ProcRoot, targets: &[(&str, u16)]) -> Vec<Found> {
         let pid = match place {
             Place::Listener { pid, .. } => pid,
             other => {
-                add_elsewhere(&mut found, &step, other);
+                add_elsewhere(&view, &mut found, &step, other);
                 continue;
             }
         };
@@ -102,13 +102,13 @@ pub fn discover(root: &ProcRoot, targets: &[(&str, u16)]) -> Vec<Found> {
 }
 
 /// An entry without a visible process.
-fn elsewhere(origin: Origin, address: Option<SocketAddr>, location: Location) -> Found {
-    let sources = sources_elsewhere(&location);
+fn elsewhere(view: &SystemView, origin: Origin, address: Option<SocketAddr>, location: Location) -> Found {
+    let sources = sources_elsewhere(&location, view.limit_reached());
     Found { origins: vec![origin], address, location, sources }
 }
 
 /// Adds an address without a visible process; several origins share an entry.
-fn add_elsewhere(found: &mut Vec<Found>, step: &Step, place: Place) {
+fn add_elsewhere(view: &SystemView, found: &mut Vec<Found>, step: &Step, place: Place) {
     let location = match place {
         Place::Hidden { uid } => Location::Hidden { uid },
         Place::Nothing => Location::NothingListens,
@@ -118,7 +118,7 @@ fn add_elsewhere(found: &mut Vec<Found>, step: &Step, place: Place) {
         found.iter_mut().find(|entry| entry.address == Some(step.address) && entry.location == location);
     match known {
         Some(entry) => entry.add_origin(step.origin.clone()),
-        None => found.push(elsewhere(step.origin.clone(), Some(step.address), location)),
+        None => found.push(elsewhere(view, step.origin.clone(), Some(step.address), location)),
     }
 }
 

@@ -135,6 +135,9 @@ impl Probe for ProcessProbe {
         }
         if let Some(Ok(list)) = self.scan.run(now, || ProcessList::read(root)) {
             members.update(root, &list, pid);
+            if list.is_cut {
+                self.series.say_list_is_cut(reading);
+            }
         }
         if let Some(totals) = self.member_pass.run(now, || members.read(root)) {
             self.series.set(reading, &totals);

@@ -23,8 +23,6 @@ pub(crate) const SOCKETS_MAX: usize = 200_000;
 #[derive(Debug, Default)]
 pub(crate) struct SocketOwners {
     by_inode: FxHashMap<u64, Vec<u32>>,
-    /// Processes whose descriptors could not be read, for lack of permission.
-    pub(crate) denied: FxHashSet<u32>,
     /// Whether there were more descriptors than the limit.
     pub(crate) is_cut: bool,
 }
@@ -45,15 +43,8 @@ impl SocketOwners {
     }
 
     fn read_process(&mut self, root: &ProcRoot, pid: u32, wanted: &FxHashSet<u64>, left: &mut usize) {
-        let descriptors = match std::fs::read_dir(root.process(pid, "fd")) {
-            Ok(descriptors) => descriptors,
-            Err(error) => {
-                if error.kind() == io::ErrorKind::PermissionDenied {
-                    self.denied.insert(pid);
-                }
-                return;
-            }
-        };
+        // Without permission, the owner of a socket remains unknown; the socket itself states its user.
+        let Ok(descriptors) = std::fs::read_dir(root.process(pid, "fd")) else { return };
         for descriptor in descriptors.flatten().take(DESCRIPTORS_MAX.min(*left)) {
             *left -= 1;
             let target = std::fs::read_link(descriptor.path()).ok();

@@ -27,8 +27,8 @@ fn a_server_and_the_server_behind_it_are_found() {
         return;
     };
     let program = format!(
-        "s = listen()\nc = socket.create_connection(('127.0.0.1', {}))\npid = os.fork()\n\
-         if pid == 0: time.sleep(1000)\nready(s.getsockname()[1]); wait(); os.kill(pid, 9)",
+        "s = listen()\nc = socket.create_connection(('127.0.0.1', {}))\nme = os.getpid()\n\
+         if os.fork() == 0: child(me)\nready(s.getsockname()[1]); wait()",
         behind.ready
     );
     let Some(front) = TestProcess::python(&program) else { return };
@@ -157,4 +157,41 @@ fn nginx_with_its_workers_is_one_process() {
     let found = discover(&ProcRoot::live(), &[("127.0.0.1", port)]);
     let process = found[0].process().unwrap();
     assert_eq!((process.pid, process.kind, process.descendants.len()), (nginx.pid(), ServerKind::Nginx, 2));
+}
+
+/// A Java server in a network namespace, with a server behind it that is not its child.
+#[test]
+fn a_java_server_in_a_namespace_and_the_server_behind_it_are_found() {
+    if !rustix::process::geteuid().is_root() {
+        eprintln!("SKIPPED: only root can create network namespaces");
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let java = "import java.net.*;\n\
+        public class Front { public static void main(String[] a) throws Exception {\n\
+        ServerSocket s = new ServerSocket(0, 16, InetAddress.getByName(\"10.255.78.2\"));\n\
+        Socket c = new Socket(\"127.0.0.1\", Integer.parseInt(a[0]));\n\
+        System.out.println(s.getLocalPort()); System.in.read(); c.close(); } }\n";
+    std::fs::write(dir.path().join("Front.java"), java).unwrap();
+    // Ends by itself if there is no Java to connect to it.
+    let program = "import signal; signal.alarm(60)\ns = listen()\nready(s.getsockname()[1])\nc = s.accept(); c[0].recv(1)";
+    let behind = python_command(program);
+    let program = behind.get_args().last().unwrap().to_owned();
+    let script = "ip link set lo up && ip address add 10.255.78.2/32 dev lo && cd \"$1\" && mkfifo port || exit 1\n\
+        (python3 -c \"$2\" > port &)\n\
+        read port < port\n\
+        exec java -XX:TieredStopAtLevel=1 Front.java $port";
+    let mut command = Command::new("unshare");
+    command.args(["--net", "sh", "-c", script, "sh"]).arg(dir.path()).arg(program);
+    let Some(front) = TestProcess::start(&mut command) else { return };
+    let port: u16 = front.ready.parse().unwrap();
+    let found = discover(&ProcRoot::live(), &[("10.255.78.2", port)]);
+    let [first, second] = &found[..] else { panic!("{found:?}") };
+    let process = first.process().unwrap();
+    assert_eq!((process.pid, process.kind), (front.pid(), ServerKind::Jvm));
+    let jvm = first.sources.iter().find(|source| source.name == format!("jvm:{}", front.pid())).unwrap();
+    assert_eq!(jvm.availability, SourceAvailability::Available);
+    let behind = second.process().unwrap();
+    assert_eq!((behind.kind, behind.namespace), (ServerKind::Python, process.namespace));
+    assert!(matches!(second.origins[..], [Origin::ConnectionOf { pid, .. }] if pid == front.pid()));
 }

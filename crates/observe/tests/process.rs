@@ -53,8 +53,10 @@ impl Watched {
 fn cpu_time_is_that_of_usr_bin_time_with_descendants_that_ended() {
     // A child that ends, a grandchild that ends, and work of the shell itself.
     let work = "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done";
+    // Within double quotes, the shell in between must not replace the variables.
+    let nested = work.replace('$', "\\$");
     let script =
-        format!("sh -c '{work}'; sh -c \"sh -c '{work}'; true\"; {work}; echo done; read line; true");
+        format!("sh -c '{work}'; sh -c \"sh -c '{nested}'; true\"; {work}; echo done; read line; true");
     let mut command = Command::new("/usr/bin/time");
     command.args(["-f", "%U %S", "-o", "/dev/stdout", "sh", "-c", &script]);
     let Some(process) = TestProcess::start(&mut command) else { return };
@@ -81,11 +83,12 @@ fn descendants_threads_memory_and_descriptors_are_added_up() {
                    files = [open('/dev/null') for i in range(20)]\n\
                    block = bytearray(64 << 20)\n\
                    for i in range(0, len(block), 4096): block[i] = 1\n\
+                   me = os.getpid()\n\
                    ready('ready'); wait()\n\
                    for i in range(2):\n\
                    \x20   pid = os.fork()\n\
                    \x20   if pid == 0:\n\
-                   \x20       time.sleep(1000)\n\
+                   \x20       child(me)\n\
                    \x20   children.append(pid)\n\
                    ready('forked'); wait()\n\
                    for pid in children: os.kill(pid, 9); os.waitpid(pid, 0)\n\

@@ -30,8 +30,8 @@ fn unavailable(
     ObservableSource { name: name.into(), availability }
 }
 
-/// Sources of an entry without a visible process.
-pub(super) fn sources_elsewhere(location: &Location) -> Vec<ObservableSource> {
+/// Sources of an entry without a visible process; `limit` is a limit that was reached, which may be the reason.
+pub(super) fn sources_elsewhere(location: &Location, limit: Option<&str>) -> Vec<ObservableSource> {
     let (reason, advice) = match location {
         Location::Process(_) => return Vec::new(),
         Location::Hidden { uid } => (
@@ -52,6 +52,10 @@ pub(super) fn sources_elsewhere(location: &Location) -> Vec<ObservableSource> {
         Location::Unresolved { reason } => {
             (format!("its name cannot be resolved: {reason}"), String::from("check the name"))
         }
+    };
+    let reason = match limit {
+        Some(limit) => format!("{reason} ({limit})"),
+        None => reason,
     };
     vec![unavailable("process", reason, advice)]
 }

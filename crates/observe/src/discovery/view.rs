@@ -99,6 +99,22 @@ impl SystemView {
         if is_local { Place::Nothing } else { Place::Remote }
     }
 
+    /// Why a process may be missing although it exists: a limit was reached.
+    pub(super) fn limit_reached(&self) -> Option<&'static str> {
+        let tables_are_cut = self.namespaces.iter().any(|namespace| namespace.table.is_cut);
+        if self.list.is_cut {
+            Some("only the first 10,000 processes were examined")
+        } else if self.owners.is_cut {
+            Some("only the first 2,000,000 descriptors were examined")
+        } else if tables_are_cut {
+            Some("only the first 200,000 sockets of a network namespace were examined")
+        } else if self.namespaces.len() == NAMESPACES_MAX {
+            Some("only the first 256 network namespaces were examined")
+        } else {
+            None
+        }
+    }
+
     /// The processes that have a socket.
     pub(super) fn owners_of(&self, inode: u64) -> &[u32] {
         self.owners.of(inode)

@@ -4,6 +4,7 @@ use rustix::param::{clock_ticks_per_second, page_size};
 
 use crate::declared::DeclaredSeries;
 use crate::metric::Metric;
+use crate::process_stat::PROCESSES_MAX;
 use crate::reading::Reading;
 
 use super::members::GroupTotals;
@@ -142,6 +143,13 @@ impl ProcessSeries {
             let reason = format!("{} processes beyond the limit are not part of the sums", totals.omitted);
             reading.unavailable(&PROCESSES, &reason);
         }
+    }
+
+    /// The machine has more processes than are listed.
+    pub(super) fn say_list_is_cut(&self, reading: &mut Reading<'_>) {
+        let reason =
+            format!("the machine has more than {PROCESSES_MAX} processes: some descendants may be missing");
+        reading.unavailable(&PROCESSES, &reason);
     }
 
     /// Another process took the place of the watched one: counters begin again.

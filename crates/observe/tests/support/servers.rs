@@ -36,7 +36,8 @@ impl TestProcess {
         Some(process)
     }
 
-    /// A Python program: `ready(text)` prints the first line, `wait()` returns when the test closes the input.
+    /// A Python program: `ready(text)` prints the first line, `wait()` returns when the test closes the input,
+    /// and `child(parent)` ends after its parent, also if that is killed.
     pub fn python(program: &str) -> Option<TestProcess> {
         TestProcess::start(&mut python_command(program))
     }
@@ -82,6 +83,9 @@ pub fn python_command(program: &str) -> Command {
     let prelude = "import os, socket, sys, time\n\
                    def ready(text): print(text, flush=True)\n\
                    def wait(): return sys.stdin.readline()\n\
+                   def child(parent):\n\
+                   \x20   while os.getppid() == parent: time.sleep(0.1)\n\
+                   \x20   os._exit(0)\n\
                    def listen(host='127.0.0.1', port=0):\n\
                    \x20   s = socket.socket()\n\
                    \x20   s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)\n\
