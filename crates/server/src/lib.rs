@@ -7,11 +7,13 @@
 mod body;
 mod request;
 mod server;
+mod tls;
 
 pub use body::Body;
 pub use http;
 pub use request::{Request, has_header, query_value, single_header};
 pub use server::{Handler, Response, Server, respond};
+pub use tls::{ServerTls, ServerTlsError};
 
 /// Bytes of a body.
 pub use hyper::body::Bytes;

@@ -15,14 +15,17 @@ use http_body_util::{BodyExt as _, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::{sleep, timeout};
 use tokio_io_timeout::TimeoutWriter;
+use tokio_rustls::TlsAcceptor;
 
 use crate::body::Body;
 use crate::request::Request;
+use crate::tls::ServerTls;
 
 /// Longest head of a request that is read, in bytes.
 const HEAD_MAX: usize = 16 << 10;
@@ -77,6 +80,28 @@ impl Server {
     /// # Errors
     /// The thread cannot be started, or the listener cannot be used without blocking.
     pub fn start(listener: std::net::TcpListener, name: &str, handler: Handler) -> io::Result<Server> {
+        Server::start_with(listener, name, None, handler)
+    }
+
+    /// Like [`start`](Self::start), for HTTPS.
+    ///
+    /// # Errors
+    /// The thread cannot be started, or the listener cannot be used without blocking.
+    pub fn start_tls(
+        listener: std::net::TcpListener,
+        name: &str,
+        tls: &ServerTls,
+        handler: Handler,
+    ) -> io::Result<Server> {
+        Server::start_with(listener, name, Some(tls.acceptor()), handler)
+    }
+
+    fn start_with(
+        listener: std::net::TcpListener,
+        name: &str,
+        tls: Option<TlsAcceptor>,
+        handler: Handler,
+    ) -> io::Result<Server> {
         let address = listener.local_addr()?;
         listener.set_nonblocking(true)?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
@@ -87,7 +112,7 @@ impl Server {
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::Builder::new()
             .name(name.to_owned())
-            .spawn(move || runtime.block_on(accept(listener, &handler, stopped)))?;
+            .spawn(move || runtime.block_on(accept(listener, tls, &handler, stopped)))?;
         Ok(Server { address, stop: Some(stop), thread: Some(thread) })
     }
 
@@ -148,7 +173,12 @@ impl Connections {
     }
 }
 
-async fn accept(listener: TcpListener, handler: &Handler, mut stopped: oneshot::Receiver<()>) {
+async fn accept(
+    listener: TcpListener,
+    tls: Option<TlsAcceptor>,
+    handler: &Handler,
+    mut stopped: oneshot::Receiver<()>,
+) {
     let replaceable = Arc::new(Connections::default());
     let mut connections = JoinSet::new();
     for number in 0.. {
@@ -166,12 +196,15 @@ async fn accept(listener: TcpListener, handler: &Handler, mut stopped: oneshot::
         let Some(stream) = accepted else { break };
         if connections.len() >= CONNECTIONS_MAX {
             let Some(oldest) = replaceable.next_replaced() else {
-                refuse(&stream);
+                // A client of HTTPS would not understand a text.
+                if tls.is_none() {
+                    refuse(&stream);
+                }
                 continue;
             };
             oldest.abort();
         }
-        let serving = serve(stream, Arc::clone(handler), Arc::clone(&replaceable), number);
+        let serving = serve(stream, tls.clone(), Arc::clone(handler), Arc::clone(&replaceable), number);
         // The connection runs on this thread, hence not before it is in the list.
         let handle = connections.spawn(serving);
         replaceable.lock().incomplete.push_back((number, handle));
@@ -187,7 +220,31 @@ fn refuse(stream: &TcpStream) {
         .try_write(b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
 }
 
-async fn serve(stream: TcpStream, handler: Handler, replaceable: Arc<Connections>, number: u64) {
+async fn serve(
+    stream: TcpStream,
+    tls: Option<TlsAcceptor>,
+    handler: Handler,
+    replaceable: Arc<Connections>,
+    number: u64,
+) {
+    match tls {
+        None => exchange(stream, handler, Arc::clone(&replaceable), number).await,
+        Some(acceptor) => {
+            if let Ok(Ok(stream)) = timeout(REQUEST_MAX, acceptor.accept(stream)).await {
+                exchange(stream, handler, Arc::clone(&replaceable), number).await;
+            }
+        }
+    }
+    replaceable.remove(number);
+}
+
+/// Reads the request of a connection and sends the response.
+async fn exchange<S: AsyncRead + AsyncWrite>(
+    stream: S,
+    handler: Handler,
+    replaceable: Arc<Connections>,
+    number: u64,
+) {
     let (complete, is_complete) = oneshot::channel();
     let complete: Mutex<Option<oneshot::Sender<()>>> = Mutex::new(Some(complete));
     let finish = |receives_events| {
@@ -219,7 +276,6 @@ async fn serve(stream: TcpStream, handler: Handler, replaceable: Arc<Connections
     if !is_served {
         let _ = connection.await;
     }
-    replaceable.remove(number);
 }
 
 fn handle(handler: &Handler, parts: Parts, body: Bytes) -> Response {

@@ -50,6 +50,7 @@ const LAYERS: &[CrateRule] = &[
     layered("slices", "long evaluations in slices of a millisecond", &[]),
     layered("sample", "samples: times, labels, batches, aggregation, snapshots", &[]),
     layered("record", "the recorder, its files and the run directory", &["sample"]),
+    layered("server", "the HTTP server of the live page and of scrapes", &[]),
     layered("stats", "statistics of times and counts", &[]),
     layered("gclog", "garbage-collection logs: figures, rates, a verdict on leaks", &["stats"]),
     layered("java", "numbers, texts and dates as in Java's library", &["diagnostic"]),
@@ -62,6 +63,11 @@ const LAYERS: &[CrateRule] = &[
         "program",
         "the compiled plan and the interfaces of its elements",
         &["diagnostic", "sample", "arrivals", "limits", "slices"],
+    ),
+    layered(
+        "observe",
+        "probes of the system under test, and their series",
+        &["program", "record", "sample", "server"],
     ),
     layered(
         "engine",
@@ -163,7 +169,6 @@ const LAYERS: &[CrateRule] = &[
         &["diagnostic", "sample", "record", "results", "analysis", "stats", "queueing"],
     )
     .in_tests(&["arrivals"]),
-    layered("server", "the HTTP server of the live page and of scrapes", &[]),
     layered(
         "export",
         "metrics and samples for other programs",

@@ -57,6 +57,8 @@ const RULES: &[Rule] = &[
             ("crates/launch/examples/", "a separate program"),
             ("crates/logs/examples/", "a separate program"),
             ("crates/http/tests/exchanges/local_ports.rs", "a test that is skipped prints why"),
+            ("crates/observe/examples/", "a separate program"),
+            ("crates/observe/tests/", "a test that is skipped prints why"),
             ("crates/report/tests/browser/main.rs", "a test that is skipped prints why"),
             ("xtask/", "a tool prints its results"),
         ],
@@ -69,6 +71,7 @@ const RULES: &[Rule] = &[
         allowed: &[
             ("crates/cli/", "the only crate that reads them"),
             ("crates/demo/examples/", "a separate program"),
+            ("crates/observe/examples/", "a separate program"),
             ("crates/simulation/examples/", "a separate program"),
             ("crates/report/tests/", "retains its report if a variable is set"),
             ("crates/launch/examples/", "a separate program"),
@@ -136,6 +139,10 @@ const RULES: &[Rule] = &[
         allowed: &[
             ("crates/engine/src/timers.rs", "registers a timerfd that the struct owns"),
             ("crates/engine/src/turns.rs", "a system call that no crate wraps"),
+            (
+                "crates/observe/src/process/cpu_clock.rs",
+                "reads the CPU clock of another process, which no crate wraps",
+            ),
             ("crates/slices/src/coroutine.rs", "polls a future on a separate stack"),
             ("crates/slices/src/handle.rs", "names a function that polls through a pointer"),
             ("crates/slices/src/away.rs", "another thread works for a stack that waits for it"),

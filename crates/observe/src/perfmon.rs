@@ -1,0 +1,27 @@
+//! PerfMon: the protocol of the ServerAgent of jmeter-plugins, both sides.
+//!
+//! Test plans with a PerfMon Metrics Collector ask an agent on the system's machine for values. The original agent is no
+//! longer maintained and its native library does not work on current systems; `AgentServer` replaces it on Linux, and
+//! [`Collector`] is the client that such a plan needs.
+//!
+//! - [`request`] parses the names of metrics; `system` reads their values from `/proc`.
+//! - `agent_session` and [`client_session`] are the two sides of the protocol, without input or output.
+//! - [`rows`] writes the results as the collector of JMeter does.
+
+#[cfg(target_os = "linux")]
+pub mod agent_server;
+#[cfg(target_os = "linux")]
+pub mod agent_session;
+pub mod client_session;
+pub mod collector;
+mod java_order;
+mod lines;
+pub mod measure;
+pub mod request;
+pub mod rows;
+#[cfg(target_os = "linux")]
+pub mod system;
+
+#[cfg(target_os = "linux")]
+pub use agent_server::AgentServer;
+pub use collector::Collector;

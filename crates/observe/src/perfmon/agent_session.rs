@@ -1,0 +1,194 @@
+//! The agent's side of the protocol, without input or output.
+//!
+//! A client sends commands, one a line: `test`, `interval:SECONDS`, `metrics:NAME\tNAME\t…` (values from now on, one line per
+//! interval), `metrics-single:…` (one line), `exit`. A line of values has a tab after each value; a value that is not known
+//! is empty. In place of a metric that is refused, the line has the reason: JMeter's collector writes it into its file as
+//! the message of a failed sample. The original agent returns nothing for an error and stops on `shutdown`, which any client
+//! may send; this agent refuses it.
+
+use std::time::Duration;
+
+use super::lines::{LineTooLong, Lines};
+use super::measure::Difference;
+use super::request::{Metric, Refusal};
+use super::system::Snapshot;
+
+/// Most metrics of one client.
+const METRICS_MAX: usize = 1_000;
+
+/// The interval until the client sets one.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// The longest interval.
+const INTERVAL_MAX: Duration = Duration::from_secs(3_600);
+
+/// What the session asks of its owner.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Send this text.
+    Send(String),
+    /// Send one line of values now: [`AgentSession::values_line`].
+    SendValues,
+    /// Close the connection.
+    Close,
+    /// Tell the user about this once.
+    Problem(AgentProblem),
+}
+
+/// What a client asked for in vain.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AgentProblem {
+    /// A metric is refused.
+    #[error("metric `{metric}`: {refusal}")]
+    Refused {
+        /// The metric.
+        metric: String,
+        /// Why.
+        #[source]
+        refusal: Refusal,
+    },
+    /// A client wants to end the agent.
+    #[error("`shutdown` is refused: stop this agent where it was started")]
+    Shutdown,
+    /// A client wants values by UDP.
+    #[error("`udp-transmitter` is not supported; use TCP")]
+    Udp,
+    /// A command is unknown.
+    #[error("unknown command `{0}`")]
+    UnknownCommand(String),
+    /// The interval is not a number of seconds.
+    #[error("bad interval `{0}`")]
+    Interval(String),
+    /// There are too many metrics.
+    #[error("more than {METRICS_MAX} metrics")]
+    TooManyMetrics,
+    /// A line is too long.
+    #[error(transparent)]
+    LineTooLong(#[from] LineTooLong),
+}
+
+/// A metric of a client.
+#[derive(Debug)]
+enum Slot {
+    Read(Metric, Difference),
+    Refused(Refusal),
+}
+
+/// One client.
+#[derive(Debug)]
+pub struct AgentSession {
+    lines: Lines,
+    slots: Vec<Slot>,
+    is_started: bool,
+    interval: Duration,
+}
+
+impl Default for AgentSession {
+    fn default() -> Self {
+        Self { lines: Lines::default(), slots: Vec::new(), is_started: false, interval: INTERVAL }
+    }
+}
+
+impl AgentSession {
+    /// The interval of values; `None` before the command `metrics`.
+    #[must_use]
+    pub fn interval(&self) -> Option<Duration> {
+        self.is_started.then_some(self.interval)
+    }
+
+    /// Reads bytes of the client; appends what is to be done to `actions`, in its order.
+    ///
+    /// `snapshot` is the state of the system now, the start of the first interval.
+    pub fn receive(&mut self, bytes: &[u8], snapshot: &Snapshot<'_>, actions: &mut Vec<Action>) {
+        let mut lines = std::mem::take(&mut self.lines);
+        let result = lines.receive(bytes, |line| self.command(line, snapshot, actions));
+        self.lines = lines;
+        if let Err(error) = result {
+            actions.extend([Action::Problem(error.into()), Action::Close]);
+        }
+    }
+
+    fn command(&mut self, line: &str, snapshot: &Snapshot<'_>, actions: &mut Vec<Action>) {
+        let (command, parameters) = line.split_once(':').unwrap_or((line, ""));
+        match command.trim() {
+            "test" => actions.push(Action::Send("Yep\n".to_owned())),
+            "interval" => match parameters.trim().parse::<u64>() {
+                Ok(seconds) => self.interval = Duration::from_secs(seconds.max(1)).min(INTERVAL_MAX),
+                Err(_) => actions.push(Action::Problem(AgentProblem::Interval(shortened(parameters)))),
+            },
+            "metrics" => {
+                self.set_up(parameters, snapshot, actions);
+                self.is_started = !self.slots.is_empty();
+            }
+            "metrics-single" => {
+                self.set_up(parameters, snapshot, actions);
+                actions.push(Action::SendValues);
+            }
+            "exit" => actions.push(Action::Close),
+            "shutdown" => actions.push(Action::Problem(AgentProblem::Shutdown)),
+            "udp-transmitter" => actions.push(Action::Problem(AgentProblem::Udp)),
+            "" => {}
+            other => actions.push(Action::Problem(AgentProblem::UnknownCommand(shortened(other)))),
+        }
+    }
+
+    fn set_up(&mut self, names: &str, snapshot: &Snapshot<'_>, actions: &mut Vec<Action>) {
+        let names = names.trim_matches([' ', '\t']);
+        self.slots.clear();
+        for name in names.split('\t').filter(|_| !names.is_empty()) {
+            if self.slots.len() == METRICS_MAX {
+                actions.push(Action::Problem(AgentProblem::TooManyMetrics));
+                return;
+            }
+            match name.parse::<Metric>() {
+                Ok(metric) => {
+                    let mut difference = Difference::default();
+                    if let Ok(measure) = snapshot.measure(&metric) {
+                        difference.next(snapshot.time(), measure);
+                    }
+                    self.slots.push(Slot::Read(metric, difference));
+                }
+                Err(refusal) => {
+                    let metric = shortened(name);
+                    actions.push(Action::Problem(AgentProblem::Refused { metric, refusal: refusal.clone() }));
+                    self.slots.push(Slot::Refused(refusal));
+                }
+            }
+        }
+    }
+
+    /// A line of values. A value that needs an interval, such as a rate, is empty until one has passed.
+    #[must_use]
+    pub fn values_line(&mut self, snapshot: &Snapshot<'_>) -> String {
+        let mut line = String::new();
+        for slot in &mut self.slots {
+            match slot {
+                Slot::Read(metric, difference) => match snapshot.measure(metric) {
+                    Ok(measure) => {
+                        if let Some(value) = difference.next(snapshot.time(), measure) {
+                            line.push_str(&format!("{value:?}"));
+                        }
+                    }
+                    Err(error) => push_reason(&mut line, &error),
+                },
+                Slot::Refused(refusal) => push_reason(&mut line, refusal),
+            }
+            line.push('\t');
+        }
+        line.push('\n');
+        line
+    }
+}
+
+/// Appends a reason without characters that separate values.
+fn push_reason(line: &mut String, reason: &(impl std::fmt::Display + ?Sized)) {
+    line.push_str(&reason.to_string().replace(['\t', '\n', '\r'], " "));
+}
+
+/// The beginning of a text from a client, for messages.
+fn shortened(text: &str) -> String {
+    text.trim().chars().filter(|character| !character.is_control()).take(80).collect()
+}
+
+#[cfg(test)]
+mod tests;

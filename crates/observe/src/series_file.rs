@@ -1,0 +1,24 @@
+//! `series.bho`: the series of a watch, appended reading by reading and readable after a crash.
+//!
+//! `docs/series-file.md` describes the format completely. [`SeriesEncoder`] produces it, [`SeriesReader`] returns its frames one by
+//! one, and [`read_series`] returns series with a bounded number of points, counters as rates.
+
+mod condense;
+mod decoder;
+mod encoder;
+mod format;
+mod rates;
+mod series_set;
+
+pub use condense::{Condenser, SeriesPoint};
+pub use decoder::{DamagedEnd, SeriesEvent, SeriesFileError, SeriesReader};
+pub use encoder::SeriesEncoder;
+pub use format::{
+    DECLARED_SERIES_MAX, FRAME_BYTES_MAX, FileStart, LABEL_BYTES_MAX, LABELS_MAX, MARKS_PER_READING_MAX,
+    REASON_BYTES_MAX, SERIES_FILE_NAME, SERIES_MAGIC, SERIES_MAX, SERIES_VERSION, SeriesInfo, StateChange,
+    UnavailableInfo,
+};
+pub use rates::CounterRates;
+pub use series_set::{SeriesData, SeriesQuery, SeriesSet, read_series};
+
+pub(crate) use format::shorten;

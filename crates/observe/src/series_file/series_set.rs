@@ -1,0 +1,209 @@
+//! A whole series file with a bounded number of points per series.
+
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use busyhour_sample::Nanos;
+
+use super::condense::{Condenser, SeriesPoint};
+use super::decoder::{DamagedEnd, SeriesEvent, SeriesFileError, SeriesReader};
+use super::format::{FileStart, SeriesInfo, StateChange, UnavailableInfo};
+use super::rates::CounterRates;
+use crate::mark::Mark;
+use crate::metric::MetricKind;
+
+/// Marks that are kept of a file; further ones are counted.
+const MARKS_MAX: usize = 100_000;
+
+/// Reasons and changes of state that are kept of a file.
+const REASONS_MAX: usize = 10_000;
+
+/// What to read of a series file.
+#[derive(Clone, Debug)]
+pub struct SeriesQuery {
+    /// Values before this time are skipped; ns since the start of the run.
+    pub from: Nanos,
+    /// Values after this time are skipped; ns since the start of the run.
+    pub to: Nanos,
+    /// Points per series at most.
+    pub points_max: usize,
+    /// Width of the points in ns to begin with. It doubles until every series has at most `points_max` points.
+    pub width_ns: u64,
+    /// Whether to return the points of a series, given its source and its declaration. Others have no points.
+    pub select: fn(&str, &SeriesInfo) -> bool,
+}
+
+impl Default for SeriesQuery {
+    /// All series, at most 1,000 points each, at least 100 ms wide.
+    fn default() -> SeriesQuery {
+        SeriesQuery {
+            from: Nanos(0),
+            to: Nanos(u64::MAX),
+            points_max: 1_000,
+            width_ns: 100_000_000,
+            select: |_, _| true,
+        }
+    }
+}
+
+/// A series of a file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeriesData {
+    /// The declaration.
+    pub info: SeriesInfo,
+    /// Values of a gauge, or rates per second of a counter.
+    pub points: Vec<SeriesPoint>,
+    /// The last value, or total of a counter, and its time in ns since the start of the run; `None` if there is none.
+    pub last: Option<(Nanos, f64)>,
+    /// Increase of a counter over the whole time, with resets; 0 for gauges.
+    pub increase: f64,
+    /// Resets of a counter.
+    pub resets: u64,
+}
+
+/// The content of a series file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SeriesSet {
+    /// The first frame; `None` if the file ends before it.
+    pub start: Option<FileStart>,
+    /// Names of sources.
+    pub sources: Vec<String>,
+    /// Series, in the order of their declaration.
+    pub series: Vec<SeriesData>,
+    /// Metrics without values.
+    pub unavailable: Vec<UnavailableInfo>,
+    /// Marks with the numbers of their sources, in the order of recording.
+    pub marks: Vec<(u32, Mark)>,
+    /// Changes of the states of sources.
+    pub states: Vec<StateChange>,
+    /// Width of the points in ns.
+    pub width_ns: u64,
+    /// Values that were skipped, because their times decreased.
+    pub out_of_order: u64,
+    /// Marks, reasons and states beyond the limits, which were skipped.
+    pub discarded: u64,
+    /// The damaged frame at which reading ended, if there is one.
+    pub damaged_end: Option<DamagedEnd>,
+}
+
+/// Reads a series file with a bounded number of points: memory is proportional to the number of series times
+/// [`SeriesQuery::points_max`].
+///
+/// # Errors
+/// The file cannot be read, is no series file of a supported version, or contradicts the format. A torn end is no error, see
+/// [`SeriesSet::damaged_end`].
+pub fn read_series(path: &Path, query: &SeriesQuery) -> Result<SeriesSet, SeriesFileError> {
+    SeriesSet::from_reader(BufReader::with_capacity(1 << 16, File::open(path)?), query)
+}
+
+/// The state of a series while it is read.
+struct Reading {
+    counter: Option<CounterRates>,
+    /// Number in the condenser; `None` if it is not selected.
+    selected: Option<usize>,
+}
+
+impl SeriesSet {
+    /// Reads a series file from a reader, as [`read_series`] does.
+    ///
+    /// # Errors
+    /// As [`read_series`].
+    pub fn from_reader(input: impl Read, query: &SeriesQuery) -> Result<SeriesSet, SeriesFileError> {
+        let mut reader = SeriesReader::new(input)?;
+        let mut set = SeriesSet::default();
+        let mut condenser = Condenser::new(query.width_ns, query.points_max);
+        let mut readings: Vec<Reading> = Vec::new();
+        while let Some(event) = reader.next_event()? {
+            match event {
+                SeriesEvent::Start(start) => set.start = Some(start),
+                SeriesEvent::Source(name) => set.sources.push(name),
+                SeriesEvent::Series(info) => {
+                    let source = set.sources.get(info.source as usize).map_or("", String::as_str);
+                    let selected = (query.select)(source, &info).then(|| condenser.add_series());
+                    let is_counter = info.kind == MetricKind::Counter;
+                    readings.push(Reading { counter: is_counter.then(CounterRates::default), selected });
+                    set.series.push(SeriesData {
+                        info,
+                        points: Vec::new(),
+                        last: None,
+                        increase: 0.0,
+                        resets: 0,
+                    });
+                }
+                SeriesEvent::Values { time, values } => {
+                    if query.from <= time && time <= query.to {
+                        for (series, value) in values {
+                            let (data, reading) =
+                                (&mut set.series[*series as usize], &mut readings[*series as usize]);
+                            reading.add(data, &mut condenser, time, *value);
+                        }
+                    }
+                }
+                SeriesEvent::Unavailable(info) => {
+                    push_bounded(&mut set.unavailable, info, REASONS_MAX, &mut set.discarded);
+                }
+                SeriesEvent::Mark { source, mark } => {
+                    push_bounded(&mut set.marks, (source, mark), MARKS_MAX, &mut set.discarded);
+                }
+                SeriesEvent::State(change) => {
+                    push_bounded(&mut set.states, change, REASONS_MAX, &mut set.discarded);
+                }
+            }
+        }
+        for (data, reading) in set.series.iter_mut().zip(&readings) {
+            data.points = reading.selected.map_or_else(Vec::new, |selected| condenser.points(selected));
+            data.resets = reading.counter.map_or(0, |counter| counter.resets());
+        }
+        set.width_ns = condenser.width_ns();
+        set.out_of_order += condenser.out_of_order();
+        set.damaged_end = reader.damaged_end();
+        Ok(set)
+    }
+
+    /// The series with this source, metric and label values (each a name and a value that the series must have), in the order of
+    /// their declaration.
+    pub fn find<'s>(
+        &'s self,
+        source: &'s str,
+        metric: &'s str,
+        labels: &'s [(&'s str, &'s str)],
+    ) -> impl Iterator<Item = &'s SeriesData> {
+        self.series.iter().filter(move |data| {
+            let has = |(name, value): &(&str, &str)| {
+                data.info.labels.iter().any(|(own, own_value)| own == name && own_value == value)
+            };
+            data.info.name == metric
+                && self.sources.get(data.info.source as usize).is_some_and(|name| name == source)
+                && labels.iter().all(has)
+        })
+    }
+}
+
+impl Reading {
+    fn add(&mut self, data: &mut SeriesData, condenser: &mut Condenser, time: Nanos, value: f64) {
+        if data.last.is_none_or(|(last, _)| last <= time) {
+            data.last = Some((time, value));
+        }
+        let Some(counter) = &mut self.counter else {
+            if let Some(selected) = self.selected {
+                condenser.add_value(selected, time, value);
+            }
+            return;
+        };
+        if let Some(increase) = counter.next_total(time, value) {
+            data.increase += increase.amount;
+            if let Some(selected) = self.selected {
+                condenser.add_increase(selected, increase.from, increase.to, increase.amount);
+            }
+        }
+    }
+}
+
+fn push_bounded<T>(list: &mut Vec<T>, entry: T, max: usize, discarded: &mut u64) {
+    if list.len() < max {
+        list.push(entry);
+    } else {
+        *discarded += 1;
+    }
+}

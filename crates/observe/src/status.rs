@@ -1,0 +1,90 @@
+//! What live views show of a watch.
+
+use std::sync::Arc;
+
+use busyhour_sample::Nanos;
+
+use crate::mark::Mark;
+use crate::metric::MetricKind;
+
+/// Whether a source can be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceState {
+    /// It is being read.
+    Watching,
+    /// The last reading failed.
+    Failed(String),
+    /// It is not read any more.
+    Ended(String),
+}
+
+/// The state of a source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceStatus {
+    /// The name of the source.
+    pub source: Arc<str>,
+    /// The state.
+    pub state: SourceState,
+    /// Since when, in ns since the start of the run.
+    pub since: Nanos,
+}
+
+/// A metric without values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnavailableMetric {
+    /// The name of the source.
+    pub source: Arc<str>,
+    /// The name of the metric.
+    pub metric: String,
+    /// Why there are no values.
+    pub reason: String,
+    /// When this was noticed, in ns since the start of the run.
+    pub time: Nanos,
+}
+
+/// The latest value of a series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LatestValue {
+    /// The name of the source.
+    pub source: Arc<str>,
+    /// The name of the metric.
+    pub name: Arc<str>,
+    /// Counter or gauge.
+    pub kind: MetricKind,
+    /// One sentence about the metric.
+    pub help: Arc<str>,
+    /// Names and values of labels.
+    pub labels: Arc<[(String, String)]>,
+    /// When it was read, in ns since the start of the run.
+    pub time: Nanos,
+    /// The value; the total of a counter.
+    pub value: f64,
+}
+
+/// A mark with its source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedMark {
+    /// The name of the source.
+    pub source: Arc<str>,
+    /// The mark.
+    pub mark: Mark,
+}
+
+/// The state of a watch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WatchStatus {
+    /// Each source, in the order in which they were added.
+    pub sources: Vec<SourceStatus>,
+    /// Metrics without values, in the order in which they were noticed.
+    pub unavailable: Vec<UnavailableMetric>,
+    /// Declared series.
+    pub series: usize,
+    /// Declarations of series that were refused, because there were too many. A series may be refused more than once.
+    pub series_refused: u64,
+    /// Marks that were discarded, because a reading had too many.
+    pub marks_discarded: u64,
+    /// Reasons for missing metrics that were discarded, because there were too many.
+    pub reasons_discarded: u64,
+    /// Why the file is incomplete: an error of writing. Later readings are not in the file.
+    pub file_error: Option<String>,
+}

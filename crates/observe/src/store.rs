@@ -1,0 +1,324 @@
+//! Where readings go: the latest values, and the file.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use busyhour_record::RunPart;
+use busyhour_sample::Nanos;
+use rustc_hash::FxHashMap;
+
+use crate::mark::Mark;
+use crate::metric::{Metric, MetricKind};
+use crate::series_file::{
+    FileStart, LABEL_BYTES_MAX, LABELS_MAX, REASON_BYTES_MAX, SERIES_FILE_NAME, SERIES_MAX, SERIES_VERSION,
+    SeriesEncoder, shorten,
+};
+use crate::series_id::{Pending, SeriesId, SourceId};
+use crate::series_key::write_key;
+use crate::status::{LatestValue, RecordedMark, SourceState, SourceStatus, UnavailableMetric, WatchStatus};
+
+/// Sources of a watch.
+const SOURCES_MAX: usize = 10_000;
+
+/// Reasons for missing metrics, over all sources.
+const REASONS_MAX: usize = 1_000;
+
+/// Marks that are kept for live views; the file contains all.
+const MARKS_MAX: usize = 1_000;
+
+/// The series of a watch: the latest value of each, and the file to which all readings are appended. Clones share the content.
+#[derive(Clone)]
+pub struct SeriesStore {
+    content: Arc<Mutex<Content>>,
+}
+
+impl std::fmt::Debug for SeriesStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SeriesStore").finish_non_exhaustive()
+    }
+}
+
+struct Content {
+    file: Option<Box<dyn Write + Send>>,
+    encoder: SeriesEncoder,
+    /// Encoded bytes that are not written yet.
+    buffer: Vec<u8>,
+    sources: Vec<Source>,
+    series: Vec<Series>,
+    series_max: usize,
+    marks: VecDeque<RecordedMark>,
+    marks_recorded: u64,
+    unavailable: Vec<UnavailableMetric>,
+    series_refused: u64,
+    marks_discarded: u64,
+    reasons_discarded: u64,
+    file_error: Option<String>,
+    /// Values of the reading that is being encoded; reused.
+    numbered: Vec<(Nanos, u32, f64)>,
+    /// Key of the series that is being looked up; reused.
+    key: Vec<u8>,
+}
+
+struct Source {
+    status: SourceStatus,
+    series: FxHashMap<Box<[u8]>, SeriesId>,
+    unavailable: FxHashMap<Box<str>, ()>,
+}
+
+struct Series {
+    source: Arc<str>,
+    name: Arc<str>,
+    kind: MetricKind,
+    help: Arc<str>,
+    labels: Arc<[(String, String)]>,
+    latest: Option<(Nanos, f64)>,
+}
+
+impl SeriesStore {
+    /// A store without a file: for live views only, and for tests.
+    #[must_use]
+    pub fn in_memory() -> SeriesStore {
+        SeriesStore::new(None)
+    }
+
+    /// A store that appends to a new file in a run directory. The file must not exist.
+    ///
+    /// # Errors
+    /// The file exists or cannot be written.
+    pub fn create(run_dir: &Path, start: &FileStart) -> io::Result<SeriesStore> {
+        let file = File::options().append(true).create_new(true).open(run_dir.join(SERIES_FILE_NAME))?;
+        SeriesStore::to_writer(Box::new(file), start)
+    }
+
+    /// A store that appends to a writer, which receives one call of `write_all` per reading.
+    ///
+    /// # Errors
+    /// The head of the file cannot be written.
+    pub fn to_writer(mut file: Box<dyn Write + Send>, start: &FileStart) -> io::Result<SeriesStore> {
+        let mut head = Vec::new();
+        let mut encoder = SeriesEncoder::default();
+        encoder.start(&mut head, start);
+        file.write_all(&head)?;
+        let store = SeriesStore::new(Some(file));
+        store.lock().encoder = encoder;
+        Ok(store)
+    }
+
+    fn new(file: Option<Box<dyn Write + Send>>) -> SeriesStore {
+        let content = Content {
+            file,
+            encoder: SeriesEncoder::default(),
+            buffer: Vec::new(),
+            sources: Vec::new(),
+            series: Vec::new(),
+            series_max: SERIES_MAX,
+            marks: VecDeque::new(),
+            marks_recorded: 0,
+            unavailable: Vec::new(),
+            series_refused: 0,
+            marks_discarded: 0,
+            reasons_discarded: 0,
+            file_error: None,
+            numbered: Vec::new(),
+            key: Vec::new(),
+        };
+        SeriesStore { content: Arc::new(Mutex::new(content)) }
+    }
+
+    /// The entry of the file in the manifest of a run.
+    #[must_use]
+    pub fn part() -> RunPart {
+        RunPart::new("series", SERIES_FILE_NAME, SERIES_VERSION)
+    }
+
+    /// Changes the limit on the number of series, [`SERIES_MAX`] unless it is changed. Series that exist remain.
+    pub fn set_series_max(&self, series_max: usize) {
+        self.lock().series_max = series_max.min(crate::series_file::DECLARED_SERIES_MAX);
+    }
+
+    /// The latest value of each series that has one, in the order of declaration.
+    #[must_use]
+    pub fn latest(&self) -> Vec<LatestValue> {
+        let content = self.lock();
+        let values = content.series.iter().filter_map(|series| {
+            let (time, value) = series.latest?;
+            Some(LatestValue {
+                source: series.source.clone(),
+                name: series.name.clone(),
+                kind: series.kind,
+                help: series.help.clone(),
+                labels: series.labels.clone(),
+                time,
+                value,
+            })
+        });
+        values.collect()
+    }
+
+    /// Marks since the first `seen` ones, and the number of all marks so far, to be passed next time. Only the last 1,000 are kept.
+    #[must_use]
+    pub fn marks_since(&self, seen: u64) -> (Vec<RecordedMark>, u64) {
+        let content = self.lock();
+        let missing = usize::try_from(content.marks_recorded.saturating_sub(seen)).unwrap_or(usize::MAX);
+        let skip = content.marks.len().saturating_sub(missing);
+        (content.marks.iter().skip(skip).cloned().collect(), content.marks_recorded)
+    }
+
+    /// The state of sources, missing metrics, and what the limits discarded.
+    #[must_use]
+    pub fn status(&self) -> WatchStatus {
+        let content = self.lock();
+        WatchStatus {
+            sources: content.sources.iter().map(|source| source.status.clone()).collect(),
+            unavailable: content.unavailable.clone(),
+            series: content.series.len(),
+            series_refused: content.series_refused,
+            marks_discarded: content.marks_discarded,
+            reasons_discarded: content.reasons_discarded,
+            file_error: content.file_error.clone(),
+        }
+    }
+
+    /// Records a mark of a source that is not a probe, such as the user.
+    pub fn mark(&self, source: &str, mark: Mark) {
+        let source = self.source(source, mark.from);
+        let mut content = self.lock();
+        content.record_mark(source, mark);
+        content.write();
+    }
+
+    /// Declares a source, or finds the one with this name.
+    pub(crate) fn source(&self, name: &str, time: Nanos) -> SourceId {
+        let mut content = self.lock();
+        let name = shorten(name, LABEL_BYTES_MAX);
+        let known = content.sources.iter().position(|source| &*source.status.source == name);
+        // Sources beyond the limit share the last one.
+        let known = known.or((content.sources.len() == SOURCES_MAX).then_some(SOURCES_MAX - 1));
+        if let Some(known) = known {
+            return SourceId(known as u32);
+        }
+        content.sources.push(Source {
+            status: SourceStatus { source: name.into(), state: SourceState::Watching, since: time },
+            series: FxHashMap::default(),
+            unavailable: FxHashMap::default(),
+        });
+        let Content { encoder, buffer, .. } = &mut *content;
+        SourceId(encoder.source(buffer, name))
+    }
+
+    /// Declares a series, or finds the one with this name and these labels.
+    pub(crate) fn series(&self, source: SourceId, metric: &Metric, labels: &[(&str, &str)]) -> SeriesId {
+        let mut content = self.lock();
+        let content = &mut *content;
+        write_key(&mut content.key, metric, labels);
+        let of_source = &mut content.sources[source.0 as usize];
+        if let Some(known) = of_source.series.get(content.key.as_slice()) {
+            return *known;
+        }
+        if content.series.len() >= content.series_max {
+            content.series_refused += 1;
+            return SeriesId::DISCARDED;
+        }
+        let id = SeriesId(content.encoder.series(&mut content.buffer, source.0, metric, labels));
+        of_source.series.insert(content.key.as_slice().into(), id);
+        let short = |text: &str| shorten(text, LABEL_BYTES_MAX).to_owned();
+        let labels = labels.iter().take(LABELS_MAX).map(|(name, value)| (short(name), short(value)));
+        content.series.push(Series {
+            source: of_source.status.source.clone(),
+            name: shorten(&metric.name, LABEL_BYTES_MAX).into(),
+            kind: metric.kind,
+            help: shorten(&metric.help, LABEL_BYTES_MAX).into(),
+            labels: labels.collect(),
+            latest: None,
+        });
+        id
+    }
+
+    /// Records why a metric has no values, once.
+    pub(crate) fn unavailable(&self, source: SourceId, time: Nanos, metric: &str, reason: &str) {
+        let mut content = self.lock();
+        let content = &mut *content;
+        let metric = shorten(metric, LABEL_BYTES_MAX);
+        let of_source = &mut content.sources[source.0 as usize];
+        if of_source.unavailable.contains_key(metric) {
+            return;
+        }
+        if content.unavailable.len() == REASONS_MAX {
+            content.reasons_discarded += 1;
+            return;
+        }
+        of_source.unavailable.insert(metric.into(), ());
+        let reason = shorten(reason, REASON_BYTES_MAX);
+        content.encoder.unavailable(&mut content.buffer, source.0, time, metric, reason);
+        content.unavailable.push(UnavailableMetric {
+            source: of_source.status.source.clone(),
+            metric: metric.to_owned(),
+            reason: reason.to_owned(),
+            time,
+        });
+    }
+
+    pub(crate) fn count_discarded_mark(&self) {
+        self.lock().marks_discarded += 1;
+    }
+
+    /// Records the change of a state, if it is one.
+    pub(crate) fn set_state(&self, source: SourceId, time: Nanos, state: SourceState) {
+        let mut content = self.lock();
+        let content = &mut *content;
+        let status = &mut content.sources[source.0 as usize].status;
+        if std::mem::discriminant(&status.state) == std::mem::discriminant(&state) {
+            return;
+        }
+        content.encoder.state(&mut content.buffer, source.0, time, &state);
+        (status.state, status.since) = (state, time);
+    }
+
+    /// Stores what a reading collected, and writes it to the file.
+    pub(crate) fn commit(&self, source: SourceId, pending: &mut Pending) {
+        let mut content = self.lock();
+        let content = &mut *content;
+        content.numbered.clear();
+        for (time, id, value) in pending.values.drain(..) {
+            if let Some(series) = content.series.get_mut(id.0 as usize) {
+                series.latest = Some((time, value));
+                content.numbered.push((time, id.0, value));
+            }
+        }
+        content.encoder.values(&mut content.buffer, &content.numbered);
+        for mark in pending.marks.drain(..) {
+            content.record_mark(source, mark);
+        }
+        content.write();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Content> {
+        self.content.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Content {
+    fn record_mark(&mut self, source: SourceId, mark: Mark) {
+        self.encoder.mark(&mut self.buffer, source.0, &mark);
+        if self.marks.len() == MARKS_MAX {
+            self.marks.pop_front();
+        }
+        self.marks_recorded += 1;
+        let source = self.sources[source.0 as usize].status.source.clone();
+        self.marks.push_back(RecordedMark { source, mark });
+    }
+
+    /// Writes what was encoded. After an error the file is not written any more: readers could not read beyond a torn frame.
+    fn write(&mut self) {
+        if let Some(file) = &mut self.file
+            && let Err(error) = file.write_all(&self.buffer)
+        {
+            self.file_error = Some(error.to_string());
+            self.file = None;
+        }
+        self.buffer.clear();
+    }
+}

@@ -1,0 +1,240 @@
+//! The threads of a watch.
+
+use std::io;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use busyhour_program::clock::Clock;
+
+use crate::metric::Metric;
+use crate::probe::{Probe, ProbeError};
+use crate::reading::Reading;
+use crate::runner::ProbeRunner;
+use crate::schedule::{ProbeSchedule, SourceCost};
+use crate::series_id::SeriesId;
+use crate::store::SeriesStore;
+
+/// The shortest interval between readings.
+const INTERVAL_MIN: Duration = Duration::from_millis(100);
+
+/// How long [`Watch::stop`] waits for probes that block.
+const STOP_TIMEOUT: Duration = Duration::from_secs(1);
+
+static CPU: Metric = Metric::counter(
+    "busyhour_observe_cpu_seconds_total",
+    "CPU time that reading and recording a source took.",
+);
+static SKIPPED: Metric = Metric::counter(
+    "busyhour_observe_readings_skipped_total",
+    "Readings that were skipped, because an earlier one took longer than the interval.",
+);
+
+/// How to watch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WatchOptions {
+    /// Interval between readings, at least 100 ms.
+    pub interval: Duration,
+}
+
+impl Default for WatchOptions {
+    fn default() -> WatchOptions {
+        WatchOptions { interval: Duration::from_secs(1) }
+    }
+}
+
+/// Why a watch cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum WatchError {
+    /// The interval is too short.
+    #[error("the interval of {given:?} is too short: at least {INTERVAL_MIN:?}")]
+    Interval {
+        /// The requested interval.
+        given: Duration,
+    },
+    /// A thread cannot be started.
+    #[error("cannot start a thread for probes")]
+    Thread(#[from] io::Error),
+}
+
+enum Order {
+    Add(ProbeRunner),
+    Stop,
+}
+
+/// Reads probes until it is stopped or dropped: one thread for all probes that do not block, and one for each that may.
+#[derive(Debug)]
+pub struct Watch {
+    clock: Clock,
+    store: SeriesStore,
+    options: WatchOptions,
+    costs: Costs,
+    shared: Thread,
+    blocking: Mutex<Vec<Thread>>,
+}
+
+#[derive(Debug)]
+struct Thread {
+    orders: Sender<Order>,
+    /// Disconnected when the thread has ended.
+    ended: Mutex<Receiver<()>>,
+    handle: Option<JoinHandle<()>>,
+}
+
+type Costs = Arc<Mutex<Vec<Arc<SourceCost>>>>;
+
+impl Watch {
+    /// Starts reading the probes. Their first readings are due at once.
+    ///
+    /// # Errors
+    /// The interval is too short, or a thread cannot be started.
+    pub fn start(
+        clock: Clock,
+        store: SeriesStore,
+        options: WatchOptions,
+        probes: Vec<Box<dyn Probe>>,
+    ) -> Result<Watch, WatchError> {
+        if options.interval < INTERVAL_MIN {
+            return Err(WatchError::Interval { given: options.interval });
+        }
+        let costs = Costs::default();
+        let shared = Thread::start("observe", clock.clone(), costs.clone())?;
+        let watch = Watch { clock, store, options, costs, shared, blocking: Mutex::default() };
+        let cost_probe = CostProbe { costs: watch.costs.clone(), series: Vec::new() };
+        watch.shared.order(Order::Add(watch.runner(Box::new(cost_probe))));
+        for probe in probes {
+            watch.add(probe)?;
+        }
+        Ok(watch)
+    }
+
+    /// Adds a probe to the running watch.
+    ///
+    /// # Errors
+    /// The thread of a blocking probe cannot be started.
+    pub fn add(&self, probe: Box<dyn Probe>) -> Result<(), WatchError> {
+        let may_block = probe.may_block();
+        let runner = self.runner(probe);
+        if !may_block {
+            self.shared.order(Order::Add(runner));
+            return Ok(());
+        }
+        let thread = Thread::start("observe-source", self.clock.clone(), self.costs.clone())?;
+        thread.order(Order::Add(runner));
+        self.blocking.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
+        Ok(())
+    }
+
+    fn runner(&self, probe: Box<dyn Probe>) -> ProbeRunner {
+        ProbeRunner::with_interval(&self.store, probe, self.options.interval)
+    }
+
+    /// The store, for live views and for marks.
+    #[must_use]
+    pub fn store(&self) -> &SeriesStore {
+        &self.store
+    }
+
+    /// Ends the watch. Waits for readings under way, but not longer than a second for probes that block.
+    pub fn stop(self) {}
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        let blocking = self.blocking.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for thread in blocking.iter().chain([&self.shared]) {
+            thread.order(Order::Stop);
+        }
+        self.shared.join(None);
+        let deadline = busyhour_program::clock::monotonic_ns().saturating_add(STOP_TIMEOUT.as_nanos() as u64);
+        for thread in blocking {
+            let left = deadline.saturating_sub(busyhour_program::clock::monotonic_ns());
+            thread.join(Some(Duration::from_nanos(left)));
+        }
+    }
+}
+
+impl Thread {
+    fn start(name: &str, clock: Clock, costs: Costs) -> io::Result<Thread> {
+        let (orders, received) = channel();
+        let (alive, ended) = channel();
+        let handle = Builder::new().name(name.to_owned()).spawn(move || {
+            run(&received, &clock, &costs);
+            drop(alive);
+        })?;
+        Ok(Thread { orders, ended: Mutex::new(ended), handle: Some(handle) })
+    }
+
+    /// A thread that has ended ignores orders: all its sources have ended.
+    fn order(&self, order: Order) {
+        let _ = self.orders.send(order);
+    }
+
+    /// Waits for the end of the thread; with a timeout it may be left behind.
+    fn join(&mut self, timeout: Option<Duration>) {
+        if let Some(timeout) = timeout {
+            let ended = self.ended.get_mut().unwrap_or_else(PoisonError::into_inner);
+            if ended.recv_timeout(timeout) == Err(RecvTimeoutError::Timeout) {
+                return;
+            }
+        }
+        if let Some(handle) = self.handle.take() {
+            // Panics of probes are caught; another one has been reported by the panic hook.
+            let _ = handle.join();
+        }
+    }
+}
+
+/// Reads probes when they are due, until the order to stop.
+fn run(orders: &Receiver<Order>, clock: &Clock, costs: &Costs) {
+    let mut schedule = ProbeSchedule::default();
+    loop {
+        let order = match schedule.next_due() {
+            Some(due) => {
+                let wait = Duration::from_nanos(due.0.saturating_sub(clock.now().0));
+                orders.recv_timeout(wait)
+            }
+            None => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        match order {
+            Ok(Order::Add(runner)) => {
+                let cost = schedule.add_with_cost(runner, clock.now());
+                costs.lock().unwrap_or_else(PoisonError::into_inner).push(cost);
+            }
+            Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+            Err(RecvTimeoutError::Timeout) => schedule.run_due(clock),
+        }
+    }
+}
+
+/// Records what the probes cost.
+struct CostProbe {
+    costs: Costs,
+    series: Vec<(SeriesId, SeriesId)>,
+}
+
+impl Probe for CostProbe {
+    fn source(&self) -> &str {
+        "observe"
+    }
+
+    fn interval_min(&self) -> Duration {
+        Duration::from_secs(1)
+    }
+
+    fn read(&mut self, reading: &mut Reading<'_>) -> Result<(), ProbeError> {
+        let costs = self.costs.lock().unwrap_or_else(PoisonError::into_inner);
+        for cost in &costs[self.series.len()..] {
+            let labels = [("source", cost.source.as_str())];
+            self.series.push((reading.series(&CPU, &labels), reading.series(&SKIPPED, &labels)));
+        }
+        for (cost, (cpu, skipped)) in costs.iter().zip(&self.series) {
+            let cpu_ns = cost.cpu_ns.load(Ordering::Relaxed);
+            reading.set_if(*cpu, (cpu_ns > 0).then_some(cpu_ns as f64 / 1e9));
+            reading.set(*skipped, cost.skipped.load(Ordering::Relaxed) as f64);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,7 @@
+//! The parsers of PerfMon, resctrl, `pqos` and `xl` keep their promises for any text.
+#![no_main]
+
+#[path = "../../crates/observe/tests/sources_soundness/mod.rs"]
+mod sources_soundness;
+
+libfuzzer_sys::fuzz_target!(|text: &str| sources_soundness::check(text));
