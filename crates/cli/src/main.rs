@@ -9,6 +9,7 @@ mod command_error;
 mod compare;
 mod config;
 mod console;
+mod doctor;
 mod events;
 mod exit;
 mod export;
@@ -109,6 +110,7 @@ fn dispatch(verb: Verb) -> Exit {
         Verb::Capacity(capacity) => capacity::main(&capacity),
         Verb::Observe(observe) => observe::main(&observe),
         Verb::Lab(lab) => lab::main(&lab),
+        Verb::Doctor(doctor) => doctor::main(&doctor),
         Verb::Config(config) => config::main(&config, verbs::shown_command()),
     }
 }

@@ -11,7 +11,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Load", &["run", "check", "demo"]),
     ("Results", &["report", "compare", "export"]),
     ("Answers", &["capacity", "observe"]),
-    ("Machines", &["lab", "config", "help"]),
+    ("Machines", &["lab", "doctor", "config", "help"]),
 ];
 
 /// Runs Apache JMeter test plans.
@@ -72,6 +72,8 @@ pub(crate) enum Verb {
     Observe(crate::observe::ObserveArgs),
     /// Start servers to test.
     Lab(LabArgs),
+    /// Show what can be watched on this machine, what is missing, and what to do.
+    Doctor(crate::doctor::DoctorArgs),
     /// Shell completions, man pages and schemas of files.
     Config(crate::config::ConfigArgs),
 }
