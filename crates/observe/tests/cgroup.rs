@@ -240,10 +240,17 @@ impl Drop for LiveCgroup {
     }
 }
 
+/// What the kernel states.
+fn throttled_periods(cgroup: &LiveCgroup) -> f64 {
+    let stat = std::fs::read_to_string(cgroup.0[0].join("cpu.stat")).unwrap();
+    let periods = stat.lines().find_map(|line| line.strip_prefix("nr_throttled "));
+    periods.unwrap().parse().unwrap()
+}
+
 #[test]
 fn a_quota_of_this_machine_throttles() {
     let Some(cgroup) = LiveCgroup::create() else { return };
-    // Works until it has used half a second of CPU time, which takes at least 25 periods.
+    // Works for longer than the quota of a period, which is 20 ms.
     let script = "read go; echo working; i=0; while [ $i -lt 100 ]; do j=0; while [ $j -lt 4000 ]; do j=$((j+1)); done; i=$((i+1)); done; echo done; read line";
     let mut command = Command::new("sh");
     let Some(mut process) = TestProcess::start(command.args(["-c", &format!("echo ready; {script}")])) else {
@@ -258,15 +265,19 @@ fn a_quota_of_this_machine_throttles() {
     let mut runner = ProbeRunner::new(&store, Box::new(CgroupProbe::new(&path)));
     process.send("go");
     assert_eq!((process.line(), process.line()), ("working".into(), "done".into()));
+    let before = throttled_periods(&cgroup);
     runner.read(&Clock::manual(0));
+    let after = throttled_periods(&cgroup);
     let source = format!("cgroup:{}", path.name());
     let value = |name: &str| latest(&store, &source, name, &[]);
     assert_eq!(value("busyhour_cgroup_cpu_limit_cores"), Some(0.2));
-    let used = value("container_cpu_usage_seconds_total").unwrap();
+    assert!(value("container_cpu_usage_seconds_total") > Some(0.01));
     let periods = value("container_cpu_cfs_throttled_periods_total").unwrap();
-    assert!(used > 0.05, "{used}");
-    // A period allows 20 ms, so that the time used takes at least this many of them.
-    assert!(periods >= (used / 0.02 / 2.0).floor(), "{periods} throttled periods for {used} s");
-    assert!(value("container_cpu_cfs_throttled_seconds_total") > Some(0.0));
+    assert!((before..=after).contains(&periods), "{periods} is not between {before} and {after}");
+    if after == 0.0 {
+        eprintln!("SKIPPED: the machine is so busy that the quota was never used up");
+    } else {
+        assert!(value("container_cpu_cfs_throttled_seconds_total") > Some(0.0));
+    }
     process.end();
 }

@@ -1,5 +1,6 @@
 //! Queues of listening sockets: connections that wait to be accepted, and the limit.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use rustc_hash::FxHashMap;
@@ -29,8 +30,9 @@ pub(super) struct ListenerReader {
     root: ProcRoot,
     directory: String,
     series: LabelledSeries,
-    /// Length and limit per address; several sockets may share one. Reused.
-    queues: FxHashMap<SocketAddr, (u64, Option<u64>)>,
+    /// Length and limit per address; several sockets may share one. In a fixed order, so that
+    /// the same ones are recorded if there are too many.
+    queues: BTreeMap<SocketAddr, (u64, Option<u64>)>,
     /// Addresses as labels.
     names: FxHashMap<SocketAddr, String>,
 }
@@ -41,7 +43,7 @@ impl ListenerReader {
             root: root.clone(),
             directory: directory.to_owned(),
             series: LabelledSeries::new(&METRICS, "address", LISTENERS_MAX),
-            queues: FxHashMap::default(),
+            queues: BTreeMap::new(),
             names: FxHashMap::default(),
         }
     }
