@@ -8,6 +8,7 @@
 //!
 //! A value that cannot be read is never recorded as 0: it is absent, and [`Reading::unavailable`] records the reason.
 
+pub mod jvm;
 mod mark;
 mod metric;
 mod probe;
