@@ -52,6 +52,19 @@ impl JvmIdentity {
     pub fn jdk(&self) -> String {
         self.version.as_ref().map_or_else(|| "this JVM".to_owned(), |version| format!("JDK {version}"))
     }
+
+    /// The counters that add up to the time that the application was stopped; `None` if the JVM does not state its version.
+    pub(super) fn stall_counters(&self) -> Option<&'static [&'static str]> {
+        /// The JDK from which the time at safepoints does not contain the time to reach them. JDK 11 and 17 were measured against
+        /// their safepoint logs; the change came with JDK 13 (JDK-8219436).
+        const SEPARATE_SYNC_SINCE: u32 = 13;
+        let feature = self.version.as_ref()?.feature();
+        Some(if feature >= SEPARATE_SYNC_SINCE {
+            &["sun.rt.safepointTime", "sun.rt.safepointSyncTime"]
+        } else {
+            &["sun.rt.safepointTime"]
+        })
+    }
 }
 
 /// The main class without its package, or the file name of an archive.

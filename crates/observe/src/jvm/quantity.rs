@@ -7,10 +7,6 @@ use super::identity::JvmIdentity;
 use super::metrics as m;
 use crate::metric::Metric;
 
-/// The JDK from which the time at safepoints does not contain the time to reach them. JDK 11 and 17 were measured against
-/// their safepoint logs; the change came with JDK 13 (JDK-8219436).
-const SEPARATE_SYNC_SINCE: u32 = 13;
-
 /// A value of a JVM's metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JvmValue<'a> {
@@ -250,14 +246,13 @@ impl Planner<'_> {
     }
 
     fn safepoints(&mut self) {
-        let (time, sync) = ("sun.rt.safepointTime".to_owned(), "sun.rt.safepointSyncTime".to_owned());
         self.sum(&m::SAFEPOINTS, &[], &["sun.rt.safepoints".to_owned()], &[], 1.0, None);
-        self.seconds(&m::SAFEPOINT_SYNC_SECONDS, &[], std::slice::from_ref(&sync));
-        match self.identity.version.as_ref().map(super::version::JavaVersion::feature) {
-            Some(feature) if feature >= SEPARATE_SYNC_SINCE => {
-                self.seconds(&m::SAFEPOINT_SECONDS, &[], &[time, sync]);
+        self.seconds(&m::SAFEPOINT_SYNC_SECONDS, &[], &["sun.rt.safepointSyncTime".to_owned()]);
+        match self.identity.stall_counters() {
+            Some(names) => {
+                let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+                self.seconds(&m::SAFEPOINT_SECONDS, &[], &names);
             }
-            Some(_) => self.seconds(&m::SAFEPOINT_SECONDS, &[], &[time]),
             None => self.unavailable(
                 &m::SAFEPOINT_SECONDS,
                 "the JVM does not state its version, which determines what the counter contains".to_owned(),
