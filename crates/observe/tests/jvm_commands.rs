@@ -214,7 +214,7 @@ fn long_chains_and_deep_stacks_take_linear_time() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(31), ..ProptestConfig::with_cases(100) })]
+    #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(31), failure_persistence: None, ..ProptestConfig::with_cases(100) })]
 
     /// Answers that were cut, or in which lines were exchanged, are read or refused, without a panic.
     #[test]

@@ -132,7 +132,7 @@ fn every_counter_equals_that_of_jstat() {
 #[test]
 fn metrics_equal_the_columns_of_jstat() {
     // Metric, text of a label, table, columns, units of the column per unit of the metric, largest rounding error of the column.
-    let rows: [(&str, &str, &str, &[&str], f64, f64); 19] = [
+    let rows: [(&str, &str, &str, &[&str], f64, f64); 23] = [
         ("jvm_memory_used_bytes", "Eden", "-gc", &["EU"], 1024.0, 0.051),
         ("jvm_memory_used_bytes", "Survivor", "-gc", &["S0U", "S1U"], 1024.0, 0.11),
         ("jvm_memory_used_bytes", "old", "-gc", &["OU"], 1024.0, 0.051),
@@ -148,6 +148,10 @@ fn metrics_equal_the_columns_of_jstat() {
         ("jvm_gc_pause_seconds_total", "full", "-gc", &["FGCT"], 1.0, 0.00051),
         ("jvm_gc_pauses_total", "concurrent", "-gc", &["CGC"], 1.0, 0.0),
         ("jvm_gc_pause_seconds_total", "concurrent", "-gc", &["CGCT"], 1.0, 0.00051),
+        ("jvm_gc_pauses_total", "minor", "-gc", &["YGC"], 1.0, 0.0),
+        ("jvm_gc_pause_seconds_total", "minor", "-gc", &["YGCT"], 1.0, 0.00051),
+        ("jvm_gc_pauses_total", "major", "-gc", &["CGC"], 1.0, 0.0),
+        ("jvm_gc_pause_seconds_total", "major", "-gc", &["CGCT"], 1.0, 0.00051),
         ("jvm_classes_loaded_total", "", "-class", &["Loaded"], 1.0, 0.0),
         ("jvm_class_loading_seconds_total", "", "-class", &["Time"], 1.0, 0.0051),
         ("jvm_compilations_total", "", "-compiler", &["Compiled"], 1.0, 0.0),
@@ -175,7 +179,10 @@ fn metrics_equal_the_columns_of_jstat() {
     }
     // How many recordings each comparison covers, so that none is lost silently.
     let counts: Vec<usize> = rows.iter().map(|(metric, label, ..)| compared[&(*metric, *label)]).collect();
-    assert_eq!(counts, [11, 13, 15, 10, 24, 23, 13, 15, 24, 13, 13, 13, 13, 7, 7, 27, 27, 27, 27]);
+    assert_eq!(
+        counts,
+        [11, 13, 15, 10, 24, 23, 13, 15, 24, 13, 13, 13, 13, 7, 7, 2, 2, 2, 2, 27, 27, 27, 27]
+    );
 }
 
 #[test]

@@ -37,8 +37,8 @@ pub enum AttachError {
     },
     /// The signal would end the JVM.
     #[error(
-        "the JVM {pid} does not handle SIGQUIT (it runs with -Xrs, or is still starting), and the signal would end it; start it \
-         without -Xrs, or with -XX:+StartAttachListener"
+        "the JVM {pid} does not handle SIGQUIT, which would end it: it is still starting, or it runs with -Xrs and its socket in \
+         /tmp was deleted; try again, or restart it without -Xrs"
     )]
     QuitNotHandled {
         /// The number of the process.

@@ -136,7 +136,7 @@ mod tests {
         let one = request("jcmd", "GC.run", ProtocolVersion::One).unwrap();
         assert_eq!(one, b"1\0jcmd\0GC.run\0\0\0");
         let two = request("jcmd", "GC.run", ProtocolVersion::Two).unwrap();
-        assert_eq!(two, b"2\012\0jcmd\0GC.run\0");
+        assert_eq!(two, b"2\x0012\0jcmd\0GC.run\0");
         assert_eq!(request("getversion", "", ProtocolVersion::One).unwrap(), b"1\0getversion\0\0\0\0");
         let long = "x".repeat(1025);
         let error = request("jcmd", &long, ProtocolVersion::One).unwrap_err();

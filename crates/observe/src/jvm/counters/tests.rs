@@ -146,7 +146,7 @@ fn a_file_with_as_many_entries_as_permitted_is_read() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { rng_seed: proptest::test_runner::RngSeed::Fixed(30), ..ProptestConfig::with_cases(2_000) })]
+    #![proptest_config(ProptestConfig { rng_seed: proptest::test_runner::RngSeed::Fixed(30), failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
 
     #[test]
     fn damaged_bytes_never_panic(changes in prop::collection::vec((0_usize..400, any::<u8>()), 1..8), length in 0_usize..400) {
