@@ -8,29 +8,78 @@
 //!
 //! A value that cannot be read is never recorded as 0: it is absent, and [`Reading::unavailable`] records the reason.
 
+#[cfg(target_os = "linux")]
+mod budget;
+#[cfg(target_os = "linux")]
+mod capabilities;
+#[cfg(target_os = "linux")]
+mod cgroup;
+#[cfg(target_os = "linux")]
+mod declared;
+#[cfg(target_os = "linux")]
+mod discovery;
+#[cfg(target_os = "linux")]
+mod fields;
 pub mod jvm;
 mod mark;
 mod metric;
+#[cfg(target_os = "linux")]
+mod network;
+#[cfg(target_os = "linux")]
+mod os;
+#[cfg(target_os = "linux")]
+mod pressure_file;
 mod probe;
+#[cfg(unix)]
 mod proc_root;
+#[cfg(target_os = "linux")]
+mod process;
+#[cfg(target_os = "linux")]
+mod process_stat;
 mod reading;
 mod runner;
 mod schedule;
 pub mod series_file;
 mod series_id;
 mod series_key;
+#[cfg(target_os = "linux")]
+mod sock_diag;
+#[cfg(target_os = "linux")]
+mod socket_owners;
+#[cfg(target_os = "linux")]
+mod stall;
 mod status;
 mod store;
+#[cfg(target_os = "linux")]
+mod tcp_table;
 mod watch;
 
+#[cfg(target_os = "linux")]
+pub use capabilities::{Capability, CapabilityState, capabilities};
+#[cfg(target_os = "linux")]
+pub use cgroup::{CgroupError, CgroupPath, CgroupProbe};
+#[cfg(target_os = "linux")]
+pub use discovery::{
+    Container, ContainerRuntime, Found, FoundProcess, Location, NetworkNamespace, ObservableSource, Origin,
+    ServerKind, SourceAvailability, discover,
+};
 pub use mark::{Mark, MarkKind};
 pub use metric::{Metric, MetricKind};
+#[cfg(target_os = "linux")]
+pub use network::NetworkProbe;
+#[cfg(target_os = "linux")]
+pub use os::OsProbe;
 pub use probe::{Probe, ProbeError};
+#[cfg(unix)]
 pub use proc_root::{KeptFile, ProcRoot};
+#[cfg(target_os = "linux")]
+pub use process::ProcessProbe;
 pub use reading::Reading;
 pub use runner::ProbeRunner;
 pub use schedule::ProbeSchedule;
 pub use series_id::SeriesId;
+#[cfg(target_os = "linux")]
+pub use stall::{StallHistogram, StallProbe};
 pub use status::{LatestValue, RecordedMark, SourceState, SourceStatus, UnavailableMetric, WatchStatus};
 pub use store::SeriesStore;
 pub use watch::{Watch, WatchError, WatchOptions};

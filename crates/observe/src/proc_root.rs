@@ -148,6 +148,11 @@ impl KeptFile {
         Ok(&self.bytes[..filled.min(self.bytes_max)])
     }
 
+    /// Closes the file until it is read again.
+    pub fn close(&mut self) {
+        self.file = None;
+    }
+
     /// The current content, with the error of a probe.
     ///
     /// # Errors

@@ -68,7 +68,11 @@ impl Tree {
     }
 
     fn set_state(&self, pid: u32, state: &str, started: u64) {
-        self.write(pid, "stat", format!("{pid} (java) {state} 1{} {started} 0", " 0".repeat(17)).as_bytes());
+        self.write(
+            pid,
+            "stat",
+            format!("{pid} (java) {state} 1{} {started} 0 0", " 0".repeat(17)).as_bytes(),
+        );
     }
 
     fn add_jvm(&self, pid: u32, inner: &str) {

@@ -13,6 +13,7 @@ use super::counters::{CounterFileError, CounterIndex, FILE_BYTES_MAX};
 use super::identity::JvmIdentity;
 use super::process::{LoadedVm, ProcessError, ProcessFacts, has_option, start_ticks};
 use crate::proc_root::ProcRoot;
+use crate::process_stat::STAT_MAX;
 
 /// Entries of a `/tmp` that are examined; more are ignored.
 const TMP_ENTRIES_MAX: usize = 100_000;
@@ -20,7 +21,6 @@ const TMP_ENTRIES_MAX: usize = 100_000;
 const USER_ENTRIES_MAX: usize = 100_000;
 /// Processes that [`find_jvms`] examines.
 const PROCESSES_MAX: usize = 100_000;
-const STAT_BYTES_MAX: usize = 4096;
 
 /// Why the counters of a process cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -192,7 +192,7 @@ impl OpenJvm {
 pub(super) fn process_start(root: &ProcRoot, pid: u32) -> Result<u64, ProcessError> {
     let path = root.process(pid, "stat");
     let stat = root
-        .read(format!("/proc/{pid}/stat"), STAT_BYTES_MAX)
+        .read(format!("/proc/{pid}/stat"), STAT_MAX)
         .map_err(|error| ProcessError::new(pid, path.clone(), error))?;
     start_ticks(&stat).ok_or(ProcessError::Missing { pid })
 }

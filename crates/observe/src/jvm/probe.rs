@@ -16,13 +16,12 @@ use super::successor::{Successor, Wanted};
 use crate::mark::{Mark, MarkKind};
 use crate::probe::{Probe, ProbeError};
 use crate::proc_root::{KeptFile, ProcRoot};
+use crate::process_stat::STAT_MAX;
 use crate::reading::Reading;
 use crate::series_id::SeriesId;
 
 /// Pauses of at least this length are marked, unless [`JvmProbe::with_pause_mark_min`] states another.
 const PAUSE_MARK_MIN: Duration = Duration::from_millis(10);
-
-const STAT_BYTES_MAX: usize = 4096;
 
 /// Reads the performance counters of a JVM.
 ///
@@ -159,7 +158,7 @@ impl Probe for JvmProbe {
 
 impl Watched {
     fn new(root: &ProcRoot, jvm: OpenJvm, pause_mark_min: Duration, now: Nanos) -> Watched {
-        let stat = KeptFile::new(root.process(jvm.facts.pid, "stat"), STAT_BYTES_MAX);
+        let stat = KeptFile::new(root.process(jvm.facts.pid, "stat"), STAT_MAX);
         let plan = Plan::new(&jvm, pause_mark_min);
         let created_is_marked = jvm.identity.created_ms;
         Watched { jvm, stat, plan, last_read: now, created_is_marked }

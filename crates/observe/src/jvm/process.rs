@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 
 use crate::proc_root::ProcRoot;
+use crate::process_stat::parse_stat;
 
 /// `status` of a process is about 1.5 KiB long.
 const STATUS_BYTES_MAX: usize = 16 << 10;
@@ -99,14 +100,8 @@ impl ProcessFacts {
 /// When a process started, in clock ticks since boot, which tells it from later processes with its number. `None` if it is a
 /// zombie or the text is not that of `/proc/PID/stat`.
 pub(super) fn start_ticks(stat: &[u8]) -> Option<u64> {
-    let text = String::from_utf8_lossy(stat);
-    // The name of the process may contain spaces and parentheses.
-    let mut fields = text.rsplit_once(')')?.1.split_whitespace();
-    if matches!(fields.next()?, "Z" | "X") {
-        return None;
-    }
-    // The state is field 3, the start is field 22.
-    fields.nth(18)?.parse().ok()
+    let (_, stat) = parse_stat(stat)?;
+    (!matches!(stat.state, b'Z' | b'X')).then_some(stat.start)
 }
 
 /// The virtual machine in the memory of a process.

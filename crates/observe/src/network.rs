@@ -1,0 +1,107 @@
+//! The network of a namespace: interfaces, TCP counters, states of connections, queues of listening sockets.
+
+mod counters;
+mod interfaces;
+mod listeners;
+mod states;
+
+use std::time::Duration;
+
+use crate::probe::{Probe, ProbeError};
+use crate::proc_root::ProcRoot;
+use crate::reading::Reading;
+use crate::sock_diag::DiagSocket;
+
+use counters::CounterReader;
+use interfaces::InterfaceReader;
+use listeners::ListenerReader;
+use states::StateReader;
+
+/// Reads one network namespace.
+#[derive(Debug)]
+pub(crate) struct NetworkReader {
+    interfaces: InterfaceReader,
+    counters: CounterReader,
+    listeners: ListenerReader,
+    states: StateReader,
+    /// Sockets by netlink; the reason if that is not possible.
+    diag: Result<DiagSocket, String>,
+}
+
+impl NetworkReader {
+    /// The namespace of this process.
+    pub(crate) fn of_own_namespace(root: &ProcRoot) -> NetworkReader {
+        let diag = if root.is_live() {
+            DiagSocket::open().map_err(|error| format!("sock_diag: {error}"))
+        } else {
+            Err(String::from("sockets of a recorded system are not recorded"))
+        };
+        NetworkReader::new(root, "/proc/net", diag)
+    }
+
+    fn new(root: &ProcRoot, directory: &str, diag: Result<DiagSocket, String>) -> NetworkReader {
+        NetworkReader {
+            interfaces: InterfaceReader::new(root, directory),
+            counters: CounterReader::new(root, directory),
+            listeners: ListenerReader::new(root, directory),
+            states: StateReader::default(),
+            diag,
+        }
+    }
+
+    pub(crate) fn read(&mut self, reading: &mut Reading<'_>) {
+        self.interfaces.read(reading);
+        self.counters.read(reading);
+        self.listeners.read(reading, self.diag.as_mut());
+        self.states.read(reading, self.diag.as_mut());
+    }
+}
+
+/// Reads the network namespace of a process, if it is not that of this process; source `network:PID`.
+#[derive(Debug)]
+pub struct NetworkProbe {
+    source: String,
+    pid: u32,
+    root: ProcRoot,
+    reader: NetworkReader,
+}
+
+impl NetworkProbe {
+    /// A probe of the namespace of a process. Queues and states of sockets need permission to enter the namespace (root);
+    /// interfaces and counters do not.
+    #[must_use]
+    pub fn new(root: &ProcRoot, pid: u32) -> NetworkProbe {
+        let diag = if root.is_live() {
+            DiagSocket::open_in_namespace_of(pid).map_err(|error| {
+                format!("cannot enter the network namespace of process {pid}: {error}; run as root")
+            })
+        } else {
+            Err(String::from("sockets of a recorded system are not recorded"))
+        };
+        NetworkProbe {
+            source: format!("network:{pid}"),
+            pid,
+            root: root.clone(),
+            reader: NetworkReader::new(root, &format!("/proc/{pid}/net"), diag),
+        }
+    }
+}
+
+impl Probe for NetworkProbe {
+    fn source(&self) -> &str {
+        &self.source
+    }
+
+    fn interval_min(&self) -> Duration {
+        Duration::from_millis(100)
+    }
+
+    fn read(&mut self, reading: &mut Reading<'_>) -> Result<(), ProbeError> {
+        // Files that are open survive the process, because they belong to the namespace.
+        if !self.root.process(self.pid, "").exists() {
+            return Err(ProbeError::Ended { what: format!("process {}", self.pid) });
+        }
+        self.reader.read(reading);
+        Ok(())
+    }
+}

@@ -1,0 +1,119 @@
+//! The stall meter: how long a thread that wants to run every millisecond has to wait.
+//!
+//! Stalls of the whole machine (another virtual machine took the CPU, no CPU was free, memory was short) look like slow responses of
+//! the system. Like jHiccup, a thread sleeps for a millisecond again and again; the time by which it wakes up too late is a stall.
+//! During a long stall it could not measure further ones: they are filled in, one for each millisecond.
+
+mod histogram;
+mod sleeper;
+
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use busyhour_program::clock::Clock;
+
+use crate::declared::DeclaredSeries;
+use crate::mark::{Mark, MarkKind};
+use crate::metric::Metric;
+use crate::probe::{Probe, ProbeError};
+use crate::reading::Reading;
+
+pub use histogram::StallHistogram;
+
+static MAX: Metric = Metric::gauge(
+    "busyhour_stall_max_seconds",
+    "Longest delay of a thread that wanted to run every millisecond, since the last reading.",
+);
+static P99: Metric = Metric::gauge(
+    "busyhour_stall_p99_seconds",
+    "99th percentile of these delays since the last reading, with those filled in.",
+);
+static CPU: Metric =
+    Metric::counter("busyhour_stall_cpu_seconds_total", "CPU time that measuring stalls took.");
+
+/// A delay from this length is a mark.
+const MARK_FROM: Duration = Duration::from_millis(20);
+
+/// Measures stalls of the machine on which it runs; source `stall`. Has its own thread, which ends with the probe.
+#[derive(Debug)]
+pub struct StallProbe {
+    histogram: Arc<Mutex<StallHistogram>>,
+    stop: Option<Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+    max: DeclaredSeries,
+    p99: DeclaredSeries,
+    cpu: DeclaredSeries,
+}
+
+impl StallProbe {
+    /// Starts measuring, with marks on this clock.
+    ///
+    /// # Errors
+    /// The thread cannot be started.
+    pub fn start(clock: &Clock) -> io::Result<StallProbe> {
+        let histogram = Arc::new(Mutex::new(StallHistogram::new(MARK_FROM)));
+        let (stop, stopped): (Sender<()>, Receiver<()>) = channel();
+        let (shared, clock) = (histogram.clone(), clock.clone());
+        let thread = std::thread::Builder::new()
+            .name(String::from("observe-stall"))
+            .spawn(move || sleeper::run(&shared, &clock, &stopped))?;
+        Ok(StallProbe {
+            histogram,
+            stop: Some(stop),
+            thread: Some(thread),
+            max: DeclaredSeries::new(&MAX),
+            p99: DeclaredSeries::new(&P99),
+            cpu: DeclaredSeries::new(&CPU),
+        })
+    }
+}
+
+impl Drop for StallProbe {
+    fn drop(&mut self) {
+        // The thread ends when the channel is disconnected, after at most a millisecond.
+        drop(self.stop.take());
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Probe for StallProbe {
+    fn source(&self) -> &str {
+        "stall"
+    }
+
+    /// A histogram of a second has a thousand delays, enough for its 99th percentile.
+    fn interval_min(&self) -> Duration {
+        Duration::from_secs(1)
+    }
+
+    fn read(&mut self, reading: &mut Reading<'_>) -> Result<(), ProbeError> {
+        let mut histogram = self.histogram.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = histogram.error() {
+            return Err(ProbeError::format("the timer of the stall meter", error));
+        }
+        let summary = histogram.take();
+        drop(histogram);
+        if let Some(delays) = summary.delays {
+            self.max.set(reading, delays.max_ns as f64 / 1e9);
+            self.p99.set(reading, delays.p99_ns as f64 / 1e9);
+        }
+        if let Some(cpu_ns) = summary.cpu_ns {
+            self.cpu.set(reading, cpu_ns as f64 / 1e9);
+        }
+        for (from, to) in summary.stalls {
+            let milliseconds = (to.0 - from.0) / 1_000_000;
+            let text = format!("nothing ran for {milliseconds} ms");
+            reading.mark(Mark { kind: MarkKind::Stall, from, to, text });
+        }
+        if summary.stalls_omitted > 0 {
+            let text = format!("{} more stalls since the last reading", summary.stalls_omitted);
+            reading.mark(Mark { kind: MarkKind::Stall, from: reading.time(), to: reading.time(), text });
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,7 @@
+//! The reader of series files keeps its promises for any bytes.
+#![no_main]
+
+#[path = "../../crates/observe/tests/series_soundness/mod.rs"]
+mod series_soundness;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| series_soundness::check(bytes));
