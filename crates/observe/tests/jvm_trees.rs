@@ -264,6 +264,26 @@ fn a_restarted_jvm_is_followed() {
     assert_eq!(count, 1, "the successor continues the series");
 }
 
+/// A cleaner of `/tmp` deletes files that a JVM still writes.
+#[test]
+fn a_deleted_file_is_read_on() {
+    let tree = Tree::new();
+    tree.add_jvm(7, "7");
+    let mut run = Run::start(&tree, created_ms());
+    fs::remove_file(tree.path(7, "root/tmp/hsperfdata_someone/7")).expect("removed");
+    for _ in 0..3 {
+        run.read();
+        assert_eq!(run.state(), SourceState::Watching);
+    }
+    assert_eq!(run.marks(), []);
+    // The process has become another program.
+    tree.write(7, "maps", b"7f00-7f01 r-xp 0 08:01 1 /usr/lib/libc.so.6\n");
+    for _ in 0..60 {
+        run.read();
+    }
+    assert!(matches!(run.state(), SourceState::Failed(reason) if reason.contains("not a JVM")));
+}
+
 #[test]
 fn a_jvm_that_ran_at_the_same_time_is_no_successor() {
     let tree = Tree::new();

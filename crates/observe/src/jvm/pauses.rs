@@ -95,7 +95,7 @@ impl PauseTracker {
             .collect();
         let exits = collections.iter().filter_map(|(group, _)| index.long(bytes, group.last_exit?));
         let exit = exits.max().and_then(|ticks| self.time_of(ticks, wall_start_ms));
-        let to = exit.unwrap_or(time).clamp(last.time, time);
+        let to = exit.unwrap_or(time).min(time).max(last.time);
         let is_single =
             matches!(collections[..], [(Group { counted: Counted::Pauses, .. }, 1)]) && exit.is_some();
         let from = if is_single { Nanos(to.0.saturating_sub(stalled)) } else { last.time.min(to) };

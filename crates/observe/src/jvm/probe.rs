@@ -22,6 +22,8 @@ use crate::series_id::SeriesId;
 
 /// Pauses of at least this length are marked, unless [`JvmProbe::with_pause_mark_min`] states another.
 const PAUSE_MARK_MIN: Duration = Duration::from_millis(10);
+/// How often a JVM whose file was deleted is examined, in readings. Examining it takes a millisecond.
+const LOOK_FOR_FILE_EVERY: u32 = 60;
 
 /// Reads the performance counters of a JVM.
 ///
@@ -51,6 +53,8 @@ struct Watched {
     plan: Plan,
     last_read: Nanos,
     created_is_marked: Option<u64>,
+    /// Readings since the file was deleted.
+    readings_without_file: u32,
 }
 
 /// What is read with one index of the file.
@@ -161,7 +165,7 @@ impl Watched {
         let stat = KeptFile::new(root.process(jvm.facts.pid, "stat"), STAT_MAX);
         let plan = Plan::new(&jvm, pause_mark_min);
         let created_is_marked = jvm.identity.created_ms;
-        Watched { jvm, stat, plan, last_read: now, created_is_marked }
+        Watched { jvm, stat, plan, last_read: now, created_is_marked, readings_without_file: 0 }
     }
 
     fn title(&self) -> String {
@@ -191,8 +195,7 @@ impl Watched {
         pause_mark_min: Duration,
     ) -> Result<(), ProbeError> {
         if self.jvm.file.is_removed() {
-            // The process replaced itself by another program, or the file was deleted while the JVM runs.
-            self.replace(root, pause_mark_min)?;
+            self.look_for_new_file(root, pause_mark_min)?;
         }
         self.jvm.file.read().map_err(probe_error)?;
         let bytes = self.jvm.file.bytes();
@@ -212,11 +215,28 @@ impl Watched {
         Ok(())
     }
 
-    /// Opens the counters of the same process again.
-    fn replace(&mut self, root: &ProcRoot, pause_mark_min: Duration) -> Result<(), ProbeError> {
-        self.jvm = OpenJvm::open(root, self.jvm.facts.pid).map_err(probe_error)?;
-        self.plan = Plan::new(&self.jvm, pause_mark_min);
-        Ok(())
+    /// The process runs, but its file was deleted: the process has become another program, or somebody cleaned its `/tmp`. In the
+    /// latter case the JVM still writes to the deleted file.
+    fn look_for_new_file(&mut self, root: &ProcRoot, pause_mark_min: Duration) -> Result<(), ProbeError> {
+        let is_due = self.readings_without_file.is_multiple_of(LOOK_FOR_FILE_EVERY);
+        self.readings_without_file = self.readings_without_file.wrapping_add(1);
+        if !is_due {
+            return Ok(());
+        }
+        match OpenJvm::open(root, self.jvm.facts.pid) {
+            Ok(jvm) => {
+                self.jvm = jvm;
+                self.plan = Plan::new(&self.jvm, pause_mark_min);
+                self.readings_without_file = 0;
+                Ok(())
+            }
+            Err(LocateError::NoFile { .. }) => Ok(()),
+            Err(error) => {
+                // Examined again at the next reading.
+                self.readings_without_file = 0;
+                Err(probe_error(error))
+            }
+        }
     }
 
     fn mark_restart(&mut self, reading: &mut Reading<'_>) {

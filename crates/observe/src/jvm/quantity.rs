@@ -1,7 +1,7 @@
 //! The metrics that a JVM provides: which counters they are computed from, and why others are unavailable.
 
 use super::allocation::Allocation;
-use super::collector::{Collector, CollectorGroup, Counted};
+use super::collector::{Collector, CollectorGroup, Counted, HeapPool};
 use super::counters::{CounterId, CounterIndex};
 use super::identity::JvmIdentity;
 use super::metrics as m;
@@ -128,32 +128,36 @@ impl Planner<'_> {
             }
             return;
         }
-        // The sampler that refreshed the use of spaces every 50 ms also published this counter, and was removed with it.
-        let is_sampled = self.index.find("sun.os.hrt.ticks").is_some();
         for pool in collector.pools() {
-            let names = |what: &str| -> Vec<String> {
-                let space = |space| format!("sun.gc.generation.{}.space.{space}.{what}", pool.generation);
-                pool.spaces.iter().map(space).collect()
-            };
-            let labels = [("area", "heap"), ("pool", pool.name), ("generation", pool.label)];
-            // Epsilon publishes its use at every megabyte; both are 0 before.
-            let guard = format!("sun.gc.generation.{}.space.0.capacity", pool.generation);
-            let guard = (collector == Collector::Epsilon).then_some(guard);
-            let is_eden = pool.generation == 0 && pool.spaces == [0];
-            if is_eden && collector.splits_heap() && !is_sampled {
-                let jdk = self.identity.jdk();
-                self.unavailable(
-                    &m::MEMORY_USED,
-                    format!("{jdk} updates the use of {} only at collections, when it is empty", pool.name),
-                );
-            } else {
-                self.sum(&m::MEMORY_USED, &labels, &names("used"), &[], 1.0, guard.as_deref());
-            }
-            self.sum(&m::MEMORY_COMMITTED, &labels, &names("capacity"), &[], 1.0, guard.as_deref());
+            self.pool(pool);
         }
         let maximum = |generation: u8| format!("sun.gc.generation.{generation}.maxCapacity");
         let maxima = if collector.splits_heap() { vec![maximum(0), maximum(1)] } else { vec![maximum(1)] };
-        self.sum(&m::MEMORY_MAX, &[("area", "heap")], &maxima, &[], 1.0, None);
+        self.add(Sum::of(&m::MEMORY_MAX, maxima).labels(&[("area", "heap")]));
+    }
+
+    fn pool(&mut self, pool: &HeapPool) {
+        let collector = self.identity.collector;
+        let names = |what: &str| -> Vec<String> {
+            let space = |space| format!("sun.gc.generation.{}.space.{space}.{what}", pool.generation);
+            pool.spaces.iter().map(space).collect()
+        };
+        let labels = [("area", "heap"), ("pool", pool.name), ("generation", pool.label)];
+        // Epsilon publishes its use at every megabyte; both are 0 before.
+        let guard = (collector == Collector::Epsilon).then_some("sun.gc.generation.1.space.0.capacity");
+        // The sampler that refreshed the use of spaces every 50 ms also published this counter, and was removed with it.
+        let is_sampled = self.index.find("sun.os.hrt.ticks").is_some();
+        let is_eden = pool.generation == 0 && pool.spaces == [0];
+        if is_eden && collector.splits_heap() && !is_sampled {
+            let jdk = self.identity.jdk();
+            self.unavailable(
+                &m::MEMORY_USED,
+                format!("{jdk} updates the use of {} only at collections, when it is empty", pool.name),
+            );
+        } else {
+            self.add(Sum::of(&m::MEMORY_USED, names("used")).labels(&labels).unknown_while_zero(guard));
+        }
+        self.add(Sum::of(&m::MEMORY_COMMITTED, names("capacity")).labels(&labels).unknown_while_zero(guard));
     }
 
     fn allocation(&mut self) {
@@ -161,19 +165,17 @@ impl Planner<'_> {
         match collector {
             // Never collected, all that was allocated is in use.
             Collector::Epsilon => {
-                let (used, guard) =
-                    ("sun.gc.generation.1.space.0.used", "sun.gc.generation.1.space.0.capacity");
-                self.sum(&m::ALLOCATED, &[], &[used.to_owned()], &[], 1.0, Some(guard));
+                let used = Sum::of(&m::ALLOCATED, one("sun.gc.generation.1.space.0.used"));
+                self.add(used.unknown_while_zero(Some("sun.gc.generation.1.space.0.capacity")));
             }
             _ if Allocation::of(self.index, collector).is_some() => {}
-            _ => self.unavailable(
-                &m::ALLOCATED,
-                format!(
-                    "{} does not publish the allocation between the collections of {}",
-                    self.identity.jdk(),
-                    collector.name()
-                ),
-            ),
+            _ => {
+                let (jdk, name) = (self.identity.jdk(), collector.name());
+                self.unavailable(
+                    &m::ALLOCATED,
+                    format!("{jdk} does not publish the allocation between the collections of {name}"),
+                );
+            }
         }
     }
 
@@ -182,10 +184,12 @@ impl Planner<'_> {
             [("sun.gc.metaspace", "Metaspace"), ("sun.gc.compressedclassspace", "Compressed Class Space")]
         {
             let labels = [("area", "nonheap"), ("pool", pool)];
-            let names = |what: &str| vec![format!("{prefix}.{what}")];
-            let guard = format!("{prefix}.capacity");
-            self.sum(&m::MEMORY_USED, &labels, &names("used"), &[], 1.0, Some(&guard));
-            self.sum(&m::MEMORY_COMMITTED, &labels, &names("capacity"), &[], 1.0, Some(&guard));
+            let capacity = format!("{prefix}.capacity");
+            for (metric, name) in
+                [(&m::MEMORY_USED, format!("{prefix}.used")), (&m::MEMORY_COMMITTED, capacity.clone())]
+            {
+                self.add(Sum::of(metric, vec![name]).labels(&labels).unknown_while_zero(Some(&capacity)));
+            }
         }
     }
 
@@ -200,27 +204,32 @@ impl Planner<'_> {
             };
             let labels = [("collector", group.name), ("kind", group.kind)];
             let prefix = format!("sun.gc.collector.{}", group.number);
-            self.sum(count, &labels, &[format!("{prefix}.invocations")], &[], 1.0, None);
-            self.seconds(seconds, &labels, &[format!("{prefix}.time")]);
+            self.add(Sum::of(count, vec![format!("{prefix}.invocations")]).labels(&labels));
+            self.add_seconds(Sum::of(seconds, vec![format!("{prefix}.time")]).labels(&labels));
         }
-        let reason = match collector {
-            Collector::Shenandoah => Some(
-                "Shenandoah's counters add concurrent phases to pauses; jvm_safepoint_seconds_total has the pauses".to_owned(),
-            ),
-            Collector::Epsilon => Some("Epsilon does not collect".to_owned()),
-            Collector::Unknown => Some(format!("the garbage collector of {} is not known", self.identity.jdk())),
-            Collector::G1 if groups.len() < 3 => Some(format!(
-                "G1 of {} does not count the pauses of its concurrent cycle (Remark, Cleanup)",
-                self.identity.jdk()
-            )),
-            _ if groups.is_empty() => Some(format!("{} does not publish them", self.identity.jdk())),
-            _ => None,
-        };
-        if let Some(reason) = reason {
+        if let Some(reason) = self.reason_without_pauses(groups.len()) {
             self.unavailable(&m::GC_PAUSES, reason.clone());
             self.unavailable(&m::GC_PAUSE_SECONDS, reason);
         }
         self.collector_cpu();
+    }
+
+    /// Why some or all pauses are unknown, if this number of groups is published.
+    fn reason_without_pauses(&self, groups: usize) -> Option<String> {
+        let jdk = self.identity.jdk();
+        match self.identity.collector {
+            Collector::Shenandoah => Some(
+                "Shenandoah's counters add concurrent phases to pauses; jvm_safepoint_seconds_total has the pauses"
+                    .to_owned(),
+            ),
+            Collector::Epsilon => Some("Epsilon does not collect".to_owned()),
+            Collector::Unknown => Some(format!("the garbage collector of {jdk} is not known")),
+            Collector::G1 if groups < 3 => {
+                Some(format!("G1 of {jdk} does not count the pauses of its concurrent cycle (Remark, Cleanup)"))
+            }
+            _ if groups == 0 => Some(format!("{jdk} does not publish them")),
+            _ => None,
+        }
     }
 
     fn has(&self, group: &CollectorGroup) -> bool {
@@ -240,19 +249,16 @@ impl Planner<'_> {
                 self.unavailable(&m::GC_CPU_SECONDS, reason);
             }
             Collector::Serial | Collector::Parallel | Collector::ConcurrentMarkSweep | Collector::G1 => {
-                self.seconds(&m::GC_CPU_SECONDS, &[], &["sun.threads.total_gc_cpu_time".to_owned()]);
+                self.add_seconds(Sum::of(&m::GC_CPU_SECONDS, one("sun.threads.total_gc_cpu_time")));
             }
         }
     }
 
     fn safepoints(&mut self) {
-        self.sum(&m::SAFEPOINTS, &[], &["sun.rt.safepoints".to_owned()], &[], 1.0, None);
-        self.seconds(&m::SAFEPOINT_SYNC_SECONDS, &[], &["sun.rt.safepointSyncTime".to_owned()]);
+        self.add(Sum::of(&m::SAFEPOINTS, one("sun.rt.safepoints")));
+        self.add_seconds(Sum::of(&m::SAFEPOINT_SYNC_SECONDS, one("sun.rt.safepointSyncTime")));
         match self.identity.stall_counters() {
-            Some(names) => {
-                let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-                self.seconds(&m::SAFEPOINT_SECONDS, &[], &names);
-            }
+            Some(names) => self.add_seconds(Sum::of(&m::SAFEPOINT_SECONDS, owned(names))),
             None => self.unavailable(
                 &m::SAFEPOINT_SECONDS,
                 "the JVM does not state its version, which determines what the counter contains".to_owned(),
@@ -261,66 +267,53 @@ impl Planner<'_> {
     }
 
     fn threads_and_classes(&mut self) {
-        let mut plain = |metric, names: &[&str]| {
-            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-            self.sum(metric, &[], &names, &[], 1.0, None);
-        };
-        plain(&m::THREADS, &["java.threads.live"]);
-        plain(&m::THREADS_DAEMON, &["java.threads.daemon"]);
-        plain(&m::THREADS_PEAK, &["java.threads.livePeak"]);
-        plain(&m::THREADS_STARTED, &["java.threads.started"]);
-        plain(&m::COMPILATIONS, &["sun.ci.totalCompiles"]);
-        let loaded = ["java.cls.loadedClasses", "java.cls.sharedLoadedClasses"];
-        let unloaded = ["java.cls.unloadedClasses", "java.cls.sharedUnloadedClasses"];
-        plain(&m::CLASSES_LOADED, &loaded);
-        plain(&m::CLASSES_UNLOADED, &unloaded);
-        self.sum(&m::CLASSES, &[], &loaded.map(str::to_owned), &unloaded.map(str::to_owned), 1.0, None);
-        self.seconds(&m::CLASS_LOADING_SECONDS, &[], &["sun.cls.time".to_owned()]);
-        self.seconds(&m::COMPILATION_SECONDS, &[], &["java.ci.totalTime".to_owned()]);
+        self.add(Sum::of(&m::THREADS, one("java.threads.live")));
+        self.add(Sum::of(&m::THREADS_DAEMON, one("java.threads.daemon")));
+        self.add(Sum::of(&m::THREADS_PEAK, one("java.threads.livePeak")));
+        self.add(Sum::of(&m::THREADS_STARTED, one("java.threads.started")));
+        let loaded = owned(&["java.cls.loadedClasses", "java.cls.sharedLoadedClasses"]);
+        let unloaded = owned(&["java.cls.unloadedClasses", "java.cls.sharedUnloadedClasses"]);
+        self.add(Sum::of(&m::CLASSES, loaded.clone()).less(unloaded.clone()));
+        self.add(Sum::of(&m::CLASSES_LOADED, loaded));
+        self.add(Sum::of(&m::CLASSES_UNLOADED, unloaded));
+        self.add_seconds(Sum::of(&m::CLASS_LOADING_SECONDS, one("sun.cls.time")));
+        self.add(Sum::of(&m::COMPILATIONS, one("sun.ci.totalCompiles")));
+        self.add_seconds(Sum::of(&m::COMPILATION_SECONDS, one("java.ci.totalTime")));
     }
 
     fn contention(&mut self) {
-        for (metric, name) in [
-            (&m::CONTENDED_ATTEMPTS, "sun.rt._sync_ContendedLockAttempts"),
-            (&m::MONITOR_PARKS, "sun.rt._sync_Parks"),
-            (&m::FUTILE_WAKEUPS, "sun.rt._sync_FutileWakeups"),
-        ] {
-            self.sum(metric, &[], &[name.to_owned()], &[], 1.0, None);
-        }
+        self.add(Sum::of(&m::CONTENDED_ATTEMPTS, one("sun.rt._sync_ContendedLockAttempts")));
+        self.add(Sum::of(&m::MONITOR_PARKS, one("sun.rt._sync_Parks")));
+        self.add(Sum::of(&m::FUTILE_WAKEUPS, one("sun.rt._sync_FutileWakeups")));
     }
 
-    fn seconds(&mut self, metric: &'static Metric, labels: &[(&'static str, &str)], added: &[String]) {
+    /// Adds a sum of ticks as seconds.
+    fn add_seconds(&mut self, sum: Sum) {
         match self.ticks {
-            Some(ticks) => self.sum(metric, labels, added, &[], ticks, None),
-            None => self.unavailable(metric, "the JVM does not state the frequency of its timer".to_owned()),
+            Some(ticks) => self.add(Sum { divisor: ticks, ..sum }),
+            None => {
+                self.unavailable(sum.metric, "the JVM does not state the frequency of its timer".to_owned())
+            }
         }
     }
 
     /// Adds a quantity, or the reason why there is none.
-    fn sum(
-        &mut self,
-        metric: &'static Metric,
-        labels: &[(&'static str, &str)],
-        added: &[String],
-        subtracted: &[String],
-        divisor: f64,
-        unknown_while_zero: Option<&str>,
-    ) {
+    fn add(&mut self, sum: Sum) {
         let ids = |names: &[String]| -> Result<Vec<CounterId>, String> {
             names.iter().map(|name| self.index.find(name).ok_or_else(|| name.clone())).collect()
         };
-        match (ids(added), ids(subtracted)) {
+        match (ids(&sum.added), ids(&sum.subtracted)) {
             (Ok(added), Ok(subtracted)) => self.metrics.quantities.push(Quantity {
-                metric,
-                labels: labels.iter().map(|(name, value)| (*name, (*value).to_owned())).collect(),
+                metric: sum.metric,
+                labels: sum.labels,
                 added,
                 subtracted,
-                divisor,
-                unknown_while_zero: unknown_while_zero.and_then(|name| self.index.find(name)),
+                divisor: sum.divisor,
+                unknown_while_zero: sum.unknown_while_zero.and_then(|name| self.index.find(&name)),
             }),
             (Err(missing), _) | (_, Err(missing)) => {
                 let reason = format!("{} does not publish the counter {missing}", self.identity.jdk());
-                self.unavailable(metric, reason);
+                self.unavailable(sum.metric, reason);
             }
         }
     }
@@ -335,4 +328,50 @@ impl Planner<'_> {
             None => self.metrics.unavailable.push((metric, reason)),
         }
     }
+}
+
+/// A sum of counters, by name, that is to become a quantity.
+struct Sum {
+    metric: &'static Metric,
+    labels: Vec<(&'static str, String)>,
+    added: Vec<String>,
+    subtracted: Vec<String>,
+    divisor: f64,
+    unknown_while_zero: Option<String>,
+}
+
+impl Sum {
+    fn of(metric: &'static Metric, added: Vec<String>) -> Sum {
+        Sum {
+            metric,
+            labels: Vec::new(),
+            added,
+            subtracted: Vec::new(),
+            divisor: 1.0,
+            unknown_while_zero: None,
+        }
+    }
+
+    fn labels(mut self, labels: &[(&'static str, &str)]) -> Sum {
+        self.labels = labels.iter().map(|(name, value)| (*name, (*value).to_owned())).collect();
+        self
+    }
+
+    fn less(mut self, subtracted: Vec<String>) -> Sum {
+        self.subtracted = subtracted;
+        self
+    }
+
+    fn unknown_while_zero(mut self, counter: Option<&str>) -> Sum {
+        self.unknown_while_zero = counter.map(str::to_owned);
+        self
+    }
+}
+
+fn one(name: &str) -> Vec<String> {
+    vec![name.to_owned()]
+}
+
+fn owned(names: &[&str]) -> Vec<String> {
+    names.iter().map(|name| (*name).to_owned()).collect()
 }

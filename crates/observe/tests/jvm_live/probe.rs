@@ -151,6 +151,62 @@ fn a_collection_is_marked_within_the_interval() {
     }
 }
 
+/// The number of safepoints in a safepoint log and the seconds that they took.
+fn safepoint_log(text: &str) -> (f64, f64) {
+    let (mut count, mut seconds) = (0.0, 0.0);
+    for line in text.lines() {
+        // JDK 13 and later, and before.
+        let first = |text: &str| text.split_whitespace().next()?.parse::<f64>().ok();
+        let ns = line.rsplit_once("Total: ").and_then(|(_, rest)| first(rest));
+        let stopped = line.split_once("application threads were stopped: ").and_then(|(_, rest)| first(rest));
+        let total = ns.map(|ns| ns / 1e9).or(stopped);
+        if let Some(total) = total {
+            count += 1.0;
+            seconds += total;
+        }
+    }
+    (count, seconds)
+}
+
+#[test]
+fn stalls_equal_the_safepoint_log() {
+    let clock = Clock::start();
+    let dir = tempfile::tempdir().expect("a directory");
+    for (number, jdk) in Jdk::installed().iter().enumerate() {
+        let log = dir.path().join(format!("{number}.log"));
+        let mut load = Load::start(
+            jdk,
+            &["-XX:+UseParallelGC", &format!("-Xlog:safepoint:file={}:none", log.display())],
+        );
+        let (store, mut runner) = watch(load.pid());
+        load.say("work");
+        load.say("gc");
+        load.say("gc");
+        load.say("gc");
+        load.say("quiet");
+        // The log and the counters are written one after the other.
+        let mut is_compared = false;
+        for _ in 0..100 {
+            runner.read(&clock);
+            let text = std::fs::read_to_string(&log).expect("the log");
+            let is_before_13 = text.contains("were stopped: ");
+            let (count, seconds) = safepoint_log(&text);
+            if metric(&store, "jvm_safepoints_total", "") != Some(count) {
+                continue;
+            }
+            let stalls = metric(&store, "jvm_safepoint_seconds_total", "").expect("published");
+            // Before JDK 13, the counters contain the time to write the log.
+            let error = if is_before_13 { 0.01 * seconds + 1e-3 } else { 1e-8 };
+            assert!((stalls - seconds).abs() <= error, "{}: {stalls} s, log {seconds} s", jdk.home.display());
+            eprintln!("{}: {count} safepoints, {stalls} s, log {seconds} s", jdk.home.display());
+            is_compared = true;
+            break;
+        }
+        assert!(is_compared, "{}: the log and the counters never had the same number", jdk.home.display());
+        load.stop();
+    }
+}
+
 #[test]
 fn a_jvm_that_restarts_is_followed() {
     let clock = Clock::start();
