@@ -1,11 +1,13 @@
 //! What watching costs: runs all probes of the operating system for a while and prints the CPU time per source and in total.
 //!
 //! ```text
-//! cargo run --release -p busyhour-observe --example observe_cost -- [SECONDS [INTERVAL_MS [PID]]]
+//! cargo run --release -p busyhour-observe --example observe_cost -- [SECONDS [INTERVAL_MS [PID [DIRECTORY]]]]
 //! ```
 //!
-//! Times are those that the watch records itself (`busyhour_observe_cpu_seconds_total`, thread CPU time). The process's own CPU time
+//! The series file remains if a directory is given. Times are those that the watch records itself (`busyhour_observe_cpu_seconds_total`, thread CPU time). The process's own CPU time
 //! includes the threads' waiting, and is printed beside their sum.
+
+#![allow(clippy::print_stdout, reason = "a program that prints what it measured")]
 
 #[cfg(not(target_os = "linux"))]
 fn main() {}
@@ -37,8 +39,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         found.len()
     );
 
-    let directory = std::env::temp_dir().join(format!("observe-cost-{}", std::process::id()));
-    std::fs::create_dir(&directory)?;
+    let kept = std::env::args().nth(4).map(std::path::PathBuf::from);
+    let temporary = std::env::temp_dir().join(format!("observe-cost-{}", std::process::id()));
+    let directory = kept.clone().unwrap_or(temporary);
+    std::fs::create_dir_all(&directory)?;
     let clock = Clock::start();
     let mut probes: Vec<Box<dyn Probe>> = vec![
         Box::new(OsProbe::new(&root)),
@@ -61,7 +65,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = directory.join(&SeriesStore::part().file);
     let bytes = std::fs::metadata(&path)?.len();
     let set = read_series(&path, &SeriesQuery::default())?;
-    std::fs::remove_dir_all(&directory)?;
+    if kept.is_none() {
+        std::fs::remove_dir_all(&directory)?;
+    }
     println!("interval {interval:?}, {seconds} s, {} series, {bytes} bytes", set.series.len());
     let mut total = 0.0;
     for data in &set.series {

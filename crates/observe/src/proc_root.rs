@@ -169,9 +169,9 @@ mod tests {
 
     #[test]
     fn paths_are_inside_the_root() {
-        let root = ProcRoot::recorded("/tmp/tree");
-        assert_eq!(root.path("/proc/stat"), Path::new("/tmp/tree/proc/stat"));
-        assert_eq!(root.process(7, "stat"), Path::new("/tmp/tree/proc/7/stat"));
+        let root = ProcRoot::recorded("/recorded");
+        assert_eq!(root.path("/proc/stat"), Path::new("/recorded/proc/stat"));
+        assert_eq!(root.process(7, "stat"), Path::new("/recorded/proc/7/stat"));
         assert_eq!(ProcRoot::live().path("/proc/stat"), Path::new("/proc/stat"));
         assert!(ProcRoot::live().is_live() && !root.is_live());
     }

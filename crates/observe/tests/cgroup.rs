@@ -1,5 +1,6 @@
 //! The probe of a cgroup: recorded trees of both versions, and a cgroup of this machine.
 #![cfg(target_os = "linux")]
+#![expect(clippy::print_stderr, reason = "a test that is skipped prints why")]
 
 mod support;
 
@@ -223,7 +224,7 @@ impl LiveCgroup {
         match created {
             Ok(()) => Some(LiveCgroup(directories)),
             Err(error) => {
-                println!("SKIPPED: cannot create a cgroup: {error}");
+                eprintln!("SKIPPED: cannot create a cgroup: {error}");
                 drop(LiveCgroup(directories));
                 None
             }

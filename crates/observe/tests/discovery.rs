@@ -1,5 +1,6 @@
 //! Discovery: servers of this machine, chains, namespaces, missing permission.
 #![cfg(target_os = "linux")]
+#![expect(clippy::print_stderr, reason = "a test that is skipped prints why")]
 
 mod support;
 
@@ -77,7 +78,7 @@ fn addresses_without_a_process_are_explained() {
 #[test]
 fn a_process_of_another_user_is_hidden_without_root() {
     if !rustix::process::geteuid().is_root() {
-        println!("SKIPPED: only root can start processes of another user");
+        eprintln!("SKIPPED: only root can start processes of another user");
         return;
     }
     let Some(server) = TestProcess::python(SERVER) else { return };
@@ -96,7 +97,7 @@ fn a_process_of_another_user_is_hidden_without_root() {
 #[test]
 fn a_server_in_a_network_namespace_is_found() {
     if !rustix::process::geteuid().is_root() {
-        println!("SKIPPED: only root can create network namespaces");
+        eprintln!("SKIPPED: only root can create network namespaces");
         return;
     }
     let server = python_command("s = listen(host='10.255.77.2')\nready(s.getsockname()[1]); wait()");

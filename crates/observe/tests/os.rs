@@ -1,5 +1,6 @@
 //! The operating system: recorded trees, and the machine on which the tests run.
 #![cfg(target_os = "linux")]
+#![expect(clippy::print_stderr, reason = "a test that is skipped prints why")]
 
 mod support;
 
@@ -133,6 +134,29 @@ fn a_time_that_steps_back_stays() {
         let labels = [("cpu", "0"), ("mode", "idle")];
         assert_eq!(latest(&store, "os", "node_cpu_seconds_total", &labels), Some(expected));
     }
+}
+
+#[test]
+fn queues_are_those_of_ss() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let _waiting: Vec<_> = (0..3).map(|_| std::net::TcpStream::connect(address).unwrap()).collect();
+    let output = match std::process::Command::new("ss").args(["-Hltn", "src", &address.to_string()]).output()
+    {
+        Ok(output) => String::from_utf8(output.stdout).unwrap(),
+        Err(error) => return eprintln!("SKIPPED: ss: {error}"),
+    };
+    let columns: Vec<&str> = output.split_whitespace().collect();
+    let ["LISTEN", length, limit, local, ..] = columns[..] else { panic!("{output}") };
+    assert_eq!(local, address.to_string());
+    let store = read_once(&ProcRoot::live());
+    for (name, expected) in
+        [("busyhour_tcp_listen_queue_length", length), ("busyhour_tcp_listen_queue_limit", limit)]
+    {
+        let found = latest(&store, "os", name, &[("address", local)]);
+        assert_eq!(found, Some(expected.parse().unwrap()), "{name}");
+    }
+    assert_eq!(length, "3");
 }
 
 #[test]

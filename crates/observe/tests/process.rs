@@ -1,5 +1,6 @@
 //! The probe of a process: processes of this machine, restarts, missing permission, hostile trees.
 #![cfg(target_os = "linux")]
+#![expect(clippy::print_stderr, reason = "a test that is skipped prints why")]
 
 mod support;
 
@@ -172,7 +173,7 @@ fn a_restart_is_found_by_the_command() {
 #[test]
 fn permission_that_is_lost_is_stated_and_the_rest_continues() {
     if !rustix::process::geteuid().is_root() {
-        println!("SKIPPED: only root can give permission up");
+        eprintln!("SKIPPED: only root can give permission up");
         return;
     }
     let Some(process) = TestProcess::start(Command::new("sh").args(["-c", "echo ready; read line"])) else {
@@ -218,7 +219,7 @@ proptest! {
         stats in prop::collection::vec((1u32..6, any_stat()), 1..6),
         other in prop::collection::vec(any::<u8>(), 0..200),
     ) {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         for (pid, stat) in &stats {
             let process = dir.path().join(format!("proc/{pid}"));
             std::fs::create_dir_all(process.join(format!("task/{pid}"))).unwrap();

@@ -1,5 +1,7 @@
 //! Series files: what is written is read again, and damage does not spread.
 
+#![expect(clippy::print_stderr, reason = "a test that is skipped prints why")]
+
 mod series_soundness;
 
 use std::sync::{Arc, Mutex};
@@ -206,6 +208,49 @@ fn counters_are_rates_and_gauges_are_means() {
     assert_eq!(set.series[1].points.len(), 3);
     assert_eq!(set.find("os", "busyhour_test_total", &[("number", "0")]).count(), 1);
     assert_eq!(set.find("os", "busyhour_test_total", &[("number", "1")]).count(), 0);
+}
+
+/// `examples/read_series.py` was written from the page about the format.
+#[test]
+fn the_reader_in_python_agrees() {
+    let numbers =
+        [0.0, 5.0, -7.0, 0.1, 1e300, -9_007_199_254_740_992.0, 9_007_199_254_740_993.0, f64::MIN_POSITIVE];
+    let readings: Vec<Vec<Value>> = (0..20u64)
+        .map(|at| {
+            let value = numbers[at as usize % numbers.len()];
+            vec![
+                (Nanos(at * 500_000_000), 4, value),
+                (Nanos(at * 500_000_000), 0, at as f64 * 3.0),
+                (Nanos(7), 1, value),
+            ]
+        })
+        .collect();
+    let mut bytes = file(5, &readings);
+    // The head of a frame that was not written completely.
+    bytes.extend_from_slice(&[9, 0, 0]);
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("series.bho");
+    std::fs::write(&path, &bytes).unwrap();
+    let script = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/read_series.py");
+    let output = match std::process::Command::new("python3").arg(script).arg(&path).output() {
+        Ok(output) => output,
+        Err(error) => return eprintln!("SKIPPED: python3: {error}"),
+    };
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && errors.contains("is incomplete or damaged"), "{errors}");
+    let rows = String::from_utf8(output.stdout).unwrap();
+    let found: Vec<(f64, f64)> = rows
+        .lines()
+        .skip(1)
+        .map(|row| {
+            let columns: Vec<&str> = row.split(',').collect();
+            (columns[0].parse().unwrap(), columns[columns.len() - 1].parse().unwrap())
+        })
+        .collect();
+    let expected: Vec<(f64, f64)> =
+        readings.concat().iter().map(|(time, _, value)| (time.0 as f64 / 1e9, *value)).collect();
+    assert_eq!(found, expected);
+    assert!(rows.contains("os,busyhour_test,\"number=\"\"4\"\"\","), "{rows}");
 }
 
 /// Remembers each call of `write`.

@@ -63,17 +63,18 @@ impl CgroupPath {
         let own = read(root.process(pid, "cgroup"), 1 << 16)?;
         let mounts = read(root.path("/proc/self/mountinfo"), MOUNTS_MAX)?;
         let mounts: Vec<Mount> = lines(&mounts).filter_map(parse_mount).collect();
+        // One mount per hierarchy: a process has as many lines as there are hierarchies.
+        let unified = mounts.iter().find(|mount| mount.is_unified);
+        let by_controller = CONTROLLERS.map(|name| mounts.iter().find(|mount| mount.has_controller(name)));
         let mut found = CgroupPath::default();
         let mut paths = Vec::new();
         for line in lines(&own) {
             let Some((controllers, path)) = parse_membership(line) else { continue };
             if controllers.is_empty() {
-                let mount = mounts.iter().find(|mount| mount.is_unified);
-                found.unified = mount.and_then(|mount| mount.directory(root, &path));
+                found.unified = unified.and_then(|mount| mount.directory(root, &path));
             }
-            for (name, place) in CONTROLLERS.iter().zip(&mut found.controllers) {
+            for ((name, mount), place) in CONTROLLERS.iter().zip(by_controller).zip(&mut found.controllers) {
                 if controllers.split(',').any(|controller| controller == *name) {
-                    let mount = mounts.iter().find(|mount| mount.has_controller(name));
                     *place = mount.and_then(|mount| mount.directory(root, &path));
                 }
             }

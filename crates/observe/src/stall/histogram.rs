@@ -5,9 +5,6 @@ use std::time::Duration;
 use busyhour_sample::Nanos;
 use hdrhistogram::Histogram;
 
-/// Interval of the sleeper in ns.
-pub(super) const INTERVAL_NS: u64 = 1_000_000;
-
 /// Longest delay that is told apart: an hour.
 const DELAY_MAX_NS: u64 = 3_600_000_000_000;
 
@@ -22,6 +19,7 @@ pub struct StallHistogram {
     mark_from_ns: u64,
     stalls: Vec<(Nanos, Nanos)>,
     stalls_omitted: u64,
+    interval: Duration,
     cpu_ns: Option<u64>,
     error: Option<String>,
 }
@@ -35,6 +33,8 @@ pub struct StallSummary {
     pub stalls: Vec<(Nanos, Nanos)>,
     /// Stalls beyond the number that is remembered.
     pub stalls_omitted: u64,
+    /// The interval of the thread, which limits how short a stall is noticed.
+    pub interval: Duration,
     /// CPU time of the thread so far, in ns.
     pub cpu_ns: Option<u64>,
 }
@@ -59,20 +59,23 @@ impl StallHistogram {
             mark_from_ns: u64::try_from(mark_from.as_nanos()).unwrap_or(u64::MAX),
             stalls: Vec::new(),
             stalls_omitted: 0,
+            interval: Duration::ZERO,
             cpu_ns: None,
             error: None,
         }
     }
 
-    /// Records that the thread ran at `actual` although it wanted to run at `expected`.
+    /// Records that the thread, which runs once per `interval`, ran at `actual` although it wanted to run at `expected`.
     ///
     /// A delay of several intervals hides the delays of the intervals within: they are filled in as an interval less each,
     /// as HdrHistogram's correction for coordinated omission does.
-    pub fn record(&mut self, expected: Nanos, actual: Nanos) {
+    pub fn record(&mut self, expected: Nanos, actual: Nanos, interval: Duration) {
+        self.interval = interval;
         let delay_ns = actual.0.saturating_sub(expected.0).min(DELAY_MAX_NS);
         if let Some(delays) = &mut self.delays {
             // Values are within the bounds.
-            let _ = delays.record_correct((delay_ns / 1_000).max(1), INTERVAL_NS / 1_000);
+            let interval_us = u64::try_from(interval.as_micros()).unwrap_or(u64::MAX).max(1);
+            let _ = delays.record_correct((delay_ns / 1_000).max(1), interval_us);
         }
         if delay_ns >= self.mark_from_ns {
             if self.stalls.len() < STALLS_MAX {
@@ -110,6 +113,7 @@ impl StallHistogram {
             delays,
             stalls: std::mem::take(&mut self.stalls),
             stalls_omitted: std::mem::take(&mut self.stalls_omitted),
+            interval: self.interval,
             cpu_ns: self.cpu_ns,
         }
     }
@@ -120,6 +124,7 @@ mod tests {
     use super::*;
 
     const MS: u64 = 1_000_000;
+    const INTERVAL: Duration = Duration::from_millis(1);
 
     #[test]
     fn missed_slots_are_filled_in() {
@@ -128,9 +133,9 @@ mod tests {
         let mut at = 0;
         for _ in 0..900 {
             at += MS;
-            histogram.record(Nanos(at), Nanos(at + 10_000));
+            histogram.record(Nanos(at), Nanos(at + 10_000), INTERVAL);
         }
-        histogram.record(Nanos(at), Nanos(at + 100 * MS));
+        histogram.record(Nanos(at), Nanos(at + 100 * MS), INTERVAL);
         let summary = histogram.take();
         let delays = summary.delays.unwrap();
         // 100 ms, 99 ms, … 1 ms; without them the 99th percentile would be 10 µs.
@@ -138,19 +143,21 @@ mod tests {
         assert!(delays.max_ns.abs_diff(100 * MS) <= MS / 10, "{delays:?}");
         assert!(delays.p99_ns.abs_diff(90 * MS) <= MS, "{delays:?}");
         assert_eq!(summary.stalls, [(Nanos(at), Nanos(at + 100 * MS))]);
-        assert_eq!(histogram.take(), StallSummary::default());
+        assert_eq!(histogram.take(), StallSummary { interval: INTERVAL, ..StallSummary::default() });
     }
 
     #[test]
     fn many_and_very_long_stalls_are_bounded() {
         let mut histogram = StallHistogram::new(Duration::from_millis(20));
         for at in 0..150 {
-            histogram.record(Nanos(at), Nanos(at + 30 * MS));
+            histogram.record(Nanos(at), Nanos(at + 30 * MS), INTERVAL);
         }
-        histogram.record(Nanos(0), Nanos(u64::MAX));
-        histogram.record(Nanos(10), Nanos(5));
+        histogram.record(Nanos(0), Nanos(u64::MAX), INTERVAL);
+        histogram.record(Nanos(10), Nanos(5), INTERVAL);
         let summary = histogram.take();
         assert_eq!((summary.stalls.len(), summary.stalls_omitted), (STALLS_MAX, 51));
         assert!(summary.delays.unwrap().max_ns >= DELAY_MAX_NS);
+        // An hour is filled in by its milliseconds.
+        assert!(summary.delays.unwrap().count > 3_600_000);
     }
 }

@@ -1,5 +1,7 @@
 //! Processes that tests start and watch.
 
+#![expect(clippy::print_stderr, reason = "a test that is skipped prints why")]
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
@@ -19,7 +21,7 @@ impl TestProcess {
         let mut child = match spawned {
             Ok(child) => child,
             Err(error) => {
-                println!("SKIPPED: cannot start {:?}: {error}", command.get_program());
+                eprintln!("SKIPPED: cannot start {:?}: {error}", command.get_program());
                 return None;
             }
         };
@@ -28,7 +30,7 @@ impl TestProcess {
         let mut process = TestProcess { child, input, output, ready: String::new() };
         process.ready = process.line();
         if process.ready.is_empty() {
-            println!("SKIPPED: {:?} ended at once", command.get_program());
+            eprintln!("SKIPPED: {:?} ended at once", command.get_program());
             return None;
         }
         Some(process)
