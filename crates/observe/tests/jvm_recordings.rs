@@ -285,3 +285,35 @@ fn the_limit_of_the_heap_is_that_of_the_command_line() {
         assert!((limit - megabytes).abs() <= 0.02 * megabytes, "{}: {limit} MiB", recording.name);
     }
 }
+
+/// JDK 8 was not available. Its HotSpot calls itself version 25 and has no counters of G1's concurrent pauses; this file of JDK 11 is made
+/// to look like one.
+#[test]
+fn the_rules_of_jdk_8_depend_on_its_version() {
+    let eleven = Recording::load("jdk11-G1");
+    let mut bytes = eleven.bytes.clone();
+    let replace = |bytes: &mut Vec<u8>, from: &str, to: &str| {
+        assert_eq!(from.len(), to.len());
+        let places: Vec<usize> =
+            (0..bytes.len() - from.len()).filter(|at| bytes[*at..].starts_with(from.as_bytes())).collect();
+        assert!(!places.is_empty(), "{from}");
+        for at in places {
+            bytes[at..at + to.len()].copy_from_slice(to.as_bytes());
+        }
+    };
+    replace(&mut bytes, "11.0.13\0", "1.8.0_4\0");
+    replace(&mut bytes, "sun.gc.collector.2.", "sun.gc.xollector.2.");
+    let eight = Recording { index: CounterIndex::parse(&bytes).expect("a file"), bytes, ..eleven };
+    let identity = eight.identity();
+    assert_eq!((identity.version.expect("stated").feature(), identity.collector), (8, Collector::G1));
+    assert_eq!(
+        eight.reason("jvm_gc_pauses_total").as_deref(),
+        Some("G1 of JDK 1.8.0_4 does not count the pauses of its concurrent cycle (Remark, Cleanup)")
+    );
+    assert!(eight.metric("jvm_gc_pauses_total", "young").is_some_and(|pauses| pauses > 0.0));
+    assert_eq!(eight.metric("jvm_gc_pauses_total", "concurrent"), None);
+    assert_eq!(
+        eight.metric("jvm_safepoint_seconds_total", ""),
+        Recording::load("jdk11-G1").metric("jvm_safepoint_seconds_total", "")
+    );
+}

@@ -151,6 +151,49 @@ fn a_collection_is_marked_within_the_interval() {
     }
 }
 
+/// Allocation between two collections, against the counters of the JVM's threads.
+#[test]
+fn allocation_equals_that_of_the_threads() {
+    let clock = Clock::start();
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("allocated");
+    for jdk in Jdk::installed() {
+        for options in &COLLECTORS[..3] {
+            let mut load = Load::start(&jdk, options);
+            let (store, mut runner) = watch(load.pid());
+            let allocated = |load: &mut Load| {
+                load.say(&format!("allocated {}", file.display()));
+                std::fs::read_to_string(&file).expect("the file").parse::<f64>().expect("a number")
+            };
+            // Loads the classes that the question needs.
+            allocated(&mut load);
+            load.say("gc");
+            runner.read(&clock);
+            let before = allocated(&mut load);
+            let pauses =
+                |store: &SeriesStore| metric(store, "jvm_gc_pauses_total", "young").expect("published");
+            let first = pauses(&store);
+            load.say("work");
+            while pauses(&store) < first + 30.0 {
+                runner.read(&clock);
+            }
+            load.say("quiet");
+            let threads = allocated(&mut load) - before;
+            load.say("gc");
+            runner.read(&clock);
+            let probe = metric(&store, "jvm_memory_allocated_bytes_total", "").expect("published");
+            eprintln!(
+                "{} {options:?}: {probe} bytes, {:+.2} %",
+                jdk.home.display(),
+                100.0 * (probe / threads - 1.0)
+            );
+            // The estimate is coarser if the machine is busy and readings are rare.
+            assert!((probe / threads - 1.0).abs() < 0.25, "{options:?}: {probe} bytes, threads {threads}");
+            load.stop();
+        }
+    }
+}
+
 /// The number of safepoints in a safepoint log and the seconds that they took.
 fn safepoint_log(text: &str) -> (f64, f64) {
     let (mut count, mut seconds) = (0.0, 0.0);

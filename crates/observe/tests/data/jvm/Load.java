@@ -1,12 +1,16 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Paths;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A small system under test for the tests of the JVM probe: it allocates, keeps some of it, and contends for a lock.
  * It reads commands from its standard input, one a line, and answers each with one line: "work", "quiet", "hold",
- * "release", "gc", "keep N" (retain N objects of class Kept). It ends at the end of its input.
+ * "release", "gc", "keep N" (retain N objects of class Kept), "allocated FILE" (write the bytes that all threads allocated). It ends at
+ * the end of its input.
  */
 public class Load {
     static final class Ledger { long entries; }
@@ -44,6 +48,13 @@ public class Load {
 
     static void pause() {
         try { Thread.sleep(1); } catch (InterruptedException e) { throw new IllegalStateException(e); }
+    }
+
+    static long allocated() {
+        com.sun.management.ThreadMXBean threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long sum = 0;
+        for (long bytes : threads.getThreadAllocatedBytes(threads.getAllThreadIds())) sum += Math.max(bytes, 0);
+        return sum;
     }
 
     static Thread start(String name, Runnable body) {
@@ -93,6 +104,8 @@ public class Load {
                 Kept[] more = new Kept[Integer.parseInt(line.substring(5))];
                 for (int i = 0; i < more.length; i++) more[i] = new Kept();
                 kept = more;
+            } else if (line.startsWith("allocated ")) {
+                Files.write(Paths.get(line.substring(10)), Long.toString(allocated()).getBytes());
             } else throw new IllegalArgumentException(line);
         }
     }
