@@ -6,6 +6,10 @@
 //!
 //! [`Attach`] sends commands to a JVM: a class histogram, a collection, a thread dump, the flags, a recording of JFR. These stop the
 //! application for a while and are only sent on request.
+#![cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, reason = "JVMs are only watched on Linux; elsewhere their files are read")
+)]
 
 mod allocation;
 #[cfg(target_os = "linux")]

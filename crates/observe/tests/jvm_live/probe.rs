@@ -176,6 +176,7 @@ fn allocation_equals_that_of_the_threads() {
             load.say("work");
             while pauses(&store) < first + 30.0 {
                 runner.read(&clock);
+                assert_eq!(store.status().sources[0].state, SourceState::Watching);
             }
             load.say("quiet");
             let threads = allocated(&mut load) - before;
