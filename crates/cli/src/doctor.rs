@@ -5,11 +5,9 @@ use clap::Args;
 use crate::exit::Exit;
 
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Reads a few files; starts nothing and changes nothing.\n\n\
+#[command(after_help = "Reads a few files; starts nothing and changes nothing.\n\n\
     Examples:\n  busyhour doctor\n  busyhour doctor --json\n\n\
-    Exit codes: 0 success (also if something is missing), 1 this system is not supported"
-)]
+    Exit codes: 0 success (also if something is missing), 1 this system is not supported")]
 pub(crate) struct DoctorArgs {
     /// Print the result as JSON.
     #[arg(long)]

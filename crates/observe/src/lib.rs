@@ -21,6 +21,7 @@ mod declared;
 mod discovery;
 #[cfg(target_os = "linux")]
 mod fields;
+pub mod jvm;
 mod mark;
 mod metric;
 #[cfg(target_os = "linux")]

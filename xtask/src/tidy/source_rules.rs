@@ -74,6 +74,7 @@ const RULES: &[Rule] = &[
             ("crates/observe/examples/", "a separate program"),
             ("crates/simulation/examples/", "a separate program"),
             ("crates/report/tests/", "retains its report if a variable is set"),
+            ("crates/observe/tests/jvm_live/", "a variable lists the JDKs to test with"),
             ("crates/launch/examples/", "a separate program"),
             ("crates/logs/examples/", "a separate program"),
             ("crates/functions/src/", "functions of plans read the environment: __env, __machineName"),

@@ -1,0 +1,7 @@
+//! The readers of a JVM's counters, class histograms, thread dumps and flags keep their promises for any bytes.
+#![no_main]
+
+#[path = "../../crates/observe/tests/jvm_soundness/mod.rs"]
+mod jvm_soundness;
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| jvm_soundness::check(bytes));
