@@ -2,6 +2,7 @@
 
 mod gc;
 mod gc_files;
+mod gc_log;
 mod gc_text;
 
 use clap::{Args, Subcommand};

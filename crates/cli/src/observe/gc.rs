@@ -7,6 +7,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::gc_files::{GcFileError, read_log};
+use super::gc_log::SummarisedLog;
 use super::gc_text::{comparison_text, summary_text};
 use crate::exit::{Exit, complain, print, say};
 use crate::outputs::{OutputKind, note_written, requested, write_files};
@@ -43,12 +44,6 @@ pub(crate) struct GcArgs {
     /// End with exit code 8 if a figure of the second log is worse by at least this share: 10%.
     #[arg(long, value_name = "SHARE", value_parser = crate::quantities::share, requires = "after")]
     fail_if_worse: Option<f64>,
-}
-
-/// Logs with their summaries.
-pub(super) struct SummarisedLog {
-    pub(super) name: String,
-    pub(super) summary: GcSummary,
 }
 
 /// Runs the verb.

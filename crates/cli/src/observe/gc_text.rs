@@ -3,7 +3,7 @@
 use busyhour_gclog::{BetterWhen, Change, GcComparison, GcSummary, LeakVerdict, LiveGrowth, PauseGroup};
 use busyhour_report::numbers::{duration, ms, thousands};
 
-use super::gc::SummarisedLog;
+use super::gc_log::SummarisedLog;
 use crate::columns::Columns;
 
 /// The kinds and causes that are listed.
