@@ -217,7 +217,7 @@ pub struct ErrorRow {
 }
 
 impl ErrorRow {
-    /// The most frequent labels with their counts; the first label alone where they were not counted.
+    /// The most frequent labels with their counts. If labels were not counted, the label of the first request with all errors.
     pub fn label_counts(&self) -> Vec<(&str, u64)> {
         match &self.labels[..] {
             [] => vec![(self.example_label.as_str(), self.count)],

@@ -11,10 +11,10 @@
 //! 1 % of the schedule's as well.
 //!
 //! Few arrivals cannot show that the CoV is within ± 0.05. For fewer than about 5,000 gaps the band is therefore widened to
-//! ± 3.6/√n, in which a Poisson process is recognised in eight of ten logs, and to ± 3.6·√(2/m) for m windows. When arrivals are
-//! compared with Poisson, a measure is outside if its interval is outside the band, or if its value is outside the narrow band and
-//! its p-value is at most 3 %, divided by the number of measures. For few windows the p-value is that of the exact distribution of
-//! equally probable windows (chi-square), so that twenty equal counts suffice.
+//! ± 3.6/√n, and to ± 3.6·√(2/m) for m windows. With these bands, a Poisson process is recognised in eight of ten logs. When
+//! arrivals are compared with Poisson, a measure is outside if its interval is outside the band, or if its value is outside the
+//! narrow band and its p-value is at most 3 %, divided by the number of measures. For few windows the p-value is that of the
+//! exact distribution of equally probable windows (chi-square), so that twenty equal counts suffice.
 //!
 //! Missing short gaps are a property of the delivery: a generator that needs x µs per request produces no gaps below x, whatever its
 //! schedule. Too many of them, with a p-value of at most 0.3 %, reject the process, and so does a repeated pattern (`repetition.rs`).
@@ -159,18 +159,18 @@ impl Measure {
         Measure::new(quantity, estimate, band, decides)
     }
 
-    /// Inside the band.
+    /// Whether the measure is inside its band.
     pub(super) fn is_inside(&self) -> bool {
         self.decision == Decision::Inside
     }
 
-    /// Outside and above the middle of the band.
+    /// Whether the measure is outside its band and above the middle of the band.
     pub(super) fn is_high(&self) -> bool {
         self.decision == Decision::Outside
             && self.estimate.value > f64::midpoint(self.band.low, self.band.high)
     }
 
-    /// Outside and below the middle of the band.
+    /// Whether the measure is outside its band and below the middle of the band.
     pub(super) fn is_low(&self) -> bool {
         self.decision == Decision::Outside
             && self.estimate.value < f64::midpoint(self.band.low, self.band.high)
@@ -193,7 +193,7 @@ pub(super) fn measure(
         (RequestedProcess::Even, schedule) => {
             let mut measures = against_even(observed);
             if let Some(schedule) = schedule {
-                // The schedule leaves nothing to chance.
+                // A schedule of even arrivals contains no randomness, so intervals are not needed.
                 measures = measures.into_iter().map(Measure::without_interval).collect();
                 measures.extend(against_scheduled_rate(observed, schedule));
             }

@@ -91,9 +91,9 @@ pub struct Observed {
 /// Rates of a run whose rate was not steady.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RateRange {
-    /// A tenth of the time has at most this rate, arrivals per s.
+    /// Arrivals per s. In a tenth of the time, the rate is at most this.
     pub low_per_s: f64,
-    /// A tenth of the time has at least this rate, arrivals per s.
+    /// Arrivals per s. In a tenth of the time, the rate is at least this.
     pub high_per_s: f64,
 }
 
@@ -295,7 +295,7 @@ impl Judged<'_> {
     }
 }
 
-/// The rates that a tenth of the time does not reach or does not exceed.
+/// The range of rates; `None` if there are too few intervals.
 fn rates(stamps: &Stamps) -> Option<RateRange> {
     const INTERVALS: usize = 20;
     let width_ns = stamps.slices.width_ns();

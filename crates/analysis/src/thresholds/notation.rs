@@ -129,7 +129,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// `require`, `fail if`
+    /// Parses `require` or `fail if`, if one of them is next.
     fn meaning_words(&mut self) -> Option<Meaning> {
         let from = self.at;
         if self.word("require") {
@@ -239,7 +239,7 @@ impl<'t> Reader<'t> {
         Ok((subject, of_k6.is_some()))
     }
 
-    /// `(number, number)`
+    /// Parses arguments such as `(number, number)`, if a parenthesis is next.
     fn arguments(&mut self) -> Result<Option<Vec<Quantity<'t>>>, ParseError> {
         if !self.sign("(") {
             return Ok(None);
@@ -264,7 +264,7 @@ impl<'t> Reader<'t> {
             .wrong_from(quantity.from, "a percentile must be above 0 and at most 100, as in p95 or p99.9"))
     }
 
-    /// `of label`, `of 'label'`, `of /pattern/`, `of each`
+    /// Parses `of label`, `of 'label'`, `of /pattern/` or `of each`.
     fn scope(&mut self) -> Result<MeasuredSamples, ParseError> {
         if !self.word("of") {
             return Ok(MeasuredSamples::Total);
