@@ -13,7 +13,7 @@ pub enum ThinkDistribution {
     Exponential,
 }
 
-/// The mean and the law of a think time.
+/// The mean and the distribution of a think time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Think {
     /// The mean Z in seconds, at least 0.

@@ -42,7 +42,7 @@ pub enum System {
     Demands(Vec<f64>),
 }
 
-/// The load that users and think time shall offer.
+/// The target load of users with a think time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TargetLoad {
     /// Target rate in requests per second.

@@ -118,14 +118,14 @@ pub enum CapacityFinding {
         /// The measurement.
         point: String,
     },
-    /// Too few measurements for a fit with intervals.
+    /// There are too few measurements for a fit with intervals.
     FewPoints {
-        /// The number of different numbers of users.
+        /// The number of distinct numbers of users.
         loads: usize,
         /// The minimum for a fit.
         wanted: usize,
     },
-    /// Fewer points than recommended for the Universal Scalability Law.
+    /// There are fewer points than recommended for the Universal Scalability Law.
     FewForUsl {
         /// The number of points.
         points: usize,
