@@ -331,7 +331,7 @@ impl ArrivalCaveat {
         matches!(self, ArrivalCaveat::Stall { cause: StallCause::NoFreeUser, .. })
     }
 
-    /// What the user can do about it.
+    /// Advice for the user.
     #[must_use]
     pub fn advice(&self) -> String {
         let text = match self {

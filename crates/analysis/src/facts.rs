@@ -166,9 +166,9 @@ pub struct LaterRows {
 /// One of the files from which a summary was made.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct InputSummary {
-    /// Its name as given by the user.
+    /// Name of the file as given by the user.
     pub name: String,
-    /// Its format, such as CSV, XML or a run directory, and its compression, if any.
+    /// Format of the file, such as CSV, XML or a run directory, and its compression, if any.
     pub form: String,
     /// Number of samples.
     pub samples: u64,

@@ -33,7 +33,7 @@ pub struct GroupRows {
     pub to_s: f64,
     /// All requests of the group. Rates are computed over the time from `from_s` to `to_s`, or over the window of the summary.
     pub total: Row,
-    /// Its requests and transactions by label.
+    /// Requests and transactions of the group by label.
     pub labels: Vec<Row>,
 }
 
@@ -70,13 +70,13 @@ fn span_s(group: &GroupTotals) -> Option<(f64, f64)> {
 /// A thread group in a caveat.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GroupPhase {
-    /// Its name.
+    /// Name of the group.
     pub name: String,
     /// First start of a request, in seconds from the start of the run.
     pub from_s: f64,
     /// Last end of a request, in seconds from the start of the run.
     pub to_s: f64,
-    /// Number of its requests.
+    /// Number of requests of the group.
     pub requests: u64,
 }
 

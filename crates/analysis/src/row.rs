@@ -155,9 +155,9 @@ impl Row {
 /// One of the slowest requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SlowSample {
-    /// Its label.
+    /// Label of the request.
     pub label: String,
-    /// Its actual start, in seconds from the start of the run.
+    /// Actual start of the request, in seconds from the start of the run.
     pub start_s: f64,
     /// Response time in ms.
     pub response_ms: f64,

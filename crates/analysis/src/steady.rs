@@ -263,7 +263,7 @@ fn mean_of(values: &mut [f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Used for response times, so that one slow request does not make its second an outlier.
+/// The median. It is used for response times, so that one slow request does not make its second an outlier.
 fn median_of(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let middle = values.len() / 2;

@@ -4,8 +4,8 @@
 //! |---|---|---|---|
 //! | unknown, closed; Poisson without schedule | Poisson's ± 0.05 | 0.8 to 1.25 | at most 3/2 of Poisson's |
 //! | even | at most 0.1 | at most 0.1 | at most 1 % |
-//! | renewal, jittered, without schedule | its own ± 0.05 (of itself when above 1) | – | – |
-//! | all others, with schedule | the schedule's ± 0.05 (5 % when above 1) | 0.8 to 1.25 of the schedule's, ± 0.02 | at most 3/2 of the schedule's, + 0.01 |
+//! | renewal, jittered, without schedule | the process's ± 0.05 (± 5 % if above 1) | – | – |
+//! | all others, with schedule | the schedule's ± 0.05 (± 5 % if above 1) | 0.8 to 1.25 of the schedule's, ± 0.02 | at most 3/2 of the schedule's, + 0.01 |
 //!
 //! "Poisson's" is the value for Poisson arrivals of the same rate recorded with the same clock. With a schedule, the rate must be within
 //! 1 % of the schedule's as well.
@@ -70,7 +70,7 @@ const WINDOWS_COMPARE: u64 = 30;
 /// Minimum mean count per window: with fewer arrivals the dispersion is near 1 for any process.
 const COUNT_MIN: f64 = 0.5;
 
-/// Minimum mean count per window for even arrivals: if the gap does not divide the width, counts vary by one, which makes a
+/// Minimum mean count per window for even arrivals: if the gap does not divide the width, counts vary by one, which causes a
 /// dispersion of up to 0.25/count.
 const COUNT_MIN_EVEN: f64 = 5.0;
 
@@ -105,9 +105,9 @@ pub enum Quantity {
 /// A measure and its band.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Measure {
-    /// The quantity.
+    /// The measured quantity.
     pub quantity: Quantity,
-    /// Its value and confidence interval.
+    /// The value of the quantity, with its confidence interval.
     pub estimate: Estimate,
     /// Values that are practically equivalent to the expected one.
     pub band: Band,
@@ -353,7 +353,7 @@ fn against_schedule(observed: &Observed, schedule: &Observed) -> Vec<Measure> {
         };
         measures.push(Measure::of_short_gaps(short, exact(short.share), band));
     }
-    // A replayed file may repeat itself.
+    // A replayed file may contain a repeated pattern.
     if schedule.repetition.is_none() {
         measures.extend(of_repetition(observed));
     }

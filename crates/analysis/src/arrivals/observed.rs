@@ -113,7 +113,7 @@ pub struct Dispersion {
 /// Statistics of gaps that are much shorter than the mean.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ShortGaps {
-    /// Length below which a gap is short, in s: of 1, 2, 5, 10, … the length nearest to 5 % of the mean, but at least 20 µs.
+    /// Length below which a gap is short, in s: 1, 2 or 5 times a power of ten, near 5 % of the mean gap, but at least 20 µs.
     pub shorter_than_s: f64,
     /// Share of short gaps, 0 to 1.
     pub share: Estimate,

@@ -42,7 +42,7 @@ pub enum RequestedProcess {
     /// the renewal density h (Cox, "Renewal Theory", 1962). For users who never return immediately, h = 0, and the index is
     /// 1 − t/(R + Z).
     Closed {
-        /// Users, N.
+        /// Number of users N.
         users: Option<f64>,
         /// Mean response time R, s.
         response_s: Option<f64>,

@@ -149,7 +149,7 @@ impl StallWatch {
         });
     }
 
-    /// Removes the shortest gap if it is shorter than this one.
+    /// Removes the shortest gap if it is shorter than `gap_ns`. Returns whether it was removed.
     fn make_room(&mut self, gap_ns: u64) -> bool {
         self.too_many = true;
         let shortest = self.gaps.iter().enumerate().min_by_key(|(_, gap)| gap.length_ns());

@@ -79,7 +79,7 @@ pub struct ArrivalVerdict {
     pub caveats: Vec<ReportedCaveat>,
 }
 
-/// How a verdict is marked in reports.
+/// The mark of a verdict in reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArrivalMark {
     /// The requested process was delivered, or arrivals of unknown origin are like those of independent users.
@@ -88,7 +88,7 @@ pub enum ArrivalMark {
     Neutral(String),
     /// The requested process or timing was not delivered, or arrivals of unknown origin are unlike those of independent users.
     Warning(&'static str),
-    /// Not judged.
+    /// There is no verdict, for this reason.
     Unknown(String),
 }
 

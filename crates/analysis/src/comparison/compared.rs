@@ -90,16 +90,16 @@ pub struct TestFamily {
 /// One side of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Side {
-    /// Its name.
+    /// Name of the side.
     pub name: String,
-    /// Its runs.
+    /// Runs of the side.
     pub runs: Vec<ComparedRun>,
 }
 
 /// A run of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ComparedRun {
-    /// Its path.
+    /// Path of the run.
     pub name: String,
     /// The test plan's name; empty when unknown.
     pub plan_name: String,
@@ -117,7 +117,7 @@ pub struct ComparedRun {
     pub requests: u64,
     /// Number of failed requests.
     pub errors: u64,
-    /// Its time series.
+    /// Time series of the run.
     #[serde(rename = "course")]
     pub series: RunSeries,
 }

@@ -16,7 +16,7 @@ use super::run::{MeasuredRow, MeasuredRun};
 /// Planned lengths of runs, as multiples of the mean length of the given runs.
 pub const LENGTH_FACTORS: [f64; 4] = [0.5, 1.0, 2.0, 4.0];
 
-/// Planned powers.
+/// The powers for which the number of runs is planned.
 pub const POWERS: [f64; 2] = [0.8, 0.9];
 
 /// Maximum expected share of false differences among those that `compare` reports.
@@ -40,7 +40,7 @@ pub struct PowerPlan {
     pub difference: f64,
     /// The given runs.
     pub runs: Vec<ComparedRun>,
-    /// Their mean length in s; [`PowerNeed::length_s`] is a multiple of it.
+    /// Mean length of these runs in s; [`PowerNeed::length_s`] is a multiple of it.
     pub length_s: f64,
     /// The total, then the labels if requested.
     pub rows: Vec<PowerRow>,

@@ -42,9 +42,9 @@ pub enum ComparedClock {
 /// A part of a run: requests that started in it are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RunWindow {
-    /// Its start, in seconds from the start of the run.
+    /// Start of the part, in seconds from the start of the run.
     pub from_s: f64,
-    /// Its end, in seconds from the start of the run.
+    /// End of the part, in seconds from the start of the run.
     pub to_s: f64,
 }
 
@@ -53,15 +53,15 @@ pub struct RunWindow {
 pub struct TalliedSample {
     /// Number of the label.
     pub label: u32,
-    /// Its kind; sub-results are ignored.
+    /// Kind of the sample; sub-results are ignored.
     pub kind: SampleKind,
     /// Actual start; negative if the sample was in flight at the start of the run.
     pub start_ns: i64,
-    /// End.
+    /// End of the sample.
     pub end_ns: i64,
     /// The compared time.
     pub time_ns: u64,
-    /// Number of samples that it represents.
+    /// Number of samples that this sample represents.
     pub samples: u32,
     /// Number of failed samples among them.
     pub errors: u32,

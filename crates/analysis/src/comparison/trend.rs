@@ -80,7 +80,7 @@ pub struct Trend {
 /// A run of a history.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrendRun {
-    /// Its path.
+    /// Path of the run.
     pub name: String,
     /// Start in ms since 1970.
     pub wall_anchor_ms: i64,

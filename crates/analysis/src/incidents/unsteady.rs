@@ -72,7 +72,7 @@ impl fmt::Display for Unsteady {
 }
 
 impl Unsteady {
-    /// What the user can do about it.
+    /// Advice for the user.
     #[must_use]
     pub fn advice(&self) -> &'static str {
         match self {

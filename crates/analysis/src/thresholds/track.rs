@@ -14,7 +14,7 @@ use super::tally::{Sliding, Tally};
 pub(super) struct Track {
     pub(super) criterion: Criterion,
     states: Vec<State>,
-    /// For `each`: indices into `states`.
+    /// For `each`: index of the state of each label in `states`.
     labels: HashMap<String, usize>,
     pub(super) triggered: bool,
 }

@@ -112,7 +112,7 @@ impl Labelled {
     }
 }
 
-/// All tables.
+/// The rows of all tables.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     pub(super) inter_arrival: Vec<LogTableRow>,
