@@ -153,9 +153,9 @@ pub fn erlang_c(servers: u32, load: f64) -> f64 {
 /// M/M/m: `servers` servers, first come, first served.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MultiServer {
-    /// Servers m.
+    /// Number of servers m.
     pub servers: u32,
-    /// Arrivals per second λ.
+    /// Arrival rate λ per second.
     pub rate_per_s: f64,
     /// Mean service time in seconds.
     pub service_s: f64,

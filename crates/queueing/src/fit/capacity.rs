@@ -42,7 +42,7 @@ const USL_BETTER_MIN: f64 = 0.02;
 /// Minimum relative error of the curve's throughput from which a point is reported. This is the required accuracy of
 /// predictions.
 const POOR_THROUGHPUT: f64 = 0.10;
-/// The same for the response time.
+/// Minimum relative error of the curve's response time from which a point is reported.
 const POOR_RESPONSE: f64 = 0.25;
 
 /// The method by which the parameters were determined.
@@ -72,7 +72,7 @@ impl FitMethod {
 /// A parameter of the model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Parameter {
-    /// The name.
+    /// Name of the parameter.
     pub name: String,
     /// The unit: `s`, `1/s`, or empty.
     pub unit: &'static str,

@@ -21,7 +21,7 @@ pub struct Prediction {
 pub enum CapacityModel {
     /// One queue for several identical servers with exponential service, and a latency that does not depend on the load.
     Queue {
-        /// Servers m.
+        /// Number of servers m.
         servers: u32,
         /// Service time S of one server in seconds.
         service_s: f64,

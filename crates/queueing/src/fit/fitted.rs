@@ -252,9 +252,9 @@ impl FittedModel {
 /// The prediction of a fitted model for a load, with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FittedPrediction {
-    /// X per second.
+    /// Throughput X per second.
     pub throughput_per_s: FittedValue,
-    /// R in seconds.
+    /// Response time R in seconds.
     pub response_s: FittedValue,
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct LoadPoint {
     /// Name for reports: the path of a run, or a line of a file.
     pub name: String,
-    /// Users N.
+    /// Number of users N.
     pub users: f64,
     /// Throughput X per second.
     pub throughput_per_s: f64,

@@ -3,7 +3,7 @@
 /// A class of a closed network.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClosedClass {
-    /// Customers N.
+    /// Number of customers N.
     pub users: u64,
     /// Mean think time Z in seconds.
     pub think_s: f64,
