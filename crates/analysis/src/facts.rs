@@ -21,7 +21,8 @@ pub struct RunFacts {
     pub url_plan: Option<UrlPlanFacts>,
     /// The seed of all random choices; `None` when unknown.
     pub seed: Option<u64>,
-    /// The share of the load that the run generated, such as `2/3` for the second of three equal parts; `None`: the whole.
+    /// The share of the load that the run generated, such as `2/3` for the second of three equal parts; `None` for the whole
+    /// load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<String>,
     /// The command line of the run.

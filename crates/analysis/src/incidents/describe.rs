@@ -17,8 +17,8 @@ const USUAL_MIN: u64 = 10;
 /// Minimum number of requests of a label inside the incident, and outside of it.
 const LABEL_MIN: u64 = 5;
 
-/// A label is affected if the logarithm of its factor is at least this share of that of the incident, and its factor is at
-/// least [`AFFECTED_MIN`].
+/// A label is affected if its times increase at least by the factor [`AFFECTED_MIN`] and, on a logarithmic scale, by this share
+/// of the increase in the incident.
 const AFFECTED_SHARE: f64 = 1.0 / 3.0;
 /// Minimum factor by which the times or errors of an affected label increase.
 const AFFECTED_MIN: f64 = 1.2;

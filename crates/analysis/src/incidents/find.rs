@@ -55,17 +55,16 @@ const PAUSE_SECONDS_MIN: u64 = 2;
 /// Replaces [`PAUSE_REQUESTS_MIN`] if there are so few users that one slow response changes the total rate.
 const PAUSE_REQUESTS_OF_FEW_MIN: f64 = 100.0;
 
-/// This number of pauses counts as a pattern, not as incidents.
+/// Minimum number of pauses that count as a pattern instead of incidents.
 const PAUSES_MANY: usize = 3;
 
-/// The penalty of a change increases noticeably if there are about this many slices or fewer, because the noise is then known
-/// less precisely.
+/// Number of slices at which the penalty of a change is doubled, because the noise of few slices is known less precisely.
 const FEW_SLICES: f64 = 12.0;
 
 /// Factor of ln(number of slices) in the penalty of a change of level. The study in `tests/incidents/study.rs` shows its
 /// effect.
 const LEVEL_PENALTY: f64 = 2.25;
-/// The same for a change of the share of errors.
+/// Factor of ln(number of slices) in the penalty of a change of the share of errors.
 const SHARE_PENALTY: f64 = 3.5;
 
 /// The penalty of a change. It depends on the number of slices and on the number of searched tracks.

@@ -151,8 +151,8 @@ pub(super) fn p95_ms(slice: &LabelSlice) -> Option<f64> {
     None
 }
 
-/// Whether more than 5 % of the times of a slice exceed `ms`, by more than chance explains. The percentile alone is not
-/// sufficient, because in a slice with few requests one slow response determines it.
+/// Whether significantly more than 5 % of the times of a slice exceed `ms`. The 95th percentile alone is not sufficient,
+/// because a single slow response determines it in a slice with few requests.
 pub(super) fn has_many_above(slice: &LabelSlice, ms: f64) -> bool {
     let (mut times, mut above) = (0.0, 0.0);
     for &(band, count) in &slice.bands {

@@ -150,7 +150,7 @@ impl<'t> Reader<'t> {
         MeasuredTime::Response
     }
 
-    /// The subject, and whether it is written in the notation of k6.
+    /// Parses the subject. Also returns whether it is written in the notation of k6.
     fn subject(&mut self, name: Option<&str>) -> Result<(Subject, bool), ParseError> {
         let from = self.place();
         let len = self.left().find(|c: char| !(c.is_alphanumeric() || "-_.?*".contains(c)));
