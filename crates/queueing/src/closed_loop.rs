@@ -1,4 +1,4 @@
-//! Simulation of a closed network: the arrival process if users delay each other.
+//! Simulates a closed network to find the arrival process if users delay each other.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
