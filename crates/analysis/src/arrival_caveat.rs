@@ -91,21 +91,21 @@ pub enum ArrivalCaveat {
     },
     /// Gaps follow the process, but counts in windows vary less than expected.
     CountsTooEven {
-        /// Width of the windows, s.
+        /// Width of the windows, in s.
         scale_s: f64,
         /// Index of dispersion.
         dispersion: f64,
     },
     /// Gaps follow the process, but counts in windows vary more than expected.
     CountsTooUneven {
-        /// Width of the windows, s.
+        /// Width of the windows, in s.
         scale_s: f64,
         /// Index of dispersion.
         dispersion: f64,
     },
     /// In windows that are long compared with a user's cycle, counts of a closed load vary less than those of Poisson arrivals.
     ClosedLoopRegular {
-        /// Width of the windows, s.
+        /// Width of the windows, in s.
         scale_s: f64,
         /// Index of dispersion.
         dispersion: f64,

@@ -5,7 +5,7 @@
 //! 1. **Users.** The steady part is limited to the longest interval in which the number of active users is at least 95 % of its
 //!    median over the run. The rule is skipped when the number is unknown or the interval is shorter than a third of the run.
 //! 2. **MSER-5** (White, "An effective truncation heuristic for bias reduction in simulation output", Simulation 69, 1997;
-//!    White, Cobb and Spratt, 2000) on starts and mean response times per second, in batches of five seconds. The
+//!    White, Cobb and Spratt, 2000) is applied to starts and mean response times per second, in batches of five seconds. The
 //!    first d batches are truncated, where d (at most half of them) minimizes the standard error of the mean of the rest,
 //!    Σ (Yᵢ − mean)² / (n − d)². The end is truncated in the same way on the reversed series. Both steps are repeated until
 //!    neither changes, because a ramp at one end can hide the ramp at the other.

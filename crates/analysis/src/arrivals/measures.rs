@@ -85,7 +85,7 @@ pub enum Quantity {
     Cov,
     /// Index of dispersion of counts.
     Dispersion {
-        /// Width of a window, s.
+        /// Width of a window, in s.
         scale_s: f64,
     },
     /// Share of short gaps.
@@ -95,7 +95,7 @@ pub enum Quantity {
     },
     /// Autocorrelation of counts at the interval at which a pattern of starts recurs.
     Repetition {
-        /// The interval, s.
+        /// The interval, in s.
         period_s: f64,
     },
     /// Rate divided by the scheduled or requested one.

@@ -11,7 +11,7 @@
 use busyhour_stats::poisson_upper_tail;
 use serde::{Deserialize, Serialize};
 
-/// Widths of the windows, ns.
+/// Widths of the windows, in ns.
 const WIDTHS_NS: [u64; 5] = [100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
 
 /// Maximum number of lags per width.
@@ -50,9 +50,9 @@ const PERIODS: u64 = 8;
 /// A pattern of starts that recurs at a fixed interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Repetition {
-    /// The interval, s.
+    /// The interval, in s.
     pub period_s: f64,
-    /// Width of the windows in which arrivals were counted, s.
+    /// Width of the windows in which arrivals were counted, in s.
     pub window_s: f64,
     /// Autocorrelation of the counts at this lag, above that of the surrounding lags.
     pub correlation: f64,

@@ -44,9 +44,9 @@ pub enum RequestedProcess {
     Closed {
         /// Number of users N.
         users: Option<f64>,
-        /// Mean response time R, s.
+        /// Mean response time R, in s.
         response_s: Option<f64>,
-        /// Mean think time Z, s.
+        /// Mean think time Z, in s.
         think_s: Option<f64>,
     },
 }

@@ -31,7 +31,7 @@ impl Criterion {
             Ok(criterion) => return Ok(criterion),
             Err(error) => error,
         };
-        // `Name: criterion`, unless the colon is part of a label.
+        // The text has the form `Name: criterion`, unless the colon is part of a label.
         let Some((name, _)) = text.split_once(':').filter(|(name, _)| !begins_as_criterion(name)) else {
             return Err(error.into_error(text));
         };
@@ -223,7 +223,7 @@ impl<'t> Reader<'t> {
             "dropped" => Subject::Dropped,
             "waited" => Subject::Waited,
             _ => {
-                // The code is case-sensitive: `rcException`.
+                // The code after `rc` is case-sensitive, as in `rcException`.
                 let code = word.get(2..).filter(|code| lower.starts_with("rc") && !code.is_empty());
                 if let Some(code) = code {
                     return known(Subject::Codes(code_pattern(code)));
