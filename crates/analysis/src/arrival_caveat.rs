@@ -45,9 +45,9 @@ pub enum ArrivalCaveat {
         at_s: f64,
         /// Length of the longest stall, in s.
         length_s: f64,
-        /// Number of arrivals that were started together after it.
+        /// Number of arrivals that were started together after this stall.
         backlog: u64,
-        /// Time in which these started, in s.
+        /// Time in which these arrivals started, in s.
         backlog_s: f64,
         /// Cause of the longest stall.
         cause: StallCause,
@@ -56,11 +56,11 @@ pub enum ArrivalCaveat {
     ShortGapsMissing {
         /// Approximate length of the shortest gap, in s.
         below_s: f64,
-        /// Whether the generator is unknown.
+        /// Whether the arrivals come from a log, so that their generator is unknown.
         #[serde(default)]
         is_log: bool,
     },
-    /// There are somewhat more short gaps than in the requested process. Used by earlier versions.
+    /// There are somewhat more short gaps than in the requested process. Only earlier versions raised this caveat.
     ShortGapsMany {
         /// Share of short gaps divided by the expected share.
         ratio: f64,
@@ -91,21 +91,21 @@ pub enum ArrivalCaveat {
     },
     /// Gaps follow the process, but counts in windows vary less than expected.
     CountsTooEven {
-        /// Width of the windows, s.
+        /// Width of the windows, in s.
         scale_s: f64,
         /// Index of dispersion.
         dispersion: f64,
     },
     /// Gaps follow the process, but counts in windows vary more than expected.
     CountsTooUneven {
-        /// Width of the windows, s.
+        /// Width of the windows, in s.
         scale_s: f64,
         /// Index of dispersion.
         dispersion: f64,
     },
-    /// In windows that are not short compared to a user's cycle, counts of a closed load vary less than those of Poisson arrivals.
+    /// In windows that are long compared with a user's cycle, counts of a closed load vary less than those of Poisson arrivals.
     ClosedLoopRegular {
-        /// Width of the windows, s.
+        /// Width of the windows, in s.
         scale_s: f64,
         /// Index of dispersion.
         dispersion: f64,
@@ -325,13 +325,13 @@ impl fmt::Display for ArrivalCaveat {
 }
 
 impl ArrivalCaveat {
-    /// Whether this is the cause of most other caveats: all users waited for the system under test.
+    /// Whether this caveat is the cause of most other caveats: all users waited for the system under test.
     #[must_use]
     pub fn explains_others(&self) -> bool {
         matches!(self, ArrivalCaveat::Stall { cause: StallCause::NoFreeUser, .. })
     }
 
-    /// What the user can do about it.
+    /// Advice for the user.
     #[must_use]
     pub fn advice(&self) -> String {
         let text = match self {

@@ -3,17 +3,17 @@
 //! An [`ArrivalTally`] consumes sorted start times, live or from a log, in bounded memory, and returns an [`Observed`].
 //! [`judge`] compares it with the [`RequestedProcess`] and returns the [`ArrivalVerdict`], which begins with a one-line summary.
 //!
-//! The coefficient of variation (CoV) alone is misleading: a generator that sends ten requests at once every 10 ms can have a CoV
-//! near 1, and one that sends the requests of each second at its beginning has no dispersion over seconds. The CoV of the gaps and
-//! the dispersion of counts at several scales are therefore judged together. Each passes when its confidence interval is inside a
-//! band of values that are practically equivalent (`measures.rs` describes the bands and their error rates).
-//! Stalls and changes of rate are excluded from the measures, reported separately, and belong to the verdict. A pattern of starts
-//! that recurs at a fixed interval is found by the autocorrelation of counts. Missing short gaps are attributed to the delivery. The
-//! tests of exponentiality and independence are listed only among the details, because with many arrivals they reject on immaterial
-//! differences.
+//! The coefficient of variation (CoV) alone is misleading: a generator that sends ten requests at once every 10 ms can have a
+//! CoV near 1, and one that sends the requests of each second at its beginning has no dispersion over seconds. The CoV of the
+//! gaps and the dispersion of counts at several scales are therefore judged together. Each measure passes if its confidence
+//! interval is inside a band of values that are practically equivalent (`measures.rs` describes the bands and their error
+//! rates). Stalls and changes of rate are excluded from the measures and reported separately, but the verdict takes them into
+//! account. A pattern of starts that recurs at a fixed interval is found by the autocorrelation of counts. Missing short gaps
+//! are attributed to the delivery. The tests of exponentiality and independence are listed only among the details, because with
+//! many arrivals they reject on immaterial differences.
 //!
-//! Arrivals with a schedule are compared with it: both have the same random variation, so the comparison is exact. Closed loads have
-//! no requested process and are described.
+//! If there is a schedule, the arrivals are compared with it: both have the same random variation, so the comparison is exact.
+//! Closed loads have no requested process; their arrivals are only described.
 //!
 //! The verdict also contains R/(R + Z), lateness, discarded arrivals and waits (Schroeder, Wierman and Harchol-Balter, "Open Versus
 //! Closed", NSDI 2006; Brady and Gunther, "How to Emulate Web Traffic Using Standard Load Testing Tools", 2016).

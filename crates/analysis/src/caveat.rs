@@ -28,7 +28,7 @@ pub enum Caveat {
     },
     /// The run was stopped before its planned end.
     StoppedEarly {
-        /// How it was stopped.
+        /// How the run was stopped.
         end: RunEnd,
         /// Whether it was stopped from the terminal view or the live page; `None` if neither.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,7 +90,7 @@ pub enum Caveat {
         /// Total delay over all cores, in seconds.
         stalled_s: f64,
     },
-    /// Samples were made but not recorded.
+    /// Samples were taken but not recorded.
     SamplesLost {
         /// Number of samples.
         samples: u64,
@@ -99,7 +99,7 @@ pub enum Caveat {
     LimitExceeded {
         /// The limit.
         limit: String,
-        /// How often it was exceeded.
+        /// How often the limit was exceeded.
         times: u64,
     },
     /// Rows of an output file are missing.
@@ -199,9 +199,9 @@ pub struct ReportedCaveat {
     /// The caveat.
     #[serde(flatten)]
     pub caveat: Caveat,
-    /// What happened.
+    /// The message, which describes what happened.
     pub message: String,
-    /// What the user can do about it.
+    /// Advice for the user.
     pub advice: String,
 }
 
@@ -231,7 +231,7 @@ impl fmt::Display for Caveat {
 }
 
 impl Caveat {
-    /// What the user can do about it.
+    /// Advice for the user.
     #[must_use]
     pub fn advice(&self) -> String {
         self.describe().advice

@@ -21,7 +21,8 @@ pub struct RunFacts {
     pub url_plan: Option<UrlPlanFacts>,
     /// The seed of all random choices; `None` when unknown.
     pub seed: Option<u64>,
-    /// The share of the load that the run generated, such as `2/3` for the second of three equal parts; `None`: the whole.
+    /// The share of the load that the run generated, such as `2/3` for the second of three equal parts; `None` for the whole
+    /// load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<String>,
     /// The command line of the run.
@@ -166,9 +167,9 @@ pub struct LaterRows {
 /// One of the files from which a summary was made.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct InputSummary {
-    /// Its name as given by the user.
+    /// Name of the file as given by the user.
     pub name: String,
-    /// Its format, such as CSV, XML or a run directory, and its compression, if any.
+    /// Format of the file, such as CSV, XML or a run directory, and its compression, if any.
     pub form: String,
     /// Number of samples.
     pub samples: u64,

@@ -1,4 +1,4 @@
-//! Whether the generator can be trusted, decided by what its problems cost.
+//! Decides whether the generator can be trusted, from the effect of its problems on the results.
 
 use busyhour_sample::CoreFacts;
 
@@ -8,14 +8,16 @@ use crate::rounding::digits;
 use crate::row::Times;
 use crate::summary::Summary;
 
-/// Response times that exceed service times by this share, and by this many ms, are those of the generator, not of the system.
+/// The generator is late if response times exceed service times by more than this share of the service times, and by
+/// [`LATE_MIN_MS`].
 const LATE_SHARE_MIN: f64 = 0.1;
+/// Minimum difference, in ms, between late response times and service times.
 const LATE_MIN_MS: f64 = 0.5;
 
-/// Fewest requests beyond a percentile that is compared.
+/// Minimum number of requests above a percentile for comparing it.
 const BEYOND_MIN: f64 = 10.0;
 
-/// Waiting for free users explains a late percentile if at least this share of the requests beyond it waited.
+/// Waiting for free users explains a late percentile if at least this share of the requests above the percentile waited.
 const WAITED_SHARE_MIN: f64 = 0.5;
 
 /// The verdict on the generator.
@@ -23,13 +25,13 @@ const WAITED_SHARE_MIN: f64 = 0.5;
 pub enum GeneratorState {
     /// Samples are missing.
     Unusable,
-    /// It may have been the bottleneck, or started requests late.
+    /// The generator may have been the bottleneck, or started requests late.
     Doubtful,
     /// Arrivals waited for free users; whether the generator was late is unknown.
     WaitedForUsers,
-    /// It was not the bottleneck.
+    /// The generator was not the bottleneck.
     Fine,
-    /// Nothing is known about it.
+    /// Nothing is known about the generator.
     Unknown,
 }
 
@@ -44,7 +46,7 @@ pub struct GeneratorMark {
     pub reasons: Vec<String>,
 }
 
-/// A percentile of both times.
+/// A percentile of the response times and of the service times.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Late {
     percentile: f64,
@@ -63,7 +65,8 @@ impl Late {
     }
 }
 
-/// The percentile of response times that exceeds that of service times most, if it does so by more than a tenth.
+/// The percentile at which response times exceed service times by the largest factor; `None` if they exceed them nowhere by
+/// more than a tenth.
 fn late(summary: &Summary) -> Option<Late> {
     let total = &summary.total;
     let compared: [(f64, fn(&Times) -> f64); 5] = [
@@ -96,7 +99,7 @@ fn has_waited(summary: &Summary, late: &Late) -> bool {
     })
 }
 
-/// Decides whether the generator was the bottleneck: all reports use this verdict.
+/// Decides whether the generator was the bottleneck. All reports use this verdict.
 #[must_use]
 pub fn generator_mark(summary: &Summary) -> GeneratorMark {
     let mut state = GeneratorState::Fine;
@@ -139,7 +142,7 @@ pub fn generator_mark(summary: &Summary) -> GeneratorMark {
             } else {
                 state = GeneratorState::Doubtful;
                 words = "started requests late".to_owned();
-                // The first reason is that of the words.
+                // The first reason explains `words`.
                 reasons.insert(0, late.describe());
             }
         }

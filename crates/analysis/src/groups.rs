@@ -33,7 +33,7 @@ pub struct GroupRows {
     pub to_s: f64,
     /// All requests of the group. Rates are computed over the time from `from_s` to `to_s`, or over the window of the summary.
     pub total: Row,
-    /// Its requests and transactions by label.
+    /// Requests and transactions of the group by label.
     pub labels: Vec<Row>,
 }
 
@@ -47,7 +47,7 @@ impl GroupRows {
         let (from_s, to_s) = span_s(group).unwrap_or_default();
         let over_s = window_s.unwrap_or(to_s - from_s);
         let row = |label: &str, kind, totals| {
-            // The rows of all groups together hold the distribution of a label.
+            // The distribution of a label is stored only in its row for all groups together.
             Row { distribution: Vec::new(), ..Row::of(label, kind, totals, over_s, apdex) }
         };
         GroupRows {
@@ -70,13 +70,13 @@ fn span_s(group: &GroupTotals) -> Option<(f64, f64)> {
 /// A thread group in a caveat.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GroupPhase {
-    /// Its name.
+    /// Name of the group.
     pub name: String,
     /// First start of a request, in seconds from the start of the run.
     pub from_s: f64,
     /// Last end of a request, in seconds from the start of the run.
     pub to_s: f64,
-    /// Number of its requests.
+    /// Number of requests of the group.
     pub requests: u64,
 }
 
@@ -130,7 +130,7 @@ pub(crate) fn shared_labels(totals: &RunTotals) -> Vec<String> {
     labels.map(|label| label.name.clone()).collect()
 }
 
-/// `Data Injection (0.0 s to 12.3 s, 10213 requests), Throughput test (…)`
+/// Describes the groups: `Data Injection (0.0 s to 12.3 s, 10213 requests), Throughput test (…)`.
 pub(crate) fn describe_phases(phases: &[GroupPhase]) -> String {
     let describe = |phase: &GroupPhase| {
         let GroupPhase { name, from_s, to_s, requests } = phase;
@@ -139,7 +139,7 @@ pub(crate) fn describe_phases(phases: &[GroupPhase]) -> String {
     join_names(phases.len(), phases.iter().map(describe))
 }
 
-/// `a, b, c and 3 more`
+/// Joins the first few of `count` names: `a, b, c and 3 more`.
 pub(crate) fn join_names(count: usize, names: impl Iterator<Item = String>) -> String {
     let named: Vec<String> = names.take(NAMED_MAX).collect();
     let more = count.saturating_sub(NAMED_MAX);

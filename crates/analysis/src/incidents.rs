@@ -1,8 +1,8 @@
 //! Incidents of a run: times at which it became slower, failed more or completed less, and lasting changes of its level.
 //!
-//! The run is searched in up to 240 slices of at least a second: the 95th percentile and the share of errors of all requests and
-//! of each label, and the number of requests that ended. `docs/reports.md` describes the method and its error rates, which
-//! `tests/incidents/study.rs` measures.
+//! The run is divided into up to 240 slices of at least a second. The 95th percentile and the share of errors are searched for
+//! all requests and for each label; the number of completed requests is searched for all requests together. `docs/reports.md`
+//! describes the method and its error rates, which `tests/incidents/study.rs` measures.
 
 mod describe;
 mod find;
@@ -39,7 +39,7 @@ const LABELS_MAX: usize = 50;
 /// Resolution of times in logs with one clock, in ms.
 const LOG_RESOLUTION_MS: f64 = 1.0;
 
-/// In logs of whole milliseconds, changes of a 95th percentile below this are not visible, in ms.
+/// In logs with times in whole milliseconds, small changes of a 95th percentile below this value, in ms, are not visible.
 const LOG_P95_MIN_MS: f64 = 3.0;
 
 /// The findings of a search.
@@ -92,14 +92,15 @@ pub(crate) fn search(
     findings
 }
 
-/// The seconds of an incident that are not usual: what waited during a pause ends after it.
+/// The seconds of an incident that do not count as usual. After a pause, these include the seconds in which the delayed
+/// requests end.
 fn unusual(group: &Group) -> Range<u64> {
     let has_pause = group.parts.iter().any(|(_, part)| part.change == Change::Pause);
     let after_s = if has_pause { describe::AFTER_PAUSE_S } else { 0 };
     group.range.start..group.range.end + after_s
 }
 
-/// What the search could not see.
+/// The limitations of the search, for reports.
 fn limits(searched: &Searched<'_>, small: usize, resolution_ms: f64) -> Vec<NotSearched> {
     let mut found = Vec::new();
     let p95_ms = track::p95_ms(&searched.total.sum_of(&[], false));
@@ -117,8 +118,8 @@ fn limits(searched: &Searched<'_>, small: usize, resolution_ms: f64) -> Vec<NotS
     found
 }
 
-/// The complete seconds of the measured part, up to the last start: what ends later was slower than what ended before, or it
-/// would have ended, too.
+/// The complete seconds of the measured part, up to the last start of a request. The requests that end after the last start are
+/// the slow ones, so the seconds after it are excluded.
 fn searched_seconds(
     facts: &RunFacts,
     totals: &RunTotals,
@@ -142,8 +143,8 @@ fn searched_seconds(
     Some(from..to.max(from))
 }
 
-/// Whether at least half of the users still waited for a response when the run was stopped: they started nothing more because
-/// nothing ended.
+/// Whether at least half of the users were still waiting for a response when the run was stopped. If so, no requests started at
+/// the end because none were completed.
 fn is_stuck(facts: &RunFacts, series: &Series) -> bool {
     let users = series.users.iter().rev().copied().flatten().next().map_or(0, u64::from);
     users > 0 && 2 * facts.generator.interrupted_samples >= users
@@ -172,7 +173,7 @@ fn searched<'r>(
     Searched { total, labels, seconds: seconds_of(series, range), facts, errors: &totals.errors }
 }
 
-/// The seconds of the range, without gaps.
+/// The seconds of the range, including seconds that `series` does not contain.
 fn seconds_of(series: &Series, range: &Range<u64>) -> Seconds {
     let length = usize::try_from(range.end - range.start).unwrap_or(0);
     let column = |values: &[u64]| if values.is_empty() { Vec::new() } else { vec![0; length] };

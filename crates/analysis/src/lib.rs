@@ -1,4 +1,4 @@
-//! Summaries of a run and the caveats that go with them. Pure functions: no files, no clock.
+//! Computes summaries of runs, with caveats. All functions are pure: they access neither files nor a clock.
 //!
 //! ```
 //! use busyhour_analysis::{RunFacts, Summary};

@@ -5,7 +5,7 @@ pub(crate) fn round(ms: f64) -> f64 {
     (ms * 1e3).round() / 1e3
 }
 
-/// Three digits or so, for texts.
+/// Formats a value of at least 0 with about three digits.
 pub(crate) fn digits(value: f64) -> String {
     if value < 9.995 {
         format!("{value:.2}")

@@ -155,9 +155,9 @@ impl Row {
 /// One of the slowest requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SlowSample {
-    /// Its label.
+    /// Label of the request.
     pub label: String,
-    /// Its actual start, in seconds from the start of the run.
+    /// Actual start of the request, in seconds from the start of the run.
     pub start_s: f64,
     /// Response time in ms.
     pub response_ms: f64,
@@ -217,7 +217,7 @@ pub struct ErrorRow {
 }
 
 impl ErrorRow {
-    /// The most frequent labels with their counts; the first label alone where they were not counted.
+    /// The most frequent labels with their counts. If labels were not counted, the label of the first request with all errors.
     pub fn label_counts(&self) -> Vec<(&str, u64)> {
         match &self.labels[..] {
             [] => vec![(self.example_label.as_str(), self.count)],

@@ -31,7 +31,7 @@ const STALLS_MAX: usize = 3;
 /// The caveats of a run, in the order of the report.
 pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
     let mut found = Vec::new();
-    // First, because the same run can lead to other conclusions in its run directory.
+    // This caveat is first, because the run directory of the same run can lead to other conclusions.
     if facts.one_clock && totals.total.samples > 0 {
         found.push(Caveat::OneClock);
     }

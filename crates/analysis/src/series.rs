@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::rounding::round;
 
-/// Longest time in seconds for which seconds without requests are listed: 30 days.
+/// Maximum length of a run, in seconds, for which seconds without requests are listed: 30 days.
 const USER_SECONDS_MAX: u64 = 30 * 86_400;
 
 /// One entry per second of the run, in columns of equal length. Seconds in which no request started or
@@ -58,7 +58,7 @@ impl Series {
         let nonzero = counted.flat_map(|counts| (counts.first..).zip(&counts.counts));
         let nonzero = nonzero.filter(|(_, count)| **count > 0).map(|(second, _)| second);
         let mut seconds: BTreeSet<u64> = nonzero.chain(ended.iter().map(|point| point.second)).collect();
-        // Seconds in which users only wait or think, but not the years between damaged time stamps.
+        // Includes seconds in which users only wait or think, but not the years between damaged time stamps.
         let with_users = users.seconds();
         if with_users.end - with_users.start < USER_SECONDS_MAX {
             seconds
@@ -87,8 +87,8 @@ impl Series {
         series
     }
 
-    /// Offered arrivals per second: over the run, whose requests took `span_s`, or over the whole seconds of a window.
-    /// `None` without open workloads, or without a whole second.
+    /// Offered arrivals per second: over `span_s`, the time that the requests of the run took, or over the whole seconds of a
+    /// window. `None` without open workloads, or if the window contains no whole second.
     pub(crate) fn offered_per_s(&self, window_s: Option<(f64, f64)>, span_s: f64) -> Option<f64> {
         let Some((from_s, to_s)) = window_s else {
             let offered: u64 = self.offered.iter().sum();
@@ -130,12 +130,12 @@ pub(crate) fn distribution(
     response: &TimeDistribution,
     service: &TimeDistribution,
 ) -> Vec<DistributionPoint> {
-    // Shares of the samples above each point: twentieths, then seven steps per decade.
+    // Shares of the samples above each point: multiples of a twentieth, then seven steps per decade.
     let twentieths = (3..=20).rev().map(|step| f64::from(step) * 0.05);
     points(response, service, twentieths, &[1.0, 0.8, 0.6, 0.5, 0.4, 0.3, 0.2])
 }
 
-/// The quantile functions in at most about 40 points: tenths, then three steps per decade.
+/// The quantile functions in at most about 40 points: multiples of a tenth, then three steps per decade.
 pub(crate) fn short_distribution(
     response: &TimeDistribution,
     service: &TimeDistribution,
@@ -143,7 +143,8 @@ pub(crate) fn short_distribution(
     points(response, service, (2..=9).rev().map(|step| f64::from(step) * 0.1), &[1.0, 0.5, 0.2])
 }
 
-/// The quantiles above which the shares `beyond` of the samples lie, and in each decade below a tenth the shares `steps` of it.
+/// The quantile functions at the points above which the shares `beyond` of the samples are, then at the multiples `steps` of
+/// 0.1, 0.01, …, as far as there are enough samples, and at the maximum.
 fn points(
     response: &TimeDistribution,
     service: &TimeDistribution,

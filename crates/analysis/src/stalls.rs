@@ -10,7 +10,7 @@ pub fn reported_stalls(stalls: &[Stall]) -> impl Iterator<Item = &Stall> {
     stalls.iter().filter(|stall| stall.length_ns >= REPORTED_MIN_NS)
 }
 
-/// `core 2 was blocked for 1.3 s at 00:07`
+/// Describes a stall: `core 2 was blocked for 1.3 s at 00:07`.
 #[must_use]
 pub fn describe_stall(stall: &Stall) -> String {
     let subject = match stall.core {
@@ -20,7 +20,7 @@ pub fn describe_stall(stall: &Stall) -> String {
     format!("{subject} for {:.1} s at {}", stall.length_ns as f64 / 1e9, clock(stall.at_ns))
 }
 
-/// `this process did not run for 5.0 s at 00:12; core 2 was blocked for 1.3 s at 00:07`
+/// Describes stalls: `this process did not run for 5.0 s at 00:12; core 2 was blocked for 1.3 s at 00:07`.
 pub(crate) fn stalls_text(stalls: &[Stall], more: u64) -> String {
     let mut parts: Vec<String> = stalls.iter().map(describe_stall).collect();
     if more > 0 {
@@ -29,7 +29,7 @@ pub(crate) fn stalls_text(stalls: &[Stall], more: u64) -> String {
     parts.join("; ")
 }
 
-/// `core 1 did not respond when the run was forced to end; it last responded at 00:07`
+/// Describes abandoned cores: `core 1 did not respond when the run was forced to end; it last responded at 00:07`.
 pub(crate) fn abandoned_text(cores: &[AbandonedCore]) -> String {
     let parts: Vec<String> = cores
         .iter()
@@ -44,7 +44,7 @@ pub(crate) fn abandoned_text(cores: &[AbandonedCore]) -> String {
     parts.join("; ")
 }
 
-/// Time since the start of the run as `mm:ss`, or as `h:mm:ss` from one hour on.
+/// Formats the time since the start of the run as `mm:ss`, or as `h:mm:ss` from one hour on.
 fn clock(at_ns: u64) -> String {
     let seconds = at_ns / 1_000_000_000;
     let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);

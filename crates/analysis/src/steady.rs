@@ -5,18 +5,19 @@
 //! 1. **Users.** The steady part is limited to the longest interval in which the number of active users is at least 95 % of its
 //!    median over the run. The rule is skipped when the number is unknown or the interval is shorter than a third of the run.
 //! 2. **MSER-5** (White, "An effective truncation heuristic for bias reduction in simulation output", Simulation 69, 1997;
-//!    White, Cobb and Spratt, 2000) on starts and mean response times per second, in batches of five seconds. The
+//!    White, Cobb and Spratt, 2000) is applied to starts and mean response times per second, in batches of five seconds. The
 //!    first d batches are truncated, where d (at most half of them) minimizes the standard error of the mean of the rest,
 //!    Σ (Yᵢ − mean)² / (n − d)². The end is truncated in the same way on the reversed series. Both steps are repeated until
 //!    neither changes, because a ramp at one end can hide the ramp at the other.
 //!
 //! MSER truncates too much by chance. Truncated batches next to the steady part are therefore restored as long as they differ
-//! from it by less than 5 %, or by less than three standard deviations of a batch: to exclude them would change no conclusion.
-//! A series whose remaining part still rises or falls by more than that between its first and its last third never settled.
+//! from it by less than 5 %, or by less than three standard deviations of a batch, because excluding them would change no
+//! conclusion. If the remaining part still rises or falls by more than that between its first and its last third, the series
+//! never settled.
 //!
-//! Both rules are about ramps and warm-ups. Damage is neither: a beginning that is faster than the rest under the same load is
-//! never truncated, and neither is an incident ([`crate::incidents`]) that begins later than the run. Incidents do not take part in the search for ramps, and
-//! a run with an incident is never called steady.
+//! Both rules detect ramps and warm-ups. Damage is never truncated: neither a beginning that is faster than the rest under the
+//! same load, nor an incident ([`crate::incidents`]) that begins after the start of the run. Incidents are ignored in the
+//! search for ramps, and a run with an incident is never called steady.
 
 use std::ops::Range;
 
@@ -30,7 +31,7 @@ const BATCH: usize = 5;
 /// Minimum number of batches in a run whose steady part can be found.
 const BATCHES_MIN: usize = 6;
 
-/// The number of users is at its level from this share of the level on.
+/// The users are all active while their number is at least this share of its median.
 const LEVEL_SHARE: f64 = 0.95;
 
 /// Minimum length of the steady part, as a share of the run.
@@ -43,11 +44,11 @@ const IMMATERIAL: f64 = 0.05;
 /// batches, and for a single batch at either end of the run.
 const DEVIATIONS: (f64, f64) = (3.0, 5.0);
 
-/// A beginning or an end with less load has at most this share of the rate of the rest.
+/// A beginning or an end counts as having less load if its rate is at most this share of the rate of the rest.
 const LESS_LOAD: f64 = 0.9;
 
-/// An incident that begins this long after the start at most begins with the run: the search for incidents skips the first
-/// second.
+/// An incident that begins within this many seconds after the start counts as beginning with the run, because the search for
+/// incidents skips the first second.
 const FIRST_SECONDS: f64 = 2.0;
 
 /// Maximum number of times that both ends are truncated.
@@ -66,12 +67,12 @@ pub struct SteadyPart {
 struct Seconds {
     first: u64,
     rate: Vec<f64>,
-    /// `None` where no request ended.
+    /// Mean response time; `None` if no request ended.
     response: Vec<Option<f64>>,
     users: Vec<Option<f64>>,
 }
 
-/// Finds the steady part of the run with this time series and these incidents.
+/// Finds the steady part of a run from its time series and its incidents.
 #[must_use]
 pub fn steady_part(series: &Series, incidents: &[Incident]) -> SteadyPart {
     let mut part = without_ramps(series, incidents);
@@ -90,7 +91,7 @@ pub fn steady_part(series: &Series, incidents: &[Incident]) -> SteadyPart {
     part
 }
 
-/// `from 120 s to the end p95 was 151 ms instead of 50.6 ms`
+/// Describes an incident: `from 120 s to the end p95 was 151 ms instead of 50.6 ms`.
 fn describe(incident: &Incident) -> String {
     let when = match incident.to_s {
         Some(to_s) => format!("from {:.0} s to {to_s:.0} s", incident.from_s),
@@ -112,7 +113,7 @@ fn describe(incident: &Incident) -> String {
     format!("{when} {}", parts.join(" and "))
 }
 
-/// The part without ramps and warm-ups.
+/// Finds the part without ramps and warm-ups.
 fn without_ramps(series: &Series, incidents: &[Incident]) -> SteadyPart {
     let whole = |reason: &str| SteadyPart { window_s: None, reason: reason.to_owned() };
     let Some(mut seconds) = Seconds::of(series) else {
@@ -140,7 +141,7 @@ fn without_ramps(series: &Series, incidents: &[Incident]) -> SteadyPart {
     };
     let (from, to) = match found {
         Ok(range) => range,
-        // The users rule alone still excludes the ramps of the number of users.
+        // The number of users had ramps, which are excluded even if rate and response times did not settle.
         Err(why) if within != all => {
             let (from_s, to_s) = (seconds.first + within.start as u64, seconds.first + within.end as u64);
             return SteadyPart {
@@ -193,8 +194,9 @@ impl Seconds {
         Some(seconds)
     }
 
-    /// Replaces the seconds of incidents by others, so that what remains can be compared; returns whether there are any. What is
-    /// slow from the beginning may be a warm-up and remains.
+    /// Replaces the values of seconds in incidents by those of other seconds, so that incidents do not affect the search for
+    /// ramps. Incidents that begin with the run may be warm-ups and are not replaced. Returns whether there are any to be
+    /// replaced.
     fn replace_incidents(&mut self, incidents: &[Incident]) -> bool {
         let is_inside = |at: usize| {
             let second = (self.first + at as u64) as f64;
@@ -205,7 +207,7 @@ impl Seconds {
         };
         let inside: Vec<usize> = (0..self.rate.len()).filter(|at| is_inside(*at)).collect();
         let rest: Vec<usize> = (0..self.rate.len()).filter(|at| !is_inside(*at)).collect();
-        // A ramp or warm-up is in the first half of the others.
+        // Ramps and warm-ups are in the first half of the other seconds, so values are taken from the second half.
         let typical = &rest[rest.len() / 2..];
         if !typical.is_empty() {
             for (&at, &other) in inside.iter().zip(typical.iter().cycle()) {
@@ -216,8 +218,8 @@ impl Seconds {
         !inside.is_empty()
     }
 
-    /// The part of `within`, extended by the beginning if that was faster under the same load, and by the end if that was
-    /// slower: these are no ramps.
+    /// Extends `part` to the beginning of `within` if the beginning was faster under the same load, and to its end if the end
+    /// was slower under the same load, because such changes are not ramps.
     fn without_damage(&self, mut part: Range<usize>, within: &Range<usize>) -> Range<usize> {
         let middles = |of: Range<usize>| {
             let range = within.start + of.start..within.start + of.end;
@@ -236,12 +238,13 @@ impl Seconds {
         part
     }
 
-    /// The longest range in which the number of users was at its level; `None` when it is unknown or the range is too short.
+    /// The longest range in which the number of users was near its median; `None` if the number is unknown or the range is too
+    /// short.
     fn level(&self) -> Option<Range<usize>> {
         let mut known: Vec<f64> = self.users.iter().copied().flatten().filter(|users| *users > 0.0).collect();
         known.sort_unstable_by(f64::total_cmp);
         let level = *known.get(known.len() / 2)?;
-        // Seconds in which no request ended have no number of users; they do not end the range.
+        // The number of users is unknown in seconds in which no request ended; such seconds do not end the range.
         let below = |users: &Option<f64>| users.is_some_and(|users| users < LEVEL_SHARE * level);
         let (mut best, mut from) = (0..0, 0);
         for at in 0..=self.users.len() {
@@ -260,14 +263,15 @@ fn mean_of(values: &mut [f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Used for response times, so that one slow request does not make its second an outlier.
+/// The median. It is used for response times, so that one slow request does not make its second an outlier.
 fn median_of(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let middle = values.len() / 2;
     if values.len() % 2 == 1 { values[middle] } else { f64::midpoint(values[middle - 1], values[middle]) }
 }
 
-/// The part of a series that has settled; `None` when it never settles. `of_batch` is never called with an empty batch.
+/// The part of a series that has settled; `None` if it never settles. `of_batch` computes the value of a batch and is never
+/// called with an empty one.
 fn settled(series: &[Option<f64>], of_batch: fn(&mut [f64]) -> f64) -> Option<Range<usize>> {
     let all = 0..series.len();
     let batches: Vec<f64> = series
@@ -336,7 +340,7 @@ fn restore_batches(batches: &[f64], mut steady: Range<usize>) -> Range<usize> {
     let (of_two, of_one) = (tolerance(rest, DEVIATIONS.0), tolerance(rest, DEVIATIONS.1));
     let differs = |at: usize| (batches[at] - mean).abs() > of_two;
     let differs_alone = |at: usize| (batches[at] - mean).abs() > of_one;
-    // A single outlying batch is not a ramp, unless it is the first or last of the run and deviates strongly.
+    // A single outlying batch is not a ramp, unless it is the first or the last batch of the run and deviates strongly.
     while steady.start > 0 {
         let at = steady.start - 1;
         if differs(at) && (at > 0 && differs(at - 1) || at == 0 && differs_alone(at)) {
@@ -368,12 +372,13 @@ fn is_level(steady: &[f64]) -> bool {
     (median_of(&mut first) - median_of(&mut last)).abs() <= chance.max(2.0 * IMMATERIAL * mean.abs())
 }
 
-/// The number of values that MSER truncates at the beginning: at most half of them.
+/// The number of values that MSER truncates at the beginning, at most half of them.
 fn truncation(values: impl DoubleEndedIterator<Item = f64> + ExactSizeIterator) -> usize {
     let total = values.len();
     let (mut count, mut mean, mut squares) = (0.0, 0.0, 0.0);
     let mut best = (f64::INFINITY, 0);
-    // From the end, so that each value extends the remaining part by one. Welford's recurrence avoids cancellation.
+    // Values are processed from the end, so that each value extends the remaining part by one. Welford's recurrence avoids
+    // cancellation.
     for (kept, value) in (1..=total).zip(values.rev()) {
         count += 1.0;
         let step: f64 = value - mean;

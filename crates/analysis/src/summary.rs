@@ -54,8 +54,8 @@ pub struct Summary {
     pub errors_other: u64,
     /// Reasons to doubt the results.
     pub caveats: Vec<ReportedCaveat>,
-    /// Verdicts on whether arrivals followed the requested process: first each open workload, then the closed groups in total
-    /// and one by one. Empty when arrivals were not judged.
+    /// Verdicts on whether arrivals followed the requested process: for each open workload, then for all closed groups
+    /// together, then for each closed group. Empty if arrivals were not judged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arrivals: Vec<ArrivalVerdict>,
     /// The results of the run's thresholds, in their order; empty for a run without thresholds.
@@ -171,7 +171,7 @@ impl Summary {
         }
     }
 
-    /// Whether most requests failed, so that arrivals are not the problem.
+    /// Whether most requests failed, in which case arrivals are not the main problem.
     #[must_use]
     pub fn mostly_failed(&self) -> bool {
         self.total.error_percent > MOSTLY_PERCENT

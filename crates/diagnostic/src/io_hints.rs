@@ -45,7 +45,7 @@ fn hint_for_limit(number: i32) -> Option<&'static str> {
     }
 }
 
-/// An error of the operating system with its hint, in one line.
+/// The message of an error of the operating system with its hint, in one line.
 #[must_use]
 pub fn with_hint(error: &io::Error) -> String {
     match hint(error) {
@@ -54,7 +54,7 @@ pub fn with_hint(error: &io::Error) -> String {
     }
 }
 
-/// The hint for the first error of the operating system among an error and its causes.
+/// The hint for the first error of the operating system in the chain of an error and its causes.
 #[must_use]
 pub fn hint_in_chain(error: &(dyn Error + 'static)) -> Option<&'static str> {
     let mut next = Some(error);
@@ -67,7 +67,7 @@ pub fn hint_in_chain(error: &(dyn Error + 'static)) -> Option<&'static str> {
     None
 }
 
-/// An error with its causes and the hint, in one line.
+/// The messages of an error and its causes, with the hint, in one line.
 #[must_use]
 pub fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();

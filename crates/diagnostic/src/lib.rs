@@ -31,17 +31,17 @@ pub use names::{edit_distance, nearest_name};
 pub use printable::{printable, printable_lines, without_commands};
 pub use span::{LineCursor, Span};
 
-/// How much a finding matters.
+/// The severity of a finding.
 ///
-/// The order is by weight: `Error < Warning < Note`, so that sorting puts errors first.
+/// The order is `Error < Warning < Note`, so that sorting puts errors first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The input cannot be used; the command stops.
     Error,
-    /// The thing can be used, but likely does not mean what its author believes.
+    /// The input can be used, but probably does not mean what its author intended.
     Warning,
-    /// Worth knowing.
+    /// Information; no action is necessary.
     Note,
 }
 
@@ -63,46 +63,46 @@ impl fmt::Display for Severity {
     }
 }
 
-/// What it would take, beyond this program, to run what a finding refuses.
+/// What an unsupported part of the input needs in order to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Needs {
-    /// A Java machine: Java classes, drivers, scripts that only Java's interpreters can run.
+    /// A Java virtual machine, for Java classes, drivers and scripts that only Java's interpreters can run.
     Java,
-    /// Another protocol.
+    /// A protocol that this program does not support.
     Protocol,
-    /// An element of an unknown plugin.
+    /// A plugin that this program does not know.
     Plugin,
 }
 
-/// One finding: what, where, the chain of causes, and a hint.
+/// A finding: the problem, its location, the chain of causes, and a hint.
 ///
-/// `Display` renders it over several lines without a line end after the last one and without colour.
+/// `Display` renders the finding on several lines, without colour and without a line break at the end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
-    /// How much it matters.
+    /// The severity.
     pub severity: Severity,
     /// A stable, machine-readable name of the kind of finding, in kebab case.
     pub code: &'static str,
-    /// What is wrong, one sentence without a full stop.
+    /// The problem, as one sentence without a full stop.
     pub message: String,
-    /// The file it is about, as the user named it.
+    /// The file with the problem, as named by the user.
     pub file: Option<Arc<str>>,
-    /// The place in that file.
+    /// The position in that file.
     pub span: Option<Span>,
-    /// Names of the plan elements from the root down to the one concerned; empty when none is.
+    /// Names of the plan elements from the root to the element with the problem; empty if the problem is not in an element.
     pub path: Vec<String>,
-    /// Why: the outermost cause first.
+    /// The causes, the outermost first.
     pub causes: Vec<String>,
-    /// What to do about it.
+    /// Advice for the user.
     pub hint: Option<String>,
-    /// What is needed to run it besides this program, for machines; the hint has the same as text.
+    /// What an unsupported part of the input needs in order to run, for machines; the hint contains the same as text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needs: Option<Needs>,
 }
 
 impl Diagnostic {
-    /// A finding of the given severity that so far has nothing but its message.
+    /// Creates a finding with a severity, a code and a message.
     #[must_use]
     pub fn new(severity: Severity, code: &'static str, message: impl Into<String>) -> Self {
         Self {
@@ -118,19 +118,19 @@ impl Diagnostic {
         }
     }
 
-    /// An error; see [`Severity::Error`].
+    /// Creates an error; see [`Severity::Error`].
     #[must_use]
     pub fn error(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(Severity::Error, code, message)
     }
 
-    /// A warning; see [`Severity::Warning`].
+    /// Creates a warning; see [`Severity::Warning`].
     #[must_use]
     pub fn warning(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(Severity::Warning, code, message)
     }
 
-    /// A note; see [`Severity::Note`].
+    /// Creates a note; see [`Severity::Note`].
     #[must_use]
     pub fn note(code: &'static str, message: impl Into<String>) -> Self {
         Self::new(Severity::Note, code, message)
@@ -143,14 +143,14 @@ impl Diagnostic {
         self
     }
 
-    /// Sets the place in the file.
+    /// Sets the position in the file.
     #[must_use]
     pub fn at(mut self, span: Span) -> Self {
         self.span = Some(span);
         self
     }
 
-    /// Sets the names of the plan elements from the root down to the one concerned.
+    /// Sets the names of the plan elements from the root to the element with the problem.
     #[must_use]
     pub fn with_path<I>(mut self, path: I) -> Self
     where
@@ -161,7 +161,7 @@ impl Diagnostic {
         self
     }
 
-    /// Adds a cause below those already there.
+    /// Adds a cause after the existing ones.
     #[must_use]
     pub fn with_cause(mut self, cause: impl Into<String>) -> Self {
         self.causes.push(cause.into());
@@ -186,7 +186,7 @@ impl Diagnostic {
         self
     }
 
-    /// Sets what it would take to run what is refused.
+    /// Sets what the unsupported part of the input needs in order to run.
     #[must_use]
     pub fn with_needs(mut self, needs: impl Into<Option<Needs>>) -> Self {
         self.needs = needs.into();
@@ -199,7 +199,7 @@ impl Diagnostic {
         self.severity == Severity::Error
     }
 
-    /// The place as `file:line:column`, as much of it as is known; `None` when nothing is.
+    /// The location as `file:line:column`, or the known part of it; `None` if the location is unknown.
     #[must_use]
     pub fn location(&self) -> Option<String> {
         match (&self.file, self.span) {
@@ -236,7 +236,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// A name that a person can take in at a glance; a file of strangers may hold one of a megabyte.
+/// Truncates a name to 100 characters. Names come from untrusted files and may be megabytes long.
 fn shortened(name: &str) -> Cow<'_, str> {
     const NAME_CHARS_MAX: usize = 100;
     match name.char_indices().nth(NAME_CHARS_MAX) {
@@ -245,10 +245,10 @@ fn shortened(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// Writes a text with its further lines indented.
+/// Writes a text and indents all lines but the first.
 ///
-/// Parts of it come from files of strangers: control characters, which could steer the reader's
-/// terminal, are shown as U+FFFD.
+/// Parts of the text come from untrusted files. Control characters, which could manipulate the reader's terminal, are therefore
+/// shown as U+FFFD.
 fn write_indented(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
     for (index, line) in text.lines().enumerate() {
         if index > 0 {

@@ -1,10 +1,10 @@
-//! The nearest of known names, for hints.
+//! Finds the known name that is most similar to an unknown one, for hints.
 
-/// Longest name for which a near one is searched.
+/// Maximum length, in characters, of a name for which similar names are searched.
 const LETTERS_MAX: usize = 200;
 
-/// The nearest of the known names, if it is near enough to be meant: at most a third of its letters differ.
-/// Names of more than 200 letters have none.
+/// The known name that is most similar to `name`, if at most a third of its letters differ. `None` if `name` has more than 200
+/// letters.
 pub fn nearest_name<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let length = name.chars().count();
     if length > LETTERS_MAX {
@@ -21,8 +21,8 @@ pub fn nearest_name<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Opt
         .map(|(_, candidate)| candidate)
 }
 
-/// The number of letters to insert, remove, replace or exchange with their neighbour to make one name of the other (optimal
-/// string alignment); upper and lower case do not differ.
+/// The number of letters to insert, remove, replace or exchange with their neighbour in order to turn one name into the other
+/// (optimal string alignment). Upper and lower case are considered equal.
 #[must_use]
 pub fn edit_distance(one: &str, other: &str) -> usize {
     let letters = |text: &str| text.to_lowercase().chars().collect::<Vec<char>>();

@@ -1,14 +1,15 @@
-//! Texts from plans, files and servers in output for people.
+//! Makes texts from plans, files and servers safe to display.
 
 use std::borrow::Cow;
 
-/// Breaks a workflow command; invisible in terminals and logs.
+/// A zero-width space that makes a workflow command ineffective. It is invisible in terminals and logs.
 const BREAK: char = '\u{200B}';
 
-/// A text from outside as one line that neither controls a terminal nor turns the text around it, and that a CI system does not
-/// take for a command.
+/// Converts an untrusted text to one line that cannot control a terminal, change the direction of the text around it, or be
+/// executed as a command by a CI system.
 ///
-/// Control characters become blanks, bidirectional controls `·`, and commands are broken as by [`without_commands`].
+/// Control characters become blanks, bidirectional controls become `·`, and commands are made ineffective by
+/// [`without_commands`].
 ///
 /// ```
 /// assert_eq!(busyhour_diagnostic::printable("a\u{1b}[2J\nb\u{202e}c"), "a [2J b·c");
@@ -21,13 +22,13 @@ pub fn printable(text: &str) -> String {
     without_commands(&line).into_owned()
 }
 
-/// Several lines from outside: like [`printable`], but line ends remain.
+/// Like [`printable`], for several lines of untrusted text: line ends are retained.
 #[must_use]
 pub fn printable_lines(text: &str) -> String {
     text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
-/// A character that can be shown: `instead` of a control character.
+/// The character itself if it can be displayed, `·` for a bidirectional control, and `instead` for other control characters.
 pub(crate) fn shown(character: char, instead: char) -> char {
     match character {
         '\u{61C}' | '\u{200E}' | '\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => '·',
@@ -37,8 +38,8 @@ pub(crate) fn shown(character: char, instead: char) -> char {
     }
 }
 
-/// A text in which no line is a workflow command of a CI system: an invisible character separates the first two characters
-/// of `::name` at the beginning of a word (GitHub) and of `##[`, `##vso[`, `##teamcity[` (GitHub, Azure, TeamCity).
+/// Makes the workflow commands of CI systems in a text ineffective: an invisible character is inserted after the first
+/// character of `::name` at the beginning of a word (GitHub) and of `##[`, `##vso[`, `##teamcity[` (GitHub, Azure, TeamCity).
 #[must_use]
 pub fn without_commands(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
@@ -58,14 +59,14 @@ pub fn without_commands(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Longest name of a command after `##`.
+/// Maximum length, in bytes, of the name of a command after `##`.
 const NAME_BYTES_MAX: usize = 32;
 
-/// Whether a command begins at a byte.
+/// Whether a workflow command begins at byte `at`.
 fn is_command(text: &str, at: usize) -> bool {
     let bytes = text.as_bytes();
     match (bytes[at], bytes[at + 1]) {
-        // Runners skip blanks at the beginning of a line; a text may be wrapped before any word.
+        // CI runners skip blanks at the beginning of a line, and a text may be wrapped before any word.
         (b':', b':') => {
             let begins = text[..at]
                 .chars()

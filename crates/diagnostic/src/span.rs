@@ -1,4 +1,4 @@
-//! Places in a text, and a cursor that finds their line and column in linear time.
+//! Positions in a text, and a cursor that computes their line and column in linear time.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 const BOM: char = '\u{FEFF}';
 
-/// A place in a source text.
+/// A part of a source text, or a position in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct Span {
     /// Line, counted from 1. Lines end at `\n`.
@@ -15,20 +15,20 @@ pub struct Span {
     pub column: u32,
     /// Offset from the start of the text, in bytes of its UTF-8 form.
     pub offset: usize,
-    /// Length in bytes of the UTF-8 form; 0 marks a place between two characters.
+    /// Length in bytes of the UTF-8 form; 0 for a position between two characters.
     pub len: usize,
 }
 
 impl Span {
     /// The span of `len` bytes at `offset`, found by reading the text from its start.
     ///
-    /// An offset beyond the end, or inside a character, is taken back to the nearest place before it.
+    /// An offset beyond the end is replaced by the end, and an offset inside a character by the start of the character.
     #[must_use]
     pub fn locate(text: &str, offset: usize, len: usize) -> Self {
         LineCursor::new(text).span(offset, len)
     }
 
-    /// The offset just behind the span.
+    /// The offset of the first byte after the span.
     #[must_use]
     pub fn end(&self) -> usize {
         self.offset.saturating_add(self.len)
@@ -41,10 +41,10 @@ impl fmt::Display for Span {
     }
 }
 
-/// Turns offsets into lines and columns, remembering where it last was.
+/// Converts offsets to lines and columns. It stores the position of the previous conversion.
 ///
-/// A step costs the distance from the previous one, so a reader that asks for ascending offsets
-/// pays for the text once, even when all of it is a single line.
+/// The cost of a conversion is proportional to the distance from the previous offset. Ascending offsets therefore read the text
+/// only once, even if it is a single line.
 #[derive(Clone, Debug)]
 pub struct LineCursor<'t> {
     text: &'t str,
@@ -61,14 +61,14 @@ impl<'t> LineCursor<'t> {
         Self { text, offset, line: 1, column: 1 }
     }
 
-    /// The span of `len` bytes at `offset`; see [`Span::locate`] for odd offsets. A length
-    /// beyond the end is cut, and a character that it begins is taken in as a whole.
+    /// The span of `len` bytes at `offset`. See [`Span::locate`] for offsets beyond the end or inside a character. A length
+    /// beyond the end is truncated; a length that ends inside a character is extended to its end.
     pub fn span(&mut self, offset: usize, len: usize) -> Span {
         let mut offset = offset.min(self.text.len());
         while !self.text.is_char_boundary(offset) {
             offset -= 1;
         }
-        // A byte order mark is not a character that an editor counts.
+        // Editors do not count a byte order mark as a character.
         let place = if self.text.starts_with(BOM) { offset.max(BOM.len_utf8()) } else { offset };
         if place >= self.offset {
             self.forward(place);

@@ -1,4 +1,4 @@
-//! Formats of Java's `java.time.format` and `java.text`.
+//! Parses and prints dates and numbers as Java's `java.time.format` and `java.text` do.
 
 mod date_parse;
 mod date_pattern;

@@ -2,7 +2,7 @@
 
 /// `Double.toString`: at least one digit after the point, scientific notation outside [10⁻³, 10⁷).
 ///
-/// The digits are the shortest that identify the value, as in Java 19 and later; older versions sometimes print one more.
+/// The digits are the shortest that identify the value, as in Java 19 and later; older versions sometimes print one more digit.
 #[must_use]
 pub fn double_to_string(value: f64) -> String {
     if value.is_nan() || value.is_infinite() {

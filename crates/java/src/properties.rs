@@ -1,7 +1,8 @@
 //! Parsing of Java's properties files.
 
-/// The properties in a file: `key=value`, `key: value` or `key value`, comments with `#` or `!`, lines joined by a
-/// backslash at their end, `\uXXXX` and the usual escapes (`java.util.Properties.load`).
+/// Parses the text of a properties file, as `java.util.Properties.load` does: `key=value`, `key: value` or `key value`,
+/// comments that begin with `#` or `!`, lines that a backslash at the end joins to the next line, `\uXXXX` and the usual
+/// escapes.
 #[must_use]
 pub fn parse_properties(text: &str) -> Vec<(String, String)> {
     let mut properties = Vec::new();

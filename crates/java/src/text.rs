@@ -12,13 +12,13 @@ pub fn length(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
 }
 
-/// `String.hashCode`.
+/// `String.hashCode`: the hash code of the text.
 #[must_use]
 pub fn hash_code(text: &str) -> i32 {
     text.encode_utf16().fold(0_i32, |hash, unit| hash.wrapping_mul(31).wrapping_add(i32::from(unit)))
 }
 
-/// `Boolean.parseBoolean`.
+/// `Boolean.parseBoolean`: whether the text is `true`, ignoring case.
 #[must_use]
 pub fn parse_boolean(text: &str) -> bool {
     text.eq_ignore_ascii_case("true")
@@ -36,7 +36,7 @@ pub fn split(text: &str, separator: char) -> Vec<&str> {
     parts
 }
 
-/// `isBlank` of Commons Lang.
+/// `StringUtils.isBlank` of Commons Lang: whether the text is empty or contains only white space.
 #[must_use]
 pub fn is_blank(text: &str) -> bool {
     text.chars().all(|c| {

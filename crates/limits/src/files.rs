@@ -1,8 +1,8 @@
 //! Reading whole local files within a limit.
 //!
-//! Variables, scripts and command lines can name any file. Devices such as `/dev/zero` have no end, and opening a pipe
-//! waits for its writer, so whatever a plan names must be a regular file. Files on the command line may also be pipes,
-//! because shells make them (`<(command)`). `docs/limits.md` lists the limits.
+//! Variables, scripts and command lines can name any file. Devices such as `/dev/zero` have no end, and opening a pipe waits
+//! for its writer, so every file that a plan names must be a regular file. Files on the command line may also be pipes, because
+//! shells make them (`<(command)`). `docs/limits.md` lists the limits.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -22,7 +22,7 @@ pub const UPLOAD_BYTES: u64 = 2 << 30;
 /// Reads a regular file of at most `most` bytes.
 ///
 /// # Errors
-/// The system's error; [`io::ErrorKind::FileTooLarge`] for a longer file; [`io::ErrorKind::InvalidInput`] for a device, a
+/// The system's error; [`io::ErrorKind::FileTooLarge`] if the file is longer; [`io::ErrorKind::InvalidInput`] for a device, a
 /// pipe or a socket.
 ///
 /// # Examples
@@ -37,7 +37,7 @@ pub fn read_regular(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     read_input(path, most)
 }
 
-/// As [`read_regular`] during a run: counts a file that is too long as [`Limit::FileBytes`] of this thread.
+/// Like [`read_regular`], for use during a run: a file that is too long is counted as [`Limit::FileBytes`] of this thread.
 ///
 /// # Errors
 /// Those of [`read_regular`].
@@ -64,18 +64,18 @@ pub fn count_too_large(error: &io::Error) {
 /// Reads a file of any kind, at most `most` bytes.
 ///
 /// # Errors
-/// The system's error; [`io::ErrorKind::FileTooLarge`] for more bytes.
+/// The system's error; [`io::ErrorKind::FileTooLarge`] if the file is longer.
 pub fn read_input(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     let kind = file.metadata()?;
-    // The length of a directory says nothing, and reading it fails.
+    // The length of a directory is meaningless; reading it fails later.
     let expected = if kind.is_file() { kind.len() } else { 0 };
     if expected > most {
         return Err(too_large(most));
     }
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(usize::try_from(expected).unwrap_or(usize::MAX))?;
-    // Files of /proc have a length of 0 and a content; others may grow while they are read.
+    // Files in /proc have a length of 0 although they have content; other files may grow while they are read.
     file.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most { Err(too_large(most)) } else { Ok(bytes) }
 }
@@ -94,7 +94,7 @@ pub fn read_input_text(path: &Path, most: u64) -> io::Result<String> {
 }
 
 fn regular(path: &Path) -> io::Result<()> {
-    // The error for a directory is the system's.
+    // Directories are accepted here, because opening or reading one returns the system's error.
     let kind = std::fs::metadata(path)?.file_type();
     if kind.is_file() || kind.is_dir() {
         return Ok(());
@@ -129,7 +129,7 @@ mod tests {
             (io::ErrorKind::FileTooLarge, "it has more than 1 MiB")
         );
         assert_eq!(read_regular(Path::new("/"), 10).unwrap_err().kind(), io::ErrorKind::IsADirectory);
-        // This file of /proc states a length of 0.
+        // The length of this file in /proc is reported as 0.
         assert!(!read_regular(Path::new("/proc/self/status"), 1 << 20).unwrap().is_empty());
     }
 

@@ -10,7 +10,7 @@ pub mod repeated;
 
 use std::cell::Cell;
 
-/// A limit on matching, parsing or evaluating, or on what the response to one request may cost.
+/// A limit on the work of matching, parsing or evaluating, or on the resources that the response to one request may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// Steps of a regular expression with look-around or back-references.
@@ -63,7 +63,7 @@ pub enum Limit {
     SampleBodyBytes,
     /// Bytes of the WebSocket frames of one sample.
     FrameBytes,
-    /// WebSocket frames that filters keep from one sampler.
+    /// WebSocket frames that the filters of one sample discard.
     FilteredFrames,
     /// Steps of a validation by an XML Schema.
     SchemaSteps,
@@ -113,7 +113,7 @@ pub const LIMITS: [Limit; 31] = [
 ];
 
 impl Limit {
-    /// The name in result files.
+    /// The name of the limit in result files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::RegexSteps => "regular expression steps",
@@ -155,7 +155,7 @@ thread_local! {
     static COUNTS: [Cell<u64>; LIMITS.len()] = const { [const { Cell::new(0) }; LIMITS.len()] };
 }
 
-/// Counts work on this thread that was stopped at a limit.
+/// Counts once that work on this thread was stopped at this limit.
 pub fn exceeded(limit: Limit) {
     COUNTS.with(|counts| {
         let count = &counts[limit as usize];
@@ -163,7 +163,7 @@ pub fn exceeded(limit: Limit) {
     });
 }
 
-/// Adds counts that [`take`] gave, maybe on another thread.
+/// Adds counts that [`take`] returned, possibly on another thread.
 pub fn add(counts: &[(Limit, u64)]) {
     COUNTS.with(|all| {
         for (limit, count) in counts {

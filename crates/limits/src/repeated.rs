@@ -1,4 +1,4 @@
-//! For tests of parsers: inputs in which one part is repeated.
+//! Inputs in which one part is repeated, for tests of parsers.
 //!
 //! Limits have to count siblings as well as depth and bytes. A parser that compares each part with all previous parts, or that
 //! calls itself for each part, passes with 10 and 10,000 parts. With 1,000,000 parts it takes hours or its stack overflows, so a
@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 use std::thread;
 
-/// How often a part is repeated.
+/// The numbers of repetitions that are tested.
 pub const COUNTS: [usize; 3] = [10, 10_000, 1_000_000];
 
 /// The counts for inputs whose parsing takes too long with a million parts in a build without optimization. A parser with
@@ -20,11 +20,11 @@ const STACK_BYTES: usize = 1 << 20;
 /// An input with a part that is repeated. Each `~` in the part is replaced by the number of the repetition, from 0.
 #[derive(Debug, Clone, Copy)]
 pub struct Repeated<'t> {
-    /// What precedes the parts.
+    /// The text before the parts.
     pub before: &'t str,
     /// The part.
     pub part: &'t str,
-    /// What follows the parts.
+    /// The text after the parts.
     pub after: &'t str,
 }
 
@@ -56,11 +56,11 @@ const FRAGMENTS_MAX: usize = 6;
 /// An input that is generated from arbitrary bytes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Generated {
-    /// What precedes the parts.
+    /// The text before the parts.
     pub before: String,
     /// The part.
     pub part: String,
-    /// What follows the parts.
+    /// The text after the parts.
     pub after: String,
     /// How often the part is repeated.
     pub count: usize,
@@ -133,7 +133,7 @@ pub const fn counts_at(index: usize) -> &'static [usize; 3] {
 /// Calls `read` for each input and each of `counts`, on a stack of 1 MiB.
 ///
 /// # Panics
-/// As [`read_all`].
+/// If `read` panics, as for [`read_all`].
 pub fn read_counts(
     inputs: &[Repeated<'_>],
     counts: &[usize],

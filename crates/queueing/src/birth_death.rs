@@ -5,13 +5,13 @@ use crate::mva::Scaled;
 /// A series ends when the remaining terms are less than this share of the sum.
 const NEGLIGIBLE: f64 = 1e-17;
 
-/// A station with speeds α(1), α(2), … (the last one applies to more customers) and Poisson arrivals of load ρ = λ·E\[S\],
-/// in equilibrium: p(n) ∝ ρⁿ/(α(1)⋯α(n)).
+/// A station in equilibrium with Poisson arrivals of load ρ = λ·E\[S\]: p(n) ∝ ρⁿ/(α(1)⋯α(n)). α(n) is the speed with n
+/// customers; the last speed also applies to more customers.
 #[derive(Clone, Copy, Debug)]
 pub struct BirthDeath<'s> {
     /// Offered load ρ, in servers.
     pub load: f64,
-    /// Speeds in servers; at least one.
+    /// Speeds in servers; at least one value.
     pub speeds: &'s [f64],
 }
 
@@ -21,7 +21,7 @@ impl BirthDeath<'_> {
         self.speeds.last().copied().unwrap_or(1.0)
     }
 
-    /// Load relative to the last speed: an equilibrium exists below 1.
+    /// Load divided by the last speed. An equilibrium exists if it is below 1.
     #[must_use]
     pub fn utilization(&self) -> f64 {
         self.load / self.last_speed()
@@ -153,9 +153,9 @@ pub fn erlang_c(servers: u32, load: f64) -> f64 {
 /// M/M/m: `servers` servers, first come, first served.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MultiServer {
-    /// Servers m.
+    /// Number of servers m.
     pub servers: u32,
-    /// Arrivals per second λ.
+    /// Arrival rate λ per second.
     pub rate_per_s: f64,
     /// Mean service time in seconds.
     pub service_s: f64,
@@ -175,7 +175,7 @@ impl MultiServer {
         (-service_rate * t_s).exp() * (1.0 + waits * service_rate * between)
     }
 
-    /// The response time in seconds that a share of requests does not exceed; `None` without an equilibrium.
+    /// The response time in seconds that the given share of requests does not exceed; `None` without an equilibrium.
     #[must_use]
     pub fn response_quantile_s(&self, share: f64) -> Option<f64> {
         if self.rate_per_s * self.service_s >= f64::from(self.servers) || !(0.0..1.0).contains(&share) {

@@ -1,4 +1,4 @@
-//! Simulation of a closed network: the arrival process if users delay each other.
+//! Simulates a closed network to find the arrival process if users delay each other.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -41,7 +41,7 @@ pub struct LoopObservation {
 #[derive(Clone, Copy, Debug)]
 struct Event {
     at_s: f64,
-    /// Orders simultaneous events by the time at which they were scheduled.
+    /// Number of the event, in the order of scheduling. It determines the order of simultaneous events.
     sequence: u64,
     user: u32,
     station: usize,

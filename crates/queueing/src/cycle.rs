@@ -13,7 +13,7 @@ pub enum ThinkDistribution {
     Exponential,
 }
 
-/// The mean and the law of a think time.
+/// The mean and the distribution of a think time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Think {
     /// The mean Z in seconds, at least 0.
@@ -32,7 +32,7 @@ impl Think {
         }
     }
 
-    /// Draws the residual think time at a random point in time: the distribution with the density (1 − F(x))/Z.
+    /// Draws the remaining think time at a random point in time. Its density is (1 − F(x))/Z.
     pub fn draw_residual_s(&self, random: &mut impl Rng) -> f64 {
         let uniform: f64 = random.random();
         match self.law {

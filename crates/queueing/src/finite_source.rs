@@ -12,7 +12,8 @@ const WEIGHT_MAX: f64 = 1e200;
 /// A sum ends when the remaining terms are less than this share of it.
 const NEGLIGIBLE: f64 = 1e-17;
 
-/// Throughput of `users`, at least 1, who think for `think_s` and then queue for one of `servers` with exponential service.
+/// Throughput of `users`, at least 1, who think for `think_s` and then queue for one of `servers` with exponential service
+/// times.
 ///
 /// This is a birth-death process (Feller, "An Introduction to Probability Theory", volume 1, XVII.7). Its weights are
 /// rescaled when they become large, so the sums do not overflow for any number of users and servers. The throughput does not

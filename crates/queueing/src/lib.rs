@@ -1,4 +1,4 @@
-//! Queueing models. Pure functions: no files, no clock, and random numbers only from the caller.
+//! Queueing models. All functions are pure: they access neither files nor a clock, and get random numbers from the caller.
 //!
 //! One part describes the load that N closed users with think time Z offer to a system with response time R: the
 //! pairs (N, Z) for a target rate ([`planning`]), the distance of the arrivals from a Poisson process without

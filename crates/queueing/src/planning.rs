@@ -42,7 +42,7 @@ pub enum System {
     Demands(Vec<f64>),
 }
 
-/// The load that users and think time shall offer.
+/// The target load of users with a think time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TargetLoad {
     /// Target rate in requests per second.
@@ -62,9 +62,9 @@ pub enum PlanError {
     Number {
         /// Name of the number.
         what: &'static str,
-        /// Its range.
+        /// The range of valid values.
         must: &'static str,
-        /// Its value.
+        /// The rejected value.
         value: f64,
     },
     /// Equation (11), λ ≤ 1/S_max, does not hold.
@@ -86,7 +86,7 @@ pub enum PlanError {
     TooFew {
         /// Number of users.
         users: u64,
-        /// Q.
+        /// Mean number of requests in the system, Q.
         in_system: f64,
     },
     /// The pair needs more users than [`USERS_MAX`].
@@ -106,7 +106,7 @@ pub enum ExpectedCov {
     Simulation {
         /// The value.
         cov: f64,
-        /// Its standard error.
+        /// Standard error of the coefficient of variation.
         standard_error: f64,
         /// Number of simulated gaps.
         gaps: u64,
@@ -128,13 +128,13 @@ impl ExpectedCov {
 /// A number of users and a think time, with the resulting load.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
-    /// N.
+    /// Number of users N.
     pub users: u64,
-    /// Z in seconds.
+    /// Think time Z in seconds.
     pub think_s: f64,
-    /// λ = N/Z − Q/Z in requests per second.
+    /// Rate λ = N/Z − Q/Z in requests per second.
     pub rate_per_s: f64,
-    /// R in seconds.
+    /// Response time R in seconds.
     pub response_s: f64,
     /// CoV of the gaps between arrivals.
     pub cov: ExpectedCov,

@@ -31,8 +31,8 @@ pub fn gap_cov(cycle: &Cycle, users: u64) -> Option<f64> {
     }
     let users = users as f64;
     let gap_s = mean_s / users;
-    // Cycles of these laws are new better than used in expectation (as are sums of such laws), so G(x) ≤ e^(−x/μ), and the
-    // integral beyond this end is negligible (Barlow & Proschan, Statistical Theory of Reliability, 1975, chapter 6).
+    // Cycles of these laws, and sums of such cycles, are "new better than used in expectation". Therefore G(x) ≤ e^(−x/μ), and
+    // the integral beyond this end is negligible (Barlow & Proschan, Statistical Theory of Reliability, 1975, chapter 6).
     let end_s = MEAN_GAPS_MAX * gap_s;
     let mut from_s = 0.0;
     let mut integral_s = 0.0;
@@ -95,7 +95,8 @@ mod tests {
 
     #[test]
     fn uniform_think_times_agree_with_the_log_of_run_1830() {
-        // "CoV against thread group size" of the published log with Z = 6.25 s and R = 0.053 s, for as many threads.
+        // The table "CoV against thread group size" of the published log with Z = 6.25 s and R = 0.053 s, for the same numbers
+        // of threads.
         let cycle = cycle(ThinkDistribution::Uniform, 6.25, 0.0527);
         for (threads, published) in
             [(1, 0.56), (2, 0.73), (3, 0.80), (4, 0.84), (5, 0.91), (10, 0.96), (200, 1.00)]

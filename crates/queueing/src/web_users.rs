@@ -26,7 +26,7 @@ pub struct ObjectLoad {
 pub struct PageLoad {
     /// The objects, as separate entries of the log.
     pub objects: Vec<ObjectLoad>,
-    /// Visits in one pass of the script, if known.
+    /// Number of visits of the page in one pass of the script, if known.
     pub visits: Option<u64>,
 }
 
@@ -39,7 +39,7 @@ pub struct WebLoad {
     pub object_response_s: f64,
     /// Pages per object.
     pub pages_per_object: f64,
-    /// Mean response time of a page in seconds, its objects in sequence. `None` if an object of a page was never
+    /// Mean response time of a page in seconds if its objects are fetched in sequence. `None` if an object of a page was never
     /// requested.
     pub page_response_s: Option<f64>,
 }

@@ -7,8 +7,8 @@ use uppsala::{Attribute, Document, QName};
 
 use crate::document::elements;
 
-/// Limit of default attributes added to a document. There can be many, because one declaration applies to every element of
-/// that name.
+/// Maximum number of default attributes that are added to a document. There can be many, because one declaration applies to
+/// every element of that name.
 const ADDED_MAX: usize = 1_000_000;
 
 /// The declaration of an attribute with a default value.
@@ -22,7 +22,7 @@ struct DefaultAttribute<'t> {
 /// Adds default attributes to the elements that lack them.
 ///
 /// # Errors
-/// There are more than [`ADDED_MAX`].
+/// The document needs more than [`ADDED_MAX`] default attributes.
 pub(crate) fn add<'t>(tree: &mut Document<'t>, text: &'t str) -> Result<(), String> {
     let mut defaults: HashMap<&str, Vec<DefaultAttribute<'t>>> = HashMap::new();
     for default in declared_defaults(text) {
@@ -50,7 +50,8 @@ pub(crate) fn add<'t>(tree: &mut Document<'t>, text: &'t str) -> Result<(), Stri
     Ok(())
 }
 
-/// The defaults in the internal subset of the document type declaration. The first declaration of an attribute counts.
+/// The attributes with default values in the internal subset of the document type declaration. Only the first declaration of an
+/// attribute is effective.
 fn declared_defaults(text: &str) -> Vec<DefaultAttribute<'_>> {
     let mut all: Vec<DefaultAttribute<'_>> = Vec::new();
     let mut declared = HashSet::new();

@@ -13,11 +13,11 @@ pub struct XmlDocument<'t> {
 /// Options of the parser.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// The parser supports namespaces.
+    /// Whether the parser supports namespaces.
     pub namespaces: bool,
-    /// A document type declaration is an error.
+    /// Whether a document type declaration is an error.
     pub no_doctype: bool,
-    /// Sort attributes by name, as in Java's DOM trees.
+    /// Whether attributes are sorted by name, as in Java's DOM trees.
     pub sorted: bool,
 }
 

@@ -1,15 +1,15 @@
-//! The error of this crate.
+//! The error of this crate. "The library" is uppsala, which parses and validates XML.
 
-/// Why a document, expression or schema was rejected, or an evaluation was stopped. The message is that of the Java library where
-/// it is known.
+/// Why a document, expression or schema was rejected, or why an evaluation was stopped. If the message of the corresponding
+/// Java library is known, it is used.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum XmlError {
     /// A document is not well-formed.
     #[error("{message}")]
     NotWellFormed {
-        /// The message of Java's parser, or of the library where Java's is not known.
+        /// The message of Java's parser, or of the library if Java's message is unknown.
         message: String,
-        /// The error of the library.
+        /// The error of the library, if there is one.
         #[source]
         source: Option<Box<uppsala::XmlError>>,
     },
@@ -54,9 +54,9 @@ pub enum XmlError {
     Invalid {
         /// The line where Xerces reports the first error.
         line: usize,
-        /// Its column.
+        /// The column of this error.
         column: usize,
-        /// Its message.
+        /// The message for this error.
         message: String,
     },
 }

@@ -26,7 +26,7 @@ pub use write::{write_item, write_node};
 /// names, but no XPath name test matches them.
 const NO_NAMESPACE: &str = "\u{1}";
 
-/// Greatest depth of nested elements.
+/// Maximum depth of nested elements.
 const DEPTH_MAX: u32 = 500;
 
 /// Decodes a document by its byte order mark or the encoding in its XML declaration.
@@ -88,7 +88,7 @@ fn parse_document(text: &str, options: ReadOptions) -> Result<XmlDocument<'_>, X
     if options.sorted {
         sort_attributes(&mut tree);
     }
-    // A parser without namespaces ignores declarations.
+    // A parser without namespaces ignores namespace declarations.
     let declared =
         match tree.document_element().filter(|_| options.namespaces).and_then(|root| tree.element(root)) {
             Some(root) => {
@@ -102,7 +102,7 @@ fn parse_document(text: &str, options: ReadOptions) -> Result<XmlDocument<'_>, X
     Ok(XmlDocument { tree, declared })
 }
 
-/// The library's message without line and column, as in JMeter's messages.
+/// The message of the XML library without line and column, as in JMeter's messages.
 fn without_position(message: &str) -> String {
     match message.split_once(" at ").and_then(|(_, rest)| rest.split_once(": ")) {
         Some((_, description)) => description.to_owned(),

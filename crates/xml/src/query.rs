@@ -24,10 +24,10 @@ pub enum XPathResult {
     Text(String),
 }
 
-/// Limit of steps per evaluation. A visited node is one step, and so are 64 bytes of text.
+/// Maximum number of steps per evaluation. A visited node counts as one step, and so do 64 bytes of text.
 const STEPS_MAX: u64 = 10_000_000;
 
-/// Greatest nesting depth of an expression.
+/// Maximum nesting depth of an expression.
 const DEPTH_MAX: u32 = 50;
 
 /// Number of compiled expressions that each thread caches.

@@ -1,8 +1,8 @@
 //! Validates documents against an XML Schema, with the messages of Xerces.
 //!
-//! The library decides whether a document is valid. For errors whose Xerces message depends only on the error itself, that
-//! message is produced. For others, such as those that list the expected elements, the library's message follows the line
-//! and column that Xerces reports.
+//! The XML library decides whether a document is valid. If the Xerces message for an error depends only on the error itself,
+//! that message is produced. For other errors, such as those whose message lists the expected elements, the library's message
+//! follows the line and column that Xerces reports.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -16,8 +16,8 @@ use crate::document::{ReadOptions, is_element};
 use crate::error::XmlError;
 use crate::well_formedness::xerces_message;
 
-/// Limit of steps for compiling a schema, and for validating a document. An element takes ten steps; a comparison with a
-/// part of the schema takes one, and so do 64 bytes of text.
+/// Maximum number of steps for compiling a schema, and for validating a document. An element counts as ten steps; a comparison
+/// with a part of the schema counts as one, and so do 64 bytes of text.
 const STEPS_MAX: u64 = 20_000_000;
 
 /// Number of errors of a document among which the one with the smallest offset is selected.
@@ -206,7 +206,7 @@ struct ElementLocator<'d, 't> {
     text: &'d str,
     /// Byte offset of the start of each line.
     line_starts: Vec<usize>,
-    /// First node that starts at a byte offset.
+    /// The first node that starts at each byte offset.
     nodes: HashMap<usize, NodeId>,
 }
 
@@ -225,7 +225,7 @@ impl<'d, 't> ElementLocator<'d, 't> {
         Self { document, text, line_starts, nodes }
     }
 
-    /// The element of an error. If the error is in a text node, that is the node's parent.
+    /// The element to which an error belongs. For an error in a text node, this is the node's parent.
     fn find_element(&self, error: &ValidationError) -> Option<NodeId> {
         let line_start = self.line_starts.get(error.line?.checked_sub(1)?)?;
         let found = *self.nodes.get(&(line_start + error.column?.checked_sub(1)?))?;
@@ -259,7 +259,7 @@ fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
 mod tests {
     use super::*;
 
-    /// Each line is a document, a tab, and the message of Xerces 2.12.2.
+    /// Each line contains a document, a tab, and the message of Xerces 2.12.2.
     const RECORDED: &str = include_str!("recorded/schema.tsv");
     const SHOP: &str = include_str!("recorded/shop.xsd");
 
@@ -320,7 +320,8 @@ mod tests {
 
     #[test]
     fn backtracking_at_each_level_is_stopped() {
-        // The optional sequence matches the child, fails at `b`, and the validator tries the next particle with the same child.
+        // The optional sequence matches the child and fails at `b`. The validator then tries the next particle with the same
+        // child.
         let model = r#"<xs:sequence><xs:sequence minOccurs="0"><xs:element ref="a"/><xs:element name="b"/></xs:sequence>
             <xs:element ref="a" minOccurs="0"/></xs:sequence>"#;
         let schema = schema_of_a(model).unwrap();

@@ -216,7 +216,7 @@ fn evaluation_of_hostile_documents_is_stopped() {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(500))]
 
-    /// Expressions of all forms, nested and chained, over documents of all depths.
+    /// Tests expressions of all forms, nested and chained, over documents of all depths.
     #[test]
     fn any_evaluation_ends(expression in any_expression(), depth in 1..200_usize, width in 1..20_usize) {
         let inner = "<b c='x'>y<a/></b>".repeat(width);

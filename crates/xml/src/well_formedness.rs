@@ -1,5 +1,5 @@
-//! The messages of Java's parser (Xerces) for documents that are not well-formed. JMeter writes these messages to its
-//! results and the XML library has different ones, so the frequent errors of responses are detected here.
+//! The messages of Java's parser (Xerces) for documents that are not well-formed. JMeter writes these messages to its results.
+//! The XML library has different messages, so the errors that are frequent in responses are detected here.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use super::document::ReadOptions;
 struct Scan<'t> {
     rest: &'t str,
     open: Vec<&'t str>,
-    /// The document type declaration has an internal subset, which may declare entities.
+    /// Whether the document type declaration has an internal subset, which may declare entities.
     declares_entities: bool,
 }
 
@@ -22,7 +22,8 @@ pub(crate) fn xerces_message(text: &str, options: ReadOptions) -> Option<String>
     scan.document(options).err()?
 }
 
-/// `Err(None)` if the scan found none of the errors that it detects.
+/// The result of a scan. An error contains the message of Xerces, or `None` if the scan ended without finding an error that it
+/// detects.
 type Scanned = Result<(), Option<String>>;
 
 fn message<T>(text: impl Into<String>) -> Result<T, Option<String>> {
@@ -52,7 +53,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Skips white space; whether there was any.
+    /// Skips white space. Returns whether there was any.
     fn skip_space(&mut self) -> bool {
         let rest = self.rest.trim_start_matches([' ', '\t', '\r', '\n']);
         let skipped_any = rest.len() < self.rest.len();

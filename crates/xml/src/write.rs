@@ -4,8 +4,8 @@ use uppsala::{Document, Element, NodeId, NodeKind};
 
 use super::XmlDocument;
 
-/// Serializes a node as the XPath 2 library does: elements are indented except next to text, attributes are written with
-/// their names, and text is escaped.
+/// Serializes a node as the XPath 2 library does. Elements are indented except next to text, an attribute is written as
+/// `name="value"`, and text is escaped.
 pub fn write_item(document: &XmlDocument<'_>, node: NodeId) -> String {
     let mut writer = IndentedWriter { tree: &document.tree, out: String::new(), last: LastWritten::Nothing };
     writer.write(node, 0);

@@ -9,11 +9,11 @@ const BLOCKS_MAX: usize = 64;
 /// Consecutive gaps.
 #[derive(Debug, Clone)]
 pub(super) struct Block {
-    /// End of its first gap, ns.
+    /// End of the first gap, in ns.
     pub(super) from_ns: u64,
-    /// End of its last gap, ns.
+    /// End of the last gap, in ns.
     pub(super) to_ns: u64,
-    /// The gaps, ns.
+    /// The gaps, in ns.
     pub(super) gaps_ns: Vec<f64>,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Block {
 #[derive(Debug, Clone)]
 pub(super) struct Blocks {
     blocks: Vec<Block>,
-    /// One of this many blocks is stored; a power of two.
+    /// Only one of every `stride` blocks is stored. A power of two.
     stride: u64,
     seen: u64,
 }

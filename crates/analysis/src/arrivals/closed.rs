@@ -12,14 +12,14 @@ use crate::format;
 /// Share of the cycle spent waiting for responses above which a closed load depends noticeably on the system under test.
 pub(super) const RESPONSE_IN_CYCLE: f64 = 0.05;
 
-/// Starts of a closed load are late if the 99th percentile of their lateness exceeds this length in ns, and this share of a user's
-/// cycle.
+/// The starts of a closed load are late if the 99th percentile of their lateness exceeds both this length in ns and this share
+/// of a user's cycle.
 const LATE: (f64, f64) = (10e6, 0.1);
 
-/// The rates of a closed load are given if they differ by this factor.
+/// The lowest and the highest rate of a closed load are reported if they differ at least by this factor.
 const VARIED: f64 = 1.2;
 
-/// What a sentence on a closed load is made of.
+/// The input for the sentence about a closed load.
 pub(super) struct ClosedLoad<'a> {
     basis: &'a Basis<'a>,
     users: Option<f64>,
@@ -41,7 +41,7 @@ pub(super) fn is_late(
 }
 
 impl<'a> ClosedLoad<'a> {
-    /// `None` for other loads.
+    /// The input for a closed load; `None` for other loads.
     pub(super) fn of(
         basis: &'a Basis<'a>,
         context: &'a ArrivalContext<'_>,
@@ -58,7 +58,7 @@ impl<'a> ClosedLoad<'a> {
         })
     }
 
-    /// `closed load of 100 users: requests in small groups; …`
+    /// The sentence, such as `closed load of 100 users: requests in small groups; …`.
     pub(super) fn sentence(&self, finding: Finding) -> String {
         let mut sentence = match self.users.map(|users| users.round()) {
             Some(1.0) => "closed load of 1 user".to_owned(),
@@ -85,7 +85,8 @@ impl<'a> ClosedLoad<'a> {
         sentence
     }
 
-    /// Requests that users would have sent during stalls: `, in which about 1,980 requests were not sent`.
+    /// The number of requests that users would have sent during stalls, as a clause: `, in which about 1,980 requests were not
+    /// sent`.
     fn missing(&self) -> Option<String> {
         let observed = self.basis.observed;
         let stopped_s: f64 = observed.stalls.iter().map(|stall| stall.length_s).sum();
@@ -95,7 +96,7 @@ impl<'a> ClosedLoad<'a> {
             .then(|| format!(", in which about {} requests were not sent", format::rough(missing)))
     }
 
-    /// How the starts are distributed in time.
+    /// Describes how the starts are distributed in time.
     fn character(&self) -> String {
         let (observed, measures) = (self.basis.observed, self.basis.measures);
         if observed.is_too_coarse() {
@@ -140,7 +141,8 @@ impl<'a> ClosedLoad<'a> {
         character + &paced
     }
 
-    /// Whether the short gaps are mostly between requests of the same user.
+    /// A clause about pages with several requests if the short gaps are mostly between requests of the same user; otherwise
+    /// empty.
     fn pages(&self) -> &'static str {
         let (Some(short), Some(same_user)) = (self.basis.observed.short_gaps, self.same_user) else {
             return "";
@@ -150,8 +152,8 @@ impl<'a> ClosedLoad<'a> {
         if is_same_user { ": pages with several requests" } else { "" }
     }
 
-    /// `, more even over 10 s (dispersion 0.40)`: over times that are not short compared to a cycle, each user returns, so counts vary
-    /// less.
+    /// The clause `, more even over 10 s (dispersion 0.40)`, if it applies. In windows that are not short compared with a
+    /// cycle, each user sends several requests at regular intervals, so counts vary less.
     fn even_over(&self) -> Option<String> {
         let (observed, measures) = (self.basis.observed, self.basis.measures);
         let horizon_s = measures::horizon_s(observed, self.basis.requested).unwrap_or(f64::INFINITY);
@@ -164,7 +166,7 @@ impl<'a> ClosedLoad<'a> {
         Some(format!(", more even over {} (dispersion {index:.2})", format::span(scale_s)))
     }
 
-    /// What makes the load like that of independent users.
+    /// Advice on how to get a load like that of independent users; `None` if no timers set the rate.
     pub(super) fn advice(&self) -> Option<String> {
         let observed = self.basis.observed;
         let rate = format::rough(observed.whole_rate_per_s?);

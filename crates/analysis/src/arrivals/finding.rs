@@ -41,9 +41,9 @@ pub enum Finding {
     /// The arrivals differ from a requested process.
     #[serde(rename = "not_as_asked")]
     NotAsRequested,
-    /// A closed load, which is described but has no requested process.
+    /// The load is closed. It has no requested process and is only described.
     ClosedLoad,
-    /// A closed load whose requests started later than the plan's delays and timers asked for.
+    /// The load is closed, and its requests started later than the plan's delays and timers asked for.
     LateClosedLoad,
     /// A confidence interval contains an edge of its band.
     Undecided,
@@ -51,7 +51,7 @@ pub enum Finding {
     TooFew,
     /// All start times are equal.
     AllAtOnce,
-    /// There is no part with a steady rate. Used by earlier versions; now [`Finding::RateVaries`].
+    /// There is no part with a steady rate. Only earlier versions produced this finding; now it is [`Finding::RateVaries`].
     NeverSteady,
     /// The resolution of the start times is too coarse for the rate.
     Coarse,
@@ -68,7 +68,7 @@ pub(super) fn is_compared_with_poisson(requested: &RequestedProcess, has_schedul
     }
 }
 
-/// What the finding depends on besides the measures.
+/// The data on which the finding is based.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Basis<'a> {
     pub(super) observed: &'a Observed,
@@ -84,7 +84,8 @@ impl Basis<'_> {
         is_compared_with_poisson(self.requested, self.has_schedule)
     }
 
-    /// Whether the measures follow the process: outside if one is, inside if all deciding measures are.
+    /// Combines the decisions of the measures: outside if any measure is outside its band, inside if all deciding measures are
+    /// inside theirs.
     fn of_measures(&self) -> Decision {
         if !self.measures.iter().any(|measure| measure.decides) {
             return Decision::Inconclusive;
@@ -100,7 +101,7 @@ impl Basis<'_> {
         }
     }
 
-    /// The decision and the finding.
+    /// Returns the decision and the finding.
     pub(super) fn decide(&self) -> (Decision, Finding) {
         let observed = self.observed;
         if observed.arrivals < ARRIVALS_FOR_VERDICT {
@@ -110,7 +111,7 @@ impl Basis<'_> {
             return (Decision::Inconclusive, Finding::AllAtOnce);
         }
         if matches!(self.requested, RequestedProcess::Closed { .. }) {
-            // A closed load has no requested process; what its plan asks for are delays.
+            // A closed load has no requested process. Its plan asks only for delays.
             return match self.is_late {
                 true => (Decision::Outside, Finding::LateClosedLoad),
                 false => (Decision::Inside, Finding::ClosedLoad),
@@ -132,15 +133,16 @@ impl Basis<'_> {
                 (Decision::Inconclusive, Finding::NothingToCompare)
             }
             Decision::Inconclusive if observed.is_too_coarse() => (Decision::Inconclusive, Finding::Coarse),
-            // A stall is not what chance produces, whatever else is undecided.
+            // A stall is not caused by chance, so it decides even if the measures do not.
             Decision::Inconclusive if has_stall => (Decision::Outside, Finding::ExceptStalls),
             Decision::Inconclusive => (Decision::Inconclusive, Finding::Undecided),
         }
     }
 }
 
-/// CoV below which arrivals are called even, and above which they are called bursty, although their pattern repeats.
+/// CoV below which arrivals with a repeated pattern are called even.
 pub(super) const NEARLY_EVEN: f64 = 0.5;
+/// CoV above which arrivals with a repeated pattern are called bursty.
 const VERY_BURSTY: f64 = 1.5;
 
 fn against_poisson(measures: &[Measure]) -> Finding {

@@ -36,7 +36,7 @@ impl LatenessTally {
     /// Creates an empty tally.
     #[must_use]
     pub fn new() -> LatenessTally {
-        // Only an invalid number of digits is an error.
+        // The only possible error is an invalid number of digits.
         let histogram =
             Histogram::new(DIGITS).unwrap_or_else(|_| unreachable!("{DIGITS} digits are accepted"));
         LatenessTally { histogram, early: 0 }

@@ -4,17 +4,17 @@
 //! |---|---|---|---|
 //! | unknown, closed; Poisson without schedule | Poisson's ± 0.05 | 0.8 to 1.25 | at most 3/2 of Poisson's |
 //! | even | at most 0.1 | at most 0.1 | at most 1 % |
-//! | renewal, jittered, without schedule | its own ± 0.05 (of itself when above 1) | – | – |
-//! | all others, with schedule | the schedule's ± 0.05 (5 % when above 1) | 0.8 to 1.25 of the schedule's, ± 0.02 | at most 3/2 of the schedule's, + 0.01 |
+//! | renewal, jittered, without schedule | the process's ± 0.05 (± 5 % if above 1) | – | – |
+//! | all others, with schedule | the schedule's ± 0.05 (± 5 % if above 1) | 0.8 to 1.25 of the schedule's, ± 0.02 | at most 3/2 of the schedule's, + 0.01 |
 //!
 //! "Poisson's" is the value for Poisson arrivals of the same rate recorded with the same clock. With a schedule, the rate must be within
 //! 1 % of the schedule's as well.
 //!
 //! Few arrivals cannot show that the CoV is within ± 0.05. For fewer than about 5,000 gaps the band is therefore widened to
-//! ± 3.6/√n, in which a Poisson process is recognised in eight of ten logs, and to ± 3.6·√(2/m) for m windows. When arrivals are
-//! compared with Poisson, a measure is outside if its interval is outside the band, or if its value is outside the narrow band and
-//! its p-value is at most 3 %, divided by the number of measures. For few windows the p-value is that of the exact distribution of
-//! equally probable windows (chi-square), so that twenty equal counts suffice.
+//! ± 3.6/√n, and to ± 3.6·√(2/m) for m windows. With these bands, a Poisson process is recognised in eight of ten logs. When
+//! arrivals are compared with Poisson, a measure is outside if its interval is outside the band, or if its value is outside the
+//! narrow band and its p-value is at most 3 %, divided by the number of measures. For few windows the p-value is that of the
+//! exact distribution of equally probable windows (chi-square), so that twenty equal counts suffice.
 //!
 //! Missing short gaps are a property of the delivery: a generator that needs x µs per request produces no gaps below x, whatever its
 //! schedule. Too many of them, with a p-value of at most 0.3 %, reject the process, and so does a repeated pattern (`repetition.rs`).
@@ -70,7 +70,7 @@ const WINDOWS_COMPARE: u64 = 30;
 /// Minimum mean count per window: with fewer arrivals the dispersion is near 1 for any process.
 const COUNT_MIN: f64 = 0.5;
 
-/// Minimum mean count per window for even arrivals: if the gap does not divide the width, counts vary by one, which makes a
+/// Minimum mean count per window for even arrivals: if the gap does not divide the width, counts vary by one, which causes a
 /// dispersion of up to 0.25/count.
 const COUNT_MIN_EVEN: f64 = 5.0;
 
@@ -85,7 +85,7 @@ pub enum Quantity {
     Cov,
     /// Index of dispersion of counts.
     Dispersion {
-        /// Width of a window, s.
+        /// Width of a window, in s.
         scale_s: f64,
     },
     /// Share of short gaps.
@@ -95,7 +95,7 @@ pub enum Quantity {
     },
     /// Autocorrelation of counts at the interval at which a pattern of starts recurs.
     Repetition {
-        /// The interval, s.
+        /// The interval, in s.
         period_s: f64,
     },
     /// Rate divided by the scheduled or requested one.
@@ -105,9 +105,9 @@ pub enum Quantity {
 /// A measure and its band.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Measure {
-    /// The quantity.
+    /// The measured quantity.
     pub quantity: Quantity,
-    /// Its value and confidence interval.
+    /// The value of the quantity, with its confidence interval.
     pub estimate: Estimate,
     /// Values that are practically equivalent to the expected one.
     pub band: Band,
@@ -159,18 +159,18 @@ impl Measure {
         Measure::new(quantity, estimate, band, decides)
     }
 
-    /// Inside the band.
+    /// Whether the measure is inside its band.
     pub(super) fn is_inside(&self) -> bool {
         self.decision == Decision::Inside
     }
 
-    /// Outside and above the middle of the band.
+    /// Whether the measure is outside its band and above the middle of the band.
     pub(super) fn is_high(&self) -> bool {
         self.decision == Decision::Outside
             && self.estimate.value > f64::midpoint(self.band.low, self.band.high)
     }
 
-    /// Outside and below the middle of the band.
+    /// Whether the measure is outside its band and below the middle of the band.
     pub(super) fn is_low(&self) -> bool {
         self.decision == Decision::Outside
             && self.estimate.value < f64::midpoint(self.band.low, self.band.high)
@@ -193,7 +193,7 @@ pub(super) fn measure(
         (RequestedProcess::Even, schedule) => {
             let mut measures = against_even(observed);
             if let Some(schedule) = schedule {
-                // The schedule leaves nothing to chance.
+                // A schedule of even arrivals contains no randomness, so intervals are not needed.
                 measures = measures.into_iter().map(Measure::without_interval).collect();
                 measures.extend(against_scheduled_rate(observed, schedule));
             }
@@ -353,7 +353,7 @@ fn against_schedule(observed: &Observed, schedule: &Observed) -> Vec<Measure> {
         };
         measures.push(Measure::of_short_gaps(short, exact(short.share), band));
     }
-    // A replayed file may repeat itself.
+    // A replayed file may contain a repeated pattern.
     if schedule.repetition.is_none() {
         measures.extend(of_repetition(observed));
     }

@@ -91,9 +91,9 @@ pub struct Observed {
 /// Rates of a run whose rate was not steady.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RateRange {
-    /// A tenth of the time has at most this rate, arrivals per s.
+    /// Arrivals per s. In a tenth of the time, the rate is at most this.
     pub low_per_s: f64,
-    /// A tenth of the time has at least this rate, arrivals per s.
+    /// Arrivals per s. In a tenth of the time, the rate is at least this.
     pub high_per_s: f64,
 }
 
@@ -113,7 +113,7 @@ pub struct Dispersion {
 /// Statistics of gaps that are much shorter than the mean.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct ShortGaps {
-    /// Length below which a gap is short, in s: of 1, 2, 5, 10, … the length nearest to 5 % of the mean, but at least 20 µs.
+    /// Length below which a gap is short, in s: 1, 2 or 5 times a power of ten, near 5 % of the mean gap, but at least 20 µs.
     pub shorter_than_s: f64,
     /// Share of short gaps, 0 to 1.
     pub share: Estimate,
@@ -295,7 +295,7 @@ impl Judged<'_> {
     }
 }
 
-/// The rates that a tenth of the time does not reach or does not exceed.
+/// The range of rates; `None` if there are too few intervals.
 fn rates(stamps: &Stamps) -> Option<RateRange> {
     const INTERVALS: usize = 20;
     let width_ns = stamps.slices.width_ns();

@@ -6,13 +6,13 @@ use super::measures::{Measure, Quantity};
 use super::observed::Observed;
 use crate::format;
 
-/// Significance level at which the gaps are not called those of a Poisson process.
+/// The gaps are not called those of a Poisson process if the p-value is below this significance level.
 const LILLIEFORS_REJECTS: f64 = 0.01;
 
-/// Periods up to this length, in s, are those of a clock or timer.
+/// A period of up to this length, in s, is attributed to a clock or timer.
 const CLOCK_S: f64 = 0.02;
 
-/// `7.5 of 19 s`
+/// The judged part, such as `7.5 of 19 s`.
 pub(super) fn judged_part(observed: &Observed) -> String {
     let (judged, whole) = (format::span(observed.judged_s), format::span(observed.span_s));
     match judged.strip_suffix(" s") {
@@ -21,7 +21,7 @@ pub(super) fn judged_part(observed: &Observed) -> String {
     }
 }
 
-/// The dispersion of the first selected scale.
+/// The width in s and the dispersion of the first selected scale.
 pub(super) fn dispersion(measures: &[Measure], is_selected: impl Fn(&Measure) -> bool) -> Option<(f64, f64)> {
     measures.iter().find_map(|measure| match measure.quantity {
         Quantity::Dispersion { scale_s } if is_selected(measure) => Some((scale_s, measure.estimate.value)),
@@ -66,7 +66,7 @@ pub(super) fn bunched(observed: &Observed, measures: &[Measure], if_cov_is_high:
     }
 }
 
-/// `the same starts every 250 ms, about 20 together`
+/// The repetition of starts, such as `the same starts every 250 ms, about 20 together`.
 pub(super) fn repetition(observed: &Observed) -> Option<String> {
     let found = observed.repetition?;
     let period = format::interval(found.period_s);
@@ -76,7 +76,7 @@ pub(super) fn repetition(observed: &Observed) -> Option<String> {
     })
 }
 
-/// `in a pattern that repeats every 250 ms`, of arrivals whose users are unknown.
+/// The repetition of starts of unknown users, such as `in a pattern that repeats every 250 ms`.
 pub(super) fn pattern(observed: &Observed) -> Option<String> {
     let found = observed.repetition?;
     let period = format::interval(found.period_s);
@@ -87,7 +87,7 @@ pub(super) fn pattern(observed: &Observed) -> Option<String> {
     })
 }
 
-/// `the rate varied from about 200 to 600/s`
+/// The range of rates, such as `the rate varied from about 200 to 600/s`.
 pub(super) fn rates(observed: &Observed) -> String {
     match observed.rates {
         Some(rates) => {
@@ -102,7 +102,7 @@ pub(super) fn rates(observed: &Observed) -> String {
     }
 }
 
-/// Describes the stalls: `a stall of 2.0 s at 00:42`.
+/// The stalls, such as `a stall of 2.0 s at 00:42`.
 pub(super) fn stalls(observed: &Observed) -> Option<String> {
     let longest = observed.stalls.iter().max_by(|a, b| a.length_s.total_cmp(&b.length_s))?;
     let (length, at) = (format::span(longest.length_s), format::clock(longest.at_s));
@@ -115,7 +115,7 @@ pub(super) fn stalls(observed: &Observed) -> Option<String> {
     })
 }
 
-/// `(2.1 s and 199 arrivals left out)`
+/// The excluded time and arrivals, such as `(2.1 s and 199 arrivals left out)`.
 pub(super) fn left_out(observed: &Observed) -> String {
     let (seconds, arrivals) = observed.left_out;
     match arrivals {
@@ -125,7 +125,8 @@ pub(super) fn left_out(observed: &Observed) -> String {
     }
 }
 
-/// How far the arrivals are Poisson: `Poisson up to 10 ms`, or what else was not rejected.
+/// Describes in which respect the arrivals are Poisson: `Poisson up to 10 ms` if the dispersions show it, otherwise their gaps
+/// or CoV.
 pub(super) fn up_to(observed: &Observed, measures: &[Measure]) -> String {
     if let Some(up_to_s) = poisson_up_to(measures) {
         return format!("Poisson up to {}", format::span(up_to_s));
@@ -137,7 +138,7 @@ pub(super) fn up_to(observed: &Observed, measures: &[Measure]) -> String {
     }
 }
 
-/// The widest window up to which all dispersions are inside their bands.
+/// The widest window, in s, up to which all dispersions are inside their bands.
 pub(super) fn poisson_up_to(measures: &[Measure]) -> Option<f64> {
     measures
         .iter()

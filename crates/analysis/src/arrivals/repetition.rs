@@ -1,20 +1,22 @@
 //! Repetition: whether the same pattern of starts recurs at a fixed interval.
 //!
-//! The start times are counted in windows of several widths, and the autocovariance of the counts is compared with that of Poisson
-//! arrivals at each lag. For independent Poisson counts with mean m in N windows the sum of products (c_k − m)(c_{k+ℓ} − m) has the
-//! mean 0, the variance (N − ℓ)m² and the skewness 1/√((N − ℓ)m²), like a Poisson variable with the mean (N − ℓ)m². A slowly changing
-//! rate and groups of requests raise the sums of many adjacent lags; only the excess over the median of the surrounding lags counts.
-//! The probability is multiplied by the number of lags searched, over all widths. A lag is a period only if twice the lag is raised as
-//! well, which distinguishes a repeated pattern from requests that follow each other at a fixed distance once.
+//! The start times are counted in windows of several widths, and the autocovariance of the counts is compared with that of
+//! Poisson arrivals at each lag. For independent Poisson counts with mean m in N windows the sum of products
+//! (c_k − m)(c_{k+ℓ} − m) has the mean 0, the variance (N − ℓ)m² and the skewness 1/√((N − ℓ)m²), like a Poisson variable with
+//! the mean (N − ℓ)m². A slowly changing rate and groups of requests increase the sums of many adjacent lags, so each sum is
+//! compared with the median of the surrounding lags. The probability is multiplied by the number of lags searched, over all
+//! widths. A lag is a period only if the sum at twice the lag is increased as well. This distinguishes a repeated pattern from
+//! pairs of requests that follow each other at a fixed distance.
 
 use busyhour_stats::poisson_upper_tail;
 use serde::{Deserialize, Serialize};
 
-/// Widths of the windows, ns.
+/// Widths of the windows, in ns.
 const WIDTHS_NS: [u64; 5] = [100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
 
-/// Number of lags per width, and the shortest lag that is searched: shorter ones cannot be told from their neighbours.
+/// Maximum number of lags per width.
 const LAGS: usize = 512;
+/// The shortest lag that is searched. Shorter lags cannot be distinguished from adjacent ones.
 const LAG_MIN: usize = 4;
 
 /// Minimum number of lags per width.
@@ -26,30 +28,31 @@ const PAIRS_MIN: f64 = 12.0;
 /// Probability that Poisson arrivals show a repetition, over all widths and lags.
 const SIZE: f64 = 0.002;
 
-/// Number of lags on each side from which the usual covariance around a lag is estimated: at least, and as a share of the lag.
+/// Number of lags on each side of a lag from which the usual covariance is estimated: the minimum, and as a share of the lag.
 const AROUND: (usize, f64) = (10, 0.2);
 
-/// Minimum excess at twice the lag, in standard deviations and as a share of that at the lag. Requests that queue behind each other in a
-/// generator are a fixed time apart as well, but few of them are followed by two others.
+/// Minimum excess at twice the lag, in standard deviations and as a share of the excess at the lag. Requests that queue in a
+/// generator also start at a fixed distance, but rarely three of them in a row.
 const CONFIRMED: (f64, f64) = (3.0, 0.4);
 
-/// A shorter lag with at least this share of the largest excess is the period.
+/// If a shorter lag has at least this share of the largest excess, that lag is the period.
 const SAME: f64 = 0.7;
 
 /// A repetition is material if this share of the starts recurs, or if the number of pairs exceeds that of Poisson arrivals by this
 /// share.
 const MATERIAL: (f64, f64) = (0.15, 0.5);
 
-/// Phases of a period in which starts are counted, and number of consecutive periods that are counted together.
+/// Number of phases of a period in which starts are counted.
 const PHASES: usize = 50;
+/// Number of consecutive periods that are counted together.
 const PERIODS: u64 = 8;
 
 /// A pattern of starts that recurs at a fixed interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Repetition {
-    /// The interval, s.
+    /// The interval, in s.
     pub period_s: f64,
-    /// Width of the windows in which arrivals were counted, s.
+    /// Width of the windows in which arrivals were counted, in s.
     pub window_s: f64,
     /// Autocorrelation of the counts at this lag, above that of the surrounding lags.
     pub correlation: f64,
@@ -88,7 +91,7 @@ struct Covariances {
     sums: Vec<f64>,
 }
 
-/// The excess of one lag over the lags around it.
+/// The difference between the sum at one lag and the usual sum at the surrounding lags.
 #[derive(Clone, Copy)]
 struct Excess {
     sum: f64,
@@ -98,7 +101,7 @@ struct Excess {
 }
 
 impl Covariances {
-    /// `None` if there are too few windows or arrivals for this width.
+    /// Computes the autocovariances; `None` if there are too few windows or arrivals for this width.
     fn of(starts_ns: &[u64], first_ns: u64, last_ns: u64, width_ns: u64) -> Option<Covariances> {
         let windows = usize::try_from((last_ns - first_ns) / width_ns).ok()?;
         let lags = LAGS.min(windows / 4);
@@ -128,7 +131,8 @@ impl Covariances {
                 }
             }
         }
-        // From sums of products to sums of products of deviations from the mean: counts at both ends have no partner.
+        // Converts sums of products to sums of products of deviations from the mean. Counts near both ends are in fewer
+        // products.
         let (mut head, mut tail) = (Ends::new(counted.iter()), Ends::new(counted.iter().rev()));
         for (lag, sum) in (1..).zip(&mut sums) {
             let without_tail = total - tail.before(|window| window + lag >= windows);
@@ -139,7 +143,7 @@ impl Covariances {
         Some(Covariances { width_ns, windows: windows as f64, mean, variance_sum, sums })
     }
 
-    /// Number of lags that may be periods: twice the lag must be known as well.
+    /// Number of lags that may be periods. The sum at twice the lag must be known as well.
     fn candidates(&self) -> usize {
         (self.sums.len() / 2).saturating_sub(LAG_MIN - 1)
     }
@@ -165,13 +169,15 @@ impl Covariances {
         })
     }
 
-    /// The excess at a lag together with the larger one beside it: a period of 50.6 windows raises lags 50 and 51.
+    /// The excess at a lag plus the larger excess of its neighbours: a period of 50.6 windows increases the sums at lags 50 and
+    /// 51.
     fn strength(&self, lag: usize) -> f64 {
         let beside = self.excess(lag - 1).sum.max(self.excess(lag + 1).sum);
         self.excess(lag).sum + beside.max(0.0)
     }
 
-    /// The period in windows, from the lags of its multiples: a period of 50.6 windows raises lag 506 most, not 510.
+    /// The period in windows, computed from multiples of the lag: a period of 50.6 windows increases the sum at lag 506, not at
+    /// 510.
     fn refined(&self, lag: usize) -> f64 {
         let mut period = lag as f64;
         for multiple in 2.. {
@@ -189,7 +195,7 @@ impl Covariances {
         period
     }
 
-    /// The strongest material repetition, and its excess in standard deviations.
+    /// The strongest material repetition, with its excess in standard deviations.
     fn strongest(&self, searched: usize) -> Option<(f64, Repetition)> {
         let lags = LAG_MIN..=self.sums.len() / 2;
         let found: Vec<(usize, Excess)> = lags
@@ -201,7 +207,7 @@ impl Covariances {
             .collect();
         let largest = found.iter().map(|(lag, _)| self.strength(*lag)).reduce(f64::max)?;
         let (lag, _) = *found.iter().find(|(lag, _)| self.strength(*lag) >= SAME * largest)?;
-        // The lag with the largest excess among this one and the next: a period of 2.5 windows raises two.
+        // Selects the lag with the larger excess from this lag and the next one: a period of 2.5 windows increases both.
         let next = found.iter().filter(|(other, _)| (lag..=lag + 1).contains(other));
         let (lag, excess) = *next.max_by(|a, b| a.1.sum.total_cmp(&b.1.sum))?;
         let width_s = self.width_ns as f64 / 1e9;
@@ -243,7 +249,7 @@ impl Covariances {
     }
 }
 
-/// Adds up counts from one end.
+/// Adds up counts from one end of the run.
 struct Ends<'a, I: Iterator<Item = &'a (usize, f64)>> {
     counted: std::iter::Peekable<I>,
     sum: f64,
@@ -254,7 +260,7 @@ impl<'a, I: Iterator<Item = &'a (usize, f64)>> Ends<'a, I> {
         Ends { counted: counted.peekable(), sum: 0.0 }
     }
 
-    /// The sum of the counts from this end on whose windows meet the condition.
+    /// The sum, from this end on, of the counts in windows that meet the condition.
     fn before(&mut self, is_before: impl Fn(usize) -> bool) -> f64 {
         while let Some((_, count)) = self.counted.next_if(|(window, _)| is_before(*window)) {
             self.sum += count;
@@ -271,7 +277,7 @@ fn median(values: &mut [f64]) -> f64 {
     *values.select_nth_unstable_by(middle, f64::total_cmp).1
 }
 
-/// Mean number of starts per period in the busiest phase.
+/// Mean number of starts per period in the busiest phase; `None` if it is not much larger than usual.
 fn together(starts_ns: &[u64], period_ns: u64) -> Option<f64> {
     let first_ns = *starts_ns.first()?;
     let phase_ns = (period_ns / PHASES as u64).max(1);

@@ -36,17 +36,17 @@ pub enum RequestedProcess {
     Replay,
     /// Stages with different processes; compared with the schedule.
     Mixed,
-    /// Users who wait for each response and then think. Compared with Poisson arrivals in windows of up to a tenth of a
-    /// cycle. In longer windows the regular return of each user makes counts vary less, for any N: the index of
-    /// dispersion of N independent users equals that of one, I(t) = 1 + (2/t)·∫ (t − u)(h(u) − 1/(R + Z)) du over \[0, t\]
-    /// with the renewal density h (Cox, "Renewal Theory", 1962). For users who never return immediately, h = 0, and the index is
+    /// Users who wait for each response and then think. Their arrivals are compared with Poisson arrivals in windows of up to a
+    /// tenth of a cycle. In longer windows the regular return of each user makes counts vary less, for any N: the index of
+    /// dispersion of N independent users equals that of one, I(t) = 1 + (2/t)·∫ (t − u)(h(u) − 1/(R + Z)) du over \[0, t\] with
+    /// the renewal density h (Cox, "Renewal Theory", 1962). For users who never return immediately, h = 0, and the index is
     /// 1 − t/(R + Z).
     Closed {
-        /// Users, N.
+        /// Number of users N.
         users: Option<f64>,
-        /// Mean response time R, s.
+        /// Mean response time R, in s.
         response_s: Option<f64>,
-        /// Mean think time Z, s.
+        /// Mean think time Z, in s.
         think_s: Option<f64>,
     },
 }

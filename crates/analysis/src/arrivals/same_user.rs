@@ -28,7 +28,7 @@ impl SameUserGaps {
         self.before = user.map(|user| (start_ns, user));
     }
 
-    /// The share of all gaps that are shorter than this length, in s, and between two starts of the same user.
+    /// The share of all gaps that are shorter than `length_s` and between two starts of the same user.
     pub(super) fn share_below(&self, length_s: f64) -> f64 {
         let length_ns = (length_s * 1e9).round() as u64;
         let limits = GAP_LIMITS_NS.iter().zip(&self.by_limit);

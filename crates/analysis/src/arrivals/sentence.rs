@@ -56,7 +56,7 @@ fn sentence(
     let sentence = match finding {
         Finding::AsRequested => as_requested(basis, context) + &how_far(basis),
         Finding::ExceptStalls => {
-            // With a stall of at least 0.1 s it is not as requested.
+            // Arrivals with a stall of at least 0.1 s are not called "as requested".
             let process = match requested {
                 RequestedProcess::Unknown
                 | RequestedProcess::Poisson
@@ -117,7 +117,7 @@ fn sentence(
     }
 }
 
-/// `, as far as 1,000 arrivals can tell`
+/// A clause for few arrivals: `, as far as 1,000 arrivals can tell`.
 fn how_far(basis: &Basis<'_>) -> String {
     if basis.is_poisson() && basis.observed.gaps < GAPS_NARROW {
         format!(", as far as {} arrivals can tell", format::count(basis.observed.gaps + 1))
@@ -126,7 +126,8 @@ fn how_far(basis: &Basis<'_>) -> String {
     }
 }
 
-/// `Poisson in 7.5 of 19 s (CoV 0.99 ± 0.06, 1,516 arrivals); the rate varied from about 200 to 600/s`
+/// The sentence for a rate that varied: `Poisson in 7.5 of 19 s (CoV 0.99 ± 0.06, 1,516 arrivals); the rate varied from about
+/// 200 to 600/s`.
 fn rate_varies(basis: &Basis<'_>) -> String {
     let observed = basis.observed;
     if observed.part == Part::NeverSteady {
@@ -165,8 +166,8 @@ fn as_requested(basis: &Basis<'_>, context: &ArrivalContext<'_>) -> String {
     }
 }
 
-/// A schedule that chance made unlike most Poisson schedules: `, as scheduled: this seed's schedule is more even than most over 0.1 s
-/// (dispersion 0.69)`.
+/// A clause for a schedule that differs by chance from most Poisson schedules: `, as scheduled; this seed's schedule is more
+/// even than most over 0.1 s (dispersion 0.69)`. Otherwise empty.
 fn by_chance(basis: &Basis<'_>, schedule: &Observed) -> String {
     let measures = against_poisson(schedule, basis.requested);
     let Some(measure) = measures.iter().find(|measure| measure.decision == Decision::Outside) else {
@@ -184,7 +185,8 @@ fn by_chance(basis: &Basis<'_>, schedule: &Observed) -> String {
     format!(", as scheduled; this seed's schedule is {what}")
 }
 
-/// `Poisson was requested and scheduled (CoV 0.99), and not delivered: CoV 1.23`
+/// The sentence for arrivals that were not delivered as requested: `Poisson was requested and scheduled (CoV 0.99), and not
+/// delivered: CoV 1.23`.
 fn not_delivered(basis: &Basis<'_>, context: &ArrivalContext<'_>) -> String {
     let scheduled = match context.schedule.and_then(|schedule| schedule.cov) {
         Some(cov) => format!(" and scheduled (CoV {:.2})", cov.value),
@@ -195,7 +197,7 @@ fn not_delivered(basis: &Basis<'_>, context: &ArrivalContext<'_>) -> String {
     format!("{name} was requested{scheduled}, and not delivered: {differences}")
 }
 
-/// The most important differences between the delivered arrivals and the process.
+/// Describes the two most important differences between the delivered arrivals and the process.
 fn differences(basis: &Basis<'_>, context: &ArrivalContext<'_>) -> Vec<String> {
     const LISTED: usize = 2;
     let scheduled_short = context.schedule.and_then(|schedule| schedule.short_gaps);
@@ -230,7 +232,7 @@ fn differences(basis: &Basis<'_>, context: &ArrivalContext<'_>) -> Vec<String> {
     first.chain(others).take(LISTED).map(describe).collect()
 }
 
-/// `2 % below the scheduled one`
+/// Describes a relative difference: `2 % below the scheduled one`.
 fn off_by(relative: f64, what: &str) -> String {
     let side = if relative < 0.0 { "below" } else { "above" };
     format!("{} {side} the {what} one", format::share(relative.abs()))

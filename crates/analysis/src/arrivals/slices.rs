@@ -35,7 +35,7 @@ const fn gap_limits() -> [u64; 27] {
 pub(super) struct Slice {
     /// Gaps that end in the slice, relative to the tally's pivot.
     pub(super) gaps: PowerSums,
-    /// Number of these gaps by the first limit that they are below.
+    /// Number of these gaps, by the shortest of [`GAP_LIMITS_NS`] that exceeds them.
     pub(super) by_limit: [u32; GAP_LIMITS_NS.len()],
     /// Per scale, the counts of windows that end in the slice.
     pub(super) windows: [PowerSums; SCALES_MAX],

@@ -6,8 +6,9 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Maximum and minimum number of arrivals before and after a gap from which the rate around it is estimated.
+/// Maximum number of arrivals before and after a gap from which the rate around it is estimated.
 const AROUND: usize = 256;
+/// Minimum number of these arrivals.
 const AROUND_MIN: usize = 32;
 
 /// Minimum length of a candidate gap, in mean gaps.
@@ -16,13 +17,14 @@ const MEANS_MIN: f64 = 11.0;
 /// Minimum length of a stall, in ns.
 const LENGTH_NS_MIN: u64 = 10_000_000;
 
-/// ln of 500: at most one in 500 logs contains a false stall.
+/// The natural logarithm of 500: at most one in 500 logs contains a false stall.
 const LN_LOGS: f64 = 6.21;
 
-/// Correction of the rate around a gap, whose estimate from 256 gaps may be too high.
+/// Factor that reduces the rate around a gap, because its estimate from 256 gaps may be too high.
 const RATE_CAUTION: f64 = 0.85;
 
-/// Maximum relative deviation of the rate around a gap from that of the whole run at which the latter, which is more precise, is used.
+/// Maximum relative deviation of the rate around a gap from the rate of the whole run for using the latter, which is more
+/// precise.
 const SAME_RATE: f64 = 0.25;
 
 /// Minimum length of a stall of even arrivals, in mean gaps.
@@ -31,7 +33,8 @@ const EVEN_MEANS: f64 = 10.0;
 /// The backlog after a stall ends when this many arrivals take at least this share of their usual time.
 const RECOVERED: (usize, f64) = (16, 0.25);
 
-/// If there are more long gaps than stalls may be, a stall is this many times as long as the usual ones.
+/// If there are more than [`STALLS_MAX`] long gaps, only a gap this many times as long as the shortest of the recorded ones is
+/// a stall.
 const MUCH_LONGER: u64 = 5;
 
 /// Maximum number of stalls; more long gaps are a property of the process.
@@ -40,7 +43,7 @@ pub(super) const STALLS_MAX: usize = 20;
 /// Minimum length, in s, of a stall that makes the arrivals differ from the process.
 pub(super) const MATERIAL_S: f64 = 0.1;
 
-/// Rule for which gaps are stalls.
+/// Rule that decides which gaps are stalls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum StallRule {
     /// Gaps that are too long for a Poisson process.
@@ -146,7 +149,7 @@ impl StallWatch {
         });
     }
 
-    /// Removes the shortest gap if it is shorter than this one.
+    /// Removes the shortest gap if it is shorter than `gap_ns`. Returns whether it was removed.
     fn make_room(&mut self, gap_ns: u64) -> bool {
         self.too_many = true;
         let shortest = self.gaps.iter().enumerate().min_by_key(|(_, gap)| gap.length_ns());
@@ -180,9 +183,9 @@ impl StallWatch {
         }
     }
 
-    /// The stalls among the long gaps of `arrivals` arrivals from `first_ns` to `last_ns`. If there are so many long gaps that they
-    /// are a property of the process, only gaps that are much longer than most of them are stalls. None if they take more than a
-    /// third of the time.
+    /// The stalls among the long gaps of `arrivals` arrivals from `first_ns` to `last_ns`. If there are so many long gaps that
+    /// they are a property of the process, only much longer gaps are stalls. Returns no stalls if they take more than a third
+    /// of the time.
     pub(super) fn stalls(&self, rule: StallRule, arrivals: u64, first_ns: u64, last_ns: u64) -> Vec<LongGap> {
         if rule == StallRule::Ignore || last_ns == first_ns {
             return Vec::new();

@@ -21,9 +21,9 @@ const SERIAL: f64 = 0.1;
 /// Lateness above which a caveat is raised, in ns: median and p99. An idle machine stays below both.
 const LATE_NS: (u64, u64) = (100_000, 1_000_000);
 
-/// Number of gaps at which a decision is likely, for advice when no better estimate is available. With fewer than `GAPS_FIRST`
-/// gaps, the advice is twice that number.
+/// With fewer gaps than this, the recommended run has twice this number of gaps.
 const GAPS_FIRST: u64 = 1_000;
+/// Number of gaps at which a decision is likely, for advice if no better estimate is available.
 const GAPS_DECIDE: f64 = 6_400.0;
 
 /// A confidence interval this many times as wide as that of independent gaps is caused by a few outliers.
@@ -72,14 +72,14 @@ pub struct ArrivalVerdict {
     pub waits: Option<Lateness>,
     /// CPU time of the generator's busiest core over the run's length, 0 to 1.
     pub generator_busy: Option<f64>,
-    /// What the user can do to get the load of independent users; for closed loads that a timer paces.
+    /// Advice on how to get the load of independent users, for closed loads whose rate a timer sets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
     /// Reasons to caveat the verdict.
     pub caveats: Vec<ReportedCaveat>,
 }
 
-/// How a verdict is marked in reports.
+/// The mark of a verdict in reports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ArrivalMark {
     /// The requested process was delivered, or arrivals of unknown origin are like those of independent users.
@@ -88,7 +88,7 @@ pub enum ArrivalMark {
     Neutral(String),
     /// The requested process or timing was not delivered, or arrivals of unknown origin are unlike those of independent users.
     Warning(&'static str),
-    /// Not judged.
+    /// There is no verdict, for this reason.
     Unknown(String),
 }
 
@@ -165,10 +165,10 @@ fn caveats_of(
     caveats
 }
 
-/// The length of a run at this rate at which every confidence interval would have half the width of its band; the width of an
-/// interval is proportional to 1/√length. `None` when all intervals are that narrow: then a measure is at the edge of its band, and a
-/// longer run does not help. `None` also when an interval is far wider than that of as many independent gaps: a longer run does not
-/// average out a few outliers.
+/// The length, in s, of a run at this rate at which every confidence interval would have half the width of its band; the width
+/// of an interval is proportional to 1/√length. `None` if all intervals are already that narrow: then a measure is at the edge
+/// of its band, and a longer run does not help. `None` also if an interval is far wider than that of as many independent gaps:
+/// a longer run does not average out a few outliers.
 fn run_for_s(observed: &Observed, measures: &[Measure]) -> Option<f64> {
     let undecided =
         measures.iter().filter(|measure| measure.decides && measure.decision == Decision::Inconclusive);
@@ -184,7 +184,7 @@ fn run_for_s(observed: &Observed, measures: &[Measure]) -> Option<f64> {
         .then(|| two_digits(factor * observed.judged_s))
 }
 
-/// Rounds an estimate up to two digits.
+/// Rounds an estimate up to two significant digits.
 fn two_digits(value: f64) -> f64 {
     let unit = 10_f64.powf(value.log10().floor() - 1.0).max(1.0);
     (value / unit).ceil() * unit
@@ -262,7 +262,7 @@ fn caveats_of_finding(
     caveats
 }
 
-/// The caveat about missing short gaps. Of a log it is not known whether the delivery caused them.
+/// The caveat about missing short gaps. For a log, it is unknown whether the delivery caused them.
 fn short_gaps_caveat(measures: &[Measure], observed: &Observed, is_log: bool) -> Option<ArrivalCaveat> {
     let short = observed.short_gaps?;
     let measure = measures.iter().find(|measure| matches!(measure.quantity, Quantity::ShortGaps { .. }))?;
@@ -356,7 +356,8 @@ fn caveats_of_delivery(basis: &Basis<'_>, context: &ArrivalContext<'_>) -> Vec<A
         caveats.push(ArrivalCaveat::RateMissed { requested_per_s, rate_per_s, waited });
     }
     let is_late = |late: &Lateness| late.p50_ns > LATE_NS.0 || late.p99_ns > LATE_NS.1;
-    // Next to arrivals that waited for users, the lateness of the others hardly matters. Closed loads have their own limit.
+    // Compared with arrivals that waited for users, the lateness of the others hardly matters. Closed loads have their own
+    // limit.
     let is_minor = |late: &Lateness| context.waits.is_some_and(|waits| waits.p50_ns > 10 * late.p99_ns);
     let is_closed = matches!(requested, RequestedProcess::Closed { .. });
     if let Some(late) = context.lateness.filter(|late| is_late(late) && !is_minor(late) && !is_closed) {
@@ -373,7 +374,7 @@ fn caveats_of_delivery(basis: &Basis<'_>, context: &ArrivalContext<'_>) -> Vec<A
 }
 
 impl ArrivalVerdict {
-    /// The mark of this verdict and its words.
+    /// The mark of this verdict, with its text.
     #[must_use]
     pub fn mark(&self) -> ArrivalMark {
         let closed = || match self.requested {
@@ -442,7 +443,7 @@ impl ArrivalVerdict {
     }
 }
 
-/// `CoV of gaps: 1.001 [0.993, 1.009], band 0.950 to 1.050: inside`
+/// Describes a measure: `CoV of gaps: 1.001 [0.993, 1.009], band 0.950 to 1.050: inside`.
 fn describe_measure(measure: &Measure, has_schedule: bool) -> String {
     let Measure { quantity, estimate, band, decision, decides, .. } = measure;
     let name = match quantity {

@@ -94,9 +94,9 @@ pub struct ReportedComparisonCaveat {
     /// The caveat.
     #[serde(flatten)]
     pub caveat: ComparisonCaveat,
-    /// What happened.
+    /// The message, which describes what happened.
     pub message: String,
-    /// What the user can do about it.
+    /// Advice for the user.
     pub advice: String,
 }
 

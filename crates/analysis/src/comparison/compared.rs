@@ -74,7 +74,7 @@ pub struct Comparison {
     pub caveats: Vec<ReportedComparisonCaveat>,
 }
 
-/// Hypothesis tests whose p-values were adjusted merge_histograms.
+/// Hypothesis tests whose p-values were adjusted together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TestFamily {
     /// Number of tests for which there are enough data.
@@ -90,16 +90,16 @@ pub struct TestFamily {
 /// One side of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Side {
-    /// Its name.
+    /// Name of the side.
     pub name: String,
-    /// Its runs.
+    /// Runs of the side.
     pub runs: Vec<ComparedRun>,
 }
 
 /// A run of a comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ComparedRun {
-    /// Its path.
+    /// Path of the run.
     pub name: String,
     /// The test plan's name; empty when unknown.
     pub plan_name: String,
@@ -117,7 +117,7 @@ pub struct ComparedRun {
     pub requests: u64,
     /// Number of failed requests.
     pub errors: u64,
-    /// Its time series.
+    /// Time series of the run.
     #[serde(rename = "course")]
     pub series: RunSeries,
 }
@@ -174,7 +174,7 @@ struct RawRow<'a> {
 }
 
 impl<'a> RawRow<'a> {
-    /// `base` and `new` are the rows of each run; `None` for runs that do not have this row.
+    /// Creates a row. `base` and `new` are the rows of each run; `None` for runs that do not have this row.
     fn new(
         label: &str,
         kind: SampleKind,
@@ -217,7 +217,7 @@ impl<'a> RawRow<'a> {
     }
 }
 
-/// Tests all measures of the rows merge_histograms.
+/// Tests all measures of the rows together.
 fn judge(rows: Vec<RawRow<'_>>, settings: &ComparisonSettings) -> (Vec<ComparedRow>, TestFamily) {
     let p_values: Vec<f64> = rows.iter().flat_map(|row| &row.effects).map(RawEffect::p_value).collect();
     let selection = busyhour_stats::select(&p_values, settings.false_rate);

@@ -159,7 +159,7 @@ fn plans(all: &[&MeasuredRun]) -> Option<RunDifference> {
     })
 }
 
-/// The server of each run, if all runs requested the same of a URL but for the server.
+/// The server of each run; `None` unless the plans of all runs were made from a URL and are equal apart from the server.
 fn servers(all: &[&MeasuredRun]) -> Option<Vec<(String, String)>> {
     let plans: Vec<_> = all.iter().map(|run| run.facts.url_plan.as_ref()).collect::<Option<_>>()?;
     let first = plans.first()?;

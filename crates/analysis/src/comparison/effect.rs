@@ -142,7 +142,7 @@ impl Default for Margins {
     }
 }
 
-/// An effect before all effects are tested merge_histograms.
+/// An effect before all effects are tested together.
 pub(super) struct RawEffect {
     measure: Measure,
     base: Vec<Option<f64>>,

@@ -52,7 +52,7 @@ impl SparseHistogram {
         }
     }
 
-    /// Sorts in what waits.
+    /// Merges the pending values into `counts`.
     pub(super) fn flush(&mut self) {
         if self.pending.is_empty() {
             return;

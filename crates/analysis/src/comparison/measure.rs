@@ -26,7 +26,7 @@ const BATCHES: usize = 10;
 /// Minimum number of blocks in a resample. Dependence over longer distances is corrected for.
 const DRAWN_MIN: f64 = 8.0;
 
-/// Block lengths are rounded up to these, so that measures share resamples.
+/// Block lengths are rounded up to one of these values, so that measures share resamples.
 const BLOCK_LENGTHS: [f64; 13] = [1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0, 24.0, 32.0, 48.0, 96.0];
 
 /// A compared measure.

@@ -16,7 +16,7 @@ use super::run::{MeasuredRow, MeasuredRun};
 /// Planned lengths of runs, as multiples of the mean length of the given runs.
 pub const LENGTH_FACTORS: [f64; 4] = [0.5, 1.0, 2.0, 4.0];
 
-/// Planned powers.
+/// The powers for which the number of runs is planned.
 pub const POWERS: [f64; 2] = [0.8, 0.9];
 
 /// Maximum expected share of false differences among those that `compare` reports.
@@ -40,7 +40,7 @@ pub struct PowerPlan {
     pub difference: f64,
     /// The given runs.
     pub runs: Vec<ComparedRun>,
-    /// Their mean length in s; [`PowerNeed::length_s`] is a multiple of it.
+    /// Mean length of these runs in s; [`PowerNeed::length_s`] is a multiple of it.
     pub length_s: f64,
     /// The total, then the labels if requested.
     pub rows: Vec<PowerRow>,
@@ -61,7 +61,7 @@ pub struct PowerRow {
     pub between: Option<f64>,
     /// Relative standard deviation within runs of the given length; `None` if the runs are too short.
     pub within: Option<f64>,
-    /// Confidence, 0 to 1, at which `compare` would test this measure merge_histograms with all others of the total or of the labels.
+    /// Confidence, 0 to 1, at which `compare` would test this measure together with all others of the total or of the labels.
     pub confidence: f64,
     /// The needed runs for each length and power.
     pub needs: Vec<PowerNeed>,
@@ -209,7 +209,7 @@ mod tests {
         };
         let within_only = runs(0.0, 0.04);
         assert!(within_only.windows(2).all(|pair| pair[1] < pair[0]), "{within_only:?}");
-        // Runs of half the length need twice as many.
+        // With half the length, twice as many runs are needed.
         assert!((within_only[0] as f64 / within_only[1] as f64 - 2.0).abs() < 0.05, "{within_only:?}");
         let between_only = runs(0.01, 0.0);
         assert!(between_only.windows(2).all(|pair| pair[1] == pair[0]), "{between_only:?}");

@@ -13,7 +13,7 @@ use crate::rounding::round;
 /// The measures of a run.
 #[derive(Debug, Clone)]
 pub struct MeasuredRun {
-    /// Its path.
+    /// Path of the run.
     pub name: String,
     /// Facts about the run.
     pub facts: RunFacts,
@@ -27,7 +27,7 @@ pub struct MeasuredRun {
     pub total: MeasuredRow,
     /// Labels, in the order of their numbers.
     pub labels: Vec<MeasuredRow>,
-    /// Its time series.
+    /// Time series of the run.
     pub series: RunSeries,
 }
 

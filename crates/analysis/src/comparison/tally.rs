@@ -42,9 +42,9 @@ pub enum ComparedClock {
 /// A part of a run: requests that started in it are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RunWindow {
-    /// Its start, in seconds from the start of the run.
+    /// Start of the part, in seconds from the start of the run.
     pub from_s: f64,
-    /// Its end, in seconds from the start of the run.
+    /// End of the part, in seconds from the start of the run.
     pub to_s: f64,
 }
 
@@ -53,15 +53,15 @@ pub struct RunWindow {
 pub struct TalliedSample {
     /// Number of the label.
     pub label: u32,
-    /// Its kind; sub-results are ignored.
+    /// Kind of the sample; sub-results are ignored.
     pub kind: SampleKind,
     /// Actual start; negative if the sample was in flight at the start of the run.
     pub start_ns: i64,
-    /// End.
+    /// End of the sample.
     pub end_ns: i64,
     /// The compared time.
     pub time_ns: u64,
-    /// Number of samples that it represents.
+    /// Number of samples that this sample represents.
     pub samples: u32,
     /// Number of failed samples among them.
     pub errors: u32,
@@ -94,7 +94,7 @@ impl Cell {
 struct LabelCells {
     label: Option<u32>,
     kind: SampleKind,
-    /// The first start.
+    /// The first start of a sample.
     first_ns: i64,
     cells: Vec<Cell>,
 }
@@ -245,11 +245,11 @@ impl RunTally {
         }
     }
 
-    /// The run in slices of equal length from its first start to its last end; `None` if no sample was added. `name` maps the number
-    /// of a label to its text.
+    /// Returns the run in slices of equal length from its first start to its last end; `None` if no sample was added. `name`
+    /// maps the number of a label to its text.
     pub(super) fn finish(mut self, name: impl Fn(u32) -> String) -> Option<SlicedRun> {
         let (first_ns, last_ns) = self.span_ns?;
-        // The load of a window is that of all of its time, as in a report.
+        // The rates of a window are computed over its whole length, as in a report.
         let first_ns = self.window.map_or(first_ns, |window| (window.from_s * 1e9) as i64).max(0) as u64;
         let last_ns = (last_ns.max(0) as u64).max(first_ns + 1);
         let (from, to) = ((first_ns / self.slice_ns) as usize, (last_ns / self.slice_ns) as usize + 1);
@@ -266,7 +266,7 @@ impl RunTally {
         }
         let mut total = vec![Cell::default(); to - from];
         let mut labels = Vec::new();
-        // As in a report: by the first start in ms, a transaction before its first request.
+        // Labels have the same order as in a report: by the first start in ms, with a transaction before its first request.
         let name_of = |label: &LabelCells| label.label.map_or_else(|| OTHER_LABELS.to_owned(), &name);
         self.labels.sort_by_cached_key(|label| {
             let is_request = label.kind != SampleKind::Transaction;

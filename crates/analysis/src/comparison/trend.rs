@@ -21,8 +21,9 @@ pub const RUNS_PER_RATE: usize = 100;
 /// Share of the rate of false alarms that is assigned to the total if labels are judged as well.
 const SHARE_OF_TOTAL: f64 = 0.5;
 
-/// Minimum number of runs for testing the autocorrelation, and the 1 % point of its distribution in standard deviations.
+/// Minimum number of runs for testing the autocorrelation.
 const DEPENDENCE_RUNS_MIN: usize = 20;
+/// The 1 % point of the distribution of the autocorrelation, in standard deviations.
 const DEPENDENCE: f64 = 2.33;
 
 /// Settings for finding changepoints.
@@ -79,7 +80,7 @@ pub struct Trend {
 /// A run of a history.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrendRun {
-    /// Its path.
+    /// Path of the run.
     pub name: String,
     /// Start in ms since 1970.
     pub wall_anchor_ms: i64,

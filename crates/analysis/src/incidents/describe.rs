@@ -1,4 +1,4 @@
-//! The values of an incident: percentiles, shares, rates, labels, errors, and whether the generator caused it.
+//! Computes the values of an incident: percentiles, shares, rates, labels, errors, and whether the generator caused it.
 
 use std::ops::Range;
 
@@ -12,15 +12,19 @@ use super::track::{Track, error_share, p95_ms};
 use crate::facts::RunFacts;
 use crate::stalls::reported_stalls;
 
-/// Fewest requests of the usual state, and of a label in an incident.
+/// Minimum number of requests outside of incidents.
 const USUAL_MIN: u64 = 10;
+/// Minimum number of requests of a label inside the incident, and outside of it.
 const LABEL_MIN: u64 = 5;
 
-/// A label is affected if its times rise by this share of the incident's factor (of logarithms), and by this factor at least.
+/// A label is affected if its times increase at least by the factor [`AFFECTED_MIN`] and, on a logarithmic scale, by this share
+/// of the increase in the incident.
 const AFFECTED_SHARE: f64 = 1.0 / 3.0;
+/// Minimum factor by which the times or errors of an affected label increase.
 const AFFECTED_MIN: f64 = 1.2;
 
-/// The generator caused an incident if its late starts are at least this share of what the mean response time rose by.
+/// The generator caused an incident if the increase of the lateness is at least this share of the increase of the mean response
+/// time.
 const LATE_SHARE_MIN: f64 = 0.5;
 
 /// Responses that waited during a pause end within this number of seconds after it.
@@ -40,7 +44,7 @@ pub(super) struct Searched<'r> {
     pub(super) errors: &'r [ErrorKind],
 }
 
-/// Sums inside an incident, and in the usual state.
+/// Sums inside an incident, and outside of incidents.
 struct Sums {
     inside: LabelSlice,
     usual: LabelSlice,
@@ -67,8 +71,8 @@ fn mean_ms(sum_us: u64, slice: &LabelSlice) -> f64 {
     sum_us as f64 / 1e3 / slice.samples.max(1) as f64
 }
 
-/// The label whose values describe an incident; `None` for those of all requests. Times and errors of different labels are
-/// described by all requests.
+/// The index of the label whose values describe an incident; `None` if the values of all requests do. These are also used if
+/// times and errors changed for different labels.
 fn measured_label(group: &Group) -> Option<usize> {
     let label = |change: Change| group.first(change).map(|(label, _)| *label);
     match (label(Change::Times), label(Change::Errors)) {
@@ -78,7 +82,8 @@ fn measured_label(group: &Group) -> Option<usize> {
 }
 
 impl Searched<'_> {
-    /// Describes an incident; `all` are the seconds of all incidents, which are not usual.
+    /// Describes an incident. `all` are the seconds of all incidents; the other seconds count as usual. `None` if no value is
+    /// known.
     pub(super) fn describe(&self, group: &Group, all: &[Range<u64>]) -> Option<Incident> {
         let measured = measured_label(group);
         let track = measured.map_or(&self.total, |label| &self.labels[label].1);
@@ -91,7 +96,7 @@ impl Searched<'_> {
         let pause_s = pause.map(|part| (part.range.end - part.range.start) as f64);
         let longest_ms =
             pause.and_then(|part| self.seconds.longest_ms(&(part.range.end..part.range.end + AFTER_PAUSE_S)));
-        // A pause for most of the time says it all.
+        // If a pause takes at least half of the incident, its rate is not reported.
         let length_s = (group.range.end - group.range.start) as f64;
         let is_pause = pause_s.is_some_and(|pause_s| 2.0 * pause_s >= length_s);
         let rates = group.first(Change::Rate).filter(|_| !is_pause).and_then(|_| {
@@ -124,7 +129,8 @@ impl Searched<'_> {
         })
     }
 
-    /// The affected labels, most requests first, and whether all are affected; then the list is empty.
+    /// The affected labels, those with the most requests first, and whether all labels are affected. If all are, the list is
+    /// empty.
     fn affected(
         &self,
         group: &Group,
@@ -161,7 +167,8 @@ impl Searched<'_> {
         (found.into_iter().map(|(_, name)| name.to_owned()).collect(), false)
     }
 
-    /// The most frequent kind of error that occurred only in the range, or else that caused most of all errors.
+    /// Code and message of the kind of error that caused more than half of all errors and occurred in the range, or else of the
+    /// most frequent kind that occurred only in the range.
     fn main_error(&self, range: &Range<u64>) -> Option<String> {
         let step = self.total.step_s as f64;
         let (from, to) = (range.start as f64, range.end as f64);
@@ -175,13 +182,13 @@ impl Searched<'_> {
             let (first, last) = span(kind);
             first < to && last >= from && 2 * kind.count > all
         };
-        // The kinds are in descending order of their number.
+        // The kinds are sorted by their number of errors, in descending order.
         let kind = self.errors.iter().find(is_most).or_else(|| self.errors.iter().find(inside))?;
         let text = [kind.code.trim(), kind.message.trim()].join(" ");
         Some(text.trim().to_owned()).filter(|text| !text.is_empty())
     }
 
-    /// Why it is no incident of the system under test; `None` if it is one.
+    /// The cause of the incident if it is outside of the system under test; otherwise `None`.
     fn cause(&self, group: &Group, times: Option<&Sums>) -> Option<IncidentCause> {
         let (from, to) = (group.range.start as f64, group.range.end as f64);
         let step = self.total.step_s as f64;

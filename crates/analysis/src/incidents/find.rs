@@ -10,63 +10,70 @@ use super::shares::{ShareSegment, share_segments};
 use super::track::{SLICES_MIN, Track, has_many_above, p95_ms};
 use super::unsteady::Unsteady;
 
-/// Least factor of the 95th percentile in a part, and in one that lasts for [`LONG_SHARE`] of the run.
+/// Minimum factor by which the 95th percentile of an incident exceeds the usual one.
 const SLOWER_MIN: f64 = 1.5;
+/// Minimum factor for an incident that lasts for at least [`LONG_SHARE`] of the run.
 const SLOWER_LONG_MIN: f64 = 1.3;
+/// Minimum length, as a share of the run, of an incident with a factor of less than [`SLOWER_MIN`].
 const LONG_SHARE: f64 = 0.15;
 
-/// A beginning with longer times that lasts for less than this share of the run is its warm-up.
+/// A beginning with longer times counts as a warm-up if it lasts for less than this share of the run.
 const WARM_UP_SHARE_MAX: f64 = 0.25;
 
-/// Least difference of 95th percentiles in ms.
+/// Minimum difference between the 95th percentiles, in ms.
 const DIFFERENCE_MIN_MS: f64 = 0.1;
 
-/// Fewest requests of a slice whose percentile counts.
+/// Minimum number of requests in a slice for using its percentile.
 const TIMES_MIN: u64 = 10;
 
-/// Differences of logarithms of percentiles and of rates below this are no differences.
+/// Smaller differences between the logarithms of percentiles, or of rates, are ignored.
 const RESOLUTION: f64 = 0.04;
 
-/// Least factor of the share of errors, least difference of shares, and fewest errors.
+/// Minimum factor by which the share of errors exceeds the usual one.
 const ERRORS_FACTOR_MIN: f64 = 3.0;
+/// Minimum difference between the share of errors and the usual one.
 const ERRORS_DIFFERENCE_MIN: f64 = 0.003;
+/// Minimum number of errors of an incident.
 const ERRORS_MIN: f64 = 20.0;
 
-/// The usual share of errors holds for at least this share of the requests.
+/// At least this share of the requests has at most the usual share of errors.
 const ERRORS_USUAL_SHARE: f64 = 0.07;
 
-/// The completed requests of a part are at most this share of the usual rate.
+/// The rate of completed requests in an incident is at most this share of the usual rate.
 const RATE_MAX: f64 = 0.67;
 
-/// Fewest requests in the median slice of a search for changes of the rate, and most slices.
+/// Minimum number of requests in the median slice when changes of the rate are searched.
 const RATE_REQUESTS_MIN: u64 = 10;
+/// Maximum number of slices when changes of the rate are searched.
 const RATE_SLICES_MAX: usize = 240;
 
-/// Least number of requests that would usually end in a pause, and least length of a pause in seconds.
+/// Minimum number of requests that would usually be completed during a pause.
 const PAUSE_REQUESTS_MIN: f64 = 25.0;
+/// Minimum length of a pause, in seconds.
 const PAUSE_SECONDS_MIN: u64 = 2;
 
-/// The same with so few users that one slow response changes the rate of all.
+/// Replaces [`PAUSE_REQUESTS_MIN`] if there are so few users that one slow response changes the total rate.
 const PAUSE_REQUESTS_OF_FEW_MIN: f64 = 100.0;
 
-/// So many pauses are a pattern.
+/// Minimum number of pauses that count as a pattern instead of incidents.
 const PAUSES_MANY: usize = 3;
 
-/// Of fewer slices, the noise is known less well, and changes need more evidence.
+/// Number of slices at which the penalty of a change is doubled, because the noise of few slices is known less precisely.
 const FEW_SLICES: f64 = 12.0;
 
-/// Weight of the number of slices in the penalty of a change of levels, and of a change of the share of errors. The study in
-/// `tests/incidents/study.rs` shows the consequences.
+/// Factor of ln(number of slices) in the penalty of a change of level. The study in `tests/incidents/study.rs` shows its
+/// effect.
 const LEVEL_PENALTY: f64 = 2.25;
+/// Factor of ln(number of slices) in the penalty of a change of the share of errors.
 const SHARE_PENALTY: f64 = 3.5;
 
-/// The penalty of a change: of the number of slices, and of the number of searched tracks.
+/// The penalty of a change. It depends on the number of slices and on the number of searched tracks.
 fn penalty(per_slice: f64, slices: usize, tracks: usize) -> f64 {
     let slices = slices as f64;
     (per_slice * slices.ln() + 2.0 * (tracks as f64).ln() + 3.0) * (1.0 + FEW_SLICES / slices)
 }
 
-/// What differs in a part.
+/// The quantity that changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
     Times,
@@ -80,9 +87,9 @@ pub(super) enum Change {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Part {
     pub(super) change: Change,
-    /// In seconds of the run.
+    /// The seconds of the part, counted from the start of the run.
     pub(super) range: Range<u64>,
-    /// Whether it lasts to the end of the searched part.
+    /// Whether the part lasts to the end of the searched seconds.
     pub(super) is_last: bool,
 }
 
@@ -93,11 +100,11 @@ pub(super) struct Found {
     pub(super) unsteady: Vec<Unsteady>,
 }
 
-/// The logarithms of the 95th percentiles of a track, from the first slice that has one.
+/// The logarithms of the 95th percentiles of a track, from the first slice that has a percentile.
 struct Percentiles {
     track: Track,
     values: Vec<f64>,
-    /// Slices before the first value.
+    /// Number of slices before the first value.
     missing: usize,
 }
 
@@ -108,7 +115,7 @@ impl Percentiles {
         let mut last = None;
         let mut values: Vec<f64> = Vec::with_capacity(track.slices.len());
         for slice in &track.slices {
-            // Slices with hardly any requests have no percentile; that before them counts.
+            // A slice with too few requests for a percentile gets the percentile of the preceding slice.
             let enough = (slice.samples >= TIMES_MIN).then(|| p95_ms(slice)).flatten();
             last = enough.map(|p95| p95.max(least_ms).ln()).or(last);
             values.extend(last);
@@ -117,7 +124,7 @@ impl Percentiles {
         (values.len() >= SLICES_MIN).then_some(Percentiles { track, values, missing })
     }
 
-    /// Removes a pattern that repeats, and returns it if it matters.
+    /// Removes a repeated pattern from the values. Returns the pattern if it is strong enough to be reported.
     fn remove_pattern(&mut self) -> Option<Unsteady> {
         let period = period(&self.values)?;
         let mut sorted = self.values.clone();
@@ -133,7 +140,7 @@ impl Percentiles {
     }
 }
 
-/// Parts with longer times; `None` if there are too few requests. `resolution_ms` is that of the times.
+/// Parts with longer times; `None` if there are too few requests. `resolution_ms` is the resolution of the times.
 pub(super) fn slower(
     track: &Track,
     is_total: bool,
@@ -157,7 +164,7 @@ pub(super) fn slower(
     }
     let count = values.len();
     let visible_ms = DIFFERENCE_MIN_MS.max(2.0 * resolution_ms);
-    // A level that differs by less than can be seen does not extend the part beside it.
+    // A level whose difference from the usual one is not visible does not extend an adjacent part.
     let is_worse = |level: f64, usual: f64| {
         level - usual >= SLOWER_LONG_MIN.ln() && level.exp() - usual.exp() >= visible_ms
     };
@@ -174,7 +181,7 @@ pub(super) fn slower(
         if !is_slower(&part, count) || !is_visible || seconds.has_more_load(&of_track) {
             continue;
         }
-        // What is slower at the beginning of a run warms up.
+        // A slower beginning of a run is a warm-up.
         let is_short = (range.len() as f64) < WARM_UP_SHARE_MAX * count as f64;
         if range.start == 0 && (is_short || !is_abrupt) {
             found.unsteady.push(Unsteady::WarmUp { until_s: of_track.end, p95_ms, later_ms });
@@ -185,13 +192,13 @@ pub(super) fn slower(
     Some(found)
 }
 
-/// Whether the times of a part are so much longer that it is an incident.
+/// Whether the times of a part are long enough for an incident.
 fn is_slower(part: &Worse, count: usize) -> bool {
     let is_long = part.range.len() as f64 >= LONG_SHARE * count as f64;
     part.most >= SLOWER_MIN.ln() || (is_long && part.difference >= SLOWER_LONG_MIN.ln())
 }
 
-/// Parts in which a larger share of the requests failed.
+/// Parts in which a larger share of the requests failed than usual.
 pub(super) fn failing(track: &Track, tracks: usize) -> Vec<Part> {
     let counts: Vec<(u64, u64)> = track.slices.iter().map(|slice| (slice.errors, slice.samples)).collect();
     let (segments, dispersion) = share_segments(&counts, penalty(SHARE_PENALTY, counts.len(), tracks));
@@ -217,7 +224,8 @@ pub(super) fn failing(track: &Track, tracks: usize) -> Vec<Part> {
     found.into_iter().map(part).collect()
 }
 
-/// The least share of errors that holds for a part of the requests.
+/// The usual share of errors: the smallest one such that at least [`ERRORS_USUAL_SHARE`] of the requests are in segments with
+/// at most this share. `None` without requests.
 fn usual_share(segments: &[ShareSegment]) -> Option<f64> {
     let mut sorted: Vec<&ShareSegment> = segments.iter().filter(|segment| segment.requests > 0).collect();
     sorted.sort_by(|a, b| a.share().total_cmp(&b.share()));
@@ -230,7 +238,8 @@ fn usual_share(segments: &[ShareSegment]) -> Option<f64> {
     Some(usual.share())
 }
 
-/// Parts in which fewer requests ended although the load was the same; `None` if there are too few requests.
+/// Parts in which fewer requests were completed although the load was the same, and pauses; `None` if there are too few
+/// requests.
 pub(super) fn fewer(seconds: &Seconds, tracks: usize) -> Option<Found> {
     let mut found = pauses(seconds);
     let mut step = seconds.ended.len().div_ceil(RATE_SLICES_MAX).max(1);
@@ -247,7 +256,7 @@ pub(super) fn fewer(seconds: &Seconds, tracks: usize) -> Option<Found> {
         step += step.div_ceil(3);
     };
     let offered: Vec<u64> = seconds.offered.chunks_exact(step).map(|slice| slice.iter().sum()).collect();
-    // Fewer is worse, and higher values are worse.
+    // The sign is reversed, because lower rates are worse and `worse_parts` expects higher values to be worse.
     let values: Vec<f64> = counts
         .iter()
         .enumerate()
@@ -264,7 +273,7 @@ pub(super) fn fewer(seconds: &Seconds, tracks: usize) -> Option<Found> {
     for part in worse_parts(&values, &levels, |level, usual| level - usual >= -RATE_MAX.ln()) {
         let at = |slice: usize| seconds.from_s + (slice * step) as u64;
         let range = at(part.range.start)..at(part.range.end);
-        // At the beginning, the rate rises with the users.
+        // At the beginning of a run, the rate increases with the number of users.
         let is_pattern =
             !found.unsteady.is_empty() && (part.range.len() as f64) < LONG_SHARE * values.len() as f64;
         if part.is_abrupt && !is_pattern && part.range.start > 0 && !seconds.has_less_load(&range) {
@@ -275,7 +284,7 @@ pub(super) fn fewer(seconds: &Seconds, tracks: usize) -> Option<Found> {
     Some(found)
 }
 
-/// Seconds without an end of a request, although many would usually end in them.
+/// Times without completed requests in which many requests would usually be completed.
 fn pauses(seconds: &Seconds) -> Found {
     let mut gaps: Vec<Range<u64>> = Vec::new();
     for (at, _) in seconds.ended.iter().enumerate().filter(|(_, ended)| **ended == 0) {
@@ -302,7 +311,7 @@ fn pauses(seconds: &Seconds) -> Found {
         let pauses = Unsteady::Pauses { pauses: long.len(), longest_s };
         return Found { parts: Vec::new(), unsteady: vec![pauses] };
     }
-    // Where single seconds without an end are common, a longer time without one is not a pause.
+    // If single seconds without completed requests are common, a somewhat longer time without them is not a pause.
     let common = gaps.len() - long.len();
     let parts = long.into_iter().filter(|gap| length(gap) as f64 >= 2.0 * common as f64);
     let end = seconds.from_s + seconds.ended.len() as u64;

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use super::find::{Change, Part};
 
-/// A pause and the slow responses after it are at most this far apart, in seconds.
+/// Maximum distance, in seconds, between a pause and the slow responses after it.
 const AFTER_PAUSE_S: u64 = 2;
 
-/// A part, and the number of the label that showed it; `None` for all requests.
+/// A part, and the index of the label in which it was found; `None` if it was found in all requests.
 pub(super) type Shown = (Option<usize>, Part);
 
 /// Parts that describe the same incident.
@@ -19,7 +19,7 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// The first part with this change: that of all requests if there is one.
+    /// The first part with this change. It is a part of all requests if there is one.
     pub(super) fn first(&self, change: Change) -> Option<&Shown> {
         self.parts.iter().find(|(_, part)| part.change == change)
     }
@@ -34,13 +34,14 @@ impl Group {
             return self.range.start <= part.range.end + AFTER_PAUSE_S
                 && part.range.start <= self.range.end + AFTER_PAUSE_S;
         }
-        // What is said of an incident holds for the whole of it, so different changes have about the same range.
+        // The description of an incident applies to its whole range, so parts with different changes are joined only if their
+        // ranges are about the same.
         if is_same { 2 * overlap >= mine.min(theirs) } else { 2 * overlap >= mine + theirs - overlap }
     }
 
     fn add(&mut self, shown: Shown) {
         let (label, part) = &shown;
-        // The parts of labels do not change the range of all requests.
+        // The part of a label does not extend the range of a part of all requests.
         let is_known = label.is_some() && self.parts.iter().any(|(label, _)| label.is_none());
         if !is_known {
             self.range = self.range.start.min(part.range.start)..self.range.end.max(part.range.end);
@@ -50,7 +51,7 @@ impl Group {
     }
 }
 
-/// The incidents that the parts describe, in order of time. The parts of all requests come first.
+/// Joins parts to incidents, which are returned in order of time. In `parts`, those of all requests must come first.
 pub(super) fn join(parts: Vec<Shown>) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for shown in parts {

@@ -1,29 +1,32 @@
 //! Divides a sequence of correlated values into segments of constant level.
 //!
-//! The values are levels plus noise, where each value of the noise is correlated with the one before it (autoregression of
-//! order 1). Correlated noise wanders and looks like changes of the level to a method that assumes independent values. The
-//! number of changes and the correlation are therefore chosen together: the pair with the largest likelihood, less a penalty
-//! for each change. A straight line competes with the levels, so that a slow drift does not appear as a staircase.
+//! The values are the sum of levels and noise, where each value of the noise is correlated with the preceding one
+//! (autoregression of order 1). Methods that assume independent values mistake the slow variations of correlated noise for
+//! changes of the level. The number of changes and the correlation are therefore chosen together: the pair with the largest
+//! likelihood, less a penalty for each change. A straight line is compared with the levels, so that a slow drift is not
+//! described as many steps.
 
 use std::ops::Range;
 
-/// Correlations of neighbouring values that are tried.
+/// The correlations of adjacent values that are compared.
 const CORRELATIONS: [f64; 8] = [0.0, 0.2, 0.4, 0.6, 0.75, 0.87, 0.94, 0.98];
 
-/// Largest correlation that is supposed.
+/// Maximum correlation after the correction of its bias.
 const CORRELATION_MAX: f64 = 0.985;
 
 /// Maximum number of segments of a sequence.
 pub(super) const SEGMENTS_MAX: usize = 8;
 
-/// Fewest values of a segment.
+/// Minimum number of values in a segment.
 const LENGTH_MIN: usize = 2;
 
-/// Lengths of the blocks whose means show correlations over many values, and fewest degrees of freedom of their variance.
+/// Lengths of the blocks whose means are used to detect correlations over many values.
 const BLOCKS: [usize; 4] = [2, 4, 8, 16];
+/// Minimum number of degrees of freedom for the variance of the means of blocks.
 const FREEDOM_MIN: usize = 5;
 
-/// A value that differs from both neighbours by more than this many standard deviations counts as one that differs by so many.
+/// Maximum difference, in standard deviations, between a value and the median of it and its neighbours. Larger differences are
+/// reduced to this one.
 const PEAK: f64 = 3.0;
 
 /// A part of a sequence with a constant level.
@@ -33,7 +36,8 @@ pub(super) struct Segment {
     pub(super) level: f64,
 }
 
-/// Levels, the correlation of the noise, and the sum of the squares of what its values add to those predicted.
+/// Levels and a correlation, with the sum of the squares of the innovations. The innovation of a value is its difference from
+/// the prediction that is based on the preceding value.
 #[derive(Default)]
 struct Fit {
     segments: Vec<Segment>,
@@ -45,19 +49,19 @@ struct Fit {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Levels {
     pub(super) segments: Vec<Segment>,
-    /// The first and last value of the straight line that describes the sequence better than levels.
+    /// The first and the last value of a straight line, if that describes the sequence better than levels.
     pub(super) drift: Option<(f64, f64)>,
     correlation: f64,
-    /// Variance of what a value adds to that predicted from the one before it.
+    /// Variance of the innovations: the differences between each value and its prediction from the preceding value.
     innovation: f64,
-    /// The variance of the mean of many values, times their number: larger than that of the model if the noise is correlated
-    /// over more values than neighbours.
+    /// The variance of the mean of many values, multiplied by their number. It is larger than in the model if the correlation
+    /// extends beyond adjacent values.
     long_run: f64,
 }
 
 impl Levels {
-    /// Finds the levels of at least one value. `penalty` is that of each change, in units of twice the logarithm of the
-    /// likelihood; differences below `resolution` are no differences.
+    /// Finds the levels of a sequence of at least one value. `penalty` is the penalty for each change, in units of twice the
+    /// logarithm of the likelihood. Differences below `resolution` are ignored.
     pub(super) fn of(values: &[f64], penalty: f64, resolution: f64) -> Levels {
         let values = without_peaks(values, resolution);
         let count = values.len() as f64;
@@ -103,12 +107,13 @@ impl Levels {
     pub(super) fn deviation_of_mean(&self, values: usize) -> f64 {
         let (count, r) = (values.max(1) as f64, self.correlation_of_noise());
         let variance = self.innovation / (1.0 - r * r);
-        // Σ (1 − k/n) r^k over the lags k below n.
+        // The sum Σ (1 − k/n) r^k over all lags k from 1 to n − 1.
         let lags = r / (1.0 - r) - r * (1.0 - r.powf(count)) / (count * (1.0 - r) * (1.0 - r));
         (variance / count * (1.0 + 2.0 * lags)).max(self.long_run / count).sqrt()
     }
 
-    /// The correlation without the bias of its estimate, which is too small by (1 + 3 r) / n (Kendall, Biometrika 41, 1954).
+    /// The correlation, corrected for the bias of its estimate, which is too small by (1 + 3 r) / n (Kendall, Biometrika 41,
+    /// 1954).
     fn correlation_of_noise(&self) -> f64 {
         let count = self.segments.last().map_or(1, |segment| segment.range.end) as f64;
         let r = self.correlation;
@@ -116,7 +121,8 @@ impl Levels {
     }
 }
 
-/// The variance of the means of blocks around their level, times the length of the blocks: the largest over the lengths.
+/// The variance of the means of blocks around their level, multiplied by the length of the blocks. Returns the maximum over all
+/// lengths of blocks.
 fn long_run_variance(values: &[f64], segments: &[Segment]) -> f64 {
     let of_blocks = |length: usize| {
         let (mut squares, mut blocks, mut levels) = (0.0, 0_usize, 0);
@@ -133,11 +139,11 @@ fn long_run_variance(values: &[f64], segments: &[Segment]) -> f64 {
     BLOCKS.into_iter().filter_map(of_blocks).fold(0.0, f64::max)
 }
 
-/// The least squares of ranges around their level, with sums over the sequence, so that each takes constant time.
+/// Computes the least squares of any range around its level in constant time, from cumulative sums.
 struct Costs<'v> {
     values: &'v [f64],
     correlation: f64,
-    /// Sums of the innovations before each value, and of their squares.
+    /// For each position, the sum of the innovations before it, and the sum of their squares.
     sums: Vec<(f64, f64)>,
 }
 
@@ -153,7 +159,7 @@ impl Costs<'_> {
         Costs { values, correlation, sums }
     }
 
-    /// The coefficients a, b and c of the squares a·level² − 2·b·level + c.
+    /// The coefficients a, b and c of the sum of squares of a range as a function of its level: a·level² − 2·b·level + c.
     fn parabola(&self, range: &Range<usize>) -> (f64, f64, f64) {
         let r = self.correlation;
         let (first, step) = (self.values[range.start], 1.0 - r);
@@ -178,15 +184,15 @@ impl Costs<'_> {
     }
 }
 
-/// The partitions of a sequence with the least sum of costs, for each number of segments up to [`SEGMENTS_MAX`].
+/// For each number of segments up to [`SEGMENTS_MAX`], the partition of a sequence with the least sum of costs.
 pub(super) struct Partition {
-    /// For each end, by number of segments less one.
+    /// For each end position, the least costs by number of segments minus 1.
     costs: Vec<[f64; SEGMENTS_MAX]>,
     begins: Vec<[usize; SEGMENTS_MAX]>,
 }
 
 impl Partition {
-    /// The partitions of `count` values into segments of at least `length_min` values.
+    /// Finds the partitions of `count` values into segments of at least `length_min` values.
     pub(super) fn of(count: usize, length_min: usize, cost: impl Fn(&Range<usize>) -> f64) -> Partition {
         let mut costs = vec![[f64::INFINITY; SEGMENTS_MAX]; count + 1];
         let mut begins = vec![[0; SEGMENTS_MAX]; count + 1];
@@ -209,7 +215,7 @@ impl Partition {
         Partition { costs, begins }
     }
 
-    /// The largest number of segments that is possible, at least 1.
+    /// The maximum possible number of segments, at least 1.
     pub(super) fn segments_max(&self) -> usize {
         let of_all = self.costs[self.costs.len() - 1];
         of_all.iter().take_while(|cost| cost.is_finite()).count().max(1)
@@ -234,7 +240,7 @@ impl Partition {
     }
 }
 
-/// The squares around the best straight line, and its first and last value.
+/// The sum of squares around the best straight line, and the first and the last value of the line.
 fn line(values: &[f64], correlation: f64) -> Option<(f64, (f64, f64))> {
     let of_first = (1.0 - correlation * correlation).sqrt();
     let (mut ones, mut mixed, mut times) = (0.0, 0.0, 0.0);
@@ -265,7 +271,7 @@ fn line(values: &[f64], correlation: f64) -> Option<(f64, (f64, f64))> {
     Some((rest.max(0.0), (start, start + slope * (values.len() as f64 - 1.0))))
 }
 
-/// The values, with those limited that differ from both neighbours far more than neighbours usually do.
+/// The values, in which peaks are limited. A peak differs from both neighbours far more than adjacent values usually differ.
 fn without_peaks(values: &[f64], resolution: f64) -> Vec<f64> {
     let count = values.len();
     if count < 3 {
@@ -282,7 +288,7 @@ fn without_peaks(values: &[f64], resolution: f64) -> Vec<f64> {
         .collect()
 }
 
-/// The median of at least one value.
+/// The median of `values`, which contains at least one value.
 pub(super) fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);

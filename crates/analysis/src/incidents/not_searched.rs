@@ -1,4 +1,4 @@
-//! What the search for incidents leaves out.
+//! Describes what the search for incidents left out.
 
 use std::fmt;
 
@@ -6,41 +6,41 @@ use serde::{Deserialize, Serialize};
 
 use super::track::SLICES_MIN;
 
-/// Fewest seconds of a searched part: without the first and the last second.
+/// Minimum length of a searched part in seconds, including the first and the last second, which are not searched.
 const LENGTH_MIN: u64 = SLICES_MIN as u64 + 2;
 
-/// What was not searched for incidents, and why.
+/// A part of the search that was omitted, with the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum NotSearched {
     /// The searched part is too short.
     TooShort {
-        /// Its length in seconds.
+        /// Length of the searched part in seconds.
         seconds: u64,
     },
-    /// There are too few requests for changes of times and rates.
+    /// There are too few requests to search for changes of times and rates.
     TooFewRequests {
-        /// Requests in the searched part.
+        /// Number of requests in the searched part.
         requests: u64,
     },
     /// Labels have too few requests to be searched on their own.
     SmallLabels {
-        /// Their number.
+        /// Number of these labels.
         labels: u64,
     },
-    /// Times are recorded in whole milliseconds, and most are shorter than a few of them.
+    /// Times are recorded in whole milliseconds, and the 95th percentile is only a few milliseconds.
     WholeMilliseconds {
         /// 95th percentile in ms.
         p95_ms: f64,
     },
-    /// The load is unknown, so that a lower rate may be a lower load.
+    /// The load is unknown, so a lower rate may be caused by a lower load.
     UnknownLoad,
-    /// There are so few users that one slow response changes the rate.
+    /// There are so few users that one slow response changes the total rate.
     FewUsers,
 }
 
 impl NotSearched {
-    /// Whether it concerns the whole search, not single labels, times or rates.
+    /// Whether the reason concerns the whole search and not only single labels, times or rates.
     #[must_use]
     pub fn is_general(self) -> bool {
         matches!(self, NotSearched::TooShort { .. } | NotSearched::TooFewRequests { .. })

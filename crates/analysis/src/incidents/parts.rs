@@ -1,26 +1,27 @@
-//! Parts of a run with another level than the usual one.
+//! Finds the parts of a run whose level differs from the usual one.
 
 use std::ops::Range;
 
 use super::levels::{Levels, Segment};
 
-/// The usual level is the best one that holds for at least this share of the run, so that damage that lasts for most of the run
-/// is not taken for the usual state.
+/// The usual level is the lowest one such that segments with at most this level last for at least this share of the run. A
+/// small share allows for damage that lasts for most of the run.
 const USUAL_SHARE_MIN: f64 = 0.07;
 
-/// A level between two worse ones that lasts for less than this share of the run is not the usual one.
+/// A level between two worse ones is not used as the usual level if it lasts for less than this share of the run.
 const DIP_SHARE_MAX: f64 = 0.5;
 
-/// Levels within this distance (of logarithms) of the usual one belong to it.
+/// Levels that differ from the usual one by at most this amount, on a logarithmic scale, are averaged with it.
 const SAME: f64 = 0.1;
 
-/// Least deviation of a part in standard deviations of its mean and of the usual level.
+/// Minimum difference between a part and the usual level, in standard deviations of this difference.
 const DEVIATIONS_MIN: f64 = 5.0;
 
-/// At an edge of a part, the values change by at least this share of its deviation. What changes more slowly is a drift.
+/// At an abrupt edge of a part, the values change by at least this share of the difference from the usual level. A slower
+/// change is a drift.
 const EDGE_MIN: f64 = 0.5;
 
-/// Maximum number of values at each side of an edge.
+/// Maximum number of values on each side of an edge that are compared.
 const EDGE_VALUES: usize = 5;
 
 /// Parts with at most this number of slices between them are merged.
@@ -30,15 +31,15 @@ const APART_MAX: usize = 2;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Worse {
     pub(super) range: Range<usize>,
-    /// Difference of its mean level and the usual one.
+    /// Difference between its mean level and the usual level.
     pub(super) difference: f64,
-    /// The largest difference of a segment.
+    /// The largest difference between the level of one of its segments and the usual level.
     pub(super) most: f64,
     /// Whether it begins or ends abruptly.
     pub(super) is_abrupt: bool,
 }
 
-/// The parts whose level is worse than the usual one, as `is_worse` decides of both. Higher is worse.
+/// The parts whose level is worse than the usual one. `is_worse` receives a level and the usual level. Higher levels are worse.
 pub(super) fn worse_parts(
     values: &[f64],
     levels: &Levels,
@@ -83,7 +84,7 @@ pub(super) fn worse_parts(
     found
 }
 
-/// The usual level, and for how many values it holds.
+/// The usual level, and the number of values that have it.
 pub(super) fn usual_level(segments: &[Segment], count: usize) -> Option<(f64, usize)> {
     let is_dip = |at: usize| {
         at > 0

@@ -1,23 +1,24 @@
-//! Finds patterns that repeat in equal intervals.
+//! Finds patterns that repeat at a fixed interval.
 
-/// Fewest slices of a period.
+/// Minimum number of slices in a period.
 const PERIOD_MIN: usize = 4;
 
-/// Fewest periods in a run.
+/// Minimum number of periods in a run.
 const PERIODS_MIN: usize = 4;
 
-/// Least correlation of the values one period apart, and least difference to the least correlation at a shorter distance.
+/// Minimum correlation between values that are one period apart.
 const CORRELATION_MIN: f64 = 0.45;
+/// Minimum difference between this correlation and the smallest one at a shorter distance.
 const PROMINENCE_MIN: f64 = 0.65;
 
-/// Least correlations of the values one and two periods apart, in units of the standard deviation that the correlation of
-/// independent values has.
+/// Minimum correlations between values that are one and two periods apart, in standard deviations of the correlation of
+/// independent values.
 const DEVIATIONS_MIN: (f64, f64) = (5.0, 3.0);
 
-/// Least correlation of the values two periods apart.
+/// Minimum correlation between values that are two periods apart.
 const SECOND_MIN: f64 = 0.3;
 
-/// The number of values after which the sequence repeats; `None` if it does not.
+/// The period of the sequence as a number of values; `None` if the sequence is not periodic.
 pub(super) fn period(values: &[f64]) -> Option<usize> {
     let count = values.len();
     let lags_max = count / PERIODS_MIN;
@@ -30,7 +31,7 @@ pub(super) fn period(values: &[f64]) -> Option<usize> {
     if squares <= 0.0 {
         return None;
     }
-    // The mean product, not the sum, so that a pattern has the same correlation at every multiple of its period.
+    // The mean product is used instead of the sum, so that a pattern has the same correlation at every multiple of its period.
     let correlation = |lag: usize| {
         let products: f64 = rest.iter().zip(&rest[lag..]).map(|(a, b)| a * b).sum();
         products / (count - lag) as f64 / (squares / count as f64)
@@ -55,7 +56,8 @@ pub(super) fn period(values: &[f64]) -> Option<usize> {
     None
 }
 
-/// The values without what repeats: less the median of those at the same place of the period, plus the median of all.
+/// The values without the periodic pattern: from each value, the median of the values in the same phase is subtracted, and the
+/// median of all values is added.
 pub(super) fn without_period(values: &[f64], period: usize) -> Vec<f64> {
     let middle = super::levels::median(values);
     let typical: Vec<f64> = (0..period)

@@ -1,32 +1,32 @@
-//! The searched part of a run second by second: what ended, started and was offered, and the number of users.
+//! The searched part of a run by second: completed and started requests, offered arrivals, and the number of users.
 
 use std::ops::Range;
 
 use super::levels::median;
 
-/// Changes of the load by this factor explain changes of times and rates in the same direction.
+/// A change of the load by at least this factor explains a change of times or rates in the same direction.
 const LOAD_FACTOR: f64 = 1.15;
 
-/// The number of users is set by the plan if it changes less than this from second to second; otherwise users come and go with
-/// the arrivals, and are more when the system is slow.
+/// The plan determines the number of users if their number usually changes by at most this share from one second to the next.
+/// Otherwise users start and end with the arrivals, so that there are more users while the system is slow.
 const USERS_CHANGE_MAX: f64 = 0.02;
 
-/// Of fewer users, one that waits changes the rate of all.
+/// With fewer users, a single user that waits for a response changes the total rate.
 const FEW_USERS: f64 = 5.0;
 
 /// Counts per second.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seconds {
-    /// The first second.
+    /// Number of the first second.
     pub(super) from_s: u64,
     pub(super) ended: Vec<u64>,
-    /// Empty if unknown.
+    /// Number of started requests; empty if unknown.
     pub(super) started: Vec<u64>,
-    /// Arrivals of open workloads; empty without any.
+    /// Number of offered arrivals of open workloads; empty without open workloads.
     pub(super) offered: Vec<u64>,
-    /// Active users; `None` where unknown.
+    /// Number of active users; `None` if unknown.
     pub(super) users: Vec<Option<f64>>,
-    /// Longest response time in ms; `None` where nothing ended.
+    /// Longest response time in ms; `None` if no request ended.
     pub(super) longest_ms: Vec<Option<f64>>,
 }
 
@@ -36,7 +36,7 @@ impl Seconds {
         at(range.start)..at(range.end)
     }
 
-    /// The mean of `values` in the range in relation to that outside; 1 if unknown.
+    /// The median of `values` in the range, divided by the median outside of it; 1 if one of them is unknown.
     fn factor(&self, values: &[f64], range: &Range<u64>) -> f64 {
         let inside = self.inside(range);
         if values.len() < inside.end || inside.is_empty() {
@@ -61,7 +61,7 @@ impl Seconds {
             .collect()
     }
 
-    /// Whether the plan sets the number of users.
+    /// Whether the plan determines the number of users.
     fn has_set_users(&self) -> bool {
         let users = self.known_users();
         if !self.offered.is_empty() || users.len() < 2 {
@@ -72,12 +72,12 @@ impl Seconds {
         middle > 0.0 && median(&changes) <= USERS_CHANGE_MAX * middle
     }
 
-    /// Whether so few users wait for responses that one slow response changes the rate of all.
+    /// Whether so few users wait for responses that one slow response changes the total rate.
     pub(super) fn has_few_users(&self) -> bool {
         self.has_set_users() && median(&self.known_users()) < FEW_USERS
     }
 
-    /// Whether the load that was requested is known: arrivals, or users that the plan sets.
+    /// Whether the requested load is known: arrivals, or a number of users.
     pub(super) fn has_load(&self) -> bool {
         !self.offered.is_empty() || self.known_users().iter().any(|users| *users > 0.0)
     }
@@ -107,7 +107,8 @@ impl Seconds {
         self.longest_ms.get(self.inside(range))?.iter().copied().flatten().reduce(f64::max)
     }
 
-    /// Requests per second that ended in the ranges (`inside`), or outside of them.
+    /// Completed requests per second inside the ranges if `inside` is set, otherwise outside of them; `None` if there is no
+    /// such second.
     pub(super) fn rate(&self, ranges: &[Range<u64>], inside: bool) -> Option<f64> {
         let (mut count, mut seconds) = (0, 0_u32);
         for (at, ended) in self.ended.iter().enumerate() {

@@ -1,22 +1,23 @@
 //! Divides a sequence of counts into segments with a constant share of errors.
 //!
-//! The best partition has the largest binomial likelihood, less a penalty for each change. Errors often come in groups, for
-//! example when one connection fails; their counts then vary more than those of independent errors. The likelihood is divided
-//! by that over-dispersion, which is estimated around the richest partition, also over several neighbouring slices.
+//! The best partition has the largest binomial likelihood, less a penalty for each change. Errors often occur in groups, for
+//! example when one connection fails. Their counts then vary more than those of independent errors. The logarithm of the
+//! likelihood is divided by this over-dispersion, which is estimated from the counts in single slices and in blocks of slices,
+//! around the partition with the most segments.
 
 use std::ops::Range;
 
 use super::levels::Partition;
 
-/// The partition with the most segments has one segment for this number of slices.
+/// Number of slices per segment in the partition with the most segments.
 const SLICES_OF_SEGMENT: usize = 15;
-/// It has at least the segments of one burst.
+/// Minimum number of segments in that partition: those before, in and after one burst.
 const SEGMENTS_FEW: usize = 3;
 
-/// Numbers of neighbouring slices over which the variation of the counts is measured.
+/// Numbers of adjacent slices in the blocks in which the variation of the counts is measured.
 const BLOCKS: [usize; 4] = [1, 2, 4, 8];
 
-/// Fewest degrees of freedom of a measured variation.
+/// Minimum number of degrees of freedom for using a measured variation.
 const FREEDOM_MIN: usize = 6;
 
 /// A part of a sequence with a constant share of errors.
@@ -33,7 +34,8 @@ impl ShareSegment {
     }
 }
 
-/// The segments of counts (errors, requests), and the over-dispersion, which is at least 1.
+/// Divides `counts`, which are pairs of errors and requests, into segments. Also returns the over-dispersion, which is at least
+/// 1.
 pub(super) fn share_segments(counts: &[(u64, u64)], penalty: f64) -> (Vec<ShareSegment>, f64) {
     let mut sums = vec![(0, 0)];
     for (errors, requests) in counts {
@@ -49,7 +51,7 @@ pub(super) fn share_segments(counts: &[(u64, u64)], penalty: f64) -> (Vec<ShareS
     }
     let partition = Partition::of(counts.len(), 1, |range| deviance(&of_range(range)));
     let segments = |number: usize| partition.ranges(number).iter().map(of_range).collect::<Vec<_>>();
-    // Many segments of few slices would fit what they should measure.
+    // A partition of few slices into many segments would also fit the variation that the over-dispersion must measure.
     let most = partition.segments_max().min((counts.len() / SLICES_OF_SEGMENT).max(SEGMENTS_FEW));
     let dispersion = dispersion(counts, &segments(most));
     let score = |number: usize| partition.cost(number) / dispersion + penalty * (number as f64 - 1.0);
@@ -57,15 +59,15 @@ pub(super) fn share_segments(counts: &[(u64, u64)], penalty: f64) -> (Vec<ShareS
     (segments(best), dispersion)
 }
 
-/// Minus twice the logarithm of the likelihood of the segment's own share.
+/// Minus twice the logarithm of the likelihood of a segment, given its own share of errors.
 fn deviance(segment: &ShareSegment) -> f64 {
     let share = segment.share();
     let term = |count: u64, share: f64| if count == 0 { 0.0 } else { count as f64 * share.ln() };
     -2.0 * (term(segment.errors, share) + term(segment.requests - segment.errors, 1.0 - share))
 }
 
-/// The variance of the counts around the shares of their segments, in relation to that of independent errors: the largest over
-/// the lengths of blocks.
+/// The variance of the counts around the shares of their segments, divided by the variance of independent errors. Returns the
+/// maximum over all lengths of blocks.
 fn dispersion(counts: &[(u64, u64)], segments: &[ShareSegment]) -> f64 {
     let of_blocks = |length: usize| {
         let (mut squares, mut blocks) = (0.0, 0_usize);

@@ -4,13 +4,13 @@ use std::ops::Range;
 
 use busyhour_sample::{LabelSlice, LabelSlices};
 
-/// Fewest slices of a search.
+/// Minimum number of slices for a search.
 pub(super) const SLICES_MIN: usize = 18;
 
-/// Fewest requests in three of four slices of a search for changes of the 95th percentile.
+/// Minimum number of requests that three of four slices must have for a search for changes of the 95th percentile.
 const REQUESTS_MIN: u64 = 20;
 
-/// Least number of standard deviations by which the requests above the usual 95th percentile are more than usual.
+/// Minimum excess of the number of requests above the usual 95th percentile, in standard deviations.
 const DEVIATIONS_ABOVE_MIN: f64 = 4.0;
 
 /// Slices of equal length, of all requests or of one label.
@@ -23,7 +23,7 @@ pub(super) struct Track {
 }
 
 impl Track {
-    /// The slices that are completely within the searched seconds.
+    /// The slices of `all` that are completely within the searched seconds.
     pub(super) fn of(all: &LabelSlices, searched: &Range<u64>) -> Track {
         let first = searched.start.saturating_sub(all.from_second).div_ceil(all.step_s);
         let end = searched.end.saturating_sub(all.from_second) / all.step_s;
@@ -50,7 +50,8 @@ impl Track {
         self.slices.iter().map(|slice| slice.samples).sum()
     }
 
-    /// The number of neighbouring slices that together have enough requests for percentiles; `None` if there are too few.
+    /// The number of adjacent slices that must be joined to get enough requests for percentiles; `None` if there are too few
+    /// requests.
     fn slices_of_percentile(&self) -> Option<usize> {
         let mut by = 1;
         loop {
@@ -59,7 +60,7 @@ impl Track {
             if counts.len() < SLICES_MIN {
                 return None;
             }
-            // Slices of an outage have no requests, however long they are.
+            // Slices without requests are ignored, because an outage has none, however long the slices are.
             counts.retain(|count| *count > 0);
             counts.sort_unstable();
             if counts.get(counts.len() / 4).is_some_and(|count| *count >= REQUESTS_MIN) {
@@ -69,30 +70,32 @@ impl Track {
         }
     }
 
-    /// Whether there are enough requests for a search.
+    /// Whether there are enough requests to search this track.
     pub(super) fn has_enough_requests(&self) -> bool {
         self.slices_of_percentile().is_some()
     }
 
-    /// The track in slices that are long enough for percentiles; `None` if there are too few requests.
+    /// The track with slices that are joined until they have enough requests for percentiles; `None` if there are too few
+    /// requests.
     pub(super) fn for_percentiles(&self) -> Option<Track> {
         let by = self.slices_of_percentile()?;
         let slices = self.slices.chunks_exact(by).map(sum).collect();
         Some(Track { from_s: self.from_s, step_s: self.step_s * by as u64, slices })
     }
 
-    /// The seconds of some slices.
+    /// The seconds that a range of slices covers.
     pub(super) fn seconds(&self, slices: &Range<usize>) -> Range<u64> {
         let at = |slice: usize| self.from_s + slice as u64 * self.step_s;
         at(slices.start)..at(slices.end)
     }
 
-    /// The sum of some slices.
+    /// The sum of a range of slices.
     pub(super) fn sum(&self, slices: Range<usize>) -> LabelSlice {
         sum(&self.slices[slices])
     }
 
-    /// The sum of the slices whose middle is within one of the ranges of seconds (`inside`), or of the others.
+    /// The sum of the slices whose middle is within one of the ranges of seconds if `inside` is set, otherwise of the other
+    /// slices.
     pub(super) fn sum_of(&self, ranges: &[Range<u64>], inside: bool) -> LabelSlice {
         let mut total = LabelSlice::default();
         for (at, slice) in self.slices.iter().enumerate() {
@@ -148,8 +151,8 @@ pub(super) fn p95_ms(slice: &LabelSlice) -> Option<f64> {
     None
 }
 
-/// Whether more of the times of a slice exceed this one, in ms, than chance puts above a 95th percentile: one slow response among
-/// few requests is a 95th percentile, too.
+/// Whether significantly more than 5 % of the times of a slice exceed `ms`. The 95th percentile alone is not sufficient,
+/// because a single slow response determines it in a slice with few requests.
 pub(super) fn has_many_above(slice: &LabelSlice, ms: f64) -> bool {
     let (mut times, mut above) = (0.0, 0.0);
     for &(band, count) in &slice.bands {
@@ -193,7 +196,7 @@ mod tests {
 
     #[test]
     fn many_times_above_are_more_than_chance_puts_there() {
-        // Two of 29 are no more than chance, seven are; a half is in any case.
+        // Chance explains two of 29 times above the limit, but neither eight of 30 nor half of the times.
         assert!(!has_many_above(&slice(&[(128, 27), (192, 2)]), 0.5));
         assert!(has_many_above(&slice(&[(128, 22), (192, 8)]), 0.5));
         assert!(has_many_above(&slice(&[(128, 500), (192, 500)]), 0.5));

@@ -10,34 +10,34 @@ use serde::{Deserialize, Serialize};
 pub enum Unsteady {
     /// The 95th percentile rose or fell over the whole run.
     Drift {
-        /// At the beginning, in ms.
+        /// 95th percentile at the beginning, in ms.
         from_ms: f64,
-        /// At the end, in ms.
+        /// 95th percentile at the end, in ms.
         to_ms: f64,
     },
-    /// The 95th percentile repeats a pattern.
+    /// The 95th percentile follows a pattern that repeats.
     Recurs {
-        /// Time until the pattern repeats, in seconds.
+        /// Length of the pattern in seconds.
         period_s: f64,
-        /// The lower values, in ms.
+        /// A low value of the 95th percentile, in ms: its 10th percentile over all slices.
         low_ms: f64,
-        /// The higher values, in ms.
+        /// A high value of the 95th percentile, in ms: its 95th percentile over all slices.
         high_ms: f64,
     },
-    /// Several times without a completed request.
+    /// There were several times without completed requests.
     Pauses {
-        /// Their number.
+        /// Number of these times.
         pauses: usize,
-        /// Length of the longest in seconds.
+        /// Length of the longest one in seconds.
         longest_s: u64,
     },
     /// The beginning was slower than the rest.
     WarmUp {
-        /// End of the beginning, in seconds from the start of the run.
+        /// End of the slow beginning, in seconds from the start of the run.
         until_s: u64,
-        /// 95th percentile of the beginning, in ms.
+        /// 95th percentile at the beginning, in ms.
         p95_ms: f64,
-        /// 95th percentile later, in ms.
+        /// 95th percentile after the beginning, in ms.
         later_ms: f64,
     },
 }
@@ -72,7 +72,7 @@ impl fmt::Display for Unsteady {
 }
 
 impl Unsteady {
-    /// What the user can do about it.
+    /// Advice for the user.
     #[must_use]
     pub fn advice(&self) -> &'static str {
         match self {
@@ -87,7 +87,7 @@ impl Unsteady {
     }
 }
 
-/// A time with three digits: `0.412 ms`, `13.1 ms`, `2.31 s`.
+/// A time that is displayed with three digits: `0.412 ms`, `13.1 ms`, `2.31 s`.
 struct Ms(f64);
 
 impl fmt::Display for Ms {

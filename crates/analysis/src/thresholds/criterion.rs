@@ -240,7 +240,7 @@ pub enum Window {
 /// A text that is not a valid criterion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CriterionError {
-    /// The text.
+    /// The invalid text.
     pub text: String,
     /// Position of the error, in bytes.
     pub offset: usize,
@@ -248,7 +248,7 @@ pub struct CriterionError {
     pub len: usize,
     /// What is wrong, and what was expected.
     pub message: String,
-    /// What to write instead.
+    /// Advice on what to write instead.
     pub hint: Option<String>,
 }
 

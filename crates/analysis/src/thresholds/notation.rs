@@ -31,7 +31,7 @@ impl Criterion {
             Ok(criterion) => return Ok(criterion),
             Err(error) => error,
         };
-        // `Name: criterion`, unless the colon is part of a label.
+        // The text has the form `Name: criterion`, unless the colon is part of a label.
         let Some((name, _)) = text.split_once(':').filter(|(name, _)| !begins_as_criterion(name)) else {
             return Err(error.into_error(text));
         };
@@ -129,7 +129,7 @@ impl<'t> Reader<'t> {
         })
     }
 
-    /// `require`, `fail if`
+    /// Parses `require` or `fail if`, if one of them is next.
     fn meaning_words(&mut self) -> Option<Meaning> {
         let from = self.at;
         if self.word("require") {
@@ -150,7 +150,7 @@ impl<'t> Reader<'t> {
         MeasuredTime::Response
     }
 
-    /// The subject, and whether it is written in the notation of k6.
+    /// Parses the subject. Also returns whether it is written in the notation of k6.
     fn subject(&mut self, name: Option<&str>) -> Result<(Subject, bool), ParseError> {
         let from = self.place();
         let len = self.left().find(|c: char| !(c.is_alphanumeric() || "-_.?*".contains(c)));
@@ -223,7 +223,7 @@ impl<'t> Reader<'t> {
             "dropped" => Subject::Dropped,
             "waited" => Subject::Waited,
             _ => {
-                // The code is case-sensitive: `rcException`.
+                // The code after `rc` is case-sensitive, as in `rcException`.
                 let code = word.get(2..).filter(|code| lower.starts_with("rc") && !code.is_empty());
                 if let Some(code) = code {
                     return known(Subject::Codes(code_pattern(code)));
@@ -239,7 +239,7 @@ impl<'t> Reader<'t> {
         Ok((subject, of_k6.is_some()))
     }
 
-    /// `(number, number)`
+    /// Parses arguments such as `(number, number)`, if a parenthesis is next.
     fn arguments(&mut self) -> Result<Option<Vec<Quantity<'t>>>, ParseError> {
         if !self.sign("(") {
             return Ok(None);
@@ -264,7 +264,7 @@ impl<'t> Reader<'t> {
             .wrong_from(quantity.from, "a percentile must be above 0 and at most 100, as in p95 or p99.9"))
     }
 
-    /// `of label`, `of 'label'`, `of /pattern/`, `of each`
+    /// Parses `of label`, `of 'label'`, `of /pattern/` or `of each`.
     fn scope(&mut self) -> Result<MeasuredSamples, ParseError> {
         if !self.word("of") {
             return Ok(MeasuredSamples::Total);

@@ -14,7 +14,7 @@ use super::tally::{Sliding, Tally};
 pub(super) struct Track {
     pub(super) criterion: Criterion,
     states: Vec<State>,
-    /// For `each`: indices into `states`.
+    /// For `each`: index of the state of each label in `states`.
     labels: HashMap<String, usize>,
     pub(super) triggered: bool,
 }
@@ -23,7 +23,7 @@ pub(super) struct Track {
 #[derive(Clone, Default)]
 struct State {
     label: Option<String>,
-    /// Whether there was a sample. From then on, counts of seconds without samples are 0; before, such seconds are ignored.
+    /// Whether there has been a sample. Afterwards, counts of seconds without samples are 0; before, such seconds are ignored.
     seen: bool,
     run: Tally,
     sliding: Sliding,
@@ -46,7 +46,7 @@ impl Track {
         Track { criterion, states, labels: HashMap::new(), triggered: false }
     }
 
-    /// Evaluates a second; true if the criterion fails for the first time.
+    /// Evaluates a second. Returns whether the criterion fails for the first time.
     pub(super) fn second(&mut self, snapshot: &Snapshot) -> bool {
         let Track { criterion, states, labels, triggered } = self;
         let number = snapshot.second;
@@ -144,7 +144,7 @@ impl Track {
 }
 
 impl State {
-    /// Evaluates a second; true if the criterion fails.
+    /// Evaluates a second. Returns whether the criterion fails.
     fn second(&mut self, criterion: &Criterion, tally: Tally, number: u64, whole: bool) -> bool {
         match criterion.window {
             Window::Run => {
@@ -181,7 +181,7 @@ impl State {
         }
     }
 
-    /// Records the value of a window; true if it fails.
+    /// Records the value of a window. Returns whether it fails.
     fn window(&mut self, criterion: &Criterion, value: f64, from: u64, to: u64) -> bool {
         self.windows += 1;
         let worse = |worst: &WorstWindow| criterion.worse(worst.value, value) != worst.value;

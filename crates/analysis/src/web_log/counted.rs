@@ -4,16 +4,16 @@ use hdrhistogram::Histogram;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-/// Smaller values are counted in an array.
+/// Values below this are counted in an array.
 const DENSE: u64 = 1 << 12;
 
-/// Maximum number of larger distinct values in one multiset.
+/// Maximum number of distinct values of at least [`DENSE`] in one multiset.
 const DISTINCT_MAX: usize = 1 << 20;
 
-/// Maximum number of larger distinct values in all multisets.
+/// Maximum number of distinct values of at least [`DENSE`] in all multisets.
 const DISTINCT_ALL: usize = 1 << 22;
 
-/// Significant digits of values if a limit is exceeded.
+/// Number of significant digits to which values are rounded if a limit is exceeded.
 const DIGITS: u8 = 3;
 
 /// Remaining number of distinct values that may be stored.

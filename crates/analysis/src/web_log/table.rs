@@ -11,7 +11,7 @@ use super::pace::Pace;
 pub struct LogTableRow {
     /// The label, or [`super::TOTAL`].
     pub label: String,
-    /// Number of values; there is one gap less than arrivals.
+    /// Number of values; of gaps, there is one fewer than arrivals.
     pub n: u64,
     /// Number of values per second (*tps*).
     pub per_s: Option<f64>,
@@ -80,7 +80,7 @@ impl LogTableRow {
 #[derive(Debug, Default)]
 pub(super) struct Labelled {
     pub(super) pace: Pace,
-    /// In ticks, like the other times.
+    /// Inter-arrival times in ticks, like the other times.
     pub(super) gaps: Counted,
     pub(super) elapsed: Counted,
     pub(super) bytes: Counted,
@@ -112,7 +112,7 @@ impl Labelled {
     }
 }
 
-/// All tables.
+/// The rows of all tables.
 #[derive(Debug, Default)]
 pub(super) struct Tables {
     pub(super) inter_arrival: Vec<LogTableRow>,

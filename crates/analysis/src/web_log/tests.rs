@@ -126,7 +126,7 @@ fn the_dispersion_distinguishes_even_arrivals_from_bursts() {
     assert!((low - 72.501 / 98.0).abs() < 1e-3 && (high - 127.282 / 98.0).abs() < 1e-3, "{low} {high}");
     let finest = &all[0];
     assert_eq!((finest.mean, finest.frequencies.len()), (19_999.0 / 99_995.0, 2));
-    // Ten arrivals at once every 50 ms.
+    // Ten arrivals start at the same time every 50 ms.
     let bursts: Vec<LogRow> = (0..20_000).map(|n| row(n / 10 * 50, 1, 0, 1)).collect();
     let all = tables(&bursts, WebLogOptions::default()).counts;
     assert!(all[1].dispersion.unwrap() > 7.9);

@@ -27,7 +27,7 @@ pub struct ThreadGroupRow {
 struct Group {
     pace: Pace,
     n: u64,
-    /// In ticks.
+    /// Sum of the gaps in ticks.
     sum: u128,
     squares: u128,
 }

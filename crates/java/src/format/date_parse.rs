@@ -1,4 +1,4 @@
-//! Parsing with a date format: Java's strict matching of the text and smart resolving of the fields.
+//! Parses texts with a date format. As in Java, the text is matched strictly and the fields are resolved in "smart" mode.
 
 use super::error::FormatError;
 use jiff::civil::{Date, Time};
@@ -7,12 +7,12 @@ use super::date_pattern::{DateFormat, Field, Item, OffsetShape, Sign};
 use super::date_print::names;
 use super::moment::Moment;
 
-/// Values of fields that the text does not contain.
+/// Values for fields that the text does not contain.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Defaults {
-    /// The default year of the era; the default date in the year is January 1.
+    /// The year of the era, if the text has none. A missing month or day is replaced by 1.
     pub date_in_year: Option<i16>,
-    /// The default offset in seconds; the default time is midnight.
+    /// The offset in seconds, if the text has none. Missing fields of the time of day are replaced by 0.
     pub midnight_at_offset: Option<i32>,
 }
 
@@ -20,7 +20,7 @@ impl DateFormat {
     /// Parses a whole text.
     ///
     /// # Errors
-    /// If the text does not match, or if its fields contradict each other or `defaults`.
+    /// The text does not match, or its fields contradict each other or `defaults`.
     pub fn parse(&self, text: &str, defaults: Defaults) -> Result<Moment, FormatError> {
         let mut fields = Fields::default();
         let (end, _) = self.parse_items(text, 0, 0, &mut fields)?;
@@ -145,7 +145,8 @@ fn digits(text: &str, max: usize) -> usize {
     text.bytes().take(max).take_while(u8::is_ascii_digit).count()
 }
 
-/// Parses `+02:00` or the text for no offset.
+/// Parses an offset such as `+02:00`, or `zero`, the text of the offset zero. Returns the offset in seconds and its length in
+/// the text.
 fn offset(text: &str, shape: OffsetShape, zero: &str) -> Option<(i64, usize)> {
     // Java tries this first, so that the pattern `x` parses only the hours of `+0000`.
     if text.starts_with(zero) {

@@ -31,7 +31,7 @@ pub(super) enum Field {
     Offset,
 }
 
-/// Rule for the sign of a number.
+/// The rule for printing and parsing the sign of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sign {
     /// Only negative numbers have a sign.
@@ -65,11 +65,11 @@ pub(super) enum Item {
     Name { field: Field, style: Style },
     /// An offset with the given shape; `zero` is the text of the offset zero.
     Offset { shape: OffsetShape, zero: &'static str },
-    /// `GMT+8` or `GMT+08:00`.
+    /// An offset as `GMT+8`, or as `GMT+08:00` if `full`.
     LocalizedOffset { full: bool },
-    /// `Europe/Berlin`.
+    /// The identifier of a zone, such as `Europe/Berlin`.
     ZoneId,
-    /// `CET`.
+    /// The short name of a zone, such as `CET`.
     ZoneName,
     /// Start of an optional section.
     OptionalStart,
@@ -77,13 +77,13 @@ pub(super) enum Item {
     OptionalEnd,
 }
 
-/// Digits of an offset.
+/// The parts of an offset that are printed, and their separators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct OffsetShape {
     pub(super) colon: bool,
-    /// Minutes are always printed, even if they are zero.
+    /// Whether minutes are printed even if they are zero.
     pub(super) minutes: bool,
-    /// Seconds are printed if they are not zero.
+    /// Whether seconds are printed if they are not zero.
     pub(super) seconds: bool,
 }
 
@@ -98,7 +98,7 @@ pub struct DateFormat {
 pub enum DatePatternError {
     /// Java rejects the pattern, too.
     Invalid(String),
-    /// Java supports the pattern.
+    /// Java supports the pattern, but this program does not.
     Unsupported(String),
 }
 
@@ -115,7 +115,7 @@ impl DateFormat {
     /// Compiles a pattern, with English names.
     ///
     /// # Errors
-    /// If Java or this program does not support the pattern.
+    /// Java or this program does not support the pattern.
     pub fn new(pattern: &str) -> Result<Self, DatePatternError> {
         let mut builder = Builder { items: Vec::new(), base: None, open: 0 };
         let mut rest = pattern.chars().peekable();
@@ -183,7 +183,7 @@ impl DateFormat {
         })
     }
 
-    /// A description of an item in the pattern that this crate can print but not parse, if any.
+    /// Describes the first item of the pattern that this crate can print but not parse; `None` if it can parse all items.
     pub fn unreadable(&self) -> Option<&'static str> {
         self.items.iter().find_map(|item| match item {
             Item::ZoneId | Item::ZoneName => Some("names of zones"),
@@ -202,7 +202,7 @@ impl DateFormat {
 
 struct Builder {
     items: Vec<Item>,
-    /// Index of the number to which the adjacent numbers that follow belong.
+    /// Index of the first of the adjacent numbers at the end of `items`. It leaves digits for the numbers that follow it.
     base: Option<usize>,
     open: u32,
 }
@@ -217,8 +217,8 @@ impl Builder {
         self.push(Item::Text(text.to_owned()));
     }
 
-    /// Appends an item that consists of digits. If it has a fixed width and directly follows other numbers, the first of these
-    /// leaves digits for it.
+    /// Appends an item that consists of digits. If the item has a fixed width and directly follows other numbers, the first of
+    /// these numbers leaves that many digits for it.
     fn digits(&mut self, item: Item, fixed: Option<u8>) {
         match (self.base, fixed) {
             (Some(base), Some(width)) => {

@@ -1,4 +1,4 @@
-//! Printing with a date format.
+//! Prints moments with a date format.
 
 use super::error::FormatError;
 use std::fmt::Write as _;
@@ -48,7 +48,7 @@ impl DateFormat {
     /// Appends the formatted moment to `out`.
     ///
     /// # Errors
-    /// If the pattern requires, outside of an optional section, a field that the moment does not have.
+    /// The pattern requires, outside of an optional section, a field that the moment does not have.
     pub fn format(&self, moment: &Moment, out: &mut String) -> Result<(), FormatError> {
         let start = out.len();
         let mut sections: Vec<usize> = Vec::new();

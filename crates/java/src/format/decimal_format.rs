@@ -19,7 +19,7 @@ struct Digits {
     fraction_min: usize,
     /// Number of digits between separators; `None` if there are no separators.
     group: Option<usize>,
-    /// The decimal point is printed although no digit follows.
+    /// Whether the decimal point is printed although no digit follows.
     point: bool,
 }
 
@@ -27,7 +27,7 @@ impl DecimalFormat {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// For patterns that Java rejects, and for scientific notation and currencies.
+    /// Java rejects the pattern, or it contains scientific notation or a currency.
     pub fn new(pattern: &str) -> Result<Self, FormatError> {
         if pattern.is_empty() {
             let digits = Digits { integer_min: 0, fraction_min: 0, group: Some(3), point: false };
@@ -42,7 +42,7 @@ impl DecimalFormat {
         let (positive, digits, rest) = sub_pattern(pattern, &mut factor)?;
         let digits = Digits::parse(&digits).ok_or_else(|| malformed(pattern))?;
         let usual = (format!("-{}", positive.0), positive.1.clone());
-        // Java uses only prefix and suffix of the pattern for negative numbers.
+        // From the pattern for negative numbers, Java uses only prefix and suffix.
         let negative = match rest.filter(|rest| !rest.is_empty()) {
             None => usual,
             Some(rest) => match sub_pattern(rest, &mut factor)? {
@@ -97,7 +97,7 @@ fn malformed(pattern: &str) -> String {
     format!("Malformed pattern \"{pattern}\"")
 }
 
-/// Prefix and suffix, the digits, and the part after a `;`.
+/// The prefix and suffix, the digits, and the part of the pattern after a `;`.
 type SubPattern<'p> = ((String, String), String, Option<&'p str>);
 
 fn sub_pattern<'p>(pattern: &'p str, factor: &mut i64) -> Result<SubPattern<'p>, FormatError> {

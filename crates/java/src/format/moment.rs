@@ -138,8 +138,8 @@ fn local_day(date: Date) -> i64 {
     i64::from(date.weekday().since(Weekday::Sunday)) + 1
 }
 
-/// The offset in days for [`week`], for a month or year whose day number `day` falls on `local_day`. Weeks begin on Sunday,
-/// and the first week has at least one day.
+/// The offset in days that [`week`] needs for a month or year in which the day number `day` is the weekday `local_day`. Weeks
+/// begin on Sunday, and the first week has at least one day.
 fn start_of_week(day: i64, local_day: i64) -> i64 {
     let start = (day - local_day).rem_euclid(7);
     if start + 1 > 1 { 7 - start } else { -start }
@@ -158,7 +158,7 @@ fn week_of_year(date: Date) -> (i64, i64) {
     if this >= next { (i64::from(date.year()) + 1, this - next + 1) } else { (i64::from(date.year()), this) }
 }
 
-/// `+02:00`, or `Z`.
+/// Formats an offset as `+02:00`, or as `Z` if it is zero.
 fn offset_id(seconds: i32) -> String {
     if seconds == 0 {
         return "Z".to_owned();

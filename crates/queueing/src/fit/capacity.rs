@@ -39,19 +39,21 @@ const SCV_PLAUSIBLE: f64 = 10.0;
 const USL_BETTER: f64 = 0.01;
 const USL_BETTER_MIN: f64 = 0.02;
 
-/// Relative errors of the curve from which a point is reported. They are the required accuracy of predictions.
+/// Minimum relative error of the curve's throughput from which a point is reported. This is the required accuracy of
+/// predictions.
 const POOR_THROUGHPUT: f64 = 0.10;
+/// Minimum relative error of the curve's response time from which a point is reported.
 const POOR_RESPONSE: f64 = 0.25;
 
 /// The method by which the parameters were determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FitMethod {
-    /// Slope of the utilization over the throughput.
+    /// The demands are the slopes of the utilization over the throughput.
     UtilizationLaw,
     /// Nonlinear least squares on X(N) and R(N).
     LeastSquares,
-    /// 1/D_max is the best measured throughput.
+    /// The capacity 1/D_max is the best measured throughput.
     BestThroughput,
 }
 
@@ -70,7 +72,7 @@ impl FitMethod {
 /// A parameter of the model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Parameter {
-    /// The name.
+    /// Name of the parameter.
     pub name: String,
     /// The unit: `s`, `1/s`, or empty.
     pub unit: &'static str,
@@ -92,9 +94,9 @@ pub struct ComparedPoint {
     /// The measurement.
     #[serde(flatten)]
     pub checked: CheckedPoint,
-    /// X of the model per second.
+    /// Throughput X of the model per second.
     pub model_throughput_per_s: f64,
-    /// R of the model in seconds.
+    /// Response time R of the model in seconds.
     pub model_response_s: f64,
 }
 
@@ -125,7 +127,7 @@ pub struct CapacityFit {
     pub usl: Option<UslFit>,
     /// Demands by the utilization law, if utilization is recorded.
     pub demands: Vec<ResourceDemand>,
-    /// The curve.
+    /// Points of the model's curve.
     pub curve: Vec<CapacityCurvePoint>,
     /// The model with the covariance of its parameters.
     pub fitted: FittedModel,
@@ -153,7 +155,7 @@ impl CapacityFit {
     ) -> Result<CapacityFit, FitRefusal> {
         let CheckedPoints { mut points, mut findings, users_times } = check_points(points, &settings.check);
         if settings.choice == ModelChoice::Usl {
-            // The law describes measurements beyond a peak.
+            // The scalability law also describes measurements beyond a peak, so these are not excluded.
             points.iter_mut().for_each(|point| {
                 point.left_out = point.left_out.filter(|reason| *reason != ExclusionReason::BeyondPeak);
             });

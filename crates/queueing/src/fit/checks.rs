@@ -25,7 +25,7 @@ const SAMPLES_RATIO: f64 = 20.0;
 /// A throughput is a decrease if it is less than the peak by at least this share and by three standard errors.
 const FALL_LEAST: f64 = 0.05;
 
-/// Measurement error of utilizations.
+/// Maximum measurement error of a utilization.
 const UTILIZATION_SLACK: f64 = 0.005;
 
 /// Think times of one system under test are considered equal within this relative difference.
@@ -38,7 +38,7 @@ pub struct CheckSettings {
     pub think_s: Option<f64>,
     /// Measurements with a larger share of failed requests are excluded.
     pub errors_max: f64,
-    /// Uses X(R + Z) as the number of users if it can be computed.
+    /// Whether X(R + Z) is used as the number of users if it can be computed.
     pub users_by_law: bool,
 }
 
@@ -58,7 +58,7 @@ pub enum ExclusionReason {
     Errors,
     /// The number of users contradicts Little's law.
     WrongPopulation,
-    /// More users had a lower throughput. Queues have no such peak, but the Universal Scalability Law has one.
+    /// The throughput is lower than with fewer users. Queues have no such peak, but the Universal Scalability Law has one.
     #[serde(rename = "behind_peak")]
     BeyondPeak,
 }
@@ -83,7 +83,7 @@ pub struct CheckedPoint {
     pub point: LoadPoint,
     /// The number of users for the fit: as stated, a multiple of it, or by Little's law.
     pub users: f64,
-    /// Why it is excluded from the fit; `None` if it is not.
+    /// Why the measurement is excluded from the fit; `None` if it is included.
     pub left_out: Option<ExclusionReason>,
 }
 

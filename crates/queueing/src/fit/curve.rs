@@ -21,7 +21,7 @@ pub struct Prediction {
 pub enum CapacityModel {
     /// One queue for several identical servers with exponential service, and a latency that does not depend on the load.
     Queue {
-        /// Servers m.
+        /// Number of servers m.
         servers: u32,
         /// Service time S of one server in seconds.
         service_s: f64,
@@ -79,7 +79,7 @@ impl CapacityModel {
     pub fn predict(&self, users: f64, think_s: f64) -> Prediction {
         if let CapacityModel::Usl(usl) = self {
             let throughput_per_s = usl.throughput_per_s(users);
-            // The law does not define the response time, so Little's law is used.
+            // The law does not define the response time, which is therefore computed by Little's law.
             return Prediction {
                 throughput_per_s,
                 response_s: (users / throughput_per_s - think_s).max(0.0),

@@ -13,11 +13,11 @@ const CURVE_POINTS: usize = 90;
 /// A point of the model's curve.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CapacityCurvePoint {
-    /// Users N.
+    /// Number of users N.
     pub users: f64,
-    /// X per second, with its interval.
+    /// Throughput X per second, with its interval.
     pub throughput_per_s: FittedValue,
-    /// R in seconds, with its interval.
+    /// Response time R in seconds, with its interval.
     pub response_s: FittedValue,
     /// Asymptotic upper bound of X; `None` for a model without demands.
     pub throughput_bound_per_s: Option<f64>,

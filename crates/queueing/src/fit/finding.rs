@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Weight {
-    /// Information.
+    /// Information, which does not affect the result.
     Note,
     /// The result may mislead.
     Doubt,
@@ -16,7 +16,7 @@ pub enum Weight {
     Contradiction,
 }
 
-/// A finding.
+/// A finding about measurements or a fit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "code", rename_all = "snake_case")]
 pub enum CapacityFinding {
@@ -26,7 +26,7 @@ pub enum CapacityFinding {
         point: String,
         /// The stated N.
         users: f64,
-        /// X(R + Z).
+        /// The number of users by Little's law, X(R + Z).
         users_by_law: f64,
         /// N/X, the time in seconds in which N samples are completed.
         seconds: f64,
@@ -44,7 +44,7 @@ pub enum CapacityFinding {
         point: String,
         /// The stated N.
         users: f64,
-        /// X(R + Z).
+        /// The number of users by Little's law, X(R + Z).
         users_by_law: f64,
     },
     /// The think time is unknown, so N = X(R + Z) cannot be checked.
@@ -71,7 +71,7 @@ pub enum CapacityFinding {
         point: String,
         /// The measured number of requests.
         in_system: f64,
-        /// X·R.
+        /// The number of requests by Little's law, X·R.
         by_law: f64,
     },
     /// The measured throughput exceeds 1/D_max.
@@ -80,7 +80,7 @@ pub enum CapacityFinding {
         point: String,
         /// The measured throughput per second.
         throughput_per_s: f64,
-        /// 1/D_max.
+        /// The capacity 1/D_max per second.
         capacity_per_s: f64,
     },
     /// The throughput decreases with more users.
@@ -118,14 +118,14 @@ pub enum CapacityFinding {
         /// The measurement.
         point: String,
     },
-    /// Too few measurements for a fit with intervals.
+    /// There are too few measurements for a fit with intervals.
     FewPoints {
-        /// The number of different numbers of users.
+        /// The number of distinct numbers of users.
         loads: usize,
         /// The minimum for a fit.
         wanted: usize,
     },
-    /// Fewer points than recommended for the Universal Scalability Law.
+    /// There are fewer points than recommended for the Universal Scalability Law.
     FewForUsl {
         /// The number of points.
         points: usize,

@@ -10,13 +10,13 @@ use super::value::{FittedValue, student_quantile};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ModelForm {
-    /// Service time, latency.
+    /// One queue. Parameters: service time and latency.
     Queue { servers: u32 },
-    /// Service time, latency, and c² of the service time if it is not given.
+    /// One server. Parameters: service time, latency, and c² of the service time if it is not given.
     SingleServer { scv: Option<f64> },
-    /// Demands, latency.
+    /// Several queues. Parameters: the demands and the latency.
     Queues { count: usize },
-    /// λ, σ, κ.
+    /// The Universal Scalability Law. Parameters: λ, σ, κ.
     Usl,
 }
 
@@ -51,7 +51,7 @@ impl ModelForm {
         }
     }
 
-    /// Identifies a parameter that other forms have, too.
+    /// The kind of a parameter that other forms have, too; `None` for other parameters.
     fn shared_parameter(self, at: usize) -> Option<SharedParameter> {
         match (self, at) {
             (ModelForm::Queue { .. } | ModelForm::SingleServer { .. }, 0) => Some(SharedParameter::Service),
@@ -252,9 +252,9 @@ impl FittedModel {
 /// The prediction of a fitted model for a load, with its interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FittedPrediction {
-    /// X per second.
+    /// Throughput X per second.
     pub throughput_per_s: FittedValue,
-    /// R in seconds.
+    /// Response time R in seconds.
     pub response_s: FittedValue,
 }
 

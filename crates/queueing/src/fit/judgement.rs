@@ -44,9 +44,9 @@ impl Default for JudgeSettings {
 /// The prediction of a model for a load.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ModelPrediction {
-    /// X per second, with its interval if it is known.
+    /// Throughput X per second, with its interval if it is known.
     pub throughput_per_s: FittedValue,
-    /// R in seconds.
+    /// Response time R in seconds.
     pub response_s: FittedValue,
 }
 

@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 pub struct LoadPoint {
     /// Name for reports: the path of a run, or a line of a file.
     pub name: String,
-    /// Users N.
+    /// Number of users N.
     pub users: f64,
     /// Throughput X per second.
     pub throughput_per_s: f64,
     /// Response time R in seconds; `None` if it was not measured.
     pub response_s: Option<f64>,
-    /// Standard error of the throughput.
+    /// Standard error of the throughput per second.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throughput_error: Option<f64>,
     /// Standard error of the response time in seconds.
@@ -29,7 +29,7 @@ pub struct LoadPoint {
     /// Share of failed requests, 0 to 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_share: Option<f64>,
-    /// Duration of the measurement.
+    /// Duration of the measurement in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<f64>,
     /// Mean number of requests in the system, measured independently.

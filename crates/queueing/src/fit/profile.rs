@@ -18,7 +18,8 @@ const RATIO_MAX: f64 = 8.0;
 /// Weight of the residual that fixes a quantity: large compared to the weight of a measurement.
 const CONSTRAINT_WEIGHT: f64 = 1e4;
 
-/// Tolerance of an end: the difference of the root of its sum of squares from the limit, as a share of the allowed growth.
+/// Tolerance for an end: the difference between the square roots of the increase of the sum of squares and of the allowed
+/// increase, as a share of the latter.
 const END_TOLERANCE: f64 = 0.03;
 
 /// Maximum number of evaluations for an end; a few are usually sufficient.
@@ -106,13 +107,14 @@ impl<'d> PlausibleModels<'d> {
         Some(FittedValue { value, low: end(-1.0), high: end(1.0) })
     }
 
-    /// The end of the interval of a candidate in one direction, as a logarithm, but at least `beyond`, the end of the
-    /// candidates before; `None` if it is unlimited.
+    /// The end of the interval of a candidate in one direction, as a logarithm. The result is at least `beyond`, the end for
+    /// the preceding candidates. `None` if the interval is unlimited.
     fn end(&self, candidate: &Candidate, quantity: Quantity<'_>, sign: f64, beyond: f64) -> Option<f64> {
         let own = quantity(&candidate.fitted.model()).ln();
         let allowed = (self.limit - candidate.fitted.squares).max(0.0).sqrt();
         let mut at = candidate.at.clone();
-        // Growth of the root of the sum of squares at a distance from the estimate, minus the allowed growth.
+        // The square root of the increase of the sum of squares at this distance from the estimate, minus that of the allowed
+        // increase.
         let mut excess = |distance: f64| {
             let (found, squares) = self.constrained_fit(candidate, quantity, own + sign * distance, &at)?;
             at = found;
@@ -122,7 +124,7 @@ impl<'d> PlausibleModels<'d> {
         let (mut inside, mut inside_excess) = (0.0, -allowed);
         let mut distance = self.first_step(candidate, quantity, allowed);
         if reached > 0.0 {
-            // Intervals of other candidates extend to this distance.
+            // The intervals of the preceding candidates already extend to this distance.
             match excess(reached) {
                 Some(found) if found < -END_TOLERANCE * allowed => (inside, inside_excess) = (reached, found),
                 _ => return Some(beyond),
@@ -154,7 +156,7 @@ impl<'d> PlausibleModels<'d> {
         Some(own + sign * outside.map_or(inside, |(outside, _)| outside))
     }
 
-    /// The distance of the end if the sum of squares is a parabola.
+    /// The distance at which the end would be if the sum of squares were a parabola.
     fn first_step(&self, candidate: &Candidate, quantity: Quantity<'_>, allowed: f64) -> f64 {
         let own = quantity(&candidate.fitted.model()).ln();
         let variance = candidate.fitted.variance(&|model| quantity(model).ln() - own).unwrap_or(0.01);

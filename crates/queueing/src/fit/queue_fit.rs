@@ -14,7 +14,7 @@ pub(super) const ERROR_BETWEEN_RUNS: f64 = 0.02;
 /// Upper bound of the fitted c² of service times.
 const SCV_MAX: f64 = 30.0;
 
-/// Criterion per parameter if there are too few points for Akaike's criterion: larger than any misfit.
+/// Value of the criterion per parameter if there are too few points for Akaike's criterion. It is larger than any misfit.
 const PARAMETER_PENALTY: f64 = 1e6;
 
 /// Numbers of servers that are tried by default.
@@ -27,7 +27,7 @@ pub(crate) struct FitPoint {
     pub(crate) think_s: f64,
     pub(crate) throughput_per_s: f64,
     pub(crate) response_s: Option<f64>,
-    /// Relative standard errors.
+    /// Relative standard error of the throughput.
     pub(crate) throughput_error: Option<f64>,
     pub(crate) response_error: Option<f64>,
 }
@@ -55,7 +55,7 @@ impl FitData {
         FitData { has_errors: !points.is_empty() && points.iter().all(has_errors), points }
     }
 
-    /// The number of different numbers of users with a measured response time.
+    /// The number of distinct numbers of users with a measured response time.
     pub(crate) fn load_count(&self) -> usize {
         let mut users: Vec<f64> =
             self.points.iter().filter(|point| point.response_s.is_some()).map(|point| point.users).collect();
@@ -129,7 +129,7 @@ fn one_queue(data: &FitData, servers: u32) -> Search {
     }
 }
 
-/// One server whose service times have the given c²; `None` searches for c², too.
+/// One server whose service times have the given c². With `None`, c² is fitted as well.
 fn single_server(data: &FitData, scv: Option<f64>) -> Search {
     let simple = one_queue(data, 1);
     let (unit, shortest_s) = (data.best_per_s().recip(), data.shortest_s());

@@ -5,14 +5,15 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::*;
 
-/// A server of 1 ms with a latency of 0.1 ms, and users with a think time of 60 ms: the knee is at 61.
+/// Think time of the users. With the service time and the latency below, the knee is at 61 users.
 const THINK_S: f64 = 0.06;
 const SERVICE_S: f64 = 0.001;
 const LATENCY_S: f64 = 1e-4;
 const KNEE: f64 = 61.1;
 
-/// The measured loads as fractions of the knee; loads near the knee are predicted.
+/// The measured loads as multiples of the knee.
 const MEASURED: [f64; 10] = [0.2, 0.35, 0.5, 0.6, 0.68, 1.35, 1.5, 1.7, 2.0, 2.4];
+/// The predicted loads near the knee, as multiples of the knee.
 const PREDICTED: [f64; 5] = [0.7, 0.85, 1.0, 1.15, 1.3];
 
 /// Number of seeds per system.

@@ -119,7 +119,8 @@ fn round(mut values: Vec<f64>, step: f64) -> Vec<f64> {
     values
 }
 
-/// Sorts values, and spreads equal values over the rounding interval of width `step` around them; zeros over its upper half.
+/// Sorts values, and spreads equal values over the rounding interval of width `step` around them. Zeros are spread over its
+/// upper half.
 fn spread(mut values: Vec<f64>, step: f64) -> Vec<f64> {
     values.sort_unstable_by(f64::total_cmp);
     if step <= 0.0 {
@@ -195,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_true_law_is_not_rejected_for_whole_milliseconds() {
-        // With a mean of five milliseconds, the rounded values have only a few distinct values.
+        // With a mean of five milliseconds, there are only a few distinct rounded values.
         let law = FittedLaw::Exponential { mean_s: 0.005 };
         let rounded = round(draws(&law, 2_000, 8), 0.001);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(6);

@@ -7,7 +7,7 @@ use super::*;
 
 const TRUTH: CapacityModel = CapacityModel::Queue { servers: 1, service_s: 0.01, latency_s: 0.02 };
 
-/// Users with a think time of a second: the knee is at 103.
+/// The measured numbers of users, who think for a second. The knee is at 103 users.
 const LOADS: [f64; 7] = [20.0, 50.0, 80.0, 100.0, 120.0, 160.0, 220.0];
 
 fn random(seed: u64) -> Xoshiro256PlusPlus {

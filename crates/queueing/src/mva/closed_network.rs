@@ -3,7 +3,7 @@
 /// A class of a closed network.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClosedClass {
-    /// Customers N.
+    /// Number of customers N.
     pub users: u64,
     /// Mean think time Z in seconds.
     pub think_s: f64,
@@ -52,18 +52,18 @@ pub struct ClosedNetwork {
 pub struct ClosedMeans {
     /// Throughput X of each class in passes per second; 0 for a class without customers.
     pub rates_per_s: Vec<f64>,
-    /// Customers of each class at each centre: `queues[centre][class]`.
+    /// Mean number of customers of each class at each centre: `queues[centre][class]`.
     pub queues: Vec<Vec<f64>>,
 }
 
 impl ClosedMeans {
-    /// Customers of all classes at a centre.
+    /// Mean number of customers of all classes at a centre.
     #[must_use]
     pub fn queue(&self, centre: usize) -> f64 {
         self.queues[centre].iter().sum()
     }
 
-    /// Customers of a class at all centres.
+    /// Mean number of customers of a class at all centres.
     #[must_use]
     pub fn in_system(&self, class: usize) -> f64 {
         self.queues.iter().map(|queue| queue[class]).sum()

@@ -240,9 +240,9 @@ struct Coefficients<'l> {
     derivatives: Vec<Vec<Scaled>>,
     /// Terms of Φ times the product of the other centres at N, by centre.
     terms: Vec<Vec<Scaled>>,
-    /// G(N).
+    /// The normalization constant G(N).
     full: Scaled,
-    /// G(N − e_r).
+    /// The normalization constants G(N − e_r) by class r.
     one_less: Vec<Scaled>,
 }
 

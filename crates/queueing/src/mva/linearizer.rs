@@ -73,7 +73,7 @@ type Changes = Vec<Vec<Vec<f64>>>;
 
 /// Shares and throughputs for one population.
 struct State {
-    /// F_kj: `[centre][class]`.
+    /// The shares F_kj: `[centre][class]`.
     shares: Vec<Vec<f64>>,
     rates_per_s: Vec<f64>,
 }

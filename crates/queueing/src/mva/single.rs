@@ -1,8 +1,8 @@
 //! Exact mean value analysis of a closed network with one class of users.
 //!
-//! N users think for Z on average, then visit stations with service demands (visits × service time) D₁ … D_K. A
-//! station serves one user at a time. The solution is exact for product-form networks: exponential service in order of
-//! arrival, or processor sharing with any service. The law of the think time has no influence.
+//! N users think for Z on average, then visit stations with service demands (visits × service time) D₁ … D_K. A station serves
+//! one user at a time. The solution is exact for product-form networks: exponential service times in order of arrival, or
+//! processor sharing with any service times. The distribution of the think time has no influence.
 
 /// The mean values of a closed network.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,12 +11,12 @@ pub struct MeanValues {
     pub rate_per_s: f64,
     /// Response time R over all stations in seconds.
     pub response_s: f64,
-    /// Requests at each station.
+    /// Mean number of requests at each station.
     pub queues: Vec<f64>,
 }
 
 impl MeanValues {
-    /// Requests in the whole system: Q = λR.
+    /// Mean number of requests in the whole system: Q = λR.
     pub fn in_system(&self) -> f64 {
         self.queues.iter().sum()
     }

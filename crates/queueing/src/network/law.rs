@@ -81,7 +81,7 @@ pub enum TimeLaw {
     Weibull {
         /// Mean in seconds.
         mean_s: f64,
-        /// Shape: more variable than the exponential law below 1, less variable above 1.
+        /// Shape. Below 1, times vary more than exponential ones; above 1, they vary less.
         shape: f64,
     },
     /// The gaps of a Markov-modulated Poisson process with two states: its rate switches between two values.

@@ -99,7 +99,7 @@ pub enum Strategy {
         /// The places.
         to: Vec<Place>,
     },
-    /// Probabilities that depend on the number of customers at the place they leave.
+    /// Probabilities that depend on the number of customers at the place that a customer leaves.
     LoadDependent(Vec<LoadRange>),
 }
 

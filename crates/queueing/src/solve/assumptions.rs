@@ -8,7 +8,7 @@ use crate::network::{
     ClassLoad, CustomerClass, Queue, QueueingNetwork, Scheduling, Station, StationKind, Strategy,
 };
 
-/// Visits below this are treated as zero: they result from a linear system.
+/// Smaller numbers of visits are treated as zero, because they are rounding errors of the solution of a linear system.
 pub(super) const VISITS_MIN: f64 = 1e-12;
 
 /// An assumption of product form that a network breaks.
@@ -71,14 +71,14 @@ pub enum BrokenAssumption {
 }
 
 impl BrokenAssumption {
-    /// Whether a solution that ignores it approximates the network. A network without losses, blocking, forks or class
-    /// switches would not be an approximation.
+    /// Whether a solution that ignores the assumption approximates the network. Without its losses, blocking, forks or class
+    /// switches, a network would be too different.
     #[must_use]
     pub fn can_be_ignored(&self) -> bool {
         !matches!(self, Self::Capacity { .. } | Self::ForkJoin { .. } | Self::ClassSwitch { .. })
     }
 
-    /// The assumption of a solution that ignores it, as text for reports.
+    /// How a solution that ignores the assumption treats the network, as text for reports.
     #[must_use]
     pub fn ignored_as(&self) -> &'static str {
         match self {
@@ -169,7 +169,7 @@ fn check_queue(
 ) {
     let name = || station.name.clone();
     if let Some(capacity) = queue.capacity {
-        // A capacity for all customers of a closed network is not a limit.
+        // A capacity that is sufficient for all customers of a closed network is not a limit.
         let all_users: Option<u64> = network.classes.iter().map(CustomerClass::users).sum();
         if all_users.is_none_or(|users| users > u64::from(capacity.customers)) {
             found.push(BrokenAssumption::Capacity { station: name() });

@@ -1,5 +1,5 @@
-//! One closed class and one server whose service is not exponential. The solution is exact if the time between two services
-//! of a user is exponential, and approximate if it includes a delay.
+//! Solves networks with one closed class and one server whose service times are not exponential. The solution is exact if the
+//! time between two services of a user is exponential, and approximate if it includes a delay.
 
 use super::assumptions::{BrokenAssumption, VISITS_MIN};
 use super::product_form::{Means, assemble, demands, may_return};

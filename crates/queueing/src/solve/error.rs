@@ -27,7 +27,7 @@ pub enum SolveError {
     /// Queues grow without limit.
     #[error("{}", saturated(.0))]
     Saturated(Vec<Saturated>),
-    /// A class never returns outside.
+    /// Customers of a class never return to the place outside of all stations.
     #[error("customers of the class {class:?} never leave the network")]
     NeverLeaves {
         /// The class.

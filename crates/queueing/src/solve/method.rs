@@ -8,11 +8,11 @@ pub enum Method {
     Automatic,
     /// Exact at any cost, as long as memory suffices.
     Exact,
-    /// Linearizer.
+    /// The approximation Linearizer.
     Linearizer,
-    /// Bard and Schweitzer until convergence.
+    /// The approximation by Bard and Schweitzer, iterated until convergence.
     Schweitzer,
-    /// Bard and Schweitzer with PDQ's stopping rule.
+    /// The approximation by Bard and Schweitzer with PDQ's stopping rule.
     Pdq,
 }
 

@@ -11,7 +11,7 @@ use crate::birth_death::{BirthDeath, MultiServer};
 use crate::mva::{Centre, ClosedClass, ClosedMeans, ClosedNetwork, convolution, linearizer, multi_class};
 use crate::network::{Place, QueueingNetwork, Scheduling, Station, StationKind};
 
-/// Maximum number of steps of an exact solution by default: some tenths of a second.
+/// Maximum number of steps of an exact solution by default. They take some tenths of a second.
 const STEPS_AFFORDABLE: f64 = 3e7;
 
 /// Limits of exact solutions: the number of populations and the memory for them.
@@ -141,7 +141,7 @@ fn saturated(network: &QueueingNetwork, stations: &[Demands], open: &[Option<f64
         .collect()
 }
 
-/// The network of the closed classes, with the speeds that the open classes leave.
+/// The network of the closed classes, with the part of the speeds that the open classes do not use.
 fn reduced_network(
     network: &QueueingNetwork,
     stations: &[Demands],

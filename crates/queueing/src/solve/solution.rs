@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::assumptions::BrokenAssumption;
 use super::bounds::Bounds;
 
-/// The shares of the quantiles that a solution contains where they are known.
+/// The probabilities of the quantiles that a solution contains, as far as the quantiles are known.
 pub const QUANTILES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
 
 /// The method by which a network was solved.
@@ -18,11 +18,11 @@ pub enum MethodUsed {
     ExactMva,
     /// Exact, by convolution.
     Convolution,
-    /// Linearizer.
+    /// The approximation Linearizer.
     Linearizer,
-    /// Bard and Schweitzer.
+    /// The approximation by Bard and Schweitzer.
     Schweitzer,
-    /// Bard and Schweitzer with PDQ's stopping rule.
+    /// The approximation by Bard and Schweitzer with PDQ's stopping rule.
     Pdq,
     /// M/G/1 by Pollaczek and Khinchine, exact.
     PollaczekKhinchine,
@@ -90,7 +90,7 @@ pub struct ClassSolution {
     pub throughput_per_s: f64,
     /// Response time R of a pass in seconds; `None` for a class without customers.
     pub response_s: Option<f64>,
-    /// Customers at all stations, excluding thinking customers: Q = XR.
+    /// Mean number of customers at all stations, excluding thinking customers: Q = XR.
     pub in_system: f64,
     /// Service demand D of a pass in seconds, which is its response time without waiting.
     pub demand_s: f64,
@@ -130,7 +130,7 @@ pub struct StationSolution {
     pub servers: Option<f64>,
     /// Share of the highest speed that is used; `None` for a delay.
     pub utilization: Option<f64>,
-    /// Customers at the station, waiting and in service.
+    /// Mean number of customers at the station, waiting and in service.
     pub queue: f64,
     /// The classes that visit the station, in the model's order.
     pub classes: Vec<StationClassSolution>,
@@ -149,7 +149,7 @@ pub struct StationClassSolution {
     pub throughput_per_s: f64,
     /// Share of the station's highest speed that the class uses; `None` for a delay.
     pub utilization: Option<f64>,
-    /// Customers of the class at the station.
+    /// Mean number of customers of the class at the station.
     pub queue: f64,
     /// Response time of a visit in seconds; `None` without visits.
     pub response_s: Option<f64>,

@@ -35,7 +35,8 @@ fn second(number: u64, rows: Vec<SnapshotRow>) -> Snapshot {
     Snapshot { second: number, whole: true, users: Some(users), rows, ..Snapshot::default() }
 }
 
-/// 100 seconds with ten requests per second of 100 ms, or 500 ms in the seconds 40 to 49. In the seconds 60 to 62 half of them fail.
+/// A run of 100 seconds with ten requests per second. They take 100 ms, or 500 ms in seconds 40 to 49. In seconds 60 to 62 half
+/// of them fail.
 fn run() -> Vec<Snapshot> {
     let one = |number: u64| {
         let ms = if (40..50).contains(&number) { 500 } else { 100 };

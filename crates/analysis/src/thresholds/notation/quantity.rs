@@ -34,7 +34,7 @@ impl<'t> Reader<'t> {
         Ok(Quantity { value, unit, from })
     }
 
-    /// The limit for a subject.
+    /// Converts a quantity to the limit for a subject.
     pub(super) fn limit(
         &self,
         subject: &Subject,

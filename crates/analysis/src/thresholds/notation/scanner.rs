@@ -84,7 +84,7 @@ impl<'t> Reader<'t> {
         self.at
     }
 
-    /// Consumes `sign` if it is next.
+    /// Consumes `sign` if it is next. Returns whether it was.
     pub(super) fn sign(&mut self, sign: &str) -> bool {
         self.skip_spaces();
         let found = self.left().starts_with(sign);
@@ -92,7 +92,7 @@ impl<'t> Reader<'t> {
         found
     }
 
-    /// Consumes `word` if it is the next whole word, ignoring case.
+    /// Consumes `word` if it is the next whole word, ignoring case. Returns whether it was.
     pub(super) fn word(&mut self, word: &str) -> bool {
         self.skip_spaces();
         let left = self.left();
