@@ -13,11 +13,11 @@ use crate::problem::{Problem, ProblemKind};
 /// Parses a text during the run and appends its value.
 pub type RenderText = fn(&str, &mut UserState, &mut String);
 
-/// How the names of a text are looked up.
+/// The way in which the names of a text are looked up.
 pub(crate) enum NameLookup<'a> {
     /// In a program that is being compiled: each name gets a slot, and each function gets a state in every user.
     Program(&'a mut Symbols),
-    /// In a text that is built during the run: names that have a slot use it, others are looked up by name.
+    /// In a text that is built during the run: names that have a slot use the slot; other names are looked up by name.
     Run(&'a Names),
 }
 
@@ -33,8 +33,8 @@ pub(crate) struct Context<'a> {
     counts: [u32; 4],
     /// Nesting depth of function calls in arguments of function calls.
     pub(crate) depth: u32,
-    /// Used by functions that parse a text when they are evaluated. It is passed in because the parser depends on the
-    /// functions.
+    /// The function that parses and renders a text during the run, for functions that evaluate such a text. It is passed in
+    /// because the parser depends on the functions.
     pub(crate) render_text: RenderText,
 }
 
@@ -52,8 +52,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether further unsupported functions are not recorded. Callers then skip the search for a similar name, which takes
-    /// time.
+    /// Whether so many unsupported functions have been recorded that further ones are ignored. Callers then skip the search for
+    /// a similar name, which takes time.
     pub(crate) fn has_many_unsupported(&self) -> bool {
         self.counts[ProblemKind::Unsupported as usize] >= PROBLEMS_MAX
     }

@@ -1,4 +1,4 @@
-//! `__CSVRead`: columns of a file whose rows all users share.
+//! The function `__CSVRead`, which returns columns of a file whose rows all users share.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -54,7 +54,7 @@ struct CsvRead {
     column: Template,
 }
 
-/// `${__CSVRead(file or *alias, column | next | *alias)}`
+/// Builds `${__CSVRead(file or *alias, column | next | *alias)}`.
 pub(crate) fn csv_read(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(CsvRead { file: arguments.take(0), column: arguments.take(1) }))
 }

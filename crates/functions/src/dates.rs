@@ -1,4 +1,4 @@
-//! `__timeShift`, `__dateTimeConvert`, `__RandomDate`.
+//! The functions `__timeShift`, `__dateTimeConvert` and `__RandomDate`.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
@@ -90,7 +90,7 @@ struct Shift {
     zone: TimeZone,
 }
 
-/// `${__timeShift(format, date, shift, locale, variable)}`; the argument for the locale may be omitted.
+/// Builds `${__timeShift(format, date, shift, locale, variable)}`; the argument for the locale may be omitted.
 pub(crate) fn shift(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let (locale_index, target_index) = if arguments.count == 5 { (Some(3), 4) } else { (None, 3) };
     let locale = locale_index.and_then(|index| arguments.literal(index)).map(trim).unwrap_or_default();
@@ -200,8 +200,8 @@ fn parse_date(
     Ok((instant, moment.offset_seconds))
 }
 
-/// Java's `Duration.parse`: the nanoseconds of a duration such as `P1DT2H3M4.5S`. The duration and each of its parts may have
-/// a sign.
+/// Implements Java's `Duration.parse`: returns the nanoseconds of a duration such as `P1DT2H3M4.5S`. The duration and each of
+/// its parts may have a sign.
 fn parse_duration(text: &str) -> Option<i128> {
     let upper = text.to_ascii_uppercase();
     let (sign, rest) = match upper.strip_prefix('-') {
@@ -256,8 +256,8 @@ struct Convert {
     zone: TimeZone,
 }
 
-/// `${__dateTimeConvert(date, format, new format, variable)}`. If the format is empty, the date is a number of milliseconds
-/// since 1970.
+/// Builds `${__dateTimeConvert(date, format, new format, variable)}`. If the format is empty, the date is a number of
+/// milliseconds since 1970.
 pub(crate) fn convert(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     check_pattern(arguments, 1, "", true)?;
     check_pattern(arguments, 2, "", false)?;
@@ -317,7 +317,7 @@ struct RandomDate {
     zone: TimeZone,
 }
 
-/// `${__RandomDate(format, from, to, locale, variable)}`: the end is excluded, as in JMeter.
+/// Builds `${__RandomDate(format, from, to, locale, variable)}`, which excludes the end, as in JMeter.
 pub(crate) fn random_date(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let locale = arguments.literal(3).map(trim).unwrap_or_default();
     check_pattern(arguments, 0, locale, true)?;

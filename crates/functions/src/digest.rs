@@ -1,4 +1,4 @@
-//! `__digest`, and the plugins' `__MD5`.
+//! The function `__digest`, and `__MD5` of jmeter-plugins.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -55,7 +55,7 @@ struct DigestFunction {
     target: Target,
 }
 
-/// `${__digest(algorithm, text, salt, whether in upper case, variable)}`
+/// Builds `${__digest(algorithm, text, salt, whether in upper case, variable)}`.
 pub(crate) fn digest(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     if let Some(name) = arguments.literal(0).filter(|name| algorithm(name).is_none()) {
         let hint =
@@ -97,7 +97,7 @@ impl Function for DigestFunction {
     }
 }
 
-/// `${__MD5(text, variable)}` of jmeter-plugins
+/// Builds `${__MD5(text, variable)}` of jmeter-plugins.
 pub(crate) fn md5(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     TextFunction::build(arguments, |text, out| {
         hex::<Md5>(text, "", out);

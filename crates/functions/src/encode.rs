@@ -1,5 +1,5 @@
-//! `__urlencode`, `__urldecode`, `__escapeHtml`, `__unescapeHtml`, `__escapeXml`, `__unescape`, and the plugins'
-//! `__base64Encode`, `__base64Decode`.
+//! The functions `__urlencode`, `__urldecode`, `__escapeHtml`, `__unescapeHtml`, `__escapeXml` and `__unescape`, and
+//! `__base64Encode` and `__base64Decode` of jmeter-plugins.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ use crate::arguments::{Arguments, BuildResult};
 use crate::entities;
 use crate::text::TextFunction;
 
-/// `${__urlencode(text)}`: form encoding in UTF-8.
+/// Builds `${__urlencode(text)}`: form encoding in UTF-8.
 pub(crate) fn url_encode(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     TextFunction::build(arguments, |text, out| {
         for byte in text.bytes() {
@@ -30,7 +30,7 @@ pub(crate) fn url_encode(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     })
 }
 
-/// `${__urldecode(text)}`
+/// Builds `${__urldecode(text)}`.
 pub(crate) fn url_decode(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     TextFunction::build(arguments, |text, out| {
         let mut bytes = Vec::with_capacity(text.len());
@@ -62,7 +62,7 @@ pub(crate) fn url_decode(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     })
 }
 
-/// `${__escapeHtml(text)}`
+/// Builds `${__escapeHtml(text)}`.
 pub(crate) fn escape_html(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     TextFunction::build(arguments, |text, out| {
         for c in text.chars() {
@@ -77,7 +77,7 @@ pub(crate) fn escape_html(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     })
 }
 
-/// `${__unescapeHtml(text)}`
+/// Builds `${__unescapeHtml(text)}`.
 pub(crate) fn unescape_html(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     TextFunction::build(arguments, |text, out| {
         out.push_str(&entities::unescape_html(text)?);
@@ -85,7 +85,7 @@ pub(crate) fn unescape_html(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     })
 }
 
-/// `${__escapeXml(text)}`: XML 1.0. Control characters that XML does not allow are removed.
+/// Builds `${__escapeXml(text)}`: XML 1.0. Control characters that XML does not allow are removed.
 pub(crate) fn escape_xml(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     TextFunction::build(arguments, |text, out| {
         for c in text.chars() {
@@ -113,7 +113,7 @@ pub(crate) fn escape_xml(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     })
 }
 
-/// `${__unescape(text)}`: replaces Java's escape sequences.
+/// Builds `${__unescape(text)}`: replaces Java's escape sequences.
 pub(crate) fn unescape(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     TextFunction::build(arguments, |text, out| {
         let mut units: Vec<u16> = Vec::with_capacity(text.len());
@@ -162,7 +162,7 @@ fn read_escape<'t>(text: &'t str, units: &mut Vec<u16>) -> Result<&'t str, Eleme
     Ok(&text[c.len_utf8()..])
 }
 
-/// `${__base64Encode(text, variable)}` of jmeter-plugins
+/// Builds `${__base64Encode(text, variable)}` of jmeter-plugins.
 pub(crate) fn base64_encode(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     TextFunction::build(arguments, |text, out| {
         STANDARD.encode_string(text, out);
@@ -170,7 +170,7 @@ pub(crate) fn base64_encode(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     })
 }
 
-/// `${__base64Decode(text, variable)}` of jmeter-plugins: accepts both alphabets, with or without padding, and ignores
+/// Builds `${__base64Decode(text, variable)}` of jmeter-plugins: accepts both alphabets, with or without padding, and ignores
 /// other characters.
 pub(crate) fn base64_decode(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     TextFunction::build(arguments, |text, out| {

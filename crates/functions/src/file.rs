@@ -1,4 +1,4 @@
-//! `__FileToString`, `__StringFromFile`, `__StringToFile`.
+//! The functions `__FileToString`, `__StringFromFile` and `__StringToFile`.
 //!
 //! File access blocks the core that runs the user (in JMeter: the user's thread). This is acceptable because such files are
 //! small and cached by the operating system.
@@ -54,7 +54,7 @@ struct FileToString {
     target: Target,
 }
 
-/// `${__FileToString(file, encoding, variable)}`
+/// Builds `${__FileToString(file, encoding, variable)}`.
 pub(crate) fn file_to_string(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     check_encoding(arguments, 1)?;
     let (encoding, target) = (arguments.optional(1), arguments.target(2));
@@ -117,8 +117,8 @@ struct StringFromFile {
     position: Mutex<ReadPosition>,
 }
 
-/// `${__StringFromFile(file, variable, first, last)}`: the next line; the first line follows the last. With `first`, the
-/// file name is a pattern for a sequence of files numbered from `first` to `last`.
+/// Builds `${__StringFromFile(file, variable, first, last)}`, which returns the next line and starts again after the last line.
+/// With `first`, the file name is a pattern for a sequence of files numbered from `first` to `last`.
 pub(crate) fn string_from_file(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let (first, last) = (arguments.optional(2), arguments.optional(3));
     let target = if arguments.count >= 2 {
@@ -239,7 +239,7 @@ struct StringToFile {
     write_lock: Mutex<()>,
 }
 
-/// `${__StringToFile(file, text, whether to append, encoding)}`
+/// Builds `${__StringToFile(file, text, whether to append, encoding)}`.
 pub(crate) fn string_to_file(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     check_encoding(arguments, 3)?;
     let (append, encoding) = (arguments.optional(2), arguments.optional(3));

@@ -71,7 +71,7 @@ const EVALUATION_DEPTH_MAX: u64 = 50;
 /// Limit of texts that are evaluated within one text, at all depths.
 const EVALUATIONS_MAX: u64 = 10_000;
 
-/// Guard of the evaluation of a text on this thread; the evaluation ends when it is dropped.
+/// A guard for the evaluation of a text on this thread; the evaluation ends when the guard is dropped.
 struct Evaluation;
 
 impl Evaluation {

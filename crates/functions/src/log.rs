@@ -1,4 +1,4 @@
-//! `__log`, `__logn`.
+//! The functions `__log` and `__logn`.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ struct Log {
     returns_text: bool,
 }
 
-/// `${__log(text, level, throwable, comment)}`
+/// Builds `${__log(text, level, throwable, comment)}`.
 pub(crate) fn log(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(Log {
         text: arguments.take(0),
@@ -31,7 +31,7 @@ pub(crate) fn log(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     }))
 }
 
-/// `${__logn(text, level, throwable)}`
+/// Builds `${__logn(text, level, throwable)}`.
 pub(crate) fn logn(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(Log {
         text: arguments.take(0),

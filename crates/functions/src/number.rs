@@ -1,4 +1,4 @@
-//! `__counter`, `__intSum`, `__longSum`.
+//! The functions `__counter`, `__intSum` and `__longSum`.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ struct Counter {
     per_user: Template,
     target: Target,
     state: Option<StateId>,
-    /// The count of all users.
+    /// The count that all users share.
     shared: AtomicI32,
 }
 
-/// `${__counter(TRUE, variable)}`: each call in the plan has a separate counter.
+/// Builds `${__counter(TRUE, variable)}`: each call in the plan has a separate counter.
 pub(crate) fn counter(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let shared_only = arguments.literal(0).is_some_and(|text| !parse_boolean(text));
     let state = if shared_only { None } else { arguments.state() };
@@ -80,12 +80,12 @@ struct Sum<T> {
     integer: std::marker::PhantomData<T>,
 }
 
-/// `${__intSum(1, 2, variable)}`
+/// Builds `${__intSum(1, 2, variable)}`.
 pub(crate) fn int_sum(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     sum::<i32>(arguments)
 }
 
-/// `${__longSum(1, 2, variable)}`
+/// Builds `${__longSum(1, 2, variable)}`.
 pub(crate) fn long_sum(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     sum::<i64>(arguments)
 }

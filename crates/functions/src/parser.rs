@@ -198,7 +198,7 @@ pub(crate) fn excerpt(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Java's `Character.isSpaceChar`: the Unicode separators, which do not include tabs and line ends.
+/// Implements Java's `Character.isSpaceChar`: the Unicode separators, which do not include tabs and line ends.
 fn is_space(c: char) -> bool {
     matches!(
         c,

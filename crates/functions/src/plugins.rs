@@ -1,5 +1,5 @@
-//! Functions of jmeter-plugins on texts and values: `__caseFormat`, `__chooseRandom`, `__doubleSum`, `__if`,
-//! `__isDefined`, `__strReplace`, `__substring`.
+//! Functions of jmeter-plugins that process texts and values: `__caseFormat`, `__chooseRandom`, `__doubleSum`, `__if`,
+//! `__isDefined`, `__strReplace` and `__substring`.
 
 use std::sync::Arc;
 
@@ -53,13 +53,13 @@ impl Function for TextsFunction {
     }
 }
 
-/// `${__strReplace(text, search, replacement, variable)}`
+/// Builds `${__strReplace(text, search, replacement, variable)}`.
 pub(crate) fn str_replace(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let target = arguments.target_untrimmed(3);
     TextsFunction::build(arguments, 3, target, |texts| Ok(texts[0].replace(&texts[1], &texts[2])))
 }
 
-/// `${__substring(text, begin, end, variable)}`: positions count UTF-16 code units.
+/// Builds `${__substring(text, begin, end, variable)}`: positions count UTF-16 code units.
 pub(crate) fn substring(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let target = arguments.target_untrimmed(3);
     TextsFunction::build(arguments, 3, target, |texts| {
@@ -77,7 +77,7 @@ pub(crate) fn substring(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     })
 }
 
-/// `${__caseFormat(text, mode, variable)}`
+/// Builds `${__caseFormat(text, mode, variable)}`.
 pub(crate) fn case_format(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let target = arguments.target(2);
     TextsFunction::build(arguments, 2, target, |texts| {
@@ -86,7 +86,7 @@ pub(crate) fn case_format(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     })
 }
 
-/// Converts a text to a case of the plugin. An unknown mode leaves it unchanged.
+/// Converts a text to the letter case `mode` of the plugin. An unknown mode leaves the text unchanged.
 fn convert_case(text: &str, mode: &str) -> String {
     let words = split_words(text);
     match mode {
@@ -100,8 +100,8 @@ fn convert_case(text: &str, mode: &str) -> String {
     }
 }
 
-/// Java's `Pattern.split` at white space, hyphens and underscores: it includes an empty first word, but not empty words at
-/// the end.
+/// Implements Java's `Pattern.split` at white space, hyphens and underscores: the result includes an empty first word, but not
+/// empty words at the end.
 fn split_words(text: &str) -> Vec<&str> {
     let separates = |c: char| matches!(c, ' ' | '\t'..='\r' | '-' | '_');
     let mut words = Vec::new();
@@ -144,7 +144,8 @@ struct If {
     target: Target,
 }
 
-/// `${__if(actual, expected, then, otherwise, variable)}`, which compares two texts
+/// Builds `${__if(actual, expected, then, otherwise, variable)}`, which compares the first two texts and returns `then` or
+/// `otherwise`.
 pub(crate) fn if_equal(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let target = arguments.target(4);
     let (actual, expected) = (arguments.take(0), arguments.take(1));
@@ -168,7 +169,7 @@ struct IsDefined {
     name: Template,
 }
 
-/// `${__isDefined(variable)}`: `1` or `0`.
+/// Builds `${__isDefined(variable)}`, which returns `1` or `0`.
 pub(crate) fn is_defined(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(IsDefined { name: arguments.take(0) }))
 }
@@ -186,7 +187,7 @@ struct ChooseRandom {
     target: Target,
 }
 
-/// `${__chooseRandom(value, value…, variable)}`
+/// Builds `${__chooseRandom(value, value…, variable)}`.
 pub(crate) fn choose_random(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let last = arguments.count - 1;
     let target = arguments.target(last);
@@ -209,8 +210,8 @@ struct DoubleSum {
     last: Template,
 }
 
-/// `${__doubleSum(number, number…, variable)}`: the last argument is a summand if it is a number, otherwise the name of a
-/// variable.
+/// Builds `${__doubleSum(number, number…, variable)}`. The last argument is a summand if it is a number, otherwise the name of
+/// a variable.
 pub(crate) fn double_sum(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let last = arguments.count - 1;
     if let Some(name) = arguments.literal(last).map(trim).filter(|text| parse_double(text).is_none()) {

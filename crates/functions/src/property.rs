@@ -1,4 +1,4 @@
-//! `__P`, `__property`, `__setProperty`, `__isPropDefined`.
+//! The functions `__P`, `__property`, `__setProperty` and `__isPropDefined`, and `__GetSecret` of Azure Load Testing.
 
 use std::cell::RefCell;
 use std::fmt::Write as _;
@@ -81,14 +81,14 @@ enum DefaultValue {
     Text(Template),
 }
 
-/// `${__P(name, default)}`
+/// Builds `${__P(name, default)}`.
 pub(crate) fn p(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let default = arguments.optional(1).map_or(DefaultValue::One, DefaultValue::Text);
     let cache_index = next_cache_index();
     Ok(Arc::new(ReadProperty { name: arguments.take(0), default, target: Target::None, cache_index }))
 }
 
-/// `${__property(name, variable, default)}`
+/// Builds `${__property(name, variable, default)}`.
 pub(crate) fn property(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let default = arguments.optional(2).map_or(DefaultValue::Name, DefaultValue::Text);
     let target = arguments.target_untrimmed(1);
@@ -102,7 +102,7 @@ struct Secret {
     name: Template,
 }
 
-/// `${__GetSecret(name)}` of Azure Load Testing
+/// Builds `${__GetSecret(name)}` of Azure Load Testing.
 pub(crate) fn secret(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(Secret { name: arguments.take(0) }))
 }
@@ -190,7 +190,7 @@ struct SetProperty {
     returns_old: Option<Template>,
 }
 
-/// `${__setProperty(name, value, whether to return the old value)}`
+/// Builds `${__setProperty(name, value, whether to return the old value)}`.
 pub(crate) fn set_property(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let returns_old = arguments.optional(2);
     Ok(Arc::new(SetProperty { name: arguments.take(0), value: arguments.take(1), returns_old }))
@@ -217,7 +217,7 @@ struct IsDefined {
     name: Template,
 }
 
-/// `${__isPropDefined(name)}`
+/// Builds `${__isPropDefined(name)}`.
 pub(crate) fn is_defined(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(IsDefined { name: arguments.take(0) }))
 }

@@ -9,7 +9,7 @@ use busyhour_program::user::UserState;
 
 use crate::arguments::{Arguments, BuildResult, Target, with_text};
 
-/// The value that is read from a queue.
+/// An operation that reads from a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operation {
     /// Returns the first text without removing it.
@@ -38,22 +38,22 @@ fn read_queue(arguments: &mut Arguments<'_, '_>, operation: Operation) -> BuildR
     Ok(Arc::new(ReadQueue { queue: arguments.take(0), operation, target }))
 }
 
-/// `${__fifoGet(queue, variable)}`
+/// Builds `${__fifoGet(queue, variable)}`.
 pub(crate) fn get(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     read_queue(arguments, Operation::First)
 }
 
-/// `${__fifoPop(queue, variable)}`
+/// Builds `${__fifoPop(queue, variable)}`.
 pub(crate) fn pop(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     read_queue(arguments, Operation::Pop)
 }
 
-/// `${__fifoSize(queue, variable)}`
+/// Builds `${__fifoSize(queue, variable)}`.
 pub(crate) fn size(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     read_queue(arguments, Operation::Size)
 }
 
-/// `${__fifoPut(queue, value)}`
+/// Builds `${__fifoPut(queue, value)}`.
 pub(crate) fn put(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(PutIntoQueue { queue: arguments.take(0), value: arguments.take(1) }))
 }

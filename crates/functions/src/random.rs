@@ -1,6 +1,6 @@
-//! `__Random`, `__RandomString` and `__UUID`.
+//! The functions `__Random`, `__RandomString` and `__UUID`.
 //!
-//! They use the random numbers of the user, so the same seed gives the same values.
+//! The functions use the random numbers of the user, so the same seed gives the same values.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ impl Bound {
     }
 }
 
-/// `${__Random(minimum, maximum, variable)}`, including both limits.
+/// Builds `${__Random(minimum, maximum, variable)}`. Both limits are possible results.
 pub(crate) fn random(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let minimum = bound(arguments, 0)?;
     let maximum = bound(arguments, 1)?;
@@ -63,7 +63,7 @@ fn bound(arguments: &mut Arguments<'_, '_>, index: usize) -> Result<Bound, crate
     }
 }
 
-/// Checks that the range is not empty, and that `maximum + 1` does not overflow: Java draws a number below it.
+/// Checks that the range is not empty, and that `maximum + 1` does not overflow, because Java draws a number below that sum.
 fn check_range(minimum: i64, maximum: i64) -> Result<(), ElementError> {
     if maximum < minimum {
         Err(format!("the maximum {maximum} is less than the minimum {minimum}").into())
@@ -97,7 +97,7 @@ struct RandomString {
     target: Target,
 }
 
-/// `${__RandomString(length, characters, variable)}`
+/// Builds `${__RandomString(length, characters, variable)}`.
 pub(crate) fn random_string(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     if let Some(text) = arguments.literal(0).filter(|text| !matches!(text.parse::<i32>(), Ok(0..))) {
         return Err(arguments.invalid(format!("the length {text:?} is not a whole number of at least 0"), ""));
@@ -172,7 +172,7 @@ fn append_any_characters(user: &mut UserState, length: u32, out: &mut String) {
 #[derive(Debug)]
 struct Uuid;
 
-/// `${__UUID}`: version 4 of RFC 9562.
+/// Builds `${__UUID}`: version 4 of RFC 9562.
 pub(crate) fn uuid(_: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(Uuid))
 }

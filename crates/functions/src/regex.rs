@@ -1,4 +1,4 @@
-//! `__regexFunction` and the plugins' `__strReplaceRegex`.
+//! The function `__regexFunction`, and `__strReplaceRegex` of jmeter-plugins.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ struct RegexFunction {
     input: Option<Template>,
 }
 
-/// `${__regexFunction(pattern, template, which, between, default, variable, input variable)}`
+/// Builds `${__regexFunction(pattern, template, which, between, default, variable, input variable)}`.
 pub(crate) fn regex_function(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     check_pattern(arguments, 0)?;
     let mut optional = |index| arguments.optional(index);
@@ -140,7 +140,7 @@ fn find_matches(pattern: &str, text: &str) -> Result<Vec<Match>, ElementError> {
 enum Selection {
     Match(usize),
     Default,
-    /// The message of the exception in JMeter.
+    /// JMeter throws an exception with this message.
     Failed(String),
 }
 
@@ -217,7 +217,7 @@ struct ReplaceRegex {
     target: Target,
 }
 
-/// `${__strReplaceRegex(text, pattern, replacement, variable)}` of jmeter-plugins: Java's `replaceAll`.
+/// Builds `${__strReplaceRegex(text, pattern, replacement, variable)}` of jmeter-plugins: Java's `replaceAll`.
 pub(crate) fn str_replace_regex(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     check_pattern(arguments, 1)?;
     let target = arguments.target_untrimmed(3);
@@ -243,7 +243,7 @@ impl Function for ReplaceRegex {
     }
 }
 
-/// Java's `String.replaceAll`: in the replacement, `$n` refers to a group and a backslash escapes the next character.
+/// Implements Java's `String.replaceAll`: in the replacement, `$n` refers to a group and a backslash escapes the next character.
 fn replace_all(text: &str, pattern: &str, replacement: &str) -> Result<String, ElementError> {
     let pattern = cached(pattern).map_err(|why| why.to_string())?;
     let mut out = String::new();

@@ -97,7 +97,7 @@ impl<'a> UserScope<'a> {
         }
     }
 
-    /// Moves the result and the open sampler back to the user, or out of it again.
+    /// Moves the result and the open sampler back to the user, or out of the user again.
     fn swap_user_parts(&mut self) {
         std::mem::swap(&mut self.user.result, &mut self.facts.result);
         std::mem::swap(&mut self.user.request, &mut self.sampler);
@@ -344,7 +344,7 @@ impl ScriptRequests for UserScope<'_> {
 
 impl ScriptPlan for UserScope<'_> {
     fn evaluate_text(&mut self, text: &str) -> String {
-        // Functions read the result from the user, and scripts in the text the sampler.
+        // The text may contain functions, which read the result from the user, and scripts, which access the sampler.
         self.swap_user_parts();
         let mut value = String::new();
         (self.render_text)(text, self.user, &mut value);

@@ -1,4 +1,4 @@
-//! `__jexl3`, `__jexl2`, `__jexl`, `__javaScript`, `__groovy`, `__BeanShell`.
+//! The functions that run scripts: `__jexl3`, `__jexl2`, `__jexl`, `__javaScript`, `__groovy` and `__BeanShell`.
 //!
 //! A constant script is compiled with the plan. A script that contains `${…}` is first compiled with `1` in place of each
 //! reference, so that a script that can never run is rejected before the run. The actual text is compiled at first use and
@@ -81,7 +81,8 @@ impl Language {
         matches!(error, ScriptError::Syntax { .. }) && java_like::is_certainly_invalid(text, language)
     }
 
-    /// The text of a value. `null` and `undefined` give these words in Rhino, and an empty text in the other languages.
+    /// The text of a value. Rhino converts null and undefined to `null` and `undefined`; the other languages convert them to an
+    /// empty text.
     fn text_of(self, value: &Value) -> String {
         if self == Language::JavaScript { value.to_java_string() } else { value.to_function_result() }
     }
@@ -131,27 +132,27 @@ enum ScriptText {
     Varying(Template),
 }
 
-/// `${__jexl3(expression, variable)}`
+/// Builds `${__jexl3(expression, variable)}`.
 pub(crate) fn jexl3(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     script(arguments, Language::Jexl3)
 }
 
-/// `${__jexl2(expression, variable)}`
+/// Builds `${__jexl2(expression, variable)}`.
 pub(crate) fn jexl2(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     script(arguments, Language::Jexl2)
 }
 
-/// `${__javaScript(expression, variable)}`
+/// Builds `${__javaScript(expression, variable)}`.
 pub(crate) fn java_script(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     script(arguments, Language::JavaScript)
 }
 
-/// `${__groovy(expression, variable)}`
+/// Builds `${__groovy(expression, variable)}`.
 pub(crate) fn groovy(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     script(arguments, Language::Groovy)
 }
 
-/// `${__BeanShell(expression, variable)}`
+/// Builds `${__BeanShell(expression, variable)}`.
 pub(crate) fn bean_shell(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     script(arguments, Language::BeanShell)
 }
@@ -187,7 +188,8 @@ fn script(arguments: &mut Arguments<'_, '_>, language: Language) -> BuildResult 
             }
         },
         None => {
-            // A syntax error of the text with ones is ignored, because the actual text may be valid.
+            // A syntax error of the script with `1` in place of each reference is ignored, because the actual text may be
+            // valid.
             match language.compile(&with_ones(&template)) {
                 Ok(compiled) => note_reads(arguments, &compiled),
                 Err(error) if error.is_unsupported() && !arguments.at_run_time() => {

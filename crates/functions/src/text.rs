@@ -1,5 +1,5 @@
-//! Text and characters: `__changeCase`, `__char`, `__escapeOroRegexpChars`, and the plugins' `__lowercase`,
-//! `__uppercase`, `__strLen`, `__env`.
+//! Functions that process texts and characters: `__changeCase`, `__char`, `__escapeOroRegexpChars`, and `__lowercase`,
+//! `__uppercase`, `__strLen` and `__env` of jmeter-plugins.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl Function for TextFunction {
     }
 }
 
-/// `${__lowercase(text, variable)}` of jmeter-plugins
+/// Builds `${__lowercase(text, variable)}` of jmeter-plugins.
 pub(crate) fn lowercase(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     TextFunction::build(arguments, |text, out| {
         out.push_str(&text.to_lowercase());
@@ -58,7 +58,7 @@ pub(crate) fn lowercase(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     })
 }
 
-/// `${__uppercase(text, variable)}` of jmeter-plugins
+/// Builds `${__uppercase(text, variable)}` of jmeter-plugins.
 pub(crate) fn uppercase(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     TextFunction::build(arguments, |text, out| {
         out.push_str(&text.to_uppercase());
@@ -66,7 +66,7 @@ pub(crate) fn uppercase(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     })
 }
 
-/// `${__strLen(text, variable)}` of jmeter-plugins: the number of UTF-16 code units.
+/// Builds `${__strLen(text, variable)}` of jmeter-plugins: the number of UTF-16 code units.
 pub(crate) fn str_len(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     TextFunction::build(arguments, |text, out| {
         let _ = write!(out, "{}", text.encode_utf16().count());
@@ -74,7 +74,7 @@ pub(crate) fn str_len(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     })
 }
 
-/// `${__escapeOroRegexpChars(text, variable)}`
+/// Builds `${__escapeOroRegexpChars(text, variable)}`.
 pub(crate) fn quote_meta(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     TextFunction::build(arguments, |text, out| {
         for c in text.chars() {
@@ -94,7 +94,7 @@ struct ChangeCase {
     target: Target,
 }
 
-/// `${__changeCase(text, UPPER | LOWER | CAPITALIZE, variable)}`
+/// Builds `${__changeCase(text, UPPER | LOWER | CAPITALIZE, variable)}`.
 pub(crate) fn change_case(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let target = arguments.target(2);
     Ok(Arc::new(ChangeCase { text: arguments.take(0), mode: arguments.optional(1), target }))
@@ -145,7 +145,7 @@ struct Characters {
     codes: Vec<Template>,
 }
 
-/// `${__char(65, 0x42, 0103)}`
+/// Builds `${__char(65, 0x42, 0103)}`.
 pub(crate) fn character(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(Characters { codes: (0..arguments.count).map(|index| arguments.take(index)).collect() }))
 }
@@ -170,7 +170,8 @@ impl Function for Characters {
     }
 }
 
-/// Java's `Long.decode`: an optional sign, then a decimal number, `0x…`, `#…`, or an octal number with a leading zero.
+/// Implements Java's `Long.decode`: an optional sign, then a decimal number, `0x…`, `#…`, or an octal number with a leading
+/// zero.
 fn java_long_decode(text: &str) -> Option<i64> {
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
@@ -203,7 +204,7 @@ pub(crate) fn environment_variable(name: &str) -> Option<String> {
     is_valid.then(|| std::env::var(name).ok()).flatten()
 }
 
-/// `${__env(name, variable, default)}` of jmeter-plugins
+/// Builds `${__env(name, variable, default)}` of jmeter-plugins.
 pub(crate) fn environment(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let target = arguments.target(1);
     Ok(Arc::new(Environment { name: arguments.take(0), target, default: arguments.optional(2) }))

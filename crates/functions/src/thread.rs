@@ -1,5 +1,5 @@
-//! The context of the call: `__threadNum`, `__threadGroupName`, `__samplerName`, `__TestPlanName`,
-//! `__machineName`, `__machineIP`, and the plugins' `__iterationNum`.
+//! Functions that return the context of their call: `__threadNum`, `__threadGroupName`, `__samplerName`, `__TestPlanName`,
+//! `__machineName`, `__machineIP`, and `__iterationNum` of jmeter-plugins.
 
 use std::fmt::Write as _;
 use std::net::{IpAddr, ToSocketAddrs as _};
@@ -17,7 +17,7 @@ const ENGINE_THREAD: &str = "StandardJMeterEngine";
 #[derive(Debug)]
 struct ThreadNumber;
 
-/// `${__threadNum}`
+/// Builds `${__threadNum}`.
 pub(crate) fn thread_number(_: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(ThreadNumber))
 }
@@ -35,7 +35,7 @@ impl Function for ThreadNumber {
 #[derive(Debug)]
 struct GroupName;
 
-/// `${__threadGroupName}`
+/// Builds `${__threadGroupName}`.
 pub(crate) fn group_name(_: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(GroupName))
 }
@@ -53,7 +53,7 @@ struct SamplerName {
     target: Target,
 }
 
-/// `${__samplerName(variable)}`
+/// Builds `${__samplerName(variable)}`.
 pub(crate) fn sampler_name(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(SamplerName { target: arguments.target(0) }))
 }
@@ -85,7 +85,7 @@ pub fn plan_directory(plan: &str) -> String {
     format!("/{}", parts.join("/"))
 }
 
-/// `${__TestPlanName}`
+/// Builds `${__TestPlanName}`.
 pub(crate) fn plan_name(_: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(PlanName))
 }
@@ -99,7 +99,7 @@ impl Function for PlanName {
 #[derive(Debug)]
 struct Iteration;
 
-/// `${__iterationNum}` of jmeter-plugins: the iteration of the thread group, from 1.
+/// Builds `${__iterationNum}` of jmeter-plugins: the iteration of the thread group, from 1.
 pub(crate) fn iteration(_: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(Iteration))
 }
@@ -118,12 +118,12 @@ struct Machine {
     target: Target,
 }
 
-/// `${__machineName(variable)}`
+/// Builds `${__machineName(variable)}`.
 pub(crate) fn machine_name(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(Machine { determine: host_name, value: OnceLock::new(), target: arguments.target(0) }))
 }
 
-/// `${__machineIP(variable)}`
+/// Builds `${__machineIP(variable)}`.
 pub(crate) fn machine_ip(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(Machine { determine: host_address, value: OnceLock::new(), target: arguments.target(0) }))
 }

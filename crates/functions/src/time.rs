@@ -1,4 +1,4 @@
-//! `__time`, and code shared by the date functions.
+//! The function `__time`, and code that the date functions share.
 
 use std::fmt::Write as _;
 use std::sync::{Arc, OnceLock};
@@ -36,7 +36,7 @@ struct Time {
     target: Target,
 }
 
-/// `${__time(format, variable)}`
+/// Builds `${__time(format, variable)}`.
 pub(crate) fn time(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let compiled = OnceLock::new();
     match arguments.literal(0) {

@@ -1,4 +1,5 @@
-//! `__tstFeedback` of jmeter-plugins: the users that a Throughput Shaping Timer needs, for a Concurrency Thread Group.
+//! The function `__tstFeedback` of jmeter-plugins, which returns the number of users that a Throughput Shaping Timer needs, for
+//! a Concurrency Thread Group.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +19,7 @@ struct Feedback {
     is_initialized: AtomicBool,
 }
 
-/// `${__tstFeedback(timer, initial users, maximum users, spare users)}`
+/// Builds `${__tstFeedback(timer, initial users, maximum users, spare users)}`.
 pub(crate) fn feedback(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(Feedback {
         timer: arguments.take(0),

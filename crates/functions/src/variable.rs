@@ -1,4 +1,4 @@
-//! `__V`, `__eval`, `__evalVar`, `__isVarDefined`, `__split`, `__RandomFromMultipleVars`.
+//! The functions `__V`, `__eval`, `__evalVar`, `__isVarDefined`, `__split` and `__RandomFromMultipleVars`.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ struct Variable {
     default: Option<Template>,
 }
 
-/// `${__V(name, default)}`
+/// Builds `${__V(name, default)}`.
 pub(crate) fn v(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(Variable { name: arguments.take(0), default: arguments.optional(1) }))
 }
@@ -45,7 +45,7 @@ struct Eval {
     render_text: RenderText,
 }
 
-/// `${__eval(text)}`
+/// Builds `${__eval(text)}`.
 pub(crate) fn eval(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     note_all_reads(arguments);
     Ok(Arc::new(Eval { text: arguments.take(0), render_text: arguments.render_text() }))
@@ -63,7 +63,7 @@ struct EvalVariable {
     render_text: RenderText,
 }
 
-/// `${__evalVar(name)}`
+/// Builds `${__evalVar(name)}`.
 pub(crate) fn eval_var(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     note_all_reads(arguments);
     Ok(Arc::new(EvalVariable { name: arguments.take(0), render_text: arguments.render_text() }))
@@ -85,7 +85,7 @@ struct IsDefined {
     name: Template,
 }
 
-/// `${__isVarDefined(name)}`
+/// Builds `${__isVarDefined(name)}`.
 pub(crate) fn is_defined(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     Ok(Arc::new(IsDefined { name: arguments.take(0) }))
 }
@@ -104,7 +104,7 @@ struct Split {
     separator: Option<Template>,
 }
 
-/// `${__split(text, variable, separator)}`
+/// Builds `${__split(text, variable, separator)}`.
 pub(crate) fn split(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let separator = arguments.optional(2);
     Ok(Arc::new(Split { text: arguments.take(0), prefix: arguments.take(1), separator }))
@@ -159,7 +159,7 @@ struct FromMultiple {
     target: Target,
 }
 
-/// `${__RandomFromMultipleVars(a|b|c, variable)}`
+/// Builds `${__RandomFromMultipleVars(a|b|c, variable)}`.
 pub(crate) fn random_from_multiple(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     let target = arguments.target(1);
     Ok(Arc::new(FromMultiple { names: arguments.take(0), target }))

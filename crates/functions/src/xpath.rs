@@ -1,4 +1,4 @@
-//! `__XPath`: the nodes that an expression selects in a file. Each call returns the next node.
+//! The function `__XPath`: each call returns the next of the nodes that an expression selects in a file.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,7 +13,7 @@ use busyhour_xml::{ReadOptions, XPathResult, decode, evaluate, first_value, read
 
 use crate::arguments::{Arguments, BuildResult};
 
-/// Results of a run by file and expression. All users share the sequence of nodes.
+/// The results of the expressions in a run, by file and expression. All users share the sequence of nodes.
 #[derive(Debug, Default)]
 struct SharedResults(Mutex<HashMap<(String, String), NodeTexts>>);
 
@@ -29,7 +29,7 @@ struct XPath {
     expression: Template,
 }
 
-/// `${__XPath(file, expression)}`
+/// Builds `${__XPath(file, expression)}`.
 pub(crate) fn xpath(arguments: &mut Arguments<'_, '_>) -> BuildResult {
     if let Some(error) = arguments.literal(1).and_then(busyhour_xml::expression_error) {
         return Err(arguments.invalid(error, "an XPath 1.0 expression that selects nodes is expected"));
@@ -65,7 +65,7 @@ impl Function for XPath {
     }
 }
 
-/// The text of each node; JMeter writes `null` for a node without text.
+/// The text of each selected node. As in JMeter, a node without text gives `null`.
 fn node_texts(file: &str, expression: &str) -> Result<Vec<String>, ElementError> {
     let bytes = read_in_run(Path::new(file), TEXT_FILE_BYTES).map_err(ElementError::caused_by)?;
     let text = decode(&bytes);

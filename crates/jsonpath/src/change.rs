@@ -1,4 +1,5 @@
-//! Changes and removes the values that a path selects: `set`, `put`, `add` and `delete` of Jayway's document context.
+//! Changes and removes the values that a path selects, for the methods `set`, `put`, `add` and `delete` of Jayway's document
+//! context.
 
 use crate::error::PathError;
 use crate::syntax::{JsonPath, Step};
@@ -8,7 +9,7 @@ impl JsonPath {
     /// Calls `edit` with each value that the path selects. Missing members and items are not created.
     ///
     /// # Errors
-    /// The path has other steps than members, indexes and wildcards.
+    /// The path contains steps other than members, indexes and wildcards.
     pub fn change(&self, document: &mut Value, edit: &mut dyn FnMut(&mut Value)) -> Result<(), PathError> {
         walk(&self.steps, document, edit)
     }
@@ -16,7 +17,7 @@ impl JsonPath {
     /// Removes the values that the path selects.
     ///
     /// # Errors
-    /// As for [`JsonPath::change`], or the path selects the whole document.
+    /// The same as for [`JsonPath::change`]. It is also an error if the path selects the whole document.
     pub fn remove(&self, document: &mut Value) -> Result<(), PathError> {
         let Some((last, before)) = self.steps.split_last() else {
             return Err(PathError::Unsupported("removing the whole document".to_owned()));
@@ -31,7 +32,8 @@ impl JsonPath {
     }
 }
 
-/// Converts an index, which may count from the end, to a position in an array of `len` items.
+/// Converts an index to a position in an array of `len` items; `None` if there is no such item. A negative index counts from
+/// the end.
 fn array_position(index: i64, len: usize) -> Option<usize> {
     let index = if index < 0 { index + i64::try_from(len).ok()? } else { index };
     usize::try_from(index).ok().filter(|at| *at < len)

@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use crate::syntax::Comparison;
 use crate::value::Value;
 
-/// The value of an operand for an item.
+/// The value of a filter's operand for the item to which the filter is applied.
 pub(crate) enum OperandValue<'v> {
     Value(Cow<'v, Value>),
     Undefined,

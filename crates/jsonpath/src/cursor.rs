@@ -6,7 +6,7 @@ pub(crate) struct Cursor<'p> {
     pub text: &'p str,
     /// Byte offset of the next character.
     pub at: usize,
-    /// The path is part of a filter, where it ends at the first character that cannot belong to it.
+    /// Whether the path is part of a filter, where it ends at the first character that cannot belong to it.
     pub in_filter: bool,
     /// Byte offsets of the start and end of the filter that is being parsed, including its brackets.
     pub filter: (usize, usize),

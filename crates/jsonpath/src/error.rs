@@ -5,7 +5,7 @@ use crate::steps::STEPS_MAX;
 /// Why a path cannot be compiled.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
-    /// Jayway rejects the path too. The message is Jayway's where it is known.
+    /// Jayway rejects the path too. The message is Jayway's if it is known.
     #[error("{0}")]
     Invalid(String),
     /// Jayway may accept the path, but its results are not reproduced here.

@@ -27,7 +27,7 @@ struct Walk<'p, 'v> {
 /// Returns all values that the path selects, starting at `start`.
 ///
 /// # Errors
-/// [`ReadError::NotFound`] if a definite path finds no value, or a value of the wrong type on its way.
+/// [`ReadError::NotFound`] if a definite path selects no value, or if a value on the path has the wrong type.
 pub(crate) fn select<'v>(
     path: &JsonPath,
     start: &'v Value,
@@ -50,8 +50,8 @@ pub(crate) fn select<'v>(
     }
 }
 
-/// The value of a path in a filter: the value that a definite path selects, or an array of the values that another path
-/// selects.
+/// The value of a path in a filter: for a definite path, the selected value; for an indefinite path, an array of the selected
+/// values.
 fn operand_value<'v>(
     path: &JsonPath,
     start: &'v Value,
@@ -192,7 +192,7 @@ impl<'v> Walk<'_, 'v> {
         }
     }
 
-    /// Like [`Self::apply_steps`], but ignores values that the remaining steps do not find.
+    /// Like [`Self::apply_steps`], but ignores a value in which the remaining steps find nothing.
     fn apply_steps_if_found(&mut self, at: usize, value: &'v Value) -> Result<(), Stop> {
         match self.apply_steps(at, value, false) {
             Err(Stop::NotFound(_)) => Ok(()),

@@ -31,9 +31,9 @@ const KNOWN_FUNCTIONS: [&str; 14] = [
     "index", "values",
 ];
 
-/// Greatest depth of filters within the paths of filters.
+/// Maximum nesting depth of filters. Filters nest because a path in a filter may contain a filter.
 const DEPTH_MAX: u32 = 10;
-/// Greatest depth of nested parentheses and `!` in a filter.
+/// Maximum nesting depth of parentheses and `!` in a filter.
 const PARENTHESES_MAX: u32 = 50;
 
 /// Jayway's error for a bracket that is not followed by a known token.
@@ -336,7 +336,7 @@ fn skip_space(cursor: &mut Cursor<'_>) {
 /// slashes do not count.
 ///
 /// # Errors
-/// The quotation mark of a string that is not closed.
+/// A string is not closed; the error is its quotation mark.
 fn filter_length(text: &str) -> Result<Option<usize>, char> {
     let mut depth = 0u32;
     let mut characters = text.char_indices();

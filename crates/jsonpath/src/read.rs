@@ -1,4 +1,4 @@
-//! Parses JSON like json-smart's permissive mode, as far as responses need it.
+//! Parses JSON as in json-smart's permissive mode. Supports the syntax that occurs in responses.
 
 use std::collections::HashMap;
 
@@ -14,12 +14,12 @@ pub struct NotJson {
     pub unexpected: String,
 }
 
-/// `String.length`: the number of UTF-16 code units.
+/// The result of Java's `String.length`: the number of UTF-16 code units.
 fn utf16_length(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
 }
 
-/// Greatest depth of nested arrays and objects; the same limit as in json-smart.
+/// Maximum nesting depth of arrays and objects; the same limit as in json-smart.
 const DEPTH_MAX: u32 = 400;
 
 /// Parses a value and ignores the text after it. As in json-smart, strings may be unquoted or have single quotes, and extra

@@ -10,7 +10,7 @@ pub(crate) const STEPS_MAX: u64 = 20_000_000;
 pub struct StepBudget(Cell<u64>);
 
 impl StepBudget {
-    /// A full budget.
+    /// A budget of `STEPS_MAX` steps.
     pub fn full() -> Self {
         Self::new(STEPS_MAX)
     }

@@ -17,19 +17,19 @@ pub struct JsonPath {
 /// One step of a path.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
-    /// `.name`, `['name']`, `['a','b']`
+    /// Members: `.name`, `['name']`, `['a','b']`.
     Members(Vec<String>),
-    /// `.*`, `[*]`
+    /// All members or items: `.*`, `[*]`.
     Wildcard,
-    /// `[0]`, `[0,2]`; negative indexes count from the end.
+    /// Items: `[0]`, `[0,2]`; negative indexes count from the end.
     Indexes(Vec<i64>),
-    /// `[from:to]`
+    /// Consecutive items: `[from:to]`.
     Slice(Option<i64>, Option<i64>),
-    /// `[?(…)]`
+    /// The items that satisfy a filter: `[?(…)]`.
     Filter(Filter),
-    /// `..` before the next step.
+    /// All descendants: `..` before the next step.
     Descend,
-    /// `.name(…)`
+    /// A function: `.name(…)`.
     Function(Function),
 }
 
@@ -56,7 +56,7 @@ pub(crate) enum Filter {
     And(Vec<Filter>),
     Or(Vec<Filter>),
     Not(Box<Filter>),
-    /// The path selects something.
+    /// The path of the operand selects at least one value.
     Exists(Operand),
     Compare(Operand, Comparison, Operand),
 }

@@ -8,17 +8,17 @@ use busyhour_java::{double_to_string, hash_map_order, table_size_of_copy};
 /// A JSON value.
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// `null`
+    /// JSON's `null`.
     Null,
     /// A boolean.
     Bool(bool),
-    /// `Integer` or `Long`.
+    /// Java's `Integer` or `Long`.
     Integer(i64),
     /// An integer that does not fit into 64 bits, as written.
     BigInteger(String),
-    /// `Double`
+    /// Java's `Double`.
     Double(f64),
-    /// `BigDecimal`: a number that a `Double` cannot represent exactly, as written.
+    /// Java's `BigDecimal`: a number that a `Double` cannot represent exactly, as written.
     Decimal(String),
     /// Text.
     Text(String),
@@ -121,7 +121,7 @@ impl Value {
         }
     }
 
-    /// `toString()`: JSON, but strings without quotes.
+    /// The value as JSON, except that a string has no quotes.
     fn plain_text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
@@ -133,7 +133,7 @@ impl Value {
         }
     }
 
-    /// The result of Java's `toString`, for messages.
+    /// The result of Java's `toString`, for messages: like the plain text, but objects have the format of a Java map.
     pub fn java_text(&self) -> String {
         match self {
             Self::Object(members) => {

@@ -17,7 +17,7 @@ use crate::search_limit::{STEPS_MAX, SearchLimit};
 
 /// Maximum number of entries on the backtracking stack: 32 MB.
 const STACK_LEN_MAX: usize = 1_000_000;
-/// A slot without a position.
+/// The value of a slot without a position.
 const UNSET: usize = usize::MAX;
 
 /// The remaining steps of a search.
@@ -25,12 +25,12 @@ const UNSET: usize = usize::MAX;
 pub(crate) struct Steps(u64);
 
 impl Steps {
-    /// A full budget.
+    /// A budget of `STEPS_MAX` steps.
     pub(crate) fn full() -> Self {
         Self(STEPS_MAX)
     }
 
-    /// A budget of this number of steps.
+    /// A budget of `steps` steps.
     pub(crate) fn new(steps: u64) -> Self {
         Self(steps)
     }

@@ -110,9 +110,9 @@ impl Finder {
         }
     }
 
-    /// The groups of at most `batch_len` next matches from byte `place`. Sets `place` to the position at which the search
-    /// continues: after the last match, or one character further if that match is empty. Long texts are searched on another
-    /// thread, many matches at a time.
+    /// Finds the next matches from byte `place`, at most `batch_len`, and returns their groups. Sets `place` to the position at
+    /// which the search continues: after the last match, or one character further if that match is empty. Long texts are
+    /// searched on another thread, many matches at a time.
     ///
     /// # Errors
     /// If the budget is exhausted.
@@ -211,18 +211,18 @@ fn next_place(text: &str, (start, end): (usize, usize)) -> usize {
     if end > start { end } else { end + text[end..].chars().next().map_or(1, char::len_utf8) }
 }
 
-/// The remaining steps of several searches together.
+/// The remaining steps that several searches share.
 #[derive(Debug)]
 pub struct SearchBudget(Steps);
 
 impl SearchBudget {
-    /// The budget of this number of single searches.
+    /// A budget of as many steps as `searches` single searches have.
     #[must_use]
     pub fn of_searches(searches: u32) -> Self {
         Self::of_steps(STEPS_MAX * u64::from(searches))
     }
 
-    /// A budget of this number of steps.
+    /// A budget of `steps` steps.
     #[must_use]
     pub fn of_steps(steps: u64) -> Self {
         Self(Steps::new(steps))
@@ -483,7 +483,7 @@ fn find_some(regex: &regex::Regex, text: &str, place: &mut Place, batch_len: usi
 }
 
 /// A description of a construct for which groups or empty matches may differ between ORO's backtracking matcher and a matcher
-/// that simulates all paths at once.
+/// that simulates all paths at once; `None` if there is no such construct.
 fn unsure_groups(hir: &Hir) -> Option<&'static str> {
     if hir.properties().minimum_len() == Some(0) && prefers_empty(hir) {
         return Some("a pattern that may prefer an empty match to a longer match");

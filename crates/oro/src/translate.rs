@@ -26,7 +26,7 @@ pub enum PatternError {
 pub(super) struct Translated {
     /// The pattern in the syntax of the `regex` crate, or of `fancy-regex` if `fancy` is set.
     pub text: String,
-    /// The pattern contains look-around or back-references, so it needs the syntax of `fancy-regex`.
+    /// Whether the pattern contains look-around or back-references, and therefore needs the syntax of `fancy-regex`.
     pub fancy: bool,
     /// The pattern without look-around and back-references, for the analysis of its groups.
     pub shadow: String,
@@ -63,7 +63,7 @@ struct Translator {
     depth: usize,
     /// Number of character sets such as `\w`.
     sets: usize,
-    /// The rest of the pattern does not contain `:]`.
+    /// Whether a search has shown that the rest of the pattern does not contain `:]`.
     has_no_posix_end: bool,
     fancy: bool,
     text: String,

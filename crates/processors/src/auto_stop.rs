@@ -12,22 +12,22 @@ use busyhour_program::user::UserState;
 pub struct AutoStopLimit {
     /// The limit; 0 or an invalid number means no limit.
     pub limit: Template,
-    /// Seconds; at least 1.
+    /// The number of seconds; at least 1.
     pub seconds: Template,
 }
 
 /// Settings of an AutoStop listener.
 #[derive(Clone, Debug, Default)]
 pub struct AutoStopSettings {
-    /// `avg_response_time`, in milliseconds.
+    /// `avg_response_time`: limit of the mean elapsed time, in milliseconds.
     pub response_time: AutoStopLimit,
-    /// `avg_response_latency`, in milliseconds.
+    /// `avg_response_latency`: limit of the mean latency, in milliseconds.
     pub latency: AutoStopLimit,
-    /// `error_rate`, in percent.
+    /// `error_rate`: limit of the share of failed samples, in percent.
     pub error_rate: AutoStopLimit,
-    /// `percentile_response_time`, in milliseconds.
+    /// `percentile_response_time`: limit of the percentile of the elapsed times, in milliseconds.
     pub percentile_time: AutoStopLimit,
-    /// `percentile_value`, in percent.
+    /// `percentile_value`: the percentile to compute, in percent.
     pub percentile: Template,
 }
 

@@ -20,17 +20,17 @@ use crate::scope::{Field, SampleScope};
 /// Settings of a boundary extractor.
 #[derive(Clone, Debug, Default)]
 pub struct BoundaryExtractorSettings {
-    /// `TestElement.name`
+    /// `TestElement.name`: the name of the element.
     pub name: String,
     /// `BoundaryExtractor.refname`: variable, or prefix of the variables, to set.
     pub refname: Template,
-    /// `BoundaryExtractor.lboundary`
+    /// `BoundaryExtractor.lboundary`: the text before a match.
     pub left: Template,
-    /// `BoundaryExtractor.rboundary`
+    /// `BoundaryExtractor.rboundary`: the text after a match.
     pub right: Template,
     /// `BoundaryExtractor.match_number`: 0 for a random match, −1 for all, otherwise the number of the match.
     pub match_number: Template,
-    /// `BoundaryExtractor.default`
+    /// `BoundaryExtractor.default`: the value if nothing is found.
     pub default: Template,
     /// `BoundaryExtractor.default_empty_value`: also set a default that is empty.
     pub default_is_empty: bool,

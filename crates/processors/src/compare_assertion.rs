@@ -15,9 +15,9 @@ use crate::refusal::Refusal;
 /// Settings of a compare assertion. The properties have no prefix.
 #[derive(Clone, Debug, Default)]
 pub struct CompareAssertionSettings {
-    /// `TestElement.name`
+    /// `TestElement.name`: the name of the element.
     pub name: Template,
-    /// `compareContent`
+    /// `compareContent`: compare the bodies.
     pub content: bool,
     /// `compareTime`: the greatest difference of elapsed times in milliseconds; if negative, times are not compared.
     pub time_ms_max: Template,

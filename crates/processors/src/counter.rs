@@ -13,11 +13,11 @@ use crate::number_format::NumberFormat;
 /// Settings of a counter.
 #[derive(Clone, Debug, Default)]
 pub struct CounterSettings {
-    /// `CounterConfig.start`
+    /// `CounterConfig.start`: the first value.
     pub start: Template,
-    /// `CounterConfig.end`; no end if empty.
+    /// `CounterConfig.end`: the last value; if empty, there is no end.
     pub end: Template,
-    /// `CounterConfig.incr`
+    /// `CounterConfig.incr`: the difference between two values.
     pub increment: Template,
     /// `CounterConfig.name`: the variable.
     pub variable: Template,

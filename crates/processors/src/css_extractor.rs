@@ -23,19 +23,19 @@ use crate::scope::SampleScope;
 /// Settings of a CSS selector extractor.
 #[derive(Clone, Debug, Default)]
 pub struct CssExtractorSettings {
-    /// `TestElement.name`
+    /// `TestElement.name`: the name of the element.
     pub name: String,
     /// `HtmlExtractor.extractor_impl`: empty or `JSOUP`, or `JODD`.
     pub implementation: String,
-    /// `HtmlExtractor.refname`
+    /// `HtmlExtractor.refname`: variable, or prefix of the variables, to set.
     pub refname: Template,
-    /// `HtmlExtractor.expr`
+    /// `HtmlExtractor.expr`: the selector.
     pub selector: Template,
     /// `HtmlExtractor.attribute`: if blank, the text of the element is extracted.
     pub attribute: Template,
     /// `HtmlExtractor.match_number`: 0 for a random match, −1 for all, otherwise the number of the match.
     pub match_number: Template,
-    /// `HtmlExtractor.default`
+    /// `HtmlExtractor.default`: the value if nothing is found.
     pub default: Template,
     /// `HtmlExtractor.default_empty_value`: also set a default that is empty.
     pub default_is_empty: bool,

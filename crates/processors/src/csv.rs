@@ -23,7 +23,7 @@ use crate::refusal::Refusal;
 /// Settings of a CSV data set. The properties have no prefix.
 #[derive(Clone, Debug, Default)]
 pub struct CsvDataSettings {
-    /// `TestElement.name`
+    /// `TestElement.name`: the name of the element.
     pub name: String,
     /// `filename`: relative to the working directory, or to the plan's folder if the file is not there.
     pub filename: Template,
@@ -31,11 +31,11 @@ pub struct CsvDataSettings {
     pub encoding: Template,
     /// `variableNames`, separated by commas; if empty, the first line of the file has the names.
     pub variable_names: Template,
-    /// `ignoreFirstLine`
+    /// `ignoreFirstLine`: skip the first line of the file.
     pub ignore_first_line: bool,
     /// `delimiter`; `\t` is a tab, and the default is a comma.
     pub delimiter: Template,
-    /// `quotedData`
+    /// `quotedData`: fields may be quoted.
     pub quoted: bool,
     /// `recycle`: start again at the end of the file; true if absent.
     pub recycle: bool,
@@ -199,7 +199,7 @@ pub trait ReadsFile {
     /// The file's name in the plan.
     fn file_name(&self) -> &Template;
 
-    /// [`Self::missing_file`] for a file name that is evaluated at the start of the run.
+    /// Like [`Self::missing_file`], for a file name that is evaluated at the start of the run.
     fn missing_file_named(&self, name: &str) -> Option<PathBuf>;
 
     /// The path of the file, if its name is constant and it cannot be opened. The plan is then refused before the run.

@@ -10,9 +10,9 @@ use busyhour_sample::{DataType, Nanos};
 /// Settings of a debug sampler. The properties have no prefix.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DebugSamplerSettings {
-    /// `displayJMeterVariables`
+    /// `displayJMeterVariables`: list the user's variables.
     pub variables: bool,
-    /// `displayJMeterProperties`
+    /// `displayJMeterProperties`: list JMeter's properties.
     pub properties: bool,
     /// `displaySystemProperties`. The list is empty because there is no JVM.
     pub system_properties: bool,
@@ -136,7 +136,7 @@ fn compare_alphanumeric(left: &str, right: &str) -> Ordering {
     }
 }
 
-/// Removes and returns text without digits and the digits after it.
+/// Removes the leading text without digits and the digits after it from `rest`, and returns both.
 fn take_part<'t>(rest: &mut &'t str) -> (&'t str, &'t str) {
     let digits = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
     let (text, after) = rest.split_at(digits);

@@ -20,10 +20,10 @@ const XML_ERROR: &str = "org.apache.tika.exception.TikaException: XML parse erro
 const NO_TEXT: &str = "Missing tika-app.jar in classpath. Unable to convert to plain text this kind of document.\nDownload the \
     tika-app-x.x.jar file from http://tika.apache.org/download.html\nAnd put the file in <JMeter>/lib directory.";
 
-/// Number of bytes in which Tika searches for the tags of an HTML page.
+/// Number of bytes at the start of a body in which Tika searches for the tags of an HTML page.
 const TAG_SEARCH_BYTES: usize = 8_192;
 
-/// Number of bytes in which Tika searches for the other marks of an HTML page.
+/// Number of bytes at the start of a body in which Tika searches for the other marks of an HTML page.
 const MARK_SEARCH_BYTES: usize = 64;
 
 /// The kind of a document.

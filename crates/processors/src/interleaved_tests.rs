@@ -1,4 +1,4 @@
-//! Evaluations of all kinds that are suspended repeatedly while others run give the same results as without suspension.
+//! Tests that evaluations of all kinds give the same results with and without suspension, while other evaluations run.
 
 use std::ops::ControlFlow;
 use std::pin::Pin;

@@ -1,11 +1,11 @@
 //! Parses and formats numbers like JMeter.
 
-/// `Integer.parseInt`; 0 for an invalid number, as in JMeter.
+/// The result of Java's `Integer.parseInt`; 0 for an invalid number, as in JMeter.
 pub(crate) fn integer(text: &str) -> i32 {
     busyhour_java::parse_int(text).unwrap_or(0)
 }
 
-/// `Long.parseLong`; 0 for an invalid number, as in JMeter.
+/// The result of Java's `Long.parseLong`; 0 for an invalid number, as in JMeter.
 pub(crate) fn long(text: &str) -> i64 {
     busyhour_java::parse_long(text).unwrap_or(0)
 }

@@ -69,7 +69,7 @@ impl JmesPath {
     }
 }
 
-/// Counts the signs outside quotes. Each may take a level of recursion.
+/// Counts the signs outside quotes. Each sign may add a level of recursion.
 fn count_signs(text: &str) -> usize {
     let mut count = 0;
     let mut characters = text.chars();

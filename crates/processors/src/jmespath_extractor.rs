@@ -28,15 +28,15 @@ use crate::scope::SampleScope;
 /// Settings of a JMESPath extractor.
 #[derive(Clone, Debug, Default)]
 pub struct JmesExtractorSettings {
-    /// `TestElement.name`
+    /// `TestElement.name`: the name of the element.
     pub name: String,
-    /// `JMESExtractor.referenceName`
+    /// `JMESExtractor.referenceName`: variable, or prefix of the variables, to set.
     pub refname: Template,
-    /// `JMESExtractor.jmesPathExpr`
+    /// `JMESExtractor.jmesPathExpr`: the JMESPath expression.
     pub path: Template,
     /// `JMESExtractor.matchNumber`: 0 for a random match, −1 for all, otherwise the number of the match; blank means 0.
     pub match_number: Template,
-    /// `JMESExtractor.defaultValue`
+    /// `JMESExtractor.defaultValue`: the value if nothing is found.
     pub default: Template,
     /// `Sample.scope` with `SampleScope.variable`, as parsed by [`SampleScope::parse`].
     pub scope: SampleScope,

@@ -38,7 +38,7 @@ impl JsonAssertion {
     /// Compares the document with the expected value.
     ///
     /// # Errors
-    /// The document is not as described. The message is JMeter's.
+    /// The document does not satisfy the assertion. The message is JMeter's.
     fn compare(
         &self,
         user: &mut UserState,

@@ -23,15 +23,15 @@ use crate::scope::SampleScope;
 /// Settings of a JSON extractor. Names, paths, match numbers and defaults are lists separated by `;`.
 #[derive(Clone, Debug, Default)]
 pub struct JsonExtractorSettings {
-    /// `TestElement.name`
+    /// `TestElement.name`: the name of the element.
     pub name: String,
-    /// `JSONPostProcessor.referenceNames`
+    /// `JSONPostProcessor.referenceNames`: the variables, or the prefixes of the variables, to set.
     pub names: Template,
-    /// `JSONPostProcessor.jsonPathExprs`
+    /// `JSONPostProcessor.jsonPathExprs`: the JSON paths.
     pub paths: Template,
     /// `JSONPostProcessor.match_numbers`: for each path 0 for a random match, −1 for all, otherwise the number of the match.
     pub match_numbers: Template,
-    /// `JSONPostProcessor.defaultValues`
+    /// `JSONPostProcessor.defaultValues`: the values if nothing is found.
     pub defaults: Template,
     /// `JSONPostProcessor.compute_concat`: also store all matches, joined by commas, in `_ALL`.
     pub concatenate: bool,
@@ -60,7 +60,7 @@ thread_local! {
     static CACHE: RefCell<HashMap<String, CachedPath>> = RefCell::default();
 }
 
-/// Compiles the path of a text that was built during the run, or returns it from the cache.
+/// Compiles a path that was built during the run, or returns it from the cache.
 pub(crate) fn cached_path(text: &str) -> CachedPath {
     CACHE.with_borrow_mut(|cache| {
         if let Some(path) = cache.get(text) {

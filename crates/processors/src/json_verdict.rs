@@ -13,19 +13,19 @@ use crate::refusal::Refusal;
 /// Settings of an assertion on a JSON document: JMeter's JSON and JMESPath Assertions, and the assertion of jmeter-plugins.
 #[derive(Clone, Debug)]
 pub struct JsonAssertionSettings {
-    /// `TestElement.name`
+    /// `TestElement.name`: the name of the element.
     pub name: Template,
     /// `JSON_PATH`, or `JMES_PATH` of the JMESPath assertion.
     pub path: Template,
     /// `JSONVALIDATION`: also compare the value.
     pub validate: bool,
-    /// `EXPECTED_VALUE`
+    /// `EXPECTED_VALUE`: the value, or the pattern, with which the value at the path is compared.
     pub expected: Template,
     /// `ISREGEX`: the expected value is a regular expression; true if absent.
     pub is_regex: bool,
     /// `EXPECT_NULL`: the expected value is null.
     pub expect_null: bool,
-    /// `INVERT`: fail if the document is as described.
+    /// `INVERT`: fail if the document satisfies the other conditions.
     pub invert: bool,
 }
 
@@ -50,7 +50,7 @@ impl JsonAssertionSettings {
         uses_pattern.then(|| PatternText::new(self.expected.clone(), false)).transpose()
     }
 
-    /// The compiled path and regular expression, where they are constant.
+    /// The compiled path, if it is constant, and the regular expression, if the settings select one.
     ///
     /// # Errors
     /// The path is not supported, or the regular expression may match differently than in JMeter.
@@ -76,8 +76,8 @@ impl JsonAssertionSettings {
         self.outcome(compared, &path, &expected)
     }
 
-    /// The outcome of a comparison by JSON path, with JMeter's messages. `compared` is an error if the document is not as
-    /// described.
+    /// The outcome of a comparison by JSON path, with JMeter's messages. `compared` is an error if the document does not
+    /// satisfy the conditions.
     pub(crate) fn outcome(
         &self,
         compared: Result<(), ElementError>,

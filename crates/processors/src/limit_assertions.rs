@@ -13,7 +13,7 @@ use crate::scope::SampleScope;
 /// Settings of a duration assertion.
 #[derive(Clone, Debug, Default)]
 pub struct DurationAssertionSettings {
-    /// `TestElement.name`
+    /// `TestElement.name`: the name of the element.
     pub name: Template,
     /// `DurationAssertion.duration`, in milliseconds.
     pub duration: Template,
@@ -72,9 +72,9 @@ pub enum SizeField {
     /// Headers and body: `SizeAssertion.response_network_size` and all unknown values.
     #[default]
     Response,
-    /// `SizeAssertion.response_headers`
+    /// `SizeAssertion.response_headers`: the headers.
     Headers,
-    /// `SizeAssertion.response_data`
+    /// `SizeAssertion.response_data`: the body.
     Body,
     /// `SizeAssertion.response_code`: length of the text.
     Code,
@@ -98,7 +98,7 @@ impl SizeField {
 /// Settings of a size assertion.
 #[derive(Clone, Debug, Default)]
 pub struct SizeAssertionSettings {
-    /// `TestElement.name`
+    /// `TestElement.name`: the name of the element.
     pub name: Template,
     /// `SizeAssertion.size`, in bytes.
     pub size: Template,

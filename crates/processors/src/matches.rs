@@ -15,12 +15,12 @@ pub(crate) struct Matches {
     groups: usize,
 }
 
-/// Larger buffers are freed after use.
+/// Maximum size in bytes of a buffer that is retained. Larger buffers are freed after use.
 const RETAINED_BYTES_MAX: usize = 64 * 1024;
 
 /// Limit of the bytes of all matches of an extractor. It is needed because matches may overlap.
 const MATCH_BYTES_MAX: usize = 64 << 20;
-/// Memory of a match in addition to its text: it becomes a variable, which has a name.
+/// Memory of a match in addition to its text. Each match becomes a variable, which has a name.
 const MATCH_OVERHEAD_BYTES: usize = 100;
 
 /// The matches of an extractor exceed the limit.
@@ -94,8 +94,8 @@ impl Matches {
         self.ranges.len() / self.groups.max(1)
     }
 
-    /// Whether the match with the number `wanted`, counted from 1, was found. Always false for 0 or less, which need all
-    /// matches.
+    /// Whether the match with the number `wanted`, counted from 1, was found. Always false if `wanted` is 0 or less, because
+    /// all matches are needed then.
     pub(crate) fn has_match(&self, wanted: i32) -> bool {
         usize::try_from(wanted).is_ok_and(|wanted| wanted > 0 && self.len() >= wanted)
     }

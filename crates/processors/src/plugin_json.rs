@@ -16,11 +16,11 @@ use crate::refusal::Refusal;
 /// Settings of the plugin's JSON path extractor.
 #[derive(Clone, Debug, Default)]
 pub struct PluginJsonExtractorSettings {
-    /// `JSONPATH`
+    /// `JSONPATH`: the path.
     pub path: Template,
     /// `VAR`: the variable to set.
     pub refname: Template,
-    /// `DEFAULT`
+    /// `DEFAULT`: the value if nothing is found.
     pub default: Template,
     /// The variable to search (`VARIABLE`) if `SUBJECT` is `VAR`; `None` to search the response.
     pub source: Option<Template>,

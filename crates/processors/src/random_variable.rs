@@ -15,11 +15,11 @@ use crate::number_format::NumberFormat;
 /// Settings of a random variable. The properties have no prefix.
 #[derive(Clone, Debug, Default)]
 pub struct RandomVariableSettings {
-    /// `TestElement.name`
+    /// `TestElement.name`: the name of the element.
     pub name: String,
-    /// `minimumValue`
+    /// `minimumValue`: the smallest number.
     pub minimum: Template,
-    /// `maximumValue`
+    /// `maximumValue`: the greatest number.
     pub maximum: Template,
     /// `outputFormat`: a pattern of `DecimalFormat`.
     pub format: Template,
@@ -27,7 +27,7 @@ pub struct RandomVariableSettings {
     pub seed: Template,
     /// `perThread`: each user has a separate generator.
     pub per_user: bool,
-    /// `variableName`
+    /// `variableName`: the variable to set.
     pub variable: Template,
 }
 
@@ -46,7 +46,7 @@ struct Generator {
     minimum: i64,
     /// Number of values; 0 if the minimum is greater than the maximum.
     range: i32,
-    /// `None` without a seed.
+    /// The random number generator; `None` if the settings have no seed.
     seeded: Option<JavaRandom>,
 }
 
@@ -68,7 +68,7 @@ impl JavaRandom {
         i32::try_from(self.0 >> 17).unwrap_or(i32::MAX)
     }
 
-    /// `nextInt(bound)` for a positive bound.
+    /// The result of Java's `nextInt(bound)` for a positive bound.
     fn next_below(&mut self, bound: i32) -> i32 {
         if bound & (bound - 1) == 0 {
             let scaled = (i64::from(bound) * i64::from(self.next())) >> 31;

@@ -28,7 +28,7 @@ pub struct RawRequestSourceSettings {
 #[derive(Debug)]
 pub struct RawRequestSource {
     settings: RawRequestSourceSettings,
-    /// The file, opened at the first use under the name that the setting has then.
+    /// The file. It is opened at the first use; later changes of the file name have no effect.
     file: Mutex<Option<BufReader<File>>>,
 }
 

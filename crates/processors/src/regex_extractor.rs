@@ -21,17 +21,17 @@ use crate::scope::{Field, SampleScope};
 /// Settings of a regular expression extractor.
 #[derive(Clone, Debug, Default)]
 pub struct RegexExtractorSettings {
-    /// `TestElement.name`
+    /// `TestElement.name`: the name of the element.
     pub name: String,
     /// `RegexExtractor.refname`: prefix of the variables to set.
     pub refname: Template,
-    /// `RegexExtractor.regex`
+    /// `RegexExtractor.regex`: the regular expression.
     pub regex: Template,
     /// `RegexExtractor.template`: the template for the text of a match; `$1$` is a group.
     pub template: Template,
     /// `RegexExtractor.match_number`: 0 for a random match, −1 for all, otherwise the number of the match.
     pub match_number: Template,
-    /// `RegexExtractor.default`
+    /// `RegexExtractor.default`: the value if nothing is found.
     pub default: Template,
     /// `RegexExtractor.default_empty_value`: also set a default that is empty.
     pub default_is_empty: bool,
@@ -49,7 +49,7 @@ pub struct RegexExtractor {
     template: ResultTemplate,
 }
 
-/// The parsed template for results. JMeter parses it at the first use of each user, and does not parse it again.
+/// The parsed template for results. JMeter parses it once for each user, at the first use.
 #[derive(Debug)]
 enum ResultTemplate {
     Constant(Box<[TemplatePart]>),

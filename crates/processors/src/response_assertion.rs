@@ -16,7 +16,7 @@ use crate::scope::{Field, SampleScope};
 /// Settings of a response assertion.
 #[derive(Clone, Debug, Default)]
 pub struct ResponseAssertionSettings {
-    /// `TestElement.name`
+    /// `TestElement.name`: the name of the element.
     pub name: Template,
     /// `Assertion.test_field`, as parsed by [`Field::of_assertion`].
     pub field: Field,
@@ -24,9 +24,9 @@ pub struct ResponseAssertionSettings {
     pub test_strings: Vec<Template>,
     /// `Assertion.test_type`: a sum of 1 (matches), 2 (contains), 4 (not), 8 (equals), 16 (substring) and 32 (or); 2 if absent.
     pub test_type: i32,
-    /// `Assertion.assume_success`
+    /// `Assertion.assume_success`: mark the sample as successful before the check.
     pub assume_success: bool,
-    /// `Assertion.custom_message`
+    /// `Assertion.custom_message`: replaces JMeter's message if it is not empty.
     pub custom_message: Template,
     /// `Assertion.scope` with `SampleScope.variable`, as parsed by [`SampleScope::parse`].
     pub scope: SampleScope,
@@ -39,7 +39,7 @@ const EQUALS: i32 = 8;
 const SUBSTRING: i32 = 16;
 const OR: i32 = 32;
 
-/// How a text is compared: the first kind in this order whose bit is set in the type.
+/// The kind of comparison. The first kind in this order whose bit is set in the type is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Contains,
@@ -82,7 +82,7 @@ impl ResponseAssertion {
         Ok(Self { settings, kind, patterns })
     }
 
-    /// Whether the text matches the test string at `index` (ignoring `not`), and that string if a message needs it.
+    /// Returns whether the text matches the test string at `index` (ignoring `not`), and that string if a message needs it.
     fn compare(
         &self,
         user: &mut UserState,

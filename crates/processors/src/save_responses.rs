@@ -20,17 +20,17 @@ pub struct SaveResponsesSettings {
     pub file_name: Template,
     /// `variablename`: the variable to set to the name of the file.
     pub variable: Template,
-    /// `errorsonly`
+    /// `errorsonly`: save only failed results.
     pub errors_only: bool,
-    /// `successonly`
+    /// `successonly`: save only successful results.
     pub successes_only: bool,
-    /// `skipautonumber`
+    /// `skipautonumber`: add no number to the file name.
     pub without_number: bool,
-    /// `skipsuffix`
+    /// `skipsuffix`: add no suffix for the content type to the file name.
     pub without_suffix: bool,
     /// `addTimstamp`: add the start time of the test, in minutes, to the name.
     pub with_start: bool,
-    /// `numberPadLen`
+    /// `numberPadLen`: the minimum number of digits of the number.
     pub digits_min: usize,
     /// `ignoreTC`: skip the samples of transaction controllers.
     pub without_transactions: bool,

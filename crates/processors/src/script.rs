@@ -31,7 +31,7 @@ use crate::refusal::Refusal;
 /// Settings of a scripted element.
 #[derive(Clone, Debug)]
 pub struct ScriptSettings {
-    /// `TestElement.name`
+    /// `TestElement.name`: the name of the element.
     pub name: String,
     /// Family of the element.
     pub family: Family,
@@ -39,7 +39,7 @@ pub struct ScriptSettings {
     pub language: Language,
     /// The text of the script: `script`, or `BeanShell….query` of BeanShell samplers and assertions.
     pub script: Template,
-    /// `parameters`
+    /// `parameters`: the parameters that are passed to the script.
     pub parameters: Template,
     /// `filename`: the file with the script, which replaces the text.
     pub filename: Template,
@@ -50,7 +50,8 @@ pub struct ScriptSettings {
     pub caches: bool,
     /// The folder in which a file is searched for after the working directory.
     pub base_dir: PathBuf,
-    /// The user's state: the variables of a BeanShell interpreter, or the first script of an element that caches it.
+    /// The element's state in each user: the variables of a BeanShell interpreter, or the first script of an element that
+    /// caches it.
     pub state: StateId,
 }
 
@@ -107,16 +108,16 @@ struct ScriptText {
     resets_interpreter: bool,
     caches: bool,
     state: StateId,
-    /// The script may read the result, so all parts of it must be retained.
+    /// Whether the script may read the result, so that all parts of the result must be retained.
     reads_result: bool,
-    /// The script may read the result of the previous sample.
+    /// Whether the script may read the result of the previous sample.
     reads_previous: bool,
-    /// The script may read more of the current sampler than its name.
+    /// Whether the script may read more of the current sampler than its name.
     opens_request: bool,
     facts: ScriptFacts,
 }
 
-/// What the compiler of a plan has to know about the script of an element.
+/// Facts about the script of an element that the compiler of a plan needs.
 #[derive(Debug)]
 pub struct ScriptFacts {
     /// The parts that the script may read of any result, including the previous one.
@@ -347,7 +348,7 @@ impl ScriptText {
         }
     }
 
-    /// Analyses a script that cannot be parsed with `1` for each variable. A variable may stand for a name, or be empty, so
+    /// Analyses a script that cannot be parsed with `1` for each variable. The value of a variable may be a name or empty, so
     /// other values are tried.
     fn analyse_with_values(
         settings: &ScriptSettings,

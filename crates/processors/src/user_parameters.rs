@@ -9,7 +9,7 @@ use busyhour_program::user::UserState;
 /// [`Self::per_iteration`](UserParametersSettings::per_iteration) selects which of the two sets the variables.
 #[derive(Clone, Debug, Default)]
 pub struct UserParametersSettings {
-    /// `UserParameters.names`
+    /// `UserParameters.names`: the variables to set.
     pub names: Vec<Template>,
     /// `UserParameters.thread_values`: one list per user; more users than lists start again at the first list.
     pub values: Vec<Vec<Template>>,

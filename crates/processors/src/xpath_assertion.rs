@@ -17,13 +17,13 @@ use crate::xpath_extractor::{XPathFlavour, namespace_lines, reject_xpath2};
 /// Settings of an XPath assertion.
 #[derive(Clone, Debug)]
 pub struct XPathAssertionSettings {
-    /// `TestElement.name`
+    /// `TestElement.name`: the name of the element.
     pub name: Template,
-    /// Which of JMeter's two assertions, with `XPath.tolerant`, `XPath.namespace` or `XPath.namespaces`.
+    /// The version of the assertion in JMeter, with its property `XPath.tolerant`, `XPath.namespace` or `XPath.namespaces`.
     pub flavour: XPathFlavour,
-    /// `XPath.xpath`; `/` if absent.
+    /// `XPath.xpath`: the XPath expression; `/` if absent.
     pub query: Template,
-    /// `XPath.negate`
+    /// `XPath.negate`: fail if the expression is true or selects nodes.
     pub negate: bool,
     /// `Assertion.scope` with `SampleScope.variable`, as parsed by [`SampleScope::parse`].
     pub scope: SampleScope,

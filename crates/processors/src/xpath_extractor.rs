@@ -17,19 +17,19 @@ use crate::matches::MatchBudget;
 use crate::refusal::Refusal;
 use crate::scope::SampleScope;
 
-/// Which of JMeter's two extractors or assertions.
+/// The version of JMeter's XPath extractor or XPath assertion.
 #[derive(Clone, Debug)]
 pub enum XPathFlavour {
     /// `XPathExtractor`: Xalan over a DOM tree.
     XPath1 {
         /// `XPathExtractor.tolerant`: parse the response as HTML.
         tolerant: bool,
-        /// `XPathExtractor.namespace`
+        /// `XPathExtractor.namespace`: the parser of the response supports namespaces.
         namespaces: bool,
     },
-    /// `XPath2Extractor`: Saxon; `XPathExtractor2.namespaces`, one `prefix=uri` per line.
+    /// `XPath2Extractor`: Saxon.
     XPath2 {
-        /// The namespaces of the prefixes in the expression.
+        /// `XPathExtractor2.namespaces`: the namespaces of the prefixes in the expression, one `prefix=uri` per line.
         namespaces: Template,
     },
 }
@@ -37,15 +37,15 @@ pub enum XPathFlavour {
 /// Settings of an XPath extractor.
 #[derive(Clone, Debug)]
 pub struct XPathExtractorSettings {
-    /// `TestElement.name`
+    /// `TestElement.name`: the name of the element.
     pub name: Template,
-    /// Which of the two extractors.
+    /// The version of the extractor in JMeter.
     pub flavour: XPathFlavour,
-    /// `xpathQuery`
+    /// `xpathQuery`: the XPath expression.
     pub query: Template,
     /// `refname`: prefix of the variables to set.
     pub refname: Template,
-    /// `default`
+    /// `default`: the value if nothing is found.
     pub default: Template,
     /// `matchNumber`: 0 for a random match, −1 for all, otherwise the number of the match.
     pub match_number: Template,

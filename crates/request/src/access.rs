@@ -11,14 +11,14 @@ use crate::parts::{RequestArgument, RequestCookie, RequestFile, RequestFlag, Req
 ///
 /// # Order of calls
 /// Before the first pre-processor of a sampler that scripts access, its protocol calls [`open`]. Each script that runs until the
-/// end of the sample obtains an access from [`access`](fn@access), as often as it likes. Scripts before the request change the
+/// end of the sample obtains an access from [`access`](fn@access), any number of times. Scripts before the request change the
 /// request; changes by scripts after it have no effect on the sample, except those of cookies.
 ///
 /// All calls are made on the thread of the user's core, during the evaluation of a script.
 ///
-/// # What lasts
-/// An access borrows the user and is dropped before the script continues. What a script has changed is stored in the
-/// [`OpenSampler`] and applies to the current sample. These changes also apply to the user's later samples, as in JMeter:
+/// # Lifetime of changes
+/// An access borrows the user and is dropped before the script continues. The changes that a script has made are stored in the
+/// [`OpenSampler`] and apply to the current sample. The following changes also apply to the user's later samples, as in JMeter:
 ///
 /// * changes of cookies,
 /// * [`remove_arguments`](Self::remove_arguments) of arguments of the plan,
@@ -106,7 +106,7 @@ use crate::parts::{RequestArgument, RequestCookie, RequestFile, RequestFlag, Req
 pub trait RequestAccess {
     /// A text of the request, evaluated for the user.
     fn text(&mut self, which: RequestText) -> String;
-    /// Changes a text; returns whether that is possible.
+    /// Changes a text. Returns whether the sampler supports the new value.
     fn set_text(&mut self, which: RequestText, text: &str) -> bool;
     /// A flag of the request.
     fn flag(&mut self, which: RequestFlag) -> bool;
@@ -118,7 +118,7 @@ pub trait RequestAccess {
     fn set_arguments(&mut self, arguments: Vec<RequestArgument>);
     /// Removes the arguments at these indices. Arguments of the plan are also removed for the user's later samples, as in JMeter.
     fn remove_arguments(&mut self, places: &[usize]);
-    /// The headers of the sampler's header manager, names and values; `None` without one.
+    /// The names and values of the headers in the sampler's header manager; `None` if there is no header manager.
     fn headers(&mut self) -> Option<Vec<(String, String)>>;
     /// Replaces the headers of the sampler's header manager. If it is the only header manager in scope, the change also
     /// applies to the user's later samples, as in JMeter.
@@ -137,7 +137,7 @@ pub trait RequestAccess {
     fn clear_cookies(&mut self);
 }
 
-/// A sampler that is open to scripts. Its protocol stores it in the user for the duration of one sample, with [`open`], and
+/// A sampler that scripts can access. Its protocol stores it in the user for the duration of one sample, with [`open`], and
 /// reads the changes when it sends the request, with [`opened`].
 pub trait OpenSampler: Any + fmt::Debug {
     /// The request, as it is after the changes so far. Texts are evaluated for `user`.
@@ -147,19 +147,19 @@ pub trait OpenSampler: Any + fmt::Debug {
 /// The value in [`UserState::request`].
 struct Opened(Box<dyn OpenSampler>);
 
-/// Opens the current sampler to the scripts around it. It is closed at the end of its sample.
+/// Gives scripts access to the current sampler until the end of its sample.
 pub fn open(user: &mut UserState, sampler: Box<dyn OpenSampler>) {
     user.request = Some(Box::new(Opened(sampler)));
 }
 
-/// The current sampler, if it is open and of this type.
+/// The sampler that was stored with [`open`], if it has the type `T`.
 pub fn opened<T: OpenSampler>(user: &UserState) -> Option<&T> {
     let sampler: &dyn Any = &*user.request.as_ref()?.downcast_ref::<Opened>()?.0;
     sampler.downcast_ref()
 }
 
-/// The request of an open sampler. `stored` is the value that was taken out of [`UserState::request`], because the
-/// access borrows the user, too; `None` if [`open`] did not make it.
+/// The request of the current sampler. `stored` is the value of [`UserState::request`], which the caller takes out of the user
+/// first, because the access also borrows the user. Returns `None` if `stored` was not created by [`open`].
 pub fn access<'a>(stored: &'a mut dyn Any, user: &'a mut UserState) -> Option<Box<dyn RequestAccess + 'a>> {
     Some(stored.downcast_mut::<Opened>()?.0.request(user))
 }

@@ -11,7 +11,7 @@ pub enum RequestText {
     Protocol,
     /// Host name.
     Domain,
-    /// Port; empty: that of the protocol.
+    /// Port; if empty, the default port of the protocol.
     Port,
     /// Path, or a whole URL.
     Path,
@@ -26,7 +26,7 @@ pub enum RequestText {
 /// A flag of the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RequestFlag {
-    /// Whether the values of the arguments are the body.
+    /// Whether the values of the arguments form the body.
     RawBody,
     /// Whether the connection is kept alive.
     KeepAlive,
@@ -45,7 +45,7 @@ pub struct RequestArgument {
     pub name: String,
     /// Value.
     pub value: String,
-    /// Whether it is URL-encoded.
+    /// Whether the argument is URL-encoded.
     pub encode: bool,
     /// Whether `=` is written between name and value.
     pub use_equals: bool,
@@ -75,13 +75,13 @@ pub struct RequestCookie {
     pub domain: String,
     /// Path.
     pub path: String,
-    /// Whether it is sent over TLS only.
+    /// Whether the cookie is sent over TLS only.
     pub secure: bool,
-    /// When it expires, in milliseconds since 1970; 0: with the session.
+    /// Expiry time, in milliseconds since 1970; 0 if the cookie expires at the end of the session.
     pub expires_ms: i64,
-    /// Whether the domain was given, so that the cookie is also sent to its subdomains.
+    /// Whether the domain was given explicitly, so that the cookie is also sent to its subdomains.
     pub domain_specified: bool,
-    /// Whether the path was given.
+    /// Whether the path was given explicitly.
     pub path_specified: bool,
     /// Version.
     pub version: i32,

@@ -1,4 +1,4 @@
-//! Exchanges with servers that scripts ask for.
+//! Requests that scripts send themselves, and the responses to them.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -9,7 +9,7 @@ use busyhour_program::clock::Clock;
 use busyhour_program::run::RunShared;
 use busyhour_program::user::Thrown;
 
-/// A request of a script.
+/// A request that a script sends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UrlRequest {
     /// The URL, `http:` or `https:`.
@@ -20,26 +20,26 @@ pub struct UrlRequest {
     pub headers: Vec<(String, String)>,
     /// The body, if the script opened a stream for one.
     pub body: Option<Vec<u8>>,
-    /// Longest time to connect.
+    /// Maximum time for connecting.
     pub connect_timeout: Option<Duration>,
-    /// Longest silence of the server.
+    /// Maximum time without data from the server.
     pub read_timeout: Option<Duration>,
     /// Whether redirects are followed.
     pub follows_redirects: bool,
 }
 
-/// The response to it.
+/// The response to a [`UrlRequest`].
 #[derive(Debug, Default)]
 pub struct UrlResponse {
-    /// The URL that responded, behind redirects.
+    /// The URL of the last request, after redirects.
     pub url: String,
-    /// The method of the last request.
+    /// The method of the last request, after redirects.
     pub method: String,
-    /// The first line.
+    /// The first line of the response.
     pub status_line: String,
-    /// The status.
+    /// The status code.
     pub code: u16,
-    /// Its reason.
+    /// The reason phrase of the status.
     pub message: String,
     /// The headers in their order.
     pub headers: Vec<(String, String)>,
@@ -47,16 +47,16 @@ pub struct UrlResponse {
     pub body: Vec<u8>,
     /// Accounts for the memory of the body.
     pub memory: BodyMemory,
-    /// What ended the body early.
+    /// The exception that ended the body early.
     pub failure: Option<Thrown>,
 }
 
-/// Makes exchanges for scripts as Java's `HttpURLConnection` does.
+/// Sends requests for scripts, like Java's `HttpURLConnection`.
 pub trait UrlClient: Send + Sync + fmt::Debug {
     /// Sends a request and reads its response. Other users of the core continue meanwhile.
     ///
     /// # Errors
-    /// The exception of Java.
+    /// The exception that Java would throw.
     fn exchange(&self, clock: &Clock, request: UrlRequest) -> Result<UrlResponse, Thrown>;
 }
 
@@ -64,7 +64,7 @@ pub trait UrlClient: Send + Sync + fmt::Debug {
 #[derive(Debug, Default)]
 struct RunClient(OnceLock<Arc<dyn UrlClient>>);
 
-/// Has the scripts of a run send their requests through this client; the first call counts.
+/// Sets the client through which the scripts of a run send requests. Only the first call has an effect.
 pub fn set_url_client(run: &RunShared, client: Arc<dyn UrlClient>) {
     let _ = run.shared::<RunClient>().0.set(client);
 }

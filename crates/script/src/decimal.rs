@@ -53,7 +53,7 @@ impl Decimal {
         if stripped.digits == 0 { Decimal::whole(0) } else { stripped }
     }
 
-    /// The nearest double.
+    /// The double that is nearest to the number.
     #[must_use]
     pub fn to_double(self) -> f64 {
         format!("{}e{}", self.digits, -self.scale).parse().unwrap_or(f64::NAN)
@@ -246,7 +246,7 @@ fn divide_half_up(value: i128, divisor: i128) -> i128 {
 }
 
 impl fmt::Display for Decimal {
-    /// `BigDecimal.toString`.
+    /// Formats the number like Java's `BigDecimal.toString`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.digits < 0 { "-" } else { "" };
         let digits = self.digits.unsigned_abs().to_string();

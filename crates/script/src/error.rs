@@ -49,9 +49,9 @@ pub enum ScriptError {
     /// The text is not a script of its language; JMeter would fail on it too.
     #[error("{message} ({place})")]
     Syntax {
-        /// What was expected or found.
+        /// A description of the error.
         message: String,
-        /// Where.
+        /// Its place in the script.
         place: TextPlace,
     },
     /// The text may be a valid script of its language, but this crate does not guarantee the same result as JMeter.
@@ -59,26 +59,26 @@ pub enum ScriptError {
     Unsupported {
         /// The unsupported construct, as the subject of a sentence.
         what: String,
-        /// Where.
+        /// Its place in the script.
         place: TextPlace,
     },
     /// The script ran and failed as in JMeter (or only here, if the message states that).
     #[error("{message} ({place})")]
     Evaluation {
-        /// What happened.
+        /// A description of the error.
         message: String,
-        /// Where.
+        /// The place of the error in the script.
         place: TextPlace,
     },
     /// The script threw a `java.lang.Error`, which JMeter's elements do not catch: it ends the virtual user.
     #[error("{message} ({place})")]
     Fatal {
-        /// What happened.
+        /// A description of the error.
         message: String,
-        /// Where.
+        /// The place of the error in the script.
         place: TextPlace,
     },
-    /// There is no script to run, as in JMeter.
+    /// There is no script to run. JMeter reports this, too.
     #[error("{message}")]
     Missing {
         /// JMeter's message.
@@ -93,7 +93,7 @@ pub enum ScriptError {
 }
 
 impl ScriptError {
-    /// The place in the text, when there is one.
+    /// The place in the text, if the error has one.
     #[must_use]
     pub fn place(&self) -> Option<TextPlace> {
         match self {

@@ -10,13 +10,13 @@ pub struct Identifiers(HashSet<Box<str>>);
 /// Parts of a sample's result that a script may read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ResultReads {
-    /// The response's body.
+    /// Whether the script may read the response's body.
     pub body: bool,
-    /// The response's headers.
+    /// Whether the script may read the response's headers.
     pub response_headers: bool,
-    /// The request's headers and data.
+    /// Whether the script may read the request's headers and data.
     pub request: bool,
-    /// Properties that only results of HTTP requests have.
+    /// Whether the script may read properties that only results of HTTP requests have.
     pub http: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Groovy and BeanShell, as far as the scripts of JMeter plans use them.
+//! Groovy and BeanShell: the parts of the languages that the scripts of JMeter plans use.
 
 pub use crate::decimal::Decimal;
 pub use crate::language::JavaLike;
@@ -20,7 +20,7 @@ pub fn compile(text: &str, language: JavaLike) -> Result<Script, ScriptError> {
     Ok(Script { script: jvm::compile(text, language.into())? })
 }
 
-/// Whether JMeter's parser certainly rejects a text for which [`compile`] returned a syntax error, too. This crate does not
+/// Whether JMeter's parser certainly also rejects a text for which [`compile`] returned a syntax error. This crate does not
 /// implement all of Groovy's grammar, so it may reject other texts that are valid.
 #[must_use]
 pub fn is_certainly_invalid(text: &str, language: JavaLike) -> bool {
@@ -49,7 +49,7 @@ impl Script {
     /// Runs the script as JMeter's functions do and returns the value of the last statement.
     ///
     /// # Errors
-    /// [`ScriptError::Evaluation`] where JMeter would log an error and use an empty text as the result.
+    /// [`ScriptError::Evaluation`] if JMeter would log an error and use an empty text as the result.
     pub fn evaluate(&self, scope: &mut dyn Scope) -> Result<Value, ScriptError> {
         let thread_name = Binding::Value(Value::text(scope.thread_name()));
         let result = || if scope.sample().is_some() { Binding::Sample } else { Binding::Value(Value::Null) };
@@ -63,8 +63,8 @@ impl Script {
         Ok(self.run(scope, &bindings, &[], None)?.0)
     }
 
-    /// Runs the script with these names bound in addition to `vars`, `props`, `log` and `ctx`. Returns its value and the
-    /// final values of the names in `back`. `memory` holds the variables of a BeanShell interpreter between runs.
+    /// Runs the script with the names in `bindings` bound in addition to `vars`, `props`, `log` and `ctx`. Returns its value
+    /// and the final values of the names in `back`. `memory` holds the variables of a BeanShell interpreter between runs.
     ///
     /// # Errors
     /// As for [`Script::evaluate`].

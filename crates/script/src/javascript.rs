@@ -119,8 +119,8 @@ impl Script {
         }
     }
 
-    /// Runs the script of an element, with these names bound in addition to `vars`, `props`, `log` and `ctx`. Its value is a
-    /// text or null; `undefined` is the value returned if the engine's result is JavaScript's `undefined`.
+    /// Runs the script of an element, with the names in `bindings` bound in addition to `vars`, `props`, `log` and `ctx`.
+    /// Returns a text or null, or the value `undefined` if the result of the script is JavaScript's `undefined`.
     ///
     /// # Errors
     /// As for [`Script::evaluate`], and [`ScriptError::Unsupported`] if the script used an operation that needs Java, even

@@ -40,7 +40,7 @@ impl Script {
     /// Runs the script and returns the value of the last statement.
     ///
     /// # Errors
-    /// [`ScriptError::Evaluation`] where JMeter would log an error and use an empty text as the result.
+    /// [`ScriptError::Evaluation`] if JMeter would log an error and use an empty text as the result.
     pub fn evaluate(&self, scope: &mut dyn Scope) -> Result<Value, ScriptError> {
         let mut bindings = Vec::new();
         if self.script.has_name("threadName") {

@@ -90,7 +90,7 @@ pub(crate) fn compile(text: &str, dialect: Dialect) -> Result<Script, ScriptErro
     Ok(Script { tree: Arc::new(tree) })
 }
 
-/// Whether JMeter's parser certainly rejects a text that this one rejects.
+/// Whether JMeter's parser certainly rejects a text that this crate's parser rejects.
 pub(crate) fn is_certainly_invalid(text: &str, language: JavaLike) -> bool {
     invalid::is_certain(text, language)
 }
@@ -121,8 +121,8 @@ impl Script {
         self.tree.names.iter().any(|known| **known == *name)
     }
 
-    /// Runs the script with these names bound. Returns its value and the final values of the names in `back`. `memory` holds
-    /// the variables of earlier runs.
+    /// Runs the script with the names in `bindings` bound. Returns its value and the final values of the names in `back`.
+    /// `memory` holds the variables of earlier runs.
     pub(crate) fn run(
         &self,
         scope: &mut dyn Scope,

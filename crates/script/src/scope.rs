@@ -1,4 +1,4 @@
-//! The environment of a script: what it may read and change of the virtual user that runs it.
+//! The environment of a script: the data of the virtual user that the script may read and change.
 
 mod clock;
 mod output;
@@ -23,7 +23,7 @@ pub use samples::ScriptSamples;
 pub use thread::{ScriptThread, StopRequest, ThreadNumbers};
 pub use variables::ScriptVariables;
 
-/// The environment of a script, one part for each of its purposes. A type that implements all parts is a scope.
+/// The environment of a script. It has one part for each purpose; a type that implements all parts is a scope.
 ///
 /// | part | objects of JMeter |
 /// |---|---|
@@ -40,18 +40,19 @@ pub use variables::ScriptVariables;
 /// The interpreter calls a method when the script reaches the corresponding operation: in the order of the script, any number of
 /// times, and not at all before `evaluate` or after it returns. Texts in the plan are compiled without a scope.
 ///
-/// All calls are made on the thread of the user's core, which other users wait for, so a method must not block.
+/// All calls are made on the thread of the user's core. Other users of the core wait meanwhile, so a method must not block.
 /// [`ScriptRequests::exchange`] is the exception: it suspends the script. A long script is also suspended between
 /// two calls. Other users of the core then run, and values that all users share (properties, user counts) may change.
 ///
-/// # What may be kept
-/// The interpreter keeps no reference to the scope or to what its methods return between two calls. It keeps
-/// the objects passed to [`ScriptVariables::set_object`] alive as long as the scope stores them, and they may outlive the script: the
-/// next script of the same user gets them back.
+/// # Lifetime of objects
+/// Between two calls, the interpreter keeps no reference to the scope or to values that its methods returned. It keeps the
+/// objects passed to [`ScriptVariables::set_object`] alive as long as the scope stores them. These objects may outlive the
+/// script: the next script of the same user receives them.
 ///
 /// # Errors
-/// Methods without a `Result` do not fail: what does not exist is `None` or empty, and a change that is not possible is ignored,
-/// as in JMeter. A panic ends the core. If a script fails, its changes up to that point remain.
+/// Methods that do not return a `Result` do not fail: they return `None` or an empty value for something that does not exist,
+/// and ignore a change that is not possible, as in JMeter. A panic ends the core. If a script fails, its changes up to that
+/// point remain.
 ///
 /// A scope is the only source of time and random numbers, so that a run can be repeated.
 ///

@@ -5,39 +5,39 @@ use busyhour_sample::SampleOutcome;
 /// A sample result that a script created, to be added to the result of a sampler.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ScriptResult {
-    /// `setSampleLabel`
+    /// The label (`setSampleLabel`).
     pub label: String,
-    /// `setResponseCode`, `setResponseMessage` and `setSuccessful`
+    /// The code, the message and the success (`setResponseCode`, `setResponseMessage` and `setSuccessful`).
     pub outcome: SampleOutcome<String>,
-    /// `setResponseData`
+    /// The response body (`setResponseData`).
     pub data: Vec<u8>,
-    /// `setDataEncoding`; `None` before it is set.
+    /// The encoding of the body (`setDataEncoding`); `None` before it is set.
     pub encoding: Option<String>,
-    /// `setContentType`
+    /// The content type (`setContentType`).
     pub content_type: String,
-    /// `setDataType`: `text`, `bin` or empty.
+    /// The data type (`setDataType`): `text`, `bin` or empty.
     pub data_type: String,
-    /// `setRequestHeaders`
+    /// The request headers (`setRequestHeaders`).
     pub request_headers: String,
-    /// `setResponseHeaders`
+    /// The response headers (`setResponseHeaders`).
     pub response_headers: String,
-    /// `setSamplerData`; `None` before it is set.
+    /// The request data (`setSamplerData`); `None` before it is set.
     pub sampler_data: Option<String>,
-    /// `setURL`; `None` before it is set.
+    /// The URL (`setURL`); `None` before it is set.
     pub url: Option<String>,
-    /// `setThreadName`
+    /// The name of the thread (`setThreadName`).
     pub thread_name: String,
-    /// Its times.
+    /// The times of the result.
     pub times: ScriptTimes,
-    /// `setBytes`; used if the sizes of headers and body are 0.
+    /// The size of the response in bytes (`setBytes`). It is used if the sizes of headers and body are 0.
     pub bytes: i64,
-    /// `setHeadersSize`
+    /// The size of the headers in bytes (`setHeadersSize`).
     pub headers_size: i64,
-    /// `setBodySize`
+    /// The size of the body in bytes (`setBodySize`).
     pub body_size: i64,
-    /// `setSentBytes`
+    /// The number of bytes sent (`setSentBytes`).
     pub sent_bytes: i64,
-    /// `setIgnore`
+    /// Whether the result is ignored (`setIgnore`).
     pub is_ignored: bool,
     /// The results added to this result.
     pub sub_results: Vec<ScriptResult>,
@@ -52,24 +52,24 @@ pub struct ScriptTimes {
     pub start_ms: i64,
     /// End of the sample.
     pub end_ms: i64,
-    /// `getTime()`: from start to end, without the idle time.
+    /// Time from start to end, without the idle time (`getTime()`).
     pub elapsed_ms: i64,
     /// Time between `samplePause` and `sampleResume`.
     pub idle_ms: i64,
-    /// `setLatency`
+    /// Latency (`setLatency`).
     pub latency_ms: i64,
-    /// `setConnectTime`
+    /// Connect time (`setConnectTime`).
     pub connect_ms: i64,
 }
 
 impl ScriptResult {
-    /// `getBodySizeAsLong()`: the size set, or else the size of the data, in bytes.
+    /// The result of `getBodySizeAsLong()`, in bytes: the size that was set, or else the size of the data.
     #[must_use]
     pub fn body_bytes(&self) -> i64 {
         if self.body_size == 0 { i64::try_from(self.data.len()).unwrap_or(i64::MAX) } else { self.body_size }
     }
 
-    /// `getBytesAsLong()`: size of headers and body, or else the size set with `setBytes`.
+    /// The result of `getBytesAsLong()`: the size of headers and body, or else the size that was set with `setBytes`.
     #[must_use]
     pub fn total_bytes(&self) -> i64 {
         match self.headers_size.saturating_add(self.body_bytes()) {
@@ -78,8 +78,8 @@ impl ScriptResult {
         }
     }
 
-    /// The effect of `addSubResult` on the parent result: its end is extended to the end of `sub`, and the sizes of
-    /// `sub` are added to its sizes.
+    /// Applies the effect of `addSubResult` on the parent result: extends its end to the end of `sub`, and adds the sizes of
+    /// `sub` to its sizes.
     pub fn extend_by(&mut self, sub: &ScriptResult) {
         self.times.end_ms = self.times.end_ms.max(sub.times.end_ms);
         if self.times.start_ms != 0 {

@@ -10,25 +10,25 @@ use crate::decimal::Decimal;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Value {
-    /// `null`
+    /// Java's `null`.
     Null,
-    /// `java.lang.Boolean`
+    /// A `java.lang.Boolean`.
     Boolean(bool),
-    /// `java.lang.Character`: one unit of UTF-16.
+    /// A `java.lang.Character`: one unit of UTF-16.
     Character(u16),
-    /// `java.lang.Integer`
+    /// A `java.lang.Integer`.
     Integer(i32),
-    /// `java.lang.Long`
+    /// A `java.lang.Long`.
     Long(i64),
-    /// `java.math.BigInteger`, limited to 128 bits here.
+    /// A `java.math.BigInteger`, limited to 128 bits here.
     BigInteger(i128),
-    /// `java.lang.Float`
+    /// A `java.lang.Float`.
     Float(f32),
-    /// `java.lang.Double`
+    /// A `java.lang.Double`.
     Double(f64),
-    /// `java.math.BigDecimal`
+    /// A `java.math.BigDecimal`.
     Decimal(Decimal),
-    /// `java.lang.String`
+    /// A `java.lang.String`.
     Text(Arc<str>),
     /// A `java.util.List`.
     List(Arc<[Value]>),

@@ -125,7 +125,7 @@ pub(crate) struct Program {
     pub(super) slots: usize,
     /// Number of slots of groups, which precede all other slots.
     pub(super) group_slots: usize,
-    /// The pattern can match only at the start of the text.
+    /// Whether the pattern can match only at the start of the text.
     pub(super) only_at_start: bool,
     /// The byte with which every match begins, if it is known and ASCII.
     pub(super) first: Option<u8>,

@@ -3,16 +3,16 @@
 /// The kind of a part of a pattern that is matched separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Inner {
-    /// `(?=…)`, `(?!…)`
+    /// Look-ahead: `(?=…)`, `(?!…)`.
     Ahead {
-        /// The part must not match.
+        /// Whether the part must not match.
         negative: bool,
     },
-    /// `(?<=…)`, `(?<!…)`
+    /// Look-behind: `(?<=…)`, `(?<!…)`.
     Behind {
-        /// The part must not match.
+        /// Whether the part must not match.
         negative: bool,
     },
-    /// `(?>…)`
+    /// Atomic group: `(?>…)`.
     Atomic,
 }

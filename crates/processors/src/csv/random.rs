@@ -18,15 +18,15 @@ use crate::refusal::Refusal;
 pub struct RandomCsvSettings {
     /// `filename`: relative to the working directory, or to the plan's folder if the file is not there.
     pub filename: Template,
-    /// `fileEncoding`
+    /// `fileEncoding`: the encoding of the file.
     pub encoding: Template,
     /// `delimiter`: the first character is used; `\t` is a tab, and the default is a comma.
     pub delimiter: Template,
     /// `variableNames`, separated by commas; if empty, the first line of the file has the names.
     pub variable_names: Template,
-    /// `randomOrder`
+    /// `randomOrder`: use the rows in random order.
     pub random_order: bool,
-    /// `ignoreFirstLine`
+    /// `ignoreFirstLine`: skip the first line of the file.
     pub ignore_first_line: bool,
     /// `rewindOnTheEndOfList`: start again after the last row; otherwise users stop.
     pub rewind: bool,

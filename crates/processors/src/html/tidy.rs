@@ -31,7 +31,7 @@ pub(crate) fn parse_tolerantly(text: &str) -> Result<XmlDocument<'static>, PageL
 
 struct Converter<'t> {
     tree: &'t Tree,
-    /// The page contains `tbody` elements.
+    /// Whether the text of the page contains `tbody` tags.
     has_tbody: bool,
 }
 

@@ -11,13 +11,13 @@ use html5ever::{Attribute, ExpandedName, ParseOpts, QualName, parse_document};
 use busyhour_limits::{Limit, exceeded};
 use busyhour_slices::tick;
 
-/// Greatest depth of nested elements; the limit of browsers is 512.
+/// Maximum nesting depth of elements; the limit of browsers is 512.
 pub(crate) const DEPTH_MAX: u32 = 1_000;
-/// Limit of nodes in a page, which take about 400 MB.
+/// Maximum number of nodes in a page. This number of nodes takes about 400 MB.
 const NODES_MAX: usize = 2_000_000;
 /// Limit of steps for building a tree. A step is an open element, a sibling or an attribute that the parser may visit.
 const STEPS_MAX: u64 = 100_000_000;
-/// The parser gets a page in chunks of this size in bytes; the limits are checked after each chunk.
+/// Size in bytes of the chunks in which the parser receives a page. The limits are checked after each chunk.
 const CHUNK_BYTES: usize = 1_024;
 
 /// Why a page cannot be parsed.
@@ -101,7 +101,7 @@ impl Tree {
         self.nodes[id].parent.filter(|parent| self.name(*parent).is_some())
     }
 
-    /// The greatest depth of a node.
+    /// The maximum depth of a node in the tree.
     fn depth(&self) -> u32 {
         let mut deepest = 0;
         let mut stack = vec![(ROOT, 0)];
@@ -136,7 +136,7 @@ pub(crate) fn parse(text: &str) -> Result<Tree, PageLimit> {
     parsed
 }
 
-/// [`parse`] with the given limits of nodes and steps.
+/// Like [`parse`], with the given limits of nodes and steps.
 pub(super) fn parse_within(text: &str, nodes: usize, steps: u64) -> Result<Tree, PageLimit> {
     // The tokenizer compares each attribute of a tag with all previous ones, so count these steps before parsing.
     if attribute_steps(text) > steps {
@@ -202,7 +202,7 @@ fn attribute_steps(text: &str) -> u64 {
     steps
 }
 
-/// Counts of the work that parsing a page has taken so far.
+/// The amount of work that parsing a page has taken so far.
 #[derive(Default)]
 struct Work {
     nodes: Cell<usize>,

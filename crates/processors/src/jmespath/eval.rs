@@ -99,7 +99,7 @@ pub(super) fn evaluate<'v>(
             }
             _ => Value::Null,
         },
-        // The functions that take an expression evaluate it.
+        // An expression is evaluated by the function that takes it as an argument.
         Ast::Expref { .. } => Value::Null,
         Ast::Function { name, args, .. } => functions::call(name, args, data, budget, evaluate_owned)?,
     }))

@@ -10,7 +10,7 @@ use crate::jsonpath::{self, Value};
 /// Parses a document. Text after the first value is ignored.
 ///
 /// # Errors
-/// The text is not JSON. The message is Jackson's where it is known.
+/// The text is not JSON. The message is Jackson's if it is known.
 pub(crate) fn read(text: &str) -> Result<Value, JmesPathError> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
     match values.next() {

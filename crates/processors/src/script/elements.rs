@@ -27,7 +27,7 @@ pub struct ScriptProcessor {
 }
 
 impl ScriptProcessor {
-    /// What the compiler of a plan has to know about the script.
+    /// The facts about the script that the compiler of a plan needs.
     #[must_use]
     pub fn facts(&self) -> &ScriptFacts {
         &self.script.facts
@@ -97,7 +97,7 @@ pub struct ScriptAssertion {
 }
 
 impl ScriptAssertion {
-    /// What the compiler of a plan has to know about the script.
+    /// The facts about the script that the compiler of a plan needs.
     #[must_use]
     pub fn facts(&self) -> &ScriptFacts {
         &self.script.facts
@@ -201,7 +201,7 @@ pub struct ScriptTimer {
 }
 
 impl ScriptTimer {
-    /// What the compiler of a plan has to know about the script.
+    /// The facts about the script that the compiler of a plan needs.
     #[must_use]
     pub fn facts(&self) -> &ScriptFacts {
         &self.script.facts

@@ -8,11 +8,11 @@ use crate::refusal::Refusal;
 /// One of JMeter's three families of scripted elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// `JSR223…`
+    /// Elements whose class names start with `JSR223`.
     Jsr223,
-    /// `BSF…`
+    /// Elements whose class names start with `BSF`.
     Bsf,
-    /// `BeanShell…`
+    /// Elements whose class names start with `BeanShell`.
     BeanShell,
 }
 

@@ -21,7 +21,7 @@ pub struct ScriptSampler {
 const OUTPUTS: [&str; 3] = ["ResponseCode", "ResponseMessage", "IsSuccess"];
 
 impl ScriptSampler {
-    /// What the compiler of a plan has to know about the script.
+    /// The facts about the script that the compiler of a plan needs.
     #[must_use]
     pub fn facts(&self) -> &ScriptFacts {
         &self.script.facts

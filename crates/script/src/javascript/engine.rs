@@ -19,7 +19,7 @@ const HEAP_BYTES_MAX: usize = 64 << 20;
 const STACK_BYTES_MAX: usize = 256 << 10;
 /// Maximum number of jumps and calls of a run, plus the steps that native functions charge: about a second.
 const STEPS_MAX: u64 = 20_000_000;
-/// Jumps and calls between two calls of the interrupt handler.
+/// Number of jumps and calls between two calls of the interrupt handler.
 const STEPS_PER_INTERRUPT: u64 = 10_000;
 /// Maximum number of compiled scripts in the cache of an engine.
 const SCRIPTS_MAX: usize = 512;
@@ -39,7 +39,7 @@ pub(super) struct Key {
 /// The reason why a run ended without a value.
 #[derive(Debug)]
 pub(super) enum RunError {
-    /// The message of the value that the script threw, and its line, counted from 1 (0: unknown).
+    /// The message of the value that the script threw, and its line, counted from 1; 0 if the line is unknown.
     Thrown { message: String, line: u32 },
     /// The engine threw null: the script did so itself, or there was not enough memory for an error object.
     Null,
@@ -121,7 +121,7 @@ pub(super) fn parses(text: &str, as_expression: bool) -> Result<(), RunError> {
         engine.context.with(|ctx| {
             let outcome = engine.probe.clone().restore(&ctx).and_then(|probe| probe.call::<_, ()>((source,)));
             match outcome.catch(&ctx) {
-                // The value 0 of the `throw`: there is no syntax error.
+                // The engine executed the `throw`, which throws the value 0, so there is no syntax error.
                 Err(CaughtError::Value(_)) | Ok(()) => Ok(()),
                 Err(error) => Err(match to_run_error(error) {
                     RunError::Thrown { message, line } => {
@@ -157,7 +157,7 @@ fn options() -> EvalOptions {
     options
 }
 
-/// The options of the engine's own scripts, whose lines do not count as lines of a user's script.
+/// The options for scripts of this crate, whose lines do not count as lines of a user's script.
 fn own_options(name: &str) -> EvalOptions {
     let mut options = options();
     options.filename = Some(name.to_owned());

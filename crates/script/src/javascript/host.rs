@@ -24,7 +24,7 @@ thread_local! {
     pub(super) static BUDGET: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Bytes of text that can be copied in the time of a step.
+/// Number of bytes of text that can be copied in the time of a step.
 const BYTES_PER_STEP: usize = 64;
 
 /// Subtracts steps from the budget; returns false if none are left.
@@ -53,7 +53,7 @@ fn charge_copy(ctx: &Ctx<'_>, text: Option<&str>) -> rquickjs::Result<()> {
     }
 }
 
-/// Does `work` with this scope. Also returns the first unsupported construct that the script used.
+/// Runs `work` with this scope. Also returns the first unsupported construct that the script used.
 pub(super) fn run_in_scope<T>(scope: &mut dyn Scope, work: impl FnOnce() -> T) -> (T, Option<String>) {
     OBJECTS.with_borrow_mut(|objects| *objects = Objects::default());
     REFUSED.set(None);
@@ -76,7 +76,7 @@ fn with_scope<T>(ctx: &Ctx<'_>, work: impl FnOnce(&mut dyn Scope) -> T) -> rquic
     }
 }
 
-/// Does work that may be suspended. Saves and restores the script's thread-local state, because another script may run on
+/// Runs `work`, which may be suspended. Saves and restores the script's thread-local state, because another script may run on
 /// this thread before the work is done.
 fn with_saved_state<T>(work: impl FnOnce(&mut Objects) -> T) -> T {
     let (mut objects, refused, budget) = (OBJECTS.take(), REFUSED.take(), BUDGET.get());

@@ -236,13 +236,13 @@ pub(super) fn screen(
     Ok(tokens.screened)
 }
 
-/// The tokens of a script up to a position, as far as the next token depends on them.
+/// The state of the check after the tokens up to a position.
 struct Tokens<'t> {
     text: &'t str,
     nashorn: bool,
     is_element: bool,
     at: usize,
-    /// The previous token: a word, a sign, or one that stands for its kind.
+    /// The previous token: a word or a sign, or `"` for a string, or `0` for a regular expression.
     previous: String,
     /// The token before the last sign.
     before: String,
@@ -364,7 +364,7 @@ impl<'t> Tokens<'t> {
     }
 }
 
-/// The length of `()` at the start of `rest`, with white space.
+/// The length of `()` at the start of `rest`, including white space.
 fn empty_call_len(rest: &str) -> Option<usize> {
     let open = rest.trim_start().strip_prefix('(')?;
     let after = open.trim_start().strip_prefix(')')?;
@@ -372,7 +372,7 @@ fn empty_call_len(rest: &str) -> Option<usize> {
     call.is_ascii().then_some(call.len())
 }
 
-/// The length of the qualified name of a Java class that begins here, including `Packages.` and a member. The class, and a
+/// The length of the qualified name of a Java class at this position, including `Packages.` and a member. The class, and a
 /// method that is called on it, must be known.
 fn java_name_len(text: &str, at: usize) -> Result<usize, ScriptError> {
     let rest = &text[at..];
@@ -396,7 +396,7 @@ fn java_name_len(text: &str, at: usize) -> Result<usize, ScriptError> {
     if bridge::is_class(class, method) { Ok(len) } else { refused() }
 }
 
-/// Checks that the name begins `Java.type("…")` with a known class.
+/// Checks that the name at this position starts an expression `Java.type("…")` with a known class.
 fn check_java_type(text: &str, at: usize) -> Result<(), ScriptError> {
     let call: String = text[at..].chars().take(200).filter(|c| !c.is_whitespace()).collect();
     let name = call.strip_prefix("Java.type(").and_then(|call| {

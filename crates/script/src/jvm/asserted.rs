@@ -1,5 +1,5 @@
-//! The message of a failed Groovy assertion that has a message of its own: the expression as the compiler prints it, and
-//! the values of its variables.
+//! The message of a failed Groovy assertion for which the script defines a message: that message, the expression as the
+//! compiler prints it, and the values of its variables.
 
 use std::rc::Rc;
 
@@ -9,7 +9,8 @@ use super::print;
 use super::tree::{Expr, Item, Kind, Name, Operator, Tree};
 use crate::plain::Binary;
 
-/// Returns `message. Expression: (x == 5). Values: x = 4`. `source` is used if the printed form of the expression is unknown.
+/// Returns a message such as `message. Expression: (x == 5). Values: x = 4`. `source` is used if the printed form of the
+/// expression is unknown.
 pub(super) fn failure(
     machine: &mut Machine<'_>,
     message: &str,

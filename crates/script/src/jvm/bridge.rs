@@ -35,7 +35,7 @@ const HOSTS: [Host; 14] = [
 /// A value that is passed between JavaScript and Java.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum BridgeValue {
-    /// `undefined`
+    /// JavaScript's `undefined`.
     Absent,
     Null,
     Truth(bool),
@@ -56,7 +56,7 @@ pub(crate) enum BridgeError {
     Thrown(String, String),
     /// A construct that this interpreter does not support.
     Unsupported(String),
-    /// A limit, which ends the script.
+    /// A limit that ends the script.
     Limit(String),
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn begin() -> Run {
     Run(run)
 }
 
-/// `indexOf` and `lastIndexOf`, in a time that grows with the sum of the lengths of both strings.
+/// Implements `indexOf` and `lastIndexOf`, in a time that grows with the sum of the lengths of both strings.
 pub(crate) fn position(text: &str, sought: &str, from: i64, last: bool) -> f64 {
     text_units::position(text, sought, Some(from), last).as_long().unwrap_or(-1) as f64
 }
@@ -102,7 +102,7 @@ pub(crate) const HOST_COUNT: u32 = HOSTS.len() as u32;
 /// The numbers of `vars`, `props`, `log`, `ctx`, and of the sample result that the script processes.
 pub(crate) const FUNCTION_HOSTS: [u32; 5] = [0, 1, 2, 3, 4];
 
-/// Methods of JMeter's objects that are not getters or setters by their names.
+/// Methods of JMeter's objects whose names are not those of getters or setters.
 const PLAIN_METHODS: &[&str] = &[
     "sampleStart",
     "sampleEnd",
@@ -218,7 +218,7 @@ impl Objects {
         self.export_value(value)
     }
 
-    /// `object.name` if it is not a method: the value of a getter, or a constant of a class.
+    /// Evaluates `object.name` if it is not a method: returns the value of a getter, or a constant of a class.
     pub fn property(
         &mut self,
         scope: &mut dyn Scope,
@@ -233,7 +233,7 @@ impl Objects {
         self.export_value(value)
     }
 
-    /// `object[at]` of a list or an array.
+    /// Evaluates `object[at]` for a list or an array.
     pub fn item(&mut self, scope: &mut dyn Scope, object: u32, at: u32) -> Result<BridgeValue, BridgeError> {
         let object = self.object(object)?;
         let index = V::int(i64::from(at));

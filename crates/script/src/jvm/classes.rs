@@ -7,7 +7,7 @@ use std::sync::{LazyLock, RwLock};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Class(u16);
 
-/// Package, simple name, superclass.
+/// The known classes: package, simple name and superclass of each class.
 const CLASSES: &[(&str, &str, &str)] = &[
     ("java.lang", "Object", ""),
     ("java.lang", "String", "Object"),

@@ -154,7 +154,7 @@ impl List {
         }
     }
 
-    /// Brings the index of a set up to date.
+    /// Updates the index of a set.
     fn refresh_index(&self) {
         let items = self.items.borrow();
         let changes = self.items.changes();
@@ -208,7 +208,7 @@ impl List {
         true
     }
 
-    /// Java's `equals` for two lists or two sets.
+    /// Implements Java's `equals` for two lists or two sets.
     pub fn equals(&self, other: &List) -> bool {
         let (left, right) = (self.items.borrow(), other.items.borrow());
         if left.len() != right.len() || !stack::spend(1 + left.len() / 4) {
@@ -292,7 +292,7 @@ impl Map {
         drop(old);
     }
 
-    /// Replaces all entries by these.
+    /// Replaces all entries with `entries`.
     pub fn replace(&self, entries: Vec<(V, V)>) {
         self.clear();
         for (key, value) in entries {
@@ -305,7 +305,7 @@ impl Map {
         self.in_order(self.order)
     }
 
-    /// The entries in this order.
+    /// The entries in the given order.
     pub fn in_order(&self, order: Order) -> Vec<(V, V)> {
         let entries = self.entries.borrow();
         if !stack::spend(entries.len() / 2) {
@@ -331,7 +331,7 @@ impl Map {
         self.ordered().into_iter().map(|(key, value)| V::object(Object::Entry(key, value))).collect()
     }
 
-    /// Java's `equals` for two maps.
+    /// Implements Java's `equals` for two maps.
     pub fn equals(&self, other: &Map) -> bool {
         let (left, right) = (self.entries.borrow(), other.entries.borrow());
         if left.len() != right.len() || !stack::spend(1 + left.len() / 2) {

@@ -52,7 +52,7 @@ impl<T> Counted<T> {
         std::mem::replace(&mut *self.borrow_mut(), values)
     }
 
-    /// Takes all items out, without a borrow at run time.
+    /// Removes and returns all items. No borrow is checked at run time, because the list is borrowed mutably.
     pub fn take(&mut self) -> Vec<T> {
         std::mem::take(self.values.get_mut())
     }

@@ -12,7 +12,7 @@ use super::value::V;
 #[derive(Debug)]
 struct Curried {
     closure: V,
-    /// The position of the given arguments; `None`: at the end.
+    /// The position of the given arguments among all arguments; `None` for the end.
     at: Option<usize>,
     given: Vec<V>,
 }
@@ -32,7 +32,7 @@ pub fn curried(closure: &V, method: &str, arguments: &[V]) -> Outcome {
     Ok(V::object(Object::Library(Box::new(curried))))
 }
 
-/// `first >> second`, which calls `second` with the result of `first`.
+/// The closure `first >> second`, which calls `second` with the result of `first`.
 #[derive(Debug)]
 struct Composed {
     second: V,

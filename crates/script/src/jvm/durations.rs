@@ -20,9 +20,10 @@ pub struct Duration {
     pub minutes: i32,
     pub seconds: i32,
     pub millis: i32,
-    /// The duration was created from years or months, whose length depends on the date.
+    /// Whether the duration was created from years or months, whose length depends on the date.
     pub depends_on_date: bool,
-    /// The duration was created from hours or smaller units: dates computed with it retain their time of day.
+    /// Whether the duration was created from hours or smaller units. Dates computed with such a duration retain their time of
+    /// day.
     pub has_time: bool,
 }
 
@@ -71,7 +72,7 @@ impl Duration {
         }
     }
 
-    /// The time between two dates, `TimeCategory.minus(Date, Date)`.
+    /// The time between two dates, as returned by Groovy's `TimeCategory.minus(Date, Date)`.
     pub fn between(later_ms: i64, earlier_ms: i64) -> Duration {
         let ms = later_ms.wrapping_sub(earlier_ms);
         let part = |unit: i64, of: i64| ((ms / unit) % of) as i32;
@@ -86,7 +87,7 @@ impl Duration {
         }
     }
 
-    /// Milliseconds, without years and months.
+    /// The duration in milliseconds, without its years and months.
     pub fn fixed_ms(self) -> i64 {
         let hours = i64::from(self.days) * 24 + i64::from(self.hours);
         let seconds = (hours * 60 + i64::from(self.minutes)) * 60 + i64::from(self.seconds);
@@ -187,7 +188,7 @@ pub fn of_number(machine: &Machine<'_>, number: &V, getter: &str) -> Option<V> {
     Duration::of(*number, getter.strip_prefix("get")?).map(object)
 }
 
-/// `+` and `-` of dates and durations; `None` for other values.
+/// Evaluates `+` and `-` of dates and durations; `None` for other values.
 pub fn binary(machine: &mut Machine<'_>, operator: Binary, left: &V, right: &V) -> Option<Outcome> {
     let sign = |duration: Duration| match operator {
         Binary::Add => Some(duration),

@@ -301,7 +301,7 @@ fn lazy_join(machine: &mut Machine<'_>, parts: &[Expr], frame: &Rc<Frame>) -> Ou
     Ok(V::object(Object::LazyText(values)))
 }
 
-/// `x++`, `--x`; `new` selects the new value as the result.
+/// Evaluates `x++` and `--x`. With `new`, the result is the new value.
 fn step(machine: &mut Machine<'_>, target: &Expr, step: i32, new: bool, frame: &Rc<Frame>) -> Outcome {
     let old = machine.value(target, frame)?;
     let stepped = if let (V::Plain(Value::Text(_)), true) = (&old, machine.groovy()) {
@@ -325,7 +325,7 @@ fn step(machine: &mut Machine<'_>, target: &Expr, step: i32, new: bool, frame: &
     Ok(if new { stepped } else { old })
 }
 
-/// `new int[2][3]`
+/// Evaluates `new int[2][3]`.
 fn sized_array(machine: &mut Machine<'_>, item_type: Type, sizes: &[Expr], frame: &Rc<Frame>) -> Outcome {
     let mut counts = Vec::new();
     for size in sizes {
@@ -344,7 +344,7 @@ fn sized_array(machine: &mut Machine<'_>, item_type: Type, sizes: &[Expr], frame
     Ok(new_array(item_type, &counts))
 }
 
-/// `object.name`, `object?.name`, `object*.name`
+/// Evaluates `object.name`, `object?.name` and `object*.name`.
 fn property(
     machine: &mut Machine<'_>,
     object: &Expr,
@@ -366,7 +366,7 @@ fn property(
     places::property(machine, &object, name)
 }
 
-/// `object.@name`
+/// Evaluates `object.@name`.
 fn field(
     machine: &mut Machine<'_>,
     object: &Expr,

@@ -334,7 +334,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `(int) x`, if the next tokens are a cast.
+    /// Parses a cast such as `(int) x`; `None` if the next tokens are not a cast.
     fn cast(&mut self) -> Result<Option<Expr>, ScriptError> {
         let start = self.at;
         let at = self.place();
@@ -508,7 +508,7 @@ impl Parser<'_> {
         Ok(items)
     }
 
-    /// `{ a, b -> … }`
+    /// Parses a closure, `{ a, b -> … }`.
     fn closure(&mut self) -> Result<Expr, ScriptError> {
         let at = self.place();
         self.expect("{")?;

@@ -30,7 +30,7 @@ pub(super) fn is_certain(text: &str, language: JavaLike) -> bool {
             tokens.windows(2).any(|pair| is_impossible(&pair[0], &pair[1]))
                 || has_open_bracket(&tokens) && !has_bare_slash(text)
         }
-        // A slash may begin a string or divide, which determines where strings and brackets end.
+        // A slash may begin a string or be a division. The ends of strings and brackets depend on this.
         Err(_) => !has_bare_slash(text),
     }
 }

@@ -34,11 +34,11 @@ pub(super) struct Token {
     pub at: usize,
     /// Whether a line ends before the token, outside of parentheses and square brackets.
     pub after_newline: bool,
-    /// Whether no white space separates it from the previous token.
+    /// Whether no white space separates the token from the previous token.
     pub is_adjacent: bool,
 }
 
-/// Longest first, so that the first match is the right one.
+/// The symbols of both languages. Longer symbols come first, so that the first match is the longest one.
 const SYMBOLS: &[&str] = &[
     "...", "<=>", "?=", "==~", "===", "!==", "**=", "<<=", "..<", "?.", "?:", "*.", ".&", "::", "->", "=~",
     "==", "!=", "<=", ">=", "&&", "||", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<",
@@ -151,7 +151,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Whether the previous token ends a value: then a slash divides and a point selects a member.
+    /// Whether the previous token ends a value. In this case, a slash is a division, and a point selects a member.
     fn follows_value(&self) -> bool {
         match self.tokens.last().map(|token| &token.kind) {
             Some(TokenKind::Name(name)) => !matches!(
@@ -454,12 +454,12 @@ impl Lexer<'_> {
         Err(syntax(self.text, at, "`${` in a string has no closing brace"))
     }
 
-    /// Groovy's `/pattern/`.
+    /// Reads Groovy's `/pattern/`.
     fn slashy(&mut self, blank: bool) -> Result<(), ScriptError> {
         self.delimited(("/", "/"), &[("\\/", '/')], blank, "the pattern has no closing slash")
     }
 
-    /// Groovy's `$/text/$`, in which `$$` is a dollar sign and `$/` a slash.
+    /// Reads Groovy's `$/text/$`, in which `$$` is a dollar sign and `$/` a slash.
     fn dollar_slashy(&mut self, blank: bool) -> Result<(), ScriptError> {
         self.delimited(("$/", "/$"), &[("$$", '$'), ("$/", '/')], blank, "the string has no closing `/$`")
     }

@@ -15,7 +15,7 @@ struct Texts {
     clean_up_at: usize,
 }
 
-/// The interned object of this text.
+/// The interned object for this text.
 pub(super) fn interned(text: &str) -> Arc<str> {
     let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = texts.known.get(text).and_then(Weak::upgrade) {
@@ -30,7 +30,7 @@ pub(super) fn interned(text: &str) -> Arc<str> {
     added
 }
 
-/// Whether this is the object of a string literal.
+/// Whether `text` is the object of a string literal.
 pub(super) fn is_interned(text: &Arc<str>) -> bool {
     let texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
     let known = texts.known.get(&**text).and_then(Weak::upgrade);

@@ -127,7 +127,7 @@ impl Machine<'_> {
         (self.interpreter.dispatch)(self, object, method, arguments)
     }
 
-    /// `object[index]`
+    /// Evaluates `object[index]`.
     pub(super) fn item(&mut self, object: &V, index: &V) -> Outcome {
         (self.interpreter.item)(self, object, index)
     }

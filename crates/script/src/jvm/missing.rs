@@ -137,7 +137,7 @@ pub(super) fn rows_of(value: &V) -> &'static [&'static str] {
     }
 }
 
-/// The result of `getClass().getName()`, as far as messages need it.
+/// The result of `getClass().getName()`, for messages.
 pub(super) fn class_name(value: &V) -> String {
     match value {
         V::Host(Host::Vars) => "org.apache.jmeter.threads.JMeterVariables".into(),

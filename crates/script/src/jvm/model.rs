@@ -70,16 +70,16 @@ pub(super) enum Order {
 #[derive(Debug)]
 pub(super) struct List {
     pub items: Counted<V>,
-    /// For a set: the index of its items.
+    /// The index of the items of a set.
     pub index: RefCell<Index>,
     /// Number of changes of `items` when the index was last updated.
     pub indexed_changes: Cell<u64>,
-    /// The order of a set; `None` for a list.
+    /// The order of iteration of a set; `None` for a list.
     pub set: Option<Order>,
     pub fixed: bool,
-    /// For a range: its text.
+    /// The text of a range; `None` for other lists.
     pub range: Option<Rc<str>>,
-    /// The list is a `JSONArray` of json-smart, whose text is JSON.
+    /// Whether the list is a `JSONArray` of json-smart, whose text is JSON.
     pub is_json: bool,
 }
 
@@ -125,16 +125,16 @@ pub(super) struct Sink {
 
 #[derive(Debug)]
 pub(super) enum Object {
-    /// `StringBuilder`, `StringBuffer`
+    /// A `StringBuilder` or `StringBuffer`.
     Builder(RefCell<String>, Class),
-    /// A string of these parts, whose closures are called each time it is used.
+    /// A string of these parts. The closures among the parts are called each time the string is used.
     LazyText(Vec<V>),
     Random(RefCell<JavaRandom>),
-    /// Milliseconds since 1970.
+    /// A date, in milliseconds since 1970.
     Date(Cell<i64>),
     Calendar(Cell<i64>, RefCell<TimeZone>),
     Zone(TimeZone, String),
-    /// Pattern and zone.
+    /// A date format: its pattern and its time zone.
     DateFormat(String, RefCell<Option<TimeZone>>),
     NumberFormat(String),
     Temporal(Temporal, DateTime, TimeZone),
@@ -150,14 +150,14 @@ pub(super) enum Object {
     /// A reader or input stream, by its class, with the lines that have not been read yet.
     Reader(Class, Rc<RefCell<VecDeque<String>>>),
     Digest(String, RefCell<Vec<u8>>),
-    /// Algorithm, key, data.
+    /// A message authentication code: its algorithm, its key, and its data.
     Mac(String, RefCell<Vec<u8>>, RefCell<Vec<u8>>),
     Key(Vec<u8>),
-    /// An encoder of Base64: whether it uses the URL alphabet, whether it adds padding.
+    /// A Base64 encoder: whether it uses the URL alphabet, and whether it adds padding.
     Encoder(bool, bool),
     Decoder(bool),
     Hex,
-    /// Class, message, cause.
+    /// An exception: its class, its message, and its cause.
     Exception(Class, Option<String>, V),
     Entry(V, V),
     Iterator(RefCell<VecDeque<V>>),
@@ -184,9 +184,9 @@ pub(super) struct Matcher {
     pub pattern: String,
     pub found: RefCell<Option<Groups>>,
     pub next: Cell<usize>,
-    /// Matches after the match that `find` returned last.
+    /// Matches that were found in advance and follow the match that `find` returned last.
     pub ahead: RefCell<FoundAhead>,
-    /// All matches, after they have been requested.
+    /// All matches; `None` until they are requested.
     pub all: RefCell<Option<Rc<Vec<Groups>>>>,
     /// A byte offset in the text, and the number of UTF-16 units before it.
     pub counted: Cell<(usize, usize)>,
@@ -263,20 +263,22 @@ pub(super) struct Machine<'s> {
     /// The static fields of the script's classes, created on first use.
     pub statics: HashMap<Class, Rc<Frame>>,
     pub it: Option<Name>,
-    /// Frames that closures refer to. Such a frame may in turn contain the closure, and the cycle would never be freed.
+    /// Frames that closures refer to. A frame may also contain the closure that refers to it, and such a cycle would never be
+    /// freed.
     pub captured: RefCell<Vec<Weak<Frame>>>,
-    /// The run has stored an object in the user's variables, which may contain closures.
+    /// Whether the script has stored an object in the user's variables, which may contain closures.
     pub leaves_objects: bool,
-    /// The script has read or set an object in the user's variables, so it may have changed the object.
+    /// Whether the script has read or set an object in the user's variables, so that it may have changed the object.
     pub reads_objects: bool,
     /// JSON objects that closures of a `JsonBuilder` are building, the innermost last.
     pub builders: Vec<Rc<Map>>,
-    /// Objects whose methods the closures of `with` and `tap` call by their names alone, the innermost last.
+    /// The objects of the enclosing calls of `with` and `tap`, the innermost last. The closures call methods of these objects
+    /// by name, without the object.
     pub delegates: Vec<V>,
     /// Number of closures of `use(TimeCategory)` that are running.
     pub time_categories: u32,
-    /// The results that the script added to JMeter's results: whether it was added to the previous result, its index among
-    /// the sub-results, and the object.
+    /// The results that the script added to JMeter's results. For each: whether it was added to the previous result, its index
+    /// among the sub-results, and the object.
     pub added_results: Vec<(bool, usize, Rc<ResultObject>)>,
     /// The string whose length was requested last, and its number of UTF-16 units.
     pub measured: Option<(Arc<str>, usize)>,
@@ -324,8 +326,8 @@ pub trait Instance: Debug {
         None
     }
 
-    /// The duration that the object represents: years, months, days, hours, minutes, seconds, milliseconds; whether it was
-    /// created from years or months, and whether from hours or smaller units.
+    /// The duration that the object represents: years, months, days, hours, minutes, seconds and milliseconds; then 1 or 0 for
+    /// whether it was created from years or months, and for whether it was created from hours or smaller units.
     fn duration(&self) -> Option<[i32; 9]> {
         None
     }
@@ -393,17 +395,17 @@ pub trait Instance: Debug {
         None
     }
 
-    /// `object.name` of an object that defines its own properties; `None` if the properties are the getters.
+    /// Evaluates `object.name` for an object that defines its own properties; `None` if the properties are the getters.
     fn property(&self, _machine: &mut Machine<'_>, _name: &str) -> Option<Outcome> {
         None
     }
 
-    /// `object.name = value` of an object that defines its own properties; `None` if the properties are the setters.
+    /// Executes `object.name = value` for an object that defines its own properties; `None` if the properties are the setters.
     fn set_property(&self, _machine: &mut Machine<'_>, _name: &str, _value: &V) -> Option<Outcome> {
         None
     }
 
-    /// `object[index]`
+    /// Evaluates `object[index]`.
     fn index(&self, _machine: &mut Machine<'_>, _index: &V) -> Option<Outcome> {
         None
     }
@@ -438,7 +440,7 @@ pub(super) struct Interpreter {
 /// A sample result that the script created.
 #[derive(Debug, Default)]
 pub(in crate::jvm) struct ResultObject {
-    /// Its values. `sub_results` is filled in when the result is added to one of JMeter's results.
+    /// The values of the result. `sub_results` is filled in when the result is added to one of JMeter's results.
     pub values: RefCell<ScriptResult>,
     /// The results that were added to this result, as objects of the script.
     pub subs: RefCell<Vec<Rc<ResultObject>>>,

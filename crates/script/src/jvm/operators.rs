@@ -174,7 +174,7 @@ fn plain_groovy(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) 
     }
 }
 
-/// Groovy's operators for maps, dates and plain values, and the repetition of lists.
+/// Evaluates Groovy's operators for maps, dates and plain values, and the repetition of lists.
 fn other_groovy(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) -> Outcome {
     match (binary, left, right) {
         (Binary::Multiply, V::List(list), V::Plain(Value::Integer(times))) => {
@@ -243,7 +243,7 @@ fn other_groovy(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) 
     }
 }
 
-/// Arithmetic with a `BigInteger`, limited to 128 bits; `None` for other operands and operators.
+/// Evaluates arithmetic with a `BigInteger`, limited to 128 bits; `None` for other operands and operators.
 fn big(binary: Binary, left: &Value, right: &Value) -> Result<Option<Value>, Fault> {
     let whole = |value: &Value| match value {
         Value::BigInteger(value) => Some(*value),
@@ -317,7 +317,7 @@ fn plain_java(machine: &mut Machine<'_>, binary: Binary, left: &V, right: &V) ->
     }
 }
 
-/// Java's arithmetic with floats; if one operand is a double, the result is a double.
+/// Evaluates Java's arithmetic with floats. If one operand is a double, the result is a double.
 fn floats(machine: &mut Machine<'_>, binary: Binary, a: f64, b: &Value, left: &V, right: &V) -> Outcome {
     let operator = Operator::Plain(binary);
     let Some(b_double) = crate::plain::to_double(b) else {
@@ -391,7 +391,7 @@ fn shifted(machine: &mut Machine<'_>, shift: Shift, left: &V, right: &V) -> Outc
     }
 }
 
-/// Groovy's `**`.
+/// Evaluates Groovy's `**`.
 fn power(machine: &mut Machine<'_>, left: &V, right: &V) -> Outcome {
     let number = |value: &V| value.as_long().is_some() || types::number(value).is_ok();
     let (V::Plain(a), V::Plain(b), true, true) = (left, right, number(left), number(right)) else {
@@ -449,7 +449,7 @@ pub(super) fn comparison_result(operator: Operator, order: &V) -> V {
     }
 }
 
-/// `+value`
+/// Evaluates `+value`.
 pub(super) fn plus(machine: &Machine<'_>, value: V) -> Outcome {
     if machine.jexl() { jexl::plus(&value) } else { Ok(value) }
 }
@@ -489,7 +489,7 @@ pub(super) fn complement(machine: &Machine<'_>, value: &V) -> Outcome {
     }
 }
 
-/// Groovy's `1..5`, `'a'..'e'`.
+/// Evaluates Groovy's `1..5` and `'a'..'e'`.
 pub(super) fn range(machine: &mut Machine<'_>, from: &V, to: &V, open: bool) -> Outcome {
     if let (Some(a), Some(b)) = (from.as_text(), to.as_text()) {
         let (Some(a), Some(b)) = (crate::plain::single_unit(a), crate::plain::single_unit(b)) else {

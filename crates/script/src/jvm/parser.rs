@@ -18,7 +18,7 @@ use super::{known, library, stack};
 use crate::java_like::JavaLike;
 use crate::{ScriptError, Value};
 
-/// Deepest nesting of expressions and statements.
+/// Maximum nesting depth of expressions and statements.
 const DEPTH_MAX: u32 = 120;
 
 /// Maximum number of warnings for a script; further warnings are discarded.
@@ -48,7 +48,7 @@ pub(super) struct Parser<'t> {
     pub builders: std::collections::HashSet<Name>,
     /// Number of closures around the current token. In a closure a function may be a method of the closure's delegate.
     pub closure_depth: u32,
-    /// Classes that the script defines: those parsed so far, and all of them.
+    /// Classes that the script defines: those parsed so far (`classes`), and all of them (`own_classes`).
     pub classes: Vec<Arc<super::tree::Definition>>,
     pub own_classes: Vec<Class>,
     /// Possible names of members of these classes.
@@ -57,14 +57,14 @@ pub(super) struct Parser<'t> {
     pub in_class: Option<Arc<str>>,
     /// The class that `super` refers to.
     pub parent_class: Option<Class>,
-    /// The kinds of objects that variables hold, where they are certain.
+    /// The kinds of objects that variables hold, as far as they are certain.
     pub kinds: HashMap<Name, super::supported::Receiver>,
-    /// How often a name is assigned or declared in the whole script.
+    /// The number of assignments and declarations of each name in the whole script.
     pub assigned: HashMap<Arc<str>, u32>,
     pub depth: u32,
     /// Position in the stack when parsing began.
     stack_base: u64,
-    /// How the whole script uses its names.
+    /// The uses of names in the whole script.
     pub uses: uses::Uses,
     /// Names that are declared, assigned or bound anywhere in the script.
     pub declared: std::collections::HashSet<Arc<str>>,
@@ -533,7 +533,7 @@ impl Parser<'_> {
         true
     }
 
-    /// The imported static member of that name: a method if `calls`, otherwise a constant.
+    /// The imported static member with this name: a method if `calls`, otherwise a constant.
     pub(super) fn static_member(&self, name: &str, calls: bool) -> Option<(Class, String)> {
         let has = |class: Class, member: &str| {
             if calls {

@@ -1,4 +1,4 @@
-//! Java's regular expressions, as far as the engine used here finds the same matches.
+//! Java's regular expressions. A pattern for which the engine used here may find other matches is rejected.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, VecDeque};
@@ -22,11 +22,11 @@ const CACHED_PATTERNS_MAX: usize = 256;
 const PATTERN_BYTES_MAX: usize = 64 << 10;
 /// The budget of steps for all searches of a run, as a multiple of the budget of a single search.
 const SEARCHES_MAX: u32 = 4;
-/// Number of matches to find in a batch, at first and at most. Batches reduce the overhead for long texts, which are searched on
+/// Initial and maximum number of matches to find in a batch. Batches reduce the overhead for long texts, which are searched on
 /// another thread that takes about 20 µs to start.
 const BATCH_LEN_MIN: usize = 16;
 const BATCH_LEN_MAX: usize = 4096;
-/// Bytes that can be searched in the time of a step.
+/// Number of bytes that can be searched in the time of a step.
 const SEARCHED_BYTES_PER_STEP: usize = 64;
 
 thread_local! {
@@ -175,7 +175,7 @@ fn fixed_text(pattern: &str) -> Option<String> {
     Some(fixed).filter(|fixed| !fixed.is_empty())
 }
 
-/// All matches.
+/// All matches of the pattern in the text.
 pub(super) fn find_all(pattern: &str, text: &str) -> Result<Vec<Groups>, Fault> {
     let mut all = Vec::new();
     each_match(pattern, text, |groups| {
@@ -303,7 +303,7 @@ pub(super) fn expand(replacement: &str, text: &str, groups: &Groups, out: &mut S
     Ok(())
 }
 
-/// `replaceAll` and `replaceFirst`.
+/// Implements `replaceAll` and `replaceFirst`.
 pub(super) fn replace(text: &str, pattern: &str, with: &str, all: bool) -> Result<String, Fault> {
     let mut out = String::new();
     let mut copied = 0;
@@ -339,7 +339,7 @@ fn check_length(len: usize) -> Result<(), Fault> {
     }
 }
 
-/// `String.split(pattern, limit)`.
+/// Implements `String.split(pattern, limit)`.
 pub(super) fn split<'t>(text: &'t str, pattern: &str, limit: i64) -> Result<Vec<&'t str>, Fault> {
     let mut parts = Vec::new();
     let mut copied = 0;

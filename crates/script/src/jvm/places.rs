@@ -25,7 +25,7 @@ pub(super) fn getter(name: &str) -> String {
     format!("get{}", capitalized(name))
 }
 
-/// `object.name`
+/// Evaluates `object.name`.
 pub(super) fn property(machine: &mut Machine<'_>, object: &V, name: &str) -> Outcome {
     match object {
         V::Plain(Value::Null) => return Err(null_property(name)),
@@ -93,7 +93,7 @@ pub(super) fn property(machine: &mut Machine<'_>, object: &V, name: &str) -> Out
     }
 }
 
-/// Whether Groovy's class does not have any of these methods either.
+/// Whether the object's class in Groovy does not have any of these methods either.
 fn lacks(machine: &Machine<'_>, object: &V, methods: &[String], arguments: usize) -> bool {
     let rows = missing::rows_of(object);
     let has = |method: &String| missing::original_has(rows, method, arguments, machine.groovy());
@@ -105,7 +105,7 @@ fn missing_property(object: &V, name: &str) -> Fault {
     thrown("MissingPropertyException", format!("No such property: {name} for class: {class}"))
 }
 
-/// `list*.name`: the list of the values of `of_item` for each item.
+/// Evaluates `list*.name`: returns the list of the values of `of_item` for each item.
 pub(super) fn spread(
     machine: &mut Machine<'_>,
     object: &V,
@@ -131,7 +131,7 @@ fn place(index: i64, len: usize, groovy: bool) -> Option<usize> {
     usize::try_from(index).ok().filter(|at| *at < len)
 }
 
-/// `object[index]`
+/// Evaluates `object[index]`.
 pub(super) fn index(machine: &mut Machine<'_>, object: &V, index: &V) -> Outcome {
     let groovy = machine.groovy();
     if let (V::List(picks), true) = (index, groovy)
@@ -240,7 +240,7 @@ fn range_borders(range: &str, len: usize) -> Option<(i64, i64, bool)> {
     Some(if from > to { (to + 1 - inclusive, from + 1, true) } else { (from, to + inclusive, false) })
 }
 
-/// `object[1..3]`
+/// The items that `object[1..3]` selects.
 fn part<T: Clone>(items: &[T], range: &str, outside: impl Fn(i64, i64) -> Fault) -> Result<Vec<T>, Fault> {
     let Some((from, to, is_reverse)) = range_borders(range, items.len()) else {
         return Err(unsupported("this index"));
@@ -254,7 +254,7 @@ fn part<T: Clone>(items: &[T], range: &str, outside: impl Fn(i64, i64) -> Fault)
     Ok(part)
 }
 
-/// `object[1..3]`, `object[0, 2]`
+/// Evaluates `object[1..3]` and `object[0, 2]`.
 fn index_by_list(machine: &mut Machine<'_>, object: &V, picks: &List) -> Outcome {
     machine.check_stack()?;
     if let V::Plain(Value::Text(text)) = object {
@@ -312,7 +312,7 @@ fn missing_field(object: &V, name: &str) -> Fault {
     thrown("MissingFieldException", format!("No such field: {name} for class: {class}"))
 }
 
-/// `object.@name`
+/// Evaluates `object.@name`.
 pub(super) fn field(machine: &mut Machine<'_>, object: &V, name: &str) -> Outcome {
     if object.is_null() {
         return Err(null_property(name));
@@ -394,7 +394,7 @@ fn set_property(machine: &mut Machine<'_>, object: &V, name: &str, value: V) -> 
     Ok(value)
 }
 
-/// `name = value`. In a closure of `with`, sets a property of the delegate if there is no variable with this name.
+/// Executes `name = value`. In a closure of `with`, sets a property of the delegate if there is no variable with this name.
 fn store_named(machine: &mut Machine<'_>, name: Name, value: V, frame: &Rc<Frame>) -> Outcome {
     let delegate = machine.delegates.last().cloned().filter(|_| machine.groovy());
     if let Some(delegate) = delegate

@@ -110,7 +110,7 @@ pub fn is_lazy(value: &V) -> bool {
     matches!(value, V::Object(object) if matches!(**object, Object::LazyText(_)))
 }
 
-/// Groovy's `inspect()`: strings are quoted, and other values are printed as by [`groovy`].
+/// The result of Groovy's `inspect()`: strings are quoted, and other values are printed as by [`groovy`].
 pub fn inspect(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {
     let mut out = String::new();
     write_inspected(machine, value, &mut out, 0)?;

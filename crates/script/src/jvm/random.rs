@@ -1,4 +1,5 @@
-//! `java.util.Random`: a linear congruential generator of 48 bits (Knuth, TAOCP 2, 3.2.1), as its documentation specifies.
+//! The class `java.util.Random`: a linear congruential generator of 48 bits (Knuth, TAOCP 2, 3.2.1), as specified in Java's
+//! documentation.
 
 /// The generator, and the second normally distributed number of a pair.
 #[derive(Debug)]
@@ -55,7 +56,7 @@ impl JavaRandom {
         (high + i64::from(self.next(27))) as f64 / (1_i64 << 53) as f64
     }
 
-    /// Marsaglia's polar method.
+    /// A normally distributed number, by Marsaglia's polar method.
     pub fn gaussian(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;

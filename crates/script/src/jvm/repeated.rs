@@ -224,7 +224,7 @@ fn a_list_of_5000_is_searched_5000_times() {
     assert_eq!(value, Ok(Value::Integer(5_000)), "{steps} steps");
 }
 
-/// The value of a script that runs in a coroutine, and how often it was suspended for work on another thread.
+/// The value of a script that runs in a coroutine, and the number of times that it was suspended for work on another thread.
 fn groovy_in_slices(text: &str) -> (Result<Value, ScriptError>, u64) {
     need_coroutines();
     let before = slices();
@@ -247,7 +247,7 @@ fn long_texts_are_searched_many_matches_at_a_time() {
     ] {
         let (value, suspensions) = groovy_in_slices(script);
         assert_eq!(value, Ok(Value::Integer(expected)), "{script}");
-        // Once for each match would be over 100,000 times.
+        // A suspension for each match would cause over 100,000 suspensions.
         assert!((1..1_000).contains(&suspensions), "{script}: {suspensions} suspensions");
     }
 }

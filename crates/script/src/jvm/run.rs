@@ -393,7 +393,7 @@ impl Machine<'_> {
         }
     }
 
-    /// `for (first; condition; steps) body`
+    /// Executes `for (first; condition; steps) body`.
     fn run_for(
         &mut self,
         first: &[Stmt],
@@ -421,7 +421,7 @@ impl Machine<'_> {
         Ok(Flow::Next(last))
     }
 
-    /// `for (name in items) body`
+    /// Executes `for (name in items) body`.
     fn run_for_each(
         &mut self,
         (name, declared): (Name, Type),
@@ -443,7 +443,7 @@ impl Machine<'_> {
         Ok(Flow::Next(last))
     }
 
-    /// `throw expr`
+    /// Executes `throw expr`.
     fn throw(&mut self, expr: &Expr, frame: &Rc<Frame>) -> Result<Flow, Fault> {
         let value = self.value(expr, frame)?;
         let is_exception =
@@ -456,7 +456,7 @@ impl Machine<'_> {
         Err(Fault { cause: Cause::Thrown(value), at: Some(expr.at) })
     }
 
-    /// `assert condition : message`
+    /// Executes `assert condition : message`.
     fn check_assertion(
         &mut self,
         condition: &Expr,
@@ -485,7 +485,7 @@ impl Machine<'_> {
         .at(condition.at))
     }
 
-    /// `def (a, b) = expr`
+    /// Executes `def (a, b) = expr`.
     fn declare_all(
         &mut self,
         targets: &[(Name, Type)],

@@ -117,7 +117,7 @@ impl<K, W> Entries<K, W> {
         result
     }
 
-    /// Takes the table out, without a borrow at run time.
+    /// Removes and returns the table. No borrow is checked at run time, because the entries are borrowed mutably.
     pub fn take(&mut self) -> Table<K, W> {
         std::mem::take(self.table.get_mut())
     }

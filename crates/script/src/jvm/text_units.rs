@@ -7,7 +7,7 @@ use super::machine::Machine;
 use super::value::V;
 use crate::Value;
 
-/// The length of strings with fewer bytes is not cached.
+/// Minimum size in bytes of the strings whose length is cached.
 const SHORT_BYTES: usize = 64;
 
 /// The number of UTF-16 code units of a string.
@@ -85,7 +85,7 @@ pub fn characters(machine: &mut Machine<'_>, text: &str) -> Result<Vec<V>, Fault
     Ok(all)
 }
 
-/// `indexOf` and `lastIndexOf`.
+/// Implements `indexOf` and `lastIndexOf`.
 pub fn position(text: &str, pattern: &str, from: Option<i64>, last: bool) -> V {
     let place = if last {
         find_last_before(text, pattern, from)

@@ -55,7 +55,7 @@ impl Base {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Type {
     pub base: Base,
-    /// The type is an object type (`Integer` instead of `int`), so values may be null.
+    /// Whether the type is an object type (`Integer` instead of `int`), so that values may be null.
     pub boxed: bool,
     /// Number of array dimensions.
     pub arrays: u8,
@@ -79,10 +79,10 @@ pub(super) enum Operator {
     Shift(Shift),
     Power,
     Spaceship,
-    /// `===`
+    /// Groovy's identity operator `===`.
     Same,
     NotSame,
-    /// `=~`
+    /// Groovy's operator `=~`, which creates a matcher.
     Find,
     In,
     NotIn,
@@ -108,7 +108,7 @@ pub(super) struct Parameter {
 pub(super) struct Function {
     pub name: Arc<str>,
     pub parameters: Vec<Parameter>,
-    /// The function is a closure without `->`, which has the implicit parameter `it`.
+    /// Whether the function is a closure without `->`, which has the implicit parameter `it`.
     pub implicit: bool,
     pub body: Vec<Stmt>,
     pub result: Type,
@@ -121,9 +121,9 @@ pub(super) enum Jexl {
     Coalesce(Box<Expr>, Box<Expr>),
     /// A variable that may be undefined; its value is null in this case.
     Optional(Name),
-    /// `empty x`
+    /// The operator `empty x`.
     Empty(Box<Expr>),
-    /// `size x`
+    /// The operator `size x`.
     Size(Box<Expr>),
 }
 
@@ -151,17 +151,18 @@ pub(super) enum Kind {
     Elvis(Box<Expr>, Box<Expr>),
     Jexl(Jexl),
     Assign(Box<Expr>, Option<Operator>, Box<Expr>),
-    /// `x++`: the number to add, and whether the value of the expression is the new value.
+    /// `x++` and similar expressions: the number to add, and whether the value of the expression is the new value.
     Step(Box<Expr>, i32, bool),
-    /// Object, name, `?.`, `*.`
+    /// `object.name`: the object, the name, whether the operator is `?.`, and whether it is `*.`.
     Property(Box<Expr>, Arc<str>, bool, bool),
-    /// `object.@name`; object, name, `?.`, `*.`
+    /// `object.@name`: the object, the name, whether the operator is `?.`, and whether it is `*.`.
     Field(Box<Expr>, Arc<str>, bool, bool),
     Index(Box<Expr>, Box<Expr>),
-    /// Object (`None`: the script), name, arguments, `?.`, `*.`
+    /// A call: the object (`None` for the script), the name, the arguments, whether the operator is `?.`, and whether it is
+    /// `*.`.
     Call(Option<Box<Expr>>, Arc<str>, Vec<Item>, bool, bool),
     Invoke(Box<Expr>, Vec<Item>),
-    /// `object."$name"`: object, name, arguments of a call, `?.`
+    /// `object."$name"`: the object, the name, the arguments if it is a call, and whether the operator is `?.`.
     Dynamic(Box<Expr>, Box<Expr>, Option<Vec<Item>>, bool),
     /// `object?[index]`
     SafeIndex(Box<Expr>, Box<Expr>),
@@ -202,7 +203,7 @@ pub(super) enum Stmt {
     Switch(Expr, Vec<(Option<Expr>, Vec<Stmt>)>),
     Try(Vec<Stmt>, Vec<Catch>, Option<Vec<Stmt>>),
     Throw(Expr),
-    /// Condition, message, the source text of the condition and its offset.
+    /// `assert`: the condition, the message, the source text of the condition, and its offset.
     Assert(Expr, Option<Expr>, Arc<str>, u32),
     Block(Vec<Stmt>),
     Return(Option<Expr>),
@@ -223,7 +224,7 @@ pub(super) struct Field {
     pub name: Name,
     pub declared: Type,
     pub value: Option<Expr>,
-    /// Groovy generates a getter and a setter for the field.
+    /// Whether Groovy generates a getter and a setter for the field.
     pub is_property: bool,
     pub is_static: bool,
     pub is_final: bool,

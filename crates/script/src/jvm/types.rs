@@ -193,7 +193,7 @@ pub(super) fn decimal_of_double(value: f64) -> Option<V> {
     Decimal::parse(&busyhour_java::double_to_string(value)).map(|value| V::Plain(Value::Decimal(value)))
 }
 
-/// Casts, such as `(int) x`.
+/// Evaluates a cast, such as `(int) x`.
 pub(super) fn cast(machine: &mut Machine<'_>, value: V, target: Type) -> Outcome {
     if target.arrays > 0 || matches!(target.base, Base::Any | Base::Class(_)) {
         return convert_to(machine, value, target, true);
@@ -227,7 +227,7 @@ pub(super) fn cast(machine: &mut Machine<'_>, value: V, target: Type) -> Outcome
     }
 }
 
-/// Groovy's `x as int`.
+/// Evaluates Groovy's `x as int`.
 pub(super) fn converted(machine: &mut Machine<'_>, value: V, target: Type) -> Outcome {
     if value.is_null() {
         return Ok(value);
@@ -288,7 +288,7 @@ pub(super) fn converted(machine: &mut Machine<'_>, value: V, target: Type) -> Ou
     }
 }
 
-/// `x instanceof T`
+/// Whether `x instanceof T` is true.
 pub(super) fn is_instance(value: &V, target: Type) -> bool {
     if target.arrays > 0 {
         return matches!(value, V::Array(_));
@@ -325,7 +325,7 @@ pub(super) fn is_instance(value: &V, target: Type) -> bool {
     }
 }
 
-/// The class of one of JMeter's objects, which a variable for it may be declared as.
+/// The class of one of JMeter's objects; a variable that refers to the object may be declared with this class.
 pub(super) fn host_class(host: Host) -> Option<Class> {
     Some(Class::known(match host {
         Host::Vars => "JMeterVariables",

@@ -67,7 +67,7 @@ impl V {
         V::List(Rc::new(set))
     }
 
-    /// A range, which cannot be changed.
+    /// Creates a range, which cannot be changed.
     pub fn range(items: Vec<V>, text: &str) -> V {
         let mut list = List::new(items);
         list.fixed = true;
@@ -181,7 +181,7 @@ impl V {
         }
     }
 
-    /// Java's `equals`.
+    /// Implements Java's `equals`.
     pub fn equals(&self, other: &V) -> bool {
         if stack::must_stop() {
             return false;
@@ -206,7 +206,7 @@ impl V {
     }
 }
 
-/// Bytes of text that can be copied or compared in the time of a step.
+/// Number of bytes of text that can be copied or compared in the time of a step.
 const BYTES_PER_STEP: usize = 64;
 
 fn same_text(a: &Arc<str>, b: &Arc<str>) -> bool {
@@ -241,7 +241,7 @@ pub(super) fn position(items: &[V], wanted: &V) -> Option<usize> {
     first_place(items.len(), |at| items[at].equals(wanted))
 }
 
-/// Java's `hashCode`; `None` if it depends on an object's address, or is not implemented here.
+/// Implements Java's `hashCode`; `None` if it depends on an object's address, or is not implemented here.
 pub(super) fn hash(value: &V) -> Option<i32> {
     if stack::must_stop() {
         return None;

@@ -3,7 +3,7 @@
 use super::fault::{Fault, Outcome};
 use crate::Value;
 
-/// `-value`
+/// Evaluates `-value`.
 pub(crate) fn negated(value: &Value) -> Outcome {
     Ok(match value {
         Value::Integer(value) => Value::Integer(value.wrapping_neg()),

@@ -43,7 +43,7 @@ fn mismatch(value: &Value, target: Type) -> Fault {
     Fault::new(format!("the conversion of {} to {target} is not supported", value.type_name()))
 }
 
-/// Converts a value that is assigned to a variable of that type.
+/// Converts a value that is assigned to a variable of this type.
 pub(crate) fn assigned(value: Value, target: Type, language: JavaLike) -> Outcome {
     match (target, &value) {
         (Type::Text, Value::Text(_) | Value::Null) => Ok(value),
@@ -74,7 +74,7 @@ pub(crate) fn declared(value: Value, target: Type, language: JavaLike) -> Outcom
     }
 }
 
-/// Groovy's `x as int`.
+/// Evaluates Groovy's `x as int`.
 pub(crate) fn converted(value: Value, target: Type) -> Outcome {
     match (target, &value) {
         (_, Value::Null) => Ok(Value::Null),
@@ -86,12 +86,12 @@ pub(crate) fn converted(value: Value, target: Type) -> Outcome {
     }
 }
 
-/// Java's `trim`.
+/// Implements Java's `trim`.
 pub(crate) fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| c <= ' ')
 }
 
-/// Casts, such as `(int) x`.
+/// Evaluates a cast, such as `(int) x`.
 pub(crate) fn cast(value: Value, target: Type, language: JavaLike) -> Outcome {
     match (target, &value) {
         (Type::Int | Type::Long | Type::Double, _) => numeric(&value, target, language == JavaLike::Groovy),
@@ -102,7 +102,7 @@ pub(crate) fn cast(value: Value, target: Type, language: JavaLike) -> Outcome {
     }
 }
 
-/// Java's numeric conversions. With `single_text`, as in Groovy, a string of one character is converted to its code.
+/// Applies Java's numeric conversions. With `single_text`, as in Groovy, a string of one character is converted to its code.
 fn numeric(value: &Value, target: Type, single_text: bool) -> Outcome {
     let from_long = |value: i64| match target {
         Type::Int => Value::Integer(value as i32),
@@ -139,7 +139,7 @@ pub(crate) fn single_unit(text: &str) -> Option<u16> {
     }
 }
 
-/// The nearest double of a number.
+/// The double that is nearest to a number.
 pub(crate) fn to_double(value: &Value) -> Option<f64> {
     Some(match value {
         Value::Integer(value) => f64::from(*value),
@@ -174,7 +174,7 @@ pub(crate) fn to_decimal(value: &Value) -> Option<Decimal> {
     }
 }
 
-/// Groovy's `text[index]`, which counts negative indices from the end.
+/// Evaluates Groovy's `text[index]`, which counts negative indices from the end.
 pub(crate) fn character(text: &str, index: &Value) -> Outcome {
     let Value::Integer(index) = index else {
         return Err(Fault::new(format!("an index of {} is not supported", index.type_name())));

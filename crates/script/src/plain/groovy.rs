@@ -6,7 +6,7 @@ use crate::Value;
 use crate::language::JavaLike;
 use crate::plain::{Binary, Fault, Outcome, printed, single_unit, to_decimal, to_double};
 
-/// Groovy's decimals have any number of digits; here they have at most 38.
+/// The error for a decimal with more than 38 digits. Groovy's decimals have any number of digits.
 const TOO_LONG: &str = "a decimal number of more than 38 digits is not supported";
 
 pub(crate) fn binary(operator: Binary, left: &Value, right: &Value) -> Outcome {
@@ -178,7 +178,7 @@ fn compare_numbers(left: &Value, right: &Value) -> Result<Ordering, Fault> {
         }
         Rank::Double => {
             let (a, b) = to_double(left).zip(to_double(right)).ok_or_else(refused)?;
-            // Groovy orders NaN and the zeros of different sign in its own way.
+            // Groovy has special rules for the order of NaN and of zeros with different signs.
             if a.is_nan() || b.is_nan() || (a == 0.0 && b == 0.0 && a.to_bits() != b.to_bits()) {
                 return Err(refused());
             }

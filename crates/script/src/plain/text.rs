@@ -77,7 +77,7 @@ fn is_number(text: &str) -> Outcome {
     Ok(Value::Boolean(digits > 0 && points <= 1 && digits + points == unsigned.len()))
 }
 
-/// `String.compareTo`: the difference of the first units that differ, or of the lengths.
+/// The result of `String.compareTo`: the difference of the first units that differ, or of the lengths.
 pub(crate) fn compare(left: &str, right: &str) -> i32 {
     let mut others = right.encode_utf16();
     let mut units = left.encode_utf16();

@@ -17,7 +17,8 @@ pub trait ScriptClock {
     fn test_start_ms(&self) -> i64 {
         0
     }
-    /// `Thread.sleep`: the script's clock advances at once; the virtual user waits for the same time after the script.
+    /// Implements `Thread.sleep`. The script's clock advances at once; the virtual user waits for the same time after the
+    /// script.
     fn pause_ms(&mut self, _ms: u64) {}
     /// Formats a time in milliseconds since 1970 with a pattern of Java's `SimpleDateFormat`.
     ///
@@ -26,7 +27,8 @@ pub trait ScriptClock {
     fn format_date(&self, pattern: &str, _ms: i64, _zone: &TimeZone) -> Result<String, ElementError> {
         Err(format!("the date format `{pattern}`").into())
     }
-    /// Parses a text with such a pattern; returns milliseconds since 1970, or `None` if the text does not match.
+    /// Parses a text with a pattern of Java's `SimpleDateFormat`. Returns milliseconds since 1970, or `None` if the text does
+    /// not match.
     ///
     /// # Errors
     /// If the pattern is not supported.

@@ -1,26 +1,26 @@
-//! What a script writes.
+//! The log and the standard streams of a script.
 
 /// Severity of a line that a script writes to the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LineSeverity {
-    /// `log.trace`
+    /// Written by `log.trace`.
     Trace,
-    /// `log.debug`
+    /// Written by `log.debug`.
     Debug,
-    /// `log.info`
+    /// Written by `log.info`.
     Info,
-    /// `log.warn`
+    /// Written by `log.warn`.
     Warn,
-    /// `log.error`
+    /// Written by `log.error`.
     Error,
 }
 
 /// The log and the standard streams.
 ///
-/// Texts arrive in the order in which the script writes them. Texts of users on other cores may come in between. A text that cannot be
-/// written is lost; the script continues. [`Scope`](crate::Scope) has an example.
+/// Texts arrive in the order in which the script writes them; texts of users on other cores may arrive between them. A text
+/// that cannot be written is lost; the script continues. [`Scope`](crate::Scope) has an example.
 pub trait ScriptOutput {
-    /// `log.info` and the methods of the other levels. One call is one entry of the log.
+    /// Implements `log.info` and the methods of the other levels. Each call writes one entry of the log.
     fn log(&mut self, level: LineSeverity, message: &str);
     /// Writes exactly this text to standard output.
     fn print(&mut self, text: &str) {

@@ -1,15 +1,15 @@
-//! The surroundings of a run in scripts.
+//! The plan and the environment of a run, for scripts.
 
 /// The file of the plan, environment variables, and texts with `${…}`.
 ///
 /// Files and environment do not change during a run. [`evaluate_text`](Self::evaluate_text) may call functions of JMeter, including other
 /// scripts of the same user, which see and change the same variables and results. [`Scope`](crate::Scope) has an example.
 pub trait ScriptPlan {
-    /// Folder of the plan, an absolute path; empty where there is no plan.
+    /// The absolute path of the plan's folder; empty if there is no plan.
     fn plan_directory(&self) -> String {
         String::new()
     }
-    /// File name of the plan, without its folder; empty where there is no plan.
+    /// File name of the plan, without its folder; empty if there is no plan.
     fn plan_file(&self) -> String {
         String::new()
     }

@@ -4,12 +4,13 @@ use crate::Value;
 
 /// JMeter's `props`: the properties, which all users of the run share.
 ///
-/// A user on another core may change a property between any two calls, so a script that reads a property and sets it does not do so
-/// atomically, as in JMeter. An implementation locks during a call only. [`Scope`](crate::Scope) has an example.
+/// A user on another core may change a property between any two calls. A script that reads and then sets a property therefore
+/// does not do so atomically, as in JMeter. An implementation holds a lock only during a call. [`Scope`](crate::Scope) has an
+/// example.
 pub trait ScriptProperties {
-    /// `props.get` / `props.getProperty`.
+    /// The result of `props.get` or `props.getProperty`.
     fn property(&self, name: &str) -> Option<String>;
-    /// `props.put` / `props.setProperty`; properties are shared by all virtual users.
+    /// Implements `props.put` and `props.setProperty`. All virtual users share the properties.
     fn set_property(&mut self, name: &str, value: &str);
     /// The names of all properties.
     fn property_names(&self) -> Vec<String> {
@@ -23,6 +24,6 @@ pub trait ScriptProperties {
     fn set_property_value(&mut self, name: &str, value: Value) {
         self.set_property(name, &value.to_java_string());
     }
-    /// `props.remove`
+    /// Implements `props.remove`.
     fn remove_property(&mut self, _name: &str) {}
 }

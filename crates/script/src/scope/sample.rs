@@ -18,9 +18,9 @@ pub struct AssertionVerdict {
 pub struct AssertionFacts {
     /// Name of the assertion.
     pub name: String,
-    /// Its result.
+    /// The result of the assertion.
     pub verdict: AssertionVerdict,
-    /// Whether it set a message.
+    /// Whether the assertion set a message.
     pub has_message: bool,
 }
 
@@ -133,37 +133,38 @@ pub const SUB_RESULT_GETTERS: &[&str] = &[
 /// assert!(result.is_successful());
 /// ```
 pub trait SampleFacts {
-    /// `getSampleLabel()`
+    /// The result of `getSampleLabel()`.
     fn label(&self) -> String;
-    /// `getResponseCode()`
+    /// The result of `getResponseCode()`.
     fn response_code(&self) -> String;
-    /// `getResponseMessage()`
+    /// The result of `getResponseMessage()`.
     fn response_message(&self) -> String;
-    /// `getResponseDataAsString()`
+    /// The result of `getResponseDataAsString()`.
     fn response_data_as_string(&self) -> String;
-    /// `getResponseHeaders()`
+    /// The result of `getResponseHeaders()`.
     fn response_headers(&self) -> String;
-    /// `getUrlAsString()`
+    /// The result of `getUrlAsString()`.
     fn url(&self) -> String;
-    /// `isSuccessful()`
+    /// The result of `isSuccessful()`.
     fn is_successful(&self) -> bool;
-    /// `getTime()`: elapsed, in milliseconds.
+    /// The result of `getTime()`: the elapsed time in milliseconds.
     fn elapsed_ms(&self) -> i64;
-    /// `getLatency()`, in milliseconds.
+    /// The result of `getLatency()`, in milliseconds.
     fn latency_ms(&self) -> i64;
-    /// `getConnectTime()`, in milliseconds.
+    /// The result of `getConnectTime()`, in milliseconds.
     fn connect_ms(&self) -> i64;
-    /// `getStartTime()`, milliseconds since 1970.
+    /// The result of `getStartTime()`, in milliseconds since 1970.
     fn start_time_ms(&self) -> i64;
-    /// `getEndTime()`, milliseconds since 1970.
+    /// The result of `getEndTime()`, in milliseconds since 1970.
     fn end_time_ms(&self) -> i64;
-    /// `getBytesAsLong()`: size of the response in bytes.
+    /// The result of `getBytesAsLong()`: the size of the response in bytes.
     fn received_bytes(&self) -> i64;
-    /// `getResponseData()`
+    /// The result of `getResponseData()`.
     fn response_data(&self) -> Vec<u8> {
         self.response_data_as_string().into_bytes()
     }
-    /// Any other property, by its getter without `get`: `RequestHeaders`, `SamplerData`, `ContentType`, ….
+    /// The value of any other property. `_name` is the name of its getter without `get`: `RequestHeaders`, `SamplerData`,
+    /// `ContentType`, ….
     fn fact(&self, _name: &str) -> Option<Value> {
         None
     }
@@ -182,22 +183,23 @@ pub trait SampleFacts {
 }
 
 /// A sample result as scripts change it. Changes are visible to the elements that run after the script, and are recorded.
-///
-/// An invalid value is ignored, as JMeter's setters do; only [`change`](Self::change) reports an unknown name,
+/// Invalid values are ignored, as by JMeter's setters. Only [`change`](Self::change) reports an unknown name; the script then
+/// throws Java's exception.
 /// for which the script throws Java's exception.
 pub trait SampleChanges: SampleFacts {
-    /// `setSuccessful(boolean)`
+    /// Implements `setSuccessful(boolean)`.
     fn set_successful(&mut self, successful: bool);
-    /// `setResponseCode(String)`
+    /// Implements `setResponseCode(String)`.
     fn set_response_code(&mut self, code: &str);
-    /// `setResponseMessage(String)`
+    /// Implements `setResponseMessage(String)`.
     fn set_response_message(&mut self, message: &str);
-    /// `setSampleLabel(String)`
+    /// Implements `setSampleLabel(String)`.
     fn set_label(&mut self, label: &str);
-    /// `setResponseData(…)`. An empty `encoding` means JMeter's default encoding, `None` leaves the encoding unchanged.
+    /// Implements `setResponseData(…)`. An empty `encoding` means JMeter's default encoding; `None` leaves the encoding
+    /// unchanged.
     fn set_response_data(&mut self, _data: &[u8], _encoding: Option<&str>) {}
-    /// Changes any other property, by its setter without `set`, or calls a method without arguments. Returns whether the
-    /// property or method exists.
+    /// Changes any other property, or calls a method without arguments. `_name` is the name of the method, without `set` for a
+    /// setter. Returns whether the property or method exists.
     fn change(&mut self, _name: &str, _value: Value) -> bool {
         false
     }

@@ -4,16 +4,16 @@ use crate::scope::{AssertionVerdict, SampleChanges, SampleFacts};
 
 /// The results of samples, and the result of an assertion's script.
 ///
-/// The answers depend on the element of the script and do not change while it runs: before the first sample there is no result, and
-/// only an assertion's script has a [`verdict`](Self::verdict). The interpreter drops what a method returns before the next
-/// call. [`Scope`](crate::Scope) has an example.
+/// The results depend on the element of the script and do not change while the script runs. Before the first sample, there is
+/// no result. Only an assertion's script has a [`verdict`](Self::verdict). The interpreter drops the values that a method
+/// returns before the next call. [`Scope`](crate::Scope) has an example.
 pub trait ScriptSamples {
     /// The sample result that the script processes: `prev` (Groovy, BeanShell), `SampleResult` (BeanShell functions) or
     /// `sampleResult` (JEXL, JavaScript). `None` before the first sample.
     fn sample(&self) -> Option<&dyn SampleFacts> {
         None
     }
-    /// [`sample`](Self::sample), mutable; `None` where the script may not change the result.
+    /// Like [`sample`](Self::sample), but mutable; `None` if the script may not change the result.
     fn sample_mut(&mut self) -> Option<&mut dyn SampleChanges> {
         None
     }
@@ -21,7 +21,7 @@ pub trait ScriptSamples {
     fn previous(&self) -> Option<&dyn SampleFacts> {
         self.sample()
     }
-    /// [`previous`](Self::previous), mutable.
+    /// Like [`previous`](Self::previous), but mutable.
     fn previous_mut(&mut self) -> Option<&mut dyn SampleChanges> {
         self.sample_mut()
     }

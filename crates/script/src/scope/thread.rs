@@ -1,4 +1,4 @@
-//! The thread of a script: its user, its group, and stops.
+//! The thread of a script: its user, its group, and requests to stop.
 
 /// Numbers of virtual users, JMeter's threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -16,19 +16,19 @@ pub struct ThreadNumbers {
 /// A stop that a script requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopRequest {
-    /// No stop: withdraws an earlier request for the iteration or the loop.
+    /// Stops nothing; withdraws an earlier request to stop the iteration or the loop.
     Nothing,
-    /// The iteration of the nearest loop.
+    /// Stops the iteration of the nearest loop.
     LoopIteration,
-    /// The nearest loop.
+    /// Stops the nearest loop.
     Loop,
-    /// The virtual user's iteration of its thread group.
+    /// Stops the virtual user's iteration of its thread group.
     Iteration,
-    /// The virtual user.
+    /// Stops the virtual user.
     User,
-    /// The test; samples in flight finish.
+    /// Stops the test; samples in flight finish.
     Test,
-    /// The test, at once.
+    /// Stops the test at once.
     TestNow,
 }
 
@@ -37,11 +37,12 @@ pub enum StopRequest {
 /// Names and numbers do not change while a script runs, except [`users`](Self::users), which other cores change.
 /// [`Scope`](crate::Scope) has an example.
 pub trait ScriptThread {
-    /// `ctx.getThreadNum()`: counts from 0 within the thread group, unlike `${__threadNum}`, which counts from 1.
+    /// The result of `ctx.getThreadNum()`, which counts from 0 within the thread group, unlike `${__threadNum}`, which counts
+    /// from 1.
     fn thread_number(&self) -> u32;
-    /// `threadName`: `Thread Group 1-1`.
+    /// The name of the thread (`threadName`), such as `Thread Group 1-1`.
     fn thread_name(&self) -> String;
-    /// `vars.getIteration()`: started iterations of the thread group.
+    /// The result of `vars.getIteration()`: the number of started iterations of the thread group.
     fn iteration(&self) -> u32 {
         0
     }
@@ -57,7 +58,7 @@ pub trait ScriptThread {
     fn users(&self) -> ThreadNumbers {
         ThreadNumbers::default()
     }
-    /// Requests a stop after the current sample. The script continues; the last request for the user counts, and a stop of
+    /// Requests a stop after the current sample. The script continues. The last request for the user takes effect; a stop of
     /// the test cannot be withdrawn.
     fn stop(&mut self, _what: StopRequest) {}
 }

@@ -8,11 +8,11 @@ use std::rc::Rc;
 /// A change is visible to the next call and to all later elements of the user. A variable holds a text, an object with a text, or
 /// null; [`get`](Self::get) returns the text of the first two. [`Scope`](crate::Scope) has an example.
 pub trait ScriptVariables {
-    /// The value of a variable; `None` where JMeter's `vars.get` returns `null`.
+    /// The value of a variable; `None` if JMeter's `vars.get` returns `null`.
     fn get(&self, name: &str) -> Option<String>;
-    /// `vars.put`; replaces an object or null of this name.
+    /// Implements `vars.put`. Replaces an object or null with this name.
     fn set(&mut self, name: &str, value: &str);
-    /// `vars.remove`: removes the variable if it exists.
+    /// Implements `vars.remove`: removes the variable if it exists.
     fn remove(&mut self, name: &str);
     /// The names of all variables.
     fn names(&self) -> Vec<String> {
@@ -22,10 +22,10 @@ pub trait ScriptVariables {
     fn object(&self, _name: &str) -> Option<Rc<dyn Any>> {
         None
     }
-    /// `vars.putObject` of an object that is not a string; `text` is the result of its `toString`. The object is stored as it is,
-    /// so that later scripts of the user share it.
+    /// Implements `vars.putObject` for an object that is not a string; `text` is the result of its `toString`. The object is
+    /// stored without conversion, so that later scripts of the user share it.
     fn set_object(&mut self, _name: &str, _object: Rc<dyn Any>, _text: &str) {}
-    /// `vars.put` of null: the variable exists and has no value.
+    /// Implements `vars.put` of null: the variable exists and has no value.
     fn set_null(&mut self, name: &str) {
         self.remove(name);
     }

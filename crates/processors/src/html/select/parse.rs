@@ -56,7 +56,7 @@ impl<'t> Parser<'t> {
         fits
     }
 
-    /// Skips white space; whether there was any.
+    /// Skips white space. Returns whether there was any.
     fn skip_space(&mut self) -> bool {
         let rest = self.rest.trim_start();
         let skipped_any = rest.len() < self.rest.len();

@@ -27,22 +27,22 @@ pub(super) struct Chain {
 pub(super) enum Combinator {
     /// No combinator: the start of a chain.
     Start,
-    /// ` `
+    /// ` ` (a space): the descendants.
     Descendant,
-    /// `>`
+    /// `>`: the children.
     Child,
-    /// `+`
+    /// `+`: the next sibling.
     Next,
-    /// `~`
+    /// `~`: all later siblings.
     Later,
 }
 
 /// The condition `an+b` on the number of an element among its siblings.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nth {
-    /// `a`
+    /// The number `a`.
     pub(super) step: i64,
-    /// `b`
+    /// The number `b`.
     pub(super) offset: i64,
     pub(super) from_end: bool,
     pub(super) of_type: bool,

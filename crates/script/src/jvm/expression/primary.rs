@@ -149,7 +149,7 @@ impl Parser<'_> {
                     return self.name(&method).map(Some);
                 }
                 if &**name == "this" && self.groovy() && matches!(self.ahead(1), TokenKind::Symbol(")")) {
-                    // `synchronized (this)`
+                    // As in `synchronized (this)`.
                     self.advance();
                     return Ok(Some(make(at, Kind::Literal(Value::Null))));
                 }

@@ -26,7 +26,7 @@ impl Parser<'_> {
         local
     }
 
-    /// The local of that name; an undeclared name is added to the outermost scope, without a value.
+    /// The local with this name; an undeclared name is added to the outermost scope, without a value.
     pub(super) fn local(&mut self, text: &Arc<str>) -> Name {
         let found = self.scopes.iter().rev().find_map(|scope| scope.get(text));
         match found {

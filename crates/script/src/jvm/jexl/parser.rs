@@ -24,7 +24,7 @@ pub(super) struct Parser<'t> {
     pub names: Vec<Arc<str>>,
     /// Names in scope, innermost block last; names that are assigned without a declaration belong to the outermost.
     pub scopes: Vec<HashMap<Arc<str>, Name>>,
-    /// Names that JMeter binds, as far as the script uses them.
+    /// The names that JMeter binds and the script uses.
     pub bound: HashMap<Arc<str>, Name>,
     /// Whether a value is assigned to a name, by the name's index.
     pub assigned: Vec<bool>,

@@ -1,4 +1,4 @@
-//! The parser of the expressions that bind tightest: literals, names, calls, properties, indices.
+//! The parser of the expressions with the highest precedence: literals, names, calls, properties, indices.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::{ScriptError, Value};
 /// The receiver before a dot.
 enum Base {
     Value(Expr),
-    /// `java.util` of `java.util.UUID`.
+    /// A package, such as `java.util` in `java.util.UUID`.
     Package(String),
 }
 
@@ -206,7 +206,7 @@ impl Parser<'_> {
     fn member(&mut self, base: Base, at: usize, safe: bool) -> Result<Base, ScriptError> {
         let name = match self.peek().clone() {
             TokenKind::Name(name) => name,
-            // `vars.'my name'`
+            // As in `vars.'my name'`.
             TokenKind::Literal(Value::Text(name)) if !self.symbol_at(1, "(") => name,
             _ => return Err(self.unexpected("a name")),
         };
@@ -275,7 +275,7 @@ impl Parser<'_> {
     }
 }
 
-/// A method call; if `safe`, a call on null returns null.
+/// A method call. With `safe`, a call on null returns null.
 fn call_of(receiver: Expr, method: &str, arguments: Vec<Expr>, safe: bool) -> Kind {
     let items = arguments.into_iter().map(|expr| Item { spread: false, expr }).collect();
     Kind::Call(Some(Box::new(receiver)), method.into(), items, safe, false)

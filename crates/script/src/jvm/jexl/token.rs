@@ -25,7 +25,7 @@ pub(in crate::jvm) struct Token {
     pub after_newline: bool,
 }
 
-/// Longest first, so that the first match is the right one.
+/// The symbols of both versions. Longer symbols come first, so that the first match is the longest one.
 const SYMBOLS: &[&str] = &[
     "...", "&&", "||", "==", "!=", "<=", ">=", "=~", "!~", "=^", "=$", "!^", "!$", "+=", "-=", "*=", "/=",
     "%=", "&=", "|=", "^=", "?:", "??", "?.", "->", "..", "::", "(", ")", "[", "]", "{", "}", ";", ",", ".",
@@ -193,7 +193,7 @@ impl Scanner<'_> {
         let digits = |from: usize| bytes[from..].iter().take_while(|b| b.is_ascii_digit()).count();
         let mut end = at + digits(at);
         let mut real = false;
-        // `1.5` but not `1..5` or `1.toString()`.
+        // Accepts `1.5`, but not `1..5` or `1.toString()`.
         if bytes.get(end) == Some(&b'.') && bytes.get(end + 1).is_some_and(u8::is_ascii_digit) {
             real = true;
             end += 1 + digits(end + 1);
@@ -309,7 +309,7 @@ impl Scanner<'_> {
             }
             '\\' => out.push('\\'),
             _ if c == quote => out.push(c),
-            // JEXL 2 leaves the backslash before every other character, JEXL 3 only before those that are not escape sequences.
+            // JEXL 2 keeps the backslash before every other character. JEXL 3 keeps it only if no escape sequence begins there.
             _ if self.dialect == Dialect::Jexl2 => out.extend(['\\', c]),
             'b' => out.push('\u{8}'),
             't' => out.push('\t'),

@@ -12,7 +12,7 @@ use super::unknown;
 #[derive(Debug)]
 struct ArrayClass(Base);
 
-/// The class of the arrays with that type of items.
+/// The class of the arrays with this type of items.
 pub fn of_items(base: Base) -> V {
     V::object(Object::Library(Box::new(ArrayClass(base))))
 }

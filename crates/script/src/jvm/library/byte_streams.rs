@@ -174,7 +174,7 @@ impl Read {
         encode::decode_text(&self.take(machine)?, &charset)
     }
 
-    /// `read(buffer, from, len)`
+    /// Implements `read(buffer, from, len)`.
     fn read_into(&self, machine: &mut Machine<'_>, buffer: &V, from: usize, len: usize) -> Outcome {
         let V::Array(buffer) = buffer else { return Err(unsupported("reading into this object")) };
         if self.rest.borrow().is_empty() {
@@ -268,7 +268,7 @@ impl Read {
     }
 }
 
-/// Static methods of `IOUtils`, such as `IOUtils.toString(stream, charset)`.
+/// Calls static methods of `IOUtils`, such as `IOUtils.toString(stream, charset)`.
 fn io_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     let wrong = || unsupported(format!("`IOUtils.{method}` with these arguments"));
     match (method, arguments) {
@@ -310,7 +310,7 @@ impl Instance for Vector {
     }
 }
 
-/// `Cipher.getInstance("AES/CBC/PKCS5Padding")`
+/// Implements calls such as `Cipher.getInstance("AES/CBC/PKCS5Padding")`.
 fn cipher(machine: &mut Machine<'_>, _: &str, arguments: &[V]) -> Outcome {
     let [name, ..] = arguments else { return Err(unsupported("`Cipher.getInstance` without a name")) };
     let name = text_of(machine, name)?;
@@ -343,7 +343,7 @@ struct Cipher {
     name: String,
     has_chain: bool,
     has_padding: bool,
-    /// Whether it encrypts, its key, and the initialization vector.
+    /// Whether the cipher encrypts, its key, and the initialization vector. `None` before the cipher is initialized.
     state: RefCell<Option<(bool, aes::Key, [u8; 16])>>,
     data: RefCell<Vec<u8>>,
 }

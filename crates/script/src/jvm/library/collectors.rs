@@ -1,4 +1,4 @@
-//! `Collectors`, the terminal operations of a stream.
+//! The class `Collectors`: the terminal operations of a stream.
 
 use std::rc::Rc;
 
@@ -48,8 +48,8 @@ enum Collector {
     Set,
     Count,
     Map(V, V),
-    /// The closure that returns an item's group, the collector of each group, and whether the groups are true and false
-    /// (`partitioningBy`).
+    /// Groups items: the closure that returns an item's group, the collector of each group, and whether the only groups are
+    /// true and false (`partitioningBy`).
     Groups(V, Option<V>, bool),
     Joined {
         separator: String,
@@ -63,7 +63,7 @@ impl Instance for Collector {
         Class::known("Collectors")
     }
 
-    /// Handles `collect` with the items of a stream: a list calls its collector this way.
+    /// Implements `collect`, which a list calls on its collector with the items of the stream.
     fn call(&self, machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
         let ("collect", [items]) = (method, arguments) else { return Err(unknown(object, method)) };
         let items = items.items().unwrap_or_default();

@@ -223,7 +223,7 @@ fn string_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Out
     })
 }
 
-/// Methods that return a boolean, for which null is a valid argument.
+/// Calls methods that return a boolean, for which null is a valid argument.
 fn tests(method: &str, arguments: &[V], first: Option<&str>, second: Option<&str>) -> Option<V> {
     let all = |fits: fn(char) -> bool| first.is_some_and(|own| !own.is_empty() && own.chars().all(fits));
     let both = |fits: fn(&str, &str) -> bool| match (first, second) {
@@ -293,7 +293,7 @@ fn distance(a: &[u16], b: &[u16]) -> i64 {
     row[b.len()]
 }
 
-/// Methods that take a string and optionally another string.
+/// Calls methods that take a string and optionally another string.
 fn change_text(machine: &mut Machine<'_>, method: &str, own: &str, other: Option<&str>) -> Outcome {
     let split = |text: &str, by: &dyn Fn(char) -> bool| {
         let parts = text.split(by).filter(|part| !part.is_empty());

@@ -1,4 +1,4 @@
-//! `StringEscapeUtils` of Commons Lang and Commons Text.
+//! The class `StringEscapeUtils` of Commons Lang and Commons Text.
 
 use super::super::fault::{Outcome, unsupported};
 use super::super::machine::Machine;
@@ -11,7 +11,7 @@ const LATIN: &str = "nbsp iexcl cent pound curren yen brvbar sect uml copy ordf 
     Uacute Ucirc Uuml Yacute THORN szlig agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave \
     iacute icirc iuml eth ntilde ograve oacute ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml";
 
-/// Static methods of `StringEscapeUtils`, such as `escapeJson`.
+/// Calls static methods of `StringEscapeUtils`, such as `escapeJson`.
 pub fn escape_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     let [value] = arguments else {
         return Err(unsupported(format!("`StringEscapeUtils.{method}` with these arguments")));

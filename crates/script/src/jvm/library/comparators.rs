@@ -1,4 +1,4 @@
-//! `Comparator`, and static methods that create streams.
+//! The class `Comparator`, and static methods that create streams.
 
 use super::super::classes::Class;
 use super::super::fault::{Outcome, unsupported};
@@ -52,7 +52,7 @@ pub const CLASSES: &[LibraryClass] = &[
     },
 ];
 
-/// Static methods that create streams, such as `IntStream.range(1, 5)`. A stream is represented by the list of its items.
+/// Calls static methods that create streams, such as `IntStream.range(1, 5)`. A stream is represented by the list of its items.
 fn stream(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     let wrong = || unsupported(format!("a stream of `{method}` with these arguments"));
     match (method, arguments) {
@@ -95,12 +95,12 @@ fn reversed(other: V) -> V {
     comparator(Comparator::Reversed(other))
 }
 
-/// `String.CASE_INSENSITIVE_ORDER`
+/// The object `String.CASE_INSENSITIVE_ORDER`.
 pub fn ignoring_case() -> V {
     comparator(Comparator::IgnoreCase)
 }
 
-/// `Collections.reverseOrder()` or `Collections.reverseOrder(comparator)`.
+/// Implements `Collections.reverseOrder()` and `Collections.reverseOrder(comparator)`.
 pub fn reverse_order(other: Option<&V>) -> V {
     reversed(other.cloned().unwrap_or_else(|| comparator(Comparator::Natural)))
 }

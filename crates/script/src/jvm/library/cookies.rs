@@ -1,4 +1,4 @@
-//! `CookieManager` and `Cookie`.
+//! The classes `CookieManager` and `Cookie`.
 
 use std::cell::RefCell;
 
@@ -59,7 +59,7 @@ pub fn manager_property(machine: &mut Machine<'_>) -> V {
     new_object(Property { name: "HTTPSampler.cookie_manager".to_owned(), value })
 }
 
-/// An object as one of JMeter's properties.
+/// Creates a property that holds an object.
 pub fn property(name: String, value: V) -> V {
     new_object(Property { name, value })
 }
@@ -97,7 +97,7 @@ impl Instance for Property {
 #[derive(Debug)]
 struct Cookie {
     cookie: RefCell<RequestCookie>,
-    /// Whether it belongs to the cookie manager, so that changes are applied to the manager's cookie, too.
+    /// Whether the cookie belongs to the cookie manager, so that changes are applied to the manager's cookie, too.
     is_managed: std::cell::Cell<bool>,
 }
 
@@ -184,7 +184,8 @@ fn text(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {
     if value.is_null() { Ok(String::new()) } else { print::groovy(machine, value) }
 }
 
-/// `new Cookie(name, value, domain, path, secure, expires, pathSpecified, domainSpecified, version)`, with fewer arguments
+/// Implements the constructor
+/// `new Cookie(name, value, domain, path, secure, expires, pathSpecified, domainSpecified, version)`, also with fewer arguments
 /// or none.
 fn new_cookie(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
     let wrong = || unsupported("`new Cookie` with these arguments");

@@ -103,7 +103,7 @@ pub fn is_collection(class: &str) -> bool {
         .any(|end| class.ends_with(end))
 }
 
-/// Constructors of collections and counters.
+/// Calls constructors of collections and counters.
 fn new_collection(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome {
     let name = class.name();
     let wrong = || unsupported(format!("`new {name}` with these arguments"));
@@ -182,7 +182,7 @@ fn new_collection(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> O
     }
 }
 
-/// Constructors of numbers, files, streams, JSON and exceptions.
+/// Calls constructors of numbers, files, streams, JSON and exceptions.
 #[allow(clippy::too_many_lines, reason = "one arm for each constructor")]
 fn new_number_or_stream(machine: &mut Machine<'_>, class: Class, arguments: &[V]) -> Outcome {
     let name = class.name();

@@ -130,7 +130,7 @@ pub fn decode_text(bytes: &[u8], charset: &str) -> Result<String, Fault> {
     Err(unsupported(format!("the encoding `{charset}`")))
 }
 
-/// `URLEncoder.encode`
+/// Implements `URLEncoder.encode`.
 pub fn encode_url(bytes: &[u8]) -> String {
     let mut out = String::new();
     for byte in bytes {
@@ -145,7 +145,7 @@ pub fn encode_url(bytes: &[u8]) -> String {
     out
 }
 
-/// `URLDecoder.decode`
+/// Implements `URLDecoder.decode`.
 pub fn decode_url(text: &str, charset: &str) -> Result<String, Fault> {
     let broken = |what: &str| thrown("IllegalArgumentException", format!("URLDecoder: {what}"));
     let source = text.as_bytes();

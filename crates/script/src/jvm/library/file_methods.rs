@@ -56,7 +56,7 @@ pub fn call(machine: &mut Machine<'_>, path: &Path, object: &V, method: &str, ar
     }
 }
 
-/// `File.createTempFile(prefix, suffix)` and `File.createTempDir()`.
+/// Implements `File.createTempFile(prefix, suffix)` and `File.createTempDir()`.
 pub fn create_temporary(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     let mut parts = Vec::new();
     for part in arguments.iter().take(2) {
@@ -79,7 +79,8 @@ pub fn create_temporary(machine: &mut Machine<'_>, method: &str, arguments: &[V]
         },
         _ => std::env::temp_dir(),
     };
-    // Keeps users with equal random numbers from reusing the name of a file that another user has just deleted.
+    // Users may have equal random numbers. The counter prevents a user from reusing the name of a file that another user has
+    // just deleted.
     static CREATED: AtomicU64 = AtomicU64::new(0);
     loop {
         let serial = CREATED.fetch_add(1, Ordering::Relaxed) << 32 | u64::from(std::process::id());
@@ -98,7 +99,7 @@ pub fn create_temporary(machine: &mut Machine<'_>, method: &str, arguments: &[V]
     }
 }
 
-/// Static methods of `Files`, such as `Files.write(path, bytes)`; `None` for other methods.
+/// Calls static methods of `Files`, such as `Files.write(path, bytes)`; `None` for other methods.
 pub fn call_files(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Option<Outcome> {
     let appends = |rest: &[V]| rest.iter().any(|option| option.as_text() == Some("APPEND"));
     Some(match (method, arguments) {
@@ -131,7 +132,7 @@ pub fn call_files(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> O
     })
 }
 
-/// Static methods of `FileUtils`, such as `FileUtils.write(file, text, charset, append)`; `None` for other methods.
+/// Calls static methods of `FileUtils`, such as `FileUtils.write(file, text, charset, append)`; `None` for other methods.
 pub fn call_file_utils(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Option<Outcome> {
     Some(match (method, arguments) {
         ("write" | "writeByteArrayToFile", [file, content, rest @ ..]) => {

@@ -1,4 +1,5 @@
-//! `FileServer`, which returns the plan's directory, and `GuiPackage`, which is null without a GUI.
+//! The class `FileServer`, which returns the plan's directory, and the class `GuiPackage`, whose instance is null without a
+//! GUI.
 
 use std::path::Path;
 

@@ -53,12 +53,12 @@ fn reader_of_lines(class: Class, lines: VecDeque<String>) -> V {
     V::object(Object::Reader(class, Rc::new(RefCell::new(lines))))
 }
 
-/// A reader of a string.
+/// Creates a reader of a string.
 pub fn reader_of_text(class: Class, text: &str) -> V {
     reader_of_lines(class, lines(text))
 }
 
-/// A reader of a file, which is a `File` or a path.
+/// Creates a reader of a file, which is a `File` or a path.
 pub fn reader_of(class: Class, value: &V) -> Outcome {
     let found = match value {
         V::Object(object) => match &**object {
@@ -81,7 +81,7 @@ fn no_matching_constructor(machine: &mut Machine<'_>, class: Class, given: &V) -
     thrown(if machine.groovy() { "GroovyRuntimeException" } else { "RuntimeException" }, message)
 }
 
-/// A reader around another reader, which continues at the other's position.
+/// Creates a reader around another reader. It continues at the other's position.
 pub fn reader_around(machine: &mut Machine<'_>, class: Class, value: &V) -> Outcome {
     match value {
         V::Object(object) => match &**object {
@@ -97,13 +97,13 @@ pub fn reader_around(machine: &mut Machine<'_>, class: Class, value: &V) -> Outc
     }
 }
 
-/// A writer that stores its text in memory.
+/// Creates a writer that stores its text in memory.
 pub fn writer_to_memory(class: Class) -> V {
     let sink = Sink { path: None, open: true.into(), written: RefCell::default() };
     V::object(Object::Writer(class, Rc::new(sink)))
 }
 
-/// A writer around another writer.
+/// Creates a writer around another writer.
 pub fn writer_around(machine: &mut Machine<'_>, class: Class, value: &V) -> Outcome {
     match value {
         V::Object(object) => match &**object {
@@ -115,7 +115,7 @@ pub fn writer_around(machine: &mut Machine<'_>, class: Class, value: &V) -> Outc
     }
 }
 
-/// A writer to a file, which is truncated unless `append` is set, or to another writer.
+/// Creates a writer to a file, which is truncated unless `append` is set, or to another writer.
 pub fn writer_of(class: Class, value: &V, append: bool) -> Outcome {
     let refused = || unsupported(format!("`new {}` of {}", class.name(), value.kind()));
     let path = match value {

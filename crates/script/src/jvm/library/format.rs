@@ -1,4 +1,4 @@
-//! `String.format` and `DecimalFormat`.
+//! The formats of `String.format` and `DecimalFormat`.
 
 use super::super::fault::{Fault, thrown, unsupported};
 use super::super::machine::Machine;
@@ -7,7 +7,7 @@ use super::super::value::V;
 use super::print;
 use crate::Value;
 
-/// `String.format` in the root locale.
+/// Implements `String.format`, in the root locale.
 pub fn format(machine: &mut Machine<'_>, pattern: &str, arguments: &[V]) -> Result<String, Fault> {
     let given: Vec<V> = match arguments {
         [V::List(list)] if machine.groovy() => list.ordered(),
@@ -197,7 +197,7 @@ pub fn round_half_up(number: f64, places: usize) -> String {
     }
 }
 
-/// `new DecimalFormat(pattern).format(number)`: required and optional digits and groups; halves are rounded to even.
+/// Implements `new DecimalFormat(pattern).format(number)`: required and optional digits and groups; halves are rounded to even.
 pub fn format_decimal(pattern: &str, value: &V) -> Result<String, Fault> {
     let plain = |c: char| matches!(c, '0' | '#' | ',' | '.');
     let start = pattern.find(plain).unwrap_or(pattern.len());

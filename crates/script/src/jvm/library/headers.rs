@@ -1,4 +1,4 @@
-//! `HeaderManager` and `Header`.
+//! The classes `HeaderManager` and `Header`.
 
 use std::cell::{Cell, RefCell};
 
@@ -30,7 +30,7 @@ pub const CLASSES: &[LibraryClass] = &[
     },
 ];
 
-/// Name and value.
+/// Name and value of a header.
 type Pair = (String, String);
 
 fn new_object(instance: impl Instance + 'static) -> V {
@@ -49,7 +49,7 @@ pub fn manager(machine: &mut Machine<'_>) -> V {
     }
 }
 
-/// `sampler.setHeaderManager(manager)`; returns false if the argument is not a header manager.
+/// Implements `sampler.setHeaderManager(manager)`. Returns false if the argument is not a header manager.
 pub fn set_manager(machine: &mut Machine<'_>, manager: &V) -> bool {
     let V::Object(object) = manager else { return false };
     let Some(headers) = object.library().and_then(Instance::headers) else { return false };
@@ -159,7 +159,7 @@ impl Instance for Manager {
 #[derive(Debug)]
 struct Header {
     header: RefCell<Pair>,
-    /// Its index among the sampler's headers; `None` if it is not one of them.
+    /// The header's index among the sampler's headers; `None` if it is not one of them.
     place: Cell<Option<usize>>,
 }
 

@@ -119,7 +119,7 @@ pub fn call(machine: &mut Machine<'_>, host: Host, method: &str, arguments: &[V]
     }
 }
 
-/// `System.out` and `System.err`.
+/// Calls a method of `System.out` or `System.err`.
 fn call_stream(machine: &mut Machine<'_>, host: Host, method: &str, arguments: &[V]) -> Outcome {
     let mut text = match (method, arguments) {
         ("println" | "print", [value]) => print::groovy(machine, value)?,

@@ -1,4 +1,4 @@
-//! `Duration` and `Period` of `java.time`, `DayOfWeek`, `Month`, and `Year`.
+//! The classes `Duration`, `Period`, `DayOfWeek`, `Month` and `Year` of `java.time`.
 
 use jiff::SignedDuration;
 
@@ -104,7 +104,7 @@ pub fn constant(class: &'static str, number: i64) -> V {
     new_object(EnumConstant { class, number })
 }
 
-/// The constant of that name.
+/// The constant with this name.
 pub fn constant_named(class: &'static str, name: &str) -> Option<V> {
     let names = if class == "Month" { MONTHS } else { DAYS };
     let at = names.iter().position(|known| *known == name)?;
@@ -124,7 +124,7 @@ fn unit_nanos(unit: &str) -> Option<i128> {
     })
 }
 
-/// Static methods of `Duration`, such as `Duration.ofSeconds(5)`.
+/// Calls static methods of `Duration`, such as `Duration.ofSeconds(5)`.
 pub fn call_static(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     let wrong = || unsupported(format!("`Duration.{method}` with these arguments"));
     match (method, arguments) {

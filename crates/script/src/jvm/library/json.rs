@@ -1,4 +1,4 @@
-//! `JsonSlurper`, `JsonOutput`, `JsonBuilder`.
+//! The classes `JsonSlurper`, `JsonOutput` and `JsonBuilder`.
 
 use super::super::fault::{Fault, Outcome, thrown, unsupported};
 use super::super::machine::Machine;
@@ -8,7 +8,7 @@ use super::{print, time};
 use crate::Value;
 use crate::decimal::Decimal;
 
-/// Maximum nesting.
+/// Maximum nesting depth of a JSON text.
 const DEPTH_MAX: u32 = 100;
 
 struct Reader<'t> {
@@ -214,7 +214,7 @@ fn quote(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// `JsonOutput.toJson`
+/// Implements `JsonOutput.toJson`.
 pub fn write(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {
     let mut out = String::new();
     write_value(machine, value, &mut out, 0)?;
@@ -280,7 +280,7 @@ fn write_value(machine: &mut Machine<'_>, value: &V, out: &mut String, depth: u3
     Ok(())
 }
 
-/// `JsonOutput.prettyPrint`, which indents by four spaces per level.
+/// Implements `JsonOutput.prettyPrint`, which indents by four spaces per level.
 pub fn pretty_print(text: &str) -> String {
     let mut out = String::new();
     let mut level = 0_usize;

@@ -1,4 +1,4 @@
-//! `JsonBuilder`, which builds JSON objects from calls inside closures.
+//! The class `JsonBuilder`, which builds JSON objects from calls inside closures.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -57,7 +57,7 @@ pub fn member(machine: &mut Machine<'_>, name: &str, arguments: &[V]) -> Option<
     Some(Ok(value))
 }
 
-/// The JSON value that the arguments of such a call stand for.
+/// The JSON value for the arguments of a call inside a builder's closure.
 fn value_of_arguments(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
     match arguments {
         [closure @ V::Closure(_)] => object_of_closure(machine, closure, Vec::new()),

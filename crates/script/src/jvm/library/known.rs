@@ -115,7 +115,7 @@ pub(in super::super) fn is_function(name: &str, groovy: bool) -> bool {
     matches!(name, "print") || (groovy && matches!(name, "println" | "printf" | "sprintf" | "sleep" | "use"))
 }
 
-/// Methods of every class object.
+/// Whether every class object has a method with this name.
 pub(in super::super) fn is_class_method(name: &str) -> bool {
     matches!(name, "getSimpleName" | "getName" | "getTypeName" | "getCanonicalName" | "isInstance")
 }
@@ -219,7 +219,7 @@ const STATICS: &[(&str, &str)] = &[
     ("ChronoUnit", "valueOf"),
 ];
 
-/// Constructors: classes, minimum and maximum number of arguments.
+/// The constructors: class, minimum and maximum number of arguments.
 const CONSTRUCTORS: &[(&str, usize, usize)] = &[
     ("Object Hex", 0, 0),
     ("ArrayIterator", 1, 1),
@@ -285,7 +285,7 @@ pub(in super::super) fn has_constructor(class: &str, arguments: usize) -> bool {
     }
 }
 
-/// Methods of an object that JMeter binds for scripts; `None` if the list is not complete.
+/// The methods of an object that JMeter binds for scripts; `None` if the list is not complete.
 #[cfg(test)]
 pub(in super::super) fn host_methods(name: &str) -> Option<&'static [&'static str]> {
     Some(match name {

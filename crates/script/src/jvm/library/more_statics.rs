@@ -199,7 +199,7 @@ fn call_numbers(class: &str, method: &str, arguments: &[V]) -> Option<Outcome> {
     }))
 }
 
-/// Static methods such as `DateUtils.addDays(date, 3)` and `DateFormatUtils.format(date, pattern, zone)`.
+/// Calls static methods such as `DateUtils.addDays(date, 3)` and `DateFormatUtils.format(date, pattern, zone)`.
 fn call_dates(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Option<Outcome> {
     let ms = match arguments.first()? {
         V::Object(date) => date.instant()?,
@@ -275,7 +275,7 @@ fn truncate_date(ms: i64, field: i64) -> Outcome {
     Ok(V::object(Object::Date(made.into())))
 }
 
-/// Factory methods of `NumberFormat`, such as `getInstance(Locale.US)`; the format is always the English one.
+/// Calls factory methods of `NumberFormat`, such as `getInstance(Locale.US)`; the format is always the English one.
 fn call_number_format(method: &str) -> Option<Outcome> {
     let pattern = match method {
         "getInstance" | "getNumberInstance" => "#,##0.###",

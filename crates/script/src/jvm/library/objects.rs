@@ -37,7 +37,7 @@ pub fn call(
             ("format", [number]) => Ok(V::text(format::format_decimal(pattern, number)?)),
             _ => Err(unknown(object, method)),
         },
-        // `dispatch` evaluates a lazy string before it calls a method.
+        // `dispatch` has already replaced a lazy string with its text.
         Object::LazyText(_) => Err(unknown(object, method)),
         Object::Own(_) => Err(super::super::missing::exception(machine, object, method, arguments)),
         Object::Temporal(..) => temporal::call(machine, object, method, arguments),
@@ -130,7 +130,7 @@ pub fn call(
     }
 }
 
-/// Methods of `AtomicInteger` and `AtomicLong`.
+/// Calls methods of `AtomicInteger` and `AtomicLong`.
 fn call_atomic(
     machine: &mut Machine<'_>,
     (number, class): (&Cell<i64>, Class),
@@ -187,7 +187,7 @@ fn call_atomic(
     })
 }
 
-/// Methods of `Iterator` and `StringTokenizer`.
+/// Calls methods of `Iterator` and `StringTokenizer`.
 fn call_iterator(rest: &RefCell<VecDeque<V>>, object: &V, method: &str, arguments: &[V]) -> Outcome {
     match (method, arguments) {
         ("hasNext" | "hasMoreTokens" | "hasMoreElements", []) => Ok(V::truth(!rest.borrow().is_empty())),
@@ -200,7 +200,7 @@ fn call_iterator(rest: &RefCell<VecDeque<V>>, object: &V, method: &str, argument
     }
 }
 
-/// Methods of `Throwable`.
+/// Calls methods of `Throwable`.
 fn call_exception(
     machine: &mut Machine<'_>,
     (class, message, cause): (Class, &Option<String>, &V),
@@ -226,7 +226,7 @@ fn call_exception(
     }
 }
 
-/// Methods of `Hex` of Commons Codec.
+/// Calls methods of `Hex` of Commons Codec.
 fn call_hex(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
     match (method, arguments) {
         ("decode", [given]) => {
@@ -244,7 +244,7 @@ fn call_hex(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
     }
 }
 
-/// Methods of `Base64.Encoder`.
+/// Calls methods of `Base64.Encoder`.
 fn call_encoder((url, padded): (bool, bool), object: &V, method: &str, arguments: &[V]) -> Outcome {
     match (method, arguments) {
         ("encodeToString", [bytes]) => {
@@ -260,7 +260,7 @@ fn call_encoder((url, padded): (bool, bool), object: &V, method: &str, arguments
     }
 }
 
-/// Methods of `Mac`.
+/// Calls methods of `Mac`.
 fn call_mac(
     algorithm: &str,
     (key, data): (&RefCell<Vec<u8>>, &RefCell<Vec<u8>>),
@@ -292,7 +292,7 @@ fn call_mac(
     }
 }
 
-/// Methods of `MessageDigest`.
+/// Calls methods of `MessageDigest`.
 fn call_message_digest(
     algorithm: &str,
     data: &RefCell<Vec<u8>>,
@@ -321,7 +321,7 @@ fn call_message_digest(
     }
 }
 
-/// Methods of `JsonSlurper`.
+/// Calls methods of `JsonSlurper`.
 fn call_slurper(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
     match (method, arguments) {
         ("parseText", [text]) => {

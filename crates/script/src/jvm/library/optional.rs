@@ -1,4 +1,5 @@
-//! `Optional`, and mutable holders of a value: `AtomicReference`, `AtomicBoolean`.
+//! The class `Optional`, and the classes `AtomicReference` and `AtomicBoolean`, whose objects hold a value that can be
+//! replaced.
 
 use std::cell::RefCell;
 
@@ -147,7 +148,7 @@ impl Instance for Optional {
     }
 }
 
-/// A mutable holder of a value.
+/// An object that holds a value, which can be replaced.
 #[derive(Debug)]
 struct Holder {
     class: &'static str,

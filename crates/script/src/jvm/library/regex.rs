@@ -137,7 +137,7 @@ pub fn call(
     }
 }
 
-/// `text.replaceAll(pattern) { … }`
+/// Implements `text.replaceAll(pattern) { … }`.
 pub fn replace_with(machine: &mut Machine<'_>, text: &str, pattern: &V, closure: &V, all: bool) -> Outcome {
     let pattern = pattern_of(machine, pattern)?;
     let mut out = String::new();

@@ -36,41 +36,41 @@ fn classes() -> impl Iterator<Item = &'static LibraryClass> {
     CLASSES.iter().copied().flatten()
 }
 
-/// The declaration of the class of that name.
+/// The declaration of the class with this name.
 pub fn find(class: &str) -> Option<&'static LibraryClass> {
     classes().find(|declared| declared.class == class)
 }
 
-/// Whether objects of one of these classes have a method of that name.
+/// Whether objects of a class in the list have a method with this name.
 pub fn is_method(name: &str) -> bool {
     classes().any(|declared| contains_word(declared.methods, name))
 }
 
-/// The methods of objects of these classes.
+/// The methods of objects of the classes in the list.
 #[cfg(test)]
 pub fn methods() -> impl Iterator<Item = &'static str> {
     classes().flat_map(|declared| declared.methods.split_ascii_whitespace())
 }
 
-/// The static methods of these classes, with their class.
+/// The static methods of the classes in the list, with their class.
 #[cfg(test)]
 pub fn statics() -> impl Iterator<Item = (&'static str, &'static str)> {
     classes()
         .flat_map(|declared| declared.statics.split_ascii_whitespace().map(|name| (declared.class, name)))
 }
 
-/// Those of these classes of which scripts can create objects.
+/// The names of the classes in the list of which scripts can create objects.
 #[cfg(test)]
 pub fn constructible_classes() -> impl Iterator<Item = &'static str> {
     classes().filter(|declared| declared.constructor_arguments.is_some()).map(|declared| declared.class)
 }
 
-/// Whether one of these classes has a static method of that name.
+/// Whether the class is in the list and has a static method with this name.
 pub fn has_static(class: &str, name: &str) -> bool {
     find(class).is_some_and(|declared| contains_word(declared.statics, name))
 }
 
-/// Whether the class has a constructor with that number of arguments; `None` if it is not one of these classes.
+/// Whether the class has a constructor with this number of arguments; `None` if the class is not in the list.
 pub fn is_constructible(class: &str, arguments: usize) -> Option<bool> {
     let bounds = find(class)?.constructor_arguments;
     Some(bounds.is_some_and(|(least, most)| (least..=most).contains(&arguments)))

@@ -71,7 +71,7 @@ pub fn call(machine: &mut Machine<'_>, previous: bool, method: &str, arguments: 
     }
 }
 
-/// Sets what the user does after the sample.
+/// Sets the action of the user after the sample.
 fn set_next_action(machine: &mut Machine<'_>, previous: bool, name: &str) -> Outcome {
     let facts = if previous { machine.scope.previous_mut() } else { machine.scope.sample_mut() };
     if let Some(facts) = facts {

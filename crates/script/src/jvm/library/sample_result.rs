@@ -1,4 +1,4 @@
-//! `SampleResult` objects that scripts create, and adding them to other results.
+//! The class `SampleResult`: objects that scripts create, and adding them to other results.
 
 use std::rc::Rc;
 
@@ -182,7 +182,7 @@ fn added_result(
     }
     match script_result(result) {
         Some(made) => Ok(Some((made, renamed))),
-        // JMeter's own result would be the same object in two places.
+        // If one of JMeter's own results were added, the same object would be in two places.
         None if matches!(result, V::Host(Host::Sample | Host::Previous)) => {
             Err(unsupported(format!("`{method}` of a result that the script did not create")))
         }
@@ -464,7 +464,7 @@ impl SampleResultObject {
                 self.0.subs.borrow_mut().clear();
                 true
             }
-            // Ignored: a script cannot change how many samples a result counts as.
+            // Ignored: a script cannot change the number of samples that a result represents.
             ("setErrorCount", [_]) => true,
             ("setURL", [url]) => {
                 self.0.values.borrow_mut().url =

@@ -426,11 +426,11 @@ impl Instance for Arguments {
 #[derive(Debug)]
 struct Argument {
     argument: RefCell<RequestArgument>,
-    /// Its index among the sampler's arguments; `None` if it is not one of them.
+    /// The argument's index among the sampler's arguments; `None` if it is not one of them.
     place: Cell<Option<usize>>,
 }
 
-/// `new HTTPArgument(name, value, metaData, alreadyEncoded)`
+/// Implements the constructor `new HTTPArgument(name, value, metaData, alreadyEncoded)`.
 fn new_argument(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
     let mut argument = RequestArgument { encode: true, use_equals: true, ..RequestArgument::default() };
     let mut is_encoded = false;

@@ -54,7 +54,7 @@ pub fn read(machine: &mut Machine<'_>, method: &str, name: &str, default: Option
     })
 }
 
-/// `sampler.setProperty(name, value)`
+/// Implements `sampler.setProperty(name, value)`.
 pub fn write(machine: &mut Machine<'_>, name: &str, value: &str) -> Outcome {
     let Some(mut request) = machine.scope.request() else {
         return Err(unsupported("a property of a sampler that makes no HTTP requests"));

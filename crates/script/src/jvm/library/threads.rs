@@ -48,7 +48,7 @@ pub fn action(name: &str) -> Option<V> {
     Some(V::object(Object::Library(Box::new(Constant { class: "TestLogicalAction", name }))))
 }
 
-/// `ctx.setTestLogicalAction(…)`
+/// Implements `ctx.setTestLogicalAction(…)`.
 pub fn set_action(machine: &mut Machine<'_>, wanted: &V) -> Outcome {
     let name = super::print::java(machine, wanted)?;
     let Some((_, request)) = ACTIONS.iter().find(|(known, _)| *known == name) else {

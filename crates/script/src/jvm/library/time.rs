@@ -1,4 +1,4 @@
-//! `Date`, `Calendar`, `SimpleDateFormat`.
+//! The classes `Date`, `Calendar` and `SimpleDateFormat`.
 
 use std::cell::{Cell, RefCell};
 

@@ -1,4 +1,5 @@
-//! `groovy.time.TimeCategory`: `use(TimeCategory) { new Date() + 5.minutes }`, and the durations that it creates.
+//! The class `groovy.time.TimeCategory`, as in `use(TimeCategory) { new Date() + 5.minutes }`, and the durations that it
+//! creates.
 
 use jiff::{Timestamp, tz::TimeZone};
 
@@ -15,7 +16,8 @@ use crate::plain::Binary;
 
 const NAME: &str = "TimeCategory";
 
-/// `new TimeDuration(days, hours, minutes, seconds, millis)`; date-dependent durations also take years and months first.
+/// Implements `new TimeDuration(days, hours, minutes, seconds, millis)`. Constructors of date-dependent durations take years
+/// and months before these arguments.
 fn new_duration(class: &'static str, arguments: &[V]) -> Outcome {
     let depends_on_date = matches!(class, "DatumDependentDuration" | "TimeDatumDependentDuration");
     let has_time = matches!(class, "TimeDuration" | "TimeDatumDependentDuration");
@@ -107,7 +109,7 @@ fn call_static(_: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     }
 }
 
-/// `use(TimeCategory) { … }`: calls the closure. While it runs, numbers and dates have the methods of the category.
+/// Implements `use(TimeCategory) { … }`: calls the closure. While it runs, numbers and dates have the methods of the category.
 pub(in crate::jvm) fn use_category(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
     let [V::Class(class), closure @ V::Closure(_)] = arguments else {
         return Err(unsupported("`use` with these arguments"));
@@ -181,7 +183,7 @@ impl Instance for Duration {
     }
 }
 
-/// `2.days.from`, which has the properties `now` and `today`.
+/// The object that `2.days.from` returns, with the properties `now` and `today`.
 #[derive(Debug)]
 struct From(Duration);
 

@@ -1,4 +1,4 @@
-//! `URI`: parsing, and access to its parts.
+//! The class `URI`: parsing, and access to the parts of a URI.
 
 use super::super::classes::Class;
 use super::super::fault::{Fault, Outcome, thrown, unsupported};
@@ -64,7 +64,7 @@ fn escape_part(text: &str) -> String {
     out
 }
 
-/// Constructors that take the parts of a URI, such as `new URI(scheme, host, path, query, fragment)`.
+/// Calls constructors that take the parts of a URI, such as `new URI(scheme, host, path, query, fragment)`.
 fn from_parts(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
     let mut parts = Vec::new();
     for part in arguments {
@@ -103,7 +103,7 @@ fn from_parts(machine: &mut Machine<'_>, arguments: &[V]) -> Outcome {
 #[derive(Debug)]
 struct Uri(String);
 
-/// Scheme, authority, path, query, fragment.
+/// The parts of a URI: scheme, authority, path, query and fragment.
 type Parts<'t> = (Option<&'t str>, Option<&'t str>, &'t str, Option<&'t str>, Option<&'t str>);
 
 impl Uri {

@@ -1,4 +1,4 @@
-//! `URL`: its parts and its content.
+//! The class `URL`: its parts and its content.
 
 use std::path::Path;
 

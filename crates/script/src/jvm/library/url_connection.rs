@@ -1,4 +1,5 @@
-//! `HttpURLConnection`: HTTP requests of scripts. A request is sent when the script first reads a part of the response.
+//! The class `HttpURLConnection`: HTTP requests of scripts. A request is sent when the script first reads a part of the
+//! response.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -131,7 +132,7 @@ impl Connection {
         self.stream.borrow_mut().get_or_insert_with(make).clone()
     }
 
-    /// `getInputStream()`
+    /// Implements `getInputStream()`.
     pub fn input(&self, machine: &mut Machine<'_>) -> Outcome {
         let response = self.exchange(machine).map_err(fault)?;
         match response.code {
@@ -199,7 +200,7 @@ impl Connection {
         Ok(V::NULL)
     }
 
-    /// `setRequestProperty(name, value)` and `addRequestProperty(name, value)`
+    /// Implements `setRequestProperty(name, value)` and `addRequestProperty(name, value)`.
     pub fn set_header(&self, name: String, value: String, replaces: bool) -> Result<(), Fault> {
         self.check_not_connected()?;
         if name.is_empty() || name.contains(['\r', '\n', ':']) {
@@ -223,7 +224,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Sets a timeout in milliseconds; 0 means none.
+    /// Sets a timeout in milliseconds; 0 means no timeout.
     pub fn set_timeout(&self, is_read_timeout: bool, ms: i64) -> Result<(), Fault> {
         let Ok(ms) = u64::try_from(ms) else {
             let what = if is_read_timeout { "timeouts" } else { "timeout" };
@@ -309,7 +310,7 @@ impl Connection {
         V::Map(Rc::new(map))
     }
 
-    /// `getHeaderField(n)` and `getHeaderFieldKey(n)`
+    /// Implements `getHeaderField(n)` and `getHeaderFieldKey(n)`.
     fn field_at(&self, machine: &mut Machine<'_>, at: i64, is_key: bool) -> V {
         let Some(response) = self.response(machine) else { return V::NULL };
         if at == 0 {

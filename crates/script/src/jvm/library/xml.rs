@@ -72,7 +72,7 @@ pub const CLASSES: &[LibraryClass] = &[
 ];
 
 impl XmlParser {
-    /// `new XmlSlurper(validating, namespaceAware, allowDocTypeDeclaration)`
+    /// Implements the constructor `new XmlSlurper(validating, namespaceAware, allowDocTypeDeclaration)`.
     fn construct(class: &'static str, arguments: &[V]) -> Outcome {
         let wrong = || unsupported(format!("`new {class}` with these arguments"));
         let mut flags = [false, true, false];

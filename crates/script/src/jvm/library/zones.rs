@@ -65,7 +65,7 @@ pub fn zone_value(zone: TimeZone, name: &str) -> V {
     V::object(Object::Zone(zone, name.to_owned()))
 }
 
-/// A `ZoneOffset` of that many seconds.
+/// A `ZoneOffset` of the given number of seconds.
 fn zone_offset(seconds: i64) -> Outcome {
     let offset = i32::try_from(seconds).ok().and_then(|seconds| Offset::from_seconds(seconds).ok());
     let Some(offset) = offset else {
@@ -74,7 +74,7 @@ fn zone_offset(seconds: i64) -> Outcome {
     Ok(zone_value(TimeZone::fixed(offset), &offset_text(offset)))
 }
 
-/// Static methods such as `ZoneOffset.ofHours(2)`; `None` for other methods.
+/// Calls static methods such as `ZoneOffset.ofHours(2)`; `None` for other methods.
 pub fn call_static(class: &str, method: &str, arguments: &[V]) -> Option<Outcome> {
     let long = |at: usize| arguments.get(at).and_then(V::as_long);
     Some(match (class, method, arguments.len()) {
@@ -153,7 +153,7 @@ pub fn zoned_of(class: &str, arguments: &[V]) -> Outcome {
     Ok(V::object(Object::Temporal(Temporal::Zoned, at, zone.clone())))
 }
 
-/// `OffsetDateTime.parse(text)` and `ZonedDateTime.parse(text)`.
+/// Implements `OffsetDateTime.parse(text)` and `ZonedDateTime.parse(text)`.
 pub fn parse_zoned(machine: &mut Machine<'_>, text: &str) -> Outcome {
     let _ = machine;
     let broken = || thrown("DateTimeParseException", format!("Text '{text}' could not be parsed at index 0"));

@@ -11,7 +11,7 @@ use crate::Value;
 use crate::plain::Binary;
 use crate::plain::groovy;
 
-/// Groovy's `==`.
+/// Whether Groovy's `==` is true for the values.
 pub fn same(left: &V, right: &V) -> Result<bool, Fault> {
     if stack::must_stop() {
         return Ok(false);

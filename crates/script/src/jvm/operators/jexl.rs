@@ -57,7 +57,7 @@ pub fn binary(machine: &mut Machine<'_>, operator: Binary, left: &V, right: &V) 
     Ok(V::Plain(value))
 }
 
-/// Operators for arrays and JMeter's objects.
+/// Evaluates operators for arrays and JMeter's objects.
 fn binary_objects(operator: Binary, left: &V, right: &V) -> Outcome {
     let is_null = left.is_null() || right.is_null();
     match (operator, left, right) {
@@ -156,7 +156,7 @@ fn add(left: &Value, right: &Value, dialect: Dialect) -> Result<Value, Fault> {
     Ok(Value::Text([&*left, &*right].concat().into()))
 }
 
-/// The value of an `int` or `long`.
+/// The value of an `int` or `long`; `None` for other values.
 fn whole(value: &Value) -> Option<i64> {
     match value {
         Value::Integer(value) => Some(i64::from(*value)),
@@ -433,7 +433,7 @@ pub fn complement(value: &V) -> Outcome {
     Ok(V::long(!bits(plain)?))
 }
 
-/// `empty value`
+/// Evaluates `empty value`.
 pub fn is_empty(machine: &Machine<'_>, value: &V) -> Result<bool, Fault> {
     let is_version_3 = machine.tree.dialect == Dialect::Jexl3;
     Ok(match value {
@@ -450,7 +450,7 @@ pub fn is_empty(machine: &Machine<'_>, value: &V) -> Result<bool, Fault> {
     })
 }
 
-/// `size value`
+/// Evaluates `size value`.
 pub fn size(machine: &Machine<'_>, value: &V) -> Result<i64, Fault> {
     Ok(match value {
         V::Plain(Value::Text(text)) => text.encode_utf16().count() as i64,

@@ -8,7 +8,8 @@ use crate::Value;
 
 /// Values that are searched with Groovy's `==`, which compares numbers by value.
 pub struct SameAs {
-    /// Only for strings, ints and longs: if all numbers are converted to longs, `==` is the same as `equals` for them.
+    /// Present only if all values are strings, ints, longs or null: if all numbers are converted to longs, `==` is the same as
+    /// `equals` for them.
     plain: Option<Map>,
     all: Vec<V>,
 }

@@ -10,7 +10,7 @@ use super::super::tree::{Base, Definition, Expr, Field, Function, Item, Kind, Na
 use super::Parser;
 use crate::ScriptError;
 
-/// Methods by which a class changes how Groovy's operators and properties work; the interpreter does not call them.
+/// Methods by which a class changes the behaviour of Groovy's operators and properties. The interpreter does not call them.
 const SPECIAL_METHODS: &[&str] = &[
     "equals",
     "hashCode",
@@ -345,7 +345,7 @@ impl Parser<'_> {
         }
         let declared = match self.optional_type() {
             Some(declared) if matches!(self.peek(), TokenKind::Name(_)) => declared,
-            // `final x = 5`
+            // As in `final x = 5`.
             _ if modifiers.any && matches!(self.ahead(1), TokenKind::Symbol("=")) => Type::ANY,
             _ => return self.refuse("this type of a member"),
         };
@@ -378,7 +378,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Skips the rest of a method without a body, which classes that implement the interface define.
+    /// Skips the rest of a method without a body. Classes that implement the interface define the method.
     fn without_body(&mut self) -> Result<(), ScriptError> {
         self.expect("(")?;
         self.parameters(")")?;

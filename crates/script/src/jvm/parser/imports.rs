@@ -42,7 +42,7 @@ impl Parser<'_> {
         self.end_of_statement()
     }
 
-    /// Parses `import static java.lang.Math.max as most`; `import static` has been read.
+    /// Parses an import such as `import static java.lang.Math.max as most`; `import static` has been read.
     fn import_static(&mut self, at: usize) -> Result<(), ScriptError> {
         let mut class = self.any_name()?.to_string();
         let mut member = None;

@@ -239,7 +239,7 @@ impl Parser<'_> {
         }
         let type_at = self.at;
         self.refuse_generics()?;
-        // A method without a type: `f(a) {` in BeanShell.
+        // A method without a type, such as `f(a) {` in BeanShell.
         if let (TokenKind::Name(name), TokenKind::Symbol("(")) = (self.peek().clone(), self.ahead(1))
             && (!self.groovy() || modified)
             && self.uses.body_follows(self.at + 1)
@@ -277,7 +277,7 @@ impl Parser<'_> {
             }
         }
         if modified {
-            // `final x = 5`
+            // As in `final x = 5`.
             self.at = type_at;
             if matches!((self.peek(), self.ahead(1)), (TokenKind::Name(_), TokenKind::Symbol("=" | ";"))) {
                 return self.declarations(Type::ANY, out);
@@ -287,8 +287,8 @@ impl Parser<'_> {
         self.expression_statement(out)
     }
 
-    /// Whether the current token, which is followed by a name, may be a call without parentheses: `name user`. In Groovy it is
-    /// one if the first name begins with a lower-case letter.
+    /// Whether the current token, which is followed by a name, may start a call without parentheses: `name user`. In Groovy, it
+    /// starts a call if the first name begins with a lower-case letter.
     fn calls_without_parentheses(&self) -> bool {
         let Some(TokenKind::Name(first)) = self.tokens.get(self.at).map(|token| &token.kind) else {
             return false;

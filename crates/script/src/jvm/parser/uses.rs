@@ -1,16 +1,16 @@
-//! How a script uses its names, collected from its tokens in one pass before parsing.
+//! The uses of names in a script, collected from its tokens in one pass before parsing.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::super::lexer::{Token, TokenKind};
 
-/// How the whole script uses its names.
+/// The uses of names in a whole script.
 #[derive(Default)]
 pub(in crate::jvm) struct Uses {
     /// Names that the script assigns.
     assigned: HashSet<Arc<str>>,
-    /// Names that are assigned a `new …Builder`.
+    /// Names to which a `new …Builder` is assigned.
     builders: HashSet<Arc<str>>,
     /// Names of methods that the script defines.
     methods: HashSet<Arc<str>>,
@@ -47,12 +47,12 @@ impl Uses {
         self.assigned.contains(name)
     }
 
-    /// Whether the name is assigned a `new …Builder`.
+    /// Whether a `new …Builder` is assigned to the name.
     pub fn makes_builder(&self, name: &str) -> bool {
         self.builders.contains(name)
     }
 
-    /// Whether the script defines a method of that name somewhere.
+    /// Whether the script defines a method with this name somewhere.
     pub fn defines(&self, name: &str) -> bool {
         self.methods.contains(name)
     }

@@ -1,4 +1,4 @@
-//! `switch` and `try`.
+//! Execution of `switch` and `try`.
 
 use std::rc::Rc;
 

@@ -161,7 +161,8 @@ impl Machine<'_> {
         if captured.last().is_some_and(|last| last.as_ptr() == Rc::as_ptr(frame)) {
             return;
         }
-        // Most frames are freed with their call; the list must not grow with the number of calls.
+        // Most frames are freed when their call ends. Freed frames are removed, so that the list does not grow with the number
+        // of calls.
         if captured.len() == captured.capacity() {
             captured.retain(|known| known.strong_count() > 0);
         }

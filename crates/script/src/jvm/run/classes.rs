@@ -30,8 +30,8 @@ fn capitalized(name: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().collect::<String>() + letters.as_str())
 }
 
-/// The function among overloads that accepts these arguments. If there are several, the one with the most parameters whose
-/// types match exactly.
+/// The function among overloads that accepts these arguments. If several accept them, it is the one with the most parameters
+/// whose types match exactly.
 fn best_overload<'f>(
     functions: impl Iterator<Item = &'f Arc<Function>>,
     arguments: &[V],
@@ -142,7 +142,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// `new P(…)`
+    /// Evaluates `new P(…)`.
     pub fn create_own(&mut self, class: Class, arguments: Vec<V>) -> Outcome {
         let definition = self.definition(class)?;
         let statics = self.statics(&definition)?;
@@ -215,7 +215,7 @@ impl Machine<'_> {
         self.tree.classes.iter().find(|known| known.class == *class).cloned()
     }
 
-    /// `super.name(…)`; without a name `super(…)`.
+    /// Evaluates `super.name(…)`, or `super(…)` if there is no name.
     pub fn call_super(
         &mut self,
         frame: &Rc<Frame>,
@@ -357,8 +357,8 @@ impl Machine<'_> {
         }
     }
 
-    /// A call without an object inside a class; `None` if the class does not have the method, but every script has such a
-    /// function.
+    /// Executes a call without an object inside a class. Returns `None` if the class does not have the method, but every script
+    /// has a function of this name.
     pub fn call_inside_class(&mut self, frame: &Rc<Frame>, name: &str, arguments: &[V]) -> Option<Outcome> {
         let home = self.fields_around(frame)?;
         if name == "this" {
@@ -405,7 +405,7 @@ impl Machine<'_> {
         find_field(self, &frame, name)
     }
 
-    /// `object.name`
+    /// Evaluates `object.name`.
     pub fn own_property(&mut self, object: &V, name: &str) -> Outcome {
         let Some(frame) = self.frame_of(object) else { return Err(unsupported("this property")) };
         let frame = frame?;
@@ -453,7 +453,7 @@ impl Machine<'_> {
         Some(Ok(value.clone()))
     }
 
-    /// `object.name = value`
+    /// Executes `object.name = value`.
     pub fn set_own_property(&mut self, object: &V, name: &str, value: &V) -> Outcome {
         let Some(frame) = self.frame_of(object) else { return Err(unsupported("this property")) };
         let frame = frame?;
@@ -476,7 +476,7 @@ impl Machine<'_> {
         self.set_own_field(object, name, value).unwrap_or_else(|| Err(missing_property(&frame, name)))
     }
 
-    /// `left + right` if the class of `left` defines the operator's method.
+    /// Evaluates `left + right` and similar expressions if the class of `left` defines the operator's method.
     pub fn run_own_operator(&mut self, left: &V, operator: Operator, right: &V) -> Option<Outcome> {
         if self.tree.classes.is_empty() {
             return None;

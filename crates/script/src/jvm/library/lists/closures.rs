@@ -113,7 +113,7 @@ pub(super) fn call(
     }
 }
 
-/// Calls methods that reduce a collection to one value, and all methods below.
+/// Calls methods that reduce a collection to one value. Also calls the methods of the functions below.
 fn call_reducing(
     machine: &mut Machine<'_>,
     object: &V,
@@ -188,7 +188,7 @@ fn call_reducing(
     }
 }
 
-/// Calls methods that join, sort or group, and all methods that select.
+/// Calls methods that join, sort or group. Also calls the methods that select items.
 fn call_grouping(
     machine: &mut Machine<'_>,
     object: &V,

@@ -10,7 +10,7 @@ use super::super::super::patterns;
 use super::super::super::truth::truth;
 use super::super::super::value::V;
 
-/// Whether a closure returns a true value for an item.
+/// Whether a closure returns a value for the item that is true as a condition.
 pub fn is_true_for(machine: &mut Machine<'_>, closure: &V, item: V) -> Result<bool, Fault> {
     let value = call_with(machine, closure, item)?;
     truth(machine, &value)
@@ -80,7 +80,7 @@ pub fn shuffle(machine: &mut Machine<'_>, items: &mut [V], random: Option<&V>) -
     Ok(())
 }
 
-/// The index that a value stands for; `usize::MAX` if the value is not a valid index.
+/// Converts a value to an index; `usize::MAX` if the value is not a valid index.
 pub fn index_of(value: &V) -> usize {
     value.as_long().and_then(|at| usize::try_from(at).ok()).unwrap_or(usize::MAX)
 }

@@ -25,7 +25,7 @@ impl Name {
         if self.prefix.is_empty() { self.local.clone() } else { format!("{}:{}", self.prefix, self.local) }
     }
 
-    /// `{namespace}local`, or the local name alone without a namespace.
+    /// The name in the form `{namespace}local`; a name without a namespace is the local name alone.
     pub fn qualified(&self) -> String {
         if self.namespace.is_empty() {
             self.local.clone()
@@ -51,7 +51,7 @@ pub struct XmlElement {
     pub parent: Option<usize>,
 }
 
-/// A document; its root element is the first one.
+/// A document. Its first element is the root element.
 #[derive(Debug)]
 pub struct Document {
     pub elements: RefCell<Vec<XmlElement>>,
@@ -188,7 +188,7 @@ impl TreeBuilder<'_, '_> {
             found.attributes.into_iter().map(|(key, value)| (name(key), value)).collect();
         let mut declared = found.declared;
         if !has_namespaces {
-            // Without namespaces, their declarations are ordinary attributes.
+            // If the parser ignores namespaces, their declarations are ordinary attributes.
             let declaration = |(prefix, namespace): (String, String)| {
                 let local = if prefix.is_empty() { "xmlns".to_owned() } else { format!("xmlns:{prefix}") };
                 (Name { prefix: String::new(), local, namespace: String::new() }, namespace)
@@ -226,7 +226,7 @@ impl TreeBuilder<'_, '_> {
     }
 }
 
-/// `XmlSlurper` and `XmlParser`.
+/// An `XmlSlurper` or `XmlParser`, with its settings.
 #[derive(Debug)]
 pub struct XmlParser {
     pub class: &'static str,

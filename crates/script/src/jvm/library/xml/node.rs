@@ -44,7 +44,7 @@ fn name_of(name: &Name) -> V {
     if name.namespace.is_empty() { V::text(name.written()) } else { new_object(QName(name.clone())) }
 }
 
-/// Whether the property `wanted` of a node selects elements with that name.
+/// Whether the property `wanted` of a node selects elements with this name.
 fn matches(name: &Name, wanted: &str) -> bool {
     if wanted == "*" || name.namespace.is_empty() {
         return wanted == "*" || name.written() == wanted;
@@ -179,7 +179,7 @@ impl Node {
         out.push_str("]]");
     }
 
-    /// `appendNode(name, attributes, value)`
+    /// Implements `appendNode(name, attributes, value)`.
     fn append(
         &self,
         machine: &mut Machine<'_>,

@@ -50,7 +50,7 @@ struct Path {
     kind: Kind,
     /// The name by which the results were selected.
     name: String,
-    /// The elements that were searched for the name.
+    /// The elements in which the name was searched for.
     above: Vec<usize>,
     found: Vec<Found>,
 }
@@ -113,7 +113,7 @@ impl Path {
         known.iter().find(|(name, _)| name == prefix).map(|(_, namespace)| namespace.clone())
     }
 
-    /// The children of the found elements with that name.
+    /// The children of the found elements with this name.
     fn children(&self, name: &str) -> V {
         let parts = name.split_once(':').filter(|_| self.document.has_namespaces);
         let namespace = parts.map(|(prefix, _)| self.namespace(prefix));
@@ -140,7 +140,7 @@ impl Path {
         self.new_result(Kind::Children, local, above, found)
     }
 
-    /// The attributes of the found elements with that name.
+    /// The attributes of the found elements with this name.
     fn attributes(&self, name: &str) -> V {
         let above = self.elements();
         let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! `XmlUtil`, which serializes documents.
+//! The class `XmlUtil`, which serializes documents.
 
 use super::super::super::fault::{Outcome, unsupported};
 use super::super::super::machine::Machine;
@@ -7,7 +7,7 @@ use super::super::instance::Instance;
 use super::super::print;
 use super::document::{Document, XmlChild, XmlParser, escape, read};
 
-/// `XmlUtil.serialize` and `XmlUtil.escapeXml`.
+/// Implements `XmlUtil.serialize` and `XmlUtil.escapeXml`.
 pub fn call(machine: &mut Machine<'_>, method: &str, arguments: &[V]) -> Outcome {
     match (method, arguments) {
         ("escapeXml", [text]) => {
