@@ -1,7 +1,7 @@
 //! The load engine: runs programs with virtual users, controllers, timers and open workloads.
 //!
-//! A [`program::Program`] is immutable and shared; a virtual user is an async task that stays on its core
-//! and runs the program with a little state per controller. The engine depends neither on XML nor on wire protocols.
+//! A [`program::Program`] is immutable and shared. A virtual user is an async task that stays on its core and runs the program
+//! with a small state per controller. The engine depends neither on XML nor on wire protocols.
 //!
 //! # Shares of a load
 //!

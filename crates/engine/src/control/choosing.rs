@@ -96,7 +96,7 @@ impl<P> Walk<'_, P> {
         }
     }
 
-    /// Chooses the child of this pass; false when there is nothing to choose from.
+    /// Chooses the child of this pass; returns `false` if there is no child to choose.
     fn weigh(&mut self, id: ControllerId, choice: &WeightedChoice) -> bool {
         let mut weights: Vec<f64> =
             choice.weights.iter().map(|weight| weight.integer(self.user, 0) as f64).collect();
