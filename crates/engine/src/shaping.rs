@@ -72,7 +72,7 @@ impl Shape {
         self.rows.iter().fold(0, |sum, (_, _, seconds)| sum.saturating_add(*seconds))
     }
 
-    /// The area under the table: the number of samples that its rates add up to.
+    /// The number of samples that the table requests: the integral of its rates over time.
     pub fn asked(&self) -> f64 {
         self.rows.iter().map(|(from, to, seconds)| (from + to) / 2.0 * *seconds as f64).sum()
     }
@@ -143,8 +143,8 @@ impl State {
         }
     }
 
-    /// The next start of a share of the load at or after the time `now`; `None` after the end of the table. `publishes`: whether
-    /// assigned starts are stored for the report.
+    /// The next start of a share of the load, in the second of `now` or later; `None` after the end of the table. `publishes`:
+    /// whether assigned starts are stored for the report.
     fn next(&mut self, now: Nanos, share: &LoadShare, publishes: bool) -> Option<Nanos> {
         let second_now = now.since(self.begin) / 1_000_000_000;
         loop {
@@ -425,7 +425,7 @@ mod tests {
         assert_eq!(timer.delay(&mut user).slot, Some(Nanos(2_200 * MS)));
         assert_eq!(shared.missed_starts(), [("shape".to_owned(), 3)]);
         assert_eq!(log.lock().unwrap().len(), 1);
-        // Starts 0 to 3, of which the first and the third belong to the other share.
+        // The property counts starts 0 to 3 of the whole run; the first and the third belong to the other share.
         assert_eq!(shared.properties.get("shape_cntSent"), Some("4".into()));
         assert_eq!(shared.properties.get("shape_rps"), Some("5.0".into()));
     }

@@ -69,7 +69,7 @@ impl CoreSigns {
 mod tests {
     use super::*;
 
-    /// A core may take 10 s to drop its users, even if it waits for a single evaluation all the time.
+    /// A core that has dropped its users may hand over its samples until 10 s after the forced end.
     #[test]
     fn a_core_that_stops_dropping_users_does_not_respond() {
         let signs = CoreSigns::default();

@@ -11,7 +11,7 @@ impl Flags {
     pub const DONE: Flags = Flags(1);
     /// The next call begins a pass.
     pub const FIRST: Flags = Flags(2);
-    /// A jump has requested to leave the loop.
+    /// A jump has requested the end of the loop.
     pub const BREAK: Flags = Flags(4);
     /// A Throughput Controller runs in this pass.
     pub const RUN_NOW: Flags = Flags(8);

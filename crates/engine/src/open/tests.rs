@@ -306,7 +306,7 @@ fn a_transaction_is_as_late_as_its_session() {
             (1, 1),
         );
         // One user serves a session in 20 ms, or in 60 ms with think times. The last session has waited for 99 others and
-        // arrived 990 ms after the first. Think times do not count.
+        // arrived 990 ms after the first. Transactions do not include think times.
         let session_ms = if think { 60 } else { 20 };
         let expected: Vec<u64> = (0..100).map(|n| (n * (session_ms - 10) + 20) * MS).collect();
         assert_eq!(ran.transactions, expected, "parent {parent}, think times {think}");

@@ -1,4 +1,4 @@
-//! Shares of a load: together they have the users, starts and random choices of the whole load. Runs on a simulated clock.
+//! Tests on a simulated clock that the shares of a load together have the users, starts and random choices of the whole load.
 
 use std::rc::Rc;
 use std::sync::Mutex;

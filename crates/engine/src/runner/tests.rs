@@ -375,7 +375,7 @@ fn a_panic_of_a_user_does_not_end_other_users() {
 fn users_that_cannot_begin_are_counted() {
     let groups = vec![group(8, "2", vec![leaf("x")], &always(|| Act::Yield))];
     let ran = run_recorded(2, program(groups), BAD_SEED, RecorderConfig::default());
-    // The fourth user is on the second core, as are the sixth and the eighth, which would follow it.
+    // The fourth user is on the second core, as are the sixth and the eighth, which would start after it.
     let died: Vec<u64> = ran.report.cores.iter().map(|core| core.died).collect();
     assert_eq!((died, ran.log.len()), (vec![0, 3], 3));
     assert_eq!(ran.totals.total.samples, 5 * 2);

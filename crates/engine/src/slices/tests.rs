@@ -51,7 +51,7 @@ fn run_together(long_users: u32, samples: u64) -> (Ran, Vec<u64>) {
     run_both(long_users, samples, users, false)
 }
 
-/// As [`run_together`], with users created by `users`. The functions of the program evaluate scripts or not.
+/// As [`run_together`], with users created by `users`. `evaluates`: whether the functions of the program evaluate scripts.
 fn run_both(
     long_users: u32,
     samples: u64,

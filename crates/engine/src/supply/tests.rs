@@ -105,7 +105,7 @@ fn a_level_is_looked_at_every_second_and_ends() {
     let (group, seen) = watched(level("10", "10", "", "5"), "-1", |_| {});
     let (shared, end) = run(group, None);
     let seen = seen.lock().unwrap();
-    // The first user starts when the ramp, rounded up, reaches one user; after that, the level is checked every second.
+    // The first user starts when the ramp reaches half a user, which rounds to one; then the level is checked every second.
     assert_eq!(seen[0], (500, 0));
     let levels: Vec<_> = [400, 600, 1_600, 5_600, 9_400, 11_000, 14_900].map(|ms| users_at(&seen, ms)).into();
     assert_eq!(levels, [0, 1, 2, 6, 9, 10, 10]);

@@ -37,8 +37,8 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    /// Serves arrivals until the pool closes: each with one further pass as the same user, which is idle in between, as in the
-    /// groups of jmeter-plugins. Ends when all passes have been used or the user is stopped.
+    /// Serves arrivals until the pool closes, as in the groups of jmeter-plugins: the same user makes one further pass for each
+    /// arrival and is idle in between. Ends early when all passes have been used or the user is stopped.
     pub(crate) async fn serve_on(mut self, mut pool: PoolUser) {
         let run = Arc::clone(&self.user.run);
         let core = Rc::clone(&self.core);

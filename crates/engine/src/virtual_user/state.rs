@@ -33,15 +33,15 @@ pub(crate) struct VirtualUser<P: Protocol> {
     pub(super) holds: bool,
     /// The end of the last pause for which this user waited. No intended start is in a pause.
     pub(super) held_until: Nanos,
-    /// The parallel branches of this user, or the branch that it is itself.
+    /// State for parallel branches: the branches of this user, or the branch that this user walks.
     pub(super) side: Option<Box<Side<P>>>,
 }
 
-/// Additional state of a user with parallel branches.
+/// Additional state of a user that has parallel branches or walks one.
 pub(super) struct Side<P: Protocol> {
     /// The users of its branches, by their root controllers. They keep their connections and counters between passes.
     pub(super) branches: Vec<VirtualUser<P>>,
-    /// Set if this user is itself a branch.
+    /// The branch that this user walks; `None` if it is not the user of a branch.
     pub(super) own: Option<Branch>,
 }
 
