@@ -43,7 +43,7 @@ pub(crate) async fn perform(
     if let Some(source) = &sampler.source {
         Box::pin(Source::look_up(source.name(user), user.now())).await;
     }
-    // Not moved, because a step takes half a kilobyte.
+    // `prepared` is used in place and not moved, because a step takes half a kilobyte.
     let mut prepared = prepare(sampler, user, session, request, origin, keep);
     let step = prepared.as_mut()?;
     loop {
