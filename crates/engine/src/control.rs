@@ -1,7 +1,7 @@
 //! Runs the controllers of a thread group, pass by pass, as JMeter does.
 //!
-//! A controller returns its next sampler, or nothing when its pass is over. The
-//! state is a few numbers per controller and user; a step does not allocate.
+//! A controller returns its next sampler, or nothing when its pass is over. The state consists of a few numbers per controller
+//! and user; a step does not allocate memory.
 
 mod choosing;
 mod critical;

@@ -123,7 +123,7 @@ pub struct ConstantThroughput {
 }
 
 impl ConstantThroughput {
-    /// The part of the rate that this run generates.
+    /// The part of the rate that this process generates.
     fn part_of_rate(&self, user: &UserState) -> f64 {
         match self.mode {
             ThroughputMode::ThisThreadOnly => 1.0,

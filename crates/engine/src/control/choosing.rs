@@ -11,7 +11,7 @@ use rand::Rng as _;
 
 use super::{Flags, Next, Step, Walk};
 
-/// The state of a Weighted Switch Controller in each user.
+/// The state of a Weighted Switch Controller for each user.
 #[derive(Debug, Default)]
 struct Weighing {
     /// Whether a child has been chosen for this pass.

@@ -70,7 +70,7 @@ struct Dispatcher<'r, P: Protocol> {
     cores: u32,
     program: &'r Arc<Program<P>>,
     workload: &'r OpenWorkload,
-    /// The share of the load that this run generates, on all cores.
+    /// The share of the load that this process generates on all cores together.
     run_share: &'r LoadShare,
     /// The pool and the maximum number of users of each group of the workload.
     pools: Vec<(Rc<IdlePool>, u32)>,
