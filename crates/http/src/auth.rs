@@ -103,7 +103,8 @@ impl AuthManager {
         Some((name, entry.password.text(user).into_owned()))
     }
 
-    /// The response to a challenge after `used` was sent: `HttpAuthenticator.handleAuthChallenge` of HttpClient 4.5.
+    /// The reaction to a challenge if the request was authorized with the scheme `used`; the rules are those of
+    /// `HttpAuthenticator.handleAuthChallenge` in HttpClient 4.5.
     pub(crate) fn reply(
         &self,
         user: &mut UserState,

@@ -94,7 +94,7 @@ pub(crate) struct ResolvedNames {
 pub(crate) struct Name {
     pub(crate) manager: Arc<DnsManager>,
     pub(crate) host: Box<str>,
-    /// The names or addresses by which the plan replaces it.
+    /// The names or addresses with which the plan replaces the name.
     replacement: Option<Vec<String>>,
     /// The DNS servers in the plan.
     servers: Vec<String>,
