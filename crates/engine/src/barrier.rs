@@ -1,4 +1,4 @@
-//! Synchronizing Timer: users wait until a group of them is complete, then continue together, on any cores.
+//! Synchronizing Timer: users wait until a group of them is complete and then continue together, whatever cores they run on.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -12,21 +12,21 @@ use tokio::sync::watch;
 /// Users of all groups and cores that meet at one timer.
 #[derive(Debug)]
 pub struct SynchronizingTimer {
-    /// `groupSize`: number of users that continue together; 0: as many as the group of the first user starts. With a share of the
-    /// load, it is the share's part of this number, because users of other runs cannot be waited for.
+    /// `groupSize`: number of users that continue together. 0 means as many users as the group of the first arriving
+    /// user starts. A share of the load uses its part of this number, because it cannot wait for the users of other processes.
     pub group_size: Template,
-    /// `timeoutInMs`: longest wait in milliseconds; 0: as long as it takes.
+    /// `timeoutInMs`: maximum wait in milliseconds; 0: no limit.
     pub timeout_ms: Template,
     /// The element's name.
     pub name: String,
     meeting: Mutex<Meeting>,
-    /// Counts the meetings that are over.
+    /// Number of completed meetings.
     over: watch::Sender<u64>,
 }
 
 #[derive(Debug, Default)]
 struct Meeting {
-    /// Size of the group, known when the first user arrives.
+    /// Number of users that continue together, set when the first user arrives.
     size: Option<i64>,
     waiting: i64,
     number: u64,
@@ -42,7 +42,7 @@ impl SynchronizingTimer {
         self.meeting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the round with this number if it is not over: all waiting users continue.
+    /// Ends the meeting with this number if it is not over, so that all waiting users continue; returns whether it did.
     fn end(&self, number: u64) -> bool {
         let mut meeting = self.meeting();
         let ends = meeting.number == number;
@@ -56,7 +56,7 @@ impl SynchronizingTimer {
 
     async fn meet(&self, user: &mut UserState) {
         let timeout_ms = self.timeout_ms.integer(user, 0);
-        // Read once, as the barrier of JMeter's timer is made once.
+        // Evaluated once per run: JMeter's timer creates its barrier only once.
         let size = self.meeting().size;
         let size = size.unwrap_or_else(|| match self.group_size.integer(user, 0) {
             0 => i64::from(user.run.users_of(user.group)),
@@ -91,7 +91,7 @@ impl SynchronizingTimer {
         tokio::select! {
             _ = over.wait_for(|over| *over > number) => {}
             () = timed_out => {
-                // A user that times out breaks the round for all.
+                // If the wait of one user times out, all users of the meeting continue.
                 if self.end(number) && user.run.stop() == Stop::No {
                     let line = format!(
                         "SyncTimer {} timeouted waiting for users after: {timeout_ms}ms",
@@ -112,7 +112,7 @@ fn part_of_size(size: i64, user: &UserState) -> i64 {
     }
 }
 
-/// So often a user that waits looks whether the run is being stopped, in nanoseconds.
+/// How often a waiting user checks whether the run is being stopped, in nanoseconds.
 const LOOK_NS: u64 = 1_000_000_000;
 
 impl Gate for SynchronizingTimer {
@@ -122,7 +122,7 @@ impl Gate for SynchronizingTimer {
 }
 
 impl Timer for SynchronizingTimer {
-    /// Nothing more to do: users continue when the round is complete, and this is their intended start.
+    /// No delay: users continue when the meeting is complete, and that time is their intended start.
     fn delay(&self, user: &mut UserState) -> Delay {
         Delay { wait_ns: 0, slot: Some(user.now()) }
     }

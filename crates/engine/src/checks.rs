@@ -7,10 +7,11 @@ use busyhour_program::result::SampleResult;
 use busyhour_program::user::UserState;
 use busyhour_sample::AssertionResult;
 
-/// How deep sub-results are looked at by an assertion of scope "sub-samples", as in JMeter.
+/// Maximum depth of the sub-results that an assertion with the scope "sub-samples" checks, as in JMeter.
 const ASSERTION_DEPTH: u32 = 3;
 
-/// Runs assertions over a result, in order; what fails is noted in it, with `note_all` also what holds.
+/// Runs the assertions on a result, in order. Failures are added to the result; with `note_all`, assertions that pass are added,
+/// too.
 pub(crate) fn check_assertions(
     user: &mut UserState,
     assertions: &[Arc<dyn Assertion>],
@@ -35,9 +36,9 @@ fn check_one(user: &mut UserState, assertion: &dyn Assertion, result: &mut Sampl
     let outcome = assertion.check_and_change(user, result);
     let holds = !(outcome.failure || outcome.error);
     result.outcome.success &= holds;
-    // Some have a message though they hold, and JMeter shows it.
+    // Some assertions have a message although they pass, and JMeter shows it.
     if note_all || !holds || outcome.message().is_some() {
-        // An empty message hides those of later assertions, so their names are not needed.
+        // An empty message is stored because it hides the messages of later assertions; JMeter does not show its name.
         let unnamed = holds && !note_all && outcome.message.is_empty();
         let name = if unnamed { String::new() } else { assertion.name(user) };
         result.assertions.push(AssertionResult { name, ..outcome });

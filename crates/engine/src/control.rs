@@ -1,7 +1,7 @@
 //! Runs the controllers of a thread group, pass by pass, as JMeter does.
 //!
-//! A controller returns its next sampler, or nothing when its pass is over. The
-//! state is a few numbers per controller and user; a step does not allocate.
+//! A controller returns its next sampler, or nothing when its pass is over. The state consists of a few numbers per controller
+//! and user; a step does not allocate memory.
 
 mod choosing;
 mod critical;
@@ -28,20 +28,20 @@ pub use state::{ControllerState, Flags};
 use crate::core_share::CoreShare;
 use crate::transaction::Transaction;
 
-/// Turns without a sampler after which a walk lets others run. A while loop over nothing would otherwise keep
-/// its core forever (JMeter dies of a stack overflow there).
+/// Number of turns without a sampler after which a walk lets other users run. Otherwise a While Controller without samplers
+/// would keep its core busy forever (in JMeter, its recursion overflows the stack).
 const TURNS_PER_CALL: u32 = 2_000;
 
-/// A user's place in the program.
+/// A user's position in the program of its group.
 #[derive(Debug)]
 pub struct UserPlace {
-    /// One per controller of the group.
+    /// State of each controller of the group.
     pub states: Box<[ControllerState]>,
     /// Transactions ended by a jump (next loop, break), to be reported.
     pub ended: Vec<(ControllerId, Box<Transaction>)>,
-    /// Transaction samples made while walking, to be recorded.
+    /// Transaction samples created by the walk, to be recorded.
     pub made: Vec<Box<Transaction>>,
-    /// Iterations of the group begun since the user last looked.
+    /// Iterations of the group that began since the user last read this number.
     pub iterations_begun: u32,
     /// The lock that the walk waits for.
     pub(crate) waits: Option<Box<Waits>>,
@@ -50,7 +50,7 @@ pub struct UserPlace {
 }
 
 impl UserPlace {
-    /// The place of a user before its first iteration.
+    /// The position of a user before its first iteration.
     pub fn new(controllers: usize) -> Self {
         Self {
             states: (0..controllers).map(|_| ControllerState::default()).collect(),
@@ -62,7 +62,7 @@ impl UserPlace {
         }
     }
 
-    /// Makes it the place of a user before its first iteration.
+    /// Resets the position to that of a user before its first iteration.
     pub(crate) fn begin_again(&mut self) {
         self.states.fill_with(ControllerState::default);
         self.ended.clear();
@@ -72,11 +72,11 @@ impl UserPlace {
     }
 }
 
-/// One walk: a user's place, its state, and the group it walks.
+/// One walk: a user's position, its state, and its group.
 pub struct Walk<'a, P> {
     /// The group.
     pub group: &'a Group<P>,
-    /// The user's place in it.
+    /// The user's position in the group.
     pub place: &'a mut UserPlace,
     /// The user.
     pub user: &'a mut UserState,
@@ -93,15 +93,15 @@ impl<P> std::fmt::Debug for Walk<'_, P> {
 pub const ROOT: ControllerId = ControllerId(0);
 
 impl<'a, P> Walk<'a, P> {
-    /// A walk from where the user is.
+    /// A walk that continues from the user's position.
     pub fn new(group: &'a Group<P>, place: &'a mut UserPlace, user: &'a mut UserState) -> Self {
         Self { group, place, user, turns: 0 }
     }
 
-    /// The next sampler below `root`: the group's own controller, or that of a branch.
+    /// The next sampler below `root`, which is the group's own controller or the root of a branch.
     ///
     /// # Errors
-    /// When a step at the start of a pass ends the user (end of a CSV file).
+    /// If a step at the start of a pass ends the user (end of a CSV file).
     pub fn next_sampler(&mut self, root: ControllerId) -> Result<Next, StopUser> {
         self.turns = 0;
         self.next(root)
@@ -112,7 +112,7 @@ impl<'a, P> Walk<'a, P> {
         self.state(ROOT).flags.contains(Flags::FIRST)
     }
 
-    /// Whether the controller where the walk begins is done.
+    /// Whether the controller `root`, where the walk begins, is done.
     pub fn is_over(&mut self, root: ControllerId) -> bool {
         self.is_done(root)
     }
@@ -121,7 +121,7 @@ impl<'a, P> Walk<'a, P> {
         &mut self.place.states[id.0 as usize]
     }
 
-    /// Number of children a controller still has in this user.
+    /// Number of children that a controller still has for this user.
     fn child_count(&mut self, id: ControllerId) -> usize {
         let all = self.group.controllers[id.0 as usize].children.len();
         self.state(id).order.as_ref().map_or(all, Vec::len)
@@ -146,7 +146,7 @@ impl<'a, P> Walk<'a, P> {
         }
     }
 
-    /// Makes a controller and those below it as they are before the first pass.
+    /// Resets a controller and all controllers below it to their state before the first pass.
     pub fn initialize(&mut self, id: ControllerId) {
         {
             let state = self.state(id);
@@ -167,7 +167,7 @@ impl<'a, P> Walk<'a, P> {
         }
     }
 
-    /// The children and listeners of one pass, without what the kind of controller adds.
+    /// Finds the next sampler among the children of a controller, without the special rules of its kind.
     fn generic_next(&mut self, id: ControllerId) -> Result<Step, StopUser> {
         if self.state(id).flags.contains(Flags::FIRST) {
             self.fire_pass_start(id)?;
@@ -235,33 +235,33 @@ impl<'a, P> Walk<'a, P> {
         Ok(())
     }
 
-    /// Takes a turn of a loop over children without a sampler; true when others should run first.
+    /// Counts a turn of a loop over children without a sampler; returns `true` if other users should run first.
     fn turn(&mut self) -> bool {
         self.turns += 1;
         self.turns > TURNS_PER_CALL
     }
 
-    /// Whether a nested controller is done, as its parent sees it.
+    /// The controller with this number.
     pub(crate) fn group_controller(&self, id: ControllerId) -> &'a busyhour_program::controller::Controller {
         &self.group.controllers[id.0 as usize]
     }
 }
 
-/// The state of a controller before its children run.
+/// Whether a controller runs its children.
 pub(crate) enum Entry {
-    /// They have.
+    /// The children run.
     Open,
-    /// They have not: its pass is over.
+    /// The children do not run: the pass is over.
     Closed,
-    /// Not yet: a lock is taken.
+    /// Not decided yet: the controller waits for a lock.
     Wait,
 }
 
-/// One step of a controller's search.
+/// The result of one step of a controller's search for a sampler.
 pub(crate) enum Step {
-    /// An answer for the parent.
+    /// The result that the controller returns to its parent.
     Answer(Next),
-    /// Look again.
+    /// Nothing found yet: search again.
     Again,
 }
 

@@ -1,4 +1,4 @@
-//! What the users of one core share: timers, the recorder's batch, label numbers.
+//! The state that the users of one core share: timers, the recorder's batch, label numbers.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -21,19 +21,19 @@ use crate::stalls::StallLog;
 use crate::suspended::SuspendedUsers;
 use crate::timers::Timers;
 
-/// What the users of one core share. It never leaves its thread.
+/// The state that the users of one core share. It never leaves its thread.
 pub struct Core {
     /// Number of the core, from 0.
     pub index: u32,
-    /// What all cores share.
+    /// The state that all cores share.
     pub run: Arc<RunShared>,
-    /// Sleepers.
+    /// The timers of the sleeping users.
     pub timers: Timers,
     labels: Labels,
     known: RefCell<HashMap<Box<str>, LabelId>>,
     batch: RefCell<BatchWriter>,
     waiting: RefCell<VecDeque<WaitingSample>>,
-    /// Notified within a tick of a change of the load ([`busyhour_program::run_control`]).
+    /// Notified within one tick after a change of the load ([`busyhour_program::run_control`]).
     pub(crate) load_changed: Notify,
     /// How long users were held back because the recorder was behind, in nanoseconds.
     pub stalled_ns: Cell<u64>,
@@ -41,18 +41,18 @@ pub struct Core {
     pub interrupted: Cell<u64>,
     /// Users that ended, or never began, because of a panic.
     pub died: Cell<u64>,
-    /// The longest time by which the core's own tick came late: what a user's start may lag behind.
+    /// The maximum lateness of the core's own tick, in nanoseconds. Starts of users may be late by as much.
     pub lag_ns_max: Cell<u64>,
     /// Users whose evaluation takes longer than a slice.
     pub(crate) suspended: SuspendedUsers,
-    /// The longest of these times.
+    /// The longest delays of the tick.
     pub(crate) stalls: RefCell<StallLog>,
     /// When the next tick is due.
     next_tick: Cell<Nanos>,
-    /// What the supervisor sees of this core.
+    /// The signs of life that the supervisor reads.
     pub(crate) signs: Arc<CoreSigns>,
     arrivals: Cell<ArrivalCounts>,
-    /// When the second looked at began, and the thread's CPU time then.
+    /// When the second that is being measured began, and the CPU time of the thread at that time.
     second: Cell<Option<(Nanos, u64)>>,
     busiest: Cell<Option<f64>>,
 }
@@ -73,7 +73,7 @@ impl CoreAccess for Core {
     }
 }
 
-/// A sample that found the recorder full.
+/// A sample that could not be recorded because the recorder's queue was full.
 struct WaitingSample {
     sample: OwnedSample,
     detail: Option<Box<Detail>>,
@@ -83,7 +83,7 @@ impl Core {
     /// The shared state of core `index`; must be called inside its runtime.
     ///
     /// # Errors
-    /// When the kernel gives no timer.
+    /// If the kernel cannot create a timer.
     pub fn new(index: u32, run: Arc<RunShared>, labels: Labels, batch: BatchWriter) -> io::Result<Self> {
         let timers = Timers::new(run.clock.clone())?;
         timers.spin(run.spin_ns.load(std::sync::atomic::Ordering::Relaxed));
@@ -110,32 +110,32 @@ impl Core {
         })
     }
 
-    /// Shows itself to a supervisor through these signs.
+    /// Reports signs of life to a supervisor through `signs`.
     pub(crate) fn with_signs(mut self, signs: Arc<CoreSigns>) -> Self {
         self.signs = signs;
         self
     }
 
-    /// The number of a label that varies.
+    /// The number of a label that is computed during the run.
     pub fn label(&self, text: &str) -> LabelId {
         if let Some(&id) = self.known.borrow().get(text) {
             return id;
         }
         let id = self.labels.intern(text);
         let mut known = self.known.borrow_mut();
-        // A plan that puts a counter into its labels must not make the cache grow without end.
+        // If the labels of a plan contain a counter, the cache must not grow without limit.
         if known.len() < 10_000 {
             known.insert(text.into(), id);
         }
         id
     }
 
-    /// Records a sample; when the recorder is behind, it waits here and [`Self::settle`] holds users back.
+    /// Records a sample. If the recorder is behind, the sample waits here, and [`Self::settle`] holds users back.
     pub fn record(&self, sample: &Sample<'_>) {
         self.record_with(sample, None);
     }
 
-    /// The same with what files beyond rows show of it.
+    /// As [`Self::record`], with the details for result files that show more than a row.
     pub(crate) fn record_with(&self, sample: &Sample<'_>, mut detail: Option<Box<Detail>>) {
         let mut waiting = self.waiting.borrow_mut();
         if waiting.is_empty() && self.batch.borrow_mut().record_with(sample, &mut detail).is_ok() {
@@ -144,7 +144,7 @@ impl Core {
         waiting.push_back(WaitingSample { sample: sample.to_owned_sample(), detail });
     }
 
-    /// Records what became of an arrival of an open workload, and counts it.
+    /// Records the outcome of an arrival of an open workload, and counts it.
     pub(crate) fn record_arrival(&self, arrival: &ArrivalRecord) {
         self.count_arrivals(|counts| match arrival.outcome {
             ArrivalOutcome::Discarded => counts.dropped += 1,
@@ -163,7 +163,7 @@ impl Core {
         self.arrivals.set(counts);
     }
 
-    /// What became of the arrivals of open workloads so far.
+    /// Number of arrivals of open workloads so far, by outcome.
     pub fn arrivals(&self) -> ArrivalCounts {
         self.arrivals.get()
     }
@@ -174,7 +174,7 @@ impl Core {
         !self.waiting.borrow().is_empty()
     }
 
-    /// Waits until every sample made so far is with the recorder.
+    /// Waits until the recorder has received every sample made so far.
     pub async fn settle(&self) {
         let began = self.run.clock.now();
         while !self.drain() {
@@ -225,15 +225,15 @@ impl Core {
             }
             if stop != reported {
                 reported = stop;
-                // Sleepers see that they are to end; this tick is not asleep now.
+                // Wake sleepers, so that they notice the stop request. This tick is not asleep at this time.
                 self.timers.wake_all();
             }
             next = now.max(next);
         }
     }
 
-    /// Notes by how much the tick that is due now is late. Also called when the users have ended, because a core whose last user
-    /// ends right after a stall has no tick any more.
+    /// Notes the lateness of the tick that is due. Also called when the users have ended: if the last user of a core ends right
+    /// after a stall, the core has no further tick.
     pub(crate) fn measure_lag(&self, now: Nanos) {
         let due = self.next_tick.get();
         if now >= due {
@@ -249,7 +249,7 @@ impl Core {
         Some(busyhour_program::clock::thread_cpu_ns()?.saturating_sub(self.timers.spun_ns()))
     }
 
-    /// Notes how much of the last second the core's thread had the CPU.
+    /// Measures the share of the last second in which the core's thread had the CPU.
     fn look_at_cpu(&self, now: Nanos) {
         let Some(cpu_ns) = self.cpu_ns() else { return };
         match self.second.get() {
@@ -271,12 +271,12 @@ impl Core {
         self.busiest.get()
     }
 
-    /// Records that `change` more users started than ended now.
+    /// Records a change in the number of active users: users started minus users ended.
     pub(crate) fn record_users(&self, change: i64) {
         self.batch.borrow_mut().record_users(change, self.run.clock.now());
     }
 
-    /// Hands over what has been recorded.
+    /// Hands recorded samples over to the recorder.
     pub fn flush(&self) {
         self.drain();
         self.batch.borrow_mut().flush(self.run.clock.now());

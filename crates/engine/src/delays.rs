@@ -1,6 +1,6 @@
 //! JMeter's timers.
 //!
-//! Delays are whole milliseconds, cut as JMeter cuts them, so that a plan waits here as long as it does there.
+//! Delays are truncated to whole milliseconds as in JMeter, so that a plan waits as long as it does there.
 
 use std::sync::Mutex;
 
@@ -17,12 +17,12 @@ fn wait_ms(ms: i64) -> Delay {
     Delay { wait_ns: u64::try_from(ms).unwrap_or(0).saturating_mul(MILLISECOND_NS), slot: None }
 }
 
-/// A template as a `double`; what is no number counts as 0, as JMeter's properties do.
+/// Evaluates a template as a `double`. As in JMeter's properties, anything that is not a number counts as 0.
 pub(crate) fn number(template: &Template, user: &mut UserState) -> f64 {
     template.text(user).trim().parse().unwrap_or(0.0)
 }
 
-/// What a random timer draws.
+/// The distribution of a random timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Draw {
     /// Always the offset (Constant Timer).
@@ -39,7 +39,7 @@ pub enum Draw {
 /// Constant, Uniform, Gaussian and Poisson Random Timer.
 #[derive(Debug)]
 pub struct ThinkTime {
-    /// What is drawn.
+    /// The distribution of the delay.
     pub draw: Draw,
     /// `ConstantTimer.delay` in milliseconds.
     pub offset_ms: Template,
@@ -65,7 +65,7 @@ impl Timer for ThinkTime {
             }
             Draw::Poisson => {
                 let mean = number(&self.range_ms, user);
-                // A mean of 0 (or none) has only one outcome, which the distribution's constructor refuses.
+                // For a mean of 0, which the constructor of the distribution rejects, the only outcome is 0.
                 let drawn = Poisson::new(mean).map_or(0.0, |poisson| poisson.sample(&mut user.random));
                 (drawn as i64).saturating_add(offset)
             }
@@ -77,27 +77,27 @@ impl Timer for ThinkTime {
     }
 }
 
-/// Over whom a Constant Throughput Timer spreads its rate.
+/// How a Constant Throughput Timer divides its rate among users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ThroughputMode {
-    /// The rate is each user's own.
+    /// Each user has the whole rate.
     ThisThreadOnly,
-    /// Divided by all active users.
+    /// The rate is divided by the number of all active users.
     AllActive,
-    /// Divided by the active users of the group.
+    /// The rate is divided by the number of active users of the group.
     ActiveInGroup,
-    /// One schedule for all users.
+    /// All users share one schedule.
     AllActiveShared,
-    /// One schedule for the users of each group.
+    /// The users of each group share one schedule.
     ActiveInGroupShared,
 }
 
-/// When the next slot of a shared schedule is free, in nanoseconds since the run's start.
+/// The time of the next free slot of a shared schedule, in nanoseconds since the start of the run.
 #[derive(Debug, Default)]
 pub struct SharedSlots(Mutex<Option<u64>>);
 
 impl SharedSlots {
-    /// Takes the next slot; gives the wait until it.
+    /// Takes the next slot; returns the time until it, in nanoseconds.
     fn take(&self, now: u64, interval: u64) -> u64 {
         let mut last = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let next = last.map_or(now, |last| now.max(last.saturating_add(interval)));
@@ -106,24 +106,24 @@ impl SharedSlots {
     }
 }
 
-/// Constant Throughput Timer: slows users down to a number of samples per minute. A rate that users share is the rate of the whole run;
-/// a share of the load has its part of it.
+/// Constant Throughput Timer: limits users to a number of samples per minute. A rate that users share is the rate of the whole
+/// run; each share of the load has its part of it.
 #[derive(Debug)]
 pub struct ConstantThroughput {
-    /// `throughput`, samples a minute.
+    /// `throughput`, in samples per minute.
     pub per_minute: Template,
     /// `calcMode`.
     pub mode: ThroughputMode,
-    /// The schedule of all users (JMeter has one for the whole test, for any number of timers).
+    /// The schedule that all users share. As in JMeter, the whole test has one, for any number of timers.
     pub shared_all: std::sync::Arc<SharedSlots>,
     /// The schedules of the groups, by number of the group.
     pub shared_group: std::sync::Arc<[SharedSlots]>,
-    /// Where each user keeps the time of its previous sample.
+    /// Where the time of each user's previous sample is stored.
     pub state: StateId,
 }
 
 impl ConstantThroughput {
-    /// The part of the rate that this run generates.
+    /// The part of the rate that this process generates.
     fn part_of_rate(&self, user: &UserState) -> f64 {
         match self.mode {
             ThroughputMode::ThisThreadOnly => 1.0,
@@ -140,7 +140,7 @@ impl Timer for ConstantThroughput {
         use std::sync::atomic::Ordering::Relaxed;
         let per_minute = number(&self.per_minute, user) * self.part_of_rate(user);
         let ms_per_sample = 60_000.0 / per_minute;
-        // Java's Math.round of an infinite double is Long.MAX_VALUE: a rate of 0 waits forever.
+        // Java's Math.round of an infinite double is Long.MAX_VALUE, so a rate of 0 waits forever.
         let interval = |users: f64| {
             ((users * ms_per_sample + 0.5).floor().max(0.0) as u64).saturating_mul(MILLISECOND_NS)
         };
@@ -158,7 +158,7 @@ impl Timer for ConstantThroughput {
             },
         };
         let previous = user.state(self.state, || None::<Nanos>);
-        // Before the first sample JMeter's previous time is 1970: always behind schedule.
+        // JMeter's previous time is 1970 before the first sample, so the first sample is always behind schedule.
         let target = previous.map(|previous| previous + wait);
         match target {
             Some(target) if now <= target => {

@@ -1,4 +1,4 @@
-//! The idle pool: users of one group on one core, and the arrivals assigned to them.
+//! The idle pool: the users of one group on one core, and the arrivals assigned to them.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -11,18 +11,18 @@ use tokio::sync::Notify;
 
 use crate::timers::Timers;
 
-/// Arrivals that may wait for users of one group on one core. Further ones are dropped, so that memory stays
-/// bounded however slow the server is.
+/// Maximum number of arrivals that wait for users of one group on one core. Further arrivals are dropped, so that memory stays
+/// bounded even if the server is slow.
 const WAITING_MAX: usize = 4_000_000;
 
 /// An arrival that is assigned to a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Assignment {
-    /// Its number in the whole schedule, which keys the session's random stream.
+    /// The number of the arrival in the whole schedule. It selects the session's random stream.
     pub(crate) arrival: u64,
     /// Intended start of the session.
     pub(crate) scheduled: Nanos,
-    /// Whether it had to wait for a user.
+    /// Whether the arrival had to wait for a user.
     pub(crate) waited: bool,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct Assignment {
 #[derive(Default)]
 struct Slot {
     assignment: Option<Assignment>,
-    /// The next arrival, reserved before its time: the user starts it by itself.
+    /// The next arrival if it was reserved ahead of time: the user starts it without the dispatcher.
     ahead: Option<Assignment>,
     waker: Option<Waker>,
 }
@@ -38,7 +38,7 @@ struct Slot {
 /// The result of offering an arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Offer {
-    /// An idle user has taken it.
+    /// An idle user has accepted the arrival.
     Accepted,
     /// No user is idle: a new one should be created.
     NoIdleUser,
@@ -47,9 +47,9 @@ pub(crate) enum Offer {
 /// The next arrival of a user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NextAssignment {
-    /// An arrival whose intended start has come.
+    /// An arrival whose intended start has been reached.
     Now(Assignment),
-    /// An arrival in the near future: the user prepares and then waits with [`PoolUser::hold`].
+    /// An arrival in the near future. The user prepares its session and then waits with [`PoolUser::hold`].
     Ahead(Assignment),
 }
 
@@ -57,9 +57,9 @@ pub(crate) enum NextAssignment {
 #[derive(Default)]
 pub(crate) struct IdlePool {
     slots: RefCell<Vec<Slot>>,
-    /// Idle users. The one that became idle last is on top: its connections are the most recently used.
+    /// Idle users. The most recently used one is on top, because its connections are the most recently used.
     free: RefCell<Vec<u32>>,
-    /// The slot with a reservation.
+    /// The slot that has a reserved arrival.
     reserved: Cell<Option<u32>>,
     waiting: RefCell<VecDeque<Assignment>>,
     busy: Cell<u32>,
@@ -77,7 +77,7 @@ pub(crate) struct PoolUser {
 }
 
 impl Slot {
-    /// Registers the user of `cx` for changes.
+    /// Registers the user of `cx` to be woken when its slot changes.
     fn register(&mut self, cx: &Context<'_>) {
         if !self.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
             self.waker = Some(cx.waker().clone());
@@ -102,8 +102,8 @@ impl IdlePool {
         Offer::Accepted
     }
 
-    /// Reserves an arrival for an idle user before its time, so that no other task delays its start; false when no user
-    /// is idle. The arrival belongs to the user from its time on, until [`IdlePool::cancel_reservation`].
+    /// Reserves an arrival for an idle user ahead of time, so that no other task delays its start; returns `false` if no user is
+    /// idle. At its intended start the arrival passes to the user, unless [`IdlePool::cancel_reservation`] is called before.
     pub(crate) fn reserve(&self, assignment: Assignment) -> bool {
         let Some(slot) = self.free.borrow_mut().pop() else { return false };
         let waker = {
@@ -119,7 +119,8 @@ impl IdlePool {
         true
     }
 
-    /// Ends a reservation; returns whether its user has started the arrival. Otherwise the user is idle again, on top.
+    /// Ends a reservation; returns whether its user has started the arrival. If not, the user is idle again, on top of the
+    /// stack.
     pub(crate) fn cancel_reservation(&self) -> bool {
         let Some(slot) = self.reserved.take() else { return false };
         let waker = {
@@ -137,7 +138,7 @@ impl IdlePool {
         false
     }
 
-    /// Queues an arrival; false when too many wait already.
+    /// Queues an arrival; returns `false` if too many are waiting.
     pub(crate) fn wait(&self, assignment: Assignment) -> bool {
         let mut waiting = self.waiting.borrow_mut();
         if waiting.len() >= WAITING_MAX {
@@ -153,27 +154,27 @@ impl IdlePool {
         let slot = u32::try_from(slots.len()).unwrap_or(u32::MAX);
         slots.push(Slot { assignment, ..Slot::default() });
         self.alive.set(self.alive.get() + 1);
-        // A user without an arrival counts as busy until its first call of `next`, which makes it idle.
+        // A user without an arrival counts as busy until it first calls `next`, which makes it idle.
         self.busy.set(self.busy.get() + 1);
         PoolUser { pool: Rc::clone(self), slot, busy: true }
     }
 
-    /// Users that have ever been in the pool.
+    /// Number of users that have ever been in the pool.
     pub(crate) fn users(&self) -> u32 {
         u32::try_from(self.slots.borrow().len()).unwrap_or(u32::MAX)
     }
 
-    /// Users in the pool.
+    /// Number of users in the pool.
     pub(crate) fn alive(&self) -> u32 {
         self.alive.get()
     }
 
-    /// Whether every arrival has been served, or no user is left to serve them.
+    /// Whether every arrival has been served, or no user is left to serve the others.
     pub(crate) fn is_idle(&self) -> bool {
         self.busy.get() == 0 && (self.waiting.borrow().is_empty() || self.alive.get() == 0)
     }
 
-    /// Ends idle users at once and busy users after their session; returns the number of arrivals without a user.
+    /// Ends idle users immediately and busy users after their session; returns the number of arrivals without a user.
     pub(crate) fn close(&self) -> u64 {
         self.closed.set(true);
         let mut left = std::mem::take(&mut *self.waiting.borrow_mut()).len();
@@ -190,8 +191,8 @@ impl IdlePool {
 }
 
 impl PoolUser {
-    /// The next arrival for this user; `None` when there are no more. Once the run `is_stopped`, no arrival is taken:
-    /// waiting arrivals stay until the pool closes and counts them.
+    /// The next arrival for this user; `None` if there are no more. Once `is_stopped` returns `true`, no arrival is taken:
+    /// waiting arrivals remain queued until the pool closes and counts them.
     pub(crate) async fn next(&mut self, is_stopped: impl Fn() -> bool) -> Option<NextAssignment> {
         let pool = Rc::clone(&self.pool);
         poll_fn(|cx| {
@@ -223,7 +224,7 @@ impl PoolUser {
         .await
     }
 
-    /// Waits for the time of a reserved arrival; false when the reservation was cancelled.
+    /// Waits for the intended start of a reserved arrival; returns `false` if the reservation was cancelled.
     pub(crate) async fn hold(
         &mut self,
         assignment: Assignment,
@@ -244,7 +245,7 @@ impl PoolUser {
             () = timers.sleep_until(assignment.scheduled) => {}
             () = taken_away => return false,
         }
-        // All sleepers are woken when the run is stopped: the time has not come then.
+        // A stop of the run wakes all sleepers, possibly before the intended start.
         if is_stopped() || !is_mine() {
             return false;
         }

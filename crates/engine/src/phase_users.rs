@@ -1,4 +1,4 @@
-//! The users of a phase on one core: how many are left, and which ended with a panic.
+//! The users of a phase on one core: how many are left, and which ones ended with a panic.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -11,14 +11,14 @@ use tokio::sync::Notify;
 
 use crate::core::Core;
 
-/// The users of a phase on one core that have not ended.
+/// The users of a phase on one core that have not ended yet.
 #[derive(Default)]
 pub(crate) struct PhaseUsers {
     count: Cell<u64>,
     none_left: Notify,
 }
 
-/// A user, or something that will start users; it counts until it is dropped.
+/// A user, or a task that will start users. It is counted until it is dropped.
 pub(crate) struct PhaseUser(Rc<PhaseUsers>);
 
 impl Drop for PhaseUser {
@@ -36,50 +36,50 @@ impl PhaseUsers {
         self.none_left.notified().await;
     }
 
-    /// Counts one more.
+    /// Counts one more user or task.
     pub(crate) fn enter(self: &Rc<Self>) -> PhaseUser {
         self.count.set(self.count.get() + 1);
         PhaseUser(Rc::clone(self))
     }
 }
 
-/// Logs and counts users that end with a panic; the runtime would drop them silently.
+/// Logs and counts users that end with a panic. The runtime would drop them silently.
 pub(crate) struct PanicReport {
     core: Rc<Core>,
     group: u32,
-    /// The users that are missing if a panic ends the task.
+    /// The users that are missing if the task panics.
     pub(crate) missing: Missing,
 }
 
-/// Numbers (from 0) of the users that end, or never begin, with a panic.
+/// Numbers (from 0) of the users that end, or never begin, because of a panic.
 pub(crate) enum Missing {
     /// One user.
     One(u32),
-    /// Those of the core's share from this one on, below an end.
+    /// The users of the core's share from `number` on, below `end`.
     Every {
-        /// The first.
+        /// The first missing user.
         number: u32,
-        /// The number after the last.
+        /// The number after the last missing user.
         end: u32,
         /// The core's share.
         share: LoadShare,
     },
-    /// These, from this place on.
+    /// The users in a list from an index on.
     Rest {
-        /// All of the core's.
+        /// All users of the core.
         of: Vec<Lifetime>,
-        /// The first that is missing.
+        /// Index of the first missing user.
         from: usize,
     },
 }
 
 impl PanicReport {
-    /// For users of a group.
+    /// A report for users of a group.
     pub(crate) fn new(core: &Rc<Core>, group: u32, missing: Missing) -> Self {
         Self { core: Rc::clone(core), group, missing }
     }
 
-    /// For one user.
+    /// A report for one user.
     pub(crate) fn of_one(core: &Rc<Core>, group: u32, number: u32) -> Self {
         Self::new(core, group, Missing::One(number))
     }

@@ -12,18 +12,18 @@ use busyhour_sample::Nanos;
 
 use crate::delays::number;
 
-/// Keeps the starts apart from what else is keyed by a group and a number.
+/// Separates the random stream of the starts from other streams that are selected by a group and a number.
 const STARTS: u64 = 0x7072_6563_6973_6501;
 
-/// The schedules of a plan's thread groups. As in JMeter, a group has one schedule for all its timers: that of the
-/// first timer and user, whose settings apply as long as it lasts.
+/// The schedules of a plan's thread groups. As in JMeter, all timers of a group share one schedule. The settings of the first
+/// timer and user apply as long as the schedule lasts.
 #[derive(Debug)]
 pub struct PreciseSchedules(Box<[Mutex<Option<Owned>>]>);
 
 #[derive(Debug)]
 struct Owned {
     schedule: PreciseSchedule,
-    /// The first timer and user. Only changes of their settings are applied.
+    /// The number of the timer and of the user that reached the schedule first. Only changes of their settings are applied.
     owner: (u32, u32),
     rate_per_s: f64,
     duration_s: i64,
@@ -32,7 +32,7 @@ struct Owned {
 }
 
 impl Owned {
-    /// The next start of a share of the load: the schedule is that of the whole run.
+    /// The next start that belongs to a share of the load, in the schedule of the whole run.
     fn next_ns(&mut self, share: &LoadShare) -> Result<u64, PreciseError> {
         loop {
             let start_ns = self.schedule.next_ns(self.rate_per_s, self.duration_s)?;
@@ -52,29 +52,29 @@ impl PreciseSchedules {
     }
 }
 
-/// The timer. Its starts count from the beginning of the run, set-up groups included, as in JMeter; a user that comes
-/// late for a start begins at once, and the start stays the intended one.
+/// The timer. As in JMeter, its starts count from the beginning of the run, including setUp groups. A user that is late for a
+/// start begins immediately, and the start remains its intended start.
 #[derive(Debug)]
 pub struct PreciseThroughput {
-    /// `throughput`: samples in a period.
+    /// `throughput`: number of samples per period.
     pub throughput: Template,
     /// `throughputPeriod`, in seconds.
     pub period_s: Template,
     /// `duration`: length of a window, in seconds.
     pub duration_s: Template,
-    /// `batchSize`: samples that begin together.
+    /// `batchSize`: number of samples that start together.
     pub batch_size: Template,
-    /// `randomSeed`: with it starts are JMeter's own; 0: they come from the seed of the run.
+    /// `randomSeed`: if it is not 0, the starts are the same as JMeter's; if it is 0, they depend on the seed of the run.
     pub random_seed: Template,
-    /// The schedules, which all timers of the plan share.
+    /// The schedules that all timers of the plan share.
     pub schedules: Arc<PreciseSchedules>,
-    /// Which of the plan's timers this is.
+    /// Number of this timer among the timers of the plan.
     pub timer: u32,
 }
 
 impl Timer for PreciseThroughput {
     fn delay(&self, user: &mut UserState) -> Delay {
-        // Before the lock is taken: a text may hold a script.
+        // Evaluated before the lock is taken, because a text may contain a script.
         let rate_per_s = number(&self.throughput, user) / self.period_s.integer(user, 0) as f64;
         let duration_s = self.duration_s.integer(user, 0);
         let batch_size = self.batch_size.integer(user, 0);
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
     use crate::testing::{lone_user, shared_with, still};
 
-    /// `throughput` samples a second in windows of 5 s.
+    /// A timer with `throughput` samples per second in windows of 5 s.
     fn timer(throughput: &str, batch_size: &str, schedules: &Arc<PreciseSchedules>) -> PreciseThroughput {
         PreciseThroughput {
             throughput: Template::literal(throughput),
@@ -142,7 +142,7 @@ mod tests {
         Arc::new(PreciseSchedules::new(1))
     }
 
-    /// JMeter's starts at 2/s in windows of 5 s with seed 42, in nanoseconds.
+    /// JMeter's starts for 2 samples per second in windows of 5 s with seed 42, in nanoseconds.
     fn starts(count: usize) -> Vec<u64> {
         let mut schedule = PreciseSchedule::new(42, 0, 1);
         (0..count).map(|_| schedule.next_ns(2.0, 5).unwrap()).collect()

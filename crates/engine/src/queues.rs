@@ -1,4 +1,4 @@
-//! Elements that wait for texts in queues, and put them there (the plugin Inter-Thread Communication).
+//! Elements that take texts from queues and put texts into queues (the plugin Inter-Thread Communication).
 
 use busyhour_program::element::{Gate, Passing, Processor};
 use busyhour_program::queues::TextQueue;
@@ -6,10 +6,10 @@ use busyhour_program::run::Stop;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
-/// So often a user that waits looks whether the run is being stopped, in nanoseconds.
+/// How often a waiting user checks whether the run is being stopped, in nanoseconds.
 const LOOK_NS: u64 = 1_000_000_000;
 
-/// Tries until it succeeds, `wait_s` seconds have passed (`None`: as long as it takes) or the run is stopped.
+/// Retries until the operation succeeds, `wait_s` seconds have passed (`None`: no limit) or the run is stopped.
 async fn retry<T>(
     queue: &TextQueue,
     user: &UserState,
@@ -18,7 +18,7 @@ async fn retry<T>(
 ) -> Option<T> {
     let until = wait_s.map(|s| user.now() + s.saturating_mul(1_000_000_000));
     loop {
-        // Listens before it looks, so that no change is missed in between.
+        // Subscribes to changes before it reads the queue, so that no change in between is missed.
         let changed = queue.changed();
         let mut changed = std::pin::pin!(changed);
         changed.as_mut().enable();
@@ -38,14 +38,14 @@ async fn retry<T>(
     }
 }
 
-/// Inter-Thread Communication PreProcessor: takes a text out of a queue into a variable, waiting for it.
+/// Inter-Thread Communication PreProcessor: waits for a text in a queue and moves it into a variable.
 #[derive(Debug)]
 pub struct PopIntoVariable {
     /// `FifoName`
     pub queue: Template,
     /// `Variable`
     pub variable: Template,
-    /// `Timeout`: how long to wait in seconds; empty: as long as it takes.
+    /// `Timeout`: maximum wait in seconds; empty: no limit.
     pub timeout_s: Template,
 }
 
@@ -55,7 +55,7 @@ impl PopIntoVariable {
         let timeout = self.timeout_s.text(user).into_owned();
         let wait_s = match timeout.as_str() {
             "" => None,
-            // A time in the past, or a text that is not a number, does not wait.
+            // A negative time, or a text that is not a number, means no wait.
             text => Some(text.parse::<i64>().ok().and_then(|s| u64::try_from(s).ok()).unwrap_or(0)),
         };
         let queue = user.run.queues.named(&name);
@@ -63,7 +63,7 @@ impl PopIntoVariable {
         let variable = self.variable.text(user).into_owned();
         match text {
             Some(text) => user.variables.set(&variable, &text),
-            // A variable that is given nothing is as one that was never set.
+            // If no text was received, the variable is unset.
             None => {
                 user.variables.remove(&variable);
             }
@@ -71,7 +71,7 @@ impl PopIntoVariable {
     }
 }
 
-/// Waits longer than any run.
+/// Longer than any run.
 const FOR_EVER_S: u64 = 1_000_000_000;
 
 impl Processor for PopIntoVariable {

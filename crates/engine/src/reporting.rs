@@ -1,4 +1,4 @@
-//! From a result to the rows of the record.
+//! Converts a result to rows of the record.
 
 use busyhour_program::result::{SampleResult, ShownDetails};
 use busyhour_program::user::UserState;
@@ -6,8 +6,8 @@ use busyhour_sample::{ActiveUsers, Detail, LabelId, Sample, SampleFlags, SampleT
 
 use crate::core::Core;
 
-/// Notes how many users were active, in a result and in those directly inside it, which all have their thread's name
-/// then. JMeter goes no deeper.
+/// Stores the number of active users in a result and in its direct sub-results, which also get its thread name. As in JMeter,
+/// deeper sub-results are unchanged.
 pub(crate) fn fill(result: &mut SampleResult, users: ActiveUsers) {
     result.users = users;
     for sub in &mut result.sub_results {
@@ -16,7 +16,7 @@ pub(crate) fn fill(result: &mut SampleResult, users: ActiveUsers) {
     }
 }
 
-/// A result with what files beyond rows show.
+/// The details of a result for result files that show more than a row.
 fn detail(result: &SampleResult, wish: ShownDetails) -> Detail {
     let body = wish.body || (wish.body_on_error && !result.outcome.success);
     let mut detail = Detail {
@@ -45,18 +45,18 @@ fn detail(result: &SampleResult, wish: ShownDetails) -> Detail {
     detail
 }
 
-/// Where a result counts and what is shown of it.
+/// Where a result is reported, and with which details.
 #[derive(Clone, Copy)]
 pub(crate) struct Destination {
-    /// Set of listeners that receive it.
+    /// Number of the set of listeners that receive it.
     pub(crate) listeners: u32,
-    /// Where it counts.
+    /// The figures in which it counts.
     pub(crate) flags: SampleFlags,
-    /// What result files show in addition to its row.
+    /// The details that result files show in addition to its row.
     pub(crate) details: Option<ShownDetails>,
 }
 
-/// Hands a result and those inside it to the recorder; `label` is its label's number, if that is known.
+/// Sends a result and its sub-results to the recorder. `label` is the number of its label if it is known.
 pub(crate) fn record_result(
     core: &Core,
     user: &UserState,
@@ -69,7 +69,7 @@ pub(crate) fn record_result(
     const FEW: usize = 16;
     let mut few = [""; FEW];
     let many: Vec<&str>;
-    // JMeter writes an unset variable as the word null.
+    // JMeter writes an unset variable as `null`.
     let value = |slot: &busyhour_program::variables::Slot| user.variables.slot(*slot).unwrap_or("null");
     let values: &[&str] = if variables.len() <= FEW {
         for (place, slot) in few.iter_mut().zip(variables) {
@@ -109,7 +109,7 @@ pub(crate) fn record_result(
     let in_transaction = flags.contains(SampleFlags::TRANSACTION);
     for sub in &result.sub_results {
         let kept = SampleFlags(flags.0 & SampleFlags::LISTENERS_ONLY.0);
-        // A transaction inside one stays one; a sampler's result inside one is still a request of the plan.
+        // A transaction within a transaction remains one; a sub-result of a sampler is still a request of the plan.
         let kind = if !in_transaction {
             SampleFlags::SUB_RESULT
         } else if sub.marks.is_transaction {
@@ -117,7 +117,7 @@ pub(crate) fn record_result(
         } else {
             SampleFlags::TRANSACTION_CHILD
         };
-        // Only the name of a file goes into a row.
+        // A row shows only one detail: the name of a file.
         let details = details.filter(|_| sub.file_name.is_some());
         let destination = Destination { listeners, flags: kept | kind, details };
         record_result(core, user, variables, sub, None, destination);

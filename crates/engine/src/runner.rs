@@ -1,4 +1,4 @@
-//! Running a program: the cores, the phases of the thread groups, stopping.
+//! Runs a program: its cores, the phases of its thread groups, and stopping.
 
 mod core_thread;
 mod planning;
@@ -34,7 +34,7 @@ use tokio::sync::mpsc;
 use crate::signs::CoreSigns;
 use crate::stalls::StallLog;
 
-/// The threads of the cores and the way to them.
+/// The threads of the cores and the channels to them.
 struct Cores {
     commands: Vec<mpsc::UnboundedSender<Vec<Start>>>,
     threads: Vec<Option<thread::JoinHandle<()>>>,
@@ -91,11 +91,11 @@ impl Cores {
         (0..).take(self.threads.len()).collect()
     }
 
-    /// Runs `starts` on every core; false when a core has failed or does not respond to a forced end. The run is then
-    /// not the requested one, and the other cores need not finish.
+    /// Runs `starts` on every core. Returns `false` if a core has failed or does not respond to a forced end: the run is then
+    /// incomplete, and the other cores need not finish.
     fn run_phase(&mut self, shared: &RunShared, starts: &[Start]) -> bool {
         for command in &self.commands {
-            // A core that is gone has panicked; `end` passes its panic on.
+            // If the receiver is gone, the core has panicked; `end` propagates its panic.
             let _ = command.send(starts.to_vec());
         }
         let mut waiting_for = self.all();
@@ -117,8 +117,8 @@ impl Cores {
         true
     }
 
-    /// Ends the cores and collects their reports. Cores that do not end after a forced end are abandoned: their threads
-    /// last until the process ends.
+    /// Ends the cores and collects their reports. Cores that do not respond to a forced end are abandoned: their threads
+    /// continue until the process ends.
     fn end(mut self) -> (Vec<CoreReport>, Vec<AbandonedCore>, Vec<Stall>) {
         self.commands.clear();
         let mut reports: Vec<Option<CoreReport>> = self.threads.iter().map(|_| None).collect();
@@ -137,7 +137,7 @@ impl Cores {
                     }
                     waiting_for.remove(&core);
                 }
-                // The last of the phase before.
+                // The last report of the previous phase.
                 Some(Done::Phase(_)) => {}
                 None => break,
             }
@@ -159,10 +159,10 @@ impl Cores {
     }
 }
 
-/// Runs a program to its end on as many cores as there are writers, blocking the calling thread.
+/// Runs a program to its end on as many cores as there are writers. Blocks the calling thread.
 ///
 /// # Errors
-/// When a thread, a runtime or a kernel timer cannot be had; nothing has been sent then.
+/// If a thread, a runtime or a kernel timer cannot be created. No request has been sent in this case.
 pub fn run<P: Protocol>(
     program: &Arc<Program<P>>,
     shared: &Arc<RunShared>,
@@ -196,7 +196,7 @@ pub fn run<P: Protocol>(
     Ok(RunReport { cores, end, open, stopped, stalls, abandoned })
 }
 
-/// Runs the groups of a phase; false when a core has failed.
+/// Runs the groups of a phase; returns `false` if a core has failed.
 fn run_groups<P: Protocol>(
     program: &Arc<Program<P>>,
     shared: &Arc<RunShared>,
@@ -236,7 +236,7 @@ fn run_groups<P: Protocol>(
         let start = match planned {
             Ok(start) => start,
             Err(message) => {
-                // As in JMeter: this group does not start, the others do.
+                // As in JMeter, this group does not start, but the others do.
                 shared.log(LogLevel::Error, &message.to_string());
                 continue;
             }

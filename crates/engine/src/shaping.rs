@@ -1,4 +1,4 @@
-//! The Throughput Shaping Timer of the jmeter-plugins project: a rate for each second, from a table.
+//! The Throughput Shaping Timer of the jmeter-plugins project: a table determines the rate of each second.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
@@ -15,26 +15,26 @@ use crate::delays::number;
 /// A row of the timer's table.
 #[derive(Clone, Debug)]
 pub struct ShapeRow {
-    /// Samples a second at the beginning.
+    /// Samples per second at the beginning.
     pub from_per_s: Template,
-    /// Samples a second at the end; between the two the rate is linear.
+    /// Samples per second at the end; between beginning and end the rate is linear.
     pub to_per_s: Template,
-    /// How many seconds it lasts.
+    /// Duration of the row in seconds.
     pub duration_s: Template,
 }
 
-/// The rates of a table, second by second, as in the plugin: the rate of a whole second is that of its
-/// start. The second in which a row ends belongs to that row, so the first rate of a later row is never
-/// used, and the whole is one second longer than its rows.
+/// The rates of a table, second by second, as in the plugin: each second has the rate of its start. The second in which a row
+/// ends belongs to that row. Therefore the first rate of a later row is never used, and the schedule is one second longer than
+/// its rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
-    /// Rate at the beginning, rate at the end, whole seconds.
+    /// For each row: rate at the beginning, rate at the end, duration in whole seconds.
     rows: Vec<(f64, f64, u64)>,
 }
 
 impl Shape {
-    /// Rows of rate at the beginning, rate at the end (per second) and whole seconds; those that last no time are never
-    /// used.
+    /// A shape of rows: rate at the beginning, rate at the end (both per second) and duration in whole seconds. Rows without a
+    /// duration are ignored.
     pub fn new(rows: impl IntoIterator<Item = (f64, f64, i64)>) -> Shape {
         let lasting = |(from, to, seconds): (f64, f64, i64)| {
             Some((from, to, u64::try_from(seconds).ok().filter(|seconds| *seconds > 0)?))
@@ -42,7 +42,7 @@ impl Shape {
         Shape { rows: rows.into_iter().filter_map(lasting).collect() }
     }
 
-    /// The rate in second `second`, from 0; `None` when the table is over. A rate below 0 ends it, too.
+    /// The rate in second `second`, from 0; `None` after the end of the table. A rate below 0 also ends the table.
     pub fn rate_per_s(&self, second: u64) -> Option<f64> {
         let mut left = second;
         for &(from, to, seconds) in &self.rows {
@@ -55,24 +55,24 @@ impl Shape {
         None
     }
 
-    /// Samples that start in a second of this rate: one at its beginning and then one each 1/rate, as long as the second
-    /// lasts. That is the next whole number, but for the last digits of the rate.
+    /// Number of samples that start in a second with this rate: one at its beginning and then one every 1/rate seconds until the
+    /// second ends. This is the rate rounded up, except for floating-point error.
     fn starts_in_second(rate_per_s: f64) -> u64 {
         (rate_per_s * (1.0 - 1e-12)).ceil() as u64
     }
 
-    /// How many samples start in all, if a user is free for each.
+    /// Total number of samples that start if a user is free for each of them.
     pub fn starts(&self) -> u64 {
         let rates = (0..).map_while(|second| self.rate_per_s(second));
         rates.fold(0, |sum, rate| sum.saturating_add(Self::starts_in_second(rate)))
     }
 
-    /// Seconds of all rows together.
+    /// Total duration of all rows in seconds.
     fn duration_s(&self) -> u64 {
         self.rows.iter().fold(0, |sum, (_, _, seconds)| sum.saturating_add(*seconds))
     }
 
-    /// The area under the table: the number of samples of its rows.
+    /// The number of samples that the table requests: the integral of its rates over time.
     pub fn asked(&self) -> f64 {
         self.rows.iter().map(|(from, to, seconds)| (from + to) / 2.0 * *seconds as f64).sum()
     }
@@ -80,22 +80,22 @@ impl Shape {
 
 /// The timer: one schedule for all users in its scope, in all groups.
 ///
-/// The plugin counts seconds of the wall clock and catches up on the first one in a burst; here the
-/// schedule starts with the first user. In both, starts without an idle user are caught up within
-/// their second and dropped after it; when the table is over, users stop.
+/// The plugin counts seconds of the wall clock and catches up in its first second with a burst; here the schedule starts with
+/// the first user. In both, starts for which no user is free are caught up within their second and dropped after it. Users stop
+/// at the end of the table.
 ///
-/// With a share of the load, the schedule is that of the whole run, and the users take the starts of the share. The properties
-/// describe the whole run, as if the other shares started as punctually.
+/// With a share of the load, the schedule is that of the whole run, and the users take the starts of their share. The properties
+/// describe the whole run; they assume that the other shares start as punctually as this one.
 #[derive(Debug)]
 pub struct ThroughputShaping {
     name: String,
     rows: Box<[ShapeRow]>,
-    /// Whether its properties are read.
+    /// Whether the plan reads the timer's properties.
     publishes: bool,
     state: Mutex<Option<State>>,
 }
 
-/// What a timer reports about the last second and the next one.
+/// The timer's report about the last second and the next one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Told {
     rate_per_s: f64,
@@ -108,18 +108,18 @@ struct State {
     begin: Nanos,
     shape: Shape,
     second: u64,
-    /// Rate of this second; `None` when the table is over.
+    /// Rate of this second; `None` after the end of the table.
     rate_per_s: Option<f64>,
-    /// Starts in the seconds before.
+    /// Number of starts in the previous seconds.
     earlier: u64,
-    /// Starts of this second that were given out, here or in other shares of the load.
+    /// Number of starts of this second that were assigned, here or in other shares of the load.
     given: u64,
-    /// Starts of this share that no user was free for.
+    /// Number of starts of this share for which no user was free.
     missed: u64,
     end_told: bool,
-    /// Starts assigned for the future, stored if the properties are read.
+    /// Assigned starts in the future; stored only if the properties are read.
     ahead: VecDeque<Nanos>,
-    /// Starts since the last report.
+    /// Number of starts since the last report.
     sent: u64,
     /// The second of the last report.
     reported: Option<u64>,
@@ -143,8 +143,8 @@ impl State {
         }
     }
 
-    /// The next start of a share of the load, given that it is `now`; `None` when the table is over. `publishes`: starts given out are
-    /// stored for the report.
+    /// The next start of a share of the load, in the second of `now` or later; `None` after the end of the table. `publishes`:
+    /// whether assigned starts are stored for the report.
     fn next(&mut self, now: Nanos, share: &LoadShare, publishes: bool) -> Option<Nanos> {
         let second_now = now.since(self.begin) / 1_000_000_000;
         loop {
@@ -173,7 +173,7 @@ impl State {
 }
 
 impl State {
-    /// The report, once in a second.
+    /// The report, at most once per second.
     fn tell(&mut self, now: Nanos) -> Option<Told> {
         while self.ahead.front().is_some_and(|start| *start <= now) {
             self.ahead.pop_front();
@@ -191,7 +191,7 @@ impl State {
 
 impl ThroughputShaping {
     /// A timer with this name and these rows. `publishes`: whether it sets the properties `NAME_rps`, `NAME_cntSent`,
-    /// `NAME_cntDelayed`, `NAME_totalDuration` in each second.
+    /// `NAME_cntDelayed` and `NAME_totalDuration` every second.
     pub fn new(name: &str, rows: Vec<ShapeRow>, publishes: bool) -> ThroughputShaping {
         ThroughputShaping { name: name.to_owned(), rows: rows.into(), publishes, state: Mutex::default() }
     }
@@ -202,7 +202,7 @@ impl ThroughputShaping {
         set("totalDuration", duration_s.to_string());
         set("cntDelayed", reported.waiting.to_string());
         set("cntSent", reported.sent.to_string());
-        // As Java writes a double.
+        // Formatted as in Java's `Double.toString`.
         set("rps", format!("{:?}", reported.rate_per_s));
     }
 
@@ -219,7 +219,8 @@ impl Timer for ThroughputShaping {
         let lock = || self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = lock().is_some();
         if !begun {
-            // Not under the lock: a text may hold a script. Of several first users one is taken.
+            // Not under the lock, because a text may contain a script. If several users arrive first, the shape of one of them
+            // is used.
             let shape = self.shape(user);
             lock().get_or_insert_with(|| State::new(user.now(), shape));
         }
@@ -281,7 +282,7 @@ mod tests {
         ThroughputShaping::new("shape", rows.iter().map(row).collect(), true)
     }
 
-    /// The rows are those of the plugin's own test.
+    /// The rows are those of a test in the plugin.
     #[test]
     fn a_second_has_the_rate_of_its_beginning_and_a_row_keeps_the_second_it_ends_in() {
         let shape = Shape::new([(1.0, 10.0, 3), (15.0, 15.0, 3), (15.0, 1.0, 3)]);
@@ -354,7 +355,7 @@ mod tests {
         assert_eq!(slot_ms(2_120), (Some(2_000), 0));
         assert_eq!(slot_ms(2_120), (Some(2_100), 0));
         assert_eq!(slot_ms(2_120), (Some(2_200), 80));
-        // 5 of the first second, 10 of the second one.
+        // 5 starts of the first second and 10 of the second one.
         let expected = "Warn shape: no user was free for 15 starts (15 so far): it takes more users";
         assert_eq!(*log.lock().unwrap(), [expected]);
         assert_eq!(shared.missed_starts(), [("shape".to_owned(), 15)]);
@@ -420,11 +421,11 @@ mod tests {
         assert_eq!(timer.delay(&mut user).slot, Some(Nanos(200 * MS)));
         assert_eq!(timer.delay(&mut user).slot, Some(Nanos(600 * MS)));
         clock.advance(Duration::from_millis(2_100));
-        // The starts 4, 5, …, 9 of the whole run are over, of which 5, 7 and 9 belong to the share.
+        // The starts 4, 5, …, 9 of the whole run have passed; 5, 7 and 9 of them belong to the share.
         assert_eq!(timer.delay(&mut user).slot, Some(Nanos(2_200 * MS)));
         assert_eq!(shared.missed_starts(), [("shape".to_owned(), 3)]);
         assert_eq!(log.lock().unwrap().len(), 1);
-        // Starts 0 to 3, of which the first and the third are those of the other share.
+        // The property counts starts 0 to 3 of the whole run; the first and the third belong to the other share.
         assert_eq!(shared.properties.get("shape_cntSent"), Some("4".into()));
         assert_eq!(shared.properties.get("shape_rps"), Some("5.0".into()));
     }
@@ -442,7 +443,7 @@ mod tests {
         };
         timer.delay(&mut user);
         assert_eq!(reported(&user), "4.0 0 0 7");
-        // Six starts up to 1.25 s are given out; a seventh user comes at 1.1 s, when five have come.
+        // Six starts up to 1.25 s are assigned. A seventh user arrives at 1.1 s, when five of them have passed.
         for _ in 0..5 {
             timer.delay(&mut user);
         }

@@ -1,44 +1,44 @@
-//! What the supervisor sees of a core while it runs.
+//! The signs of life of a running core, which the supervisor reads.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 
 use busyhour_sample::Nanos;
 
-/// How long after a forced end, or after it has dropped a user, the supervisor waits for a core that does nothing more, in
-/// nanoseconds. A core that responds sees the forced end within a tick.
+/// How long the supervisor waits for a core without activity, in nanoseconds, since the forced end or since the core last
+/// dropped a user. A core that responds notices the forced end within one tick.
 const SILENCE_NS: u64 = 800_000_000;
 
-/// How long the supervisor waits for a core that responds: for its users to be dropped and its samples to be handed over, in
-/// nanoseconds.
+/// How long the supervisor waits for a core that responds, in nanoseconds. In this time the core drops its users and hands over
+/// its samples.
 const WIND_UP_NS: u64 = 10_000_000_000;
 
-/// What a core does.
+/// What a core is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Doing {
-    /// It runs users.
+    /// The core runs users.
     Running = 0,
-    /// It has received the forced end and drops its users.
+    /// The core has noticed the forced end and drops its users.
     Dropping = 1,
-    /// It has no users any more and hands over its samples.
+    /// The core has no users any more and hands over its samples.
     HandingOver = 2,
 }
 
-/// What a core shows of itself while it runs.
+/// The signs of life of a running core.
 #[derive(Debug, Default)]
 pub(crate) struct CoreSigns {
-    /// When it ticked or dropped a user last, in nanoseconds since the run's start.
+    /// When the core last ticked or dropped a user, in nanoseconds since the start of the run.
     last_tick_ns: AtomicU64,
-    /// A [`Doing`].
+    /// A [`Doing`] as a number.
     doing: AtomicU8,
 }
 
 impl CoreSigns {
-    /// Notes a tick.
+    /// Records a tick.
     pub(crate) fn tick(&self, now: Nanos) {
         self.last_tick_ns.store(now.0, Ordering::Relaxed);
     }
 
-    /// Sets what the core does.
+    /// Sets what the core is doing.
     pub(crate) fn set_doing(&self, doing: Doing) {
         self.doing.store(doing as u8, Ordering::Relaxed);
     }
@@ -48,13 +48,13 @@ impl CoreSigns {
         self.doing.load(Ordering::Relaxed) == Doing::Dropping as u8
     }
 
-    /// When it ticked last.
+    /// When the core last ticked or dropped a user.
     pub(crate) fn last_tick(&self) -> Nanos {
         Nanos(self.last_tick_ns.load(Ordering::Relaxed))
     }
 
-    /// Whether the core does not respond to an end that was forced at this time. A core that drops its users may wait for an
-    /// evaluation on another thread, which uses the memory of the user.
+    /// Whether the core does not respond to an end that was forced at the time `forced`. While a core drops its users, it may
+    /// have to wait for an evaluation on another thread, which uses the memory of the user.
     pub(crate) fn is_unresponsive(&self, forced: Nanos, now: Nanos) -> bool {
         let silent_since = match self.doing.load(Ordering::Relaxed) {
             doing if doing == Doing::HandingOver as u8 => return now.since(forced) > WIND_UP_NS,
@@ -69,7 +69,7 @@ impl CoreSigns {
 mod tests {
     use super::*;
 
-    /// A core that dropped its users had 10 s, also if it waited for one evaluation all the time.
+    /// A core that has dropped its users may hand over its samples until 10 s after the forced end.
     #[test]
     fn a_core_that_stops_dropping_users_does_not_respond() {
         let signs = CoreSigns::default();

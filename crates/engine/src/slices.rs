@@ -1,4 +1,4 @@
-//! The users of a core whose evaluations take longer than a slice, in turn.
+//! Runs the users of a core whose evaluations take longer than a time slice, in turn.
 //!
 //! A runtime polls up to 61 tasks before it checks sockets and timers, and a task that wakes itself is polled
 //! again at once. So a suspended user is woken only after the runtime has checked for events, and only one per check:
@@ -16,8 +16,8 @@ use busyhour_slices::{Polled, SlicedPoll, need_coroutines};
 
 use crate::core::Core;
 
-/// Has users polled inside of coroutines from the start if the program has elements or functions that evaluate something. Others
-/// begin with it when something that is part of a request has taken many steps, such as the unpacking of a body.
+/// Has users polled in coroutines from the start if the program has elements or functions that evaluate expressions or scripts.
+/// In other programs, coroutines are used once a part of a request, such as decompressing a body, has taken many steps.
 pub(crate) fn prepare<P: Protocol>(program: &Program<P>) {
     let evaluates = |package: &SamplerPackage<P>| {
         !(package.before.is_empty()
@@ -30,15 +30,15 @@ pub(crate) fn prepare<P: Protocol>(program: &Program<P>) {
     }
 }
 
-/// The work of a user, in slices.
+/// The work of a user, executed in time slices.
 pub(crate) struct Sliced<F: Future> {
     core: Rc<Core>,
     work: Pin<Box<SlicedPoll<F>>>,
-    /// Its number among the suspended users.
+    /// The user's number among the suspended users; `None` while it is not suspended.
     number: Option<u64>,
 }
 
-/// Has a user's work done in slices.
+/// Executes a user's work in time slices.
 pub(crate) fn sliced<F: Future>(core: &Rc<Core>, work: F) -> Sliced<F> {
     Sliced { core: Rc::clone(core), work: Box::pin(SlicedPoll::new(work)), number: None }
 }
@@ -50,7 +50,7 @@ impl<F: Future> Future for Sliced<F> {
         let this = self.get_mut();
         if let Some(number) = this.number {
             let suspended = &this.core.suspended;
-            // Something that its poll waits for may wake it before its turn.
+            // The user may be woken before its turn, by something that its poll waits for.
             if !suspended.is_first(number) {
                 return Poll::Pending;
             }

@@ -1,15 +1,15 @@
 //! Times in which a core, or the whole process, did not run.
 //!
-//! A core that ticks late was blocked by its own work or by the system. When the supervisor thread and every core with
-//! active users are late at the same time, the whole process did not run: stopped by a signal, suspended with its
-//! machine, or without a CPU.
+//! A core whose tick is late was blocked by its own work or by the system. If the supervisor thread and every core with active
+//! users are late at the same time, the whole process did not run: it was stopped by a signal, suspended with its machine, or
+//! had no CPU.
 
 use busyhour_sample::{Nanos, Stall};
 
-/// A shorter stall is not kept, in nanoseconds.
+/// Minimum length of a stall that is kept, in nanoseconds.
 pub const STALL_MIN_NS: u64 = 100_000_000;
 
-/// How many stalls each source keeps: the longest.
+/// Maximum number of stalls that are kept for each source; the longest ones are kept.
 const KEPT: usize = 16;
 
 /// The longest stalls of one source.
@@ -30,7 +30,7 @@ impl StallLog {
         }
     }
 
-    /// The stalls, in no order.
+    /// The stalls, unsorted.
     pub fn stalls(&self) -> &[Stall] {
         &self.0
     }
@@ -43,7 +43,7 @@ pub(crate) struct ProcessStall {
     pub(crate) running: Vec<u32>,
 }
 
-/// The stalls of the supervisor thread; bounded as [`StallLog`] is.
+/// The stalls of the supervisor thread; their number is limited as in [`StallLog`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ProcessStalls(Vec<ProcessStall>);
 
@@ -61,8 +61,8 @@ impl ProcessStalls {
         }
     }
 
-    /// The stalls of a run in order of time: those of the process, and those of single cores that no stall of the process
-    /// explains. `cores` has the stalls of each core.
+    /// The stalls of a run, sorted by time: those of the process, and those of single cores outside of the stalls of the
+    /// process. `cores` contains the stalls of each core.
     pub(crate) fn with_cores(&self, cores: &[StallLog]) -> Vec<Stall> {
         let was_late = |stall: &Stall, core: &u32| {
             let Some(log) = cores.get(*core as usize) else { return false };

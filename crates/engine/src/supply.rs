@@ -1,4 +1,4 @@
-//! One core's part of a level of users: it starts as many as are missing, and another for each that ends.
+//! Starts one core's part of the users of a group whose number is held at a level, and a new user for each one that ends.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use crate::phase_users::{PanicReport, PhaseUsers};
 use crate::slices::sliced;
 use crate::virtual_user::VirtualUser;
 
-/// How often the level is checked with active users, in nanoseconds, and without.
+/// How often the level is checked while there are active users, in nanoseconds. The next constant applies while there are none.
 const LOOK_NS: u64 = 1_000_000_000;
 const LOOK_WHILE_EMPTY_NS: u64 = 10_000_000;
 
-/// A user counted among its core's; however it ends, another may take its place.
+/// Counts a user of its core. When the user ends, in any way, another one may replace it.
 struct Member {
     core: Rc<Core>,
     share: Rc<CoreShare>,
@@ -41,13 +41,13 @@ impl Drop for Member {
         self.share.remove();
         let group = &self.core.run.groups[self.group as usize];
         group.members.fetch_sub(1, Ordering::Relaxed);
-        // All cores look again, as the one thread of the plugin does: also at whether the plan is over.
+        // Wake all cores. Like the single thread of the plugin, they check the level, and whether the plan is over.
         group.member_ended.notify_waiters();
     }
 }
 
-/// Keeps this core's part of a group's level until the plan is over or the run is stopped; users that are still at work
-/// then end after the sample they are in.
+/// Holds this core's number of users at its part of a group's level until the plan is over or the run is stopped. Users that are
+/// still running then end after their current sample.
 pub(crate) async fn supply<P: Protocol>(
     core: &Rc<Core>,
     cores: u32,
@@ -104,7 +104,7 @@ fn start<P: Protocol>(
     share: &Rc<CoreShare>,
     users: &Rc<PhaseUsers>,
 ) {
-    // Numbers follow the order of the starts on all cores; with a share of the load, they are those of the share.
+    // Users are numbered in the order of their starts on all cores; with a share of the load, within the share.
     let rank = core.run.groups[group as usize].born.fetch_add(1, Ordering::Relaxed);
     let number = user_number(core.run.share_of(group), rank);
     let counted = users.enter();

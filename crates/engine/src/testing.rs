@@ -1,4 +1,4 @@
-//! A protocol without a network and programs made of it, for this crate's own tests.
+//! A protocol without a network, and programs that use it, for the tests of this crate.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -21,10 +21,10 @@ use busyhour_sample::{GroupName, Labels, Nanos, RunNames, RunTotals};
 
 use crate::runner::{RunReport, run};
 
-/// With this seed the session of the fourth user cannot be made.
+/// With this seed, creating the session of the fourth user panics.
 pub(crate) const BAD_SEED: u64 = 666;
 
-/// What a fake sample does.
+/// The behaviour of a fake sample.
 pub(crate) enum Act {
     /// Succeeds at once.
     Done,
@@ -32,7 +32,7 @@ pub(crate) enum Act {
     Fail,
     /// Succeeds after this number of nanoseconds.
     Sleep(u64),
-    /// Succeeds after others have run.
+    /// Succeeds after other users have run.
     Yield,
     /// Never ends.
     Never,
@@ -41,7 +41,7 @@ pub(crate) enum Act {
 /// A protocol whose samples are closures.
 pub(crate) struct Fake(pub(crate) Script);
 
-/// Decides about each sample.
+/// Determines the behaviour of each sample.
 pub(crate) type Script = Arc<dyn Fn(&mut UserState) -> Act + Send + Sync>;
 
 impl std::fmt::Debug for Fake {
@@ -105,7 +105,7 @@ pub(crate) fn leaf(label: &str) -> Node {
     Node::Leaf(label.to_owned())
 }
 
-/// A loop as JMeter's editor makes it.
+/// A loop as JMeter's editor creates it.
 pub(crate) fn looped(count: &str, children: Vec<Node>) -> Node {
     Node::Inner(ControllerKind::Loop { count: Template::literal(count), forever: true }, children)
 }
@@ -129,7 +129,7 @@ pub(crate) fn group(users: u32, loops: &str, nodes: Vec<Node>, script: &Script) 
     }
 }
 
-/// Puts timers before every sampler of a group.
+/// Adds timers to every sampler of a group.
 pub(crate) fn with_timers(mut group: Group<Fake>, timers: Vec<Arc<dyn Timer>>) -> Group<Fake> {
     for sampler in &mut group.samplers {
         sampler.timers = timers.clone().into();

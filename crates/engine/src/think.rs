@@ -5,7 +5,7 @@ use busyhour_program::user::UserState;
 use busyhour_sample::Nanos;
 use rand_distr::{Distribution as _, Exp, LogNormal, Uniform};
 
-/// Think time before a request.
+/// The distribution of a think time before a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ThinkLaw {
     /// Always this number of nanoseconds.
@@ -27,7 +27,7 @@ impl ThinkLaw {
         }
     }
 
-    /// Draws one, in nanoseconds.
+    /// Draws a think time in nanoseconds.
     pub fn draw_ns(&self, random: &mut impl rand::Rng) -> u64 {
         match *self {
             ThinkLaw::Constant(ns) => ns,
@@ -39,7 +39,7 @@ impl ThinkLaw {
                 Exp::new(1.0 / mean as f64).map_or(mean, |law| law.sample(random) as u64)
             }
             ThinkLaw::Lognormal(mean, cov) => {
-                // Of the underlying normal: variance ln(1 + cov²), mean ln(mean) − variance/2.
+                // For the underlying normal distribution: variance ln(1 + cov²), mean ln(mean) − variance/2.
                 let variance = (cov * cov).ln_1p();
                 let location = (mean as f64).ln() - variance / 2.0;
                 LogNormal::new(location, variance.sqrt()).map_or(mean, |law| law.sample(random) as u64)

@@ -1,7 +1,7 @@
 //! Sleeping until a point in time: one heap of deadlines and one kernel timer per core.
 //!
-//! The usual runtime timers tick once a millisecond and so turn even arrivals into bunches; a timerfd wakes
-//! within microseconds, and one is enough for all users of a core.
+//! The timers of common runtimes have a resolution of one millisecond and so turn evenly spaced arrivals into bursts. A timerfd
+//! wakes the thread within microseconds, and one is sufficient for all users of a core.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -20,7 +20,7 @@ pub struct Timers {
     clock: Clock,
     inner: RefCell<Inner>,
     kernel: kernel::KernelTimer,
-    /// On a manual clock, time moves on to the next deadline when all tasks are idle.
+    /// On a manual clock: moves the time to the next deadline when all tasks are idle.
     #[cfg(test)]
     idle: idle::IdleTimer,
     spin_ns: Cell<u64>,
@@ -33,7 +33,7 @@ struct Inner {
     heap: BinaryHeap<Reverse<(Nanos, u32, u32)>>,
     places: Vec<UserPlace>,
     free: Vec<u32>,
-    /// Deadlines in the heap whose sleepers have been dropped.
+    /// Number of deadlines in the heap whose sleepers have been dropped.
     stale: usize,
     armed: Option<Nanos>,
 }
@@ -45,19 +45,20 @@ struct UserPlace {
     waker: Option<Waker>,
 }
 
-/// The number of such deadlines that may remain.
+/// Number of such deadlines that may remain in the heap.
 const STALE_MIN: usize = 64;
 
-/// The same where starts are met that others have set: the arrivals of open workloads. It covers most of what a core that
-/// has gone to sleep takes to wake, and so shortens the tail; as long as the budget lasts.
+/// The lead for deadlines that must be met as exactly as possible, such as the arrivals of open workloads, in nanoseconds. It
+/// covers most of the time that a sleeping core takes to wake up, and so reduces the highest latenesses. It applies while
+/// [`PUNCTUAL_SHARE`] permits.
 const PUNCTUAL_LEAD_NS: u64 = 50_000;
 
-/// At most one part in this number of a core's time may be spent on the longer lead. At 1,000 arrivals per second this is
-/// sufficient for all of them; at higher rates a core rarely sleeps between two arrivals.
+/// The longer lead may use at most one part in this number of a core's time. At 1,000 arrivals per second, this is sufficient
+/// for all of them; at higher rates, a core rarely sleeps between two arrivals.
 const PUNCTUAL_SHARE: u64 = 20;
 
-/// A turn of the spin that took less did nothing else, in nanoseconds: an empty look at the sockets takes about one
-/// microsecond, and no request is sent in less than five.
+/// A turn of the spin loop that took less than this time, in nanoseconds, did no other work: polling the sockets without an
+/// event takes about one microsecond, and sending a request takes at least five.
 const SPIN_TURN_NS: u64 = 4_000;
 
 impl std::fmt::Debug for Timers {
@@ -67,10 +68,10 @@ impl std::fmt::Debug for Timers {
 }
 
 impl Timers {
-    /// Timers of the core this is called on; must be called inside its runtime.
+    /// Timers of the core whose thread calls this function; must be called inside its runtime.
     ///
     /// # Errors
-    /// When the kernel gives no timer (open files limit).
+    /// If the kernel cannot create a timer (limit of open files).
     pub fn new(clock: Clock) -> io::Result<Self> {
         let kernel = kernel::KernelTimer::new()?;
         Ok(Self {
@@ -85,25 +86,25 @@ impl Timers {
         })
     }
 
-    /// Looks at the clock over and over while the next deadline is nearer than `spin_ns`, instead of having the kernel
-    /// wake it: sooner by what waking takes, for the CPU time it burns.
+    /// Polls the clock while the next deadline is less than `spin_ns` nanoseconds away, instead of waiting for the kernel to
+    /// wake the thread. Deadlines are then not late by the time that waking takes, at the cost of CPU time.
     pub fn spin(&self, spin_ns: u64) {
         self.spin_ns.set(spin_ns);
     }
 
-    /// From now on deadlines are met as well as can be had for a twentieth of the core's time.
+    /// From now on, spends up to a twentieth of the core's time on meeting deadlines more exactly.
     pub fn be_punctual(&self) {
         self.is_punctual.set(true);
     }
 
-    /// So long before a deadline the core is awake.
+    /// How many nanoseconds before a deadline the core is awake.
     fn lead_ns(&self, now: Nanos) -> u64 {
         let asked_ns = self.spin_ns.get();
         let affordable = self.is_punctual.get() && self.spun_ns.get() < now.0 / PUNCTUAL_SHARE;
         if affordable { asked_ns.max(PUNCTUAL_LEAD_NS) } else { asked_ns }
     }
 
-    /// Time spent looking at the clock with nothing else to do, in nanoseconds.
+    /// Time spent only on polling the clock, in nanoseconds.
     pub fn spun_ns(&self) -> u64 {
         self.spun_ns.get()
     }
@@ -113,16 +114,16 @@ impl Timers {
         Sleep { timers: self, deadline, place: None }
     }
 
-    /// Runs forever: wakes sleepers whose deadline has come.
+    /// Wakes sleepers whose deadline has been reached; runs forever.
     pub async fn drive(&self) {
         loop {
             self.expired().await;
             let mut now = self.clock.now();
             self.fire(now);
-            // A manual clock is not polled: it would never move.
+            // A manual clock is not polled, because it would not advance meanwhile.
             let spin_ns = if self.clock.is_manual() { 0 } else { self.lead_ns(now) };
             while spin_ns > 0 && self.next_deadline().is_some_and(|next| next.since(now) <= spin_ns) {
-                // Lets other tasks run, and checks the sockets.
+                // Lets other tasks run and polls the sockets.
                 tokio::task::yield_now().await;
                 let before = std::mem::replace(&mut now, self.clock.now());
                 let passed = now.since(before);
@@ -149,12 +150,12 @@ impl Timers {
         }
     }
 
-    /// Wakes every sleeper early (a stop was requested).
+    /// Wakes every sleeper early, for example because a stop was requested.
     pub fn wake_all(&self) {
         self.fire(Nanos::MAX);
     }
 
-    /// The next deadline, if anybody sleeps.
+    /// The next deadline; `None` if nothing sleeps.
     pub fn next_deadline(&self) -> Option<Nanos> {
         self.inner.borrow().heap.peek().map(|Reverse((deadline, ..))| *deadline)
     }
@@ -220,7 +221,7 @@ impl Timers {
         let fired = place.fired;
         inner.free.push(index);
         if !fired {
-            // Its deadline is still in the heap; it is taken out with others, when they are most of it.
+            // The sleeper's deadline is still in the heap. Such deadlines are removed together when they are the majority.
             inner.stale += 1;
             if inner.stale > STALE_MIN && inner.stale * 2 > inner.heap.len() {
                 let places = &inner.places;
@@ -289,7 +290,7 @@ mod kernel {
     };
     use tokio::io::unix::AsyncFd;
 
-    /// A timerfd in the runtime's epoll set.
+    /// A timerfd that is registered in the runtime's epoll set.
     pub struct KernelTimer(AsyncFd<OwnedFd>);
 
     impl KernelTimer {
@@ -310,11 +311,11 @@ mod kernel {
                 tv_nsec: (wait_ns % 1_000_000_000) as _,
             };
             let spec = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
-            // Setting a valid time on an own timer cannot fail.
+            // Setting a valid time on an open timerfd cannot fail.
             let _ = timerfd_settime(self.0.get_ref(), TimerfdTimerFlags::empty(), &spec);
         }
 
-        /// Waits until the timer has expired. Setting it again makes it unready, so it need not be read.
+        /// Waits until the timer has expired. Setting the timer again clears its readiness, so it need not be read.
         pub async fn expired(&self) {
             if let Ok(mut ready) = self.0.readable().await {
                 let mut count = [0_u8; 8];
@@ -334,7 +335,7 @@ mod kernel {
     use tokio::sync::Notify;
     use tokio::time::Instant;
 
-    /// The runtime's own timer: coarser, but there everywhere.
+    /// The runtime's own timer: less exact, but available on all systems.
     pub struct KernelTimer {
         at: Cell<Option<Instant>>,
         changed: Notify,

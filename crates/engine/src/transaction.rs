@@ -74,7 +74,7 @@ impl Transaction {
         // All received bytes are counted as header bytes.
         own.sizes += SampleSizes { header_bytes: child.bytes(), body_bytes: 0, ..child.sizes };
         if !include_timers {
-            // Time between the end of one child and the start of the next does not count.
+            // The time between the end of one child and the start of the next is excluded.
             self.time_ns += child.times.start.since(self.previous_end);
             self.previous_end = child.times.end;
         }

@@ -1,4 +1,4 @@
-//! One virtual user: runs sampler after sampler with the elements around each.
+//! A virtual user: runs one sampler after another, with the elements around each.
 
 mod delivery;
 mod flow;
@@ -31,7 +31,7 @@ use crate::core::Core;
 use crate::core_share::CoreShare;
 use crate::reporting::fill;
 
-/// Samples without I/O after which a user lets others run: nothing else would take the core from it.
+/// Number of samples without I/O after which a user lets others run; such samples never yield on their own.
 const STEPS_PER_TURN: u32 = 64;
 
 /// Counts a sample as interrupted when its user is dropped during it.
@@ -103,12 +103,12 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    /// The user ends after a pass when its core has too many users of the group.
+    /// Makes the user end after a pass if its core has too many users of the group.
     pub(crate) fn follow_level(&mut self, share: Rc<CoreShare>) {
         self.place.level = Some(share);
     }
 
-    /// Runs until the work of its group is done or it is stopped.
+    /// Runs until the user has completed its group's work or is stopped.
     pub(crate) async fn run(mut self) {
         self.holds = true;
         let core = Rc::clone(&self.core);
@@ -118,7 +118,7 @@ impl<P: Protocol> VirtualUser<P> {
         self.live(group).await;
     }
 
-    /// From the first iteration to the last.
+    /// Runs all iterations.
     async fn live(&mut self, group: &Group<P>) {
         self.set_last_sample_ok(true);
         let root = self.root();
@@ -134,11 +134,11 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    /// Samples until the walk has nothing more or a jump begins something new.
+    /// Runs samples until the walk finds nothing more or a jump starts something else.
     async fn iterate(&mut self, group: &Group<P>) {
         loop {
             if self.holds && self.user.run.control.is_paused() {
-                // Boxed, so that the future of a user that never waits has no space for it.
+                // Boxed, so that the future of a user that never waits needs no space for this one.
                 Box::pin(self.hold()).await;
                 if !self.goes_on() {
                     return;
@@ -147,9 +147,9 @@ impl<P: Protocol> VirtualUser<P> {
             let Some(next) = self.next(group) else { return };
             match next {
                 Next::Nothing => {
-                    // A user whose passes hold no sampler must end with the schedule, too (JMeter's never ends).
+                    // A user whose passes contain no sampler must end with the schedule, too (JMeter's never ends).
                     self.stop_if_time_is_over(self.user.now());
-                    // One that is through has nothing to pause for; a session's user takes up the next arrival.
+                    // A user that is finished need not pause. The user of a session takes the next arrival.
                     if self.user.running && !self.is_over(group) {
                         self.pause_between(true).await;
                     }
@@ -181,7 +181,7 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    /// Lets others run: at once, or when many samples without I/O have been made.
+    /// Lets other users run: immediately, or after many samples without I/O.
     async fn pause_between(&mut self, at_once: bool) {
         self.steps += 1;
         if at_once || self.steps >= STEPS_PER_TURN {
@@ -194,7 +194,7 @@ impl<P: Protocol> VirtualUser<P> {
         self.user.running && self.user.run.stop() == Stop::No
     }
 
-    /// The walk's next answer; `None` when the user is to stop.
+    /// The next step of the walk; `None` if the user must stop.
     fn next(&mut self, group: &Group<P>) -> Option<Next> {
         if group.population.is_some() && self.is_group_over() {
             self.user.running = false;
@@ -243,7 +243,7 @@ impl<P: Protocol> VirtualUser<P> {
         self.user.variables.get(LAST_SAMPLE_OK) == Some("true")
     }
 
-    /// One answer of the walk: a sampler, or a transaction in parent mode with what is to be done in it.
+    /// Processes one step of the walk: a sampler, or a transaction in parent mode.
     async fn process(&mut self, group: &Group<P>, next: Next) {
         if let Next::Sampler(sampler) = next {
             self.execute(group, sampler, None).await;
@@ -290,7 +290,7 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    /// One sampler with its pre-processors, timers, post-processors, assertions and listeners.
+    /// Runs one sampler with its pre-processors, timers, post-processors, assertions and listeners.
     async fn execute(&mut self, group: &Group<P>, id: SamplerId, transaction: Option<ControllerId>) {
         let package = &group.samplers[id.0 as usize];
         if self.last_package != Some(id) || package.label_id.is_none() {
@@ -321,7 +321,7 @@ impl<P: Protocol> VirtualUser<P> {
         match &package.kind {
             SamplerKind::Flow(action) => {
                 self.act(package, action).await;
-                // A user that only jumps must see its time go by, too.
+                // The time must also advance for a user that only jumps.
                 self.next_intended_start = self.user.now() - self.late_ns;
                 return;
             }
@@ -344,7 +344,7 @@ impl<P: Protocol> VirtualUser<P> {
                 let limit_ns = self.limit_of(package);
                 let core = Rc::clone(&self.core);
                 let mut in_flight = InFlight(Some(&core));
-                // Only a limit needs it, and most samples have none.
+                // The start is needed only if there is a limit, and most samples have none.
                 let begun = if limit_ns.is_some() { self.user.now() } else { Nanos::ZERO };
                 self.user.interrupt_at = limit_ns.map(|limit_ns| begun + limit_ns);
                 let limit_ns = limit_ns.filter(|_| protocol.is_interruptible());
@@ -375,21 +375,21 @@ impl<P: Protocol> VirtualUser<P> {
         if pause_ns > 0 && !self.last_sample_ok() {
             self.user.owed_ns = pause_ns;
             self.sleep_off().await;
-            // The pause is not lateness of the next request.
+            // The next request is not late because of the pause.
             self.next_intended_start = self.user.now();
         }
         self.late_ns = 0;
     }
 
-    /// Waits for the sleep time of scripts, without blocking the core. Callers check first whether there is any, because
-    /// a future for nothing costs more than the check.
+    /// Waits for the sleep time that scripts requested, without blocking the core. Callers first check whether there is any,
+    /// because an unnecessary future costs more than the check.
     async fn sleep_off(&mut self) {
         let until = self.user.now() + std::mem::take(&mut self.user.owed_ns);
         self.core.timers.sleep_until(until).await;
         self.steps = 0;
     }
 
-    /// What follows a sample: processors, assertions, listeners, and what the group does on errors.
+    /// Processes the end of a sample: processors, assertions, listeners, and the group's action on errors.
     fn finish_sample(
         &mut self,
         group: &Group<P>,
@@ -461,7 +461,7 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    /// Notes that the sample failed and what follows from that.
+    /// Logs that the sample failed, and the consequence.
     pub(super) fn note_failed_sample(&self, consequence: &str) {
         let result = &self.user.result;
         self.user
@@ -484,14 +484,14 @@ impl<P: Protocol> VirtualUser<P> {
         result.users = self.active_users();
     }
 
-    /// Users active in this user's group and in all groups.
+    /// Number of active users in this user's group and in all groups.
     fn active_users(&self) -> ActiveUsers {
         let run = &self.user.run;
         let group = run.groups[self.user.group as usize].active.load(Ordering::Relaxed);
         ActiveUsers { group, all: run.active.load(Ordering::Relaxed) }
     }
 
-    /// Waits for the package's timers; gives the intended start, or nothing when the user is to stop instead.
+    /// Waits for the timers of the sampler; returns the intended start, or `None` if the user must stop instead.
     async fn wait(&mut self, package: &SamplerPackage<P>) -> Option<Nanos> {
         let mut intended = self.next_intended_start;
         if !package.timers.is_empty() {
@@ -509,9 +509,9 @@ impl<P: Protocol> VirtualUser<P> {
                 }
                 slot = slot.max(delay.slot);
             }
-            // Delays are added: think times follow the slot of a rate-setting timer.
+            // Delays are added: think times follow the slot of a timer that controls the rate.
             intended = slot.unwrap_or(intended) + think_ns;
-            // A timer whose schedule is over has stopped the user.
+            // The user may have been stopped by a timer whose schedule is over.
             if wait_ns > 0 && self.user.running {
                 let until = self.user.now() + wait_ns;
                 if self.user.end_time.is_some_and(|end| until > end) {
@@ -526,7 +526,7 @@ impl<P: Protocol> VirtualUser<P> {
             self.user.running = false;
             return None;
         }
-        // Without timers it is the end of the previous sample. No sample starts before its intended start.
+        // Without timers, the intended start is the end of the previous sample. No sample starts before its intended start.
         let intended = if package.timers.is_empty() { intended } else { intended.min(self.user.now()) };
         Some(intended.max(self.held_until))
     }

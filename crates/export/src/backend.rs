@@ -1,4 +1,4 @@
-//! What JMeter's two backend listeners have in common.
+//! The common parts of JMeter's two backend listeners.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,20 +7,20 @@ use busyhour_sample::{
     FailureCount, OutcomeTimes, SampleKind, SecondUsers, Snapshot, SnapshotRow, TimeCounts,
 };
 
-/// How many users have started and finished so far; `None` when it is not known.
+/// Returns how many users have started and finished so far; `None` if this is not known.
 pub type UsersSoFar = Arc<dyn Fn() -> Option<(u64, u64)> + Send + Sync>;
 
-/// Which labels have metrics of their own.
+/// Selects the labels that have their own metrics.
 #[derive(Debug, Clone)]
 pub enum SamplerFilter {
-    /// Those named.
+    /// The labels with these names.
     Named(Vec<String>),
-    /// Those in which the pattern finds something.
+    /// The labels that contain a match of the pattern.
     Find(regex::Regex),
 }
 
 impl SamplerFilter {
-    /// Every label.
+    /// Selects every label.
     #[must_use]
     pub fn all() -> SamplerFilter {
         SamplerFilter::Find(
@@ -39,15 +39,15 @@ impl SamplerFilter {
 /// The settings that both listeners have.
 #[derive(Clone)]
 pub struct BackendSettings {
-    /// Only the metrics of all samples together.
+    /// Whether only the metrics of all samples together are sent.
     pub summary_only: bool,
-    /// Which labels have metrics of their own, unless `summary_only`.
+    /// The labels that have their own metrics, unless `summary_only`.
     pub samplers: SamplerFilter,
     /// Percentiles, as numbers from 0 to 100.
     pub percentiles: Vec<f64>,
     /// Seconds between two sets of metrics.
     pub interval_s: u64,
-    /// Users started and finished.
+    /// Number of users started and finished.
     pub users: UsersSoFar,
 }
 
@@ -63,7 +63,8 @@ impl std::fmt::Debug for BackendSettings {
 }
 
 impl BackendSettings {
-    /// Percentiles as JMeter takes them: numbers with semicolons between them; what is no number is left out.
+    /// Parses percentiles as JMeter does: numbers separated by semicolons. Anything that is not a number from 0 to 100 is
+    /// ignored.
     #[must_use]
     pub fn percentiles_of(text: &str) -> Vec<f64> {
         text.split(';')
@@ -77,23 +78,23 @@ impl BackendSettings {
 #[derive(Debug, Default)]
 pub(crate) struct Interval {
     seconds: u64,
-    /// The number of the last second.
+    /// Number of the last second in the interval.
     pub(crate) last: u64,
     pub(crate) labels: BTreeMap<String, Metric>,
     pub(crate) all: Metric,
     pub(crate) users: Option<SecondUsers>,
 }
 
-/// The samples of a label, or all.
+/// The metrics of one label, or of all samples.
 #[derive(Debug, Default)]
 pub(crate) struct Metric {
     pub(crate) passed: u64,
     pub(crate) failed: u64,
-    /// Samples that are requests or represent requests.
+    /// Number of samples. In the metrics of all samples, only requests are counted.
     pub(crate) hits: u64,
     pub(crate) received: u64,
     pub(crate) sent: u64,
-    /// JMeter's elapsed: from the actual start.
+    /// JMeter's `elapsed`, which counts from the actual start.
     pub(crate) elapsed: OutcomeTimes,
     pub(crate) failures: Vec<FailureCount>,
 }
@@ -111,7 +112,7 @@ impl Metric {
         self.passed += row.samples.saturating_sub(row.errors);
         self.failed += row.errors;
         self.elapsed.merge(&row.service);
-        // A transaction holds what its requests count already.
+        // The requests of a transaction are already counted themselves.
         if !cumulated || row.kind == SampleKind::Request {
             self.hits += row.samples;
             self.received += row.bytes;
@@ -132,13 +133,13 @@ impl Metric {
 }
 
 impl Interval {
-    /// Adds a second; the interval when it is over with it.
+    /// Adds a second; returns the interval if this second completes it.
     pub(crate) fn second(&mut self, snapshot: &Snapshot, settings: &BackendSettings) -> Option<Interval> {
         for row in &snapshot.rows {
             if !settings.summary_only && settings.samplers.takes(&row.label) {
                 self.labels.entry(row.label.clone()).or_default().add(row, false);
             }
-            // All samples count here, those of transactions too, as JMeter adds them up.
+            // As in JMeter, the sum of all samples includes transactions.
             self.all.add(row, true);
         }
         if let Some(users) = &snapshot.users {
@@ -149,7 +150,7 @@ impl Interval {
         (self.seconds >= settings.interval_s.max(1)).then(|| std::mem::take(self))
     }
 
-    /// What is left at the end of a run.
+    /// Returns the incomplete interval at the end of a run.
     pub(crate) fn rest(&mut self) -> Option<Interval> {
         (self.seconds > 0).then(|| std::mem::take(self))
     }

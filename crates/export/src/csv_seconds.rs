@@ -1,4 +1,4 @@
-//! A run by the second as CSV.
+//! Writes the seconds of a run as CSV.
 
 use std::io::Write;
 
@@ -9,9 +9,9 @@ use crate::{ExportError, Exporter, TimeOrigin};
 /// The percentiles of each clock.
 const PERCENTILES: [f64; 4] = [50.0, 90.0, 95.0, 99.0];
 
-/// Writes a line per second and label, and one per second for all requests (`kind` is `total`).
+/// Writes a line per second and label, and one line per second for all requests (`kind` is `total`).
 ///
-/// Times are in ms; a cell is empty where there is nothing to measure.
+/// Times are in ms; cells without a value are empty.
 pub struct CsvExporter<W: Write> {
     writer: csv::Writer<W>,
     origin: TimeOrigin,
@@ -19,7 +19,7 @@ pub struct CsvExporter<W: Write> {
 }
 
 impl<W: Write> CsvExporter<W> {
-    /// Writes into `writer`.
+    /// Creates an exporter that writes to `writer`.
     pub fn new(writer: W, origin: TimeOrigin) -> Self {
         Self { writer: csv::Writer::from_writer(writer), origin, has_head: false }
     }
@@ -96,7 +96,7 @@ fn times(times: &TimeCounts, cells: &mut Vec<String>) {
     cells.push(ms(times.max_ms()));
 }
 
-/// The word for a kind of row.
+/// The name of a kind of row in the CSV file.
 pub(crate) const fn kind(kind: SampleKind) -> &'static str {
     match kind {
         SampleKind::Request => "request",

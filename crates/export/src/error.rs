@@ -1,4 +1,4 @@
-//! What goes wrong on the way out.
+//! Errors of exports.
 
 use std::io;
 
@@ -13,43 +13,43 @@ impl ExportError {
     }
 }
 
-/// Something could not be written or sent.
+/// An error while writing or sending data.
 #[derive(Debug, thiserror::Error)]
 pub enum ExportError {
     /// A file or socket could not be written.
     #[error("cannot write to {target}")]
     Io {
-        /// Where to.
+        /// The file or the address.
         target: String,
-        /// The system's words.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
-    /// A server could not be reached, or did not answer.
+    /// A server could not be reached or did not respond.
     #[error("cannot send to {target}")]
     Http {
-        /// Its address.
+        /// Address of the server.
         target: String,
-        /// Why.
+        /// The cause.
         #[source]
         source: Box<ureq::Error>,
     },
-    /// A server did not take it.
+    /// A server rejected the request.
     #[error("{target} answered {status}: {answer}")]
     Refused {
-        /// Its address.
+        /// Address of the server.
         target: String,
         /// The status code.
         status: u16,
         /// The beginning of the response.
         answer: String,
     },
-    /// A server took a part of it.
+    /// A server accepted only a part of the data.
     #[error("{target} refused {rejected} of the values: {answer}")]
     Partly {
-        /// Its address.
+        /// Address of the server.
         target: String,
-        /// How many it refused.
+        /// Number of rejected values.
         rejected: i64,
         /// The beginning of the response.
         answer: String,
@@ -62,10 +62,10 @@ pub enum ExportError {
         /// The feature of the build that contains it.
         feature: &'static str,
     },
-    /// The samples that were to be written cannot be read.
+    /// The samples to be written cannot be read.
     #[error("cannot read the samples")]
     Samples(#[from] busyhour_results::ResultsError),
-    /// A setting makes no sense.
+    /// A setting is invalid.
     #[error("{0}")]
     Settings(String),
 }

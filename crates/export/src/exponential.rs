@@ -1,22 +1,22 @@
-//! Histograms with exponential buckets, as OpenTelemetry and Prometheus's native histograms have them.
+//! Histograms with exponential buckets, as used by OpenTelemetry and by Prometheus's native histograms.
 
 use std::collections::BTreeMap;
 
 use busyhour_sample::TimeCounts;
 
-/// Times in buckets whose bounds, in seconds, are the powers of b = 2^(2^−scale): bucket i counts the times in
-/// (b^i, b^(i+1)], as the OpenTelemetry data model numbers them. (Prometheus calls the same bucket i + 1.)
+/// Counts of times in exponential buckets. The bounds, in seconds, are the powers of b = 2^(2^−scale). Bucket i counts the times
+/// in (b^i, b^(i+1)], with the numbering of the OpenTelemetry data model. (Prometheus numbers the same bucket i + 1.)
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct ExponentialCounts {
-    /// Times below 1 µs.
+    /// Number of times below 1 µs.
     pub(crate) zero: u64,
-    /// Counts of the buckets that hold something, by their numbers.
+    /// Counts of the non-empty buckets, by bucket number.
     pub(crate) buckets: BTreeMap<i32, u64>,
 }
 
 impl ExponentialCounts {
-    /// `times` by the scale `scale`. A time counts by the least value of its band of the run's histograms, which is up to
-    /// 0.1 % below it.
+    /// Converts `times` to buckets with the scale `scale`. Each time is represented by the lowest value of its band in the run's
+    /// histograms, which is up to 0.1 % below the time.
     pub(crate) fn of(times: &TimeCounts, scale: i32) -> ExponentialCounts {
         let mut counts = ExponentialCounts::default();
         for (us, count) in times.bands() {
@@ -30,8 +30,8 @@ impl ExponentialCounts {
         counts
     }
 
-    /// The buckets as Prometheus packs them: spans of adjacent buckets, each with its distance from the previous one (the
-    /// first: its number), and the counts of all, each less the one before.
+    /// The buckets in Prometheus's encoding: spans of adjacent buckets, each with its distance from the previous span (for the
+    /// first span: its bucket number), and the count of each bucket minus the count of the previous one.
     pub(crate) fn spans(&self) -> (Vec<(i32, u32)>, Vec<i64>) {
         let (mut spans, mut deltas) = (Vec::<(i32, u32)>::new(), Vec::new());
         let (mut next, mut last) = (0, 0);
@@ -68,7 +68,7 @@ mod tests {
                 let inside = |us: u64| (low..=high).contains(&(us as f64 / 1e6));
                 let held: u64 =
                     times.bands().iter().filter(|(us, _)| inside(*us)).map(|(_, count)| count).sum();
-                // A time on a bound would be within both its neighbours' tolerance.
+                // `held` may be larger than the count: a time on a bound is within the tolerance of both adjacent buckets.
                 assert!(held >= *count && *count > 0, "{index}: {held}, {count}");
             }
         }

@@ -1,12 +1,12 @@
-//! What an export of samples reports.
+//! The result of an export of samples.
 
 use busyhour_results::InputFacts;
 
-/// What was written.
+/// The result of an export of samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExportedSamples {
-    /// Rows.
+    /// Number of rows written.
     pub rows: u64,
-    /// What was found in the source: whether it is whole, rows that could not be understood.
+    /// Facts about the source: whether it is complete, and rows that could not be read.
     pub found: Vec<InputFacts>,
 }

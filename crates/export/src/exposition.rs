@@ -1,4 +1,4 @@
-//! A run as Prometheus's text exposition (format 0.0.4).
+//! A run in Prometheus's text exposition format (0.0.4).
 
 use std::fmt::Write as _;
 
@@ -9,7 +9,7 @@ use crate::metrics::{Family, Metric, MetricValue, classic_buckets, families};
 use crate::totals::RunSoFar;
 use crate::{ExportError, Exporter, Sender};
 
-/// Collects a run for scrapes. Counters only increase, as Prometheus requires.
+/// Collects the metrics of a run for scrapes. Counters only increase, as Prometheus requires.
 #[derive(Debug, Clone, Default)]
 pub struct Exposition {
     run: RunSoFar,
@@ -17,19 +17,20 @@ pub struct Exposition {
 }
 
 impl Exposition {
-    /// Of a run of `plan`, which is a label of `busyhour_run_info`.
+    /// Creates an exposition for a run of `plan`, which becomes a label of `busyhour_run_info`.
     #[must_use]
     pub fn new(plan: impl Into<String>) -> Self {
         Self { run: RunSoFar::default(), plan: plan.into() }
     }
 
-    /// The text of a scrape.
+    /// The response to a scrape in text format.
     #[must_use]
     pub fn text(&self) -> String {
         exposition_text(self)
     }
 
-    /// A scrape in Prometheus's protobuf form, which has the histograms both with a few buckets and as native ones.
+    /// The response to a scrape in Prometheus's protobuf format. It contains the histograms both with a few buckets and as
+    /// native histograms.
     #[must_use]
     pub fn protobuf(&self) -> Vec<u8> {
         exposition_protobuf(&self.families())
@@ -54,7 +55,7 @@ pub struct ExpositionExporter<S> {
 }
 
 impl<S: Sender> ExpositionExporter<S> {
-    /// Writes by `sender` a run of `plan`.
+    /// Creates an exporter that writes a run of `plan` to `sender`.
     pub fn new(sender: S, plan: &str) -> Self {
         Self { exposition: Exposition::new(plan), sender }
     }
@@ -70,7 +71,7 @@ impl<S: Sender> Exporter for ExpositionExporter<S> {
     }
 }
 
-/// The text of a scrape of what was collected so far.
+/// The response to a scrape in text format, with the metrics collected so far.
 #[must_use]
 pub fn exposition_text(exposition: &Exposition) -> String {
     let mut out = String::new();
@@ -106,12 +107,12 @@ fn histogram(out: &mut String, name: &str, labels: &str, times: &TimeCounts) {
     let _ = writeln!(out, "{name}_count{{{labels}}} {}", times.count());
 }
 
-/// A bucket's upper bound as the label `le` has it.
+/// The upper bound of a bucket as the value of the label `le`.
 pub(crate) fn bound_text(bound: f64) -> String {
     if bound.is_finite() { bound.to_string() } else { "+Inf".to_owned() }
 }
 
-/// The value of a label.
+/// Escapes the value of a label.
 fn escaped(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }

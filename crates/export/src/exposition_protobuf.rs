@@ -1,5 +1,5 @@
-//! A run as Prometheus's protobuf exposition: messages `io.prometheus.client.MetricFamily`, each behind its length. Servers
-//! with native histograms requests it. Field numbers are those of `client_model`'s `metrics.proto`.
+//! A run in Prometheus's protobuf exposition format: messages `io.prometheus.client.MetricFamily`, each preceded by its length.
+//! Servers that support native histograms request this format. Field numbers are those of `metrics.proto` in `client_model`.
 
 use busyhour_sample::TimeCounts;
 use prost::Message;
@@ -7,11 +7,11 @@ use prost::Message;
 use crate::exponential::ExponentialCounts;
 use crate::metrics::{Family, FamilyKind, MetricValue, SCHEMA, ZERO_THRESHOLD_S, classic_buckets};
 
-/// The type of its content.
+/// The content type of the format.
 pub(crate) const CONTENT_TYPE: &str =
     "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; encoding=delimited";
 
-/// Whether the client accepts the format, by its header `accept`.
+/// Whether the client accepts the format, according to its header `accept`.
 pub(crate) fn is_accepted(accept: &str) -> bool {
     accept.split(',').any(|kind| {
         let mut parts = kind.split(';').map(str::trim);
@@ -27,7 +27,7 @@ struct MetricFamily {
     name: String,
     #[prost(string, tag = "2")]
     help: String,
-    /// 0 counter, 1 gauge, 4 histogram.
+    /// 0: counter, 1: gauge, 4: histogram.
     #[prost(int32, optional, tag = "3")]
     kind: Option<i32>,
     #[prost(message, repeated, tag = "4")]
@@ -96,7 +96,7 @@ struct SpanMessage {
     length: u32,
 }
 
-/// The messages of a scrape.
+/// Encodes the messages of a scrape.
 pub(crate) fn exposition_protobuf(families: &[Family]) -> Vec<u8> {
     families.iter().flat_map(|family| message(family).encode_length_delimited_to_vec()).collect()
 }
@@ -189,7 +189,7 @@ mod tests {
             histogram.bucket.last().map(|last| (last.cumulative_count, last.upper_bound)),
             Some((Some(4), f64::INFINITY))
         );
-        // 1 ms and 3 s (by its band's least value) in buckets whose upper bounds are 2^(number / 2^SCHEMA) s.
+        // 1 ms and 3 s (as the lowest value of its band) in buckets whose upper bounds are 2^(number / 2^SCHEMA) s.
         let number = |s: f64| (s.log2() * 32.0).ceil() as i32;
         let (low, high) = (number(0.001), number(3.0));
         let spans: Vec<_> = histogram.positive_span.iter().map(|span| (span.offset, span.length)).collect();

@@ -1,4 +1,4 @@
-//! Exporting a run in progress.
+//! Exports a run while it is in progress.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use busyhour_sample::{Snapshot, SnapshotReceiver};
 
 use crate::{ExportError, Exporter};
 
-/// Where a run's seconds lie in time.
+/// Converts seconds of a run to wall clock time.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TimeOrigin {
     /// Start of the run in ms since 1970.
@@ -14,34 +14,34 @@ pub struct TimeOrigin {
 }
 
 impl TimeOrigin {
-    /// The end of a second of the run, in ms since 1970: when what it holds is known.
+    /// The end of a second of the run, in ms since 1970. At this time its figures are complete.
     #[must_use]
     pub fn end_ms(&self, second: u64) -> i64 {
         self.wall_anchor_ms
             .saturating_add(i64::try_from(second + 1).unwrap_or(i64::MAX).saturating_mul(1_000))
     }
 
-    /// When what `snapshot` holds is known, in ms since 1970: the end of its second, or `now_ms` where the end of the run
-    /// has cut that short. A stamp ahead of its receiver's clock would be refused, or taken for a wrong clock.
+    /// The time at which the figures of `snapshot` are complete, in ms since 1970: the end of its second, or `now_ms` if the run
+    /// ended during the second. Receivers would reject a timestamp in the future, or report a wrong clock.
     #[must_use]
     pub fn known_ms(&self, snapshot: &Snapshot, now_ms: i64) -> i64 {
         let end_ms = self.end_ms(snapshot.second);
-        // Times increase even if the clock is adjusted.
+        // The bounds keep timestamps increasing even if the clock is adjusted.
         if snapshot.whole { end_ms } else { now_ms.clamp(end_ms - 999, end_ms) }
     }
 }
 
-/// The current time of the run's clock, in ms since 1970.
+/// Returns the current time of the run's clock, in ms since 1970.
 pub type NowMs = Arc<dyn Fn() -> i64 + Send + Sync>;
 
-/// How an export went.
+/// The result of an export during a run.
 #[derive(Debug, Default)]
 pub struct Followed {
-    /// Seconds that were handed over.
+    /// Number of seconds that were passed to the exporter.
     pub seconds: u64,
-    /// Seconds at which something could not be sent.
+    /// Number of seconds for which the exporter returned an error.
     pub failed: u64,
-    /// Seconds that were lost because the exporter was too slow.
+    /// Number of seconds that were lost because the exporter was too slow.
     pub lost: u64,
     /// The first failure.
     pub first_error: Option<ExportError>,
@@ -56,8 +56,8 @@ impl Followed {
     }
 }
 
-/// Exports the seconds that come from a recorder until its run is over. A failure does not end it: a database that comes
-/// back gets what comes later.
+/// Exports the seconds that a recorder provides until the run ends. An error does not end the export: a database that becomes
+/// available again receives the later seconds.
 pub fn follow(seconds: &SnapshotReceiver, exporter: &mut dyn Exporter) -> Followed {
     let mut followed = Followed::default();
     while let Some(snapshot) = seconds.recv() {
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(stamp(2, true, 0), 13_000);
         // The run ended 400 ms into its fourth second.
         assert_eq!(stamp(3, false, 13_400), 13_400);
-        // A late second; a clock that does not advance.
+        // A late export of the second; a clock that does not advance.
         assert_eq!((stamp(3, false, 99_000), stamp(3, false, 7_000)), (14_000, 13_001));
     }
 }

@@ -1,4 +1,4 @@
-//! Graphite's plain text with the metrics of JMeter's `GraphiteBackendListenerClient`.
+//! Sends the metrics of JMeter's `GraphiteBackendListenerClient` in Graphite's plain text protocol.
 
 use std::fmt::Write as _;
 
@@ -7,10 +7,10 @@ use busyhour_sample::{Snapshot, TimeCounts};
 use crate::backend::{BackendSettings, Interval, Metric};
 use crate::{ExportError, Exporter, Sender, TimeOrigin};
 
-/// Sends what JMeter's listener sends: `PREFIXlabel.ok.count`, `.ko.…`, `.a.…` with `min`, `max`, `avg`, `pct…`, hits and
-/// bytes; all samples under `all`, users under `test`.
+/// Sends the metrics of JMeter's listener: `PREFIXlabel.ok.count`, `.ko.…`, `.a.…` with `min`, `max`, `avg`, `pct…`, hits and
+/// bytes. The metrics of all samples are under `all`, those of users under `test`.
 ///
-/// Times are JMeter's elapsed in ms. Percentiles are over the interval, where JMeter takes the last 100 values.
+/// Times are JMeter's `elapsed` in ms. Percentiles are those of the interval; JMeter uses the last 100 values.
 pub struct GraphiteExporter<S> {
     sender: S,
     origin: TimeOrigin,
@@ -20,7 +20,7 @@ pub struct GraphiteExporter<S> {
 }
 
 impl<S: Sender> GraphiteExporter<S> {
-    /// Sends by `sender` names that begin with `prefix` (JMeter: `jmeter.`).
+    /// Creates an exporter that sends metrics to `sender`. Their names begin with `prefix` (JMeter: `jmeter.`).
     pub fn new(sender: S, origin: TimeOrigin, settings: BackendSettings, prefix: &str) -> Self {
         Self { sender, origin, settings, prefix: prefix.to_owned(), interval: Interval::default() }
     }
@@ -72,7 +72,7 @@ impl<S: Sender> GraphiteExporter<S> {
         lines.add(context, &format!("{kind}.avg"), format!("{mean:?}"));
         for p in &self.settings.percentiles {
             if let Some(ms) = times.quantile_ms(p / 100.0) {
-                // Two digits behind the point at most, and no point: it would begin a new part of the name.
+                // At most two decimals, and no decimal point, because a point would begin a new part of the name.
                 let name = part(&((p * 100.0).round() / 100.0).to_string());
                 lines.add(context, &format!("{kind}.pct{name}"), format!("{ms:?}"));
             }
@@ -92,7 +92,7 @@ impl Lines<'_> {
     }
 }
 
-/// A part of a name: JMeter's replacements, and none of what would end the line.
+/// Escapes a part of a name: JMeter's replacements, and those of characters that would end the line.
 fn part(text: &str) -> String {
     let replaced = text.chars().map(|c| match c {
         '\\' | ' ' => '-',

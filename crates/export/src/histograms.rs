@@ -1,4 +1,4 @@
-//! Files of HdrHistogram: percentile distributions (`.hgrm`) and histogram logs (`.hlog`).
+//! Writes files of HdrHistogram: percentile distributions (`.hgrm`) and histogram logs (`.hlog`).
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -12,17 +12,17 @@ use crate::csv_seconds::kind;
 use crate::totals::RunSoFar;
 use crate::{ExportError, Exporter, TimeOrigin};
 
-/// One of the two clocks.
+/// One of the two clocks of response times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeClock {
-    /// End − intended start.
+    /// From the intended start to the end.
     Response,
-    /// End − actual start.
+    /// From the actual start to the end.
     Service,
 }
 
 impl TimeClock {
-    /// Its name.
+    /// The name of the clock.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -39,20 +39,20 @@ impl TimeClock {
     }
 }
 
-/// The same values in a histogram of microseconds.
+/// Converts times to a histogram in microseconds.
 fn histogram(times: &TimeCounts) -> Histogram<u64> {
     let mut histogram = Histogram::new_with_bounds(1, 1_000_000, HISTOGRAM_DIGITS)
         .unwrap_or_else(|_| unreachable!("constant bounds are valid"));
     histogram.auto(true);
     for (us, count) in times.bands() {
-        // It grows to every value that a clock can give.
+        // The histogram resizes automatically, so recording cannot fail.
         let _ = histogram.record_n(*us, *count);
     }
     histogram
 }
 
-/// Writes the percentile distribution of a whole run, as HdrHistogram's `outputPercentileDistribution` does: in ms, five
-/// steps for each halving of the distance to 100 %. Plotters of HdrHistogram read it.
+/// Writes the percentile distribution of a whole run in the format of HdrHistogram's `outputPercentileDistribution`: in ms, with
+/// five steps for each halving of the distance to 100 %. HdrHistogram's plotters can read it.
 pub struct PercentileExporter<W> {
     writer: W,
     label: Option<String>,
@@ -60,11 +60,11 @@ pub struct PercentileExporter<W> {
     run: RunSoFar,
 }
 
-/// Steps for each halving of the distance to 100 %, as HdrHistogram's default.
+/// Number of steps for each halving of the distance to 100 %; the default of HdrHistogram.
 const TICKS: u32 = 5;
 
 impl<W: Write> PercentileExporter<W> {
-    /// Writes the times of `label` (all requests without one) by `clock` into `writer`.
+    /// Creates an exporter that writes the times of `label` (`None`: of all requests) on the given clock to `writer`.
     pub fn new(writer: W, label: Option<String>, clock: TimeClock) -> Self {
         Self { writer, label, clock, run: RunSoFar::default() }
     }
@@ -125,7 +125,7 @@ impl<W: Write> Exporter for PercentileExporter<W> {
     }
 }
 
-/// Writes a histogram log (format 1.3): an interval of one second for each label and clock, tagged as
+/// Writes a histogram log (format 1.3) with an interval of one second for each label and clock. The tag of an interval is
 /// `response/request/LABEL`.
 pub struct HistogramLogExporter<W: Write> {
     writer: W,
@@ -135,7 +135,7 @@ pub struct HistogramLogExporter<W: Write> {
 }
 
 impl<W: Write> HistogramLogExporter<W> {
-    /// Writes into `writer`.
+    /// Creates an exporter that writes to `writer`.
     pub fn new(writer: W, origin: TimeOrigin) -> Self {
         Self { writer, origin, has_head: false, serializer: V2DeflateSerializer::new() }
     }
@@ -165,7 +165,7 @@ impl<W: Write> HistogramLogExporter<W> {
                 }
             }
         }
-        // The writer of the format begins a log with its head each time: only the first one is wanted.
+        // The writer of the format starts each log with a header; only the first header is kept.
         let text = String::from_utf8_lossy(&block);
         for line in text.split_inclusive('\n') {
             if !self.has_head || !line.starts_with(['#', '"']) {
@@ -177,7 +177,7 @@ impl<W: Write> HistogramLogExporter<W> {
     }
 }
 
-/// A label as part of a tag, which holds no comma, no blank and no line end.
+/// A label as a part of a tag. Tags must not contain commas, blanks or line ends.
 fn tag_text(label: &str) -> String {
     let mut text = String::with_capacity(label.len());
     for c in label.chars() {

@@ -1,4 +1,4 @@
-//! InfluxDB's line protocol with the measurements of JMeter's `InfluxdbBackendListenerClient`.
+//! Sends the measurements of JMeter's `InfluxdbBackendListenerClient` in InfluxDB's line protocol.
 
 use std::fmt::Write as _;
 
@@ -7,18 +7,18 @@ use busyhour_sample::{Snapshot, TimeCounts};
 use crate::backend::{BackendSettings, Interval, Metric};
 use crate::{ExportError, Exporter, Sender, TimeOrigin};
 
-/// Sends what JMeter's listener sends: tags `application`, `transaction` and `statut` (JMeter's spelling), fields `count`,
-/// `avg`, `min`, `max`, `hit`, `sb`, `rb` and `pct…`, users under the transaction `internal`, and the start and the end of
-/// the test as `events`.
+/// Sends the measurements of JMeter's listener: tags `application`, `transaction` and `statut` (JMeter's spelling), and fields
+/// `count`, `avg`, `min`, `max`, `hit`, `sb`, `rb` and `pct…`. Users have the transaction `internal`; the start and the end of
+/// the test are `events`.
 ///
-/// Times are JMeter's elapsed in ms. Percentiles are over the interval, where JMeter takes the last 100 values.
+/// Times are JMeter's `elapsed` in ms. Percentiles are those of the interval; JMeter uses the last 100 values.
 pub struct InfluxExporter<S> {
     sender: S,
     origin: TimeOrigin,
     settings: BackendSettings,
-    /// `measurement`, as the line protocol has it.
+    /// `measurement`, escaped for the line protocol.
     measurement: String,
-    /// `,application=…`
+    /// `,application=…`, escaped for the line protocol.
     application: String,
     title: String,
     event_tags: String,
@@ -36,7 +36,7 @@ pub struct InfluxNames<'n> {
     pub measurement: &'n str,
     /// Value of the tag `application`.
     pub application: &'n str,
-    /// Title of the test, in the events of start and end.
+    /// Title of the test in the start and end events.
     pub title: &'n str,
     /// Tags of the events.
     pub event_tags: &'n str,
@@ -90,7 +90,7 @@ impl<S: Sender> InfluxExporter<S> {
         }
         let all = &interval.all;
         if all.total() > 0 {
-            // JMeter's own mixture: mean and extremes of samples that passed, percentiles of all.
+            // The same combination as in JMeter: mean, minimum and maximum of samples that passed, percentiles of all samples.
             let mut fields = format!("count={},countError={}", all.total(), all.failed);
             mean_and_extremes(&mut fields, &all.elapsed.passed);
             let _ = write!(fields, ",hit={},sb={},rb={}", all.hits, all.sent, all.received);
@@ -143,14 +143,14 @@ impl<S: Sender> InfluxExporter<S> {
     fn percentiles(&self, fields: &mut String, times: &TimeCounts) {
         for p in &self.settings.percentiles {
             if let Some(ms) = times.quantile_ms(p / 100.0) {
-                // Java writes a Float: 99.0, not 99.
+                // Formatted like Java's `Float`: 99.0, not 99.
                 let _ = write!(fields, ",pct{p:?}={ms:?}");
             }
         }
     }
 }
 
-/// What JMeter calls the response code of a sample that an assertion failed.
+/// JMeter's response code for a sample that an assertion failed.
 const ASSERTION_FAILED: &str = "Assertion failed";
 
 fn or<'t>(text: &'t str, otherwise: &'t str) -> &'t str {
@@ -163,13 +163,13 @@ fn mean_and_extremes(fields: &mut String, times: &TimeCounts) {
     }
 }
 
-/// A tag's key or value as the line protocol has it. A backslash at its end would take the sign behind it away.
+/// Escapes the key or value of a tag. A backslash at its end would escape the character that follows.
 fn tag(text: &str) -> String {
     let text = text.trim().trim_end_matches('\\');
     text.replace(' ', "\\ ").replace(',', "\\,").replace('=', "\\=").replace('\n', "\\n").replace('\r', "")
 }
 
-/// A tag's value, which cannot be empty.
+/// Escapes the value of a tag, which must not be empty.
 fn tag_value(text: &str) -> String {
     let text = tag(text);
     if text.is_empty() { "-".to_owned() } else { text }

@@ -1,10 +1,9 @@
-//! The seconds of a run for other programs.
+//! Exports the seconds of a run to other programs.
 //!
-//! An [`Exporter`] takes [`Snapshot`]s, during a run ([`follow`]) or from its record
-//! ([`busyhour_results::read_snapshots`]), and makes of them what others read: CSV by the second, percentile distributions
-//! and logs of HdrHistogram, Prometheus's exposition and remote write, OpenTelemetry's metrics, InfluxDB's line protocol and
-//! Graphite's plain text as JMeter's backend listeners send them. [`export_parquet`] writes its samples
-//! instead, one by one.
+//! An [`Exporter`] receives [`Snapshot`]s, during a run ([`follow`]) or from its record ([`busyhour_results::read_snapshots`]),
+//! and converts them to formats of other programs: CSV with a line per second, percentile distributions and histogram logs of
+//! HdrHistogram, Prometheus's exposition and remote write, OpenTelemetry's metrics, and InfluxDB's line protocol and Graphite's
+//! plain text as sent by JMeter's backend listeners. [`export_parquet`] writes individual samples instead.
 //!
 //! ```
 //! use busyhour_export::{CsvExporter, Exporter, Origin};
@@ -63,23 +62,23 @@ use busyhour_sample::Snapshot;
 /// Writes or sends the seconds of a run.
 ///
 /// # Order of calls
-/// [`second`](Self::second) for each second of the run in increasing order, then [`finish`](Self::finish) once. Seconds are missing if the
-/// exporter was too slow during a run; nothing is called twice, and nothing follows `finish`. If the run ends
-/// before it starts, no method is called.
+/// [`second`](Self::second) is called for each second of the run in increasing order, then [`finish`](Self::finish) once.
+/// Seconds are skipped if the exporter was too slow during a run. No second is passed twice, and no call follows `finish`. If
+/// the run ends before it starts, no method is called.
 ///
 /// # Threads
-/// During a run each exporter has a separate thread, which makes all calls, so that a call may block: neither the run nor
-/// other exporters wait for it. Seconds that arrive meanwhile are stored up to a limit, then lost. From a record, the calls are
-/// made by the thread that reads it.
+/// During a run each exporter has a separate thread, which makes all calls. A call may therefore block: neither the run nor
+/// other exporters wait for it. Seconds that arrive meanwhile are queued up to a limit; further ones are lost. When a record is
+/// exported, the thread that reads it makes the calls.
 ///
 /// # What may be kept
-/// A snapshot is borrowed for the call and contains the times of a whole second. An exporter keeps totals or a batch of encoded
-/// values, not snapshots.
+/// A snapshot is borrowed for the call and contains the times of a whole second. An exporter should keep totals or a batch of
+/// encoded values, not snapshots.
 ///
 /// # Errors
-/// An error of [`second`](Self::second) is counted and does not end the export: the next second is passed as usual, so that a database
-/// that comes back receives later seconds. The exporter decides whether it repeats what failed. The first error is reported at
-/// the end of the run. [`finish`](Self::finish) is called after errors, too.
+/// An error of [`second`](Self::second) is counted and does not end the export: the next second is passed as usual, so that a
+/// database that becomes available again receives later seconds. The exporter decides whether it retries failed data. The first
+/// error is reported at the end of the run. [`finish`](Self::finish) is called after errors, too.
 ///
 /// # Example
 /// An exporter that writes the requests of each second:
@@ -115,13 +114,13 @@ pub trait Exporter {
     /// Writes or sends a second.
     ///
     /// # Errors
-    /// A second could not be written or sent. The exporter can continue with the next one.
+    /// If the second could not be written or sent. The exporter can continue with the next one.
     fn second(&mut self, snapshot: &Snapshot) -> Result<(), ExportError>;
 
-    /// Writes or sends the rest at the end of the run.
+    /// Writes or sends the remaining data at the end of the run.
     ///
     /// # Errors
-    /// The rest could not be written or sent.
+    /// If the remaining data could not be written or sent.
     fn finish(&mut self) -> Result<(), ExportError> {
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The metrics of a run in Prometheus's terms: what a scrape in either of its forms and remote write show alike.
+//! The metrics of a run in Prometheus's data model, shared by both scrape formats and remote write.
 
 use busyhour_sample::{SnapshotRow, TimeCounts};
 
@@ -6,17 +6,17 @@ use crate::csv_seconds::kind;
 use crate::histograms::TimeClock;
 use crate::totals::RunSoFar;
 
-/// Upper bounds of classic histograms' buckets in seconds: 1, 2, 5 in each decade.
+/// Upper bounds of the buckets of classic histograms in seconds: 1, 2, 5 in each decade.
 pub(crate) const BOUNDS_S: [f64; 17] =
     [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0];
 
-/// Native histograms: their bounds grow by 2^(2^−SCHEMA), 2.2 %.
+/// Schema of native histograms: their bounds grow by a factor of 2^(2^−SCHEMA), that is by 2.2 %.
 pub(crate) const SCHEMA: i32 = 5;
 
 /// Upper limit of the zero bucket of a native histogram: 2^−128 s, as in Prometheus's own clients.
 pub(crate) const ZERO_THRESHOLD_S: f64 = 2.938_735_877_055_719e-39;
 
-/// What the fates of arrivals are: they are no parts of a sum.
+/// Description of the arrival counts, which do not add up to a total.
 pub(crate) const ARRIVALS_HELP: &str = "Arrivals of open workloads: scheduled, of these begun or dropped; and of those begun, waited for a free user first.";
 
 /// A metric with all its label values.
@@ -35,7 +35,7 @@ pub(crate) enum FamilyKind {
 }
 
 impl FamilyKind {
-    /// Its name in the text form.
+    /// The name of the type in the text format.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             FamilyKind::Counter => "counter",
@@ -46,7 +46,7 @@ impl FamilyKind {
 }
 
 pub(crate) struct Metric {
-    /// Names and values.
+    /// Names and values of the labels.
     pub(crate) labels: Vec<(&'static str, String)>,
     pub(crate) value: MetricValue,
 }
@@ -56,13 +56,13 @@ pub(crate) enum MetricValue {
     Times(TimeCounts),
 }
 
-/// How many times lie in each classic bucket and all below it, by its upper bound; that without a bound is last.
+/// The cumulative count of each classic bucket, with its upper bound. The last bucket is unbounded.
 pub(crate) fn classic_buckets(times: &TimeCounts) -> impl Iterator<Item = (f64, u64)> {
     let bounded = BOUNDS_S.into_iter().map(|bound| (bound, times.count_up_to_ms(bound * 1e3)));
     bounded.chain([(f64::INFINITY, times.count())])
 }
 
-/// The metrics of `run`, which is called `name`.
+/// The metrics of `run`; `name` is the name of the run.
 pub(crate) fn families(run: &RunSoFar, name: &str) -> Vec<Family> {
     let info = vec![("plan", name.to_owned()), ("version", env!("CARGO_PKG_VERSION").to_owned())];
     let by_row = |value: fn(&SnapshotRow) -> MetricValue| {

@@ -1,4 +1,4 @@
-//! OpenTelemetry's metrics over HTTP as protobuf (OTLP 1.x).
+//! Sends metrics to OpenTelemetry over HTTP as protobuf (OTLP 1.x).
 
 use busyhour_sample::{Snapshot, SnapshotRow, TimeCounts};
 use prost::Message;
@@ -17,32 +17,32 @@ use crate::otlp_messages::{
 use crate::totals::RunSoFar;
 use crate::{ExportError, Exporter, HttpPost, NowMs, TimeOrigin};
 
-/// The values since the start of the run, not those since the last request.
+/// The aggregation temporality of cumulative values: they count from the start of the run, not from the last request.
 const CUMULATIVE: i32 = 2;
 
-/// Buckets of exponential histograms: their bounds grow by 2^(2^−SCALE), 4.4 %.
+/// Scale of exponential histograms: their bounds grow by a factor of 2^(2^−SCALE), that is by 4.4 %.
 const SCALE: i32 = 4;
 
-/// Where collectors take metrics, below the address that OpenTelemetry's settings call their endpoint.
+/// The path of collectors for metrics, relative to the endpoint in OpenTelemetry's settings.
 const METRICS_PATH: &str = "/v1/metrics";
 
 /// Status codes after which the request is repeated.
 const RETRIED: [u16; 4] = [429, 502, 503, 504];
 
-/// Sends the run so far each second: counters and exponential histograms of both clocks by label.
+/// Sends the totals of the run so far every second: counters, and exponential histograms of both clocks by label.
 pub struct OtlpExporter {
     post: HttpPost,
     origin: TimeOrigin,
     now_ms: NowMs,
     resource: Vec<KeyValue>,
     run: RunSoFar,
-    /// The values that the server rejected in the last request. The next second contains them as well.
+    /// The values that the server did not accept in the last request. The next second contains them as well.
     unsent: Option<Vec<u8>>,
 }
 
 impl OtlpExporter {
-    /// Sends to `url`, or to `/v1/metrics` there when it has no path; `name` is the value of the resource attribute
-    /// `busyhour.run`.
+    /// Creates an exporter that sends to `url`, or to `/v1/metrics` below it if it has no path; `name` is the value of the
+    /// resource attribute `busyhour.run`.
     #[must_use]
     pub fn new(url: &str, origin: TimeOrigin, name: &str, now_ms: NowMs) -> Self {
         let mut resource = vec![
@@ -50,7 +50,7 @@ impl OtlpExporter {
             text("service.version", env!("CARGO_PKG_VERSION")),
             text("busyhour.run", name),
         ];
-        // Runs of the same name at the same time would be taken for one.
+        // Without the id, concurrent runs with the same name could not be distinguished.
         resource.extend(instance_id().map(|id| text("service.instance.id", &id)));
         let post = HttpPost::new(with_path(url), Vec::new());
         Self { post, origin, now_ms, resource, run: RunSoFar::default(), unsent: None }
@@ -64,7 +64,7 @@ impl OtlpExporter {
         };
         let scope =
             InstrumentationScope { name: "busyhour".into(), version: env!("CARGO_PKG_VERSION").into() };
-        // Receivers complain of metrics without a point.
+        // Receivers report an error for metrics without data points.
         let metrics = self.metrics(span).into_iter().filter(Metric::has_points).collect();
         ExportRequest {
             resource_metrics: vec![ResourceMetrics {
@@ -145,7 +145,7 @@ impl OtlpExporter {
     }
 }
 
-/// From when to when values count.
+/// The start and end times to which values refer.
 #[derive(Clone, Copy)]
 struct Span {
     from_ns: u64,
@@ -181,7 +181,7 @@ impl Span {
     }
 }
 
-/// The same with every bucket from the first to the last that holds something.
+/// Converts the buckets. OpenTelemetry includes every bucket from the first to the last non-empty one.
 fn buckets(counts: &ExponentialCounts) -> Buckets {
     let all = &counts.buckets;
     let (Some(first), Some(last)) = (all.keys().next().copied(), all.keys().next_back().copied()) else {
@@ -239,9 +239,9 @@ impl Metric {
     }
 }
 
-/// The server reports in its `answer` that it rejected some of the values.
+/// Returns an error if the server reports in its `answer` that it rejected some of the values.
 fn partly(answer: &[u8], post: &HttpPost) -> Result<(), ExportError> {
-    // A server may answer nothing, or JSON: it has taken what it was sent then.
+    // A server may send an empty response or JSON. In this case, it accepted all values.
     let partial = ExportResponse::decode(answer).ok().and_then(|answer| answer.partial_success);
     match partial {
         Some(PartialSuccess { rejected_data_points: rejected @ 1.., error_message }) => {
@@ -251,14 +251,14 @@ fn partly(answer: &[u8], post: &HttpPost) -> Result<(), ExportError> {
     }
 }
 
-/// URLs of collectors are often given without the path of metrics.
+/// Adds the path for metrics if a URL has none, because URLs of collectors are often specified without it.
 fn with_path(url: &str) -> String {
     let bare = url.strip_suffix('/').unwrap_or(url);
     let host = bare.split_once("://").map_or(bare, |(_, host)| host);
     if host.contains(['/', '?']) { url.to_owned() } else { format!("{bare}{METRICS_PATH}") }
 }
 
-/// A random UUID (version 4); `None` when the system has no random numbers.
+/// A random UUID (version 4); `None` if the system provides no random numbers.
 fn instance_id() -> Option<String> {
     let mut bytes = [0; 16];
     OsRng.try_fill_bytes(&mut bytes).ok()?;
@@ -282,7 +282,7 @@ impl Exporter for OtlpExporter {
         self.send(self.request(snapshot).encode_to_vec())
     }
 
-    /// The last second is sent again, because no later one contains it.
+    /// Sends the last second again, because no later second contains its values.
     fn finish(&mut self) -> Result<(), ExportError> {
         self.unsent.take().map_or(Ok(()), |request| self.send(request))
     }

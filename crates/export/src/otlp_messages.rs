@@ -1,4 +1,4 @@
-//! The messages of `opentelemetry/proto/metrics/v1/metrics.proto` that are sent; field numbers are the protocol's.
+//! The messages of `opentelemetry/proto/metrics/v1/metrics.proto` that are used; field numbers are those of the protocol.
 
 #![allow(missing_docs, reason = "they are documented where the protocol is")]
 

@@ -1,4 +1,4 @@
-//! Apache Parquet files in a program that was built without them: the export says so.
+//! Replaces the export of Apache Parquet files in a program that was built without it: the export returns an error.
 
 use std::io::{self, Write};
 
@@ -7,7 +7,7 @@ use busyhour_results::{RecordReading, ResultsInput};
 use crate::ExportError;
 use crate::exported_samples::ExportedSamples;
 
-/// Reports that this program cannot write Apache Parquet files.
+/// Returns an error, because this program cannot write Apache Parquet files.
 ///
 /// # Errors
 /// Always [`ExportError::NotBuilt`].

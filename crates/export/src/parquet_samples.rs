@@ -1,7 +1,7 @@
 //! The samples of a run as an Apache Parquet file with one row per sample, for DuckDB, pandas, Spark and others.
 //!
-//! Texts are encoded by dictionary, numbers by their differences, all is packed with Zstandard. What is not known is null,
-//! never 0: a JTL has no intended starts, and may lack columns.
+//! Texts are encoded with a dictionary and numbers by their differences; all columns are compressed with Zstandard. Unknown
+//! values are null, never 0. For example, a JTL file contains no intended starts and may lack columns.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -21,20 +21,21 @@ use crate::ExportError;
 use crate::csv_seconds::kind;
 use crate::exported_samples::ExportedSamples;
 
-/// Maximum number of rows of a row group: as many as DuckDB's own have.
+/// Maximum number of rows of a row group; the same as that of DuckDB's own row groups.
 const GROUP_ROWS: usize = 122_880;
 
-/// Bytes of different texts after which a row group is closed: its rows are held in memory.
+/// Total bytes of distinct texts after which a row group is closed, because its rows are kept in memory.
 const GROUP_TEXT: usize = 16 << 20;
 
-/// Writes the samples of `inputs`, a run directory or result files, or the part of them that `reading` names, into what
-/// `create` makes once they were looked at, and messages call `target`; `name` is what the file's metadata call the run.
+/// Writes samples to a Parquet file. `inputs` is a run directory or result files; `reading` selects a part of their samples.
+/// `create` opens the file after the inputs were checked, and `target` is its name in messages. `name` is the name of the run in
+/// the metadata of the file.
 ///
-/// Samples of all kinds are rows, those before the measured part of a run and results inside others among them: the columns
-/// `kind` and `warmup` identify them. Memory is bounded by the rows and texts of a row group.
+/// Samples of all kinds become rows, including sub-results and samples before the measured part of a run; the columns `kind` and
+/// `warmup` identify them. Memory is bounded by the rows and texts of a row group.
 ///
 /// # Errors
-/// The samples cannot be read, or the file cannot be written.
+/// If the samples cannot be read, or the file cannot be written.
 pub fn export_parquet<W: Write + Send>(
     inputs: &[ResultsInput],
     reading: &RecordReading,
@@ -81,7 +82,7 @@ fn open(inputs: &[ResultsInput], read: &ReadSettings) -> Result<Results, ExportE
     Ok(Results::open(ResultsInput::try_clone_all(inputs)?, &settings)?)
 }
 
-/// The system's error, if it is one.
+/// Extracts the system's error, if there is one.
 fn cause(error: ParquetError) -> io::Error {
     match error {
         ParquetError::External(inner) => match inner.downcast::<io::Error>() {
@@ -92,16 +93,16 @@ fn cause(error: ParquetError) -> io::Error {
     }
 }
 
-/// Facts about all samples that are needed before the first is written: they take a separate reading.
+/// Facts about all samples that are needed before the first row is written. They require a separate pass over the samples.
 #[derive(Default)]
 struct Facts {
     names: RunNames,
-    /// Response times are service times: there is one clock.
+    /// Whether there is only one clock: response times are service times.
     one_clock: bool,
     measured: Measured,
 }
 
-/// Which numbers were recorded. A JTL column that is missing or contains only zeros was not measured.
+/// Whether each value was measured. A JTL column that is missing or contains only zeros was not measured.
 #[derive(Default)]
 struct Measured {
     connect: bool,
@@ -134,10 +135,10 @@ impl Facts {
             measured.users_group |= sample.users.group > 0;
             measured.users_all |= sample.users.all > 0;
         };
-        // The names of a JTL's groups are known when all rows were met.
+        // The names of the groups of a JTL file are known only after all rows have been read.
         let names = results.read(&mut look, &mut |_| {})?.names;
         if !one_clock {
-            // A run directory has it all.
+            // A run directory contains all values.
             measured = Measured {
                 connect: true,
                 latency: true,
@@ -152,20 +153,20 @@ impl Facts {
     }
 }
 
-/// The content of a column.
+/// The type of the values of a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Content {
     Text,
     Flag,
-    /// Up to 2^31.
+    /// Whole numbers up to 2^31.
     Count,
-    /// Up to 2^63; lengths of time are in ns.
+    /// Whole numbers up to 2^63; durations are in ns.
     Number,
-    /// An instant, in ns since 1970.
+    /// A point in time, in ns since 1970.
     Instant,
 }
 
-/// The columns, but for the plan's variables behind them: name, content, whether it may be unknown.
+/// The columns, without those for the plan's variables, which follow them: name, content, and whether values may be unknown.
 const COLUMNS: [(&str, Content, bool); 26] = [
     ("label", Content::Text, false),
     ("kind", Content::Text, false),
@@ -195,7 +196,7 @@ const COLUMNS: [(&str, Content, bool); 26] = [
     ("warmup", Content::Flag, false),
 ];
 
-/// The value of a row in a column; `None` is null.
+/// The value of a row in a column; `None` is written as null.
 enum Cell<'s> {
     Text(Option<&'s str>),
     Flag(bool),
@@ -214,7 +215,7 @@ enum Values {
 
 struct Column {
     values: Values,
-    /// Of a column that may be unknown: 1 for each row with a value, 0 for each without.
+    /// For a column whose values may be unknown: 1 for each row with a value, 0 for each row without.
     levels: Option<Vec<i16>>,
 }
 
@@ -291,7 +292,7 @@ fn put<T: Stored, W: Write + Send>(
     Ok(())
 }
 
-/// The texts of a row group, each of them once.
+/// The texts of a row group; each distinct text is stored once.
 #[derive(Default)]
 struct Texts {
     known: HashMap<Box<str>, ByteArray>,
@@ -315,7 +316,7 @@ struct SamplesFile<W: Write + Send> {
     writer: SerializedFileWriter<W>,
     facts: Facts,
     labels: Labels,
-    /// The names of groups as threads have them: `Shop 1`.
+    /// The names of groups as in thread names: `Shop 1`.
     groups: Vec<String>,
     origin_ns: i64,
     columns: Vec<Column>,
@@ -326,7 +327,7 @@ struct SamplesFile<W: Write + Send> {
 }
 
 impl<W: Write + Send> SamplesFile<W> {
-    /// Instants count from `origin_ns` since 1970.
+    /// Creates the file; `origin_ns` is time zero of the samples, in ns since 1970.
     fn new(
         writer: W,
         facts: Facts,
@@ -410,7 +411,7 @@ impl<W: Write + Send> SamplesFile<W> {
             count(true, sample.error_count),
             Cell::Flag(sample.flags.contains(SampleFlags::WARMUP)),
         ];
-        // Fewer than there are columns where rows are too short.
+        // If a row is too short, it has fewer values than there are columns.
         let variables =
             (0..self.columns.len() - COLUMNS.len()).map(|at| Cell::Text(sample.variables.get(at).copied()));
         for (column, cell) in self.columns.iter_mut().zip(cells.into_iter().chain(variables)) {
@@ -438,7 +439,7 @@ impl<W: Write + Send> SamplesFile<W> {
         Ok(())
     }
 
-    /// Writes what is left and the file's end; the number of rows.
+    /// Writes the last row group and the end of the file; returns the number of rows.
     fn finish(mut self) -> Result<u64, ParquetError> {
         self.close_group()?;
         self.writer.close()?;

@@ -1,4 +1,4 @@
-//! Prometheus's remote write (version 1.0).
+//! Sends metrics with Prometheus's remote write (version 1.0).
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::metrics::{Metric, MetricValue, SCHEMA, ZERO_THRESHOLD_S, classic_buck
 use crate::totals::RunSoFar;
 use crate::{ExportError, Exporter, HttpPost, NowMs, TimeOrigin};
 
-/// Sends, second by second, the series that a scrape of [`crate::Exposition`] shows, with a label `run`.
+/// Sends the series of a [`crate::Exposition`] every second, with an additional label `run`.
 pub struct RemoteWriteExporter {
     post: HttpPost,
     origin: TimeOrigin,
@@ -21,14 +21,14 @@ pub struct RemoteWriteExporter {
     run: RunSoFar,
 }
 
-/// How histograms are sent.
+/// The form in which histograms are sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HistogramForm {
-    /// As a series for each of a few buckets: every server takes them.
+    /// One series for each of a few buckets. Every server accepts them.
     #[default]
     Classic,
-    /// As one series with exponential buckets, whose bounds grow by 2.2 %: for servers that have native histograms switched
-    /// on; others refuse all that comes with them.
+    /// One series with exponential buckets, whose bounds grow by 2.2 %, for servers with native histograms enabled. Other
+    /// servers reject the whole request.
     Native,
 }
 
@@ -43,13 +43,13 @@ pub struct WriteRequest {
 /// `prompb.TimeSeries`
 #[derive(Clone, PartialEq, Message)]
 pub struct TimeSeries {
-    /// Its name and labels, in order.
+    /// The name and labels of the series, sorted by name.
     #[prost(message, repeated, tag = "1")]
     pub labels: Vec<SeriesLabel>,
-    /// Its values.
+    /// The values of the series.
     #[prost(message, repeated, tag = "2")]
     pub samples: Vec<SeriesSample>,
-    /// Its native histograms.
+    /// The native histograms of the series.
     #[prost(message, repeated, tag = "4")]
     pub histograms: Vec<NativeHistogram>,
 }
@@ -57,10 +57,10 @@ pub struct TimeSeries {
 /// `prompb.Label`
 #[derive(Clone, PartialEq, Message)]
 pub struct SeriesLabel {
-    /// Its name.
+    /// Name of the label.
     #[prost(string, tag = "1")]
     pub name: String,
-    /// Its value.
+    /// Value of the label.
     #[prost(string, tag = "2")]
     pub value: String,
 }
@@ -71,36 +71,36 @@ pub struct SeriesSample {
     /// The value.
     #[prost(double, tag = "1")]
     pub value: f64,
-    /// In ms since 1970.
+    /// Time of the value, in ms since 1970.
     #[prost(int64, tag = "2")]
     pub timestamp: i64,
 }
 
-/// `prompb.Histogram`, of whole numbers and nothing below zero.
+/// `prompb.Histogram` with integer counts and without negative values.
 #[derive(Clone, PartialEq, Message)]
 pub struct NativeHistogram {
-    /// How many values there are.
+    /// Number of values.
     #[prost(uint64, optional, tag = "1")]
     pub count_int: Option<u64>,
-    /// Their sum.
+    /// Sum of the values.
     #[prost(double, tag = "3")]
     pub sum: f64,
-    /// Bounds of buckets grow by 2^(2^−schema).
+    /// Schema: the bounds of buckets grow by a factor of 2^(2^−schema).
     #[prost(sint32, tag = "4")]
     pub schema: i32,
-    /// What counts as zero.
+    /// Upper limit of the zero bucket.
     #[prost(double, tag = "5")]
     pub zero_threshold: f64,
-    /// How many values do.
+    /// Number of values in the zero bucket.
     #[prost(uint64, optional, tag = "6")]
     pub zero_count_int: Option<u64>,
-    /// Stretches of neighbouring buckets.
+    /// Spans of adjacent buckets.
     #[prost(message, repeated, tag = "11")]
     pub positive_spans: Vec<BucketSpan>,
-    /// The count of each bucket, less that of the one before.
+    /// The count of each bucket minus the count of the previous one.
     #[prost(sint64, repeated, tag = "12")]
     pub positive_deltas: Vec<i64>,
-    /// In ms since 1970.
+    /// Time of the histogram, in ms since 1970.
     #[prost(int64, tag = "15")]
     pub timestamp: i64,
 }
@@ -108,16 +108,16 @@ pub struct NativeHistogram {
 /// `prompb.BucketSpan`
 #[derive(Clone, Copy, PartialEq, Message)]
 pub struct BucketSpan {
-    /// Buckets between it and the one before; of the first: its bucket's number.
+    /// Number of buckets between this span and the previous one; for the first span, the number of its first bucket.
     #[prost(sint32, tag = "1")]
     pub offset: i32,
-    /// How many buckets it has.
+    /// Number of buckets in the span.
     #[prost(uint32, tag = "2")]
     pub length: u32,
 }
 
 impl RemoteWriteExporter {
-    /// Sends to `url`; `name` is the value of the label `run`.
+    /// Creates an exporter that sends to `url`; `name` is the value of the label `run`.
     #[must_use]
     pub fn new(url: &str, origin: TimeOrigin, name: &str, histograms: HistogramForm, now_ms: NowMs) -> Self {
         let headers = [("Content-Encoding", "snappy"), ("X-Prometheus-Remote-Write-Version", "0.1.0")];

@@ -10,22 +10,22 @@ use busyhour_server::{Request, Response, Server, respond, single_header};
 
 use crate::{ExportError, Exporter, Exposition, exposition_protobuf};
 
-/// Serves `/metrics`; ends when it is dropped.
+/// Serves `/metrics` until it is dropped.
 #[derive(Debug)]
 pub struct ScrapeServer {
     server: Server,
     shared: Arc<Mutex<Exposition>>,
 }
 
-/// Gives a [`ScrapeServer`] what it shows.
+/// Updates the metrics of a [`ScrapeServer`].
 #[derive(Debug)]
 pub struct ScrapeExporter(Arc<Mutex<Exposition>>);
 
 impl ScrapeServer {
-    /// Listens at `address` (port 0 takes a free one) and shows a run of `plan`.
+    /// Starts a server at `address` (with port 0, at a free port) for a run of `plan`.
     ///
     /// # Errors
-    /// The address cannot be listened at.
+    /// If the server cannot listen at the address.
     pub fn start(address: impl ToSocketAddrs, plan: &str) -> io::Result<(ScrapeServer, ScrapeExporter)> {
         let shared = Arc::new(Mutex::new(Exposition::new(plan)));
         let shown = Arc::clone(&shared);
@@ -35,13 +35,13 @@ impl ScrapeServer {
         Ok((ScrapeServer { server, shared }, exporter))
     }
 
-    /// Where it listens.
+    /// The address of the server.
     #[must_use]
     pub const fn address(&self) -> SocketAddr {
         self.server.address()
     }
 
-    /// What a scrape shows now.
+    /// The current response to a scrape in text format.
     #[must_use]
     pub fn text(&self) -> String {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner).text()

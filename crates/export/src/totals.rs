@@ -1,15 +1,15 @@
-//! What a run has come to so far, by label.
+//! The totals of a run so far, by label.
 
 use std::collections::BTreeMap;
 
 use busyhour_sample::{SampleKind, SecondArrivals, Snapshot, SnapshotRow};
 
-/// All seconds so far.
+/// The totals of all seconds so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RunSoFar {
     pub(crate) rows: BTreeMap<(String, SampleKind), SnapshotRow>,
     pub(crate) arrivals: Option<SecondArrivals>,
-    /// The last second.
+    /// Number of active users at the end of the last second that contains this number.
     pub(crate) users: Option<u32>,
     pub(crate) cov: Option<f64>,
     pub(crate) second: Option<u64>,
@@ -29,7 +29,7 @@ impl RunSoFar {
         self.second = Some(snapshot.second);
     }
 
-    /// All requests together.
+    /// The sum of all requests.
     pub(crate) fn total(&self) -> SnapshotRow {
         let mut total = SnapshotRow::new("Total", SampleKind::Request);
         self.rows.values().filter(|row| row.kind == SampleKind::Request).for_each(|row| total.merge(row));

@@ -1,4 +1,4 @@
-//! Ways to send text.
+//! Destinations for text: files and network connections.
 
 use std::io::{self, Write};
 use std::net::{TcpStream, ToSocketAddrs as _, UdpSocket};
@@ -6,24 +6,24 @@ use std::time::Duration;
 
 use crate::ExportError;
 
-/// How long a connection may take, as JMeter's `backend_influxdb.connection_timeout`.
+/// Timeout for establishing a connection; the default of JMeter's `backend_influxdb.connection_timeout`.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long an answer may take, as JMeter's `backend_influxdb.socket_timeout`.
+/// Timeout for a response; the default of JMeter's `backend_influxdb.socket_timeout`.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Maximum length of a server's error message that is repeated.
+/// Maximum length of a server's error message in our messages.
 const ANSWER_MAX: usize = 300;
 
-/// Bytes of a datagram that every network takes whole.
+/// Maximum size of a datagram in bytes, which every network transfers without fragmentation.
 const DATAGRAM_MAX: usize = 1_400;
 
-/// Sends lines of text somewhere.
+/// A destination for lines of text.
 pub trait Sender {
-    /// Sends `text`, which is whole lines.
+    /// Sends `text`, which consists of complete lines.
     ///
     /// # Errors
-    /// It did not arrive, or was not taken.
+    /// If the text was not delivered or was rejected.
     fn send(&mut self, text: &str) -> Result<(), ExportError>;
 }
 
@@ -33,14 +33,14 @@ impl<S: Sender + ?Sized> Sender for Box<S> {
     }
 }
 
-/// Writes into a file or anything else.
+/// Writes to a file or another writer.
 pub struct WriteText<W> {
     writer: W,
     name: String,
 }
 
 impl<W: Write> WriteText<W> {
-    /// Writes into `writer`, which messages call `name`.
+    /// Creates a destination that writes to `writer`; `name` is its name in messages.
     pub fn new(writer: W, name: impl Into<String>) -> Self {
         Self { writer, name: name.into() }
     }
@@ -53,7 +53,7 @@ impl<W: Write> Sender for WriteText<W> {
     }
 }
 
-/// Posts to a URL.
+/// Sends data to a URL with POST requests.
 pub struct HttpPost {
     agent: ureq::Agent,
     url: String,
@@ -61,7 +61,7 @@ pub struct HttpPost {
 }
 
 impl HttpPost {
-    /// Posts to `url` with these headers.
+    /// Creates a destination for POST requests to `url` with these headers.
     #[must_use]
     pub fn new(url: impl Into<String>, headers: Vec<(String, String)>) -> Self {
         let config = ureq::Agent::config_builder()
@@ -73,15 +73,15 @@ impl HttpPost {
         Self { agent: config.new_agent(), url: url.into(), headers }
     }
 
-    /// Where to, for messages.
+    /// The URL as shown in messages.
     pub(crate) fn target(&self) -> String {
         shown(&self.url)
     }
 
-    /// Posts `body`; the body of the answer.
+    /// Sends `body` in a POST request; returns the body of the response.
     ///
     /// # Errors
-    /// The server cannot be reached, or answers with anything but 2xx.
+    /// If the server cannot be reached, or its status is not 2xx.
     pub fn post(&self, content_type: &str, body: &[u8]) -> Result<Vec<u8>, ExportError> {
         let mut request = self.agent.post(&self.url).header("Content-Type", content_type);
         for (name, value) in &self.headers {
@@ -101,7 +101,7 @@ impl HttpPost {
     }
 }
 
-/// A URL for messages: without user, password and parameters.
+/// A URL for messages: without user name, password and parameters.
 fn shown(url: &str) -> String {
     let plain = url.split('?').next().unwrap_or_default();
     match plain.split_once("://") {
@@ -120,14 +120,14 @@ impl Sender for HttpPost {
     }
 }
 
-/// Sends over a TCP connection, which is reused and opened again when it breaks.
+/// Sends text over a TCP connection. The connection is reused, and opened again if it fails.
 pub struct TcpText {
     address: String,
     stream: Option<TcpStream>,
 }
 
 impl TcpText {
-    /// Sends to `address` (`host:port`).
+    /// Creates a destination at `address` (`host:port`).
     #[must_use]
     pub fn new(address: impl Into<String>) -> Self {
         Self { address: address.into(), stream: None }
@@ -160,21 +160,21 @@ impl TcpText {
 
 impl Sender for TcpText {
     fn send(&mut self, text: &str) -> Result<(), ExportError> {
-        // A kept connection may have been closed by the other side since.
+        // The server may have closed a reused connection in the meantime.
         let kept = self.stream.is_some();
         let sent = self.write(text).or_else(|error| if kept { self.write(text) } else { Err(error) });
         sent.map_err(|source| ExportError::Io { target: self.address.clone(), source })
     }
 }
 
-/// Sends datagrams of whole lines.
+/// Sends text as datagrams of complete lines.
 pub struct UdpText {
     address: String,
     socket: Option<UdpSocket>,
 }
 
 impl UdpText {
-    /// Sends to `address` (`host:port`).
+    /// Creates a destination at `address` (`host:port`).
     #[must_use]
     pub fn new(address: impl Into<String>) -> Self {
         Self { address: address.into(), socket: None }

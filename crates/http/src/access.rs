@@ -16,7 +16,7 @@ use crate::encode;
 use crate::session::HttpSession;
 use crate::settings::{Argument, FileArgument, Header, HeaderManagers, HttpSampler, Redirects};
 
-/// The first pre-processor of a sampler that scripts access: it makes the request accessible to them.
+/// The first pre-processor of a sampler that is accessed by scripts. It makes the request accessible to them.
 #[derive(Debug)]
 pub struct OpenRequest {
     sampler: Arc<HttpSampler>,
@@ -111,7 +111,7 @@ pub(crate) fn apply_cookies_of_scripts(session: &mut HttpSession, user: &mut Use
     }
 }
 
-/// Starts a sample whose request no script accesses.
+/// Starts a sample whose request is not accessed by scripts.
 pub(crate) fn begin_sample(session: &mut HttpSession) {
     for jar in session.jars_mut() {
         jar.begin_sample();

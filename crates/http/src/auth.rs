@@ -1,5 +1,4 @@
-//! HTTP Authorization Manager: Basic credentials, which are sent preemptively as JMeter does by default, and responses
-//! to
+//! HTTP Authorization Manager: Basic credentials, which are sent preemptively as JMeter does by default, and responses to
 //! challenges.
 
 use base64::Engine as _;
@@ -42,9 +41,9 @@ impl Authorization {
 /// An HTTP Authorization Manager.
 #[derive(Debug, Clone, Default)]
 pub struct AuthManager {
-    /// Its rows, in order; the first match counts.
+    /// Its rows, in order; the first matching row is used.
     pub entries: Vec<Authorization>,
-    /// `httpclient4.auth.preemptive` is off: credentials are sent only on request, and realms must be equal.
+    /// Whether `httpclient4.auth.preemptive` is off: credentials are then sent only on request, and realms must be equal.
     pub waits: bool,
 }
 
@@ -55,10 +54,11 @@ pub(crate) enum UsedScheme {
     Digest,
 }
 
-/// The reaction to a challenge.
+/// The reaction to a server's challenge.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum AuthReply {
-    /// Repeat the request with this `Authorization` header; `None` repeats it unchanged, as HttpClient does in vain.
+    /// Repeat the request with this `Authorization` header. With `None`, the request is repeated unchanged: HttpClient does
+    /// this, too, although it cannot succeed.
     Repeat(Option<String>, UsedScheme),
     /// Use the challenge as the response of the sample.
     Stop,
@@ -84,7 +84,7 @@ impl AuthManager {
         })
     }
 
-    /// Name and password for a realm.
+    /// The user name and password for a realm.
     fn credentials(&self, user: &mut UserState, url: &str, realm: Option<&str>) -> Option<(String, String)> {
         let entry = if self.waits {
             self.entries.iter().find(|entry| {
@@ -103,7 +103,8 @@ impl AuthManager {
         Some((name, entry.password.text(user).into_owned()))
     }
 
-    /// The response to a challenge after `used` was sent: `HttpAuthenticator.handleAuthChallenge` of HttpClient 4.5.
+    /// The reaction to a challenge if the request was authorized with the scheme `used`; the rules are those of
+    /// `HttpAuthenticator.handleAuthChallenge` in HttpClient 4.5.
     pub(crate) fn reply(
         &self,
         user: &mut UserState,
@@ -167,7 +168,7 @@ fn same_server(left: &str, right: &str) -> bool {
     server(left).is_some_and(|left| Some(left) == server(right))
 }
 
-/// The URL with the default port of its scheme added if it is omitted, or omitted if it is present.
+/// The URL in its other form: with the default port of its scheme if it has no port, or without it.
 fn with_other_port_form(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
     let default = if scheme == "https" { ":443" } else { ":80" };

@@ -13,9 +13,9 @@ const ONE_YEAR_MS: i64 = 365 * 24 * 60 * 60 * 1000;
 pub struct CacheManager {
     /// `clearEachIteration`
     pub clear_each_iteration: bool,
-    /// `CacheManager.controlledByThread`: cleared when the group's iterations are new visitors.
+    /// `CacheManager.controlledByThread`: whether the cache is cleared when an iteration of the group is a new user.
     pub controlled_by_group: bool,
-    /// `useExpires`: no request while the copy is fresh according to `Expires` or `Cache-Control: max-age`.
+    /// `useExpires`: whether requests are omitted while the copy is fresh according to `Expires` or `Cache-Control: max-age`.
     pub use_expires: bool,
     /// `maxSize`: the maximum number of entries.
     pub size_max: usize,
@@ -26,7 +26,7 @@ pub struct CacheManager {
 /// The result of a sample that needs no request (property `cache_manager.cached_resource_mode`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WhenFresh {
-    /// There is no sample (JMeter's default).
+    /// No sample is recorded (JMeter's default).
     NoSample,
     /// A successful sample with this code and message.
     Sample {
@@ -88,7 +88,7 @@ impl Cache {
         Self { manager: Arc::clone(manager), entries: HashMap::new(), order: VecDeque::new() }
     }
 
-    /// Starts an iteration; `same_user`: the visitor does not change.
+    /// Starts an iteration; `same_user`: whether it belongs to the same user as the previous one.
     pub fn iteration_started(&mut self, same_user: bool) {
         let manager = &self.manager;
         let clear = if manager.controlled_by_group { !same_user } else { manager.clear_each_iteration };
@@ -186,7 +186,7 @@ fn freshness(response: &CacheHeaders, expires_ms: Option<i64>, now_ms: i64) -> O
     if response.expires.is_some() {
         return expires_ms;
     }
-    // The heuristic of RFC 2616, section 13.2.4: a tenth of the age.
+    // The heuristic of RFC 2616, section 13.2.4: a tenth of the time between `Last-Modified` and `Date`.
     let (Some(modified), Some(date)) = (response.last_modified.as_deref(), response.date.as_deref()) else {
         return Some(now_ms + ONE_YEAR_MS);
     };

@@ -11,9 +11,9 @@ use crate::failure::Failure;
 /// The content encoding of a sampler (`HTTPSampler.contentEncoding`).
 #[derive(Debug, Clone)]
 pub enum ContentEncoding {
-    /// Known before the run.
+    /// A charset that is known before the run.
     Known(Charset),
-    /// Evaluated for each sample.
+    /// A charset name that is evaluated for each sample.
     Text(Template),
 }
 
@@ -21,7 +21,7 @@ impl ContentEncoding {
     /// The charset of the next sample.
     ///
     /// # Errors
-    /// The name is not that of a known charset; the failure is the same as in Java.
+    /// If the name is not that of a known charset; the failure is the same as in Java.
     pub(crate) fn charset(&self, user: &mut UserState) -> Result<Charset, Failure> {
         match self {
             Self::Known(charset) => Ok(*charset),
@@ -32,7 +32,7 @@ impl ContentEncoding {
         }
     }
 
-    /// The name of the encoding in the next sample.
+    /// The name of the encoding for the next sample.
     pub(crate) fn name(&self, user: &mut UserState) -> String {
         match self {
             Self::Known(charset) => charset.name().to_owned(),
@@ -79,7 +79,7 @@ impl Charset {
         if is(&["US-ASCII", "ASCII"]) {
             return Some(Self::Ascii);
         }
-        // A few names in Java; other labels of the web can mean a different charset in Java.
+        // Aliases that Java and the web share. Other aliases of the web can mean a different charset in Java, and are rejected.
         let label = match name.to_ascii_lowercase().as_str() {
             "cp1250" => "windows-1250".to_owned(),
             "cp1251" => "windows-1251".to_owned(),
@@ -147,7 +147,7 @@ fn encode_other(encoding: &'static Encoding, text: &str, out: &mut Vec<u8>) {
     if encoding == encoding_rs::GBK
         && let Some((before, after)) = text.split_once('€')
     {
-        // The only character that is encoded differently on the web.
+        // The only character of this charset that Java encodes differently from the web.
         encode_other(encoding, before, out);
         out.extend_from_slice(b"\xa2\xe3");
         return encode_other(encoding, after, out);
@@ -188,7 +188,7 @@ mod tests {
             charset.encode("€日", &mut out);
             assert_eq!((charset.name(), &out[..]), (java, bytes), "{name}");
         }
-        // On the web, the first two labels mean other charsets, and UTF-16 cannot be written.
+        // On the web, the first two labels mean other charsets; UTF-16 cannot be encoded.
         for name in ["iso-8859-9", "tis-620", "UTF-16", "nonsense"] {
             assert_eq!(Charset::named(name), None, "{name}");
             assert!(Charset::may_be_name(name));

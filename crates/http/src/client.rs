@@ -1,6 +1,6 @@
 //! JMeter's HTTP clients.
 
-/// `HTTPSampler.implementation`: JMeter's client. Each has its own headers, in its own order.
+/// `HTTPSampler.implementation`: the client of JMeter. Each client sends its own headers, in its own order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Client {
     /// Apache HttpClient 4.

@@ -10,7 +10,7 @@ use crate::retained_body::BodyBudget;
 use crate::settings::Redirects;
 use crate::wire_request::WireRequest;
 
-/// Makes the exchanges after the first one of a sample: redirects and the resources of pages.
+/// Performs the exchanges after the first one of a sample: redirects and the resources of pages.
 pub(crate) async fn complete(
     context: &mut impl ExchangeContext,
     request: &mut WireRequest,

@@ -26,7 +26,8 @@ use crate::response::{ResponseProgress, ResponseReader, Sink};
 /// The maximum number of bytes of one read.
 const READ_BYTES: usize = 64 * 1024;
 
-/// The same if the body is not retained: unread data does not have to be copied, see [`poll_skip`].
+/// The maximum number of bytes of one read if the body is not retained: unread data does not have to be copied, see
+/// [`poll_skip`].
 const READ_BYTES_SKIPPING: usize = 16 * 1024;
 
 /// A body that is not retained is discarded in the kernel if at least this many bytes are still to come.
@@ -100,7 +101,7 @@ impl Connection {
         if origin.secure && proxy.is_none() { opened.secured(options).await } else { Ok(opened) }
     }
 
-    /// Wraps a stream to `origin`, before a TLS handshake.
+    /// Creates a connection from a stream to `origin`, before a TLS handshake.
     pub(crate) fn from_stream(stream: TcpStream, origin: &Arc<Origin>, now: Nanos) -> Self {
         Self {
             stream: Stream::Plain(stream),
@@ -111,7 +112,7 @@ impl Connection {
         }
     }
 
-    /// Makes the TLS handshake with the server.
+    /// Performs the TLS handshake with the server.
     pub(crate) async fn secured(mut self, options: &ConnectOptions<'_>) -> Result<Self, Failure> {
         if let Stream::Plain(stream) = self.stream {
             self.stream = Stream::Tls(Box::new(handshake(stream, &self.origin, options).await?));

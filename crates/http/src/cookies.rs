@@ -54,11 +54,11 @@ pub enum CookiePolicy {
 /// An HTTP Cookie Manager.
 #[derive(Debug, Clone, Default)]
 pub struct CookieManager {
-    /// Cookies to start with.
+    /// The cookies with which a user starts.
     pub initial: Vec<InitialCookie>,
     /// `CookieManager.clearEachIteration`.
     pub clear_each_iteration: bool,
-    /// `CookieManager.controlledByThreadGroup`: cleared when the group's iterations are new visitors.
+    /// `CookieManager.controlledByThreadGroup`: whether the cookies are cleared when an iteration of the group is a new user.
     pub controlled_by_group: bool,
     /// `CookieManager.policy`.
     pub policy: CookiePolicy,
@@ -168,7 +168,7 @@ impl Jar {
         self.cookies = cookies.into_iter().map(of).collect();
     }
 
-    /// Adds all cookies of another jar; they replace those with the same name, path and domain.
+    /// Adds all cookies of another jar; they replace cookies with the same name, path and domain.
     pub(crate) fn add_all(&mut self, from: Jar) {
         self.cookies.add_all(from.cookies, self.manager.delete_empty);
         self.has_dropped |= self.cookies.drop_oldest();
@@ -179,7 +179,7 @@ impl Jar {
         std::mem::take(&mut self.has_dropped)
     }
 
-    /// Starts an iteration; `same_user`: the visitor does not change.
+    /// Starts an iteration; `same_user`: whether it belongs to the same user as the previous one.
     pub fn iteration_started(&mut self, user: &mut UserState, same_user: bool) {
         let manager = &self.manager;
         let clear = if manager.controlled_by_group { !same_user } else { manager.clear_each_iteration };
@@ -233,7 +233,7 @@ impl Jar {
     /// Stores the cookie of a `Set-Cookie` header. Returns its name and value, both empty if it only removed a cookie.
     ///
     /// # Errors
-    /// The cookie is malformed or does not match the URL of its response; the message is for the log.
+    /// If the cookie is malformed or does not match the URL of its response; the message is for the log.
     pub fn receive(
         &mut self,
         header: &str,
@@ -258,8 +258,8 @@ impl Jar {
         Ok(self.store(cookie, now_ms))
     }
 
-    /// Receives a header under RFC 2109: it can contain several cookies; returns the result of the last one that was
-    /// stored.
+    /// Processes a header by the rules of RFC 2109: it can contain several cookies. Returns the result of the last cookie that
+    /// was stored.
     fn receive_rfc2109(
         &mut self,
         header: &str,
@@ -281,8 +281,8 @@ impl Jar {
         })
     }
 
-    /// Stores a cookie, replacing those with the same name, path and domain. Returns name and value, empty if it is not
-    /// stored.
+    /// Stores a cookie, replacing cookies with the same name, path and domain. Returns its name and value, both empty if it was
+    /// not stored.
     fn store(&mut self, cookie: Cookie, now_ms: i64) -> (String, String) {
         self.cookies.remove_like(&cookie);
         let expired = cookie.expires_ms != 0 && cookie.expires_ms < now_ms;
@@ -296,7 +296,7 @@ impl Jar {
     }
 }
 
-/// Writes a value like HttpClient: quoted if it contains a special character.
+/// Writes a value as HttpClient does: quoted if it contains a special character.
 fn write_value(value: &str, out: &mut Vec<u8>) {
     const SPECIAL: [u8; 5] = *b" \",;\\";
     if !value.bytes().any(|byte| SPECIAL.contains(&byte)) {
@@ -385,11 +385,11 @@ fn parse(header: &str, host: &str, path: &str, now_ms: i64) -> Result<Cookie, El
         }
     }
     if let Some(seconds) = max_age {
-        // 0 would mean "at the end of the session" here, so an age of 0 becomes a time in the past.
+        // 0 would mean "at the end of the session", so an age of 0 is stored as a time in the past.
         cookie.expires_ms =
             if seconds <= 0 { 1 } else { now_ms.saturating_add(seconds.saturating_mul(1000)) };
     } else if let Some(at_ms) = expires {
-        // JMeter treats the start of 1970 itself as "at the end of the session".
+        // JMeter treats the exact start of 1970 as "at the end of the session".
         cookie.expires_ms = if at_ms == 0 { 0 } else { at_ms.max(1) };
     }
     Ok(cookie)

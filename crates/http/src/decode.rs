@@ -1,8 +1,7 @@
 //! Compressed bodies, decompressed while they arrive.
 //!
-//! Errors and their messages are those of `java.util.zip` and HttpClient's `DeflateInputStream`, because JMeter records
-//! them.
-//! An invalid body fails its sample even if the text is not needed.
+//! Errors and their messages are those of `java.util.zip` and HttpClient's `DeflateInputStream`, because JMeter records them. An
+//! invalid body fails its sample even if the text is not needed.
 
 use std::cell::RefCell;
 
@@ -81,12 +80,11 @@ pub(crate) struct Decoding {
 }
 
 impl Decoding {
-    /// Creates the decoders for a `Content-Encoding`; `None` if there is nothing to decode. Unknown names are ignored,
-    /// as in
+    /// Creates the decoders for a `Content-Encoding`; `None` if there is nothing to decode. Unknown names are ignored, as in
     /// HttpClient.
     ///
     /// # Errors
-    /// More than [`CONTENT_ENCODINGS_MAX`] encodings are stacked.
+    /// If more than [`CONTENT_ENCODINGS_MAX`] encodings are stacked.
     pub(crate) fn named(encoding: &[u8]) -> Result<Option<Self>, Failure> {
         let mut formats =
             encoding.split(|byte| *byte == b',').filter_map(|name| Format::named(name.trim_ascii()));
@@ -123,7 +121,7 @@ impl Decoding {
     /// its end, so that the connection can be reused.
     ///
     /// # Errors
-    /// The decompressed body exceeds a limit.
+    /// If the decompressed body exceeds a limit.
     pub(crate) fn feed(
         &mut self,
         piece: &[u8],
@@ -142,7 +140,7 @@ impl Decoding {
     /// Ends the body.
     ///
     /// # Errors
-    /// The body cannot be decoded.
+    /// If the body cannot be decoded.
     pub(crate) fn end(mut self) -> Result<(), Failure> {
         self.decoder.as_deref_mut().map_or(Ok(()), Decoder::end)
     }

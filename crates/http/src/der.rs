@@ -52,7 +52,7 @@ fn object(tag: u8, content: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Adds the public key of its certificate to a private elliptic curve key (PKCS#8): Java omits it, and the TLS library
+/// Adds the public key of its certificate to a private elliptic curve key (PKCS#8), because Java omits it and the TLS library
 /// does not accept a key without it. `None` if it is not such a key, or already has a public key.
 pub(crate) fn with_public_key(key: &[u8], certificate: &[u8]) -> Option<Vec<u8>> {
     let (outer, _) = tagged(key, SEQUENCE)?;
@@ -83,8 +83,7 @@ fn public_key(certificate: &[u8]) -> Option<&[u8]> {
     subject_key(certificate).map(|(_, bits)| bits)
 }
 
-/// The algorithm (the content of its `AlgorithmIdentifier`) and bytes of the public key of a certificate; other parts
-/// are
+/// The algorithm (the content of its `AlgorithmIdentifier`) and bytes of the public key of a certificate; other parts are
 /// ignored.
 pub(crate) fn public_key_info(certificate: &[u8]) -> Option<(&[u8], &[u8])> {
     let (kind, bits) = subject_key(certificate)?;

@@ -1,4 +1,4 @@
-//! The fields of a result that only HTTP samplers have, in the result of the program.
+//! The fields that only HTTP samplers have, stored in the result of the program.
 
 use std::any::Any;
 

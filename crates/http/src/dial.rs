@@ -1,4 +1,4 @@
-//! Connects to every address of a name in turn, and from other local addresses if the local ports are exhausted.
+//! Connects to the addresses of a name in turn. If the local ports are exhausted, other local addresses are tried.
 
 use std::cell::Cell;
 use std::io;
@@ -36,7 +36,7 @@ const ADDRESS_IN_USE: i32 = 98;
 const OTHER_LOOPBACK_RANGE: std::ops::RangeInclusive<u8> = 2..=254;
 
 thread_local! {
-    /// The last other address that had free ports. The ports of those before it are exhausted, and checking this again
+    /// The last other address that had free ports. The ports of the addresses before it are exhausted, and checking them again
     /// would make the kernel scan all of them.
     static LAST_WITH_FREE_PORTS: Cell<u8> = const { Cell::new(*OTHER_LOOPBACK_RANGE.start()) };
 }
@@ -60,7 +60,8 @@ pub(crate) async fn connect(
         };
         match attempt {
             Ok(stream) => {
-                // Without it, the second part of a request that is sent in two parts could wait for an acknowledgement.
+                // With Nagle's algorithm, the second part of a request that is sent in two parts could wait for an
+                // acknowledgement.
                 let _ = stream.set_nodelay(true);
                 return Ok(stream);
             }

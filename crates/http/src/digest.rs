@@ -74,7 +74,7 @@ pub(crate) struct DigestRequest<'r> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Quality {
-    /// The server implements only RFC 2069.
+    /// The server implements only RFC 2069, which has no `qop`.
     Missing,
     Auth,
     AuthInt,
@@ -105,7 +105,7 @@ fn hash_named(algorithm: &str) -> Option<Hash> {
 /// The `Authorization` header for a challenge; `count` is the number of uses of its nonce, including this one.
 ///
 /// # Errors
-/// There is no valid response to the challenge; the message is for the log.
+/// If no valid response to the challenge exists; the message is for the log.
 pub(crate) fn authorization(
     challenge: &Challenge,
     request: DigestRequest<'_>,

@@ -1,4 +1,4 @@
-//! The requests that a user makes itself.
+//! The requests that a user performs itself, in contrast to concurrent downloads.
 
 use std::sync::Arc;
 
@@ -58,7 +58,7 @@ impl ExchangeContext for Direct<'_> {
     }
 }
 
-/// Makes one sample; the result is in `user.result` afterwards.
+/// Performs one sample; the result is in `user.result` afterwards.
 pub(crate) async fn sample(
     sampler: &HttpSampler,
     user: &mut UserState,

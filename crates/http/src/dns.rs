@@ -1,5 +1,5 @@
-//! Resolves names without blocking the executor and caches the results for a while, like a JVM; and the DNS Cache
-//! Manager, with which each user has its own cache.
+//! Resolves names without blocking the executor, and caches the results for some time, like a JVM. Also contains the DNS Cache
+//! Manager, which gives each user its own cache.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -49,7 +49,7 @@ pub(crate) async fn resolve(host: &str, port: u16, now: Nanos) -> Result<Vec<Soc
     let addresses = found.iter().map(SocketAddr::ip).collect();
     let until = now + Nanos::from_secs(TTL_S).0;
     NAME_CACHE.with_borrow_mut(|all| {
-        // A plan may generate ever new names.
+        // The names in a plan may be generated without end.
         if all.len() >= NAMES_MAX {
             all.clear();
         }
@@ -94,7 +94,7 @@ pub(crate) struct ResolvedNames {
 pub(crate) struct Name {
     pub(crate) manager: Arc<DnsManager>,
     pub(crate) host: Box<str>,
-    /// The names or addresses by which the plan replaces it.
+    /// The names or addresses with which the plan replaces the name.
     replacement: Option<Vec<String>>,
     /// The DNS servers in the plan.
     servers: Vec<String>,

@@ -21,13 +21,13 @@ const ADDRESS: [u8; 4] = [0, 1, 0, 1];
 /// Queries one server.
 ///
 /// # Errors
-/// An I/O error or a timeout; a response without addresses is an empty list.
+/// If there is an I/O error or a timeout. A response without addresses is not an error, but an empty list.
 pub(crate) async fn addresses(server: SocketAddr, host: &str, id: u16) -> io::Result<Vec<Ipv4Addr>> {
     let invalid = || io::Error::new(io::ErrorKind::InvalidInput, "the name cannot be queried");
     let query = encode_query(host, id).ok_or_else(invalid)?;
     let local: SocketAddr = if server.is_ipv4() { ([0; 4], 0).into() } else { ([0; 16], 0).into() };
     let socket = UdpSocket::bind(local).await?;
-    // A connected socket receives only from this server.
+    // A connected socket receives packets only from this server.
     socket.connect(server).await?;
     socket.send(&query).await?;
     let answered = async {
@@ -76,7 +76,7 @@ fn parse_response(bytes: &[u8], query: &[u8]) -> Option<Vec<Ipv4Addr>> {
         let Some((fixed, data)) = record.split_at_checked(10) else { break };
         let length = usize::from(u16::from_be_bytes([fixed[8], fixed[9]]));
         let Some((data, next)) = data.split_at_checked(length) else { break };
-        // Responses for aliases contain both; only addresses are used.
+        // Responses for aliases contain other records, too; only addresses are used.
         if fixed[..4] == ADDRESS
             && let Ok(octets) = <[u8; 4]>::try_from(data)
         {

@@ -86,11 +86,11 @@ struct PageFetch<'a> {
     seed: Box<WireRequest>,
     /// The number of resources that may still be downloaded.
     resources_left: Cell<usize>,
-    /// The user and session, which the download that is running at the moment borrows.
+    /// The user and session, which the running download borrows.
     parts: RefCell<(&'a mut UserState, &'a mut HttpSession)>,
 }
 
-/// The separate state of one download.
+/// The state that each download has separately.
 #[derive(Debug, Default, Clone)]
 struct DownloadState {
     /// A copy of the cookies, which JMeter makes for concurrent downloads; `None`: the user's cookies.
@@ -153,7 +153,7 @@ impl PageFetch<'_> {
         if rules.separate_container {
             let mut inner = whole.clone();
             inner.label = format!("{}-0", whole.label);
-            // It is added without the thread's name, which JMeter adds only near the top level.
+            // The result is added without the thread's name, which JMeter adds only near the top level.
             inner.marks.unnamed_thread = true;
             whole.sub_results = vec![inner];
         }

@@ -5,12 +5,12 @@ use busyhour_program::template::Template;
 /// Whether a pattern matches a whole URL; `None` if the pattern is malformed.
 pub type UrlMatch = fn(pattern: &str, url: &str) -> Option<bool>;
 
-/// The embedded resources that a sampler downloads, and the concurrency.
+/// Which embedded resources a sampler downloads, and how many at a time.
 #[derive(Debug, Clone)]
 pub struct Embedded {
-    /// `HTTPSampler.embedded_url_re`: only URLs that match; empty: all.
+    /// `HTTPSampler.embedded_url_re`: only URLs that match are downloaded; empty: all URLs.
     pub allow: Template,
-    /// `HTTPSampler.embedded_url_exclude_re`: except URLs that match; empty: none.
+    /// `HTTPSampler.embedded_url_exclude_re`: URLs that match are not downloaded; empty: no exceptions.
     pub exclude: Template,
     /// `HTTPSampler.concurrentPool`, with `HTTPSampler.concurrentDwn`; `None`: one download at a time.
     pub at_once: Option<Template>,
@@ -27,7 +27,7 @@ pub struct EmbeddedRules {
     pub depth_max: u32,
     /// `httpsampler.ignore_failed_embedded_resources`
     pub ignores_failures: bool,
-    /// `httpsampler.separate.container`: the page is a sub-result like its resources.
+    /// `httpsampler.separate.container`: whether the page is a sub-result like its resources.
     pub separate_container: bool,
     /// `httpsampler.embedded_resources_use_md5`, which JMeter applies only to concurrent downloads.
     pub md5: bool,
@@ -67,7 +67,7 @@ impl Default for Parsers {
 }
 
 impl Parsers {
-    /// Creates the mapping from these types; if a type occurs twice, the later parser counts.
+    /// Creates the mapping from these types; if a type occurs twice, the later parser is used.
     pub fn new(types: impl IntoIterator<Item = (String, Parser)>) -> Self {
         let mut all: Vec<_> = types.into_iter().collect();
         all.reverse();

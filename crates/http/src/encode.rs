@@ -1,4 +1,4 @@
-//! Encoding of names, values and paths by the rules of Java and HttpClient.
+//! Encodes names, values and paths by the rules of Java and HttpClient.
 
 use std::fmt::Write as _;
 
@@ -69,8 +69,8 @@ pub fn ascii(text: &str, out: &mut String) {
     }
 }
 
-/// Appends a path as HttpClient 4.5 sends it: if it contains empty segments other than the last, these are dropped and
-/// every segment is decoded and encoded again; otherwise it stays unchanged.
+/// Appends a path as HttpClient 4.5 sends it. If it contains empty segments other than the last, they are dropped, and every
+/// segment is decoded and encoded again; otherwise the path is unchanged.
 pub fn normal_path(path: &str, out: &mut String) {
     if !path.contains("//") {
         ascii(if path.is_empty() { "/" } else { path }, out);
@@ -106,8 +106,8 @@ pub fn normal_path(path: &str, out: &mut String) {
     }
 }
 
-/// Appends a URL's path and query with the characters quoted that `java.net.URI` does not accept, including percent
-/// signs, as its constructor with several parts does.
+/// Appends a URL's path and query. Characters that `java.net.URI` does not accept, including percent signs, are quoted, as in
+/// its constructor with several parts.
 pub fn quote_illegal(text: &str, out: &mut String) {
     let mut in_query = false;
     for character in text.chars() {

@@ -25,7 +25,7 @@ use crate::source::Source;
 use crate::transport::{ConnectionSettings, Route, Transport};
 use crate::wire_request::WireRequest;
 
-/// Makes one exchange; returns the `Location` if the response is a redirect to be followed.
+/// Performs one exchange; returns the `Location` if the response is a redirect to be followed.
 pub(crate) async fn perform(
     sampler: &HttpSampler,
     user: &mut UserState,
@@ -43,7 +43,7 @@ pub(crate) async fn perform(
     if let Some(source) = &sampler.source {
         Box::pin(Source::look_up(source.name(user), user.now())).await;
     }
-    // It is used in place, because a step takes half a kilobyte.
+    // `prepared` is used in place and not moved, because a step takes half a kilobyte.
     let mut prepared = prepare(sampler, user, session, request, origin, keep);
     let step = prepared.as_mut()?;
     loop {
@@ -73,18 +73,18 @@ pub(crate) struct Step<'s> {
     own_headers: usize,
 }
 
-/// JMeter's HTTP sampler stores its user token, the thread's name, in this internal variable when it has a response.
+/// If there is a response, JMeter's HTTP sampler stores its user token (the thread's name) in this internal variable.
 const TOKEN_VARIABLE: &str = "__jmeter.U_T__";
 
 /// The action after an exchange.
 pub(crate) enum Next {
     /// Repeat the request.
     Repeat,
-    /// The exchange is complete; the target if the response is a redirect.
+    /// The exchange is complete; contains the target if the response is a redirect to be followed.
     Done(Option<String>),
 }
 
-/// Prepares an exchange up to sending the request. `None` if the result is complete: from the cache, or because of a
+/// Prepares an exchange up to sending the request. `None` if the result is already complete, from the cache or because of a
 /// failure.
 pub(crate) fn prepare<'s>(
     sampler: &'s HttpSampler,
@@ -269,7 +269,7 @@ fn authenticate(user: &mut UserState, request: &mut WireRequest, step: &mut Step
             step.used = Some(used);
             return true;
         }
-        // The server treats every response to its challenge as stale: its last challenge is the response.
+        // The server rejects every response to its challenges as stale, so its last challenge is the response of the sample.
         busyhour_limits::exceeded(Limit::AuthenticationRounds);
     }
     false
@@ -333,7 +333,7 @@ fn store_in_cache(
     }
 }
 
-/// Records the location of a redirect; returns it if JMeter follows it (`redirects`).
+/// Records the location of a redirect, and returns it if JMeter follows the redirect (`redirects`).
 fn redirect(user: &mut UserState, request: &WireRequest, step: &mut Step<'_>, redirects: bool) -> Next {
     let (head, transport) = (&mut step.head, &step.transport);
     if matches!(head.status, 301..=303 | 307 | 308)
@@ -356,7 +356,7 @@ fn redirect(user: &mut UserState, request: &WireRequest, step: &mut Step<'_>, re
     Next::Done(head.location.take())
 }
 
-/// Assembles the request again to repeat it.
+/// Assembles the request again for a repetition.
 fn repeat(user: &mut UserState, request: &mut WireRequest, step: &mut Step<'_>) -> Next {
     let transport = &mut step.transport;
     let lines = request.assemble(&transport.origin, transport.proxy.as_deref(), transport.sampler.keep_alive);
@@ -372,7 +372,7 @@ fn repeat(user: &mut UserState, request: &mut WireRequest, step: &mut Step<'_>) 
     Next::Repeat
 }
 
-/// Replaces the body by its MD5 sum if only that is required.
+/// Replaces the body by its MD5 sum if only the sum is required.
 fn store_md5(result: &mut SampleResult, md5: Option<Box<md5::Md5>>) {
     detect_encoding(result);
     let Some(md5) = md5.filter(|_| !result.body.is_empty()) else { return };

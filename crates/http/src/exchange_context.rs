@@ -1,4 +1,4 @@
-//! The context of exchanges: a user, or one of the concurrent downloads of a user.
+//! The context of exchanges: a user, or one of its concurrent downloads.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::origin::Origin;
 use crate::settings::HttpSampler;
 use crate::wire_request::WireRequest;
 
-/// Makes exchanges sequentially, and provides the result of the last one.
+/// Performs exchanges one after another, and provides the result of the last one.
 pub(crate) trait ExchangeContext {
     /// The sampler.
     fn sampler(&self) -> &HttpSampler;
@@ -18,9 +18,9 @@ pub(crate) trait ExchangeContext {
     fn now(&self) -> Nanos;
     /// The result of the current exchange, or of the last one.
     fn result(&mut self) -> &mut SampleResult;
-    /// The origin of the request's URL.
+    /// Determines the origin of the request's URL.
     fn locate(&mut self, request: &mut WireRequest) -> Result<Arc<Origin>, Failure>;
-    /// Makes one exchange; returns the `Location` if the response is a redirect to be followed.
+    /// Performs one exchange; returns the `Location` if the response is a redirect to be followed.
     async fn exchange(
         &mut self,
         request: &mut WireRequest,

@@ -11,7 +11,7 @@ use busyhour_sample::DataType;
 /// A request without a complete response. The names are those of the Java exceptions that JMeter would have recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// Class of the exception.
+    /// Class of the Java exception.
     pub class: &'static str,
     /// Its message.
     pub message: String,
@@ -33,7 +33,7 @@ impl Failure {
         Self::new("org.apache.http.NoHttpResponseException", format!("{authority} failed to respond"))
     }
 
-    /// Nothing arrived for longer than the response timeout.
+    /// No data arrived within the response timeout.
     pub fn read_timeout() -> Self {
         Self::new("java.net.SocketTimeoutException", "Read timed out")
     }
@@ -49,7 +49,7 @@ impl Failure {
         Self::new("org.apache.http.client.ClientProtocolException", "null")
     }
 
-    /// The name could not be resolved; with the system's reason, or `None` if it found nothing.
+    /// The name could not be resolved. `reason` is that of the system; `None` if the system found no address.
     pub fn unknown_host(host: &str, reason: Option<&str>) -> Self {
         let message = reason.map_or_else(|| host.to_owned(), |reason| format!("{host}: {reason}"));
         Self::new("java.net.UnknownHostException", message)
@@ -114,7 +114,7 @@ impl Failure {
         if keep_body {
             // JMeter stores the stack trace here; plans search its first line.
             result.body.extend_from_slice(self.class.as_bytes());
-            // For an exception without a message, Java writes "null" in one place and nothing in the other.
+            // For an exception without a message, Java writes "null" in one place and nothing in another.
             if self.message != "null" {
                 result.body.extend_from_slice(b": ");
                 result.body.extend_from_slice(self.message.as_bytes());

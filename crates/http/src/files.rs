@@ -1,4 +1,4 @@
-//! Files to upload, read once per run.
+//! Files to upload. Each file is read once per run.
 
 use std::collections::HashMap;
 use std::io;
@@ -25,7 +25,7 @@ impl FileStore {
     /// Returns the content of a file, which is read the first time without blocking the executor.
     ///
     /// # Errors
-    /// The file cannot be read; the system's error.
+    /// If the file cannot be read: the system's error.
     pub async fn content(self: &Arc<Self>, name: &str) -> io::Result<Arc<[u8]>> {
         if let Some(known) = self.known(name) {
             return Ok(known);

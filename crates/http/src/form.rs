@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::settings::HttpSampler;
 use crate::wire_request::WireRequest;
 
-/// Appends the query from a sampler's arguments (`getQueryString`). Values in an unknown charset are omitted.
+/// Appends the query that consists of a sampler's arguments (`getQueryString`). Values in an unknown charset are omitted.
 pub(crate) fn query(sampler: &HttpSampler, user: &mut UserState, out: &mut String) {
     let charset = sampler.encoding.charset(user).ok();
     let mut first = true;
@@ -101,7 +101,7 @@ pub(crate) async fn body(
     Ok(())
 }
 
-/// Whether no argument has a name, so that the values form the body.
+/// Whether no argument has a name. In this case, the values form the body.
 pub(crate) fn sends_values_as_body(sampler: &HttpSampler, user: &mut UserState) -> bool {
     sampler.raw_body
         || (!sampler.arguments.is_empty()
@@ -121,7 +121,7 @@ fn form(sampler: &HttpSampler, charset: Charset, user: &mut UserState, request: 
         }
         let mut value = argument.value.text(user).into_owned();
         if !argument.encode {
-            // The user has already encoded it; it is decoded here, since the following code encodes.
+            // The plan contains the encoded name. It is decoded here, because the code below encodes it.
             name = decoded(&name, charset).unwrap_or(name);
             value = decoded(&value, charset).unwrap_or(value);
         }

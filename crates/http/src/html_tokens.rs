@@ -1,5 +1,5 @@
-//! The tokens of an HTML page, read in slices. Only the attributes that a caller needs are retained, and errors are
-//! ignored, so that memory is used for the longest token at most, whatever a page repeats.
+//! The tokens of an HTML page, read in slices. Only the attributes that a caller needs are retained, and errors are ignored.
+//! Therefore at most the longest token takes memory, even if a page repeats parts many times.
 
 use std::io::{self, Read};
 
@@ -10,7 +10,7 @@ use html5gum::{ForwardingEmitter, IoReader, Span, Tokenizer};
 /// The number of bytes that the tokenizer reads at a time, which takes less than half a millisecond.
 const PIECE_BYTES: usize = 4_096;
 
-/// The parts of a page that a caller needs, besides the names of tags.
+/// The parts of a page that a caller needs in addition to the names of tags.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Needs {
     /// Names of attributes, in lower case.
@@ -33,7 +33,7 @@ pub(crate) enum HtmlToken {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct StartTag {
     pub(crate) name: Vec<u8>,
-    /// Each name occurs once: the first of several attributes with the same name counts.
+    /// Each name occurs once: if several attributes have the same name, the first one is used.
     attributes: Vec<(&'static str, Vec<u8>)>,
 }
 

@@ -37,7 +37,7 @@ pub struct KeyChoice {
 }
 
 impl Default for KeyChoice {
-    /// JMeter's behaviour without a Keystore Configuration: the first key for all connections.
+    /// JMeter's behaviour without a Keystore Configuration: all connections use the first key.
     fn default() -> Self {
         Self { first: 0, last: Some(0), alias_variable: String::new() }
     }
@@ -63,7 +63,7 @@ impl ClientKeys {
     /// Loads the keys from the `bytes` of a store, in the order in which Java lists them.
     ///
     /// # Errors
-    /// The store cannot be read with this password, or the requested range contains no usable key.
+    /// If the store cannot be read with this password, or the requested range contains no usable key.
     pub fn load(
         bytes: &[u8],
         password: &str,
@@ -90,8 +90,8 @@ impl ClientKeys {
         Ok(Self { alias_variable, keys, configs })
     }
 
-    /// No keys, as in JMeter with a Keystore Configuration but no store. If a variable specifies the key, a server that
-    /// requests a certificate fails the sample.
+    /// A configuration without keys, as in JMeter with a Keystore Configuration but no store. If a variable specifies the key, a
+    /// sample fails when the server requests a certificate.
     #[must_use]
     pub fn none(alias_variable: String) -> Self {
         Self { alias_variable, keys: Vec::new(), configs: Configs::Named(HashMap::new()) }
@@ -128,7 +128,7 @@ impl ClientKeys {
     /// server requests a certificate, see [`ClientTls::missing_key_failure`].
     ///
     /// # Errors
-    /// The cryptography provider has no common protocol version.
+    /// If the cryptography provider has no common protocol version.
     pub(crate) fn client_tls(
         &self,
         alias: Option<&str>,
@@ -169,7 +169,7 @@ fn certified(entry: Entry) -> Result<(String, Arc<CertifiedKey>), KeyStoreError>
 /// The TLS settings of one connection.
 pub(crate) struct ClientTls {
     pub(crate) config: Arc<ClientConfig>,
-    /// The counter of requests and the reason, if there is no key.
+    /// If there is no key: the counter of the server's requests for one, and the reason why the key is missing.
     missing: Option<(Arc<NoKey>, String)>,
 }
 
@@ -179,7 +179,7 @@ impl ClientTls {
         Self { config, missing: None }
     }
 
-    /// The failure, if the server requested a certificate and the key is missing.
+    /// The failure of the sample if the server requested a certificate and the key is missing.
     pub(crate) fn missing_key_failure(&self) -> Option<Failure> {
         let (requests, why) = self.missing.as_ref()?;
         requests.count.load(Ordering::Relaxed).gt(&0).then(|| Failure::new("javax.net.ssl.SSLException", why))
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn keys_are_listed_in_javas_order() {
-        // The order that a server saw in requests of JMeter.
+        // The order of the keys that a test server received from JMeter.
         assert_eq!(aliases(JKS, range(0, None)).unwrap(), ["carl", "anna", "bert", "zed"]);
         assert_eq!(aliases(PKCS12, range(0, None)).unwrap(), ["zed", "anna", "carl", "bert"]);
     }

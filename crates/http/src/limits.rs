@@ -1,4 +1,4 @@
-//! Limits on the resources that a response may take in the generator, with their defaults.
+//! Limits on the resources of the generator that a response may use, with their defaults.
 //!
 //! `docs/limits.md` contains the same table for users.
 
@@ -11,15 +11,16 @@ use crate::response::grouped;
 /// The maximum number of nested encodings in one `Content-Encoding`, as in curl.
 pub const CONTENT_ENCODINGS_MAX: usize = 5;
 
-/// The number of bytes to which every compressed body may be decompressed, summed over all its layers.
+/// The number of bytes to which every compressed body may be decompressed, whatever its compressed size, summed over all its
+/// layers.
 pub const UNPACKED_BYTES_MIN: u64 = 64 << 20;
 
-/// Beyond [`UNPACKED_BYTES_MIN`]: decompressed bytes per received byte. One layer of deflate yields at most 1,032, so
-/// that no body with a single layer of gzip or deflate is rejected.
+/// The number of decompressed bytes per received byte beyond [`UNPACKED_BYTES_MIN`]. One layer of deflate yields at most 1,032,
+/// so no body with a single layer of gzip or deflate is rejected.
 pub const UNPACKED_PER_RECEIVED_MAX: u64 = 1_100;
 
-/// Retained bytes of a body if the plan needs it and no property sets a limit: much more than typical pages, and a
-/// tenth of JMeter's default heap of 1 GiB.
+/// The maximum number of retained bytes of a body if the plan needs it and no property sets a limit. This is much more than
+/// typical pages have, and a sixteenth of JMeter's default heap of 1 GiB.
 pub const BODY_BYTES_KEPT_MAX: usize = 64 << 20;
 
 /// The maximum size of the cookies of one user under one manager in bytes: names, values, domains and paths.
@@ -54,7 +55,7 @@ pub enum BodyLimit {
     Refuse(usize),
     /// The first bytes are retained, as with JMeter's `httpsampler.max_bytes_to_store_per_request`.
     Truncate(usize),
-    /// The whole body is retained, as in JMeter if that property is 0.
+    /// The whole body is retained, as in JMeter if the property is 0.
     Unlimited,
 }
 
@@ -70,12 +71,12 @@ impl Failure {
         Self { limit: Some(limit), ..Self::new(class, message) }
     }
 
-    /// There is not enough memory for a body; the class is that of the JVM.
+    /// There is not enough memory for a body; the failure has the class of the JVM's error.
     pub(crate) fn no_memory(why: NoMemory) -> Self {
         Self::limited(Limit::BodyMemory, "java.lang.OutOfMemoryError", why.to_string())
     }
 
-    /// A part of the message exceeds a limit, in the wording of HttpCore's `MessageConstraintException`.
+    /// A part of the message exceeds a limit; the text is that of HttpCore's `MessageConstraintException`.
     pub(crate) fn constraint(limit: Limit, what: &str, most: u64) -> Self {
         let message = format!("Maximum {what} exceeded ({})", grouped(most));
         Self::limited(limit, "org.apache.http.MessageConstraintException", message)

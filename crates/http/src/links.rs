@@ -1,5 +1,5 @@
-//! HTML Link Parser: replaces the request by a random link or form of the previous page that matches it. The protocol,
-//! host and path in the plan are patterns, and the link must have the arguments in the plan.
+//! HTML Link Parser: replaces the request by a random matching link or form of the previous page. The protocol, host and path in
+//! the plan are patterns, and the link must have the arguments in the plan.
 
 use busyhour_limits::{Limit, exceeded};
 use busyhour_program::run::LogLevel;
@@ -21,7 +21,7 @@ struct Link {
     host: String,
     path: String,
     fields: Vec<Field>,
-    /// Whether it is a form.
+    /// Whether the link is a form that is sent with POST.
     posts: bool,
 }
 
@@ -30,7 +30,7 @@ struct Link {
 struct Field {
     name: String,
     value: String,
-    /// Whether it is encoded when it is sent.
+    /// Whether the value is encoded when it is sent.
     encode: bool,
     equals: bool,
 }
@@ -65,7 +65,7 @@ impl Link {
         })
     }
 
-    /// Its names and values as one decoded text; `None` if Java cannot decode it.
+    /// The names and values of the link as one decoded text; `None` if Java cannot decode it.
     fn query(&self) -> Option<String> {
         let mut text = String::new();
         for field in &self.fields {
@@ -97,8 +97,8 @@ const NEEDS: Needs =
 /// The size of a link or a field without its texts, in bytes.
 const ITEM_BYTES: usize = 128;
 
-/// The number of bytes that the links of one page may still take; `None` after one did not fit. Each link contains the
-/// address of the page or its base, and each option the name of its `select`.
+/// The number of bytes that the links of one page may still take; `None` once a link did not fit. Each link contains the address
+/// of the page or its base, and each option contains the name of its `select`.
 struct LinkBudget(Option<usize>);
 
 impl Default for LinkBudget {
@@ -128,7 +128,7 @@ impl LinkBudget {
     }
 }
 
-/// The forms of a page while it is parsed.
+/// The forms of a page that is being parsed.
 #[derive(Default)]
 struct Forms {
     complete: Vec<Link>,
@@ -192,7 +192,7 @@ pub(crate) fn field_counts(html: &str, url: &str) -> Vec<usize> {
     links(html, url).iter().map(|link| link.fields.len()).collect()
 }
 
-/// Like [`links`], with a limit on their size.
+/// As [`links`], with a limit on their size.
 fn links_within(html: &str, url: &str, budget: LinkBudget) -> Vec<Link> {
     let (mut anchors, mut frames) = (Vec::new(), Vec::new());
     let mut forms = Forms { budget, ..Forms::default() };
@@ -367,7 +367,7 @@ mod tests {
         assert_eq!(found(html), ["POST http://h/dir/y a=1"]);
     }
 
-    /// Each link contains the base and each option the name of its list, so that a page of 60 MB could take 60 TB.
+    /// Each link contains the base, and each option the name of its list, so a page of 60 MB could take 60 TB.
     #[test]
     fn long_parts_do_not_multiply_without_limit() {
         let long = "d".repeat(1 << 14);

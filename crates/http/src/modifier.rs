@@ -10,7 +10,7 @@ pub enum Modifier {
     UrlRewriting(UrlRewriting),
     /// RegEx User Parameters: values found by a Regular Expression Extractor replace the values of arguments.
     RegexParameters {
-        /// Name for the log.
+        /// Name of the element, for the log.
         name: Template,
         /// `RegExUserParameters.regex_ref_name`
         variable: Template,
@@ -28,9 +28,9 @@ pub enum Modifier {
 pub struct UrlRewriting {
     /// `argument_name`
     pub argument: Template,
-    /// `path_extension`: `path;name=value`, not an argument.
+    /// `path_extension`: the session id is part of the path (`path;name=value`) instead of an argument.
     pub in_path: bool,
-    /// `path_extension_no_equals`: `path;namevalue`.
+    /// `path_extension_no_equals`: the path has the form `path;namevalue`.
     pub no_equals: bool,
     /// `path_extension_no_questionmark`: the value ends at a question mark.
     pub ends_at_question_mark: bool,

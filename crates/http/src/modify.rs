@@ -112,7 +112,7 @@ impl UrlRewriting {
         }
     }
 
-    /// JMeter's pattern; its groups are the possible positions of the value.
+    /// JMeter's pattern. Its groups correspond to the possible positions of the value.
     fn pattern(&self, argument: &str) -> String {
         // The characters that \s matches in JMeter's engine.
         const SPACE: &str = r"[ \t\n\r\x0C]";

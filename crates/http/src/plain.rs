@@ -12,7 +12,7 @@ use crate::failure::Failure;
 /// Connects like `java.net.Socket`: to the first address of the host, with an optional timeout.
 ///
 /// # Errors
-/// The exception that Java would have thrown.
+/// If connecting fails: the exception that Java would have thrown.
 pub async fn connect_plainly(
     host: &str,
     port: u16,

@@ -9,7 +9,7 @@ use crate::origin::Origin;
 use crate::proxy_address::ProxyAddress;
 use crate::settings::{HttpSampler, Proxy, SharedHttp};
 
-/// The proxy for `origin`: the sampler's own, otherwise that of the command line unless the host is excluded.
+/// The proxy for `origin`: that of the sampler, or else that of the command line if the host is not excluded.
 pub(crate) fn proxy_for(
     sampler: &HttpSampler,
     user: &mut UserState,

@@ -9,7 +9,7 @@ pub(crate) struct ProxyAddress {
     pub(crate) authorization: Option<String>,
 }
 
-/// The state of a user's authentication at a proxy, per server, because JMeter has a client for each.
+/// The state of a user's authentication at a proxy. Each server has its own state, because JMeter has a client for each server.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum ProxyAuth {
     /// The proxy has not requested authentication; credentials are not sent preemptively.
@@ -22,8 +22,9 @@ pub(crate) enum ProxyAuth {
 }
 
 impl ProxyAuth {
-    /// The state after a response, and whether the request must be repeated with credentials; `credentials_sent`: credentials
-    /// were sent already. This is `HttpAuthenticator.handleAuthChallenge` of HttpClient 4.5 for one scheme.
+    /// The state after a response, and whether the request must be repeated with credentials. `credentials_sent`: whether
+    /// credentials were already sent. The rules are those of `HttpAuthenticator.handleAuthChallenge` in HttpClient 4.5 for one
+    /// scheme.
     pub(crate) fn after(self, status: u16, asks: bool, credentials_sent: bool) -> (Self, bool) {
         match (self, status) {
             (_, 407) if credentials_sent => (Self::Rejected, false),
@@ -42,11 +43,11 @@ mod tests {
 
     #[test]
     fn credentials_are_sent_on_request_and_not_after_refusal() {
-        // First request, challenge, accepted.
+        // The first request is challenged, and then accepted.
         assert_eq!(Unasked.after(407, true, false), (Unasked, true));
         assert_eq!(Unasked.after(200, false, true), (Accepted, false));
         assert_eq!(Accepted.after(404, false, false), (Accepted, false));
-        // The proxy requests them again: repeat once, then stop.
+        // If the proxy requests the credentials again, repeat the request once, then stop.
         assert_eq!(Accepted.after(407, true, false), (Accepted, true));
         assert_eq!(Accepted.after(407, true, true), (Rejected, false));
         assert_eq!(Rejected.after(407, true, false), (Rejected, false));

@@ -1,4 +1,4 @@
-//! Follows redirects, either as sub-results or invisibly.
+//! Follows redirects, either as sub-results or without recording them.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub(crate) async fn follow(
         count += 1;
         if count > most {
             let message = format!("Exceeded maximum number of redirects: {most}");
-            // As in JMeter: one more result, a copy of the last one with this failure.
+            // As in JMeter, add one more result: a copy of the last one with this failure.
             let result = context.result();
             Failure::new("java.io.IOException", message).write_to(result, keep.body);
             result.label = format!("{label}-{}", total.sub_results.len());
@@ -105,7 +105,7 @@ pub(crate) async fn follow(
     *context.result() = total;
 }
 
-/// Follows redirects inside the client (`auto_redirects`).
+/// Follows redirects within the client, without recording them (`auto_redirects`).
 pub(crate) async fn auto(
     context: &mut impl ExchangeContext,
     request: &mut WireRequest,

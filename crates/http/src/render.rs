@@ -14,7 +14,7 @@ use crate::settings::HttpSampler;
 use crate::url_parts;
 use crate::wire_request::WireRequest;
 
-/// Renders URL, headers and body; returns the origin.
+/// Renders the URL, headers and body of a request; returns its origin.
 pub(crate) async fn render(
     sampler: &HttpSampler,
     user: &mut UserState,
@@ -54,13 +54,13 @@ fn client4_has_body(method: &str, sampler: &HttpSampler, user: &mut UserState) -
     match method {
         "GET" => get_has_body(sampler, user),
         "HEAD" | "TRACE" | "OPTIONS" => false,
-        // Other methods have a body, possibly empty, because HttpClient has no class for them.
+        // Requests with other methods have a body, which may be empty, because HttpClient has no class for these methods.
         _ => true,
     }
 }
 
-/// Checks whether the client sends requests with this method. HttpClient 4 accepts every HTTP token, so line ends and
-/// blanks never get into the request line.
+/// Checks whether the client sends requests with this method. HttpClient 4 accepts every HTTP token, so the request line never
+/// contains line ends or blanks from the method.
 fn check_method(client: Client, method: &str) -> Result<(), Failure> {
     let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     match client {
@@ -165,7 +165,7 @@ fn render_url(
         Err(_) => {
             check_characters(request, sampler.client)?;
             if sampler.cookies.is_some() {
-                // The cookies of a host require one.
+                // A host is required for cookies.
                 return Err(Failure::new("java.lang.IllegalArgumentException", "Host may not be blank"));
             }
             let message = format!("URI does not specify a valid host name: {}", request.url);
@@ -259,8 +259,7 @@ fn check_url(request: &mut WireRequest, origin: &Origin, client: Client) -> Resu
     check_characters(request, client)
 }
 
-/// Checks the part of the URL after the origin: HttpClient 4 converts it to a `java.net.URI`, Java's client sends it
-/// unchanged.
+/// Checks the part of the URL after the origin. HttpClient 4 converts it to a `java.net.URI`; Java's client sends it unchanged.
 fn check_characters(request: &mut WireRequest, client: Client) -> Result<(), Failure> {
     if client == Client::Java {
         request.is_literal = true;
@@ -317,11 +316,11 @@ fn render_headers(sampler: &HttpSampler, user: &mut UserState, request: &mut Wir
         request.has_content_type |= is_content_type && !value.is_empty();
     }
     request.scratch = text;
-    // Without this header in the plan, the client sends none.
+    // If the plan does not set this header, the client sends none.
     request.has_user_agent |= sampler.shared.no_user_agent;
 }
 
-/// Writes a `Host` header of the plan, with its own port or that of the URL, unless it is the scheme's default.
+/// Writes a `Host` header of the plan, with the port in its value or else that of the URL. The scheme's default port is omitted.
 fn host_header(value: &str, origin: &Origin, out: &mut Vec<u8>) {
     use std::io::Write as _;
     let (host, own) = match value.rsplit_once(':') {

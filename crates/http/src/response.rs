@@ -33,12 +33,12 @@ pub trait Sink {
     /// Receives the head (not called for `1xx`).
     ///
     /// # Errors
-    /// The reason to stop reading the response.
+    /// If the sink stops reading the response: its reason.
     fn head(&mut self, head: &httparse::Response<'_, '_>) -> Result<(), Failure>;
     /// Receives a piece of the body, without chunk headers.
     ///
     /// # Errors
-    /// The reason to stop reading the response.
+    /// If the sink stops reading the response: its reason.
     fn body(&mut self, piece: &[u8]) -> Result<(), Failure>;
     /// Whether the body is not needed, so that it does not have to be read into memory.
     fn ignores_body(&self) -> bool;
@@ -49,7 +49,7 @@ pub trait Sink {
 pub enum ResponseProgress {
     /// More bytes are needed.
     More,
-    /// It is complete.
+    /// The response is complete.
     Done,
 }
 
@@ -73,7 +73,7 @@ enum RequestKind {
     Head,
     /// CONNECT: after a successful response the tunnel begins instead of a body.
     Connect,
-    /// Any other.
+    /// Any other request.
     Other,
 }
 
@@ -82,7 +82,7 @@ enum RequestKind {
 pub struct ResponseReader {
     state: State,
     pending: Vec<u8>,
-    /// The size at which an incomplete head is parsed again.
+    /// The number of bytes at which an incomplete head is parsed again.
     parsed_again_at: usize,
     /// The number of bytes of line ends before the head, which are skipped.
     blank_bytes: usize,
@@ -173,7 +173,7 @@ impl ResponseReader {
     /// Parses received bytes.
     ///
     /// # Errors
-    /// The bytes are not an HTTP response.
+    /// If the bytes are not an HTTP response.
     pub fn feed(&mut self, mut bytes: &[u8], sink: &mut impl Sink) -> Result<ResponseProgress, Failure> {
         while !bytes.is_empty() {
             let used = match self.state {
@@ -196,7 +196,7 @@ impl ResponseReader {
     /// Ends the response when the server has closed the connection.
     ///
     /// # Errors
-    /// The response is incomplete; `authority` (`host:port`) is part of the message.
+    /// If the response is incomplete; the message contains `authority` (`host:port`).
     pub fn end(&mut self, authority: &str) -> Result<(), Failure> {
         match self.state {
             State::Done => Ok(()),
@@ -228,7 +228,7 @@ impl ResponseReader {
         }
     }
 
-    /// Returns the number of bytes used, or `None` if the head is still incomplete.
+    /// Parses the head. Returns the number of bytes used, or `None` if the head is still incomplete.
     fn feed_head(&mut self, bytes: &[u8], sink: &mut impl Sink) -> Result<Option<usize>, Failure> {
         if self.pending.is_empty() {
             let blank = bytes.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
@@ -369,7 +369,7 @@ impl ResponseReader {
                 14 if name.eq_ignore_ascii_case("content-length") => {
                     let length =
                         std::str::from_utf8(header.value).ok().and_then(|text| text.trim().parse().ok());
-                    // As in HttpClient, an invalid number is ignored; if there are several, the last valid one counts.
+                    // As in HttpClient, an invalid number is ignored; if there are several headers, the last valid one is used.
                     self.content_length = length.or(self.content_length);
                 }
                 17 if name.eq_ignore_ascii_case("transfer-encoding") => {

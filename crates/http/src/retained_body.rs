@@ -15,7 +15,7 @@ use crate::response::grouped;
 /// The number of bytes at the start of a page that may specify its encoding.
 pub(crate) const PAGE_START_BYTES: usize = 2000;
 
-/// The number of bytes that the bodies of one sample may still take, shared by its redirects and embedded resources.
+/// The number of bytes that the bodies of one sample may still take. The sample's redirects and embedded resources share it.
 #[derive(Clone, Debug)]
 pub(crate) struct BodyBudget(Rc<BudgetState>);
 
@@ -34,7 +34,7 @@ impl BodyBudget {
     /// Reserves bytes.
     ///
     /// # Errors
-    /// The budget is exceeded.
+    /// If the budget is exceeded.
     pub(crate) fn reserve(&self, bytes: usize) -> Result<(), Failure> {
         let left = self.0.left.get().checked_sub(bytes).ok_or_else(|| {
             let message = format!(
@@ -57,12 +57,12 @@ impl BodyBudget {
 /// The buffer for a body that is needed.
 pub(crate) struct RetainedBody<'a> {
     pub(crate) body: &'a mut Vec<u8>,
-    /// Its share of the memory for all bodies.
+    /// Its part of the memory for all bodies.
     pub(crate) memory: &'a mut BodyMemory,
     pub(crate) limit: BodyLimit,
     /// The remaining budget of the sample, if it has several responses.
     pub(crate) budget: Option<&'a BodyBudget>,
-    /// The MD5 sum, if only that and the start of the page are needed.
+    /// The MD5 sum, if only the sum and the start of the page are needed.
     pub(crate) md5: Option<&'a mut Md5>,
 }
 
@@ -70,7 +70,7 @@ impl RetainedBody<'_> {
     /// Appends a piece of text.
     ///
     /// # Errors
-    /// The body exceeds a limit.
+    /// If the body exceeds a limit.
     pub(crate) fn push(&mut self, text: &[u8]) -> Result<(), Failure> {
         let most = match (&mut self.md5, self.limit) {
             (Some(md5), _) => {

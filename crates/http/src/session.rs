@@ -21,13 +21,13 @@ pub struct HttpSession {
     origins: Vec<(Box<str>, Arc<Origin>)>,
     jars: Vec<Jar>,
     caches: Vec<Cache>,
-    /// What few users have.
+    /// State that only few users have.
     rare: Option<Box<Rare>>,
-    /// Whether the iteration belongs to a new visitor: connections are closed before the next request.
+    /// Whether the iteration belongs to a new user. If so, connections are closed before the next request.
     new_visitor: bool,
 }
 
-/// What few users have.
+/// State that only few users have.
 #[derive(Default)]
 struct Rare {
     /// The states of proxy authentication.
@@ -54,7 +54,7 @@ const ORIGINS_MAX: usize = 64;
 const NAMES_MAX: usize = 1024;
 
 impl HttpSession {
-    /// Starts an iteration; `same_user`: the visitor does not change.
+    /// Starts an iteration; `same_user`: whether it belongs to the same user as the previous one.
     pub fn iteration_started(&mut self, user: &mut UserState, same_user: bool) {
         self.new_visitor = !same_user;
         for jar in &mut self.jars {
@@ -70,7 +70,7 @@ impl HttpSession {
         }
     }
 
-    /// Replaces the visitor; its state is dropped.
+    /// Starts a new user in place of the previous one, whose state is dropped.
     pub fn visitor_changed(&mut self, keep_connections: bool) {
         self.jars.clear();
         self.caches.clear();
@@ -80,7 +80,7 @@ impl HttpSession {
         self.new_visitor = !keep_connections;
     }
 
-    /// Closes the connections of the previous visitor, if there was one.
+    /// Closes the connections of the previous user, if there was one.
     pub(crate) fn start_session(&mut self, reset: bool) {
         if std::mem::take(&mut self.new_visitor) && reset {
             self.idle.clear();
@@ -190,7 +190,7 @@ impl HttpSession {
         });
         let known = &mut all[at].known;
         if known.len() >= NAMES_MAX {
-            // Redirects and pages may refer to ever new hosts.
+            // Redirects and pages may refer to new hosts without end.
             known.clear();
         }
         known.insert(name.host, addresses);
@@ -201,7 +201,7 @@ impl HttpSession {
         &self.jars
     }
 
-    /// The user's jars, mutable.
+    /// The user's jars, for changes.
     pub(crate) fn jars_mut(&mut self) -> &mut [Jar] {
         &mut self.jars
     }
@@ -219,7 +219,7 @@ impl HttpSession {
         }
     }
 
-    /// Ends a branch: the user gets the cookies that it received.
+    /// Ends a branch: the user receives the cookies that the branch received.
     pub(crate) fn rejoin(&mut self, branch: &mut HttpSession) {
         let known = branch.rare.as_mut().map_or_else(Vec::new, |rare| std::mem::take(&mut rare.initial_jars));
         for mut jar in std::mem::take(&mut branch.jars) {
@@ -233,7 +233,7 @@ impl HttpSession {
         }
     }
 
-    /// Adds all cookies of other jars to the user's.
+    /// Adds all cookies of other jars to the user's cookies.
     pub(crate) fn add_cookies(&mut self, from: Vec<Jar>) {
         for other in from {
             if let Some(jar) = self.jars.iter_mut().find(|jar| Arc::ptr_eq(&jar.manager, &other.manager)) {

@@ -28,7 +28,8 @@ pub struct SharedHttp {
     pub tls_policy: TlsPolicy,
     /// Files to upload.
     pub files: Arc<FileStore>,
-    /// `httpclient.reset_state_on_thread_group_iteration`: a new visitor opens new connections.
+    /// `httpclient.reset_state_on_thread_group_iteration`: whether new connections are opened when an iteration belongs to a new
+    /// user.
     pub reset_on_iteration: bool,
     /// The proxy of the command line (`-H`, `-P`).
     pub proxy: Option<Proxy>,
@@ -36,12 +37,12 @@ pub struct SharedHttp {
     pub no_proxy: Vec<String>,
     /// `httpsampler.max_redirects`; `None`: JMeter's 20.
     pub redirects_max: Option<u32>,
-    /// How embedded resources are found and how their failures count.
+    /// How embedded resources are found, and how their failures affect the page.
     pub embedded: EmbeddedRules,
     /// `httpclient4.time_to_live`, milliseconds: the maximum age of a connection that is used. `None`: JMeter's 60
     /// seconds.
     pub connection_ms_max: Option<u64>,
-    /// `httpclient4.idletimeout`, milliseconds: lifetime of an idle connection if the server does not set one; 0:
+    /// `httpclient4.idletimeout`: lifetime of an idle connection in milliseconds if the server does not specify one; 0:
     /// unlimited.
     pub idle_ms_max: u64,
     /// `httpclient4.default_user_agent_disabled`
@@ -83,7 +84,7 @@ impl SharedHttp {
     /// The TLS configuration, created when the first connection needs it.
     ///
     /// # Errors
-    /// The cryptography provider has no common protocol version.
+    /// If the cryptography provider has no common protocol version.
     pub fn tls(&self) -> Result<Arc<rustls::ClientConfig>, rustls::Error> {
         self.tls.get_or_init(|| tls_config(self.tls_policy)).clone()
     }
@@ -136,7 +137,7 @@ pub struct FileArgument {
     pub mime: Template,
 }
 
-/// One header of the header managers in scope, merged.
+/// A header; the header managers in scope are merged.
 #[derive(Debug, Clone)]
 pub struct Header {
     /// `Header.name`
@@ -157,19 +158,19 @@ pub enum Redirects {
     Auto,
 }
 
-/// The header managers in scope of a sampler.
+/// The header managers in the scope of a sampler.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HeaderManagers {
-    /// None.
+    /// No header manager.
     #[default]
     None,
-    /// One, with its number in the plan. Changes by scripts apply to all samplers in its scope.
+    /// One header manager, with its number in the plan. Changes by scripts apply to all samplers in its scope.
     One(u32),
-    /// Several, which are merged for each sample.
+    /// Several header managers, which are merged for each sample.
     Several,
 }
 
-/// An HTTP Request sampler, merged with the config elements in its scope.
+/// An HTTP Request sampler with the settings of the config elements in its scope.
 #[derive(Debug, Clone)]
 pub struct HttpSampler {
     /// The settings that all samplers share.
@@ -180,7 +181,7 @@ pub struct HttpSampler {
     pub protocol: Template,
     /// `HTTPSampler.domain`
     pub domain: Template,
-    /// `HTTPSampler.port`; empty: the protocol's.
+    /// `HTTPSampler.port`; empty: the default port of the protocol.
     pub port: Template,
     /// `HTTPSampler.path`: a path, optionally with a query, or a whole URL.
     pub path: Template,
@@ -204,11 +205,11 @@ pub struct HttpSampler {
     pub connect_timeout: Template,
     /// `HTTPSampler.response_timeout`, milliseconds.
     pub response_timeout: Template,
-    /// `HTTPSampler.proxyHost` and so on.
+    /// `HTTPSampler.proxyHost` and the related properties.
     pub proxy: Option<Proxy>,
     /// Headers of the header managers, merged.
     pub headers: Box<[Header]>,
-    /// The managers from which these headers come.
+    /// The managers that contain these headers.
     pub header_managers: HeaderManagers,
     /// The innermost cookie manager.
     pub cookies: Option<Arc<CookieManager>>,

@@ -60,7 +60,7 @@ pub(crate) struct ResponseSink<'a> {
     pub(crate) keep: Retention,
     /// The limit on the retained part of the body.
     pub(crate) limit: BodyLimit,
-    /// The remaining budget of the sample for bodies, if it has several.
+    /// The remaining budget of the sample for bodies, if it has several responses.
     pub(crate) budget: Option<&'a BodyBudget>,
 }
 
@@ -183,7 +183,7 @@ fn set_type(result: &mut SampleResult) {
     result.content.data_type = if is_text { DataType::Text } else { DataType::Binary };
 }
 
-/// Sets the encoding from the page, which may specify it in its first [`PAGE_START_BYTES`], if the headers do not.
+/// Sets the encoding that the page specifies in its first [`PAGE_START_BYTES`] bytes, if the headers specify none.
 pub(crate) fn detect_encoding(result: &mut SampleResult) {
     const META: &str = "<meta http-equiv=\"content-type\" content=\"";
     if !result.content.encoding.is_empty() || !result.content_type.starts_with("text/html") {

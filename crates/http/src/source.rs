@@ -27,7 +27,7 @@ impl Source {
         }
     }
 
-    /// The host name that must be resolved before the address is known.
+    /// The host name that must be resolved first; `None` if the address is not a host name.
     pub(crate) fn name(&self, user: &mut UserState) -> Option<String> {
         let text = self.text.text(user);
         let text = text.trim();
@@ -59,11 +59,11 @@ pub enum SourceKind {
     /// An address or a host name.
     #[default]
     Host,
-    /// A network interface: its first address, which is an IPv6 address if it has one.
+    /// The first address of a network interface, which is an IPv6 address if it has one.
     Interface,
-    /// A network interface: its first IPv4 address.
+    /// The first IPv4 address of a network interface.
     InterfaceV4,
-    /// A network interface: its first IPv6 address.
+    /// The first IPv6 address of a network interface.
     InterfaceV6,
 }
 

@@ -22,11 +22,11 @@ pub enum TlsPolicy {
     Verify,
 }
 
-/// The configuration that all users share. Sessions are not resumed: every connection makes a full handshake, as the
-/// first connection of each JMeter thread does.
+/// The configuration that all users share. Sessions are not resumed: every connection performs a full handshake, as the first
+/// connection of each JMeter thread does.
 ///
 /// # Errors
-/// The cryptography provider has no common protocol version (never with the built-in one).
+/// If the cryptography provider has no common protocol version (never the case with the built-in provider).
 pub fn tls_config(policy: TlsPolicy) -> Result<Arc<ClientConfig>, Error> {
     tls_config_with(policy, None)
 }
@@ -56,8 +56,8 @@ pub(crate) fn tls_config_with(
     Ok(Arc::new(config))
 }
 
-/// Verifies a signature with only the public key if the library cannot parse the certificate, as for X.509 version 1;
-/// `error` is the library's error.
+/// Verifies a signature using only the public key if the library cannot parse the certificate, as for X.509 version 1; `error`
+/// is the library's error.
 fn verify_by_key(
     message: &[u8],
     certificate: &CertificateDer<'_>,
@@ -92,7 +92,7 @@ type Verify = fn(
 ) -> Result<HandshakeSignatureValid, Error>;
 
 impl AcceptAny {
-    /// Verifies a signature with the library, and by the key alone if the library cannot read the certificate.
+    /// Verifies a signature with the library, or using only the public key if the library cannot parse the certificate.
     fn verify(
         &self,
         verify: Verify,

@@ -26,14 +26,14 @@ use crate::sink::{Head, ResponseSink};
 use crate::tunnel::{self, TunnelRequest};
 use crate::wire_request::WireRequest;
 
-/// The route to a server, and the connection on it.
+/// The route to a server, and the connection to it.
 pub(crate) struct Transport<'s> {
     pub(crate) sampler: &'s HttpSampler,
     pub(crate) origin: Arc<Origin>,
     pub(crate) proxy: Option<Arc<ProxyAddress>>,
     /// The state of the proxy authentication of the user.
     pub(crate) proxy_auth: ProxyAuth,
-    /// Before the transfer: an idle connection, if there is one. After it: the connection, if it can be reused.
+    /// Before the transfer: an idle connection, if there is one. After the transfer: the connection, if it can be reused.
     pub(crate) connection: Option<Connection>,
     pub(crate) keep: Retention,
     /// Settings for name resolution, local address and client key.
@@ -44,7 +44,7 @@ pub(crate) struct Transport<'s> {
     pub(crate) md5: bool,
     /// The time at which the request is aborted.
     deadline: Option<Nanos>,
-    /// The remaining budget of the sample for bodies, if it has several.
+    /// The remaining budget of the sample for bodies, if it has several responses.
     pub(crate) budget: Option<BodyBudget>,
 }
 
@@ -63,7 +63,7 @@ impl ConnectionSettings {
     /// The settings for connections to `origin`, if there are any.
     ///
     /// # Errors
-    /// The local address does not exist on this machine.
+    /// If the local address does not exist on this machine.
     pub(crate) fn for_connection(
         sampler: &HttpSampler,
         user: &mut UserState,
@@ -213,7 +213,7 @@ impl<'s> Transport<'s> {
         }
     }
 
-    /// Opens a new connection; `None` if the proxy rejected a tunnel, so that its response is the response of the
+    /// Opens a new connection; `None` if the proxy rejected a tunnel. In this case, the proxy's response is the response of the
     /// sample.
     async fn connect(
         &mut self,

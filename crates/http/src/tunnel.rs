@@ -33,8 +33,9 @@ pub(crate) struct TunnelRequest<'a> {
     pub(crate) budget: Option<&'a BodyBudget>,
 }
 
-/// Requests a tunnel to the origin from the proxy and makes the TLS handshake in it. `None` if the proxy rejects it; as
-/// in HttpClient, its response is then the response of the sample. Credentials are sent if the proxy requests them.
+/// Requests a tunnel to the origin from the proxy and performs the TLS handshake in it. Credentials are sent if the proxy
+/// requests them. Returns `None` if the proxy rejects the tunnel; as in HttpClient, its response is then the response of the
+/// sample.
 pub(crate) async fn open(
     tunnel: &TunnelRequest<'_>,
     proxy_auth: &mut ProxyAuth,
@@ -51,7 +52,7 @@ pub(crate) async fn open(
             Some(connection) => connection,
             None => {
                 let opened = Connection::open(origin, Some(proxy), tunnel.addresses, options).await;
-                // As in JMeter, everything after this, including the handshake, is latency.
+                // As in JMeter, the time after this counts as latency, including the handshake.
                 result.times.connect_ns = options.clock.now().since(tunnel.started);
                 opened?
             }

@@ -1,4 +1,4 @@
-//! The exchanges of scripts, like Java's `HttpURLConnection`.
+//! The exchanges that scripts request, as with Java's `HttpURLConnection`.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -28,15 +28,15 @@ pub const URL_DEADLINE: Duration = Duration::from_secs(60);
 /// The number of redirects that Java follows.
 const REDIRECTS_MAX: u32 = 20;
 
-/// The number of idle connections to one server that Java retains, and their lifetime if the server does not specify
-/// it.
+/// The number of idle connections to one server that Java retains. The constant below is their lifetime if the server does not
+/// specify one.
 const IDLE_PER_ORIGIN_MAX: usize = 5;
 const IDLE_MS: u64 = 5_000;
 
 /// The maximum number of idle connections of a core.
 const IDLE_MAX: usize = 64;
 
-/// Java 17.
+/// The User-Agent of Java 17.
 const USER_AGENT: &str = "Java/17.0.15";
 const ACCEPT: &str = "text/html, image/gif, image/jpeg, */*; q=0.2";
 
@@ -45,14 +45,14 @@ thread_local! {
     static IDLE: RefCell<Vec<Connection>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Makes the exchanges of scripts.
+/// Performs the exchanges that scripts request.
 #[derive(Debug)]
 pub struct UrlConnections {
     shared: Arc<SharedHttp>,
 }
 
 impl UrlConnections {
-    /// Creates a client with the settings of a run: its TLS policy.
+    /// Creates a client with the TLS policy of a run.
     #[must_use]
     pub fn new(shared: Arc<SharedHttp>) -> Self {
         Self { shared }
@@ -78,7 +78,7 @@ impl UrlClient for UrlConnections {
     }
 }
 
-/// Makes the exchange on another thread, if the core cannot continue meanwhile.
+/// Performs the exchange on another thread if the core cannot run other users meanwhile.
 fn on_another_thread(
     shared: Arc<SharedHttp>,
     clock: Clock,
@@ -119,7 +119,7 @@ async fn within_deadline(
     }
 }
 
-/// Makes the request, and follows redirects.
+/// Performs the exchange, and follows redirects.
 async fn follow(shared: &SharedHttp, clock: &Clock, mut request: UrlRequest) -> Result<UrlResponse, Thrown> {
     let mut redirects = 0;
     loop {
@@ -141,7 +141,7 @@ async fn follow(shared: &SharedHttp, clock: &Clock, mut request: UrlRequest) -> 
     }
 }
 
-/// The target of the redirect, if Java follows it.
+/// The target of a redirect; `None` if Java does not follow it.
 fn redirection(
     request: &UrlRequest,
     target: &Target,
@@ -155,7 +155,7 @@ fn redirection(
     location.map_or(Ok(None), |(_, location)| target.redirected(location))
 }
 
-/// Makes one exchange, which is repeated once if the server closes the connection without a response.
+/// Performs one exchange. It is repeated once if the server closes the connection without a response.
 async fn exchange_once(
     shared: &SharedHttp,
     clock: &Clock,
@@ -198,7 +198,7 @@ async fn exchange_once(
                 }
                 return Err(thrown(failure));
             }
-            // In Java, a truncated body is not an error if its length was announced.
+            // In Java, a truncated body is not an error if its length was specified.
             Err(failure)
                 if failure.class.ends_with(".ConnectionClosedException")
                     && reader.content_length.is_some() => {}
@@ -242,7 +242,7 @@ async fn open_connection(
     origin: &Arc<Origin>,
 ) -> Result<Connection, Failure> {
     let stream = connect_plainly(origin.bare_host(), origin.port, request.connect_timeout, clock).await?;
-    // Without it, the second part of a request that is sent in two parts could wait for an acknowledgement.
+    // With Nagle's algorithm, the second part of a request that is sent in two parts could wait for an acknowledgement.
     let _ = stream.set_nodelay(true);
     let connection = Connection::from_stream(stream, origin, clock.now());
     if !origin.secure {
@@ -291,7 +291,7 @@ fn render_request(request: &UrlRequest, target: &Target) -> Vec<u8> {
     bytes
 }
 
-/// Java's name of a failure.
+/// Converts a failure to the exception that Java throws.
 fn thrown(failure: Failure) -> Thrown {
     if let Some(limit) = failure.limit {
         exceeded(limit);

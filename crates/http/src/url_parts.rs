@@ -1,4 +1,4 @@
-//! Splits URLs and resolves relative ones.
+//! Splits URLs and resolves relative URLs.
 
 use crate::failure::Failure;
 
@@ -11,14 +11,14 @@ pub struct UrlParts<'u> {
     pub host: &'u str,
     /// The port, if the URL has one.
     pub port: Option<u16>,
-    /// The path with query and fragment; may be empty.
+    /// The path with query and fragment, possibly empty.
     pub rest: &'u str,
 }
 
 /// Splits an absolute `http` or `https` URL.
 ///
 /// # Errors
-/// The failure JMeter would record: an unknown protocol or a bad port.
+/// If the protocol is unknown or the port is invalid: the failure that JMeter would record.
 pub fn split(url: &str) -> Result<UrlParts<'_>, Failure> {
     let malformed = |message: String| Failure::new("java.net.MalformedURLException", message);
     let Some((scheme, after)) = url.split_once("://") else {
@@ -107,8 +107,8 @@ fn without_dots(path: &str) -> String {
     if out.is_empty() { "/".into() } else { out }
 }
 
-/// The absolute URL of `reference` on a page from `base`, as computed by `java.net.URL`; `None` if Java does not know
-/// the protocol.
+/// The absolute URL of `reference` on a page at `base`, as computed by `java.net.URL`; `None` if Java does not know the
+/// protocol.
 pub fn java_url(base: &str, reference: &str) -> Option<String> {
     const KNOWN: [&str; 6] = ["http", "https", "ftp", "file", "jar", "mailto"];
     let mut reference = reference.trim_matches(|character: char| character <= ' ');
@@ -143,7 +143,7 @@ pub fn java_url(base: &str, reference: &str) -> Option<String> {
     Some(resolve(base, reference)).filter(|url| split(url).is_ok())
 }
 
-/// The scheme that a URL begins with, and what follows its colon.
+/// The scheme at the start of a URL, and the text after its colon.
 fn scheme_of(url: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = url.split_once(':')?;
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'+' | b'-');

@@ -6,9 +6,9 @@ use busyhour_program::user::Thrown;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Target {
     pub(crate) is_secure: bool,
-    /// In brackets if it is an IPv6 address.
+    /// The host, in brackets if it is an IPv6 address.
     pub(crate) host: String,
-    /// `None`: the default port.
+    /// The port; `None` for the default port.
     pub(crate) port: Option<u16>,
     /// Path and query.
     pub(crate) file: String,
@@ -94,7 +94,7 @@ impl Target {
     }
 }
 
-/// A path without `.` and `..`.
+/// A path with its `.` and `..` segments resolved.
 fn without_dots(path: &str) -> String {
     let (path, query) = path.split_at(path.find('?').unwrap_or(path.len()));
     let mut parts: Vec<&str> = Vec::new();

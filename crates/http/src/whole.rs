@@ -11,10 +11,10 @@ use crate::links;
 use crate::response::{ResponseProgress, ResponseReader};
 use crate::sink::{Head, ResponseSink};
 
-/// Parses a response that arrives in pieces of `piece` bytes and ends with the connection; all parts are retained.
+/// Parses a response that arrives in pieces of `piece` bytes and ends when the connection is closed. All parts are retained.
 ///
 /// # Errors
-/// The failure of the sample.
+/// If the sample fails: its failure.
 #[doc(hidden)]
 pub fn read_whole(bytes: &[u8], piece: usize, limit: BodyLimit) -> Result<SampleResult, Failure> {
     let mut result = SampleResult::default();
@@ -42,7 +42,7 @@ pub fn read_whole(bytes: &[u8], piece: usize, limit: BodyLimit) -> Result<Sample
 /// The addresses of the resources of a page, and the failure of the page if it has too many.
 ///
 /// # Errors
-/// The failure that JMeter records when it stops parsing a page.
+/// If parsing fails: the failure that JMeter records in this case.
 #[doc(hidden)]
 pub fn read_resources(
     page: &SampleResult,

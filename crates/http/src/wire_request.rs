@@ -17,7 +17,7 @@ const USER_AGENT_OF_JAVA: &str = "Java/17.0.15";
 /// The default `Accept` header of the implementation `Java`.
 const ACCEPT_OF_JAVA: &[u8] = b"text/html, image/gif, image/jpeg, */*; q=0.2";
 
-/// A request being rendered. The buffers are pooled per thread, so that idle users take no memory for them.
+/// A request that is being rendered. The buffers are pooled per thread, so idle users need no memory for them.
 #[derive(Debug, Default)]
 pub(crate) struct WireRequest {
     /// Method.
@@ -32,7 +32,7 @@ pub(crate) struct WireRequest {
     pub(crate) has_host: bool,
     /// Whether a header manager requests that the connection is closed.
     pub(crate) closes: bool,
-    /// The client of JMeter whose format is used.
+    /// The client of JMeter whose request format is used.
     pub(crate) client: Client,
     /// Whether a header manager sets `Accept`.
     pub(crate) has_accept: bool,
@@ -44,7 +44,7 @@ pub(crate) struct WireRequest {
     pub(crate) is_literal: bool,
     /// Whether a header manager sets `Proxy-Connection`, so that HttpClient adds none.
     pub(crate) has_proxy_connection: bool,
-    /// Whether a header manager sets `Content-Type`, even to an empty value, so that HttpClient adds none.
+    /// Whether a header manager sets `Content-Type`, even to an empty value. In this case, HttpClient adds no such header.
     pub(crate) names_content_type: bool,
     /// Whether a header manager sets a non-empty `Content-Type`.
     pub(crate) has_content_type: bool,
@@ -58,9 +58,9 @@ pub(crate) struct WireRequest {
     pub(crate) has_body: bool,
     /// Whether the request follows a redirect inside the client: its cookies remain unchanged.
     pub(crate) is_client_redirect: bool,
-    /// The proxy has requested credentials.
+    /// Whether the proxy has requested credentials.
     pub(crate) proxy_authorized: bool,
-    /// `Authorization`.
+    /// Value of `Authorization`.
     pub(crate) authorization: Option<String>,
     /// Value of `Cookie`.
     pub(crate) cookies: Vec<u8>,
@@ -99,7 +99,7 @@ impl WireRequest {
         });
     }
 
-    /// Creates a GET request with only the plan's headers of this one.
+    /// Creates a GET request with the plan's headers of this request and nothing else.
     pub(crate) fn seed(&self) -> Box<Self> {
         let mut seed = Self::from_pool();
         seed.method.push_str("GET");

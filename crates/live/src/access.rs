@@ -1,8 +1,9 @@
-//! Access to the live page and its controls: only with the page's address, which contains a token, and only from that page.
+//! Access control for the live page and its orders. A client needs the page's address, which contains a token; orders are
+//! accepted only from the page itself.
 //!
-//! The server listens on this machine, where other users and other pages in the same browser can reach it. Another page
-//! cannot guess the token, and cannot set the header that orders need without a CORS preflight request, which is never answered.
-//! Host names that point to this machine by DNS rebinding are not accepted.
+//! The server listens on this machine, where other users and other pages in the same browser can reach it. Another page cannot
+//! guess the token. It also cannot set the header that orders require, because that needs a CORS preflight request, which the
+//! server never permits. Host names that resolve to this machine through DNS rebinding are not accepted.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,31 +13,31 @@ use rand::rand_core::OsError;
 use rand::rngs::OsRng;
 use subtle::ConstantTimeEq as _;
 
-/// Header with the token of an order.
+/// The request header that contains the token of an order.
 pub(crate) const TOKEN_HEADER: &str = "X-Busyhour-Token";
 
-/// 128 random bits in hexadecimal digits.
+/// A token: 128 random bits as hexadecimal digits.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token(String);
 
 impl Token {
-    /// A new token.
+    /// Creates a random token.
     ///
     /// # Errors
-    /// The system provides no random numbers.
+    /// If the system provides no random numbers.
     pub fn new() -> Result<Token, OsError> {
         let mut bytes = [0; 16];
         OsRng.try_fill_bytes(&mut bytes)?;
         Ok(Token(bytes.iter().map(|byte| format!("{byte:02x}")).collect()))
     }
 
-    /// The token as in the address.
+    /// The token as it appears in the address.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Compares in constant time.
+    /// Compares the token with a given one in constant time.
     fn is(&self, given: Option<&str>) -> bool {
         given.is_some_and(|given| bool::from(given.as_bytes().ct_eq(self.0.as_bytes())))
     }
@@ -49,7 +50,7 @@ impl std::fmt::Debug for Token {
     }
 }
 
-/// The requests that are allowed.
+/// Decides which requests are allowed.
 #[derive(Debug, Clone)]
 pub(crate) struct Access {
     pub(crate) token: Token,
@@ -63,12 +64,12 @@ impl Access {
         self.is_own_request(request) && self.token.is(query_value(request, "token"))
     }
 
-    /// Whether a request may change the run: its token is in a header, which no form and no image can set.
+    /// Whether a request may change the run. Its token must be in a header, because forms and images cannot set headers.
     pub(crate) fn may_steer(&self, request: &Request) -> bool {
         self.is_own_request(request) && self.token.is(single_header(request, TOKEN_HEADER))
     }
 
-    /// Whether a request was meant for this server and comes from its own page, according to its headers.
+    /// Whether a request is addressed to this server and comes from its own page, according to its headers.
     fn is_own_request(&self, request: &Request) -> bool {
         let Some(host) = single_header(request, "Host").filter(|host| self.is_own(host)) else {
             return false;
@@ -84,14 +85,14 @@ impl Access {
         is_own_origin && is_own_site
     }
 
-    /// Numeric addresses and `localhost`: other names may belong to other machines.
+    /// Whether a host is a numeric address of this server or `localhost`. Other names may belong to other machines.
     fn is_own(&self, host: &str) -> bool {
         let port = self.address.port();
         if host == format!("localhost:{port}") {
             return self.address.ip().is_loopback() || self.address.ip().is_unspecified();
         }
         let Ok(named) = host.parse::<SocketAddr>() else {
-            // Browsers leave out the default port.
+            // Browsers omit the default port.
             return port == 80 && host.parse::<IpAddr>().is_ok_and(|ip| self.is_own_ip(ip));
         };
         named.port() == port && self.is_own_ip(named.ip())
@@ -108,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    /// Whether a request with these header lines may read and may steer, on a server at `address`.
+    /// Whether a request with these header lines may read, and whether it may change the run, on a server at `address`.
     fn allowed(address: &str, target: &str, lines: &str) -> (bool, bool) {
         let access = Access { token: Token("ab".repeat(16)), address: address.parse().unwrap() };
         let mut request = http::Request::get(target);
@@ -156,7 +157,7 @@ mod tests {
         let host = "Host: 127.0.0.1:8080";
         assert_eq!(allowed(here, "/", host), (false, false));
         assert_eq!(allowed(here, "/?token=", host), (false, false));
-        // Reading needs the token in the address, orders need it in the header.
+        // Reading requires the token in the address; orders require it in the header.
         assert_eq!(allowed(here, &query, host), (true, false));
         assert_eq!(allowed(here, "/", &format!("{host}\r\n{header}")), (false, true));
         assert_eq!(allowed("[::1]:8080", &query, "Host: [::1]:8080"), (true, false));

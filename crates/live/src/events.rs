@@ -11,13 +11,13 @@ use crate::slices::{Slice, Slices};
 
 use crate::words::{caveats, changes, label_row, threshold_lines, words};
 
-/// Version of the page's model, as `report` writes it.
+/// Version of the page's data model, which must be the one that `report` writes.
 const MODEL_VERSION: u32 = 1;
 
 /// Maximum number of labels in an event, which bounds its size.
 const LABELS_SHOWN: usize = 20;
 
-/// Longest name of a label that is sent, in characters.
+/// Maximum length of a label's name in an event, in characters.
 const LABEL_CHARS_MAX: usize = 120;
 
 #[derive(Serialize)]
@@ -58,7 +58,7 @@ struct OverTime {
 
 type Number = Option<f64>;
 
-/// The columns of the run over time; those of arrivals only if there are any.
+/// The columns of the run over time. The columns of arrivals are present only if the run has arrivals.
 #[derive(Serialize)]
 struct Columns<T> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,7 +148,7 @@ fn over_time(slices: &Slices, is_open: bool) -> OverTime {
     OverTime { from_s: 0, step_s: slices.step_s(), columns }
 }
 
-/// Bands are numbered from the lowest one of the run.
+/// Band numbers are relative to the lowest band of the run.
 fn heat_column(slice: &Slice, least: u16) -> Vec<(u16, u64)> {
     slice.heat.iter().map(|(band, count)| (band.saturating_sub(least), *count)).collect()
 }
@@ -197,13 +197,13 @@ fn status_of<'c>(run: &LiveRun, state: &'c LoadState, unwritten: u64) -> Status<
     }
 }
 
-/// An event in the browser's format: one line of data, because JSON has no line ends.
+/// An event in the format of server-sent events. The data is one line, because the JSON contains no line ends.
 fn event(name: &str, data: &impl Serialize) -> Arc<str> {
     // Strings, numbers and lists can always be serialized.
     format!("event: {name}\ndata: {}\n\n", serde_json::to_string(data).unwrap_or_default()).into()
 }
 
-/// The complete state.
+/// The event with the complete state.
 pub(crate) fn model(run: &LiveRun, state: &LoadState, unwritten: u64) -> Arc<str> {
     let is_open = run.total().arrivals.is_some();
     let has_seconds = !run.slices().all().is_empty();
@@ -217,7 +217,7 @@ pub(crate) fn model(run: &LiveRun, state: &LoadState, unwritten: u64) -> Arc<str
     event("model", &WholeModel { model, status: status_of(run, state, unwritten) })
 }
 
-/// The last second; `None` before the first one.
+/// The event for the last second; `None` before the first second.
 pub(crate) fn second(run: &LiveRun, state: &LoadState, unwritten: u64) -> Option<Arc<str>> {
     let slices = run.slices();
     let slice = slices.all().last()?;
@@ -232,7 +232,7 @@ pub(crate) fn second(run: &LiveRun, state: &LoadState, unwritten: u64) -> Option
     Some(event("second", &second))
 }
 
-/// The state after a change or at the end (event `status` or `end`).
+/// The event with the state after a change or at the end (`status` or `end`).
 pub(crate) fn status(name: &str, run: &LiveRun, state: &LoadState, unwritten: u64) -> Arc<str> {
     event(name, &status_of(run, state, unwritten))
 }
@@ -251,7 +251,7 @@ mod tests {
         serde_json::from_str(data).unwrap()
     }
 
-    /// Applies a second to the page's model, as `withSecond` does.
+    /// Applies the event of a second to the page's model, as `withSecond` does in the page.
     fn set(model: &mut Value, second: &Value) {
         let at = second["at"].as_u64().unwrap() as usize;
         let put = |list: &mut Value, value: Value| {
@@ -271,7 +271,7 @@ mod tests {
         let state = LoadState::default();
         let mut grown_model = Value::Null;
         for number in 0..600 {
-            // A growing number of requests, with a new maximum now and then.
+            // The number of requests grows, and new maximums occur now and then.
             let times: Vec<u64> = (1..=3 + number % 7).map(|n| n * 1_000_000 * (1 + number / 100)).collect();
             let grown = run.add(
                 &Snapshot {
@@ -297,7 +297,7 @@ mod tests {
     fn sessions_are_not_shown_as_requests() {
         let mut run = LiveRun::new();
         let arrivals = SecondArrivals { scheduled: 3, begun: 2, ..SecondArrivals::default() };
-        // Sessions of several requests each.
+        // Sessions with several requests each.
         run.take(&Snapshot { arrivals: Some(arrivals), ..snapshot(0, &[("a", &[1_000_000; 9], 0)]) }, &[]);
         let whole = data(&model(&run, &LoadState::default(), 0));
         let over = &whole["model"]["over_time"];

@@ -9,23 +9,23 @@ use busyhour_sample::Snapshot;
 use crate::live_run::LiveRun;
 use crate::slices::Grown;
 
-/// Something that a page shows has changed.
+/// A change of something that the page shows.
 #[derive(Clone, Copy)]
 pub(crate) enum Changed<'e> {
     /// A second was added.
     Second(Grown),
-    /// Something else has happened.
+    /// Another event of the run.
     Event(&'e RunEvent),
 }
 
 /// Called after each change.
 pub(crate) type OnChange = Box<dyn FnMut(&LiveRun, Changed<'_>) + Send>;
 
-/// The functions to call after each change.
+/// The callbacks for changes.
 #[derive(Default)]
 struct Listeners(Mutex<Vec<OnChange>>);
 
-/// The state of a running run; clones share it.
+/// The state of a running run. Clones share the state.
 #[derive(Clone)]
 pub struct LiveView {
     run: Arc<Mutex<LiveRun>>,

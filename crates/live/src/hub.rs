@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use busyhour_server::mpsc::error::TrySendError;
 use busyhour_server::mpsc::{Receiver, Sender, channel};
 
-/// Events that may wait for a client. A client that misses one gets a complete model instead.
+/// Maximum number of events that wait for a client. A client that misses an event gets a complete model instead.
 const BEHIND_MAX: usize = 4;
 
 struct Listener {
     queue: Sender<Arc<str>>,
-    /// Whether it has missed an event.
+    /// Whether the client has missed an event.
     is_behind: bool,
 }
 
@@ -21,17 +21,17 @@ pub(crate) struct Hub {
 }
 
 impl Hub {
-    /// Adds a client; its first event is the result of `whole`.
+    /// Adds a client. Its first event is the complete model that `whole` returns.
     pub(crate) fn listen(&self, whole: impl FnOnce() -> Arc<str>) -> Receiver<Arc<str>> {
         let (queue, events) = channel(BEHIND_MAX);
-        // No event is sent to others between the model and the insertion into the list.
+        // While the lock is held, no event is sent between the model and the insertion into the list.
         let mut listeners = self.locked();
         let is_behind = queue.try_send(whole()).is_err();
         listeners.push(Listener { queue, is_behind });
         events
     }
 
-    /// Sends `event` to all clients; those that have missed one get the model that `whole` returns.
+    /// Sends `event` to all clients. Clients that have missed an event get the complete model that `whole` returns.
     pub(crate) fn broadcast(&self, event: &Arc<str>, whole: impl FnOnce() -> Arc<str>) {
         let mut whole = Some(whole);
         let mut made: Option<Arc<str>> = None;
@@ -93,7 +93,7 @@ mod tests {
             hub.broadcast(&event(&format!("second {number}")), || event(&format!("whole {number}")));
             assert_eq!(*quick.try_recv().unwrap(), *format!("second {number}"));
         }
-        // The events that fitted are there; the next one is a complete model.
+        // The queue contains the events that fitted; the next event is a complete model.
         let received = texts(&mut slow);
         assert_eq!(received, ["whole 0", "second 1", "second 2", "second 3"]);
         hub.broadcast(&event("second 10"), || event("whole 10"));

@@ -12,15 +12,15 @@ use crate::slices::{Grown, Slices};
 pub struct Figures {
     /// Completed requests.
     pub completed: u64,
-    /// Failed requests among them.
+    /// Number of these requests that failed.
     pub failed: u64,
-    /// Maximum number of active users among them; `None` without requests.
+    /// Maximum number of active users during these requests; `None` without requests.
     pub users: Option<u32>,
-    /// Arrivals of open workloads; `None` when the run has none.
+    /// Arrivals of open workloads; `None` if the run has no open workloads.
     pub arrivals: Option<SecondArrivals>,
-    /// End − intended start.
+    /// Response time: from the intended start to the end.
     pub response: TimeCounts,
-    /// End − actual start.
+    /// Service time: from the actual start to the end.
     pub service: TimeCounts,
 }
 
@@ -48,29 +48,29 @@ impl Figures {
         self.service.merge(&other.service);
     }
 
-    /// Failed requests in percent; `None` without requests.
+    /// Percentage of requests that failed; `None` without requests.
     #[must_use]
     pub fn failed_percent(&self) -> Option<f64> {
         (self.completed > 0).then(|| self.failed as f64 * 100.0 / self.completed as f64)
     }
 }
 
-/// One label so far.
+/// The figures of one label so far.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct LiveLabel {
     /// Its name.
     pub label: String,
     /// Completed samples.
     pub completed: u64,
-    /// Failed samples among them.
+    /// Number of these samples that failed.
     pub failed: u64,
-    /// Samples completed in the last second.
+    /// Number of samples completed in the last second.
     pub last: u64,
-    /// End − intended start.
+    /// Response time: from the intended start to the end.
     pub response: TimeCounts,
 }
 
-/// A run so far, aggregated from its seconds. Memory is bounded: time slices, and as many labels as
+/// A run so far, aggregated from its seconds. Memory is bounded by the number of time slices, and by the number of labels that
 /// the recorder distinguishes.
 #[derive(Debug, Default)]
 pub struct LiveRun {
@@ -84,7 +84,7 @@ pub struct LiveRun {
     thresholds: Vec<ThresholdResult>,
 }
 
-/// Percentiles of the curve that the number of requests supports.
+/// The percentiles of the curve. Only those for which there are enough requests are used.
 const CURVE: [f64; 25] = [
     1.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 85.0, 90.0, 92.0, 95.0, 97.0, 98.0, 99.0, 99.5,
     99.7, 99.9, 99.95, 99.97, 99.99, 99.995, 99.997, 99.999,
@@ -97,9 +97,9 @@ impl LiveRun {
         LiveRun::default()
     }
 
-    /// Adds a second, after which `thresholds` are the outcomes so far.
+    /// Adds a second; `thresholds` contains the outcomes after this second.
     pub fn take(&mut self, snapshot: &Snapshot, thresholds: &[ThresholdResult]) {
-        // Code that sends changes uses the returned differences.
+        // The return value is needed only by code that sends changes to pages.
         let _ = self.add(snapshot, thresholds);
     }
 
@@ -107,7 +107,7 @@ impl LiveRun {
         self.last = Figures::of(snapshot);
         self.total.merge(&self.last);
         self.last_second = Some(snapshot.second);
-        // A second without arrivals does not change those before it.
+        // A second without arrivals keeps the previous value.
         self.regularity = snapshot.regularity;
         self.labels.iter_mut().for_each(|label| label.last = 0);
         for row in snapshot.rows.iter().filter(|row| row.kind == SampleKind::Request) {
@@ -153,7 +153,7 @@ impl LiveRun {
         self.last_second
     }
 
-    /// Regularity of the arrivals of the last ten seconds.
+    /// Regularity of the arrivals in the last ten seconds.
     #[must_use]
     pub fn regularity(&self) -> Option<LiveArrivals> {
         self.regularity
@@ -165,24 +165,24 @@ impl LiveRun {
         &self.thresholds
     }
 
-    /// The labels with the most requests, at most this number of them.
+    /// The labels with the most requests, at most `most` of them.
     #[must_use]
     pub fn busiest(&self, most: usize) -> Vec<&LiveLabel> {
         let mut all: Vec<&LiveLabel> = self.labels.iter().collect();
-        // Labels with the same number of requests keep their order.
+        // The sort is stable: labels with the same number of requests keep their order.
         all.sort_by_key(|label| std::cmp::Reverse(label.completed));
         all.truncate(most);
         all
     }
 
-    /// Percentiles with response and service time in ms; empty with fewer than two requests.
+    /// The points of the percentile curve: percentile, response time and service time in ms. Empty with fewer than two requests.
     #[must_use]
     pub fn curve(&self) -> Vec<[f64; 3]> {
         let count = self.total.response.count();
         if count < 2 {
             return Vec::new();
         }
-        // The last percentile but the maximum has at least ten requests above it, or is the median.
+        // A percentile (except the maximum) is shown only if at least ten requests are above it, or up to the median.
         let supported =
             |percentile: &f64| *percentile <= 50.0 || (100.0 - percentile) / 100.0 * count as f64 >= 10.0;
         let point = |percentile: f64| {
@@ -200,7 +200,7 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A second with these labels: response times in ns, of which the last ones failed.
+    /// A second with these labels: name, response times in ns, and how many requests failed, counted from the last one.
     pub(crate) fn snapshot(second: u64, rows: &[(&str, &[u64], usize)]) -> Snapshot {
         let row = |(label, times, failed): &(&str, &[u64], usize)| {
             let (passed, bad) = times.split_at(times.len() - failed);

@@ -1,4 +1,4 @@
-//! The live page's server: the page, its events, and orders.
+//! The server of the live page: the page, its events, and orders.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs as _};
@@ -26,16 +26,16 @@ const HEADERS: [(&str, &str); 5] = [
     ("cross-origin-resource-policy", "same-origin"),
 ];
 
-/// What the page shows of the run's settings.
+/// The settings of the run that the page shows.
 #[derive(Debug, Clone, Default)]
 pub struct PageSettings {
     /// The run's name.
     pub title: String,
-    /// The requested load, as text.
+    /// The requested load as a text.
     pub requested: String,
-    /// Why the rate cannot be changed; `None` when it can.
+    /// Why the rate cannot be changed; `None` if it can be changed.
     pub fixed_rate: Option<String>,
-    /// Where the report will be written.
+    /// The path of the report after the run.
     pub report: String,
     /// Whether other machines may connect.
     pub allow_remote: bool,
@@ -53,18 +53,18 @@ pub enum ServeError {
         #[source]
         source: io::Error,
     },
-    /// Other machines could connect.
+    /// Other machines could connect, which is not allowed.
     #[error(
         "{0} can be reached from other machines, whose users could steer the run if they saw the page's address"
     )]
     Remote(SocketAddr),
-    /// No token can be created, and without one anyone could control the run.
+    /// No token can be created. Without a token, anyone could control the run.
     #[error("the system has no random numbers for the page's token")]
     Token(#[source] rand::rand_core::OsError),
     /// The server cannot listen.
     #[error("cannot listen at {address}")]
     Listen {
-        /// The address.
+        /// The address at which the server should listen.
         address: SocketAddr,
         /// The system's error.
         #[source]
@@ -83,7 +83,7 @@ struct Shared {
 }
 
 impl PageSettings {
-    /// The settings of the page of a run.
+    /// The page settings for a run.
     #[must_use]
     pub fn of_run(run: &RunInfo, allow_remote: bool) -> PageSettings {
         let requested =
@@ -103,7 +103,7 @@ impl Shared {
         self.unwritten.load(Ordering::Relaxed)
     }
 
-    /// Sends a change to all pages.
+    /// Sends a change to all connected pages.
     fn send(&self, run: &LiveRun, changed: Changed<'_>) {
         if let Changed::Event(RunEvent::FileLost { failures }) = changed {
             self.unwritten.store(*failures as u64, Ordering::Relaxed);
@@ -127,7 +127,7 @@ impl Shared {
     }
 }
 
-/// Serves the page of a run until the run has ended.
+/// Serves the live page until the run has ended.
 pub struct PageServer {
     shared: Arc<Shared>,
     server: Server,
@@ -140,10 +140,10 @@ impl std::fmt::Debug for PageServer {
 }
 
 impl PageServer {
-    /// Listens at `address` (port 0 takes a free one) and shows the run of `view`.
+    /// Listens at `address` (with port 0, at a free port) and shows the run of `view`.
     ///
     /// # Errors
-    /// The address is not valid or not available, or other machines could connect and that was not allowed.
+    /// If the address is invalid or not available, or if other machines could connect and `allow_remote` is not set.
     pub fn start(
         address: &str,
         settings: &PageSettings,
@@ -187,13 +187,13 @@ impl PageServer {
         Ok(PageServer { shared, server })
     }
 
-    /// The page's address with its token, which allows to view and control the run.
+    /// The page's address with its token. Whoever has it can view and control the run.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/?token={}", self.server.address(), self.shared.access.token.as_str())
     }
 
-    /// Sends the end of the run to pages, and stops.
+    /// Sends the end of the run to the pages, and stops the server.
     pub fn finish(self) {
         let run = lock(&self.shared.run);
         let event = events::status("end", &run, &self.shared.steering.state(), self.shared.unwritten());
@@ -205,7 +205,7 @@ impl PageServer {
 
 fn answer(shared: &Shared, request: &Request) -> Response {
     let text = |status, body: String| respond(status, "text/plain; charset=utf-8", body);
-    // Browsers ask for it without the token.
+    // Browsers request the icon without the token.
     if *request.method() == Method::GET && request.uri().path() == "/favicon.ico" {
         return text(StatusCode::NO_CONTENT, String::new());
     }
@@ -238,9 +238,9 @@ fn answer(shared: &Shared, request: &Request) -> Response {
     }
 }
 
-/// The events of a new client, from a complete model to the end of the run.
+/// The event stream of a new client: from a complete model to the end of the run.
 fn subscribe(shared: &Shared) -> Body {
-    // Lock order everywhere: the run's state, then the hub.
+    // All code locks the run's state before the hub.
     let run = lock(&shared.run);
     Body::events(shared.hub.listen(|| events::model(&run, &shared.steering.state(), shared.unwritten())))
 }

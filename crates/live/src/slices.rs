@@ -1,40 +1,41 @@
-//! A run over time in slices of equal length, which double when there are too many.
+//! A run over time in slices of equal length. If there are too many, the length is doubled.
 
 use busyhour_sample::Snapshot;
 
-/// Maximum number of slices that are kept: a plot shows no more.
+/// Maximum number of slices: a plot cannot show more.
 pub const SLICES_MAX: usize = 480;
 
-/// Bands of the heat map to a decade, as the report's.
+/// Number of bands of the heat map per decade, as in the report.
 const BANDS_PER_DECADE: f64 = busyhour_sample::HEAT_BANDS_PER_DECADE as f64;
 
-/// A part of the run.
+/// The figures of one slice of the run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Slice {
-    /// Seconds of it that have gone by.
+    /// Number of seconds of the slice that have passed.
     pub seconds: u64,
-    /// Arrivals scheduled.
+    /// Number of arrivals scheduled.
     pub offered: u64,
-    /// Sessions begun.
+    /// Number of sessions started.
     pub begun: u64,
-    /// Requests that ended.
+    /// Number of requests that ended.
     pub ended: u64,
-    /// Failed ones among them.
+    /// Number of these requests that failed.
     pub errors: u64,
     /// Maximum number of active users at the end of a second; `None` if they are unknown.
     pub users: Option<u32>,
-    /// Percentiles 50, 95 and 99 of the response time in ms, of its worst second each; `None` when no request ended.
+    /// The 50th, 95th and 99th percentile of the response time in ms, each of the worst second of the slice; `None` if no
+    /// request ended.
     pub percentiles: [Option<f64>; 3],
     /// Bytes received.
     pub bytes: u64,
     /// Bytes sent.
     pub sent_bytes: u64,
-    /// Bands of the response time and how many requests ended in them, ascending. Band `b` begins at 10^(b/16) µs.
+    /// Bands of the response time with the number of requests that ended in them, ascending. Band `b` begins at 10^(b/16) µs.
     pub heat: Vec<(u16, u64)>,
 }
 
 impl Slice {
-    /// What happened in one second.
+    /// A slice that consists of one second.
     fn of(snapshot: &Snapshot) -> Slice {
         let total = snapshot.total();
         let response = total.response.all();
@@ -76,7 +77,7 @@ impl Slice {
         other.heat.iter().for_each(|(band, count)| add_band(&mut self.heat, *band, *count));
     }
 
-    /// So many per second of it.
+    /// Converts a count of the slice to a rate per second.
     #[must_use]
     pub fn per_s(&self, count: u64) -> f64 {
         count as f64 / self.seconds.max(1) as f64
@@ -96,16 +97,16 @@ fn add_band(heat: &mut Vec<(u16, u64)>, band: u16, count: u64) {
 pub struct Slices {
     step_s: u64,
     all: Vec<Slice>,
-    /// Lowest and highest band of any slice.
+    /// Lowest and highest band of all slices.
     bands: Option<(u16, u16)>,
 }
 
-/// What a second did to the slices.
+/// How a new second changed the slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Grown {
-    /// Only the last slice is another, or a new one.
+    /// The last slice has changed or was added; the others are the same.
     Last,
-    /// Slices before it, or the bands, are others.
+    /// Earlier slices or the range of bands have changed, too.
     All,
 }
 
@@ -116,7 +117,7 @@ impl Slices {
         self.step_s.max(1)
     }
 
-    /// The slices from the start of the run on.
+    /// The slices, from the start of the run.
     #[must_use]
     pub fn all(&self) -> &[Slice] {
         &self.all
@@ -128,7 +129,7 @@ impl Slices {
         self.bands
     }
 
-    /// Adds a second; those that were left out before it were empty.
+    /// Adds a second. Seconds that were skipped before it were empty.
     pub(crate) fn add(&mut self, snapshot: &Snapshot) -> Grown {
         let slice = Slice::of(snapshot);
         let mut grown = Grown::Last;
@@ -157,7 +158,7 @@ impl Slices {
         }
         if let Some(last) = self.all.get_mut(at) {
             last.merge(&slice);
-            // Seconds of it that were left out have gone by, too.
+            // Skipped seconds of the slice have passed, too.
             last.seconds = last.seconds.max(snapshot.second % step_s + 1);
         }
         grown

@@ -1,4 +1,4 @@
-//! The state of a run as texts and numbers.
+//! Formats the state of a run as texts and numbers.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use crate::live_run::{Figures, LiveLabel, LiveRun};
 /// Shown for unknown values.
 const UNKNOWN: &str = "–";
 
-/// The number of changes shown, the last ones.
+/// Maximum number of changes that are shown; the latest ones are shown.
 const CHANGES_SHOWN: usize = 20;
 
 fn known<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| UNKNOWN.to_owned(), show)
 }
 
-/// `0:34 of 1:00 · 12 users at work`
+/// The time and the users, for example `0:34 of 1:00 · 12 users at work`.
 pub(crate) fn when(state: &LoadState) -> String {
     let elapsed = clock(state.elapsed.as_secs());
     let of = known_length(state).map(|length| format!(" of {length}")).unwrap_or_default();
@@ -30,13 +30,14 @@ fn known_length(state: &LoadState) -> Option<String> {
     state.length.map(|length| clock(length.as_secs()))
 }
 
-/// Arrivals in the last second, and the total with its unit; `None` if the load has none.
+/// Arrivals in the last second, and their total with its unit; `None` if the load has no arrivals.
 #[must_use]
 pub fn offered(run: &LiveRun) -> Option<[String; 2]> {
     arrivals(run, |arrivals| arrivals.scheduled, "arrival")
 }
 
-/// Sessions started, each with one request or more; `None` if the load has none.
+/// Sessions started in the last second, and their total; each session has at least one request. `None` if the load has no
+/// sessions.
 #[must_use]
 pub fn started(run: &LiveRun) -> Option<[String; 2]> {
     arrivals(run, |arrivals| arrivals.begun, "session")
@@ -51,11 +52,11 @@ pub fn completed(run: &LiveRun) -> Option<[String; 2]> {
 
 fn arrivals(run: &LiveRun, of: fn(SecondArrivals) -> u64, unit: &str) -> Option<[String; 2]> {
     let all = run.total().arrivals?;
-    // In a second without arrivals, an open load had 0 of them.
+    // If an open workload had no arrivals in the last second, the value is 0.
     Some([thousands(run.last().arrivals.map_or(0, of)), counted(of(all), unit)])
 }
 
-/// Texts by the ids of the page's elements ([`busyhour_report::LIVE_WORDS`]).
+/// Texts for the elements of the page, by element id ([`busyhour_report::LIVE_WORDS`]).
 pub(crate) fn words(run: &LiveRun, state: &LoadState) -> BTreeMap<&'static str, String> {
     let (now, all) = (run.last(), run.total());
     let mut words =
@@ -111,14 +112,13 @@ pub(crate) fn label_row(label: &LiveLabel) -> [String; 8] {
     ]
 }
 
-/// The changes so far, the last one first.
+/// The changes so far, latest first.
 #[must_use]
 pub fn changes(state: &LoadState) -> Vec<String> {
     state.changes.iter().rev().take(CHANGES_SHOWN).map(describe_change).collect()
 }
 
-/// Caveats that are known during the run. `unwritten`: results that could not be
-/// written so far.
+/// Caveats that are known during the run. `unwritten`: number of results that could not be written so far.
 #[must_use]
 pub fn caveats(run: &LiveRun, unwritten: u64) -> Vec<String> {
     let mut doubts = Vec::new();

@@ -13,25 +13,26 @@ use figure::{Figure, Layer, Mark};
 /// Maximum number of bars of a plot.
 const BARS_MAX: usize = 70;
 
-/// Gaps are shown up to at least the mean times this factor: of exponential gaps, one in 1,100 is longer.
+/// Gaps are shown at least up to the mean times this factor: of exponential gaps, one in 1,100 is longer.
 const MEANS_SHOWN: f64 = 7.0;
 
 /// Gaps are shown up to at most the mean times this factor.
 const MEANS_MOST: f64 = 30.0;
 
-/// Between these limits, the axis ends where at most one gap in this number is longer, so that pauses between bunches are visible.
+/// Between these two factors, the axis ends where at most one gap in this number is longer, so that pauses between bursts are
+/// visible.
 const BEYOND_ONE_IN: u64 = 200;
 
-/// A file of plots.
+/// A file with plots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlotFile {
-    /// Its name.
+    /// Name of the file.
     pub name: String,
-    /// Its contents.
+    /// Contents of the file.
     pub contents: String,
 }
 
-/// The plots of `logs`: an SVG each, and `arrivals.html` with all of them. Nothing in them points elsewhere.
+/// The plots of `logs`: one SVG file per plot, and `arrivals.html` with all plots. The files have no external references.
 #[must_use]
 pub fn arrival_plots(logs: &[LogReport]) -> Vec<PlotFile> {
     let mut files = Vec::new();
@@ -80,11 +81,12 @@ pub fn arrival_plots(logs: &[LogReport]) -> Vec<PlotFile> {
     files
 }
 
-/// Additional styles of this page.
+/// Additional styles of the page with all plots.
 const PAGE_STYLE: &str = ".bar{stroke:none;fill:var(--a);fill-opacity:.38}\
     .level{stroke:var(--soft);stroke-dasharray:5 4}.dot{stroke:none}section+h1{margin-top:40px}";
 
-/// The start of a log's file names: its own name without what file systems dislike, and unlike those before.
+/// The common beginning of a log's file names: the name of the log without characters that are unsuitable for files, and
+/// different from the names in `before`.
 fn stem(name: &str, before: &mut Vec<String>) -> String {
     let last = name.trim_end_matches('/').rsplit('/').next().unwrap_or(name);
     let last = last.rsplit_once('.').map_or(last, |(stem, _)| if stem.is_empty() { last } else { stem });
@@ -105,14 +107,14 @@ fn subtitle(log: &LogReport) -> String {
     cv.map_or_else(|| rate(log), |cv| format!("{} · coefficient of variation {cv:.2}", rate(log)))
 }
 
-/// How many arrivals, and how many per second.
+/// The number of arrivals, and the arrivals per second.
 fn rate(log: &LogReport) -> String {
     let arrivals = crate::numbers::counted(log.tables.selected, "arrival");
     let per_s = log.tables.inter_arrival.last().and_then(|gaps| gaps.per_s);
     per_s.map_or_else(|| arrivals.clone(), |per_s| format!("{arrivals} · {per_s:.2} per second"))
 }
 
-/// The plots that the tables have something for: a word for the file's name, the plot, and what to see in it.
+/// The plots for which the tables contain data: a word for the file's name, the plot, and a note on it.
 fn figures(tables: &WebLogTables) -> Vec<(&'static str, Figure, String)> {
     let mut figures = Vec::new();
     figures.extend(gaps(tables).map(|(figure, note)| ("gaps", figure, note)));
@@ -121,24 +123,25 @@ fn figures(tables: &WebLogTables) -> Vec<(&'static str, Figure, String)> {
     figures
 }
 
-/// The histogram of gaps with the exponential of the same mean on it.
+/// The histogram of gaps, with the exponential distribution of the same mean.
 fn gaps(tables: &WebLogTables) -> Option<(Figure, String)> {
     let histogram = tables.gap_histogram.as_ref()?;
     let mean_ms = tables.inter_arrival.last()?.mean.filter(|mean| *mean > 0.0)?;
     let n = histogram.cells.iter().sum::<u64>() + histogram.beyond;
     let cell_ms = histogram.cell_ms;
-    // Where a cell is one step of the clock, cell c holds the value c alone, and bars begin with their first value.
+    // If the width of a cell is one step of the clock, cell c contains only the value c, and the axis begins with the first
+    // value.
     let fine = (cell_ms - tables.tick_ms).abs() < 1e-9 * cell_ms;
     let mut bars = histogram.cells.clone();
     if !fine {
-        // Otherwise cell 0 has no width and is invisible.
+        // In other histograms, cell 0 has no width, so its count is added to the next cell.
         let zero = bars.remove(0);
         match bars.first_mut() {
             Some(first) => *first += zero,
             None => bars.push(zero),
         }
     }
-    // A little more than there are, so that the last bar does not lean on the edge.
+    // Leaves a small margin after the last bar.
     let shown = cells_shown(&bars, n, cell_ms / mean_ms).min(bars.len() + bars.len() / 20);
     bars.resize(shown, 0);
     let together = bars.len().div_ceil(BARS_MAX);
@@ -153,7 +156,7 @@ fn gaps(tables: &WebLogTables) -> Option<(Figure, String)> {
     let mut before = 0.0;
     let curve = (1..=points.len())
         .map(|at| {
-            // The last bar may be of fewer cells.
+            // The last bar may combine fewer cells.
             let upto = below((at as f64 * width_ms).min(bars.len() as f64 * cell_ms));
             let share = upto - std::mem::replace(&mut before, upto);
             ((at as f64 - 0.5) * width_ms, share * 100.0)
@@ -186,7 +189,7 @@ fn gaps(tables: &WebLogTables) -> Option<(Figure, String)> {
     Some((figure, note))
 }
 
-/// How many of the first `cells` are drawn, of a width of `cell_means` times the mean gap; `n` gaps in all.
+/// The number of `cells` that are drawn. A cell is `cell_means` times the mean gap wide; `n` is the number of all gaps.
 fn cells_shown(cells: &[u64], n: u64, cell_means: f64) -> usize {
     let mut longer = n;
     let enough = cells.iter().position(|gaps| {
@@ -198,30 +201,30 @@ fn cells_shown(cells: &[u64], n: u64, cell_means: f64) -> usize {
     enough.clamp(of_means(MEANS_SHOWN), of_means(MEANS_MOST))
 }
 
-/// The probability that an exponential gap with this mean is at most `ms` when both its stamps are cut to multiples of
-/// `tick_ms`: with τ the tick, m the mean and d = ⌊x/τ⌋, the mean of 1 − e^(−(d+1−u)τ/m) over u in \[0, 1\], which is
-/// 1 − m/τ · e^(−dτ/m) · (1 − e^(−τ/m)).
+/// The probability that an exponential gap with this mean is at most `ms` if both its timestamps are truncated to multiples of
+/// `tick_ms`. With τ the tick, m the mean and d = ⌊x/τ⌋, this is the mean of 1 − e^(−(d+1−u)τ/m) over u in \[0, 1\], which is 1
+/// − m/τ · e^(−dτ/m) · (1 − e^(−τ/m)).
 fn exponential_below(ms: f64, mean_ms: f64, tick_ms: f64) -> f64 {
     let tick = tick_ms / mean_ms;
-    // 1 − e^(−τ/m), over τ/m; the first digits are lost otherwise for small ticks.
+    // (1 − e^(−τ/m)) / (τ/m). `exp_m1` avoids the loss of precision for small ticks.
     let factor = if tick > 0.0 { -(-tick).exp_m1() / tick } else { 1.0 };
     let steps = (ms / tick_ms * (1.0 + 1e-12)).floor();
     1.0 - factor * (-steps * tick).exp()
 }
 
-/// The width of cells whose mean count shows the shape of a distribution best.
+/// The counts with the cell width that shows the shape of the distribution best: their mean is closest to 10.
 fn best_width(tables: &WebLogTables) -> Option<&CellCounts> {
     let distance = |counts: &&CellCounts| ((counts.mean.max(1e-9) / 10.0).ln().abs() * 1e6) as u64;
     tables.counts.iter().filter(|counts| counts.mean > 0.0).min_by_key(distance)
 }
 
-/// The counts per cell with the Poisson distribution of the same mean on them.
+/// The counts per cell, with the Poisson distribution of the same mean.
 fn counts(tables: &WebLogTables) -> Option<(Figure, String)> {
     let counts = best_width(tables)?;
     let spread = counts.mean.sqrt() * 5.0;
     let least = counts.frequencies.first()?.count.min((counts.mean - spread).max(0.0) as u64);
     let most = counts.frequencies.last()?.count.max((counts.mean + spread).ceil() as u64);
-    // A few cells far out would press the rest together.
+    // A few cells with very high counts would compress the rest of the plot.
     let most = most.min((counts.mean + 4.0 * spread).ceil() as u64 + 10);
     let together = (most - least + 1).div_ceil(BARS_MAX as u64);
     let places = (most - least + 1).div_ceil(together) as usize;
@@ -278,9 +281,9 @@ fn counts(tables: &WebLogTables) -> Option<(Figure, String)> {
     Some((figure, note))
 }
 
-/// The Poisson probabilities of 0 to `most`.
+/// The Poisson probabilities of 0 to `most` for this mean.
 fn poisson(mean: f64, most: u64) -> Vec<f64> {
-    // Through logarithms: e^(−mean) may be too small for a float.
+    // Computed with logarithms, because e^(−mean) may be too small for a float.
     let mut log = -mean;
     (0..=most)
         .map(|k| {
@@ -292,7 +295,7 @@ fn poisson(mean: f64, most: u64) -> Vec<f64> {
         .collect()
 }
 
-/// The coefficient of variation against the number of threads that are counted.
+/// The coefficient of variation over the number of threads whose arrivals are counted.
 fn by_threads(tables: &WebLogTables) -> Option<(Figure, String)> {
     let points: Vec<(f64, f64)> =
         tables.by_threads.iter().filter_map(|row| Some((f64::from(row.threads), row.cov?))).collect();
@@ -319,25 +322,25 @@ mod tests {
 
     #[test]
     fn a_cut_exponential_is_a_distribution() {
-        // Half of a tick over the mean, to first order, has gaps of 0.
+        // To first order, half of a tick divided by the mean is the share of gaps of 0.
         assert!((exponential_below(0.0, 1000.0, 1.0) - 0.0005).abs() < 1e-6);
         assert!((exponential_below(1e6, 1000.0, 1.0) - 1.0).abs() < 1e-12);
         for ms in [0.5, 3.0, 40.0] {
             let plain = 1.0 - f64::exp(-ms / 10.0);
             assert!((exponential_below(ms, 10.0, 1e-6) - plain).abs() < 1e-6);
         }
-        // Its mean is that of the gaps: stamps that are cut do not drift.
+        // The mean is that of the original gaps: truncated timestamps do not drift.
         let mean: f64 = (0..2000).map(|d| 1.0 - exponential_below(f64::from(d), 7.3, 1.0)).sum();
         assert!((mean - 7.3).abs() < 1e-9);
     }
 
     #[test]
     fn pauses_between_bunches_are_shown() {
-        // Cells of a hundredth of the mean: nine gaps in ten are short, the others ten means long.
+        // Cells of a hundredth of the mean: nine in ten gaps are short, the others are ten times the mean.
         let mut cells = vec![0; 1_001];
         (cells[0], cells[1_000]) = (900, 100);
         assert_eq!(cells_shown(&cells, 1_000, 0.01), 1_051);
-        // One gap in a thousand does not press the others together.
+        // One very long gap in a thousand does not compress the plot of the others.
         (cells[0], cells[1_000]) = (999, 1);
         assert_eq!(cells_shown(&cells, 1_000, 0.01), 700);
         assert_eq!(cells_shown(&[10], 1_000, 0.01), 700);

@@ -1,19 +1,20 @@
-//! A capacity model as lines for a terminal.
+//! A capacity model as plots for a terminal.
 
 use busyhour_queueing::fit::{CapacityCurvePoint, CapacityFit, ComparedPoint};
 
 use crate::terminal_plot::{PlotLine, TerminalPlot};
 
-/// Rows of a plot.
+/// Number of rows of a plot.
 const ROWS: usize = 12;
 
-/// Characters to the left of a plot.
+/// Number of characters to the left of a plot.
 const MARGIN: usize = 12;
 
-/// Narrowest and widest plot.
+/// Minimum and maximum width of a plot in characters.
 const WIDTH: (usize, usize) = (40, 100);
 
-/// Throughput and response time over users: the model's curve, the bounds, what was fitted and what was left out.
+/// Plots of throughput and response time over users, with the model's curve, its bounds, and the measurements that were used or
+/// excluded.
 pub(crate) fn capacity_plot(fit: &CapacityFit, width: Option<usize>) -> String {
     let columns = width.unwrap_or(80).clamp(WIDTH.0, WIDTH.1) - MARGIN;
     let throughput = plot(
@@ -53,7 +54,7 @@ fn plot(
         points,
         is_dotted,
     };
-    // Marks of lines that come later lie on top.
+    // The marks of later lines are drawn over those of earlier ones.
     let lines = [
         line("bounds", over(&bound), false),
         line("model", over(&curve), false),

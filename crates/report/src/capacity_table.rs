@@ -13,13 +13,13 @@ use crate::capacity_words::{
 use crate::table::capital;
 use crate::terminal_text::{Look, cut, printable};
 
-/// Widest name of a measurement.
+/// Maximum width of a measurement's name.
 const NAME_MAX: usize = 34;
 
-/// Laws that are listed.
+/// Maximum number of laws that are listed.
 const LAWS_SHOWN: usize = 4;
 
-/// A fitted model: caveats first, then the model, the measurements with the model's values, the residuals, and a plot.
+/// A fitted model: caveats, the model, the measurements with the values of the model, the residuals, and a plot.
 #[must_use]
 pub fn capacity_table(fit: &CapacityFit, look: Look) -> String {
     let mut out = format!("{}.\nModel: {}.\n", look.bold(&headline(fit)), model_words(fit));
@@ -98,7 +98,7 @@ fn point_row(compared: &ComparedPoint, has_several: bool) -> Vec<String> {
     row
 }
 
-/// With its sign and one digit; what rounds to 0 has none.
+/// Formats a number with its sign and one decimal; a number that rounds to 0 has no sign.
 fn signed(value: f64) -> String {
     let rounded = (value * 10.0).round() / 10.0;
     if rounded == 0.0 { "0.0".into() } else { format!("{rounded:+.1}") }
@@ -108,7 +108,7 @@ fn left_out(why: ExclusionReason) -> String {
     format!("excluded: {}", why.label())
 }
 
-/// The comparison of a model with measurements that it was not fitted to, with the findings.
+/// The comparison of a model with measurements that were not used to fit it, with the findings.
 #[must_use]
 pub fn judgement_table(judgement: &ModelJudgement, model: &str, look: Look) -> String {
     let line = verdict(judgement);
@@ -144,7 +144,7 @@ pub fn judgement_table(judgement: &ModelJudgement, model: &str, look: Look) -> S
         };
         cells(Some(&judged.throughput), per_s);
         cells(judged.response.as_ref(), time);
-        // Measurements beyond a peak are compared as well: the model has no peak.
+        // Measurements beyond the peak are compared as well, because the model has no peak.
         row.push(
             judged
                 .checked
@@ -172,7 +172,7 @@ pub fn judgement_table(judgement: &ModelJudgement, model: &str, look: Look) -> S
     out
 }
 
-/// Which law times follow.
+/// The distribution that service times follow, for a terminal.
 #[must_use]
 pub fn service_law_table(of: &str, fit: &ServiceLawFit, look: Look) -> String {
     let mut out = format!(
@@ -206,13 +206,13 @@ pub fn service_law_table(of: &str, fit: &ServiceLawFit, look: Look) -> String {
     out
 }
 
-/// Why nothing could be fitted.
+/// The reason why no model could be fitted.
 #[must_use]
 pub fn refusal_text(refusal: &FitRefusal, look: Look) -> String {
     findings(&refusal.findings, look)
 }
 
-/// Findings, contradictions first, each with its advice.
+/// The findings with their advice; contradictions come first.
 fn findings(reported: &[ReportedFinding], look: Look) -> String {
     let mut out = String::new();
     for reported in reported {
@@ -227,7 +227,7 @@ fn findings(reported: &[ReportedFinding], look: Look) -> String {
     out
 }
 
-/// Columns under a heading, the first few to the left.
+/// A table with a heading; the first `left` columns are left-aligned.
 struct Rows {
     left: usize,
     rows: Vec<Vec<String>>,
@@ -254,7 +254,7 @@ impl Rows {
             for (column, cell) in row.iter().enumerate() {
                 let gap = if column == 0 { "" } else { "  " };
                 let width = widths[column];
-                // The last column is words, too, where it has no heading.
+                // Columns without a heading contain text and are left-aligned, too.
                 let is_left = column < self.left || self.rows[0][column].is_empty();
                 line +=
                     &if is_left { format!("{gap}{cell:<width$}") } else { format!("{gap}{cell:>width$}") };

@@ -15,12 +15,12 @@ pub(crate) fn with_interval(value: &FittedValue, number: impl Fn(f64) -> String)
     }
 }
 
-/// A rate per second, with a digit more when it is small.
+/// A rate per second, with one more digit if it is small.
 pub(crate) fn per_s(value: f64) -> String {
     if value < 9.995 { format!("{value:.2}") } else { rate(value) }
 }
 
-/// Users: a whole number, or with a digit behind the point.
+/// A number of users: a whole number, or with one decimal.
 pub(crate) fn users(value: f64) -> String {
     if value.fract().abs() < 1e-6 || value >= 1e3 {
         thousands(value.round() as u64)
@@ -29,7 +29,7 @@ pub(crate) fn users(value: f64) -> String {
     }
 }
 
-/// A parameter in its own unit.
+/// The value of a parameter in its own unit.
 pub(crate) fn parameter(parameter: &Parameter, value: f64) -> String {
     match parameter.unit {
         "s" => format!("{} ms", ms_fine(value * 1e3)),
@@ -40,7 +40,7 @@ pub(crate) fn parameter(parameter: &Parameter, value: f64) -> String {
     }
 }
 
-/// Decimals of a number without a unit: four of one below 1, and of others as many as two digits of the interval.
+/// The number of decimals for a value without a unit: four if it is below 1, otherwise enough for two digits of the interval.
 fn decimals(value: &FittedValue) -> usize {
     if value.value.abs() < 1.0 {
         return 4;
@@ -50,7 +50,7 @@ fn decimals(value: &FittedValue) -> usize {
     if half.is_finite() { (1 - half.log10().floor() as i32).clamp(0, 4) as usize } else { 4 }
 }
 
-/// A time in ms with four digits: demands are multiplied by many users.
+/// A time in ms with four digits, because demands are multiplied by many users.
 fn ms_fine(value: f64) -> String {
     match value.abs() {
         v if v < 9.9995 => format!("{value:.3}"),
@@ -59,9 +59,9 @@ fn ms_fine(value: f64) -> String {
     }
 }
 
-/// How far the model is off, in per cent.
+/// The deviation of the model from the measurement in percent.
 pub(crate) fn off(model: f64, measured: f64) -> String {
-    // What rounds to 0 has no sign.
+    // A value that rounds to 0 has no sign.
     let percent = ((model / measured - 1.0) * 1e3).round() / 10.0;
     if percent == 0.0 { "0.0 %".into() } else { format!("{percent:+.1} %") }
 }
@@ -71,7 +71,7 @@ pub(crate) fn time(seconds: f64) -> String {
     ms(seconds * 1e3)
 }
 
-/// What is left, in sentences.
+/// Sentences about the headroom of the system.
 pub(crate) fn headroom(fit: &CapacityFit) -> Vec<String> {
     let Headroom { users: at, throughput_per_s, capacity_per_s, knee_users, .. } = &fit.headroom;
     let mut out = Vec::new();
@@ -106,7 +106,7 @@ pub(crate) fn headroom(fit: &CapacityFit) -> Vec<String> {
     out
 }
 
-/// The whole in a sentence.
+/// The result in a sentence.
 pub(crate) fn headline(fit: &CapacityFit) -> String {
     let capacity = match &fit.headroom.capacity_per_s {
         Some(capacity) => {
@@ -129,16 +129,16 @@ pub(crate) fn headline(fit: &CapacityFit) -> String {
     format!("{capacity}{knee}")
 }
 
-/// What an interval of a parameter contains that other plausible models set an end of.
+/// The note on intervals whose ends are determined by other plausible models.
 pub(crate) const OTHER_MODELS_NOTE: &str = "Intervals of times contain the values of all models that the measurements do not rule out, such as those with \
      another number of servers. Such a time belongs to its own model: the interval of the capacity does not follow from it.";
 
-/// What was fitted, and how.
+/// The model and the method of fitting it.
 pub(crate) fn model_words(fit: &CapacityFit) -> String {
     format!("{}, {}", fit.model.description(), fit.method.description())
 }
 
-/// The decision about a model, in a sentence.
+/// The verdict on a model in a sentence.
 pub(crate) fn verdict(judgement: &ModelJudgement) -> String {
     let allowed = format!("{} % that it may be off by", judgement.allowed * 100.0);
     match (judgement.verdict, judgement.p_value) {
@@ -156,7 +156,7 @@ pub(crate) fn verdict(judgement: &ModelJudgement) -> String {
     }
 }
 
-/// A p-value in as many digits as matter, as an equation.
+/// A p-value as an equation, with its significant digits.
 pub(crate) fn p_value(p: f64) -> String {
     match p {
         p if p < 1e-4 => "p < 0.0001".into(),

@@ -2,7 +2,8 @@
 
 use busyhour_analysis::Caveat;
 
-/// How much a caveat matters: whether results are missing or wrong, whether times are affected, or neither.
+/// The rank of a caveat; lower ranks are more important. It depends on whether results are missing or wrong, whether times are
+/// affected, or neither.
 pub(crate) fn rank(caveat: &Caveat) -> u8 {
     match caveat {
         Caveat::SamplesLost { .. }
@@ -13,7 +14,7 @@ pub(crate) fn rank(caveat: &Caveat) -> u8 {
         | Caveat::NoSamples
         | Caveat::RecordCut
         | Caveat::BadRows { .. } => 1,
-        // The same run reads otherwise in its run directory.
+        // Ranked first, because the run directory of the same run gives different figures.
         Caveat::OneClock => 0,
         Caveat::GeneratorBusy { .. }
         | Caveat::GeneratorStalled { .. }
@@ -24,7 +25,7 @@ pub(crate) fn rank(caveat: &Caveat) -> u8 {
         | Caveat::MixedPhases { .. }
         | Caveat::StoppedByError { .. }
         | Caveat::Unfinished => 2,
-        // Rates before and after differ by orders of magnitude.
+        // The rates before and after this caveat's change differ by orders of magnitude.
         Caveat::Plan { kind, .. } if kind == "backed-off" => 2,
         Caveat::Arrivals(_) => 4,
         _ => 3,

@@ -9,11 +9,11 @@ use serde_json::Value;
 use crate::comparison_quartiles::quartiles_csv;
 use crate::log_tables::cell;
 
-/// Columns of the table.
+/// Number of columns of the table.
 const COLUMNS: usize = 17;
 
-/// Everything as one CSV table: a line per label and measure. Times in ms, throughput per second, errors as shares from 0
-/// to 1; values of single runs are joined by semicolons. What is not known is empty.
+/// The whole comparison as one CSV table, with a line per label and measure. Times are in ms, throughput is per second, errors
+/// are shares from 0 to 1; the values of single runs are joined by semicolons. Unknown values are empty.
 #[must_use]
 pub fn comparison_csv(comparison: &Comparison) -> String {
     let mut out = String::from(
@@ -49,7 +49,7 @@ fn line(out: &mut String, row: &ComparedRow, effect: &Effect) {
     let _ = writeln!(out, "{}", cells.join(","));
 }
 
-/// The name that a value of an enumeration has in JSON.
+/// The name of an enumeration's value in JSON.
 fn name<T: serde::Serialize>(value: &T) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(name)) => name,
@@ -61,7 +61,7 @@ fn three(interval: Option<&Interval>) -> [String; 3] {
     [interval.map(|i| i.value), interval.and_then(|i| i.low), interval.and_then(|i| i.high)].map(number)
 }
 
-/// Six digits are sufficient for the precision of the histograms.
+/// Formats a number with six digits, which is sufficient for the precision of the histograms.
 fn number(value: Option<f64>) -> String {
     value
         .filter(|value| value.is_finite())

@@ -6,7 +6,7 @@ use crate::comparison_table::doubts;
 use crate::numbers::{counted, duration};
 use crate::terminal_text::{Look, cut, printable};
 
-/// The plan: for each measure what varies, and the runs on each side that show the difference.
+/// The plan as a table: for each measure its variation, and the number of runs per side that detects the difference.
 #[must_use]
 pub fn power_table(plan: &PowerPlan, look: Look) -> String {
     let percent = |share: f64| format!("{} %", (share * 1e4).round() / 1e2);
@@ -79,7 +79,7 @@ pub fn power_table(plan: &PowerPlan, look: Look) -> String {
     out + &doubts(&plan.caveats, look)
 }
 
-/// Runs for each of [`POWERS`], and in brackets the cautious ones.
+/// The number of runs for each of [`POWERS`], with the cautious number in brackets.
 fn runs(row: &PowerRow, length_s: f64) -> String {
     let needs: Vec<&PowerNeed> = row.needs.iter().filter(|need| need.length_s == length_s).collect();
     if needs.is_empty() {

@@ -1,4 +1,4 @@
-//! The interquartile ranges of a comparison: described, not judged.
+//! The interquartile ranges of a comparison, which are shown but not tested.
 
 use busyhour_analysis::Comparison;
 use busyhour_analysis::comparison::{ComparedRow, Quartiles};
@@ -8,22 +8,22 @@ use crate::log_tables::cell;
 use crate::numbers::ms;
 use crate::terminal_text::shown_label;
 
-/// What the numbers are.
+/// The explanation of the ranges.
 const ABOUT: &str = "The middle half of the times of all runs of a side combined; not part of the tests.";
 
-/// `12.3 to 45.6`
+/// Formats a range: `12.3 to 45.6`.
 fn range(quartiles: Option<Quartiles>) -> String {
     quartiles.map_or_else(|| "–".to_owned(), |found| format!("{} to {}", ms(found.p25_ms), ms(found.p75_ms)))
 }
 
-/// A line below the measures of a row in the terminal.
+/// The line below the measures of a row in the terminal.
 pub(crate) fn quartiles_line(row: &ComparedRow) -> String {
     let (before, after) = (range(row.base_quartiles), range(row.new_quartiles));
     format!("  p25 to p75 ms: {before} before, {after} after (not tested)\n")
 }
 
-/// Two lines of the CSV table for a row: only label, kind, measure, before and after are known. `columns` is the number of all
-/// columns.
+/// Two lines of the CSV table for a row, which contain only label, kind, measure, before and after. `columns` is the number of
+/// all columns.
 pub(crate) fn quartiles_csv(row: &ComparedRow, kind: &str, columns: usize) -> String {
     let number = |value: Option<f64>| value.map_or_else(String::new, |ms| ms.to_string());
     let sides =

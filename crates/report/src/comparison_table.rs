@@ -11,16 +11,16 @@ use crate::numbers::{counted, duration, ms, percent, rate, thousands};
 use crate::table::capital;
 use crate::terminal_text::{LABEL_MIN, Look, cut, printable, shown_label};
 
-/// Differences of labels that are listed one by one.
+/// Maximum number of differences of labels that are listed individually.
 const LISTED: usize = 12;
 
-/// Runs of a side that are named.
+/// Maximum number of runs of a side whose names are shown.
 const RUNS_NAMED: usize = 4;
 
-/// What of a comparison is shown.
+/// Which parts of a comparison are shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ComparisonShow {
-    /// Every measure of every label with its interval, as for the total.
+    /// Whether every measure of every label is shown with its interval, as for the total.
     pub details: bool,
 }
 
@@ -80,8 +80,8 @@ fn side_words(side: &Side) -> String {
     format!("{}: {length}, {requests} requests", names.join(", "))
 }
 
-/// The whole in a sentence or two: what of all requests changed by more than the margin, with values before and after,
-/// and which labels changed.
+/// The result in a sentence or two: which measures of all requests changed by more than the margin, with values before and
+/// after, and which labels changed.
 pub(crate) fn headline(comparison: &Comparison, look: Look) -> String {
     let margin = percent_of(comparison.settings.margins.relative);
     let mut sentences = Vec::new();
@@ -111,18 +111,18 @@ pub(crate) fn headline(comparison: &Comparison, look: Look) -> String {
     sentences.join(". ") + "."
 }
 
-/// `1 label is worse`, `3 labels are worse`
+/// Formats a number of labels: `1 label is worse`, `3 labels are worse`.
 fn labels_are(names: &[String], word: &str) -> String {
     format!("{} {} {word}", counted(names.len() as u64, "label"), if names.len() == 1 { "is" } else { "are" })
 }
 
-/// What of all requests changed by more than the margin: `slower: median 0.11 → 5.35 ms (+3448 % to +6212 %)`.
+/// The changes of all requests by more than the margin: `slower: median 0.11 → 5.35 ms (+3448 % to +6212 %)`.
 fn total_changes(comparison: &Comparison, look: Look) -> Vec<String> {
     const TIMES: [Measure; 5] = [Measure::P50, Measure::P95, Measure::Mean, Measure::P90, Measure::P99];
     let total = &comparison.total;
     let is_material = |effect: &&Effect| matches!(effect.verdict, Verdict::Worse | Verdict::Better);
     let found = |measure: &Measure| total.effect(*measure).filter(is_material);
-    // Of the times, one that is worse before one that is better: the first in this order.
+    // Of the times, only the first one in this order is shown; a time that is worse takes precedence over one that is better.
     let worse = TIMES.iter().filter_map(found).find(|effect| effect.verdict == Verdict::Worse);
     let time = worse.or_else(|| TIMES.iter().find_map(found));
     let others = [Measure::Throughput, Measure::ErrorShare];
@@ -150,7 +150,7 @@ fn total_changes(comparison: &Comparison, look: Look) -> Vec<String> {
         .collect()
 }
 
-/// What is known where nothing changed by more than the margin.
+/// The result if nothing changed by more than the margin.
 fn no_change(comparison: &Comparison, margin: &str) -> String {
     let total = &comparison.total;
     let is_perhaps = |row: &&ComparedRow| {
@@ -171,7 +171,7 @@ fn no_change(comparison: &Comparison, margin: &str) -> String {
     }
 }
 
-/// The first few of some names.
+/// The first few of these names, and the number of the others.
 fn some_of(names: &[String]) -> String {
     let mut some: Vec<String> = names.iter().take(4).cloned().collect();
     if names.len() > 4 {
@@ -195,12 +195,12 @@ fn row_label(row: &ComparedRow) -> String {
     if row.kind == SampleKind::Transaction { format!("{text} (transaction)") } else { text }
 }
 
-/// A share in per cent without needless digits: `5 %`, `2.5 %`.
+/// A share in percent without trailing zeros: `5 %`, `2.5 %`.
 pub(crate) fn percent_of(share: f64) -> String {
     format!("{} %", (share * 1e4).round() / 1e2)
 }
 
-/// A value of a measure with its unit.
+/// The value of a measure with its unit.
 pub(crate) fn value(measure: Measure, value: Option<f64>) -> String {
     match (measure, value) {
         (_, None) => "–".into(),
@@ -210,7 +210,7 @@ pub(crate) fn value(measure: Measure, value: Option<f64>) -> String {
     }
 }
 
-/// A ratio as a change: `+12.3 %`.
+/// A ratio as a change in percent: `+12.3 %`.
 pub(crate) fn change(ratio: f64) -> String {
     let percent = (ratio - 1.0) * 100.0;
     match percent.abs() {
@@ -254,7 +254,7 @@ pub(crate) fn interval_cell(effect: &Effect) -> String {
     }
 }
 
-/// The unit in a row's heading.
+/// The unit of a measure for the heading of a row.
 fn unit(measure: Measure) -> &'static str {
     match measure {
         Measure::Throughput => "throughput /s",
@@ -306,7 +306,7 @@ fn effects(row: &ComparedRow, look: Look) -> String {
     out + &quartiles_line(row)
 }
 
-/// One letter for a cell of the labels' table.
+/// The letter of a verdict in the table of labels.
 const fn letter(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Worse => "W",
@@ -319,7 +319,7 @@ const fn letter(verdict: Verdict) -> &'static str {
     }
 }
 
-/// A line per label: the changes, each with a letter.
+/// The table of labels: a line per label with its changes and the letter of each verdict.
 fn labels(comparison: &Comparison, look: Look) -> String {
     let bare = |effect: &Effect| {
         let text = change_cell(effect);
@@ -356,7 +356,7 @@ fn labels(comparison: &Comparison, look: Look) -> String {
     out
 }
 
-/// The differences of labels, those with the smallest p-values first.
+/// The list of differences of labels, sorted by p-value.
 fn listed(comparison: &Comparison, look: Look) -> String {
     let mut found: Vec<(&ComparedRow, &Effect)> = comparison
         .labels
@@ -396,7 +396,7 @@ fn listed(comparison: &Comparison, look: Look) -> String {
     out
 }
 
-/// What the numbers are, in a few lines.
+/// The explanation of the numbers, in a few lines.
 fn definitions(comparison: &Comparison, look: Look) -> String {
     let settings = &comparison.settings;
     let method = match (comparison.base.runs.len(), comparison.new.runs.len()) {
@@ -483,8 +483,8 @@ pub(crate) fn doubts(
     out
 }
 
-/// Before and after in per cent: a line per label with its median time, throughput and errors, as usual in tuning
-/// studies. A change whose interval includes zero is in parentheses.
+/// The changes in percent, as usual in tuning studies: a line per label with its median time, throughput and errors before and
+/// after. A change whose interval includes zero is in parentheses.
 #[must_use]
 pub fn comparison_percent(comparison: &Comparison, look: Look) -> String {
     let measures = [Measure::P50, Measure::Throughput, Measure::ErrorShare];

@@ -8,16 +8,16 @@ use crate::comparison_table::{change as shown_change, doubts, points};
 use crate::numbers::{counted, ms, percent, rate};
 use crate::terminal_text::{Look, cut, printable};
 
-/// Characters of a plot without a terminal's width.
+/// Width of a plot in characters if the width of the terminal is unknown.
 const PLOT_WIDTH: usize = 72;
 
-/// Levels of a plot.
+/// The characters for the levels of a plot.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 const BOLD_RED: &str = "1;31";
 const GREEN: &str = "32";
 
-/// The history: a plot of each series that changed, and of the total's mean and 95th percentile in any case.
+/// The history as text: a plot of each series that changed. The mean and the 95th percentile of the total are always shown.
 #[must_use]
 pub fn trend_table(trend: &Trend, look: Look) -> String {
     let date = |ms: i64| {
@@ -72,7 +72,7 @@ pub fn trend_table(trend: &Trend, look: Look) -> String {
     out + &doubts(&trend.caveats, look)
 }
 
-/// From how many runs on a history is judged, and how many of them a change needs after it.
+/// The number of runs from which a history is evaluated, and the number of runs that are needed after a change.
 fn rule(trend: &Trend) -> String {
     trend.runs_needed().map_or_else(String::new, |needed| {
         format!(
@@ -100,7 +100,7 @@ fn value(measure: Measure, value: f64) -> String {
     }
 }
 
-/// One line of bars, and below it a mark at each change. Where there are more runs than columns the latest are shown.
+/// One line of bars, and below it a mark at each change. If there are more runs than columns, the latest runs are shown.
 fn plot(series: &TrendSeries, look: Look) -> String {
     let room = look.width.unwrap_or(PLOT_WIDTH).saturating_sub(2).clamp(10, 200);
     let from = series.values.len().saturating_sub(room);

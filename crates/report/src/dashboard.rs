@@ -9,12 +9,12 @@ use maud::{PreEscaped, html};
 use crate::page::html_report;
 use crate::statistics::statistics_json;
 
-/// A dashboard cannot be written.
+/// Why a dashboard cannot be written.
 #[derive(Debug)]
 pub enum DashboardError {
-    /// The directory already contains something.
+    /// The directory is not empty.
     NotEmpty(PathBuf),
-    /// The directory or a file in it cannot be made.
+    /// The directory or a file in it cannot be created.
     Write(RunDirError),
 }
 
@@ -44,13 +44,13 @@ impl From<RunDirError> for DashboardError {
     }
 }
 
-/// A page of JMeter's dashboard and the sections of `index.html` that answer the same questions.
+/// A page of JMeter's dashboard, and the sections of `index.html` with the same content.
 struct Page {
-    /// File below `content/pages`.
+    /// Path of the file below `content/pages`.
     file: &'static str,
-    /// JMeter's title.
+    /// JMeter's title of the page.
     title: &'static str,
-    /// Sections of the report: id and heading. The first is where the page leads.
+    /// Sections of the report: id and heading. The page redirects to the first one.
     sections: &'static [(&'static str, &'static str)],
 }
 
@@ -83,17 +83,17 @@ const PAGES: &[Page] = &[
     },
 ];
 
-/// Name of the folder in which JMeter's dashboard has its style sheets and libraries.
+/// Name of the folder in JMeter's dashboard that contains style sheets and libraries.
 const STYLE_FOLDER: &str = "sbadmin2-1.0.7";
 
 const STYLE_README: &str = "index.html contains its styles and scripts, so it needs no file of this folder.\n\
      The folder exists because scripts that archive or copy JMeter's dashboard name it.\n";
 
-/// Checks that a dashboard can be written into `dir`: it must be missing or, as JMeter requires, empty. Call it before the
-/// run, so that the end of the run brings no surprise.
+/// Checks that a dashboard can be written into `dir`: it must be missing or, as JMeter requires, empty. Call this function
+/// before the run, so that this error does not occur only at the end of the run.
 ///
 /// # Errors
-/// The directory holds something, is no directory, or cannot be made.
+/// If the directory is not empty, is not a directory, or cannot be created.
 pub fn prepare_dashboard(dir: &Path) -> Result<(), DashboardError> {
     let io = |source| RunDirError::Io { path: dir.to_owned(), source };
     std::fs::create_dir_all(dir).map_err(io)?;

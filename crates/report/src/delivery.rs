@@ -5,7 +5,7 @@ use busyhour_analysis::arrivals::{ArrivalVerdict, JudgedStarts};
 
 use crate::numbers::{counted, ms};
 
-/// A short time in its unit.
+/// Formats a short duration with a suitable unit.
 fn span(ns: u64) -> String {
     match ns {
         0..1_000_000 => format!("{} µs", ns / 1_000),
@@ -21,14 +21,13 @@ fn arrivals(count: Option<u64>, what: &str) -> String {
     }
 }
 
-/// `starts were late by 12 µs at the median, …; no arrival waited for a user, none was dropped`; `None` where no
-/// schedule is known.
+/// `starts were late by 12 µs at the median, …; no arrival waited for a user, none was dropped`; `None` if no schedule is known.
 pub(crate) fn delivery(verdict: &ArrivalVerdict, run: &RunFacts) -> Option<String> {
-    // Users of a closed load have no schedule.
+    // Users of a closed workload have no schedule.
     let late = verdict.lateness.filter(|_| verdict.scope == JudgedStarts::SessionStarts)?;
     let [p50, p99, max] = [late.p50_ns, late.p99_ns, late.max_ns].map(span);
     let mut line = format!("starts were late by {p50} at the median, {p99} at p99, {max} at most");
-    // Arrivals that wait until the end are in no record: "none waited" would be wrong then.
+    // Arrivals that wait until the end are not in the record, so the statement that no arrival waited would be wrong.
     let is_left = run.arrivals.is_some_and(|arrivals| arrivals.left_waiting > 0);
     let waited = verdict.waited.filter(|waited| *waited > 0 || !is_left);
     line += &arrivals(waited, "waited for a free user");
@@ -42,7 +41,7 @@ pub(crate) fn delivery(verdict: &ArrivalVerdict, run: &RunFacts) -> Option<Strin
     Some(line)
 }
 
-/// `300 sessions, 5 users, 12 arrivals not taken up`: the origin of the load, as far as it is known.
+/// The users and sessions of the load, as far as they are known: `300 sessions, 5 users, 12 arrivals not taken up`.
 pub(crate) fn who(run: &RunFacts) -> Vec<String> {
     let Some(arrivals) = run.arrivals else {
         return run.load_users().map(|users| counted(users, "user")).into_iter().collect();

@@ -4,32 +4,32 @@ use busyhour_analysis::{ErrorRow, Summary};
 
 use crate::terminal_text::{shown_label, shown_text};
 
-/// Characters of an error's message that are shown, and of its code.
+/// Maximum number of characters of an error's message, and of its code, that are shown.
 pub(crate) const MESSAGE_MAX: usize = 400;
 pub(crate) const CODE_MAX: usize = 120;
 
-/// JMeter's words before the class and the message of an exception.
+/// The text that JMeter writes before the class and the message of an exception.
 const NON_HTTP_CODE: &str = "Non HTTP response code: ";
 const NON_HTTP_MESSAGE: &str = "Non HTTP response message: ";
 
-/// Labels that are named.
+/// Maximum number of labels that are named.
 const LABELS_NAMED: usize = 3;
 
 /// Errors with the same cause.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Cause {
-    /// In plain words.
+    /// The cause in plain words.
     pub(crate) text: String,
-    /// JMeter's code and message of the most frequent kind; `None` if the cause is the same text.
+    /// JMeter's code and message of the most frequent kind of these errors; `None` if they are the same as the cause.
     pub(crate) detail: Option<String>,
     pub(crate) count: u64,
     pub(crate) percent_of_errors: f64,
-    /// Labels with their counts, most frequent first.
+    /// The labels with their numbers of errors, most frequent first.
     labels: Vec<(String, u64)>,
 }
 
 impl Cause {
-    /// `List 350, Item 59 and 2 more`
+    /// The labels as text: `List 350, Item 59 and 2 more`.
     pub(crate) fn labels(&self) -> String {
         let named: Vec<String> = match &self.labels[..] {
             [(label, _)] => vec![shown_label(label)],
@@ -107,7 +107,7 @@ pub(crate) fn plain_cause(error: &ErrorRow) -> String {
     known.map_or_else(|| shown_text(&format!("{name}: {message}"), MESSAGE_MAX), str::to_owned)
 }
 
-/// Code and message as JMeter records them.
+/// The code and message of an error as JMeter records them.
 fn raw(error: &ErrorRow) -> String {
     let mut text = shown_text(&error.code, CODE_MAX);
     if !error.message.is_empty() {

@@ -8,12 +8,12 @@ use crate::numbers::{duration, ms, percent, thousands};
 /// A part of the sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HeadlinePart {
-    /// The path in `summary.json` of the quantity that the text is; `None` for words.
+    /// The path in `summary.json` of the quantity that the text shows; `None` for words.
     pub(crate) path: Option<&'static str>,
     pub(crate) text: String,
 }
 
-/// What happened. The length is that over which rates are computed.
+/// The parts of the sentence about the result. Its duration is the one over which rates are computed.
 pub(crate) fn headline_parts(summary: &Summary) -> Vec<HeadlinePart> {
     let total = &summary.total;
     let mut parts = Parts::default();

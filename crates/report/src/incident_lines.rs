@@ -6,15 +6,15 @@ use busyhour_analysis::incidents::{Incident, IncidentCause};
 use crate::numbers::{clock, ms, percent, rate};
 use crate::terminal_text::shown_label;
 
-/// Labels that are named; of more the number is given.
+/// Maximum number of labels that are named; if there are more, only their number is shown.
 const LABELS_NAMED: usize = 3;
 
-/// `00:06:00–00:07:00: p95 13.1 ms instead of 0.41 ms, all labels`
+/// Describes an incident: `00:06:00–00:07:00: p95 13.1 ms instead of 0.41 ms, all labels`.
 pub(crate) fn incident_line(incident: &Incident) -> String {
     format!("{}: {}", when(incident), what(incident))
 }
 
-/// `00:06:00–00:07:00`, or `from 00:06:00` for a change that lasts to the end.
+/// The time of an incident: `00:06:00–00:07:00`, or `from 00:06:00` if it lasts to the end.
 pub(crate) fn when(incident: &Incident) -> String {
     let at = |seconds: f64| clock(seconds.round() as u64);
     match incident.to_s {
@@ -23,9 +23,9 @@ pub(crate) fn when(incident: &Incident) -> String {
     }
 }
 
-/// `p95 13.1 ms instead of 0.41 ms, 12.34 % failed (503 Service Unavailable), all labels`
+/// The symptoms of an incident: `p95 13.1 ms instead of 0.41 ms, 12.34 % failed (503 Service Unavailable), all labels`.
 pub(crate) fn what(incident: &Incident) -> String {
-    // The values of one of several labels are given with its name.
+    // If the incident affects several labels, the values are those of the named label.
     let of = match &incident.measured_label {
         Some(label) if incident.all_labels || incident.labels.len() > 1 => {
             format!(" of {}", shown_label(label))
@@ -65,7 +65,7 @@ pub(crate) fn what(incident: &Incident) -> String {
     parts.join(", ") + &cause
 }
 
-/// `12.34 % failed instead of 0.20 % (503 Service Unavailable)`
+/// The errors of an incident: `12.34 % failed instead of 0.20 % (503 Service Unavailable)`.
 fn failed(incident: &Incident, share: f64, of: &str) -> String {
     let usual = incident.usual_error_percent.filter(|usual| *usual > 0.0);
     let usual = usual.map_or_else(String::new, |usual| format!(" instead of {} %", percent(usual)));
@@ -74,7 +74,7 @@ fn failed(incident: &Incident, share: f64, of: &str) -> String {
     format!("{} %{of} failed{usual}{error}", percent(share))
 }
 
-/// Why it is no incident of the system under test.
+/// The reason why an incident is not attributed to the system under test.
 fn cause_words(cause: IncidentCause) -> String {
     match cause {
         IncidentCause::GeneratorStalled { seconds } => {
@@ -93,13 +93,13 @@ fn cause_words(cause: IncidentCause) -> String {
     }
 }
 
-/// What was not searched for incidents, as a clause; empty if all was.
+/// The parts of the run that were not searched for incidents, as a clause; empty if the whole run was searched.
 pub(crate) fn not_searched(summary: &Summary) -> String {
     let reasons: Vec<String> = summary.not_searched.iter().map(ToString::to_string).collect();
     reasons.join("; ")
 }
 
-/// `0.41 ms`, `13.1 ms`, `2.0 s`
+/// Formats a time: `0.41 ms`, `13.1 ms`, `2.0 s`.
 fn time(value: f64) -> String {
     if value < 999.5 { format!("{} ms", ms(value)) } else { format!("{:.1} s", value / 1e3) }
 }

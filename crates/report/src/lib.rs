@@ -1,4 +1,4 @@
-//! From a run's summary to HTML, JSON and terminal tables.
+//! Converts a run's summary to HTML, JSON and terminal tables.
 //!
 //! ```
 //! use busyhour_analysis::{RunFacts, Summary};

@@ -5,10 +5,10 @@ use busyhour_sample::ControlEvent;
 
 use crate::numbers::duration;
 
-/// Maximum number of changes listed individually; of more, the first and the last are listed.
+/// Maximum number of changes that are listed individually; if there are more, only the first and the last ones are listed.
 const LISTED_MAX: usize = 12;
 
-/// `at 10.2 s the rate changed to 3 times the configured rate (from the page)`
+/// Describes a change: `at 10.2 s the rate changed to 3 times the configured rate (from the page)`.
 #[must_use]
 pub fn describe_change(event: &ControlEvent) -> String {
     format!(
@@ -19,7 +19,7 @@ pub fn describe_change(event: &ControlEvent) -> String {
     )
 }
 
-/// One line for each change; if there are many, only for the first and the last ones.
+/// One line for each change; if there are too many, only for the first and the last ones.
 pub(crate) fn changes(run: &RunFacts) -> Vec<String> {
     let events = &run.events;
     if events.len() <= LISTED_MAX {

@@ -11,29 +11,29 @@ use crate::numbers::{counted, thousands};
 use crate::table::capital;
 use crate::terminal_text::{LABEL_MIN, Look, cut, printable};
 
-/// Version of the JSON.
+/// Version of the JSON format.
 const VERSION: u32 = 1;
 
-/// What is shown besides the tables.
+/// What is shown in addition to the tables.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LogTablesShow {
-    /// The labels of every log, when there are several logs.
+    /// Whether the labels of every log are shown if there are several logs.
     pub by_label: bool,
-    /// The histograms.
+    /// Whether the histograms are shown.
     pub histograms: bool,
-    /// What the verdicts rest on.
+    /// Whether the data behind the verdicts are shown.
     pub details: bool,
 }
 
 /// One of the four tables.
 struct Table<'t> {
     title: &'static str,
-    /// In CSV.
+    /// Name of the table in CSV.
     key: &'static str,
     rows: Option<&'t [LogTableRow]>,
-    /// Step of the values, 1 or a part of it.
+    /// Resolution of the values: 1, or a fraction of 1.
     tick: f64,
-    /// Whether the spread is shown as cv (or as vmr).
+    /// Whether the spread is shown as coefficient of variation (cv) or as variance-to-mean ratio (vmr).
     cv: bool,
 }
 
@@ -54,7 +54,7 @@ fn four(tables: &WebLogTables) -> [Table<'_>; 4] {
     ]
 }
 
-/// The tables of every log as text. One log shows all its labels; several have a line each.
+/// The tables of all logs as text. For a single log, all its labels are shown; for several logs, one line each.
 #[must_use]
 pub fn log_tables(logs: &[LogReport], show: LogTablesShow, look: Look) -> String {
     let mut out = String::new();
@@ -79,7 +79,7 @@ pub fn log_tables(logs: &[LogReport], show: LogTablesShow, look: Look) -> String
             for log in logs {
                 let table = &four(&log.tables)[at];
                 tick = tick.min(table.tick);
-                // No line if the log does not contain it.
+                // A log without this table has no line.
                 rows.extend(table.rows.and_then(<[_]>::last).map(|row| (log.name.clone(), row)));
             }
             let Some(first) = logs.first() else { break };
@@ -118,7 +118,7 @@ fn four_at(tables: &WebLogTables, at: usize) -> Table<'_> {
     }
 }
 
-/// The verdict lines of a log's arrivals, their caveats, and the input.
+/// The lines above a log's tables: the verdicts on its arrivals, their caveats, and the input.
 fn heading(log: &LogReport, show: LogTablesShow, look: Look) -> String {
     let mut out = String::new();
     for verdict in &log.verdicts {
@@ -141,7 +141,7 @@ fn heading(log: &LogReport, show: LogTablesShow, look: Look) -> String {
     out + &look.dim(selection(log).trim_end()) + "\n"
 }
 
-/// What was read of a log, and what was left out.
+/// Which parts of a log were read, and which were excluded.
 fn selection(log: &LogReport) -> String {
     let tables = &log.tables;
     let mut out = format!("  {}, ", log.facts.form);
@@ -179,7 +179,7 @@ fn selection(log: &LogReport) -> String {
     out
 }
 
-/// Lines of cells, the first left-aligned and cut when the terminal is too narrow for it.
+/// A table as aligned lines. The first column is left-aligned, and is cut if the terminal is too narrow.
 fn aligned(heads: &[&str], rows: &[Vec<String>], last_is_total: bool, look: Look) -> String {
     let width = |at: usize| {
         let cells = rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.chars().count());
@@ -218,7 +218,7 @@ fn text(table: &Table<'_>, rows: Option<Vec<(String, &LogTableRow)>>, total: boo
     let order = |row: &LogTableRow| [row.median, row.p90, row.p95, row.p99];
     let is_whole = |value: f64| value.fract() == 0.0;
     let all_whole = rows.iter().flat_map(|(_, row)| order(row)).flatten().all(is_whole);
-    // Values that were measured have the digits of the log's clock, those in between one more.
+    // Measured values have the resolution of the log's clock; quantiles between them have one more digit.
     let (measured_digits, quantile_digits, digits) = match (table.tick < 1.0, all_whole) {
         (true, _) => (3, 3, 3),
         (false, true) => (0, 0, 2),
@@ -259,7 +259,7 @@ fn text(table: &Table<'_>, rows: Option<Vec<(String, &LogTableRow)>>, total: boo
     out
 }
 
-/// What follows the four tables of a log.
+/// Writes the parts of a log's report that follow the four tables.
 fn more(log: &LogReport, out: &mut String, look: Look) {
     let tables = &log.tables;
     if !tables.counts.is_empty() {
@@ -285,7 +285,7 @@ fn more(log: &LogReport, out: &mut String, look: Look) {
     by_threads(tables, out, look);
 }
 
-/// Both histograms of a log side by side.
+/// Writes both histograms of a log next to each other.
 fn histograms(log: &LogReport, named: bool, out: &mut String, look: Look) {
     let both = [&log.tables.gap_histogram, &log.tables.response_histogram].map(Option::as_ref);
     let Some(cell_ms) = both.iter().flatten().map(|histogram| histogram.cell_ms).next() else { return };
@@ -309,7 +309,7 @@ fn histograms(log: &LogReport, named: bool, out: &mut String, look: Look) {
     *out += &aligned(&["ms", "gaps", "response times"], &rows, false, look);
 }
 
-/// The upper edge of cell `at`, without the noise of floats.
+/// The upper edge of cell `at`, without floating-point noise.
 fn upper_edge(cell_ms: f64, at: usize) -> String {
     ((cell_ms * at as f64 * 1e9).round() / 1e9).to_string()
 }
@@ -337,9 +337,9 @@ fn by_threads(tables: &WebLogTables, out: &mut String, look: Look) {
     }
 }
 
-/// Everything as one CSV table: a line per log, table and label. In `by-threads` the label is the thread-group size; in
-/// `cells` it is the width of a cell in s, n the number of cells and vmr the index of dispersion; in the histograms,
-/// when they are shown, it is the upper edge of a cell in ms.
+/// All tables as one CSV table, with a line per log, table and label. In `by-threads`, the label is the size of the thread
+/// group. In `cells`, the label is the width of a cell in s, n is the number of cells, and vmr is the index of dispersion. In
+/// the histograms, if they are shown, the label is the upper edge of a cell in ms.
 #[must_use]
 pub fn log_tables_csv(logs: &[LogReport], show: LogTablesShow) -> String {
     let mut out = String::from(
@@ -349,7 +349,7 @@ pub fn log_tables_csv(logs: &[LogReport], show: LogTablesShow) -> String {
         let _ = write!(out, "{},{table},{},{n}", cell(log), cell(label));
         for value in values.iter().copied().chain(std::iter::repeat(None)).take(13) {
             match value {
-                // Six places keep the nanoseconds of a time in ms.
+                // Six decimals preserve the nanoseconds of a time in ms.
                 Some(value) => out += &format!(",{}", (value * 1e6).round() / 1e6),
                 None => out.push(','),
             }
@@ -394,7 +394,7 @@ pub(crate) fn cell(text: &str) -> String {
     if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 
-/// Everything as JSON. What is not known is `null`.
+/// All tables as JSON. Unknown values are `null`.
 #[must_use]
 pub fn log_tables_json(logs: &[LogReport]) -> String {
     #[derive(Serialize)]
@@ -433,6 +433,6 @@ pub fn log_tables_json(logs: &[LogReport]) -> String {
             tables: &log.tables,
         })
         .collect();
-    // Strings and finite numbers always have a JSON form.
+    // Strings and finite numbers can always be serialized.
     serde_json::to_string_pretty(&Logs { version: VERSION, logs }).unwrap_or_default() + "\n"
 }

@@ -7,14 +7,14 @@ use busyhour_analysis::{Caveat, GeneratorMark, GeneratorState, Summary};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Quality {
     Good,
-    /// Neither good nor bad, or unknown.
+    /// The verdict is neither good nor bad, or unknown.
     Open,
     Warn,
     Bad,
 }
 
 impl Quality {
-    /// The class of its element in a page.
+    /// The CSS class of its element in a page.
     pub(crate) const fn class(self) -> &'static str {
         match self {
             Quality::Good => "good",
@@ -25,7 +25,7 @@ impl Quality {
     }
 }
 
-/// A verdict in a few words with its reason.
+/// A verdict in a few words, with its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Mark {
     pub(crate) quality: Quality,
@@ -33,7 +33,7 @@ pub(crate) struct Mark {
     pub(crate) reason: String,
 }
 
-/// The verdict on arrivals. Closed loads have no requested process and no colour.
+/// The verdict on arrivals. It is neutral for closed workloads, because they have no requested arrival process.
 pub(crate) fn arrival_mark(verdict: &ArrivalVerdict) -> Mark {
     let (quality, words) = match verdict.mark() {
         ArrivalMark::Good(words) => (Quality::Good, words.to_owned()),
@@ -41,12 +41,12 @@ pub(crate) fn arrival_mark(verdict: &ArrivalVerdict) -> Mark {
         ArrivalMark::Warning(words) => (Quality::Warn, words.to_owned()),
     };
     let of = verdict.of.as_ref().map(|of| format!(" of {of}")).unwrap_or_default();
-    // The first word of the line is in the mark already.
+    // The mark already contains the first word of the line.
     let reason = verdict.line.strip_prefix("Arrivals: ").unwrap_or(&verdict.line).to_owned();
     Mark { quality, words: format!("Arrivals{of}: {words}"), reason }
 }
 
-/// Whether the generator itself was the bottleneck.
+/// The verdict on whether the generator itself was the bottleneck.
 pub(crate) fn generator_mark(summary: &Summary) -> Mark {
     let GeneratorMark { state, words, reasons } = busyhour_analysis::generator_mark(summary);
     let quality = match state {
@@ -58,7 +58,7 @@ pub(crate) fn generator_mark(summary: &Summary) -> Mark {
     Mark { quality, words: format!("Generator: {words}"), reason: reasons.join("; ") }
 }
 
-/// Whether a caveat is about the generator, whose mark names it.
+/// Whether a caveat concerns the generator and is therefore covered by the generator's mark.
 pub(crate) const fn is_about_generator(caveat: &Caveat) -> bool {
     matches!(
         caveat,

@@ -1,6 +1,6 @@
 //! Formatting of numbers for display.
 
-/// A time in ms, with three digits or so that matter.
+/// A time in ms with about three significant digits.
 #[must_use]
 pub fn ms(value: f64) -> String {
     match value.abs() {
@@ -10,7 +10,7 @@ pub fn ms(value: f64) -> String {
     }
 }
 
-/// A rate or a size, likewise; what is not zero does not look like it.
+/// A rate or a size with about three significant digits; a number other than zero is never shown as zero.
 #[must_use]
 pub fn rate(value: f64) -> String {
     match value.abs() {
@@ -22,19 +22,19 @@ pub fn rate(value: f64) -> String {
     }
 }
 
-/// Without a fraction, its thousands set apart.
+/// A number without decimals, with separators between thousands.
 fn whole(value: f64) -> String {
     let sign = if value < 0.0 { "-" } else { "" };
     format!("{sign}{}", thousands(value.abs().round() as u64))
 }
 
-/// A percentage; what is not zero does not look like it.
+/// A percentage; a number other than zero is never shown as zero.
 #[must_use]
 pub fn percent(value: f64) -> String {
     if value > 0.0 && value < 0.005 { "<0.01".into() } else { format!("{value:.2}") }
 }
 
-/// A count with its thousands set apart.
+/// A count with separators between thousands.
 #[must_use]
 pub fn thousands(value: u64) -> String {
     let digits = value.to_string();
@@ -48,7 +48,7 @@ pub fn thousands(value: u64) -> String {
     out
 }
 
-/// A length of time: `12.3 s`, `4 min 05 s`, `1 h 02 min`.
+/// A duration: `12.3 s`, `4 min 05 s`, `1 h 02 min`.
 #[must_use]
 pub fn duration(seconds: f64) -> String {
     if seconds < 59.95 {
@@ -62,13 +62,13 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// `hh:mm:ss`
+/// A time of the run as `hh:mm:ss`.
 #[must_use]
 pub fn clock(seconds: u64) -> String {
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds % 3600 / 60, seconds % 60)
 }
 
-/// `1 user`, `2 users`.
+/// A number with its noun: `1 user`, `2 users`.
 #[must_use]
 pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })

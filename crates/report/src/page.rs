@@ -1,7 +1,7 @@
-//! `report.html`: one page that needs nothing else.
+//! `report.html`: a page without external resources.
 //!
-//! All words and tables are in the page as it is written, so that it can be read without its script. The script (made from
-//! `ui/`, its bundle is in git) draws the plots from the model in the page and makes the tables sort.
+//! The page contains all texts and tables, so it can be read without its script. The script draws the plots from the model in
+//! the page and makes the tables sortable. Its source is in `ui/`; its bundle is checked in.
 
 mod bundle;
 mod capacity;

@@ -7,20 +7,20 @@ use busyhour_sample::Live;
 use crate::numbers::{clock, counted, ms, percent, rate};
 use crate::summariser::ThreadCounts;
 
-/// What a progress line shows.
+/// The data of a progress line.
 #[derive(Debug, Clone, Copy)]
 pub struct Progress<'l> {
     /// Time since the start.
     pub elapsed: Duration,
     /// Length of the whole run, if it is known.
     pub length: Option<Duration>,
-    /// The users.
+    /// The numbers of users.
     pub users: ThreadCounts,
-    /// The recorder's view.
+    /// The recorder's live values.
     pub live: &'l Live,
 }
 
-/// The progress line, without an end, cut to `width` characters.
+/// The progress line, without a line end, cut to `width` characters.
 #[must_use]
 pub fn progress_line(progress: &Progress<'_>, width: usize) -> String {
     let live = progress.live;

@@ -4,20 +4,20 @@ use busyhour_analysis::Row;
 
 use crate::numbers::{ms, percent, rate, thousands};
 
-/// A column with a number of each row.
+/// A column with one number for each row.
 #[derive(Clone, Copy)]
 pub(crate) struct RowColumn {
-    /// Heading in terminals; `None`: not shown there.
+    /// Heading in terminals; `None` if terminals do not show the column.
     pub(crate) terminal: Option<&'static str>,
-    /// Heading and glossary term on pages; `None`: not shown there.
+    /// Heading and glossary term on pages; `None` if pages do not show the column.
     pub(crate) page: Option<(&'static str, &'static str)>,
     /// The path of the number in a row of `summary.json`.
     pub(crate) path: &'static str,
-    /// The text of a row.
+    /// Returns the text for a row.
     pub(crate) cell: fn(&Row) -> String,
-    /// Whether pages show it at once, and not only on request.
+    /// Whether pages show the column at first, and not only on request.
     pub(crate) is_main: bool,
-    /// In narrow terminals the column with the highest number is left out first; one with 0 always stays.
+    /// In narrow terminals, the column with the highest number is omitted first; columns with 0 are never omitted.
     pub(crate) leaves: u8,
     /// Whether the column is about failures, which are highlighted.
     pub(crate) is_of_failures: bool,
@@ -65,12 +65,12 @@ impl RowColumn {
     }
 }
 
-/// A time of a row in ms; `None` without samples.
+/// A time of a row in ms; `–` if the row has no samples.
 fn time(row: &Row, value: f64) -> String {
     if row.samples == 0 { "–".into() } else { ms(value) }
 }
 
-/// Counts and rates.
+/// Columns with counts and rates.
 pub(crate) const COUNTS: &[RowColumn] = &[
     column("samples", Some("samples"), Some(("requests", "completed")), |row| thousands(row.samples))
         .main(true),
@@ -84,8 +84,8 @@ pub(crate) const COUNTS: &[RowColumn] = &[
     column("sent_kib_per_s", Some("KiB/s out"), None, |row| rate(row.sent_kib_per_s)).leaving(5),
 ];
 
-/// A column of a clock: its name, its glossary term, its rank in narrow terminals, its field, and whether pages show it at
-/// once.
+/// A column with times of one clock: its name, its glossary term, its rank in narrow terminals, its field, and whether pages
+/// show it at first.
 macro_rules! times {
     ($clock:ident, $page:expr) => {
         &[
@@ -112,20 +112,20 @@ macro_rules! times {
     };
 }
 
-/// The columns of one screen.
+/// The columns of the output that fits on one screen.
 pub(crate) fn screen_columns() -> Vec<RowColumn> {
     let names = ["samples", "err %", "p50", "p95", "p99", "max"];
     let all = COUNTS.iter().chain(RESPONSE);
     all.filter(|column| column.terminal.is_some_and(|name| names.contains(&name))).copied().collect()
 }
 
-/// Response times.
+/// Columns with response times.
 pub(crate) const RESPONSE: &[RowColumn] = times!(response, true);
 
-/// Service times, in terminals only.
+/// Columns with service times, in terminals only.
 pub(crate) const SERVICE: &[RowColumn] = times!(service, false);
 
-/// Columns of pages that depend on the rows.
+/// Columns of pages that are shown only if they apply to the rows.
 const FURTHER: &[RowColumn] = &[
     column("service.mean", None, Some(("service mean", "service")), |row| time(row, row.service.mean))
         .if_any(|rows| rows.iter().any(|row| row.service.mean != row.response.mean)),
@@ -135,7 +135,7 @@ const FURTHER: &[RowColumn] = &[
     .if_any(|rows| rows.iter().any(|row| row.apdex.is_some())),
 ];
 
-/// All columns of tables of rows.
+/// All columns of tables of labels and thread groups.
 #[cfg(test)]
 pub(crate) fn all_columns() -> impl Iterator<Item = &'static RowColumn> {
     COUNTS.iter().chain(RESPONSE).chain(SERVICE).chain(FURTHER)

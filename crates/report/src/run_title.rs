@@ -1,9 +1,9 @@
-//! The name and the end of a run.
+//! Texts for the name and the end of a run.
 
 use busyhour_analysis::{RunFacts, Summary};
 use busyhour_sample::RunEnd;
 
-/// The run's name.
+/// The name of the run.
 pub(crate) fn title(summary: &Summary) -> String {
     let run = &summary.run;
     let name = [&run.plan_name, &run.source].into_iter().find(|name| !name.is_empty());

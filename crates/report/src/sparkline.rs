@@ -5,7 +5,7 @@ use busyhour_analysis::{Row, Series};
 use crate::numbers::{ms, rate};
 use crate::terminal_text::Look;
 
-/// Steps of height.
+/// The characters for the levels of height.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// Maximum number of characters of a curve.
@@ -13,7 +13,7 @@ const CELLS_MAX: usize = 48;
 /// Minimum number of seconds for a curve.
 const SECONDS_MIN: usize = 5;
 
-/// The curves of rate and 95th percentile; nothing for a short run or a narrow terminal.
+/// The curves of rate and 95th percentile; empty for a short run or a narrow terminal.
 pub(crate) fn sparklines(series: &Series, total: &Row, look: Look) -> Vec<String> {
     let (Some(first), Some(last)) = (series.second.first(), series.second.last()) else { return Vec::new() };
     let seconds = usize::try_from(last - first + 1).unwrap_or(usize::MAX);
@@ -38,7 +38,7 @@ pub(crate) fn sparklines(series: &Series, total: &Row, look: Look) -> Vec<String
     vec![line("rate/s", rate(total.rate_per_s), &rates), line("p95 ms", ms(total.response.p95), &p95)]
 }
 
-/// A character per value, in proportion to the largest; a blank where there is none.
+/// A curve with one character per value, in proportion to the maximum; unknown values are blank.
 fn curve(values: &[Option<f64>]) -> String {
     let most = values.iter().flatten().copied().fold(0.0, f64::max);
     let bar = |value: &Option<f64>| match value {

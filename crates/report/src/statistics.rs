@@ -4,7 +4,7 @@ use busyhour_analysis::{Row, Summary};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// One entry; field names are JMeter's.
+/// One entry of the file; the field names are those of JMeter.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Statistic<'r> {
@@ -27,7 +27,8 @@ struct Statistic<'r> {
 }
 
 impl Statistic<'_> {
-    /// As JMeter has it: times are `elapsed`, each row's rates are over the row's own span, whole milliseconds.
+    /// The entry for a row. As in JMeter, times are `elapsed` in whole milliseconds, and each row's rates refer to the row's own
+    /// duration.
     fn of(row: &Row) -> Statistic<'_> {
         let span_s = ((row.last_end_s * 1e3).floor() - (row.first_start_s * 1e3).floor()) / 1e3;
         let per_s = |value: f64| if span_s > 0.0 { value / span_s } else { 0.0 };
@@ -50,15 +51,15 @@ impl Statistic<'_> {
     }
 }
 
-/// The text of `statistics.json`: every label and `Total`. As in JMeter's dashboard, sub-results
-/// (of redirects, for example) have their own entries and are part of the total. Percentiles are of the whole run; JMeter
-/// uses the last 20,000 samples.
+/// The text of `statistics.json`: an entry for every label, and `Total`. As in JMeter's dashboard, sub-results (of redirects,
+/// for example) have their own entries and are part of the total. Percentiles are those of the whole run; JMeter uses the last
+/// 20,000 samples. uses the last 20,000 samples.
 #[must_use]
 pub fn statistics_json(summary: &Summary) -> String {
     let mut all = Map::new();
     let total = summary.total_with_sub_results.as_ref().unwrap_or(&summary.total);
     for row in summary.sub_results.iter().chain(&summary.labels).chain([total]) {
-        // Strings and finite numbers always have a JSON form. JMeter's total replaces a label of its name, too.
+        // Strings and finite numbers can always be serialized. As in JMeter, the total replaces a label with the same name.
         let value = serde_json::to_value(Statistic::of(row)).unwrap_or(Value::Null);
         all.insert(row.label.clone(), value);
     }

@@ -1,22 +1,23 @@
-//! The lines of JMeter's summariser, character for character.
+//! The lines of JMeter's summariser, with identical text.
 
 use busyhour_sample::IntervalCounts;
 
 use crate::numbers::clock;
 
-/// The users of a run at one moment, as JMeter counts its threads.
+/// The numbers of users of a run at one moment, counted like JMeter's threads.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ThreadCounts {
-    /// Under way.
+    /// Users that are running.
     pub active: u64,
-    /// Ever started.
+    /// Users started since the start of the run.
     pub started: u64,
-    /// Finished.
+    /// Users that have finished.
     pub finished: u64,
 }
 
-/// The lines at the end of an interval: what came since the last call, and the sum if there is more. Empty when
-/// nothing came. `name` is the summariser's (`summariser.name`, `summary` as JMeter ships it). Lines end with `\n`.
+/// The lines at the end of an interval: the samples since the last call, and the sum if there were earlier intervals. Empty if
+/// there were no samples. `name` is the name of the summariser (`summariser.name`, by default `summary` in JMeter). Lines end
+/// with `\n`.
 #[must_use]
 pub fn summariser_interval(
     name: &str,
@@ -34,7 +35,7 @@ pub fn summariser_interval(
     out
 }
 
-/// The lines at the end of a run: the last interval if there were others before it, and the sum.
+/// The lines at the end of a run: the last interval if there were earlier ones, and the sum.
 #[must_use]
 pub fn summariser_end(
     name: &str,

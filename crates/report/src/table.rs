@@ -19,50 +19,50 @@ use crate::terminal_text::{Look, cut, printable, wrap};
 use crate::thresholds::threshold_lines;
 use crate::times_table::{group_tables, times_tables, worst_labels};
 
-/// What of a run is shown at its end.
+/// Which results are shown at the end of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RunShow {
-    /// The tables are split by thread group.
+    /// Whether the tables are split by thread group.
     pub by_group: bool,
-    /// All tables and caveats instead of one screen.
+    /// Whether all tables and caveats are shown instead of one screen.
     pub details: bool,
-    /// Lines that the caller prints below on the same screen.
+    /// Number of lines that the caller prints below on the same screen.
     pub lines_below: usize,
 }
 
-/// What a run has written, and how to see more of it.
+/// The files that a run has written, and how to see more of its results.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Written {
     /// Paths of all files.
     pub files: Vec<String>,
     /// Absolute path of the report.
     pub page: Option<PathBuf>,
-    /// Whether the terminal makes addresses links.
+    /// Whether the terminal shows addresses as links.
     pub has_links: bool,
     /// The command that shows all tables and caveats.
     pub details_command: Option<String>,
 }
 
-/// Lines of a screen, without the one for the prompt.
+/// Number of lines of a screen, without the line of the prompt.
 const SCREEN_LINES: usize = 23;
 
-/// Width of a screen without a known width.
+/// Number of columns of a screen if its width is unknown.
 const SCREEN_COLUMNS: usize = 80;
 
 /// Maximum number of kinds of error that are listed, on one screen and in details.
 const ERRORS_ON_SCREEN: usize = 3;
 const ERRORS_SHOWN: usize = 8;
 
-/// Lines of the slowest labels with their heading and a blank line, at least.
+/// Minimum number of lines for the slowest labels, including their heading and a blank line.
 const LABEL_LINES_MIN: usize = 5;
 
 /// Maximum number of labels and caveats on one screen.
 const LABELS_ON_SCREEN: usize = 10;
 const CAVEATS_ON_SCREEN: usize = 2;
 
-/// The result of a run. It begins with the result in a sentence, thresholds, incidents and verdicts. One screen continues with the
-/// causes of errors and the slowest labels; details have all tables, errors and caveats, and the paths of all files. Lines end
-/// with `\n`.
+/// The result of a run. It begins with the result in a sentence, thresholds, incidents and verdicts. The output for one screen
+/// continues with the causes of errors and the slowest labels; details contain all tables, errors and caveats, and the paths of
+/// all files. Lines end with `\n`.
 #[must_use]
 pub fn end_of_run(summary: &Summary, show: RunShow, written: &Written, look: Look) -> String {
     if show.details || show.by_group {
@@ -70,7 +70,8 @@ pub fn end_of_run(summary: &Summary, show: RunShow, written: &Written, look: Loo
     }
     let look = Look { width: Some(look.width.unwrap_or(SCREEN_COLUMNS)), ..look };
     let ending = ending(written, look);
-    // In the order of the screen, with the number of lines that stay when there are too many.
+    // The parts in the order of the screen. Each has a minimum number of lines, which remain if there are too many lines in
+    // total.
     let mut parts = [
         (result(summary, look), 3),
         (thresholds(summary, look), 4),
@@ -82,16 +83,16 @@ pub fn end_of_run(summary: &Summary, show: RunShow, written: &Written, look: Loo
     ];
     let lines =
         |parts: &[(Vec<String>, usize)]| -> usize { parts.iter().map(|(lines, _)| lines.len()).sum() };
-    // A blank line each after the result and before the curves, the labels and the ending.
+    // Blank lines are needed after the result, and before the curves, the labels and the ending.
     let room = SCREEN_LINES.saturating_sub(ending.len() + 4 + show.lines_below);
     for at in [6, 5, 4, 2, 3, 1] {
-        // Curves and caveats give way to the slowest labels.
+        // Curves and caveats are shortened in favour of the slowest labels.
         let room = if at >= 5 { room.saturating_sub(LABEL_LINES_MIN) } else { room };
         let others = lines(&parts) - parts[at].0.len();
         let (part, least) = &mut parts[at];
         part.truncate((*least).max(room.saturating_sub(others)));
     }
-    // Below a blank line and a heading.
+    // The labels are below a blank line and a heading.
     let rows = room.saturating_sub(lines(&parts) + 1).min(LABELS_ON_SCREEN);
     let [first @ .., sparks] = parts;
     let mut first = first.into_iter().map(|(lines, _)| lines);
@@ -142,7 +143,7 @@ fn details(summary: &Summary, show: RunShow, written: &Written, look: Look) -> S
     out + &joined(page_link(written, look).as_slice())
 }
 
-/// The result in a sentence, and who made the load how.
+/// The result in a sentence, and a description of the load.
 fn result(summary: &Summary, look: Look) -> Vec<String> {
     let run = &summary.run;
     let name = printable(&title(summary));
@@ -174,7 +175,7 @@ fn result(summary: &Summary, look: Look) -> Vec<String> {
         }
         lines.extend(wrap(&text, look.width, "  "));
     }
-    // The line above says who stopped the run.
+    // The line above already states who stopped the run.
     let has_changes = run.events.iter().any(|event| event.change != LoadChange::Stop);
     for line in changes(run).iter().filter(|_| has_changes) {
         lines.extend(wrap(&format!("Changed: {}", printable(line)), look.width, "  "));
@@ -185,7 +186,7 @@ fn result(summary: &Summary, look: Look) -> Vec<String> {
     lines
 }
 
-/// `stopped early by a threshold`
+/// Describes an early end: `stopped early by a threshold`.
 fn early(end: Option<RunEnd>, words: String) -> String {
     match end {
         None | Some(RunEnd::Completed | RunEnd::StoppedByPlan) => words,
@@ -196,7 +197,7 @@ fn early(end: Option<RunEnd>, words: String) -> String {
     }
 }
 
-/// The thresholds on one screen: those that failed first.
+/// The thresholds on one screen; those that failed come first.
 fn thresholds(summary: &Summary, look: Look) -> Vec<String> {
     const SHOWN: usize = 4;
     threshold_lines(summary, look, SHOWN).trim().lines().map(str::to_owned).collect()
@@ -211,7 +212,7 @@ fn incidents(summary: &Summary, look: Look) -> Vec<String> {
     all
 }
 
-/// The verdicts on generator and arrivals; the reasons for the latter where no line on the arrivals follows.
+/// The verdicts on generator and arrivals. The latter have reasons only if no line on the arrivals follows.
 fn marks(summary: &Summary, with_reasons: bool, look: Look) -> Vec<String> {
     let generator = generator_mark(summary);
     let mut lines = match generator.quality {
@@ -232,7 +233,7 @@ fn marks(summary: &Summary, with_reasons: bool, look: Look) -> Vec<String> {
     lines
 }
 
-/// A text after a mark, wrapped and indented.
+/// A text after a mark, wrapped and indented, as lines.
 fn marked(quality: Quality, text: &str, look: Look) -> Vec<String> {
     let mark = match quality {
         Quality::Good => look.good("✓"),
@@ -246,7 +247,7 @@ fn marked(quality: Quality, text: &str, look: Look) -> Vec<String> {
     lines.iter().enumerate().map(|(at, line)| format!("{} {line}", mark(at))).collect()
 }
 
-/// The sentences on the arrivals with their delivery.
+/// The sentences on the arrivals and on the delivery of their sessions.
 fn arrivals(summary: &Summary, look: Look) -> String {
     let mut out = String::new();
     for verdict in summary.shown_arrivals() {
@@ -262,7 +263,7 @@ fn arrivals(summary: &Summary, look: Look) -> String {
     out
 }
 
-/// The causes of errors with the labels that they occurred in.
+/// The causes of errors with the labels in which they occurred.
 fn errors(summary: &Summary, most: usize, with_details: bool, look: Look) -> Vec<String> {
     let all = causes(summary);
     if all.is_empty() {
@@ -294,18 +295,18 @@ fn errors(summary: &Summary, most: usize, with_details: bool, look: Look) -> Vec
     lines
 }
 
-/// Whether a caveat is shown: arrivals do not matter if most requests failed.
+/// Whether a caveat is shown: caveats on arrivals are irrelevant if most requests failed.
 fn matters(summary: &Summary, reported: &ReportedCaveat) -> bool {
     !(summary.mostly_failed() && matches!(reported.caveat, Caveat::Arrivals(_)))
 }
 
-/// The most important caveats, without those that the mark of the generator names.
+/// The most important caveats, without those that the generator's mark covers.
 fn important_caveats(summary: &Summary, look: Look) -> Vec<String> {
     let mut all: Vec<&ReportedCaveat> = summary
         .caveats
         .iter()
         .filter(|reported| matters(summary, reported) && !is_about_generator(&reported.caveat))
-        // The first line says how many failed.
+        // The first line already states how many requests failed.
         .filter(|reported| !matches!(reported.caveat, Caveat::ManyErrors { .. }))
         .filter(|reported| rank(&reported.caveat) < 3)
         .collect();
@@ -334,7 +335,7 @@ fn caveats(summary: &Summary, look: Look, out: &mut String) {
     }
 }
 
-/// The last lines of a screen.
+/// The last lines of the screen.
 fn ending(written: &Written, look: Look) -> Vec<String> {
     let mut lines: Vec<String> = page_link(written, look).into_iter().collect();
     lines.extend(
@@ -343,7 +344,7 @@ fn ending(written: &Written, look: Look) -> Vec<String> {
     lines
 }
 
-/// The address of the report.
+/// The line with the address of the report.
 fn page_link(written: &Written, look: Look) -> Option<String> {
     let page = written.page.as_ref()?;
     let address = file_address(page);
@@ -354,7 +355,7 @@ fn page_link(written: &Written, look: Look) -> Option<String> {
     Some(format!("{}   {shown}", look.dim("Report")))
 }
 
-/// `file:///…`
+/// The URL of a file: `file:///…`.
 fn file_address(path: &std::path::Path) -> String {
     let mut out = String::from("file://");
     for byte in path.to_string_lossy().bytes() {

@@ -1,6 +1,6 @@
-//! Lines drawn with characters, for terminals: a cell of braille has two columns and four rows of dots.
+//! Lines drawn with characters, for terminals. A braille character has two columns and four rows of dots.
 
-/// One line of a plot.
+/// A line of a plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlotLine {
     /// Its name in the key.
@@ -12,7 +12,7 @@ pub struct PlotLine {
     pub is_dotted: bool,
 }
 
-/// A plot of lines over one axis.
+/// A plot of lines over a common x axis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TerminalPlot {
     /// The title above the plot.
@@ -23,10 +23,10 @@ pub struct TerminalPlot {
     pub lines: Vec<PlotLine>,
 }
 
-/// Dots of a cell by row and column, as Unicode numbers them.
+/// The dots of a braille character by row and column, with their bits in Unicode.
 const DOTS: [[u8; 2]; 4] = [[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]];
 
-/// Letters that mark lines, when there are several.
+/// The letters that mark the lines if there are several.
 const MARKS: &str = "abcdefghijklmnopqrstuvwxyz";
 
 /// Width of an axis label in characters.

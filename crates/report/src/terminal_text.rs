@@ -1,15 +1,15 @@
-//! Text for terminals: weights, colours, and labels that fit.
+//! Text for terminals: bold text, colours, and shortened labels.
 
-/// The appearance of text.
+/// How text is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Look {
-    /// Columns of the terminal; `None` without a terminal: then labels are not shortened.
+    /// Number of columns of the terminal; `None` if the output is not a terminal. In this case, labels are not shortened.
     pub width: Option<usize>,
-    /// Whether colours and weights can be shown.
+    /// Whether the output can show colours and bold text.
     pub colour: bool,
 }
 
-/// Labels are not cut below this many characters.
+/// Minimum number of characters to which a label is cut.
 pub(crate) const LABEL_MIN: usize = 12;
 
 pub(crate) const BOLD: &str = "1";
@@ -50,14 +50,14 @@ impl Look {
 
 pub(crate) use busyhour_diagnostic::printable;
 
-/// A label on one line, at most 120 characters of it: its beginning and its end.
+/// A label on one line with at most 120 characters; the middle of a longer label is omitted.
 #[must_use]
 pub fn shown_label(label: &str) -> String {
     shown_text(label, LABEL_MAX)
 }
 
-/// `text` on one line. Of one that is longer than `most` characters the middle is left out, because labels of one plan mostly
-/// begin alike.
+/// A text on one line with at most `most` characters. The middle of a longer text is omitted, because the labels of one plan
+/// mostly have similar beginnings.
 pub(crate) fn shown_text(text: &str, most: usize) -> String {
     let tail = most / 4;
     let ends = text.char_indices().nth(most).map(|_| {
@@ -68,8 +68,8 @@ pub(crate) fn shown_text(text: &str, most: usize) -> String {
     printable(ends.as_deref().unwrap_or(text))
 }
 
-/// The lines of a text that is broken between words; those after the first begin with `indent`. A word that is longer than a line
-/// stays whole. Without a width there is one line.
+/// The lines of a text that is wrapped between words; all lines but the first begin with `indent`. A word that is longer than a
+/// line is not broken. Without a width there is one line.
 pub(crate) fn wrap(text: &str, width: Option<usize>, indent: &str) -> Vec<String> {
     let Some(width) = width else { return vec![text.to_owned()] };
     let begin = &text[..text.len() - text.trim_start().len()];
@@ -93,7 +93,7 @@ pub(crate) fn wrap(text: &str, width: Option<usize>, indent: &str) -> Vec<String
     lines
 }
 
-/// At most `width` characters of `text`.
+/// The first `width` characters of `text`.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {
         return text.to_owned();
@@ -101,7 +101,8 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     text.chars().take(width.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// Characters of a label that are shown: a plan can put any text into its labels. JSON and CSV have them whole.
+/// Maximum number of characters of a label that are shown, because labels can contain any text. JSON and CSV contain the whole
+/// labels.
 pub(crate) const LABEL_MAX: usize = 120;
 
 #[cfg(test)]

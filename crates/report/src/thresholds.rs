@@ -12,8 +12,8 @@ pub fn threshold_table(summary: &Summary, look: Look) -> String {
     threshold_lines(summary, look, usize::MAX).trim_start().to_owned()
 }
 
-/// The lines on a run's thresholds, at most `most` of them; nothing when it has none. If some are left out, those that failed come
-/// first.
+/// The lines on a run's thresholds, at most `most` of them; empty if the run has none. If some are omitted, thresholds that
+/// failed come first.
 pub(crate) fn threshold_lines(summary: &Summary, look: Look, most: usize) -> String {
     let mut thresholds: Vec<&ThresholdResult> = summary.thresholds.iter().collect();
     if thresholds.len() > most {
@@ -50,10 +50,10 @@ pub(crate) fn threshold_lines(summary: &Summary, look: Look, most: usize) -> Str
     out
 }
 
-/// Number of existing labels that are listed if a threshold matches none.
+/// Maximum number of existing labels that are listed if a threshold matches none.
 const LABELS_NAMED: usize = 8;
 
-/// The labels there are, where a threshold is about a label, or a pattern, that no sample had.
+/// The existing labels, if the label or pattern of a threshold matches no sample.
 pub(crate) fn unknown_labels(summary: &Summary, threshold: &ThresholdResult) -> Option<String> {
     let rows = || summary.labels.iter().chain(&summary.sub_results);
     let is_known = |label: &String| rows().any(|row| row.label == *label);
@@ -77,7 +77,7 @@ pub(crate) fn unknown_labels(summary: &Summary, threshold: &ThresholdResult) -> 
     Some(format!("{missing}; the labels are {}{more}", named.join(", ")))
 }
 
-/// A threshold as it was given, with its name.
+/// A threshold as specified, with its name.
 fn named(threshold: &ThresholdResult) -> String {
     match &threshold.name {
         Some(name) if !threshold.text.starts_with(name.as_str()) => format!("{name}: {}", threshold.text),
@@ -147,10 +147,10 @@ pub fn summary_markdown(summary: &Summary) -> String {
     out
 }
 
-/// Labels in the table of a summary page.
+/// Maximum number of labels in the table of a summary page.
 const MARKDOWN_LABELS_MAX: usize = 50;
 
-/// A text as a cell of a Markdown table: it cannot end the cell, nor be markup.
+/// Escapes a text for a cell of a Markdown table: it cannot end the cell and is not interpreted as markup.
 fn cell(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in printable(text).chars() {

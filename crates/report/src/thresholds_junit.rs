@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use busyhour_analysis::Summary;
 use busyhour_diagnostic::printable_lines;
 
-/// The thresholds of a run as JUnit XML: a test case for each, which fails when the threshold makes the run a failure.
+/// The thresholds of a run as JUnit XML. Each threshold is a test case, which fails if the threshold fails the run.
 #[must_use]
 pub fn thresholds_junit(summary: &Summary) -> String {
     let run = &summary.run;
@@ -67,7 +67,7 @@ pub fn thresholds_junit(summary: &Summary) -> String {
     out
 }
 
-/// Text between tags. What XML 1.0 cannot hold is replaced.
+/// Escapes a text between tags. Characters that XML 1.0 does not allow are replaced.
 fn text(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
     for c in printable_lines(raw).chars() {
@@ -83,7 +83,7 @@ fn text(raw: &str) -> String {
     out
 }
 
-/// Text of an attribute, on one line.
+/// Escapes a text for an attribute, on one line.
 fn attribute(raw: &str) -> String {
     text(raw).replace('\n', " ")
 }

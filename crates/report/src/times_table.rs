@@ -7,15 +7,15 @@ use crate::numbers::{counted, duration};
 use crate::row_columns::{COUNTS, RESPONSE, RowColumn, SERVICE, screen_columns};
 use crate::terminal_text::{LABEL_MIN, Look, cut, shown_label};
 
-/// Labels are cut to this number of characters before columns are left out.
+/// Labels are first cut to this number of characters; only then are columns omitted.
 const LABEL_COMFORTABLE: usize = 20;
 
 const RESPONSE_TITLE: &str = "response time in ms";
-/// If the output contains both clocks, each column is labelled with its clock; JMeter's `Avg` is the mean of the second.
+/// The title of the response times if the output contains both clocks. JMeter's `Avg` is the mean of the other clock.
 const RESPONSE_OF_TWO_TITLE: &str = "response time in ms (from the intended start)";
 const SERVICE_TITLE: &str = "service time in ms (from the actual start, as in JMeter)";
 
-/// The rows of one table, the total last.
+/// The rows of one table; the total is last.
 struct Rows<'s> {
     /// Heading of the first column.
     head: &'static str,
@@ -33,12 +33,12 @@ impl<'s> Rows<'s> {
         Rows::new("label", labels.iter().map(|row| (label(row), row)), total)
     }
 
-    /// Characters of the longest label.
+    /// Number of characters of the longest label.
     fn longest(&self) -> usize {
         self.rows.iter().map(|(label, _)| label.chars().count()).max().unwrap_or(0).max(LABEL_MIN)
     }
 
-    /// Characters that each column needs.
+    /// The number of characters that each column needs.
     fn widths(&self, columns: &[RowColumn]) -> Vec<usize> {
         let widest = |column: &RowColumn| {
             let cells = self.rows.iter().map(|(_, row)| (column.cell)(row).chars().count());
@@ -47,7 +47,7 @@ impl<'s> Rows<'s> {
         columns.iter().map(widest).collect()
     }
 
-    /// Characters that the columns take together.
+    /// The total number of characters of the columns.
     fn numbers(&self, columns: &[RowColumn]) -> usize {
         self.widths(columns).iter().map(|width| width + 2).sum()
     }
@@ -74,7 +74,7 @@ impl<'s> Rows<'s> {
         let room =
             look.width.map_or(longest, |width| width.saturating_sub(numbers).clamp(LABEL_MIN, longest));
         let titled: usize = widths.iter().rev().take(titled).map(|width| width + 2).sum();
-        // A title that is longer than its columns begins before them.
+        // A title that is wider than its columns begins to the left of them.
         let title_width = title.chars().count() + 2;
         let before = (room + numbers - titled).min((room + numbers).saturating_sub(title_width));
         let mut out = String::new();
@@ -98,7 +98,7 @@ impl<'s> Rows<'s> {
         out
     }
 
-    /// Counts and response times in one table where it fits, in two otherwise; and service times where they differ.
+    /// Counts and response times in one table if it fits, otherwise in two tables; and service times if they differ.
     fn tables(&self, look: Look) -> String {
         let counts: Vec<RowColumn> =
             COUNTS.iter().filter(|column| column.terminal.is_some()).copied().collect();
@@ -109,7 +109,7 @@ impl<'s> Rows<'s> {
         let (fitting, without) = self.fitting(&all, look.width);
         let width = self.longest().min(LABEL_COMFORTABLE) + self.numbers(&fitting);
         let (mut out, left_out) = if look.width.is_some_and(|room| room < width) {
-            // Two tables with whole labels rather than one with cut ones.
+            // Two tables with complete labels are better than one with cut labels.
             let (times, without) = self.fitting(RESPONSE, look.width);
             let counts = self.table("requests", &counts, counts.len(), look);
             (counts + "\n" + &self.table(title, &times, times.len(), look), without)
@@ -141,14 +141,14 @@ fn label(row: &Row) -> String {
     if row.kind == SampleKind::Transaction { format!("{text} (transaction)") } else { text }
 }
 
-/// The name of a thread group, with its number where another one has the same name.
+/// The name of a thread group, with its number if another group has the same name.
 pub(crate) fn group_name(group: &GroupRows, all: &[GroupRows]) -> String {
     let name = shown_label(&group.name);
     let is_unique = all.iter().filter(|other| other.name == group.name).count() == 1;
     if is_unique { name } else { format!("{name} {}", group.number) }
 }
 
-/// `0.0 s to 12.3 s, setUp or tearDown`
+/// The active time and kind of a thread group: `0.0 s to 12.3 s, setUp or tearDown`.
 pub(crate) fn group_about(group: &GroupRows) -> String {
     let apart = if group.set_up_or_tear_down { ", setUp or tearDown" } else { "" };
     format!("{} to {}{apart}", duration(group.from_s), duration(group.to_s))
@@ -159,7 +159,7 @@ pub(crate) fn times_tables(summary: &Summary, look: Look) -> String {
     Rows::of_labels(&summary.labels, &summary.total).tables(look)
 }
 
-/// The labels with the longest times in at most `lines` lines below a heading.
+/// The labels with the longest times, in at most `lines` lines below a heading.
 pub(crate) fn worst_labels(summary: &Summary, lines: usize, look: Look) -> Vec<String> {
     let mut rows: Vec<&Row> = summary.labels.iter().filter(|row| row.samples > 0).collect();
     if rows.is_empty() || lines < 2 {
@@ -179,7 +179,7 @@ pub(crate) fn worst_labels(summary: &Summary, lines: usize, look: Look) -> Vec<S
     out
 }
 
-/// The tables of each thread group, and of all groups.
+/// The tables of each thread group and of all groups together.
 pub(crate) fn group_tables(summary: &Summary, look: Look) -> String {
     if summary.groups.is_empty() {
         let note = "Thread groups: not separated. All requests belong to one group, or the results do not contain \

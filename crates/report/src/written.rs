@@ -10,7 +10,7 @@ use crate::page::html_report;
 /// Writes `summary.json` and `report.html` into `dir` and returns their paths.
 ///
 /// # Errors
-/// A file cannot be written.
+/// If a file cannot be written.
 pub fn write_reports(dir: &RunDir, summary: &Summary) -> Result<[PathBuf; 2], RunDirError> {
     let (json, html) = (dir.summary_path(), dir.report_path());
     RunDir::write_whole(&json, summary.to_json().as_bytes())?;

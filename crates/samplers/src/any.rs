@@ -25,7 +25,7 @@ pub enum AnySampler {
 }
 
 pin_project! {
-    /// The future of a sample: of HTTP stored inline, of other samplers on the heap.
+    /// The future of a sample: stored inline for HTTP, on the heap for other samplers.
     #[project = SampleFutureProjected]
     enum SampleFuture<H, O> {
         Http { #[pin] sample: H },

@@ -102,7 +102,7 @@ impl OtherSampler for Dummy {
         Box::pin(self.run(request))
     }
 
-    /// A sample that does not wait ends in the future, but its user continues now.
+    /// The recorded end of a sample that does not wait is in the future, but its user continues now.
     fn ends_at(&self, user: &UserState) -> Nanos {
         user.result.times.end.min(user.now())
     }

@@ -35,7 +35,7 @@ impl JavaClass {
 pub struct JavaRequest {
     /// `classname`
     pub class: JavaClass,
-    /// `arguments`: names and values, those of the sampler before those of its defaults.
+    /// `arguments`: names and values; those of the sampler come before those of its defaults.
     pub arguments: Box<[(Template, Template)]>,
     /// State per user: the settings that the user's client read when it was created.
     pub client: StateId,
@@ -49,7 +49,7 @@ struct SleepSettings {
     label: String,
 }
 
-/// Parameters of one sample; if a name occurs several times, the first value counts.
+/// Parameters of one sample; if a name occurs several times, the first value is used.
 struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
@@ -72,7 +72,7 @@ impl Parameters {
     }
 }
 
-/// The time to sleep in milliseconds: as in JMeter "semi-random", derived from the wall clock.
+/// The time to sleep in milliseconds. As in JMeter, it is "semi-random": derived from the wall clock.
 fn sleep_ms(user: &UserState, base: i64, mask: i64) -> i64 {
     if base > 0 && mask > 0 {
         let now = i64::try_from(user.run.clock.wall_ms(user.now())).unwrap_or(i64::MAX);

@@ -1,8 +1,7 @@
 //! All samplers that send requests, in one type.
 //!
-//! A program is generic over one protocol. [`AnySampler`] is the protocol of compiled plans: the HTTP sampler is stored
-//! unboxed; the others, their futures and their state per user are boxed. A plan with only HTTP samplers pays nothing
-//! for the others.
+//! A program is generic over one protocol. [`AnySampler`] is the protocol of compiled plans. The HTTP sampler is stored unboxed;
+//! the other samplers, their futures and their state per user are boxed. They cost nothing in a plan with only HTTP samplers.
 
 mod any;
 mod dummy;

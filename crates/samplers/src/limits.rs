@@ -1,9 +1,9 @@
-//! Limits on the part of a response that the samplers of text and bytes keep in memory.
+//! Limits on the part of a response that samplers other than HTTP keep in memory.
 
 use busyhour_limits::{Limit, exceeded};
 use busyhour_program::body_memory::{BodyMemory, NoMemory};
 
-/// The maximum number of bytes of one response, as for an HTTP body.
+/// The maximum number of bytes of one response, the same as for an HTTP body.
 pub const RESPONSE_BYTES_MAX: usize = 64 << 20;
 
 /// The received part of a response, within the limits of one response and of all users' responses.
@@ -17,7 +17,7 @@ impl Received {
     /// Appends received bytes.
     ///
     /// # Errors
-    /// The bytes would exceed a limit; the event is counted.
+    /// If the bytes would exceed a limit; the event is counted.
     pub fn append(&mut self, piece: &[u8]) -> Result<(), String> {
         if self.bytes.len() + piece.len() > RESPONSE_BYTES_MAX {
             return Err(too_long());
@@ -28,7 +28,7 @@ impl Received {
     /// Pads the response with zeros to `length` bytes, like a Java buffer that was only partly filled.
     ///
     /// # Errors
-    /// The bytes would exceed a limit; the event is counted.
+    /// If the bytes would exceed a limit; the event is counted.
     pub fn fill(&mut self, length: usize) -> Result<(), String> {
         const ZEROS: [u8; 4096] = [0; 4096];
         while self.bytes.len() < length {
@@ -41,7 +41,7 @@ impl Received {
     /// Reserves memory for a text that is derived from the bytes and takes `times` their memory.
     ///
     /// # Errors
-    /// All users' responses together would exceed their limit.
+    /// If the responses of all users together would exceed their limit.
     pub fn reserve(&mut self, times: usize) -> Result<(), String> {
         self.memory.hold(self.bytes.len().saturating_mul(times)).map_err(no_memory)
     }

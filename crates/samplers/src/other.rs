@@ -34,22 +34,22 @@ pub type Sampling<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 /// A sampler other than the HTTP Request. Its samples may allocate.
 ///
 /// # Order of calls
-/// For each sample [`sample`](Self::sample), whose future is polled to its end, then [`ends_at`](Self::ends_at). If a Sample Timeout
-/// expires first and [`is_interruptible`](Self::is_interruptible), the future is dropped and [`interrupted`](Self::interrupted) is
-/// called before [`ends_at`](Self::ends_at). Starts of iterations and new visitors reach the sampler only through its state in the
-/// session ([`Kept`](crate::Kept)).
+/// For each sample, [`sample`](Self::sample) is called and its future is polled to its end; then [`ends_at`](Self::ends_at) is
+/// called. If a Sample Timeout expires first and [`is_interruptible`](Self::is_interruptible), the future is dropped and
+/// [`interrupted`](Self::interrupted) is called before [`ends_at`](Self::ends_at). Starts of iterations and changes of the user
+/// reach the sampler only through its state in the session ([`Kept`](crate::Kept)).
 ///
 /// # Threads
-/// The users of all cores share the sampler. The future stays on the thread of its user's core and must not block it; work that
-/// blocks, such as reading a file, belongs on another thread, whose end the future awaits.
+/// The users of all cores share the sampler. The future stays on the thread of its user's core and must not block it. Blocking
+/// work, such as reading a file, must run on another thread, and the future awaits its end.
 ///
 /// # What may be kept
-/// Between samples of a user, one value of each type in [`AnySession::others`]. It is dropped or reset when a new visitor takes the
-/// place of the previous one.
+/// Between the samples of a user, one value of each type may be kept in [`AnySession::others`]. It is dropped or reset when a
+/// new user replaces the previous one.
 ///
 /// # Errors
-/// A request that fails is a failed sample with the code and message of JMeter's sampler. If the sampler fails before it sends anything,
-/// it calls [`UserState::begin_result`] nevertheless, so that the sample has a label and times.
+/// A request that fails is a failed sample with the code and message of JMeter's sampler. Even if the sampler fails before it
+/// sends anything, it must call [`UserState::begin_result`], so that the sample has a label and times.
 ///
 /// # Example
 /// A sampler that returns its text:
@@ -109,17 +109,17 @@ pub(crate) struct Interrupt {
 }
 
 impl Interrupt {
-    /// The user's Sample Timeout. If the deadline has already passed, the work is interrupted at once; otherwise the
+    /// The Sample Timeout of the user. If the deadline has already passed, the work is interrupted immediately; otherwise the
     /// sample could wait forever for a server that does not respond.
     pub(crate) fn for_user(user: &UserState) -> Self {
         Self { at: user.interrupt_at, clock: user.run.clock.clone(), core: user.core.clone() }
     }
 
-    /// Waits for the work; returns `None` if it is interrupted.
+    /// Waits for the work to end; returns `None` if it is interrupted.
     pub(crate) async fn wait_for<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         let Some(at) = self.at else { return Some(work.await) };
         let deadline = async {
-            // When the run is stopped, sleeping users are woken early; samples in progress continue.
+            // A stop of the run wakes sleeping users early; samples in progress continue.
             while self.clock.now() < at {
                 match &self.core {
                     Some(core) => core.sleep_until(at).await,

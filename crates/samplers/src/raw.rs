@@ -1,4 +1,4 @@
-//! Samplers of jmeter-plugins that send text or bytes unchanged: over UDP, or over TCP to a web server.
+//! Samplers of jmeter-plugins that send text or bytes unchanged, over UDP or over TCP to a web server.
 
 mod http;
 mod udp;
@@ -9,7 +9,7 @@ use busyhour_sample::DataType;
 pub use http::RawHttp;
 pub use udp::{Udp, UdpCoder};
 
-/// Fills in the common start of the result: the request, and the code of a success.
+/// Fills in the beginning of the result: the request, and the code for success.
 fn begin(user: &mut UserState, request: &str) {
     let result = &mut user.result;
     result.request_data.push_str(request);
@@ -17,7 +17,7 @@ fn begin(user: &mut UserState, request: &str) {
     result.outcome.code.push_str("200");
 }
 
-/// Fills in the result after an exception. In Java the response is a stack trace; here it is only the exception.
+/// Fills in the result after an exception. In Java the response contains a stack trace; here it contains only the exception.
 fn fail(user: &mut UserState, exception: &str) {
     let result = &mut user.result;
     result.outcome.success = false;
@@ -27,7 +27,7 @@ fn fail(user: &mut UserState, exception: &str) {
     result.sizes.body_bytes = result.body.len() as u64;
 }
 
-/// Formats an exception as Java does, with the classes of channels where they differ from those of sockets.
+/// Formats an exception as Java does. Where the classes of channels and sockets differ, those of channels are used.
 fn printed(failure: &Failure) -> String {
     match failure.class {
         "java.net.UnknownHostException" => "java.nio.channels.UnresolvedAddressException".into(),

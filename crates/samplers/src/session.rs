@@ -1,22 +1,22 @@
-//! State of a user between requests.
+//! The state of a user between requests.
 
 use std::any::Any;
 use std::fmt;
 
 use busyhour_http::HttpSession;
 
-/// State of a user between requests.
+/// The state of a user between requests.
 #[derive(Debug, Default)]
 pub struct AnySession {
-    /// State of HTTP; WebSockets use its cookies.
+    /// The state for HTTP. WebSockets use its cookies.
     pub http: HttpSession,
-    /// State of the other samplers.
+    /// The state for the other samplers.
     pub others: OtherSessions,
 }
 
-/// State of a user for one kind of sampler, such as its connections.
+/// The state of a user for one kind of sampler, such as its connections.
 pub trait Kept: Any {
-    /// A new visitor replaces the previous one, whose state must be dropped. Connections may be reused if
+    /// Called when a new user replaces the previous one, whose state must be dropped. Connections may be reused if
     /// `keep_connections`.
     fn visitor_changed(&mut self, keep_connections: bool);
 
@@ -24,7 +24,7 @@ pub trait Kept: Any {
     fn as_any(&mut self) -> &mut dyn Any;
 }
 
-/// State of a user for samplers other than HTTP: one value of each requested type.
+/// The state of a user for samplers other than HTTP: one value of each requested type.
 #[derive(Default)]
 pub struct OtherSessions(Option<Box<SessionValues>>);
 
@@ -42,7 +42,7 @@ impl OtherSessions {
     /// The user's value of this type, created at first use.
     ///
     /// # Panics
-    /// Never: a value is looked up by its type.
+    /// Never, because a value is looked up by its type.
     pub fn of<T: Kept + Default>(&mut self) -> &mut T {
         let all = &mut self.0.get_or_insert_default().0;
         let at = match all.iter_mut().position(|kept| kept.as_any().is::<T>()) {

@@ -23,7 +23,7 @@ use crate::other::{OtherSampler, SampleRequest, Sampling};
 pub struct ProcessSampler {
     /// `SystemSampler.command`
     pub command: Template,
-    /// `SystemSampler.arguments`: their values.
+    /// `SystemSampler.arguments`: the values of the arguments.
     pub arguments: Box<[Template]>,
     /// `SystemSampler.environment`: names and values, added to the environment of this process.
     pub environment: Box<[(Template, Template)]>,
@@ -71,7 +71,7 @@ impl Call {
                 .iter()
                 .map(|(name, value)| (name.text(user).into_owned(), value.text(user).into_owned()))
                 .collect(),
-            // Normalized as Java prints it: `join` may leave a trailing separator.
+            // Normalized as Java prints the path: `join` may leave a trailing separator.
             directory: directory.components().collect(),
             expected: parse_boolean(&sampler.check.text(user))
                 .then(|| parse_int(&sampler.expected.text(user)).unwrap_or(0)),
@@ -237,7 +237,7 @@ async fn run(call: &Call) -> Outcome {
     Outcome { output, end }
 }
 
-/// Reads to the end. Output beyond a limit, which is counted, is discarded, so that the command is not blocked.
+/// Reads to the end. Output beyond a limit is discarded, so that the command is not blocked; the event is counted.
 async fn read_output(reader: &mut pipe::Receiver, output: &mut Received) {
     let mut buffer = vec![0; 16 << 10];
     let mut is_within_limit = true;
@@ -246,7 +246,7 @@ async fn read_output(reader: &mut pipe::Receiver, output: &mut Received) {
     }
 }
 
-/// The exit code as in Java's `Process`: 128 plus the number of the signal for a killed process.
+/// The exit code as in Java's `Process`: for a killed process, 128 plus the number of the signal.
 fn exit_code(status: ExitStatus) -> i32 {
     use std::os::unix::process::ExitStatusExt as _;
     status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0))
@@ -275,7 +275,7 @@ mod tests {
             keys.iter().map(|key| ((*key).to_owned(), key.to_lowercase())).collect()
         };
         assert_eq!(java_map(&[]), "{}");
-        // From `java.util.HashMap` of Java 17.
+        // The order is that of `java.util.HashMap` in Java 17.
         assert_eq!(java_map(&entries(&["PATH", "HOME", "A", "B"])), "{PATH=path, A=a, B=b, HOME=home}");
         assert_eq!(
             java_map(&entries(&["zebra", "apple", "mango"])),

@@ -37,7 +37,7 @@ pub struct Tcp {
     pub no_delay: Template,
     /// `TCPSampler.soLinger`, seconds; empty: the system's default.
     pub linger: Template,
-    /// `TCPSampler.EolByte`; empty: the value of the properties.
+    /// `TCPSampler.EolByte`; empty: the value of the property.
     pub end: Template,
     /// `TCPSampler.ctimeout`, milliseconds.
     pub connect_timeout: Template,
@@ -123,7 +123,7 @@ impl Call {
         }
     }
 
-    /// The request data of a sample that sent no request.
+    /// A description of the request, for a sample that sent no request.
     fn describe(&self) -> String {
         let Self { server, port, reuse, close, no_delay, end, .. } = self;
         let linger = self.linger.unwrap_or(0);

@@ -1,9 +1,9 @@
-//! The text form of bytes in plans and in the plugin's messages.
+//! The notation for bytes in plans and in the plugin's messages.
 
 /// Parses bytes from a text such as `0x01 0xff` or `01ff 02`.
 ///
 /// # Errors
-/// A part is not a byte.
+/// If a part is not a byte.
 pub(crate) fn parse(text: &str) -> Result<Vec<u8>, ()> {
     if text.trim().is_empty() {
         return Ok(Vec::new());
@@ -12,7 +12,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<u8>, ()> {
     for element in text.split(' ').filter(|element| !element.is_empty()) {
         if element.starts_with("0x") {
             let value = busyhour_java::decode_long(element).ok_or(())?;
-            // `Integer.decode(…).byteValue()`
+            // Java: `Integer.decode(…).byteValue()`
             bytes.push(i32::try_from(value).map_err(|_| ())? as u8);
             continue;
         }

@@ -69,7 +69,7 @@ pub(crate) struct Connection {
     /// Received bytes; the first `parsed` of them are already parsed.
     buffer: Vec<u8>,
     parsed: usize,
-    /// The share of the buffer in the memory limit for the responses of all users.
+    /// The part of the memory for the responses of all users that the buffer uses.
     memory: BodyMemory,
     /// The kind of an unfinished fragmented message.
     unfinished: Option<Kind>,
@@ -83,7 +83,7 @@ pub(crate) struct Upgraded {
 }
 
 impl Connection {
-    /// Connects and performs the upgrade. `random` provides the key; without `read_timeout`, reads have no time limit.
+    /// Connects and performs the upgrade. The key is generated from `random`; without `read_timeout`, reads have no time limit.
     pub(crate) async fn open(
         address: Address,
         headers: &[(String, String)],

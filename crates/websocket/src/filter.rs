@@ -8,7 +8,7 @@ use busyhour_program::user::UserState;
 use crate::binary;
 use crate::frame::{Frame, Kind};
 
-/// The control frames that a filter discards.
+/// Which control frames a filter discards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PingKind {
     /// Pings and pongs.
@@ -19,27 +19,27 @@ pub enum PingKind {
     Pong,
 }
 
-/// How a filter compares frames.
+/// How a filter compares frames with its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameComparison {
-    /// Any frame.
+    /// Any frame matches.
     Plain,
-    /// The whole payload.
+    /// The whole payload is equal to the value.
     Equals,
-    /// The whole payload, with a regular expression.
+    /// The whole payload matches a regular expression.
     EqualsRegex,
-    /// A part of the payload.
+    /// A part of the payload is equal to the value.
     Contains,
-    /// A part of the payload, with a regular expression.
+    /// A part of the payload matches a regular expression.
     ContainsRegex,
-    /// The start of the payload.
+    /// The payload starts with the value.
     StartsWith,
-    /// The end of the payload.
+    /// The payload ends with the value.
     EndsWith,
 }
 
 impl FrameComparison {
-    /// The comparison with this name, and whether it is inverted.
+    /// Returns the comparison with this name, and whether it is inverted.
     pub fn named(name: &str) -> Option<(Self, bool)> {
         let (plain, inverted) = match name.strip_prefix("Not") {
             Some(rest) => (rest, true),
@@ -64,7 +64,7 @@ impl FrameComparison {
 pub enum FrameFilter {
     /// Discards control frames.
     Ping {
-        /// The control frames.
+        /// Which control frames are discarded.
         kind: PingKind,
         /// Whether it responds to pings.
         replies: bool,
@@ -77,7 +77,7 @@ pub enum FrameFilter {
         comparison: FrameComparison,
         /// Whether the comparison is inverted.
         inverted: bool,
-        /// The value for the comparison: text, a regular expression, or bytes in the text form of plans.
+        /// The value for the comparison: a text, a regular expression, or bytes in the notation of plans.
         value: Template,
         /// The required position of contained bytes; empty: any position.
         position: Template,
@@ -99,7 +99,7 @@ impl FrameFilter {
     /// Renders the settings.
     ///
     /// # Errors
-    /// Java's exception for an invalid regular expression.
+    /// If a regular expression is invalid: Java's exception.
     pub(crate) fn prepare(&self, user: &mut UserState) -> Result<Prepared, ElementError> {
         let test = match self {
             Self::Ping { kind, replies } => Test::Ping(*kind, *replies),

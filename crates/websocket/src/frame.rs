@@ -1,4 +1,4 @@
-//! Frames.
+//! WebSocket frames.
 
 use std::fmt;
 
@@ -27,9 +27,9 @@ pub(crate) struct Frame {
     /// Whether it is not the first frame of its message.
     pub(crate) continuation: bool,
     pub(crate) payload: Vec<u8>,
-    /// The share of the payload in the memory limit for the responses of all users.
+    /// The part of the memory for the responses of all users that the payload uses.
     pub(crate) memory: BodyMemory,
-    /// The size on the wire in bytes.
+    /// The size of the frame on the wire in bytes.
     pub(crate) size: u64,
 }
 

@@ -1,4 +1,4 @@
-//! The execution of a WebSocket sampler, in the same steps as in the plugin.
+//! Runs a WebSocket sampler, in the same steps as the plugin.
 
 mod exchange;
 mod rendered;
@@ -18,7 +18,7 @@ use crate::connection::{Address, Connection, SampleFailure, State};
 use crate::frame::{Frame, Kind};
 use crate::settings::WebSocketSampler;
 
-/// The user's connection.
+/// The connection of a user, if it has one.
 #[derive(Default)]
 struct Socket(Option<Connection>);
 
@@ -81,7 +81,7 @@ impl WebSocketSampler {
         };
     }
 
-    /// Selects the connection to use or to open; returns `None` if there is none, which is recorded in the result.
+    /// Selects the connection to use or to open. If there is none, records this in the result and returns `None`.
     fn select_connection(
         &self,
         settings: &SampleSettings,
@@ -223,9 +223,9 @@ impl WebSocketSampler {
 
 /// The connection of one sample.
 enum Connecting {
-    /// It must be opened.
+    /// The connection must be opened.
     To(Address),
-    /// It is open; `new`: this sample opened it.
+    /// The connection is open; `new`: whether this sample opened it.
     Open { connection: Connection, new: bool },
 }
 

@@ -24,9 +24,9 @@ pub struct Target {
 /// The data that a sampler sends.
 #[derive(Debug)]
 pub struct Data {
-    /// `payloadType`: `Text`, `TextStomp` or `Binary`; empty: `binary` applies.
+    /// `payloadType`: `Text`, `TextStomp` or `Binary`; if it is empty, `binary` determines the type.
     pub kind: Template,
-    /// `binaryPayload`, of old plans.
+    /// `binaryPayload`, a setting of old plans.
     pub binary: Template,
     /// `requestData`
     pub text: Template,
@@ -45,11 +45,11 @@ pub enum Action {
     RequestResponse(Data),
     /// WebSocket Single Read Sampler.
     Read {
-        /// `dataType`: `Text`, `Binary` or `Any`; empty: `binary` applies.
+        /// `dataType`: `Text`, `Binary` or `Any`; if it is empty, `binary` determines the type.
         data_type: Template,
-        /// `binaryPayload`, of old plans.
+        /// `binaryPayload`, a setting of old plans.
         binary: Template,
-        /// `optional`: a timeout without a frame is not an error.
+        /// `optional`: whether a timeout without a frame is accepted.
         optional: Template,
     },
     /// WebSocket Single Write Sampler.
@@ -60,7 +60,7 @@ pub enum Action {
     Close(Template),
 }
 
-/// A WebSocket sampler with the elements in its scope.
+/// A WebSocket sampler with the settings of the elements in its scope.
 #[derive(Debug)]
 pub struct WebSocketSampler {
     /// The type of the sampler.

@@ -14,7 +14,7 @@ const HANDSHAKE_HEADERS: [&str; 5] =
 /// The reason why the upgrade failed.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum UpgradeError {
-    /// The response rejects the WebSocket: its status if that is the reason, and the message.
+    /// The response rejects the WebSocket. Contains its status, if that is the reason, and the message.
     Upgrade(Option<u16>, String),
     /// The response is missing or is not HTTP.
     Protocol(&'static str),
@@ -38,7 +38,7 @@ pub(crate) fn request(authority: &str, path: &str, headers: &[(String, String)],
 pub(crate) struct ResponseEnd {
     /// The start of the first incomplete line.
     line: usize,
-    /// The number of searched bytes.
+    /// The number of bytes that were already searched.
     searched: usize,
 }
 
@@ -150,7 +150,7 @@ mod tests {
         let end = |response: &[u8]| ResponseEnd::default().find(response, false);
         assert_eq!(end(format!("{ACCEPTED}more").as_bytes()), Some(ACCEPTED.len()));
         assert_eq!(end(&ACCEPTED.as_bytes()[..ACCEPTED.len() - 2]), None);
-        // In pieces of one byte.
+        // The response arrives in pieces of one byte.
         let mut pieces = ResponseEnd::default();
         let found =
             (1..=ACCEPTED.len()).find_map(|length| pieces.find(&ACCEPTED.as_bytes()[..length], false));

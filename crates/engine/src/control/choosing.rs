@@ -11,7 +11,7 @@ use rand::Rng as _;
 
 use super::{Flags, Next, Step, Walk};
 
-/// The state of a Weighted Switch Controller in each user.
+/// The state of a Weighted Switch Controller for each user.
 #[derive(Debug, Default)]
 struct Weighing {
     /// Whether a child has been chosen for this pass.
@@ -96,7 +96,7 @@ impl<P> Walk<'_, P> {
         }
     }
 
-    /// Chooses the child of this pass; false when there is nothing to choose from.
+    /// Chooses the child of this pass; returns `false` if there is no child to choose.
     fn weigh(&mut self, id: ControllerId, choice: &WeightedChoice) -> bool {
         let mut weights: Vec<f64> =
             choice.weights.iter().map(|weight| weight.integer(self.user, 0) as f64).collect();

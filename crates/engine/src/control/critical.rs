@@ -1,7 +1,7 @@
 //! Critical sections: named locks that all users of a run share, in all groups and on all cores.
 //!
-//! A walk never waits. It returns that a lock is taken, the user waits for it without blocking its core, and the walk continues
-//! with the lock. The user that has waited longest is next.
+//! A walk never waits. If a lock is taken, the walk returns this fact, and the user waits for the lock without blocking its
+//! core. Then the walk continues with the lock. The user that has waited longest gets the lock first.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::held_locks::{Held, Hold, Waits};
 use super::{Entry, Walk};
 
 impl<P> Walk<'_, P> {
-    /// A section begins: its lock is taken, or must be waited for.
+    /// Enters a section: takes its lock, or returns that the user must wait for it.
     pub(crate) fn enter_section(&mut self, id: ControllerId, section: &CriticalSection) -> Entry {
         if !self.begins_pass(id) {
             return Entry::Open;
@@ -54,7 +54,7 @@ impl<P> Walk<'_, P> {
         Entry::Open
     }
 
-    /// The hold that this user has on a lock already, by another section.
+    /// The hold on a lock that this user already has from another section.
     fn held(&mut self, lock: &Lock) -> Option<Hold> {
         let sections: Vec<StateId> = self.group.sections().collect();
         sections.into_iter().find_map(|section| {

@@ -1,4 +1,4 @@
-//! What each kind of controller does around its children.
+//! The rules of each kind of controller for running its children.
 
 use busyhour_program::controller::{ControllerKind, Throughput};
 use busyhour_program::element::StopUser;
@@ -46,7 +46,7 @@ impl<P> Walk<'_, P> {
         Ok(found)
     }
 
-    /// What a controller checks before it looks at its children.
+    /// What a controller checks before it searches its children.
     fn enters(&mut self, id: ControllerId) -> Entry {
         let controller = self.group_controller(id);
         match &controller.kind {
@@ -62,7 +62,7 @@ impl<P> Walk<'_, P> {
             }
             ControllerKind::If { condition, evaluate_all } => {
                 let first = self.state(id).flags.contains(Flags::FIRST);
-                // A controller that waits for a lock further down has been checked already.
+                // If the walk was suspended to wait for a lock, this controller has been checked already.
                 let resumed = self.place.waits.is_some();
                 if (*evaluate_all || first) && !resumed && !condition.holds(self.user) {
                     self.initialize_children(id);
@@ -131,7 +131,7 @@ impl<P> Walk<'_, P> {
         }
     }
 
-    /// The children are used up.
+    /// Called when no children are left.
     pub(crate) fn next_is_null(&mut self, id: ControllerId) -> Result<Step, StopUser> {
         let controller = self.group_controller(id);
         match &controller.kind {
@@ -295,7 +295,7 @@ impl<P> Walk<'_, P> {
             state.flags.insert(Flags::MOVED);
         }
         if matches!(kind, ControllerKind::Switch { .. }) {
-            // One child a pass: all others count as seen.
+            // A Switch Controller runs one child per pass, so its other children are skipped.
             state.current = u32::MAX;
             return;
         }
@@ -313,7 +313,7 @@ impl<P> Walk<'_, P> {
         }
     }
 
-    /// The current child is a sampler, and it is the answer.
+    /// Called when the current child is a sampler, which is the result of the search.
     pub(crate) fn next_is_sampler(&mut self, id: ControllerId) {
         if matches!(
             self.group_controller(id).kind,
@@ -324,7 +324,7 @@ impl<P> Walk<'_, P> {
         self.increment_current(id);
     }
 
-    /// The current child controller gave the answer.
+    /// Called when the current child controller has found a sampler.
     pub(crate) fn child_found(&mut self, id: ControllerId) {
         match self.group_controller(id).kind {
             ControllerKind::Interleave { use_sub_controllers, .. }
@@ -354,7 +354,7 @@ impl<P> Walk<'_, P> {
         }
     }
 
-    /// Whether the next child's turn comes after one that had nothing.
+    /// Whether the search continues with the next child if a child controller finds no sampler.
     pub(crate) fn moves_on_after_nothing(&mut self, id: ControllerId) -> bool {
         match self.group_controller(id).kind {
             ControllerKind::Interleave { use_sub_controllers, .. }
@@ -376,7 +376,7 @@ impl<P> Walk<'_, P> {
         }
     }
 
-    /// Interleave: whether the search has come back to where it began.
+    /// Interleave and Random Controller: whether the search has returned to its first child without a sampler.
     pub(crate) fn searched_in_vain(&mut self, id: ControllerId, place: Option<u16>) -> bool {
         if !matches!(
             self.group_controller(id).kind,
@@ -472,7 +472,7 @@ impl<P> Walk<'_, P> {
         }
     }
 
-    /// Number of the pass that starts, as passed to its listeners.
+    /// The number of the new pass, as passed to its listeners.
     pub(crate) fn pass_number(&mut self, id: ControllerId) -> i32 {
         let counts_loops = matches!(
             self.group_controller(id).kind,
@@ -482,7 +482,8 @@ impl<P> Walk<'_, P> {
         if counts_loops { state.loops_done.saturating_add(1) } else { state.iterations }
     }
 
-    /// A pass of the enclosing controller begins: loops count from 0 again, throughput controllers decide.
+    /// Called when a pass of the enclosing controller begins: loops restart at 0, and Throughput Controllers decide whether to
+    /// run.
     pub(crate) fn pass_started(&mut self, id: ControllerId, of_loop: bool, number: i32) {
         let controller = self.group_controller(id);
         match &controller.kind {
@@ -493,7 +494,7 @@ impl<P> Walk<'_, P> {
             ControllerKind::OnceOnly if number == i32::from(of_loop) => self.start_pass_again(id),
             ControllerKind::Throughput { amount, per_user, shared } => {
                 if *per_user {
-                    // Executions are stored where loops store their number; both start at 0.
+                    // The number of executions is stored in the field that loops use for their pass number; both start at 0.
                     let (mut executions, passes) = {
                         let state = self.state(id);
                         if state.loops == LOOPS_UNKNOWN {
@@ -542,7 +543,7 @@ fn percent_of(percent: &busyhour_program::template::Template, user: &mut UserSta
     percent.text(user).trim().parse().unwrap_or(100.0)
 }
 
-/// The number of executions, which the shares of a load divide if all users count together.
+/// The maximum number of executions. If all users count together, it is divided among the shares of the load.
 fn most_executions(most: &busyhour_program::template::Template, per_user: bool, user: &mut UserState) -> i64 {
     let most = most.integer(user, 1);
     match u64::try_from(most) {
@@ -551,7 +552,7 @@ fn most_executions(most: &busyhour_program::template::Template, per_user: bool, 
     }
 }
 
-/// JMeter's rule: a share of p percent runs when (100·executions + 50)/(passes + 1) < p. `counts`: executions and passes.
+/// JMeter's rule: a controller with p percent runs if (100·executions + 50)/(passes + 1) < p. `counts`: executions and passes.
 fn decide(amount: &Throughput, per_user: bool, counts: (i64, i64), user: &mut UserState) -> bool {
     let (executions, passes) = counts;
     match amount {

@@ -7,7 +7,7 @@ use busyhour_program::symbols::LAST_SAMPLE_OK;
 use super::{Flags, Next, Walk};
 
 impl<P> Walk<'_, P> {
-    /// JMeter's `triggerEndOfLoop`: a jump leaves this controller during a pass.
+    /// JMeter's `triggerEndOfLoop`: a jump ends the current pass of this controller.
     pub(crate) fn leave(&mut self, id: ControllerId) {
         let controller = self.group_controller(id);
         match &controller.kind {
@@ -62,12 +62,12 @@ impl<P> Walk<'_, P> {
         }
     }
 
-    /// Starts the next pass of a loop from the middle of one.
+    /// Ends the current pass of a loop and starts the next one.
     pub(crate) fn start_next_loop(&mut self, id: ControllerId) {
         self.start_pass_again(id);
     }
 
-    /// Leaves a loop from the middle of a pass.
+    /// Leaves a loop during a pass.
     pub(crate) fn break_loop(&mut self, id: ControllerId) {
         {
             let state = self.state(id);
@@ -78,7 +78,7 @@ impl<P> Walk<'_, P> {
         self.reset_loop_count(id);
     }
 
-    /// Whether a controller is a loop in the sense of "current loop".
+    /// Whether a controller is a loop in the sense of JMeter's "current loop".
     pub(crate) fn iterates(&self, id: ControllerId) -> bool {
         self.group_controller(id).kind.is_loop()
     }

@@ -1,4 +1,4 @@
-//! Passes of loops: how many there are, and what each begins with.
+//! Passes of loops: their number, and the variables they set at the start.
 
 use busyhour_program::controller::ControllerKind;
 use busyhour_program::ids::ControllerId;
@@ -11,7 +11,7 @@ use super::state::LOOPS_UNKNOWN;
 use super::{Flags, Walk};
 
 impl<P> Walk<'_, P> {
-    /// Whether the level of the group is below its number of users, so that a user whose pass has ended ends.
+    /// Whether the core has more users than the level of the group requires, so that a user ends after its pass.
     pub(crate) fn is_one_too_many(&mut self) -> bool {
         let Some(Population::Level(level)) = self.group.population.as_deref() else { return false };
         let target = level.target.integer(self.user, 0);
@@ -99,7 +99,7 @@ impl<P> Walk<'_, P> {
         found
     }
 
-    /// Copies the next element to the output variable; false when there is none.
+    /// Copies the next element to the output variable; returns `false` if there is none.
     pub(super) fn for_each_take(&mut self, id: ControllerId) -> bool {
         let controller = self.group_controller(id);
         let ControllerKind::ForEach { output, .. } = &controller.kind else { return false };

@@ -1,25 +1,25 @@
-//! The little state each controller has in each user.
+//! The state of each controller for each user.
 
 use crate::transaction::Transaction;
 
-/// Truths about a controller.
+/// Flags of a controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(u8);
 
 impl Flags {
-    /// Will not run again.
+    /// The controller will not run again.
     pub const DONE: Flags = Flags(1);
     /// The next call begins a pass.
     pub const FIRST: Flags = Flags(2);
-    /// The loop is to be left.
+    /// A jump has requested the end of the loop.
     pub const BREAK: Flags = Flags(4);
-    /// A throughput controller runs in this pass.
+    /// A Throughput Controller runs in this pass.
     pub const RUN_NOW: Flags = Flags(8);
-    /// An interleave controller has given this pass's child.
+    /// An Interleave Controller has returned the child of this pass.
     pub const SKIP_NEXT: Flags = Flags(16);
-    /// The current child of an interleave controller gave a sampler.
+    /// The current child of an Interleave Controller has returned a sampler.
     pub const GAVE_ONE: Flags = Flags(32);
-    /// An interleave controller has moved on since its search began.
+    /// An Interleave Controller has moved to another child since its search began.
     pub const MOVED: Flags = Flags(64);
 
     /// Whether the flag is set.
@@ -43,25 +43,25 @@ impl Flags {
     }
 }
 
-/// Number of passes of a loop, read once per round.
+/// The number of passes of a loop has not been evaluated yet; it is evaluated once per round.
 pub(crate) const LOOPS_UNKNOWN: i32 = i32::MIN;
 
-/// The state of one controller in one user.
+/// The state of one controller for one user.
 #[derive(Debug)]
 pub struct ControllerState {
     /// Index of the next child.
     pub current: u32,
-    /// Passes begun since it was initialised (controllers that do not loop).
+    /// For controllers that do not loop: number of passes begun since the controller was initialized.
     pub iterations: i32,
-    /// Passes made in this round (loops), or the index of the last element (for each).
+    /// For loops: number of passes in this round. For ForEach Controllers: index of the last element.
     pub loops_done: i32,
-    /// Passes to make in this round, or [`LOOPS_UNKNOWN`].
+    /// For loops: number of passes requested in this round, or [`LOOPS_UNKNOWN`].
     pub(crate) loops: i32,
-    /// Truths.
+    /// Flags of the controller.
     pub flags: Flags,
-    /// Where an interleave controller's search began.
+    /// The child at which an Interleave Controller's search began.
     pub(crate) search_start: Option<u16>,
-    /// Order of the children when it is not the plan's: shuffled, or some removed.
+    /// Order of the children if it differs from the plan: they are shuffled, or some are removed.
     pub order: Option<Vec<u16>>,
     /// The transaction being measured.
     pub transaction: Option<Box<Transaction>>,
@@ -83,7 +83,8 @@ impl Default for ControllerState {
 }
 
 impl ControllerState {
-    /// Executions so far of a throughput controller that counts per user (kept where loops keep theirs).
+    /// Number of executions of a Throughput Controller that counts per user. It is stored in the field that loops use for their
+    /// passes.
     pub(crate) fn executions(&mut self) -> &mut i32 {
         &mut self.loops
     }

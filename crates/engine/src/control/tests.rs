@@ -1,4 +1,4 @@
-//! The walk against a simple model, and random plans that must neither panic nor hang.
+//! Compares the walk with a simple model, and checks that random plans neither panic nor hang.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn script() -> Script {
     always(|| Act::Done)
 }
 
-/// Labels of the samplers a user gets, at most so many; whether that was all.
+/// Labels of the first samplers that a user runs, `most` at most, and whether the walk ended with them.
 fn walked(group: &Group<Fake>, user: &mut UserState, most: usize) -> (Vec<String>, bool) {
     let mut place = UserPlace::new(group.controllers.len());
     Walk::new(group, &mut place, user).initialize(ROOT);
@@ -75,7 +75,7 @@ fn total(most: i64) -> ControllerKind {
     }
 }
 
-/// What a plan does, written down without JMeter's state machine: one call is one pass.
+/// The behaviour of a plan, written without JMeter's state machine: one call is one pass.
 enum Model {
     Leaf(String),
     Simple(Vec<Model>, u32),
@@ -88,7 +88,7 @@ enum Model {
 }
 
 impl Model {
-    /// `first`: the enclosing controller's first pass (of a loop: of this round).
+    /// `first`: whether this is the first pass of the enclosing controller (of a loop: the first one of this round).
     fn pass(&mut self, first: bool, out: &mut Vec<String>) {
         let all = |children: &mut Vec<Model>, first: bool, out: &mut Vec<String>| {
             for child in children {
@@ -142,7 +142,7 @@ impl Model {
     }
 }
 
-/// One plan in two languages.
+/// A plan that can be built both as nodes and as a [`Model`].
 #[derive(Clone, Debug)]
 enum Spec {
     Leaf,
@@ -168,7 +168,7 @@ impl Spec {
             Spec::Leaf => own(),
             Spec::Once => inner(ControllerKind::OnceOnly, vec![own()]),
             Spec::Take(count) => inner(interleave(), (0..*count).map(|_| own()).collect()),
-            // What is drawn is left to chance; how often is not: the children have one name.
+            // The model does not predict which child is drawn, only how often one is drawn: all children have the same name.
             Spec::Any(count) => {
                 *name += 1;
                 let kind = ControllerKind::Random { use_sub_controllers: false };
@@ -251,7 +251,7 @@ proptest! {
     }
 }
 
-/// Any controller at all, with any children.
+/// A controller of any kind with arbitrary children.
 fn wild(depth: u32) -> BoxedStrategy<Wild> {
     let text = prop::sample::select(vec!["-1", "0", "1", "3", "2147483647", "99999999999", "", "x", "false"]);
     let leaf = Just(Wild { kind: 0, text: "", flags: (false, false), below: Vec::new() });
@@ -317,7 +317,7 @@ impl Wild {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// Each call returns after a bounded number of turns, for every plan, also after jumps.
+    /// Each call returns after a bounded number of turns, for every plan and also after jumps.
     #[test]
     fn no_plan_panics_or_hangs(
         plan in prop::collection::vec(wild(4), 0..4),
@@ -480,7 +480,7 @@ fn while_looks_before_each_pass_and_blank_only_at_failures() {
         }
     };
     assert_eq!(run(Template::default(), Names::default(), &fails_at(4)), "ababend");
-    // Blank does not look at what was before the loop; LAST does.
+    // If the condition is blank, samples before the loop are ignored; with LAST, they count.
     assert_eq!(run(Template::default(), Names::default(), &fails_at(2)), "abend");
     assert_eq!(run(Template::literal("LAST"), Names::default(), &fails_at(0)), "end");
 }

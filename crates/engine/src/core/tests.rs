@@ -1,4 +1,4 @@
-//! Samples that find the recorder full wait their turn.
+//! Samples wait if the recorder's queue is full.
 
 use std::io::Read as _;
 
@@ -28,7 +28,7 @@ fn a_stuck_recorder_loses_nothing_and_the_time_is_known() {
     let path = dir.path().join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&path).status();
     assert!(made.unwrap().success());
-    // Opened for both, a pipe needs no other end.
+    // On Linux, opening a pipe for reading and writing does not wait for another process.
     let mut pipe = std::fs::File::options().read(true).write(true).open(&path).unwrap();
     let labels = Labels::new();
     let config = RecorderConfig {
@@ -45,7 +45,7 @@ fn a_stuck_recorder_loses_nothing_and_the_time_is_known() {
         let core = Core::new(0, shared, labels, writers.pop().unwrap()).unwrap();
         let (label, url) = (core.label("x"), "u".repeat(1000));
         let mut made = 0;
-        // The pipe and the recorder's buffers hold some; then the core is behind.
+        // The pipe and the recorder's buffers take some samples; then the core is behind.
         while !core.is_behind() {
             made += 1;
             core.record(&sample(made, label, &url));

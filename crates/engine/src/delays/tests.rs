@@ -45,11 +45,11 @@ fn constant_is_constant_and_never_negative() {
 
 #[test]
 fn uniform_spreads_evenly_above_the_offset() {
-    // Cut to whole milliseconds: the mean is half a millisecond lower. Variance of U(0, r): r²/12.
+    // Delays are truncated to whole milliseconds, so the mean is half a millisecond lower. Variance of U(0, r): r²/12.
     let (mean, variance) = moments(&think(Draw::Uniform, "500", "1000"));
     near(mean, 999.5, 0.01);
     near(variance, 1_000_000.0 / 12.0, 0.03);
-    // A negative offset is folded back at 0: |U·1000 − 500| is U(0, 500).
+    // A negative offset is reflected at 0: |U·1000 − 500| is U(0, 500).
     let (mean, variance) = moments(&think(Draw::Uniform, "-500", "1000"));
     near(mean, 249.5, 0.02);
     near(variance, 250_000.0 / 12.0, 0.03);
@@ -60,7 +60,7 @@ fn gaussian_has_the_requested_deviation() {
     let (mean, variance) = moments(&think(Draw::Gaussian, "3000", "100"));
     near(mean, 2999.5, 0.002);
     near(variance, 10_000.0, 0.04);
-    // Around 0 the folded normal distribution: mean σ·√(2/π), variance σ²·(1 − 2/π).
+    // With offset 0, this is the folded normal distribution: mean σ·√(2/π), variance σ²·(1 − 2/π).
     let (mean, variance) = moments(&think(Draw::Gaussian, "0", "1000"));
     near(mean, 1000.0 * (2.0 / std::f64::consts::PI).sqrt(), 0.02);
     near(variance, 1e6 * (1.0 - 2.0 / std::f64::consts::PI), 0.04);
@@ -120,8 +120,8 @@ fn throughput(per_minute: &str, mode: ThroughputMode) -> ConstantThroughput {
     }
 }
 
-/// JMeter's rule for one user in milliseconds, written down a second time: previous target plus the wait, or now when
-/// that has passed.
+/// JMeter's rule for one user in milliseconds, implemented a second time: the previous target plus the wait, or now if that time
+/// has passed.
 #[derive(Default)]
 struct Model {
     previous_ms: Option<u64>,
@@ -150,7 +150,7 @@ fn throughput_of_a_user_follows_its_own_schedule() {
         shared.groups[0].active.store(3, Relaxed);
         let timer = throughput("600", mode);
         let (mut user, mut model) = (lone_user(&shared, 0), Model::default());
-        // Samples of these lengths: shorter and longer than the interval.
+        // Service times that are shorter and longer than the interval.
         for service_ms in [0, 5, 50, 99, 100, 101, 2500, 3, 3, 3, 800, 0, 0] {
             let now_ms = clock.now().0 / MS;
             let delay = timer.delay(&mut user);
@@ -169,7 +169,7 @@ fn a_shared_schedule_gives_each_slot_once() {
         let timer = throughput("6000", mode);
         let mut users: Vec<_> = (0..10).map(|number| lone_user(&shared, number)).collect();
         let mut first = Vec::new();
-        // A user's first sample is never held back, as in JMeter, but takes its slot.
+        // As in JMeter, a user's first sample is never delayed, but it takes a slot.
         for user in &mut users {
             assert_eq!(timer.delay(user).wait_ns, 0);
         }
@@ -182,7 +182,7 @@ fn a_shared_schedule_gives_each_slot_once() {
     }
 }
 
-/// A third of the users delivers a third of a rate that all users share, and its own rate.
+/// A third of the users runs at a third of a rate that all users share. A rate per user is not divided.
 #[test]
 fn a_share_of_the_load_has_its_part_of_shared_rates() {
     for (mode, wait_ms) in [

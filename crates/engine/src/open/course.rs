@@ -6,14 +6,14 @@ use busyhour_arrivals::{Arrival, ChangingSchedule, RateChange};
 use busyhour_program::run_control::LoadChanges;
 use busyhour_sample::{LoadChange, Nanos};
 
-/// The arrivals to come.
+/// The remaining arrivals of a schedule.
 pub(super) struct Course {
     schedule: ChangingSchedule,
     /// When the schedule began.
     first: Nanos,
-    /// Number of changes that it has applied.
+    /// Number of load changes that have been applied.
     known: u32,
-    /// Pauses (true) and their ends that lie ahead.
+    /// Future pauses (`true`) and ends of pauses (`false`), with their times.
     turns: VecDeque<(Nanos, bool)>,
     paused: bool,
 }
@@ -23,17 +23,17 @@ impl Course {
         Course { schedule, first, known: 0, turns: VecDeque::new(), paused: false }
     }
 
-    /// Whether `control` has changes that it has not applied.
+    /// Whether `control` has changes that have not been applied.
     pub(super) fn is_behind(&self, control: &LoadChanges) -> bool {
         control.count() != self.known
     }
 
-    /// Takes up what was changed since.
+    /// Applies the changes since the last call.
     pub(super) fn follow(&mut self, control: &LoadChanges) {
         for posted in control.since(self.known) {
             self.known += 1;
             match posted.change {
-                // What was changed before the schedule began holds from its beginning.
+                // A rate change before the schedule began applies from its beginning.
                 LoadChange::Rate { factor } => {
                     self.schedule.change(RateChange { at_ns: posted.at.since(self.first), factor });
                 }
@@ -44,13 +44,13 @@ impl Course {
         }
     }
 
-    /// The next arrival and when it is scheduled.
+    /// The next arrival and its intended start.
     pub(super) fn peek(&mut self) -> Option<(Arrival, Nanos)> {
         let arrival = self.schedule.peek()?;
         Some((arrival, self.first + arrival.at_ns))
     }
 
-    /// Whether the run is paused at `scheduled`, as far as is known now.
+    /// Whether the run is paused at `scheduled`, according to the changes known so far.
     pub(super) fn is_paused_at(&self, scheduled: Nanos) -> bool {
         self.turns
             .iter()
@@ -59,7 +59,7 @@ impl Course {
             .map_or(self.paused, |(_, paused)| *paused)
     }
 
-    /// Takes the arrival at `scheduled`; false when the run is paused then.
+    /// Removes the arrival at `scheduled`; returns `false` if the run is paused at that time.
     pub(super) fn take(&mut self, scheduled: Nanos) -> bool {
         self.schedule.next();
         while let Some((_, paused)) = self.turns.front().copied().filter(|(at, _)| *at <= scheduled) {

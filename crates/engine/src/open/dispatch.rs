@@ -1,4 +1,4 @@
-//! One core's share of an open workload: each arrival goes to a user at its time.
+//! One core's share of an open workload: assigns each arrival to a user at its intended start.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -20,29 +20,29 @@ use crate::phase_users::{PanicReport, PhaseUsers};
 use crate::slices::sliced;
 use crate::virtual_user::VirtualUser;
 
-/// How often a workload that waits for its last sessions looks whether the run was stopped, in nanoseconds.
+/// How often a workload that waits for its last sessions checks whether the run has been stopped, in nanoseconds.
 const LOOK_NS: u64 = 50_000_000;
 
-/// An arrival this close is reserved for an idle user before its time, in nanoseconds. Otherwise the dispatcher would wake
-/// first and wake the user then. Preparing takes a user a few microseconds.
+/// An arrival that is due within this time is reserved for an idle user in advance, in nanoseconds. Otherwise the dispatcher
+/// would have to wake first and then wake the user. A user needs a few microseconds to prepare its session.
 const AHEAD_NS: u64 = 50_000;
 
-/// Arrivals dealt out in a row, when several are due, before others may run.
+/// Maximum number of due arrivals that are assigned in a row before other tasks run.
 const AT_ONCE_MAX: u32 = 64;
 
-/// An open workload about to run.
+/// An open workload that is about to start.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenStart {
     /// Index in [`Program::open`].
     pub(crate) workload: u32,
     /// When its schedule begins.
     pub(crate) first: Nanos,
-    /// Users of each of its groups to begin with, and at most, in the whole run.
+    /// The initial and the maximum number of users of each group in the whole run.
     pub(crate) users: Vec<(u32, u32)>,
 }
 
-/// The part of `users` that falls to a share, that of a run or of a core. Each has one at least: an arrival stays in the
-/// share to which it belongs.
+/// The part of `users` that belongs to a share, of a process or of a core. It is at least 1, because an arrival cannot move to
+/// another share.
 fn part(users: u32, share: &LoadShare) -> u32 {
     users_in(share, users).max(1)
 }
@@ -50,8 +50,8 @@ fn part(users: u32, share: &LoadShare) -> u32 {
 /// With this many users per core, it does not matter that an arrival waits for a user of its own core.
 const MANY_PER_CORE: u32 = 32;
 
-/// Whether one core should serve the whole share of a workload: it is slow, and its users are few, or continue as the same users with
-/// each arrival, as in the plugin, which has no cores.
+/// Whether one core should serve the whole share of a workload. This is the case if the workload is slow and either has few
+/// users or keeps the same users for all arrivals. (The plugin does the latter without separate cores.)
 fn needs_one_pool<P>(
     program: &Program<P>,
     workload: &OpenWorkload,
@@ -70,16 +70,16 @@ struct Dispatcher<'r, P: Protocol> {
     cores: u32,
     program: &'r Arc<Program<P>>,
     workload: &'r OpenWorkload,
-    /// The share of the load that this run generates, on all cores.
+    /// The share of the load that this process generates on all cores together.
     run_share: &'r LoadShare,
-    /// For each group of the workload: its pool, and the greatest number of users.
+    /// The pool and the maximum number of users of each group of the workload.
     pools: Vec<(Rc<IdlePool>, u32)>,
     phase_users: &'r Rc<PhaseUsers>,
-    /// When sessions are to begin no further sample.
+    /// The time after which sessions begin no further sample.
     end: Option<Nanos>,
 }
 
-/// Runs this core's share until the schedule is over and its sessions have ended, or the run is stopped.
+/// Runs this core's share until the schedule is over and all sessions have ended, or until the run is stopped.
 pub(crate) async fn dispatch<P: Protocol>(
     core: &Rc<Core>,
     cores: u32,
@@ -89,14 +89,14 @@ pub(crate) async fn dispatch<P: Protocol>(
 ) {
     let workload = &program.open[start.workload as usize];
     let run_share = core.run.share();
-    // A limit of users holds for all cores together: with fewer users than cores, some cores have none.
+    // A limit of users applies to all cores together: if there are fewer users than cores, some cores have none.
     let serving = match workload.no_free_user {
         _ if needs_one_pool(program, workload, &start.users, run_share, cores) => 1,
         NoFreeUser::GrowOrDrop(most) => cores.min(part(most, run_share)),
         _ => cores,
     }
     .max(1);
-    // Groups that need one core do not all take the same.
+    // Groups that need only one core should not all use the same core.
     let shift =
         if serving < cores { workload.groups.first().map_or(0, |(group, _)| group % cores) } else { 0 };
     let place = (core.index + cores.max(1) - shift) % cores.max(1);
@@ -106,7 +106,7 @@ pub(crate) async fn dispatch<P: Protocol>(
     let cores = serving;
     let Some(share) = share_of_core(run_share, place, cores) else { return };
     core.timers.be_punctual();
-    // After a panic, the rest of its arrivals would be missing silently.
+    // Without this report, a panic would silently lose the remaining arrivals.
     let _report = workload.groups.first().map(|(group, _)| PanicReport::of_one(core, *group, core.index));
     let pools = start.users.iter().map(|(_, most)| (Rc::default(), part(*most, &share))).collect();
     let end = workload.ends_with_schedule.then(|| start.first + workload.process.duration_ns());
@@ -133,7 +133,7 @@ pub(crate) async fn dispatch<P: Protocol>(
             let is_ahead = scheduled.since(now) > AHEAD_NS
                 && !course.is_paused_at(scheduled)
                 && dispatcher.announce(group, &arrival, scheduled);
-            // A user with a reservation starts by itself, and comes first.
+            // A user with a reservation starts on its own. The dispatcher wakes after it.
             let wake = if is_ahead { scheduled + 1 } else { scheduled };
             tokio::select! {
                 biased;
@@ -147,11 +147,11 @@ pub(crate) async fn dispatch<P: Protocol>(
                 continue;
             }
             if core.run.stop() == Stop::No {
-                // After a change another arrival may be the next one, or its time not have come.
+                // After a change, the next arrival may be a different one, or it may not be due yet.
                 continue;
             }
         } else if at_once >= AT_ONCE_MAX {
-            // When it is behind its schedule, it must not keep the users of its core from running.
+            // If the dispatcher is behind its schedule, it must let the users of its core run.
             tokio::task::yield_now().await;
             at_once = 0;
         } else {
@@ -171,10 +171,10 @@ pub(crate) async fn dispatch<P: Protocol>(
 }
 
 impl<P: Protocol> Dispatcher<'_, P> {
-    /// Reserves a future arrival for an idle user; false when there is none.
+    /// Reserves a future arrival for an idle user; returns `false` if no user is idle.
     fn announce(&self, at: usize, arrival: &Arrival, scheduled: Nanos) -> bool {
         let assignment = Assignment { arrival: arrival.index, scheduled, waited: false };
-        // The users of the plugins' groups do things between arrivals.
+        // In the plugins' groups, users are busy between arrivals.
         !self.keeps_users(at) && self.pools[at].0.reserve(assignment)
     }
 
@@ -198,19 +198,19 @@ impl<P: Protocol> Dispatcher<'_, P> {
         }
     }
 
-    /// Users of a group that count towards its limit.
+    /// Number of users of a group that count towards its limit.
     fn users(&self, at: usize) -> u32 {
         let (pool, _) = &self.pools[at];
         if self.keeps_users(at) { pool.alive() } else { pool.users() }
     }
 
-    /// Whether the users of a group continue as the same users with each arrival.
+    /// Whether the users of a group serve all their arrivals as the same users.
     fn keeps_users(&self, at: usize) -> bool {
         let group = &self.program.groups[self.workload.groups[at].0 as usize];
         matches!(group.population.as_deref(), Some(Population::Arrivals))
     }
 
-    /// The plugins' groups end their sessions with the schedule, unless an arrival was dropped.
+    /// The plugins' groups end their sessions when the schedule ends, unless an arrival was dropped.
     async fn end_sessions(&self, end: Nanos) {
         for (at, (group, _)) in self.workload.groups.iter().enumerate() {
             let shared = &self.core.run.groups[*group as usize];
@@ -226,11 +226,11 @@ impl<P: Protocol> Dispatcher<'_, P> {
         }
     }
 
-    /// Creates a user, which takes the `assignment` at once.
+    /// Creates a user, which takes the `assignment` immediately if there is one.
     fn new_user(&self, at: usize, assignment: Option<Assignment>) {
         let (pool, _) = &self.pools[at];
         let group = self.workload.groups[at].0;
-        // Users are numbered over all cores, of which each has every so-manyth number, and over all shares of the load.
+        // User numbers are unique across all cores (with n cores, each core has every n-th number) and all shares of the load.
         let keeps_users = self.keeps_users(at);
         let rank = if keeps_users {
             self.core.run.groups[group as usize].born.fetch_add(1, Ordering::Relaxed)
@@ -256,7 +256,7 @@ impl<P: Protocol> Dispatcher<'_, P> {
         });
     }
 
-    /// Waits until all sessions have ended, or the run is stopped.
+    /// Waits until all sessions have ended or the run is stopped.
     async fn drain(&self) {
         for (pool, _) in &self.pools {
             while !pool.is_idle() && self.core.run.stop() == Stop::No {
@@ -271,7 +271,7 @@ impl<P: Protocol> Dispatcher<'_, P> {
 }
 
 impl<P: Protocol> Drop for Dispatcher<'_, P> {
-    /// Also counts waiting arrivals after a stop at once, which drops its tasks.
+    /// Counts waiting arrivals also after an immediate stop, which drops the tasks.
     fn drop(&mut self) {
         for (pool, _) in &self.pools {
             let left = pool.close();
@@ -293,7 +293,7 @@ mod tests {
                 assert_eq!((0..cores).map(|core| of_core(users, core, cores)).sum::<u32>(), users);
             }
         }
-        // Fewer users than cores: each core needs one to serve its share.
+        // With fewer users than cores, each core still needs one user to serve its share.
         assert_eq!((0..4).map(|core| of_core(2, core, 4)).sum::<u32>(), 4);
     }
 }

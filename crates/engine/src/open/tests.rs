@@ -1,4 +1,4 @@
-//! Open workloads on a clock that moves by itself, against servers that exist only as a formula.
+//! Open workloads on a simulated clock, with servers that are modelled by a formula.
 
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
@@ -52,7 +52,7 @@ fn workload(text: &str, groups: Vec<(u32, f64)>, no_free_user: NoFreeUser) -> Op
     }
 }
 
-/// Runs one open workload on one core, without waiting for time.
+/// Runs one open workload on one core in simulated time.
 fn run(program: busyhour_program::Program<Fake>, open: OpenWorkload, users: (u32, u32)) -> Ran {
     run_seeded(SEED, program, open, users)
 }
@@ -98,7 +98,7 @@ fn run_seeded(
     Ran { totals, counts, interrupted, died, arrivals, transactions, started }
 }
 
-/// A server that answers requests in order, each in `service_ns`, and stalls for a while.
+/// A model of a server that answers requests in order, each in `service_ns`, and stalls for a while.
 fn queue_with_stall(service_ns: u64, stall: std::ops::Range<u64>) -> Script {
     let free_at = Mutex::new(0);
     Arc::new(move |user: &mut UserState| {
@@ -113,7 +113,7 @@ fn queue_with_stall(service_ns: u64, stall: std::ops::Range<u64>) -> Script {
     })
 }
 
-/// The response times that the same server gives to the same schedule, computed without an engine.
+/// The response times of the same server for the same schedule, computed without the engine.
 fn truth(scheduled: impl Iterator<Item = u64>, service_ns: u64, stall: std::ops::Range<u64>) -> Vec<u64> {
     let mut free_at = 0;
     let mut times: Vec<u64> = scheduled
@@ -138,7 +138,7 @@ fn a_stall_is_seen_whole_however_many_users_carry_the_load() {
     let schedule = ArrivalProcess::parse(text).unwrap().schedule(0).map(|arrival| S + arrival.at_ns);
     let truth = truth(schedule, SERVICE, stall.clone());
     let at = |q: f64| truth[(q * truth.len() as f64).ceil() as usize - 1] as f64 / MS as f64;
-    // The arrivals of two seconds wait for up to two seconds; catching up takes the server but a moment.
+    // The arrivals of two seconds wait for up to two seconds; the server catches up quickly.
     assert!(
         (900.0..1_100.0).contains(&at(0.95)) && (1_700.0..1_900.0).contains(&at(0.99)),
         "{} {}",
@@ -158,7 +158,7 @@ fn a_stall_is_seen_whole_however_many_users_carry_the_load() {
             let (measured, true_ms) = (ran.totals.total.response.quantile_ms(q), at(q));
             assert!((measured / true_ms - 1.0).abs() < 0.002, "{policy:?} q {q}: {measured} for {true_ms}");
         }
-        // JMeter's view: only the few users in flight saw the stall.
+        // JMeter's measurement: only the few users with requests in flight noticed the stall.
         if users.1 == 50 {
             assert!(ran.totals.total.service.quantile_ms(0.95) < 30.0);
             assert!(ran.counts.waited > 1_900, "{:?}", ran.counts);
@@ -195,7 +195,7 @@ fn the_end_of_a_schedule_interrupts_no_request() {
     let mut open = workload("even(10/s) for 500ms", vec![(0, 1.0)], NoFreeUser::Grow(100));
     open.ends_with_schedule = true;
     let ran = run(plan, open, (0, 100));
-    // Each session is in its first request when the schedule ends, and makes no second one.
+    // Each session is in its first request when the schedule ends, and does not start a second one.
     assert_eq!((ran.counts.begun, ran.totals.total.samples, ran.interrupted), (5, 5, 0));
     assert_eq!(ran.totals.total.errors, 0);
     assert!((ran.totals.total.service.max_ms() / 2_000.0 - 1.0).abs() < 0.01);
@@ -261,7 +261,7 @@ fn groups_share_the_arrivals_by_weight() {
 
 #[test]
 fn a_pause_before_the_first_request_does_not_hide_that_the_session_began_late() {
-    // One user, 10 ms of pause and 10 ms of service each, an arrival every 10 ms: the last of 100 waits for 990 ms.
+    // One user with a think time of 10 ms and a service time of 10 ms, an arrival every 10 ms: the last of 100 waits for 990 ms.
     let script: Script = Arc::new(|_| Act::Sleep(10 * MS));
     let mut body = group(1, "1", vec![leaf("pause"), leaf("first"), leaf("pause"), leaf("second")], &script);
     for at in [0, 2] {
@@ -305,15 +305,15 @@ fn a_transaction_is_as_late_as_its_session() {
             workload("even(100/s) for 1s", vec![(0, 1.0)], NoFreeUser::Queue),
             (1, 1),
         );
-        // One user serves a session in 20 ms, or 60 with its think times; the last has waited for 99 of them, 990 ms after
-        // the first arrived. Pauses do not count.
+        // One user serves a session in 20 ms, or in 60 ms with think times. The last session has waited for 99 others and
+        // arrived 990 ms after the first. Transactions do not include think times.
         let session_ms = if think { 60 } else { 20 };
         let expected: Vec<u64> = (0..100).map(|n| (n * (session_ms - 10) + 20) * MS).collect();
         assert_eq!(ran.transactions, expected, "parent {parent}, think times {think}");
     }
 }
 
-/// Iteration, a random number, and what the visitor before left.
+/// Iteration, a random number, and a variable that the previous session set.
 type Seen = (u32, u64, Option<String>);
 
 #[test]
@@ -335,7 +335,7 @@ fn each_session_is_a_fresh_visitor_with_the_random_stream_of_its_arrival() {
     let growing = drawn(NoFreeUser::Grow(1_000), (0, 1_000));
     assert_eq!(growing.len(), 300);
     assert!(growing.iter().all(|(iteration, _, left)| *iteration == 1 && left.is_none()));
-    // Other users serve the arrivals, and later: the choices are the same.
+    // Here other users serve the arrivals, and later, but the random choices are the same.
     assert_eq!(drawn(NoFreeUser::Queue, (2, 2)), growing);
     let distinct: std::collections::HashSet<u64> = growing.iter().map(|(_, draw, _)| *draw).collect();
     assert_eq!(distinct.len(), 300);
@@ -367,7 +367,7 @@ fn once_stopped_no_session_begins_that_would_send_nothing() {
         });
         let plan = program(vec![group(1, "1", vec![leaf("get")], &script)]);
         let ran = run(plan, workload("even(2000/s) for 60s", vec![(0, 1.0)], NoFreeUser::Queue), (1, 1));
-        // Five hundred samples fit into the second before; three quarters of the arrivals wait forever.
+        // One user serves about 250 of the 1,000 arrivals in the half second before the stop; the others are never served.
         assert!(ran.counts.begun < 300 && ran.counts.left_waiting > 700, "{stop:?}: {:?}", ran.counts);
         assert_eq!(ran.counts.scheduled, ran.counts.begun + ran.counts.left_waiting, "{stop:?}");
         assert_eq!(ran.totals.total.samples + ran.interrupted, ran.counts.begun, "{stop:?}");
@@ -383,7 +383,7 @@ fn a_user_that_panics_is_counted_and_does_not_block_the_end() {
     let body = || program(vec![group(1, "1", vec![leaf("get")], &script)]);
     let ran = run(body(), workload("even(100/s) for 1s", vec![(0, 1.0)], NoFreeUser::Queue), (2, 2));
     assert_eq!((ran.died, ran.counts.scheduled, ran.counts.begun, ran.counts.left_waiting), (2, 100, 32, 68));
-    // The fourth user cannot be created: the code that creates users ends with it, and what is missing is unknown.
+    // Creating the fourth user panics. This ends the dispatcher, so the number of missing arrivals is unknown.
     let script: Script = Arc::new(|_| Act::Sleep(S));
     let body = program(vec![group(1, "1", vec![leaf("get")], &script)]);
     let open = workload("even(100/s) for 1s", vec![(0, 1.0)], NoFreeUser::Grow(100));
@@ -399,7 +399,7 @@ fn a_change_of_rate_and_a_pause_are_met_to_the_nanosecond() {
     let script: Script = Arc::new(move |user: &mut UserState| {
         let (now, control) = (user.now(), &user.run.control);
         let mut posted = sink.lock().unwrap();
-        // The third change is made while the run is paused: arrivals that were under way still end.
+        // The third change is made while the run is paused: sessions in progress still end.
         let next = match (posted.len(), now.0 / MS) {
             (0, 3_000..) => Some(control.set_rate_factor(now, 2.5).unwrap()),
             (1, 5_000..) => control.pause(now).unwrap(),
@@ -430,7 +430,7 @@ fn a_change_of_rate_and_a_pause_are_met_to_the_nanosecond() {
     assert_eq!(ran.counts.scheduled, expected.len() as u64);
     let all = changes.expected(&process).cumulative(process.duration_ns());
     assert!((expected.len() as f64 - all).abs() < 5.0 * all.sqrt(), "{} of {all}", expected.len());
-    // What the pause left out is counted, and no start is late because of it.
+    // The arrivals in the pause are counted as omitted, and no start is late because of the pause.
     let paused_s = (at(3) - at(1)) as f64 / 1e9;
     let left_out = ran.counts.not_offered as f64;
     assert!(

@@ -22,27 +22,27 @@ use crate::phase_users::PhaseUsers;
 use crate::signs::{CoreSigns, Doing};
 use crate::supply::supply;
 
-/// What the thread of a core is made of.
+/// The inputs of a core's thread.
 pub(super) struct CoreThread<P> {
     /// Number of the core, from 0.
     pub(super) index: u32,
     /// Number of cores.
     pub(super) cores: u32,
-    /// What is run.
+    /// The program that the core runs.
     pub(super) program: Arc<Program<P>>,
-    /// What all cores share.
+    /// The state that all cores share.
     pub(super) shared: Arc<RunShared>,
     /// Labels of the record.
     pub(super) labels: Labels,
-    /// Its way to the recorder.
+    /// The core's writer for the recorder.
     pub(super) writer: BatchWriter,
-    /// What it is to run.
+    /// Receives the starts of each phase.
     pub(super) commands: mpsc::UnboundedReceiver<Vec<Start>>,
     /// Receives once whether the core was created.
     pub(super) ready: blocking::Sender<io::Result<()>>,
     /// Receives the end of each phase.
     pub(super) done: blocking::Sender<Done>,
-    /// What the supervisor sees of it.
+    /// The signs of life that the supervisor reads.
     pub(super) signs: Arc<CoreSigns>,
 }
 
@@ -102,7 +102,7 @@ impl<P: Protocol> CoreThread<P> {
     }
 }
 
-/// Runs this core's share of some groups until all of its users have ended or the run is stopped at once.
+/// Runs this core's share of the given groups until all of its users have ended or the run is stopped immediately.
 pub(crate) async fn phase<P: Protocol>(
     core: &Rc<Core>,
     cores: u32,

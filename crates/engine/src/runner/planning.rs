@@ -14,7 +14,7 @@ use busyhour_sample::Nanos;
 use crate::core_share::users_in;
 use crate::open::dispatch::OpenStart;
 
-/// Why a group does not start, in JMeter's words.
+/// Why a group does not start, with the same text as in JMeter.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct InvalidGroup(String);
@@ -47,10 +47,10 @@ pub(crate) enum Start {
     Open(OpenStart),
 }
 
-/// The users of a group that start evenly over the ramp-up.
+/// Plans the users of a group that start evenly over the ramp-up.
 ///
 /// # Errors
-/// The duration is invalid; the group does not start.
+/// If the duration is invalid; the group does not start.
 pub(super) fn plan_group<P: Protocol>(
     shared: &Arc<RunShared>,
     index: u32,
@@ -79,10 +79,10 @@ pub(super) fn plan_group<P: Protocol>(
     Ok(GroupStart { group: index, users, spacing_ns, first, end, lifetimes: None })
 }
 
-/// The users of a group with individual start and end times.
+/// Plans the users of a group with individual start and end times.
 ///
 /// # Errors
-/// The settings cannot be computed; the group does not start.
+/// If the settings cannot be evaluated; the group does not start.
 pub(crate) fn plan_lifetimes(
     shared: &Arc<RunShared>,
     index: u32,

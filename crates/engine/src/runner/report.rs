@@ -1,4 +1,4 @@
-//! What the cores report at the end of a run.
+//! The reports of the cores at the end of a run.
 
 use busyhour_limits::Limit;
 use busyhour_program::run::Stop;
@@ -7,13 +7,13 @@ use busyhour_sample::{AbandonedCore, Nanos, Stall};
 use crate::open::ArrivalCounts;
 use crate::stalls::StallLog;
 
-/// What a core reports at the end of a run.
+/// The report of a core at the end of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CoreReport {
     /// CPU time of its thread without clock polling, in nanoseconds; `None` if the system does not
     /// provide it.
     pub cpu_ns: Option<u64>,
-    /// Time its thread lived, in nanoseconds.
+    /// Lifetime of its thread, in nanoseconds.
     pub wall_ns: u64,
     /// Highest share of a second in which the thread had the CPU, between 0 and 1; `None` if the system does not
     /// provide it or the run was shorter than a second.
@@ -22,36 +22,36 @@ pub struct CoreReport {
     pub stalls: u64,
     /// How long users were held back because the recorder was behind, in nanoseconds.
     pub stalled_ns: u64,
-    /// Samples abandoned because the run was stopped at once.
+    /// Number of samples abandoned because the run was stopped immediately.
     pub interrupted: u64,
-    /// Users that ended, or never began, because of an error in Busyhour (a panic); each is in the log. 0 in every
-    /// healthy run: what they would have done is missing.
+    /// Number of users that ended, or never began, because of an error in Busyhour (a panic). Each one is logged. If it is not
+    /// 0, the samples of these users are missing.
     pub died: u64,
-    /// Longest time by which the core's own tick came late, in nanoseconds.
+    /// Maximum lateness of the core's own tick, in nanoseconds.
     pub lag_ns_max: u64,
-    /// The longest times by which it came late.
+    /// The longest delays of the tick.
     pub blocked: StallLog,
-    /// What became of the arrivals of open workloads.
+    /// Number of arrivals of open workloads, by outcome.
     pub arrivals: ArrivalCounts,
-    /// Samples lost because the recorder's thread was gone.
+    /// Number of samples lost because the recorder's thread had ended.
     pub lost: u64,
-    /// Limits that the work of its users exceeded, and how often.
+    /// Limits that the core's users exceeded, and how often.
     pub exceeded: Vec<(Limit, u64)>,
 }
 
 /// Result of a run, apart from its samples.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunReport {
-    /// One per core.
+    /// The report of each core.
     pub cores: Vec<CoreReport>,
     /// When the last user ended.
     pub end: Nanos,
-    /// When the schedule of each open workload began; `None`: never.
+    /// When the schedule of each open workload began; `None` if it never began.
     pub open: Vec<Option<Nanos>>,
-    /// The stop request before the run's own end.
+    /// The stop request that ended the run early.
     pub stopped: Option<Stop>,
-    /// The longest times in which the process or a core did not run, in order of time.
+    /// The longest times in which the process or a core did not run, sorted by time.
     pub stalls: Vec<Stall>,
-    /// Cores that did not respond to a forced end. Their reports are empty but for the time.
+    /// Cores that did not respond to a forced end. Their reports contain only the time.
     pub abandoned: Vec<AbandonedCore>,
 }

@@ -1,4 +1,4 @@
-//! Shares of a load: together they have the users, starts and choices of the whole, on a clock that moves by itself.
+//! Tests on a simulated clock that the shares of a load together have the users, starts and random choices of the whole load.
 
 use std::rc::Rc;
 use std::sync::Mutex;
@@ -24,7 +24,7 @@ const MS: u64 = 1_000_000;
 /// One sample: time in ms, user, iteration and a random number.
 type Seen = (u64, u32, u32, u64);
 
-/// Runs a group on one core with a share of the load; its samples, sorted.
+/// Runs a share of a group's load on one core; returns its samples, sorted.
 fn run_share(
     share: &LoadShare,
     open: Option<&OpenWorkload>,
@@ -43,7 +43,7 @@ fn run_share(
     program.open = open.cloned().into_iter().collect();
     let program = Arc::new(program);
     let labels = Labels::new();
-    // The recorder's thread does not follow the clock of the test, so no user may wait for it.
+    // The recorder's thread does not use the clock of the test, so users must not have to wait for it.
     let config = RecorderConfig { batches: 4_000, ..RecorderConfig::default() };
     let (recorder, mut writers) = Recorder::start(recorder_config(1, &labels, config)).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -69,7 +69,7 @@ fn run_share(
     seen
 }
 
-/// The samples of all parts together, and for each part their number.
+/// The samples of all shares together, and the number of samples of each share.
 fn run_parts(
     shares: &[LoadShare],
     open: Option<&OpenWorkload>,
@@ -144,7 +144,7 @@ fn a_level_is_divided_and_its_users_have_different_numbers() {
             ..group(1, "5", vec![leaf("a")], script)
         }
     };
-    // Users of 0.5 s are replaced at once, so that each time has as many samples as the level has users.
+    // Users that run for 0.5 s are replaced immediately, so at any time the number of samples equals the level.
     let active = |seen: &[Seen], at_ms: u64| {
         seen.iter().filter(|(begin_ms, ..)| (*begin_ms..begin_ms + 100).contains(&at_ms)).count()
     };
@@ -183,7 +183,7 @@ fn arrivals_are_divided_with_their_choices() {
                 let passes = if is_plugin { "-1" } else { "1" };
                 Group { population, ..group(1, passes, vec![leaf("a")], script) }
             };
-            // Which user serves an arrival depends on the others.
+            // The user that serves an arrival depends on other arrivals.
             let starts = |seen: &[Seen]| -> Vec<(u64, u64)> {
                 let mut starts: Vec<_> = seen.iter().map(|(at_ms, _, _, drawn)| (*at_ms, *drawn)).collect();
                 starts.sort_unstable();

@@ -1,4 +1,4 @@
-//! Starting the users of a group on one core, each at its time.
+//! Starts the users of a group on one core, each at its time.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub(super) async fn start_users<P: Protocol>(
     }
 }
 
-/// Starts this core's users at their times, each with its own end.
+/// Starts this core's users at their individual times, each with its own end.
 pub(super) async fn start_lifetimes<P: Protocol>(
     core: &Rc<Core>,
     cores: u32,
@@ -73,7 +73,7 @@ pub(super) async fn start_lifetimes<P: Protocol>(
     }
 }
 
-/// A user begins.
+/// Starts a user.
 fn begin<P: Protocol>(
     core: &Rc<Core>,
     program: &Arc<Program<P>>,

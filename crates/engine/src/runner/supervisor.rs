@@ -18,14 +18,14 @@ use crate::stalls::ProcessStalls;
 /// Interval at which the supervisor checks the cores.
 const BEAT: Duration = Duration::from_millis(25);
 
-/// What a core reports to the supervisor.
+/// A core's report to the supervisor.
 #[derive(Debug)]
 pub(super) enum Done {
-    /// Its users of the phase have ended.
+    /// The core's users of the phase have ended.
     Phase(u32),
-    /// It has ended.
+    /// The core has ended.
     Ended(u32, Box<CoreReport>),
-    /// It has failed.
+    /// The core has failed.
     Failed(u32),
 }
 
@@ -43,7 +43,7 @@ impl Drop for PanicGuard<'_> {
     }
 }
 
-/// Waits for cores.
+/// Waits for the reports of the cores.
 pub(super) struct Supervisor {
     shared: Arc<RunShared>,
     inbox: Receiver<Done>,
@@ -86,7 +86,7 @@ impl Supervisor {
             .all(|core| self.signs.get(*core as usize).is_none_or(|signs| signs.is_unresponsive(forced, now)))
     }
 
-    /// A description of a core that did not respond, and a report that takes the place of its own.
+    /// A description of a core that did not respond, and a report that replaces its own.
     pub(super) fn abandoned(&self, core: u32) -> (AbandonedCore, CoreReport) {
         let last_seen = self.signs.get(core as usize).map_or(Nanos::ZERO, |signs| signs.last_tick());
         let late_ns = self.shared.clock.now().since(last_seen + TICK_NS);

@@ -1,4 +1,5 @@
-//! Phases, ramp-up, schedules, stopping, streams and the recorder, on real cores with a protocol that needs no network.
+//! Tests phases, ramp-up, schedules, stopping, random streams and the recorder on real cores, with a protocol that needs no
+//! network.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -26,7 +27,7 @@ use crate::testing::{
     run_recorded, shared_with, with_timers,
 };
 
-/// One sample as the protocol saw it.
+/// One sample as recorded by the protocol.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Seen {
     group: u32,
@@ -147,7 +148,7 @@ fn groups_run_one_after_another_if_the_plan_serializes_them() {
     assert!(order.is_sorted() && order.len() == 36, "{order:?}");
 }
 
-/// A timer with its own schedule: the `n`-th start was due at `n` ns.
+/// A timer with its own schedule: the `n`-th intended start is at `n` ns.
 #[derive(Debug, Default)]
 struct Slots(AtomicU64);
 
@@ -214,7 +215,7 @@ fn the_schedule_ends_users_in_and_between_samples() {
     };
     let ran = run_on(2, program(vec![timed(Vec::new()), timed(waits(HOUR_MS))]));
     let seen = taken(&seen);
-    // A delay that reaches beyond the end ends the user before it makes its first sample.
+    // If a delay extends beyond the end of the schedule, the user ends before its first sample.
     assert!(seen.iter().all(|sample| sample.group == 0));
     let began = seen.iter().map(|sample| sample.intended).min().unwrap();
     for user in 0..3 {
@@ -269,8 +270,8 @@ fn a_group_without_a_duration_does_not_start_and_others_do() {
     assert_eq!(ran.log, ["Error Invalid duration 0 set in Thread Group:group 1"]);
 }
 
-/// Twenty users do `act` or wait for `others`, one is to start in an hour; when all others are there, one requests a
-/// stop. `in_samples`: when those twenty are in the middle of a sample.
+/// Twenty users do `act` or wait for `others`, and one is planned to start in an hour. When all twenty have arrived, one of them
+/// requests a stop. `in_samples`: the number of users that are in a sample at that time.
 fn stopped(stop: Stop, others: Vec<Arc<dyn Timer>>, act: fn() -> Act, in_samples: u32) -> (Ran, Vec<Seen>) {
     let begun = AtomicU32::new(0);
     let (script, seen) = watching(move |user| {
@@ -332,7 +333,7 @@ fn what_a_failed_sample_leads_to() {
         let mut groups =
             vec![Group { on_error, ..group(1, "4", vec![looped("2", vec![leaf("a")]), leaf("b")], &script) }];
         groups.push(with_timers(group(1, "-1", vec![leaf("c")], &script), waits(HOUR_MS)));
-        // Without it the second group would run on.
+        // Without this stop, the second group would continue.
         if matches!(on_error, OnError::Continue | OnError::StartNextLoop | OnError::StopUser) {
             groups.pop();
         }
@@ -374,13 +375,13 @@ fn a_panic_of_a_user_does_not_end_other_users() {
 fn users_that_cannot_begin_are_counted() {
     let groups = vec![group(8, "2", vec![leaf("x")], &always(|| Act::Yield))];
     let ran = run_recorded(2, program(groups), BAD_SEED, RecorderConfig::default());
-    // The fourth is on the second core, after it come the sixth and the eighth.
+    // The fourth user is on the second core, as are the sixth and the eighth, which would start after it.
     let died: Vec<u64> = ran.report.cores.iter().map(|core| core.died).collect();
     assert_eq!((died, ran.log.len()), (vec![0, 3], 3));
     assert_eq!(ran.totals.total.samples, 5 * 2);
 }
 
-/// Allocations of a whole run with `iterations` iterations of each user, counted on its core's thread.
+/// Number of allocations in a whole run with `iterations` iterations of each user, counted on its core's thread.
 fn allocations(iterations: &str, nodes: fn() -> Vec<Node>, think: &str) -> u64 {
     let script = always(|| Act::Yield);
     let users = with_timers(group(10, iterations, nodes(), &script), waits(think));
@@ -403,7 +404,7 @@ fn allocations(iterations: &str, nodes: fn() -> Vec<Node>, think: &str) -> u64 {
             lifetimes: None,
         };
         let mut whole = Box::pin(phase(&core, 1, &program, vec![Start::Closed(start)]));
-        // A poll is what can be measured: each is a turn of the core's thread.
+        // A poll can be counted: each one is a turn of the core's thread.
         std::future::poll_fn(|cx| {
             let mut polled = std::task::Poll::Pending;
             counted += allocation_counter::measure(|| polled = whole.as_mut().poll(cx)).count_total;
@@ -426,7 +427,7 @@ fn samples_do_not_allocate_in_steady_state() {
     for (nodes, think) in [(plain, "0"), (plain, "1"), (nested, "0")] {
         allocations("1", nodes, think);
         let (few, many) = (allocations("20", nodes, think), allocations("120", nodes, think));
-        // A user's memory is allocated once; a thousand more samples need none.
+        // A user's memory is allocated once; a thousand more samples need no further allocation.
         assert!(many <= few + 10, "{few} allocations for 20 iterations, {many} for 120");
     }
 }
@@ -518,14 +519,14 @@ fn the_time_after_a_stop_by_the_plan_is_not_that_of_tear_down() {
     let (shared, _) = shared_with(clock.clone(), SEED, 1, Names::default(), 0);
     shared.limit_plan_stops(30);
     shared.ask_to_stop(Stop::Graceful);
-    // A later request does not extend the time of the first.
+    // A later request does not extend the grace period of the first.
     clock.advance(std::time::Duration::from_nanos(10));
     shared.ask_to_stop(Stop::Graceful);
     assert!(!shared.is_forced(Nanos(29)));
     shared.clear_stop();
     assert!(!shared.is_forced(Nanos(1_000)));
     assert_eq!(shared.stop(), Stop::No);
-    // A request from outside applies to tearDown groups as well.
+    // A request from outside of the plan applies to tearDown groups as well.
     shared.stop_within(Stop::Graceful, 30);
     shared.clear_stop();
     assert!(shared.is_forced(Nanos(40)));
@@ -534,7 +535,7 @@ fn the_time_after_a_stop_by_the_plan_is_not_that_of_tear_down() {
 
 #[test]
 fn a_core_measures_how_long_its_own_work_blocked_it() {
-    // Also when its last user ends before the next tick.
+    // This also applies if the core's last user ends before the next tick.
     for goes_on in [true, false] {
         let stalls = stalls_of_a_blocked_core(goes_on);
         let [stall] = stalls.stalls() else { panic!("one stall: {stalls:?}") };
@@ -543,7 +544,7 @@ fn a_core_measures_how_long_its_own_work_blocked_it() {
     }
 }
 
-/// The measurements of a core when a sample of its user uses 1.3 s of its time. `goes_on`: the user continues afterwards.
+/// The stalls of a core on which a sample uses 1.3 s of CPU time. `goes_on`: whether the user continues afterwards.
 fn stalls_of_a_blocked_core(goes_on: bool) -> StallLog {
     let clock = Clock::manual(0);
     let (shared, _) = shared_with(clock.clone(), SEED, 1, Names::default(), 4);
@@ -552,7 +553,7 @@ fn stalls_of_a_blocked_core(goes_on: bool) -> StallLog {
         match user.iteration {
             0..3 => Act::Sleep(150_000_000),
             3 => {
-                // What this sample does on the CPU takes 1.3 s.
+                // The sample uses the CPU for 1.3 s.
                 moved.advance(std::time::Duration::from_millis(1_300));
                 if goes_on { Act::Sleep(150_000_000) } else { Act::Done }
             }

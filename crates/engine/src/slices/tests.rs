@@ -1,4 +1,4 @@
-//! Users next to one with a long evaluation.
+//! Tests users that share a core with a user that has a long evaluation.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,17 +19,17 @@ impl Processor for Nothing {
     fn process(&self, _user: &mut UserState) {}
 }
 
-/// Users with a sampler that has a pre-processor.
+/// Users with one sampler that has a pre-processor.
 fn users(count: u32, loops: &str, script: &Script) -> Group<Fake> {
     let mut group = group(count, loops, vec![leaf("x")], script);
     group.samplers[0].before = [Arc::new(Nothing) as Arc<dyn Processor>].into();
     group
 }
 
-/// Steps after which a long evaluation ends in any case.
+/// Number of steps after which a long evaluation ends in any case.
 const STEPS_MAX: u64 = 1 << 28;
 
-/// An evaluation that lasts until `is_over`; returns the slices that its core ended meanwhile.
+/// An evaluation that lasts until `is_over`; returns the number of slices that its core ended meanwhile.
 fn evaluate_until(is_over: impl Fn() -> bool) -> u64 {
     let before = slices();
     for _ in 0..STEPS_MAX {
@@ -41,17 +41,17 @@ fn evaluate_until(is_over: impl Fn() -> bool) -> u64 {
     slices() - before
 }
 
-/// Users whose sampler evaluates functions, without processors.
+/// Users with a sampler that evaluates functions and has no processors.
 fn users_of_functions(count: u32, loops: &str, script: &Script) -> Group<Fake> {
     group(count, loops, vec![leaf("x")], script)
 }
 
-/// Runs users with a long evaluation each and one with many short samples, on one core.
+/// Runs users with a long evaluation each and one user with many short samples on one core.
 fn run_together(long_users: u32, samples: u64) -> (Ran, Vec<u64>) {
     run_both(long_users, samples, users, false)
 }
 
-/// The same, with users made by `users`, in a program whose functions evaluate scripts or not.
+/// As [`run_together`], with users created by `users`. `evaluates`: whether the functions of the program evaluate scripts.
 fn run_both(
     long_users: u32,
     samples: u64,
@@ -69,7 +69,7 @@ fn run_both(
     let counted = Arc::clone(&made);
     let short = always(move || {
         counted.fetch_add(1, Ordering::Relaxed);
-        // Continues when the runtime has looked for events, as after a read from a socket.
+        // Continues after the runtime has polled for events, as after a read from a socket.
         Act::Yield
     });
     let groups = vec![users(long_users, "1", &long), users(1, &samples.to_string(), &short)];
@@ -97,7 +97,7 @@ fn the_first_evaluation_of_a_function_is_sliced_too() {
 fn one_slice_runs_between_two_events_of_a_user_for_any_number_of_evaluations() {
     let (ran, slices) = run_together(20, 60);
     assert_eq!((ran.totals.total.samples, ran.report.cores[0].died), (80, 0));
-    // The first slices of all come before any event; then one for each sample of the other user.
+    // All long evaluations run their first slice before any event; after that, there is one slice per sample of the other user.
     let all = *slices.iter().max().unwrap();
     assert!((60..=20 + 60 + 20).contains(&all), "{slices:?}");
 }

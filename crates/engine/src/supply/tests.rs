@@ -1,4 +1,4 @@
-//! Groups with populations of their own on a clock that moves by itself.
+//! Groups whose plugins control their number of users, on a simulated clock.
 
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
@@ -25,10 +25,10 @@ use crate::think::{ThinkLaw, ThinkTimer};
 
 const MS: u64 = 1_000_000;
 
-/// Samples: milliseconds and user.
+/// The time in milliseconds and the user of each sample.
 type Seen = Vec<(u64, u32)>;
 
-/// A group in which each sample takes 100 ms, and its observations.
+/// A group in which each sample takes 100 ms, and the samples that it records.
 fn watched(
     population: Population,
     passes: &str,
@@ -46,7 +46,8 @@ fn watched(
     (group, seen)
 }
 
-/// Runs one group on one core without waiting for time; what its users share, and when the last one ended, in ms.
+/// Runs one group on one core in simulated time; returns the state that its users share, and the time in ms at which the last
+/// one ended.
 fn run(group: Group<Fake>, open: Option<OpenWorkload>) -> (Arc<RunShared>, u64) {
     let (shared, _) = shared_with(Clock::manual(0), SEED, 1, Names::default(), 4);
     let labels = Labels::new();
@@ -89,7 +90,7 @@ fn level(target: &str, ramp_up: &str, steps: &str, hold: &str) -> Population {
     Population::Level(Level { target, ramp_up, steps, hold, unit_s: 1 })
 }
 
-/// Users that were seen at `ms` milliseconds or in the 99 milliseconds before.
+/// Number of users with a sample at `ms` milliseconds or in the 99 milliseconds before.
 fn users_at(seen: &Seen, ms: u64) -> usize {
     let window = ms.saturating_sub(99)..=ms;
     let mut users: Vec<_> =
@@ -104,7 +105,7 @@ fn a_level_is_looked_at_every_second_and_ends() {
     let (group, seen) = watched(level("10", "10", "", "5"), "-1", |_| {});
     let (shared, end) = run(group, None);
     let seen = seen.lock().unwrap();
-    // The first user begins when the ramp is rounded up to it, then the level is looked at every second.
+    // The first user starts when the ramp reaches half a user, which rounds to one; then the level is checked every second.
     assert_eq!(seen[0], (500, 0));
     let levels: Vec<_> = [400, 600, 1_600, 5_600, 9_400, 11_000, 14_900].map(|ms| users_at(&seen, ms)).into();
     assert_eq!(levels, [0, 1, 2, 6, 9, 10, 10]);
@@ -182,7 +183,7 @@ fn lifetimes_begin_and_end_by_plan() {
     let first = |user: u32| seen.iter().find(|(_, number)| *number == user).unwrap().0;
     let last = |user: u32| seen.iter().rfind(|(_, number)| *number == user).unwrap().0;
     assert_eq!([0, 1, 2, 3].map(first), [5_000, 4_000, 3_000, 2_000]);
-    // 10 s after all are there the last user ends after half a second, the first after two.
+    // 10 s after the last start, the last user ends after half a second and the first one after two seconds.
     assert_eq!([0, 1, 2, 3].map(last), [16_900, 16_400, 15_900, 15_400]);
     assert_eq!(end, 17_000);
 }
@@ -204,7 +205,7 @@ fn a_pause_that_reaches_beyond_a_lifetime_ends_it() {
     let (group, seen) = watched(Population::Lifetimes(Lifetimes::Stepping(Box::new(steps))), "-1", |_| {});
     let group = with_timers(group, vec![Arc::new(ThinkTimer(ThinkLaw::Constant(3_900 * MS)))]);
     let (_, end) = run(group, None);
-    // The second ends at 9 s: a third pause would last until 13.
+    // The schedule of the second user ends at 9 s; a third pause would last until 13 s.
     assert_eq!(*seen.lock().unwrap(), [(3_900, 0), (4_900, 1), (8_900, 1)]);
     assert_eq!(end, 9_000);
 }
@@ -253,7 +254,7 @@ fn arrivals_beyond_the_limit_are_lost_and_sessions_end_with_the_schedule() {
     let both = |no_free_user| {
         let (group, seen) = watched(Population::Arrivals, "-1", |_| {});
         let mut body = group;
-        // A second pass over the same sampler represents a longer session.
+        // More passes over the same sampler make the session longer.
         body.controllers[0].children = [body.controllers[0].children[0]; 5].into();
         let (_, end) = run(body, Some(arrivals(&[0, 100, 200, 300], 350, no_free_user)));
         (std::mem::take(&mut *seen.lock().unwrap()), end)
@@ -262,13 +263,13 @@ fn arrivals_beyond_the_limit_are_lost_and_sessions_end_with_the_schedule() {
     assert_eq!(seen.len(), 4 + 3 + 2 + 1, "none begins a sample after 350 ms: {seen:?}");
     assert_eq!(end, 400);
     let (seen, end) = both(NoFreeUser::GrowOrDrop(1));
-    // Since arrivals were lost the plugin waits for the session to end.
+    // Because arrivals were lost, the plugin waits for the session to end.
     assert_eq!((seen.len(), end), (5, 500));
 }
 
 #[test]
 fn a_pause_stops_users_before_their_next_sample_and_delays_no_start() {
-    /// A target that is checked every second, also during a pause; it pauses and resumes the run.
+    /// A target number of users that is checked every second, also during a pause. It pauses and resumes the run.
     #[derive(Debug)]
     struct Pausing;
     impl busyhour_program::template::Function for Pausing {
@@ -293,7 +294,7 @@ fn a_pause_stops_users_before_their_next_sample_and_delays_no_start() {
     let (shared, _) = run(group, None);
     let seen = seen.lock().unwrap();
     let begun = |from: u64, to: u64| seen.iter().filter(|(at, _)| (from..to).contains(at)).count();
-    // 4 users, 10 samples a second each; a core notices the end of a pause with its next tick.
+    // 4 users with 10 samples per second each. A core notices the end of a pause at its next tick.
     assert_eq!(begun(2_100, 5_000), 0);
     assert!((78..=84).contains(&begun(0, 2_100)), "{}", begun(0, 2_100));
     assert_eq!(begun(5_101, 7_101), 80);

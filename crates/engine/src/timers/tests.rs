@@ -1,4 +1,4 @@
-//! Order of wakes, early wakes, dropped sleepers.
+//! Tests the order of wakes, early wakes, and dropped sleepers.
 
 use std::cell::RefCell;
 use std::future::poll_fn;
@@ -17,9 +17,9 @@ fn in_runtime(test: impl Future<Output = ()>) {
     LocalSet::new().block_on(&runtime, test);
 }
 
-/// Lets every task that can run do so.
+/// Lets every task run that is ready.
 async fn settle() {
-    // A local set polls 61 tasks before it lets the next one have a turn.
+    // A local set polls up to 61 tasks in a row before other tasks run.
     for _ in 0..200 {
         tokio::task::yield_now().await;
     }
@@ -63,13 +63,13 @@ fn the_kernel_wakes_without_anybody_firing() {
         let clock = Clock::start();
         let timers = Timers::new(clock.clone()).unwrap();
         let naps = async {
-            // Each nap ends before the next begins, and one is already over.
+            // Each sleep ends before the next one begins; the first deadline has already passed.
             for ns in [0, 1, 50_000, 1_000_000, 3_000_000] {
                 let until = clock.now() + ns;
                 timers.sleep_until(until).await;
                 assert!(clock.now() >= until);
             }
-            // A sooner deadline after a later one must set the kernel's timer again.
+            // An earlier deadline after a later one must set the kernel timer again.
             let late = timers.sleep_until(clock.now() + 3_600_000_000_000_u64);
             let soon = timers.sleep_until(clock.now() + 2_000_000_u64);
             tokio::select! {
@@ -130,7 +130,7 @@ fn dropped_sleepers_are_removed() {
             assert_eq!(inner.free.len(), 100);
             assert!(inner.heap.len() <= 400, "given-up deadlines do not pile up: {}", inner.heap.len());
         }
-        // A sleeper that takes an old place is not woken by the old deadline.
+        // A sleeper that reuses a place must not be woken by the deadline of the previous sleeper.
         let mut sleep = Box::pin(timers.sleep_until(Nanos::from_secs(10)));
         assert!(poll_fn(|cx| Poll::Ready(sleep.as_mut().poll(cx).is_pending())).await);
         clock.advance(Duration::from_secs(1));

@@ -1,4 +1,4 @@
-//! Sends a sample to listeners, transactions, and the user of a branch.
+//! Sends a sample to listeners, to transactions, and to the user to which a branch belongs.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::reporting::{Destination, record_result};
 use crate::transaction::Transaction;
 
 impl<P: Protocol> VirtualUser<P> {
-    /// Assertions and listeners of a transaction in parent mode that has ended.
+    /// Runs the assertions and listeners of a transaction in parent mode that has ended.
     pub(super) fn end_transaction(
         &mut self,
         group: &Group<P>,
@@ -104,7 +104,7 @@ impl<P: Protocol> VirtualUser<P> {
             return;
         };
         if let Some(listeners) = package.listeners_in_transaction {
-            // The main log sees the transaction instead; these listeners see the sample.
+            // The main record contains only the transaction; these listeners receive the sample.
             let flags = SampleFlags::LISTENERS_ONLY;
             let details = self.program.details_shown_by(listeners);
             record_result(
@@ -122,12 +122,12 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    /// Reports the transactions that ended while walking.
+    /// Reports the transactions that ended during the walk.
     pub(super) fn report_made(&mut self, group: &Group<P>) {
         if self.place.made.is_empty() {
             return;
         }
-        // JMeter reports to the listeners of the last sampler; before the first there are none.
+        // JMeter reports such transactions to the listeners of the last sampler; before the first sampler there are none.
         let Some(last) = self.last_package else {
             self.place.made.clear();
             self.user.log(LogLevel::Warn, "a transaction ended before the first sampler: it is not recorded");
@@ -135,7 +135,7 @@ impl<P: Protocol> VirtualUser<P> {
         };
         let last = &group.samplers[last.0 as usize];
         if self.gathers_only() {
-            // Its listeners are those of the samples, which are not sent to any.
+            // The listeners are those of its samples, and these samples are not sent to listeners.
             self.place.made.clear();
             return;
         }
@@ -163,7 +163,7 @@ impl<P: Protocol> VirtualUser<P> {
     }
 }
 
-/// Adds a sample to a transaction controller around its sampler.
+/// Adds a sample to a transaction controller that contains its sampler.
 pub(super) fn add_to_transaction<P>(
     place: &mut UserPlace,
     group: &Group<P>,

@@ -43,7 +43,7 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    /// Leaves the controllers around the last sampler, depending on the action.
+    /// Leaves the controllers around the last sampler, as the action requires.
     pub(super) fn jump(&mut self, group: &Group<P>, action: LogicalAction) {
         let Some(last) = self.last_package else { return };
         let ancestors = &group.samplers[last.0 as usize].ancestors;

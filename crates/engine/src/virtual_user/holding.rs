@@ -1,4 +1,4 @@
-//! What holds a user back, cuts its samples short or sends it elsewhere after a failure.
+//! Pauses a user, limits the duration of its samples, and performs actions after failures.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -10,7 +10,7 @@ use busyhour_sample::Nanos;
 use super::state::VirtualUser;
 use crate::core::Core;
 
-/// Longest single sleep, in nanoseconds; sleepers are woken early when the run is stopped.
+/// Maximum length of one sleep, in nanoseconds. A stop of the run wakes sleepers early.
 const SLEEP_NS_MAX: u64 = 3_600_000_000_000;
 
 /// Returns when a stop of the run is requested.
@@ -20,10 +20,10 @@ async fn stopped(core: &Core) {
     }
 }
 
-/// Whether a sample ends before `limit`.
+/// Runs a sample; returns whether it ends before `limit`.
 pub(super) async fn within(core: &Core, limit: Nanos, sampling: Pin<&mut impl Future<Output = ()>>) -> bool {
     let over = async {
-        // Sleepers are woken early when the run is stopped; samples in flight continue then.
+        // A stop of the run wakes sleepers early; samples in flight then continue.
         while core.run.clock.now() < limit {
             core.timers.sleep_until(limit).await;
         }
@@ -36,8 +36,8 @@ pub(super) async fn within(core: &Core, limit: Nanos, sampling: Pin<&mut impl Fu
 }
 
 impl<P: Protocol> VirtualUser<P> {
-    /// Waits while the run is paused, or until this user is to end. Nothing was meant to begin in that time, so nothing is
-    /// late after it.
+    /// Waits while the run is paused, or until this user must end. No intended start is in this time, so nothing is late after
+    /// it.
     pub(super) async fn hold(&mut self) {
         while self.user.run.control.is_paused() && self.goes_on() {
             let now = self.user.now();
@@ -56,7 +56,7 @@ impl<P: Protocol> VirtualUser<P> {
         self.next_intended_start = self.held_until;
     }
 
-    /// Waits for the lock that the walk has found taken.
+    /// Waits for the lock that the walk needs.
     pub(super) async fn wait_for_lock(&mut self) {
         let Some(mut waits) = self.place.waits.take() else { return };
         tokio::select! {
@@ -65,11 +65,11 @@ impl<P: Protocol> VirtualUser<P> {
         }
         self.place.waits = Some(waits);
         self.steps = 0;
-        // The plan has the user wait: the next sample is meant to begin from here.
+        // The wait is part of the plan, so the intended start of the next sample counts from here.
         self.next_intended_start = self.user.now() - self.late_ns;
     }
 
-    /// After how many nanoseconds a sample is to be interrupted.
+    /// The number of nanoseconds after which a sample must be interrupted; `None` if there is no limit.
     pub(super) fn limit_of(&mut self, package: &SamplerPackage<P>) -> Option<u64> {
         if package.timeouts_ms.is_empty() {
             return None;
@@ -81,7 +81,7 @@ impl<P: Protocol> VirtualUser<P> {
         limits.min()
     }
 
-    /// Writes into the result that the sample was abandoned.
+    /// Records in the result that the sample was interrupted.
     pub(super) fn interrupt(
         &mut self,
         package: &SamplerPackage<P>,
@@ -96,7 +96,7 @@ impl<P: Protocol> VirtualUser<P> {
         self.user.result.times.end = self.user.now();
     }
 
-    /// What Result Status Action Handlers do after a failed sample.
+    /// Performs the actions of Result Status Action Handlers after a failed sample.
     pub(super) fn react_to_failure(&mut self, actions: &[FailureAction]) {
         for action in actions {
             if matches!(action, FailureAction::StopTest | FailureAction::StopTestNow) {

@@ -23,10 +23,11 @@ use crate::virtual_user::state::Asks;
 use crate::virtual_user::state::Branch;
 use crate::virtual_user::state::Side;
 
-/// A branch under way.
+/// A running branch.
 type Walking<'b> = Pin<Box<dyn Future<Output = ()> + 'b>>;
 
-/// Runs futures side by side, `at_once` at a time, in their order; gives their numbers in the order they ended.
+/// Runs futures concurrently, `at_once` at a time, starting them in their order; returns their numbers in the order in which
+/// they ended.
 async fn side_by_side(mut branches: Vec<Option<Walking<'_>>>, at_once: usize) -> Vec<usize> {
     let mut ended = Vec::with_capacity(branches.len());
     poll_fn(|context| {
@@ -55,31 +56,31 @@ impl<P: Protocol> VirtualUser<P> {
         self.side.as_mut()?.own.as_mut()
     }
 
-    /// Where this user's walk begins.
+    /// The controller at which this user's walk begins.
     pub(super) fn root(&self) -> ControllerId {
         let own = self.side.as_ref().and_then(|side| side.own.as_ref());
         own.map_or(ROOT, |branch| branch.root)
     }
 
-    /// Whether the walk is through.
+    /// Whether the walk is complete.
     pub(super) fn is_over(&mut self, group: &Group<P>) -> bool {
         let root = self.root();
         Walk::new(group, &mut self.place, &mut self.user).is_over(root)
     }
 
-    /// What a failed sample leads to. The group's setting does not reach into branches.
+    /// The action after a failed sample. The setting of the group does not apply to branches.
     pub(super) fn on_error(&self, group: &Group<P>) -> OnError {
         if self.root() == ROOT { group.on_error } else { OnError::Continue }
     }
 
-    /// A Flow Control Action stops the user of this branch, too.
+    /// Requests that the user of this branch stops, because a Flow Control Action does so.
     pub(super) fn stop_around(&mut self) {
         if let Some(branch) = self.own_branch() {
             branch.asks = Asks::Stop;
         }
     }
 
-    /// A jump to the thread group's next iteration ends the branch and its user's iteration.
+    /// Ends the branch and the iteration of its user, because of a jump to the thread group's next iteration.
     pub(super) fn leave_branch(&mut self) {
         if let Some(branch) = self.own_branch() {
             branch.asks = Asks::NextIteration;
@@ -87,7 +88,7 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    /// Whether a sample stays inside that of the branch's user; it is kept for it then.
+    /// Whether a sample is only part of the sample of the branch's user; if so, it is stored for that user.
     pub(super) fn gathers(&mut self, result: &SampleResult) -> bool {
         match self.own_branch() {
             Some(branch) if branch.inside => {
@@ -103,7 +104,7 @@ impl<P: Protocol> VirtualUser<P> {
         self.own_branch().is_some_and(|branch| branch.inside)
     }
 
-    /// Stores the parts of a sample that transactions around the branch need.
+    /// Stores the parts of a sample that are needed by transactions outside of the branch.
     pub(super) fn overhear(&mut self, group: &Group<P>, package: &SamplerPackage<P>, result: &SampleResult) {
         let Some(branch) = self.own_branch() else { return };
         let around = package.ancestors.iter().skip_while(|id| **id != branch.root).skip(1);
@@ -121,7 +122,7 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    /// Runs all branches to their ends; false without its own sample.
+    /// Runs all branches to their ends; returns `false` if the controller has no sample of its own.
     pub(super) async fn run_side_by_side(
         &mut self,
         group: &Group<P>,
@@ -173,7 +174,7 @@ impl<P: Protocol> VirtualUser<P> {
         true
     }
 
-    /// The users of these branches, from the pass before or new ones.
+    /// The users of these branches, from the previous pass or new.
     fn take_branches(&mut self, parallel: &Parallel) -> Vec<VirtualUser<P>> {
         let mut kept = self.side.as_mut().map(|side| std::mem::take(&mut side.branches)).unwrap_or_default();
         let mut branches = Vec::with_capacity(parallel.branches.len());
@@ -202,7 +203,7 @@ impl<P: Protocol> VirtualUser<P> {
         branches
     }
 
-    /// Makes a branch ready for a pass.
+    /// Prepares a branch for a pass.
     fn prepare(&mut self, branch: &mut VirtualUser<P>, inside: bool, variables: &Variables) {
         let root = branch.root();
         branch.user.variables = variables.clone();
@@ -220,7 +221,7 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    /// Makes the sample that replaces those of the branches.
+    /// Creates the sample that replaces those of the branches.
     fn gather(&mut self, group: &Group<P>, parallel: &Parallel, samples: Vec<SampleResult>, describe: bool) {
         if describe {
             let mut text = String::from("Parallel items:\n");
@@ -243,7 +244,7 @@ impl<P: Protocol> VirtualUser<P> {
     }
 }
 
-/// A branch's pass. (A separate function, because the future of a user contains those of its branches recursively.)
+/// Runs a pass of a branch. (A separate function, because the future of a user contains those of its branches recursively.)
 fn walk<'b, P: Protocol>(branch: &'b mut VirtualUser<P>, group: &'b Group<P>) -> Walking<'b> {
     Box::pin(branch.live(group))
 }

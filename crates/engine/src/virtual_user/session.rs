@@ -13,9 +13,8 @@ use crate::control::{ROOT, Walk};
 use crate::idle_pool::{Assignment, NextAssignment, PoolUser};
 
 impl<P: Protocol> VirtualUser<P> {
-    /// Serves arrivals until the pool closes. The state of the previous session (variables, cookies, caches, elements'
-    /// state) is cleared; connections are reused if the group's iterations continue as the
-    /// same user.
+    /// Serves arrivals until the pool closes. The state of the previous session (variables, cookies, caches, state of elements)
+    /// is cleared. Connections are reused if the iterations of the group continue as the same user.
     pub(crate) async fn serve(mut self, mut pool: PoolUser) {
         let run = Arc::clone(&self.user.run);
         let program = Arc::clone(&self.program);
@@ -24,7 +23,7 @@ impl<P: Protocol> VirtualUser<P> {
         let is_stopped = || run.stop() != Stop::No;
         while let Some(call) = pool.next(is_stopped).await {
             let (NextAssignment::Now(assignment) | NextAssignment::Ahead(assignment)) = call;
-            // All that can be done before its time is done then: what is left is little, and warm.
+            // Everything possible is done before the intended start, so that little work remains, with warm caches.
             self.start_session(&assignment);
             P::visitor_changed(&mut self.session, group.same_user);
             if matches!(call, NextAssignment::Ahead(_))
@@ -38,8 +37,8 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    /// Serves arrivals until the pool closes, each with one more pass as the same user, which is idle in between: the groups
-    /// of jmeter-plugins. Ends when the passes are used up or the user is stopped.
+    /// Serves arrivals until the pool closes, as in the groups of jmeter-plugins: the same user makes one further pass for each
+    /// arrival and is idle in between. Ends early when all passes have been used or the user is stopped.
     pub(crate) async fn serve_on(mut self, mut pool: PoolUser) {
         let run = Arc::clone(&self.user.run);
         let core = Rc::clone(&self.core);

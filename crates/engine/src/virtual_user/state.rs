@@ -14,7 +14,7 @@ use busyhour_sample::Nanos;
 use crate::control::UserPlace;
 use crate::core::Core;
 
-/// A virtual user at work.
+/// A running virtual user.
 pub(crate) struct VirtualUser<P: Protocol> {
     pub(super) program: Arc<Program<P>>,
     pub(super) core: Rc<Core>,
@@ -23,47 +23,48 @@ pub(crate) struct VirtualUser<P: Protocol> {
     pub(super) place: UserPlace,
     pub(super) last_package: Option<SamplerId>,
     pub(super) next_intended_start: Nanos,
-    /// How late a session of an open workload began, until its first sample: pauses before that do not make up for it.
+    /// The lateness of the start of an open workload's session, kept until its first sample. Pauses before that sample do not
+    /// reduce it.
     pub(super) late_ns: u64,
     /// Slot of [`LAST_SAMPLE_OK`], if the program has one.
     pub(super) last_ok: Option<Slot>,
     pub(super) steps: u32,
-    /// Whether it is outside open workloads, so that a pause stops it. A user that serves arrivals ends its session.
+    /// Whether pauses of the run stop this user. They do not stop a user of an open workload, which completes its session.
     pub(super) holds: bool,
-    /// When the last pause it held for was over: nothing was meant to begin in it.
+    /// The end of the last pause for which this user waited. No intended start is in a pause.
     pub(super) held_until: Nanos,
-    /// What it does side by side, or whose branch it is.
+    /// State for parallel branches: the branches of this user, or the branch that this user walks.
     pub(super) side: Option<Box<Side<P>>>,
 }
 
-/// Additional state of a user with parallel branches.
+/// Additional state of a user that has parallel branches or walks one.
 pub(super) struct Side<P: Protocol> {
-    /// Its branches, by their roots; they keep their connections and counters from pass to pass.
+    /// The users of its branches, by their root controllers. They keep their connections and counters between passes.
     pub(super) branches: Vec<VirtualUser<P>>,
-    /// That it is one itself.
+    /// The branch that this user walks; `None` if it is not the user of a branch.
     pub(super) own: Option<Branch>,
 }
 
-/// A user that walks one branch.
+/// The state of a user that walks one branch.
 pub(super) struct Branch {
-    /// Where its walk begins.
+    /// The controller at which its walk begins.
     pub(super) root: ControllerId,
-    /// Its samples become part of another one, and only of that.
+    /// Whether its samples become part of another sample and are not reported separately.
     pub(super) inside: bool,
-    /// Its samples, for the user of the branch: all of them, or those for transactions around it.
+    /// The samples for the user to which the branch belongs: all of them, or those for transactions around the branch.
     pub(super) samples: Vec<SampleResult>,
-    /// What its user is to do when the branch has ended.
+    /// The action of that user when the branch has ended.
     pub(super) asks: Asks,
 }
 
-/// What a branch needs of its user.
+/// What a branch requests from the user to which it belongs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Asks {
     /// Nothing.
     #[default]
     Nothing,
-    /// To begin the thread group's next iteration.
+    /// Begin the thread group's next iteration.
     NextIteration,
-    /// To stop.
+    /// Stop.
     Stop,
 }

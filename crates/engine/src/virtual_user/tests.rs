@@ -1,4 +1,4 @@
-//! The elements around a sampler, and transactions.
+//! Tests the elements around a sampler, and transactions.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
@@ -13,12 +13,12 @@ use crate::testing::{Act, Node, Ran, Script, always, group, leaf, program, run_o
 
 type Order = Arc<Mutex<Vec<String>>>;
 
-/// An element of every kind, which records when it is called.
+/// An element that can take any role and records its calls.
 #[derive(Debug)]
 struct Note {
     name: &'static str,
     order: Order,
-    /// The assertion fails.
+    /// Whether the assertion fails.
     fails: bool,
 }
 
@@ -96,7 +96,7 @@ fn transaction(parent: bool, children: Vec<Node>) -> Node {
     Node::Inner(ControllerKind::Transaction(Box::new(settings)), children)
 }
 
-/// Label, kind, samples and errors of each row of the table.
+/// Label, kind, number of samples and number of errors of each row of the table.
 fn rows(ran: &Ran) -> Vec<(String, SampleKind, u64, u64)> {
     let row = |label: &busyhour_sample::LabelTotals| {
         (label.name.clone(), label.kind, label.totals.samples, label.totals.errors)
@@ -153,7 +153,7 @@ fn a_pause_after_failures_delays_the_next_intended_start() {
         user.run.failure_pause_ns.store(PAUSE_NS, std::sync::atomic::Ordering::Relaxed);
         let mut starts = seen.lock().unwrap();
         starts.push((user.result.times.intended, user.now()));
-        // The third sample succeeds, so the fourth follows at once.
+        // The third sample succeeds, so the fourth follows immediately.
         if starts.len() == 3 { Act::Done } else { Act::Fail }
     });
     let ran = run_on(1, program(vec![group(1, "4", vec![leaf("x")], &script)]));

@@ -3,7 +3,7 @@ use busyhour_sample::SampleTimes;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 
-/// The rows of the file that is made of a result file, read by the crate's reader, and its row groups.
+/// Converts a result file; returns the rows of the Parquet file, read by the crate's reader, and the number of its row groups.
 fn exported(jtl: &str, group_rows: usize) -> (Vec<Row>, usize) {
     let dir = tempfile::tempdir().unwrap();
     let (from, to) = (dir.path().join("results.jtl"), dir.path().join("samples.parquet"));
@@ -28,7 +28,7 @@ fn exported(jtl: &str, group_rows: usize) -> (Vec<Row>, usize) {
     (found, metadata.num_row_groups())
 }
 
-/// The values of a row by column names.
+/// The value of a row in the column `name`.
 fn field(row: &Row, name: &str) -> Field {
     row.get_column_iter().find(|(column, _)| *column == name).unwrap().1.clone()
 }
@@ -63,7 +63,7 @@ fn a_row_for_each_sample_of_a_result_file() {
     assert_eq!(field(row, "bytes"), Field::Long(104));
     assert_eq!((field(row, "samples"), field(row, "errors")), (Field::Int(1), Field::Int(1)));
     assert_eq!(field(row, "variable_user"), Field::Str("u4".into()));
-    // Latencies were measured, and are 0 now and then.
+    // Latencies were measured, although some of them are 0.
     assert_eq!(field(&rows[3], "latency_ns"), Field::Long(0));
     // Values that a result file does not contain are null.
     for unknown in ["intended_at", "response_ns", "connect_ns", "idle_ns", "sent_bytes", "url", "encoding"] {
@@ -123,7 +123,7 @@ fn a_run_directory_has_both_clocks_in_nanoseconds() {
         (field(&row, "thread_group"), field(&row, "user_number")),
         (Field::Str("Users 1".into()), Field::Int(3))
     );
-    // A connection that was there already took no time: that is known.
+    // A reused connection took no time to establish. This value is known to be 0.
     assert_eq!(field(&row, "connect_ns"), Field::Long(0));
 }
 

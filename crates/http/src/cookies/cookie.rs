@@ -8,14 +8,14 @@ pub(super) struct Cookie {
     pub(super) domain: String,
     pub(super) path: String,
     pub(super) secure: bool,
-    /// Milliseconds since 1970; 0: at the end of the session.
+    /// Expiry in milliseconds since 1970; 0: at the end of the session.
     pub(super) expires_ms: i64,
     pub(super) domain_specified: bool,
     pub(super) path_specified: bool,
     pub(super) version: i32,
 }
 
-/// The path of a cookie without a path attribute, from the path of the request.
+/// The path of a cookie without a path attribute, derived from the path of the request.
 pub(super) fn default_path(path: &str) -> String {
     match path.rfind('/') {
         Some(0) | None => "/".into(),

@@ -1,5 +1,5 @@
-//! The cookies of a jar in order. Copies share them until one changes, because each concurrent download has a copy of
-//! the jar.
+//! The cookies of a jar, in order. Copies share their cookies until one of them changes, because each concurrent download has a
+//! copy of the jar.
 
 use std::collections::{HashSet, VecDeque};
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
@@ -11,7 +11,7 @@ use crate::limits::{COOKIE_BYTES_MAX, COOKIES_MAX};
 #[derive(Debug, Clone, Default)]
 pub(super) struct CookieList {
     cookies: Arc<VecDeque<Entry>>,
-    /// The size of all cookies in bytes, by the definition of the limit.
+    /// The size of all cookies in bytes, as the limit counts it.
     bytes: usize,
 }
 
@@ -26,7 +26,7 @@ fn bytes(cookie: &Cookie) -> usize {
     cookie.name.len() + cookie.value.len() + cookie.domain.len() + cookie.path.len()
 }
 
-/// Two cookies with the same key replace each other.
+/// The key of a cookie. A new cookie replaces the one with the same key.
 fn key(cookie: &Cookie) -> (&str, &str, &str) {
     (&cookie.name, &cookie.path, &cookie.domain)
 }
@@ -77,9 +77,8 @@ impl CookieList {
         self.retain(|own| !hashes.contains(&own.hash) || !other.iter().any(|cookie| *cookie == *own.cookie));
     }
 
-    /// Adds the cookies of another list; they replace those with the same key. `without_empty`: cookies without a value
-    /// only
-    /// remove others.
+    /// Adds the cookies of another list; they replace cookies with the same key. `without_empty`: whether cookies without a
+    /// value only remove others.
     pub(super) fn add_all(&mut self, other: Self, without_empty: bool) {
         if Arc::ptr_eq(&self.cookies, &other.cookies) && !without_empty {
             return;
@@ -94,7 +93,7 @@ impl CookieList {
         added.into_iter().rev().for_each(|entry| self.push_entry(entry.clone()));
     }
 
-    /// Drops the oldest cookies while there are more than the limit; returns whether any was dropped.
+    /// Drops the oldest cookies until the limit is met; returns whether any was dropped.
     pub(super) fn drop_oldest(&mut self) -> bool {
         let mut has_dropped = false;
         while self.cookies.len() > COOKIES_MAX || self.bytes > COOKIE_BYTES_MAX {
@@ -152,7 +151,7 @@ mod tests {
         );
     }
 
-    /// A page may have 10,000 resources, each with a copy of the cookies, which may be 3,000.
+    /// A page may have 10,000 resources, each with a copy of up to 3,000 cookies.
     #[test]
     fn copies_of_a_full_list_share_their_cookies() {
         let mut own: CookieList = (0..COOKIES_MAX)

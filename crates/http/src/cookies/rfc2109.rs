@@ -1,14 +1,14 @@
-//! Cookies by RFC 2109, as HttpClient 4.5 parses, checks and writes them: the policy `rfc2109`.
+//! Cookies according to RFC 2109, as HttpClient 4.5 parses, checks and writes them: the policy `rfc2109`.
 
 use busyhour_program::ElementError;
 
 use super::cookie::{Cookie, default_path};
 
-/// Parses the cookies of a header. HttpClient treats each comma, also one in a date, as the start of another cookie,
-/// and does not parse `expires`.
+/// Parses the cookies of a header. HttpClient treats each comma, even in a date, as the start of another cookie, and does not
+/// parse `expires`.
 ///
 /// # Errors
-/// An attribute has an invalid value; then none of the header's cookies is accepted.
+/// If an attribute has an invalid value. In this case, none of the header's cookies is accepted.
 pub(super) fn parse(header: &str, host: &str, path: &str, now_ms: i64) -> Result<Vec<Cookie>, ElementError> {
     let mut cookies = Vec::new();
     for element in split(header, b',') {
@@ -105,7 +105,7 @@ pub(super) fn domain_fits(cookie: &Cookie, host: &str) -> bool {
     host == cookie.domain || (cookie.domain.starts_with('.') && host.ends_with(&cookie.domain))
 }
 
-/// Writes the value of the `Cookie` header: the lowest version, and each cookie with the attributes that were received.
+/// Writes the value of the `Cookie` header: the lowest version of the cookies, and each cookie with its received attributes.
 pub(super) fn write(cookies: &[&Cookie], out: &mut Vec<u8>) {
     let Some(version) = cookies.iter().map(|cookie| cookie.version).min() else { return };
     let quote = if version > 0 { "\"" } else { "" };

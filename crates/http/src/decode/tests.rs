@@ -95,7 +95,7 @@ fn more_than_five_encodings_are_rejected() {
     let text = b"five layers";
     let body = (0..5).fold(text.to_vec(), |inner, _| gzip(GzBuilder::new(), &inner));
     assert_eq!(unpack("gzip,gzip, identity, gzip,gzip,gzip", &body, 7), (text.to_vec(), Ok(())));
-    // As many as fit into a head: stack usage must not depend on the number.
+    // The larger number is as many as fit into a response head: stack usage must not depend on it.
     for count in [6, 100_000] {
         let failure = Decoding::named("gzip,".repeat(count).as_bytes()).err().unwrap();
         assert_eq!(failure.limit, Some(Limit::ContentEncodings));
@@ -128,7 +128,7 @@ fn a_decompression_bomb_is_rejected_and_a_highly_compressed_body_is_not() {
         "Compressed body unpacks to more than 64 MiB and to more than 1,100 times its size"
     );
     assert!(unpacked <= UNPACKED_BYTES_MIN, "{unpacked}");
-    // The retained part is limited before that.
+    // The limit on the retained part applies earlier.
     let (mut plain, mut decoding) = (Vec::new(), Decoding::named(b"gzip").unwrap().unwrap());
     let mut retained = RetainedBody {
         body: &mut plain,

@@ -12,7 +12,7 @@ use crate::url_parts;
 pub(super) struct Addresses {
     seen: HashSet<String>,
     pub(super) urls: Vec<String>,
-    /// The size of all addresses and bases. Each contains the address of the page, which a server may choose as well.
+    /// The size of all addresses and bases in bytes. Each address contains that of the page, which the server can choose.
     bytes: usize,
 }
 
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(unescape_xml("&#65;&nope;&&#x42;;"), "A&nope;&B;");
     }
 
-    /// The address of the page is part of each address, so that a page of 60 MB could take 60 TB.
+    /// The address of the page is part of each resource address, so a page of 60 MB could take 60 TB.
     #[test]
     fn a_long_base_does_not_multiply_without_limit() {
         let base = format!("http://h/{}/page", "d".repeat(1 << 20));

@@ -24,7 +24,7 @@ pub(super) fn holds(condition: &str, explorer: f32) -> bool {
 
 fn single_holds(condition: &str, explorer: f32) -> bool {
     type Test = fn(f32, f32, f32) -> bool;
-    // An integer is compared with the major version only, except in the cases that JMeter forgot.
+    // JMeter compares an integer only with the major version, but forgets this for `lt` and `gte`.
     const TESTS: [(&str, Test); 6] = [
         ("IE ", |version, _, number| version == number),
         ("!IE ", |version, _, number| version != number),

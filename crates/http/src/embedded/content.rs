@@ -12,7 +12,7 @@ use crate::limits::RESOURCE_ADDRESS_BYTES_MAX;
 /// The absolute URLs of the resources of a page, and the failure of the page if there are more of them.
 ///
 /// # Errors
-/// The failure that JMeter records when it stops parsing a page.
+/// If parsing fails: the failure that JMeter records in this case.
 pub(crate) fn resources(
     parsers: &Parsers,
     page: &SampleResult,

@@ -28,7 +28,7 @@ fn white(character: char) -> bool {
 /// The addresses that a style sheet imports, in order, at any position between its rules.
 pub(super) fn imports(css: &str) -> Vec<String> {
     let mut found = Vec::new();
-    // An address without an end is searched only once, not at every import.
+    // If an address has no end, the end is searched only once, not again at every import.
     let after_last = css.len() - css.rfind(')').map_or(0, |at| at + 1);
     let mut rest = skip_space(css);
     while !rest.is_empty() {

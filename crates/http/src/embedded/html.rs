@@ -15,11 +15,11 @@ const FIRST_WITHOUT_CONDITIONS: f32 = 10.0;
 const ATTRIBUTES: &[&str] =
     &["src", "href", "codebase", "archive", "code", "data", "type", "rel", "background", "style"];
 
-/// The absolute URLs of the resources of the page `html` from `base`; `user_agent` decides about conditional
-/// comments.
+/// The absolute URLs of the resources of the page `html`, resolved against `base`; `user_agent` determines which conditional
+/// comments apply.
 ///
 /// # Errors
-/// The `href` of a `base` tag is not a URL; JMeter stops parsing the page then.
+/// If the `href` of a `base` tag is not a URL: JMeter then stops parsing the page.
 pub(super) fn resources(html: &str, base: &str, user_agent: &str) -> Result<Addresses, ElementError> {
     let explorer = conditional::explorer_version(user_agent);
     let mut walk = Walk {
@@ -67,7 +67,7 @@ impl Walk {
         self.active.last().is_none_or(|active| *active)
     }
 
-    /// `<!--[if IE 8]>…<![endif]-->` is one token of the parser, `<![if !IE 8]>` and `<![endif]>` as two.
+    /// The parser returns `<!--[if IE 8]>…<![endif]-->` as one token, and `<![if !IE 8]>` and `<![endif]>` as two.
     fn comment(&mut self, text: &str) -> Result<(), ElementError> {
         let Some(explorer) = self.explorer else { return Ok(()) };
         if let Some(after) = text.strip_prefix("[if ") {
@@ -187,7 +187,7 @@ mod tests {
         assert_eq!(found(html, "x MSIE 10.0; y"), ["/dir/other", "/dir/all"]);
     }
 
-    /// If the time or the stack usage were not linear in these lengths, the test would not end.
+    /// If time or stack usage were not linear in these lengths, the test would not end or would overflow the stack.
     #[test]
     fn crafted_pages_take_linear_time() {
         let many = 30_000;

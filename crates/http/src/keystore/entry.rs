@@ -6,7 +6,7 @@ pub enum KeyStoreError {
     /// The format is not supported.
     #[error("it is neither a JKS nor a PKCS#12 key store")]
     UnknownFormat,
-    /// The checksum does not match with this password.
+    /// The checksum does not match: the password is wrong.
     #[error("the password is wrong, or the file is damaged")]
     WrongPassword,
     /// The file is truncated or invalid.
@@ -37,8 +37,8 @@ pub enum KeyStoreError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) alias: String,
-    /// PKCS#8, DER.
+    /// The key as PKCS#8 in DER.
     pub(super) key: Vec<u8>,
-    /// X.509, DER; the key's own first.
+    /// X.509 certificates in DER; the key's own certificate is first.
     pub(super) chain: Vec<Vec<u8>>,
 }

@@ -10,7 +10,7 @@ fn hash(text: &str) -> usize {
 /// The number of buckets of a new table.
 const BUCKETS: usize = 11;
 
-/// Orders items like a table into which they were inserted one by one; later items replace those with an equal key.
+/// Sorts items as in a table into which they were inserted one by one; later items replace those with an equal key.
 pub(super) fn order<T>(items: Vec<T>, key: impl Fn(&T) -> &str) -> Vec<T> {
     let mut buckets: Vec<Vec<T>> = (0..BUCKETS).map(|_| Vec::new()).collect();
     let mut count = 0;

@@ -9,7 +9,7 @@ use crate::der;
 
 const MAGIC: [u8; 4] = [0xfe, 0xed, 0xfe, 0xed];
 
-/// Separates the password from the bytes of the file in the checksum at its end.
+/// A constant that is hashed between the password and the bytes of the file for the checksum at the end of the file.
 const WHITENER: &[u8] = b"Mighty Aphrodite";
 
 /// The size of a SHA-1 sum.

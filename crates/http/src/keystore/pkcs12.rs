@@ -35,7 +35,7 @@ pub(super) fn read(bytes: &[u8], password: &str) -> Result<Vec<Entry>, KeyStoreE
     Ok(entries)
 }
 
-/// The key's certificate and those of its issuers, as far as the store contains them.
+/// The certificate of the key and the certificates of its issuers that the store contains.
 fn chain(key: &PrivateKeyBag, all: &[CertificateBag], only_one: bool) -> Vec<Vec<u8>> {
     let id = key.local_key_id.as_ref().map(|id| id.0.as_slice());
     let own = match id {

@@ -102,7 +102,7 @@ fn endless_heads_are_rejected() {
     assert!(end.is_err());
 }
 
-/// The failure of a response.
+/// The limit and message of a response's failure, if it arrives in pieces of `piece` bytes.
 fn failure(bytes: &[u8], piece: usize) -> (Option<Limit>, String) {
     let failure = read(bytes, piece).0.unwrap_err();
     assert_eq!(failure.class, "org.apache.http.MessageConstraintException");
@@ -142,7 +142,7 @@ fn control_bytes_in_headers_are_retained() {
 
 #[test]
 fn a_head_in_many_small_pieces_takes_linear_time() {
-    // Parsed with each byte, a head of this size would take minutes.
+    // If the head were parsed again with each byte, a head of this size would take minutes.
     let head = format!("HTTP/1.1 200 OK\r\n{}\r\n", "X-A: b\r\n".repeat(30_000));
     let (_, sink, _) = read(head.as_bytes(), 1);
     assert_eq!(sink.headers.len(), 30_000);

@@ -5,8 +5,8 @@ use std::sync::mpsc::{Receiver, channel};
 use super::*;
 use crate::tls::TlsPolicy;
 
-/// A server that sends these responses, each to one request; an empty one closes the connection. Returns the port and
-/// the heads and bodies of the requests.
+/// A server that answers each request with the next of these responses; for an empty one, it closes the connection. Returns the
+/// port and the heads and bodies of the requests.
 fn server<const N: usize>(responses: [&'static str; N]) -> (u16, Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -46,7 +46,7 @@ fn get(port: u16) -> UrlRequest {
     }
 }
 
-/// Makes the exchange outside of a coroutine, so that the thread waits for it.
+/// Performs the exchange outside of a coroutine, so that the thread waits for it.
 fn exchange(request: UrlRequest) -> Result<UrlResponse, Thrown> {
     let shared = Arc::new(SharedHttp::new(TlsPolicy::AcceptAny, Arc::default(), true));
     UrlConnections::new(shared).exchange(&Clock::manual(0), request)

@@ -1,4 +1,4 @@
-//! The server as a browser sees it, with a run that only writes its orders down.
+//! Tests the server as a browser uses it, with a run that only records its orders.
 
 use std::net::TcpListener;
 
@@ -146,7 +146,7 @@ fn without_the_token_nothing_is_shown_and_nothing_done() {
     assert!(!page.contains(&token), "the page does not repeat it");
     assert!(served.ask(&format!("GET /x?token={token} HTTP/1.1"), "").starts_with("HTTP/1.1 404 "));
     assert!(served.ask("PUT / HTTP/1.1", "").starts_with("HTTP/1.1 405 "));
-    // A browser asks for an icon by itself; a refusal would be an error in its console.
+    // Browsers request an icon automatically; an error response would be shown in the browser's console.
     assert!(served.ask("GET /favicon.ico HTTP/1.1", "").starts_with("HTTP/1.1 204 "));
 }
 

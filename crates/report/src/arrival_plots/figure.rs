@@ -1,4 +1,4 @@
-//! A plot of numbers over numbers, as a separate SVG file or as part of a page.
+//! A plot with numeric axes, as a separate SVG file or as a part of a page.
 
 use std::fmt::Write as _;
 
@@ -10,22 +10,22 @@ use crate::terminal_text::printable;
 /// How a layer's points are drawn.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Mark {
-    /// Bars of this width in units of x, around their places.
+    /// Bars of this width in units of x, centred on their points.
     Bars(f64),
     /// A line through the points.
     Line,
-    /// A line through dots.
+    /// A line with dots at the points.
     Dots,
 }
 
 /// One set of points.
 pub(super) struct Layer {
-    /// In the legend.
+    /// Name in the legend.
     pub(super) name: String,
-    /// Class that gives its colour.
+    /// CSS class that determines its colour.
     pub(super) class: &'static str,
     pub(super) mark: Mark,
-    /// Ascending by x.
+    /// The points in ascending order of x.
     pub(super) points: Vec<(f64, f64)>,
 }
 
@@ -38,10 +38,10 @@ pub(super) struct Figure {
     pub(super) y_title: &'static str,
     pub(super) x_from: f64,
     pub(super) x_to: f64,
-    /// Whether only whole numbers mean something on the x axis.
+    /// Whether the x axis has only whole numbers.
     pub(super) x_whole: bool,
     pub(super) layers: Vec<Layer>,
-    /// A level that the points are compared with, and what it is.
+    /// A horizontal line for comparison: its value and its name.
     pub(super) level: Option<(f64, &'static str)>,
 }
 
@@ -52,7 +52,7 @@ const RIGHT: f64 = 16.0;
 const TOP: f64 = 58.0;
 const BOTTOM: f64 = 46.0;
 
-/// What an SVG needs that has no page around it: the report's colours.
+/// The styles of a separate SVG file, which cannot use those of a page: the colours of the report.
 const STYLE: &str = "text{font:12px system-ui,-apple-system,\"Segoe UI\",Roboto,sans-serif;fill:#5d6878}\
     .title{font-size:15px;font-weight:600;fill:#1b2330}.of{font-size:12px;font-weight:400;fill:#5d6878}.page{fill:#fff}.grid{stroke:#e3e7ed}\
     .line{fill:none;stroke-width:1.8;stroke-linejoin:round}.a{stroke:#2f6fdf}.b{stroke:#e08a1e}.level{stroke:#5d6878;\
@@ -63,7 +63,7 @@ const STYLE: &str = "text{font:12px system-ui,-apple-system,\"Segoe UI\",Roboto,
     .dot.a{fill:#6ea3ff}.dot.b{fill:#ffb454}}";
 
 impl Figure {
-    /// A separate file; `of` names the data.
+    /// Renders a separate file; `of` is the name of the data.
     pub(super) fn svg(&self, of: &str) -> String {
         let title = printable(&self.title);
         let file = html! {
@@ -86,7 +86,7 @@ impl Figure {
         file.into_string()
     }
 
-    /// For a page, which has a heading for the plot.
+    /// Renders the plot for a page. The page has a heading for the plot.
     pub(super) fn inline(&self) -> Markup {
         html! {
             svg viewBox={ "0 30 " (WIDTH) " " (HEIGHT - 30.0) } role="img" aria-label=(printable(&self.title)) {
@@ -201,7 +201,7 @@ impl Layer {
         y_at: &impl Fn(f64) -> f64,
     ) -> Markup {
         let (left, right, top) = (x_at(x - width / 2.0), x_at(x + width / 2.0), y_at(y));
-        // A narrow gap between bars, if there is space.
+        // Leaves a narrow gap between bars if there is space.
         let gap = if right - left > 4.0 { 1.0 } else { 0.0 };
         html! {
             rect class={ "bar " (self.class) } x=(format_args!("{:.2}", left + gap / 2.0)) y=(tenths(top))
@@ -213,17 +213,17 @@ impl Layer {
     }
 }
 
-/// A coordinate with one decimal.
+/// Formats a coordinate with one decimal.
 fn tenths(value: f64) -> String {
     format!("{value:.1}")
 }
 
-/// A coordinate without decimals.
+/// Formats a coordinate without decimals.
 fn whole(value: f64) -> String {
     format!("{value:.0}")
 }
 
-/// Four digits that matter.
+/// Formats a number with four significant digits.
 fn shown(value: f64) -> String {
     let digits = if value == 0.0 { 0 } else { (3 - value.abs().log10().floor() as i32).clamp(0, 9) as usize };
     let text = format!("{value:.digits$}");

@@ -2,7 +2,7 @@
 
 use crate::numbers::rate;
 
-/// A round upper end of an axis that holds `most`, and the distance of its ticks.
+/// A round upper end of an axis that includes `most`, and the distance of its ticks.
 pub(super) fn scale(most: f64) -> (f64, f64) {
     if most <= 0.0 || !most.is_finite() {
         return (1.0, 0.5);
@@ -14,7 +14,7 @@ pub(super) fn scale(most: f64) -> (f64, f64) {
     ((most / step).ceil() * step, step)
 }
 
-/// A tick's text, on an axis with ticks every `step`.
+/// The text of a tick, on an axis with ticks every `step`.
 pub(super) fn tick(value: f64, step: f64) -> String {
     if step >= 1.0 {
         return rate(value).trim_end_matches(".0").to_owned();

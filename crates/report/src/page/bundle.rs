@@ -1,4 +1,4 @@
-//! The script and the style sheet of all pages, as `npm run build` makes them in `ui/`.
+//! The script and the style sheet of all pages, as built by `npm run build` in `ui/`.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -13,8 +13,8 @@ pub(super) const SCRIPT: &str = include_str!("../../ui/dist/report.js");
 /// Marks the page as one with scripts before anything is drawn, so that the style sheet reserves space for plots.
 pub(super) const HEAD_SCRIPT: &str = "document.documentElement.classList.add(\"js\")";
 
-/// Content security policy: these two scripts and this style sheet are allowed; nothing is loaded or sent. Only the live
-/// page connects to the server that it was loaded from.
+/// The content security policy. It allows only these two scripts and this style sheet; nothing else is loaded, and nothing is
+/// sent. Only the live page may connect to the server that it was loaded from.
 pub(super) fn content_security_policy(is_live: bool) -> String {
     let connect = if is_live { "connect-src 'self'; " } else { "" };
     format!(

@@ -15,7 +15,7 @@ use crate::capacity_words::{
 use crate::numbers::counted;
 use crate::terminal_text::printable;
 
-/// The page of a capacity model; `title` is what was measured.
+/// Renders the page of a capacity model; `title` is the name of the measured system.
 #[must_use]
 pub fn capacity_html(fit: &CapacityFit, title: &str) -> String {
     let sections = [
@@ -68,7 +68,7 @@ fn opening(fit: &CapacityFit) -> Markup {
     }
 }
 
-/// The result in a sentence, the same as that of [`capacity_words::headline`](crate::capacity_words::headline).
+/// The result in a sentence, the same one as [`capacity_words::headline`](crate::capacity_words::headline) returns.
 fn headline(fit: &CapacityFit) -> Markup {
     let capacity = &fit.headroom.capacity_per_s;
     html! {
@@ -88,7 +88,7 @@ fn headline(fit: &CapacityFit) -> Markup {
     }
 }
 
-/// The capacity in a `unit`, with its interval.
+/// The capacity in the unit `unit`, with its interval.
 fn capacity_per_s(capacity: &FittedValue, unit: &str) -> Markup {
     let end = |name: &str, value: f64| quantity(&format!("headroom.capacity_per_s.{name}"), per_s(value));
     html! {
@@ -149,7 +149,7 @@ fn measurements(fit: &CapacityFit) -> Markup {
         column("model R ms", Sort::Number),
         column("off", Sort::No),
     ];
-    // Columns without a value are omitted.
+    // A column without any value is omitted.
     let has_failed = fit.points.iter().any(|compared| compared.checked.point.error_share.is_some());
     let has_excluded = fit.points.iter().any(|compared| compared.checked.left_out.is_some());
     columns.extend(has_failed.then(|| column("failed %", Sort::Number)));
@@ -270,7 +270,7 @@ fn method(fit: &CapacityFit) -> Markup {
     }
 }
 
-/// The data that the script draws; `ui/src/model.ts` mirrors it.
+/// The data that the script draws; `ui/src/model.ts` declares the same structure.
 #[derive(Serialize)]
 struct CapacityPageModel {
     version: u32,
@@ -280,24 +280,24 @@ struct CapacityPageModel {
     knee_users: Option<f64>,
 }
 
-/// The curve in columns.
+/// The points of the curve by column.
 #[derive(Serialize)]
 struct CurveColumns {
     users: Vec<f64>,
     throughput: BandColumns,
-    /// In ms.
+    /// Response time in ms.
     response: BandColumns,
 }
 
 #[derive(Serialize)]
 struct BandColumns {
     value: Vec<f64>,
-    /// Ends of the interval; omitted if they are unknown.
+    /// The ends of the interval; omitted if they are unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     low: Option<Vec<f64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     high: Option<Vec<f64>>,
-    /// The asymptotic bound; omitted for the Universal Scalability Law, which has no demands.
+    /// The asymptotic bound; omitted for the Universal Scalability Law, which has no service demands.
     #[serde(skip_serializing_if = "Option::is_none")]
     bound: Option<Vec<f64>>,
 }

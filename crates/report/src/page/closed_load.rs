@@ -1,4 +1,4 @@
-//! Notes on a closed load: the relation of its users, rate and times, and how to obtain a capacity model.
+//! Notes on a closed workload: the relation of its users, rate and times, and how to obtain a capacity model.
 
 use busyhour_analysis::Summary;
 use busyhour_analysis::arrivals::RequestedProcess;
@@ -7,24 +7,24 @@ use maud::{Markup, html};
 use super::markup::def;
 use crate::numbers::{counted, ms, rate};
 
-/// A user's way round: a response, and a pause.
+/// The cycle of a user: a response, followed by a pause.
 pub(super) struct Cycle {
-    /// Users N, where they are known.
+    /// Number of users N, if it is known.
     users: Option<f64>,
-    /// Mean service time R, s.
+    /// Mean service time R in s.
     response_s: f64,
-    /// Mean pause Z between a response and the next request, s.
+    /// Mean pause Z between a response and the next request, in s.
     pub(super) think_s: f64,
 }
 
 impl Cycle {
-    /// Of the run as a whole; `None` where it had open workloads or too little is known.
+    /// The cycle in the run as a whole; `None` if the run had open workloads or too little is known.
     pub(super) fn of(summary: &Summary) -> Option<Cycle> {
         summary.arrivals.iter().find_map(|verdict| match verdict.requested {
             RequestedProcess::Closed { users, response_s: Some(response_s), think_s }
                 if verdict.of.is_none() =>
             {
-                // By Little's law a cycle lasts N/λ; what is not spent in responses is thought.
+                // By Little's law, a cycle lasts N/λ; the part that is not spent in responses is think time.
                 let share = verdict.r_over_r_plus_z.filter(|share| *share > 0.0)?;
                 let think_s = think_s.unwrap_or(response_s * (1.0 / share - 1.0));
                 Some(Cycle { users, response_s, think_s })
@@ -33,7 +33,7 @@ impl Cycle {
         })
     }
 
-    /// The operational law with the run's numbers.
+    /// The operational law with the numbers of the run.
     fn law(&self) -> Option<Markup> {
         let users = self.users.filter(|users| *users >= 1.0)?;
         let cycle_s = self.response_s + self.think_s;
@@ -46,7 +46,7 @@ impl Cycle {
     }
 }
 
-/// The law, and how to find what the system can do; nothing for a run that was not closed.
+/// The law, and how to determine the capacity of the system. Empty if the workload was not closed.
 pub(super) fn note(summary: &Summary) -> Markup {
     html! {
         @if let Some(law) = Cycle::of(summary).as_ref().and_then(Cycle::law) {

@@ -4,12 +4,12 @@ use maud::{Markup, Render, html};
 
 use super::markup::{Column, Sort, head};
 
-/// A column of a table with a `T` per row. The first column of a table is the name of the row.
+/// A column of a table whose rows are values of type `T`. The first column of a table contains the names of the rows.
 pub(super) struct TableColumn<'a, T> {
     head: Column,
     cell: Box<dyn Fn(&T) -> Markup + 'a>,
     class: Option<fn(&T) -> &'static str>,
-    /// The path in `summary.json` of the number in the row with this index.
+    /// Returns the path in `summary.json` of the number in the row with the given index.
     quantity: Option<fn(usize) -> String>,
 }
 
@@ -29,23 +29,23 @@ impl<'a, T> TableColumn<'a, T> {
         Self::new(name, Sort::Text, cell).class(|_| "text")
     }
 
-    /// A column of texts in a table that is not sorted.
+    /// A column of texts in a table that cannot be sorted.
     pub(super) fn words<R: Render>(name: &'static str, cell: impl Fn(&T) -> R + 'a) -> Self {
         Self::new(name, Sort::Words, cell).class(|_| "text")
     }
 
-    /// A column by which the table is not sorted.
+    /// A column by which the table cannot be sorted.
     pub(super) fn plain<R: Render>(name: &'static str, cell: impl Fn(&T) -> R + 'a) -> Self {
         Self::new(name, Sort::No, cell)
     }
 
-    /// Links the head to this term of the glossary.
+    /// Links the heading to this term of the glossary.
     pub(super) fn term(mut self, term: &'static str) -> Self {
         self.head.term = term;
         self
     }
 
-    /// The class of the cells.
+    /// Sets the function that returns the CSS class of a cell.
     pub(super) fn class(mut self, class: fn(&T) -> &'static str) -> Self {
         self.class = Some(class);
         self
@@ -58,7 +58,7 @@ impl<'a, T> TableColumn<'a, T> {
     }
 }
 
-/// The head of a table.
+/// The heading of a table.
 pub(super) fn column_heads<T>(columns: &[TableColumn<'_, T>]) -> Markup {
     head(columns.iter().map(|column| &column.head))
 }
@@ -80,7 +80,7 @@ pub(super) fn cells<T>(columns: &[TableColumn<'_, T>], index: usize, item: &T) -
     }
 }
 
-/// A table that can be sorted and that may be wider than the page, with a row per item.
+/// A sortable table with a row per item. It scrolls if it is wider than the page.
 pub(super) fn sortable_table<'i, T: 'i>(
     caption: &str,
     columns: &[TableColumn<'_, T>],

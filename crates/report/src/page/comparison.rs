@@ -1,4 +1,4 @@
-//! The page of a comparison: what changed, by how much, and how well that is known.
+//! The page of a comparison: the changes, their size, and their uncertainty.
 
 use busyhour_analysis::Comparison;
 use busyhour_analysis::comparison::{
@@ -19,10 +19,10 @@ use crate::comparison_table::{change_cell, headline, interval_cell, judged, perc
 use crate::numbers::{counted, duration, percent, thousands};
 use crate::terminal_text::{Look, printable, shown_label};
 
-/// Rows shown at first; a button shows the rest. The style sheet contains the same number.
+/// Maximum number of rows shown at first; a button shows the rest. The style sheet contains the same number.
 const ROWS_SHOWN: usize = 30;
 
-/// The page of a comparison.
+/// Renders the page of a comparison.
 #[must_use]
 pub fn comparison_html(comparison: &Comparison) -> String {
     let sections = [
@@ -87,7 +87,7 @@ fn opening(comparison: &Comparison) -> Markup {
     }
 }
 
-/// Every measure of all requests.
+/// The table with every measure of all requests.
 fn total(comparison: &Comparison) -> Markup {
     let effects = comparison.total.effects.iter().enumerate();
     let rows: Vec<EffectLine<'_>> = effects
@@ -112,7 +112,7 @@ fn total(comparison: &Comparison) -> Markup {
     }
 }
 
-/// Every label, measure by measure.
+/// The tables with every label, by measure.
 fn labels(comparison: &Comparison) -> Markup {
     if comparison.labels.is_empty() {
         return html! { p { "The two sides have no label in common." } };
@@ -177,7 +177,7 @@ fn effects_table(
     sorts: bool,
 ) -> Markup {
     let number = if sorts { Sort::Number } else { Sort::No };
-    // The change comes first: on a narrow screen it is all that is seen without scrolling.
+    // The change is in the first column of numbers, so that it is visible without scrolling on a narrow screen.
     let columns = [
         Column { name: first, term: "", sort: if sorts { Sort::Text } else { Sort::Words } },
         Column { name: "change", term: "", sort: number },
@@ -187,7 +187,7 @@ fn effects_table(
         Column { name: "before", term: "", sort: number },
         Column { name: "after", term: "", sort: number },
     ];
-    // Shares are compared by their difference; they have a scale of their own.
+    // Shares are compared by their difference and have a separate scale.
     let forest = |by_ratio: bool| {
         let margins = &comparison.settings.margins;
         let margin = if by_ratio { margins.relative } else { margins.errors };
@@ -229,7 +229,7 @@ fn effect_row(name: &str, path: &str, effect: &Effect, scale: &Forest) -> Markup
     }
 }
 
-/// What of an effect is drawn: relative changes on a logarithmic scale, shares as they are.
+/// The mark of an effect in the plot: relative changes are on a logarithmic scale, differences of shares on a linear one.
 fn bar(effect: &Effect) -> Option<Mark> {
     let (interval, _) = judged(effect);
     let interval = interval.filter(|interval| interval.value.is_finite())?;
@@ -270,7 +270,8 @@ fn distribution(comparison: &Comparison) -> Markup {
     if total.base_curve.len() < 2 || total.new_curve.len() < 2 {
         return html! { p { "There are too few requests for a distribution." } };
     }
-    // Percentiles of pooled requests differ from the means of percentiles that the tables contain: they get no number here.
+    // Percentiles of all requests combined differ from the means of percentiles in the tables, so they are not shown as numbers
+    // here.
     let caption = html! {
         @if comparison.base.runs.len().max(comparison.new.runs.len()) > 1 {
             "The requests of all runs of a side pooled; the percentiles in the tables are means over the runs. "
@@ -325,7 +326,7 @@ fn runs(comparison: &Comparison) -> Markup {
     scrolling("Runs", table)
 }
 
-/// What the words of the verdicts mean, and how the intervals came about.
+/// The explanation of the verdicts and of the method for the intervals.
 fn method(comparison: &Comparison) -> Markup {
     let margin = percent_of(comparison.settings.margins.relative);
     let points = comparison.settings.margins.errors * 100.0;
@@ -333,7 +334,7 @@ fn method(comparison: &Comparison) -> Markup {
         comparison.rows().flat_map(|row| &row.effects).filter_map(|effect| effect.method).collect();
     methods.sort_unstable();
     methods.dedup();
-    // Only what this page shows is explained.
+    // Only verdicts that occur on this page are explained.
     let shows = |wanted: &[Verdict]| wanted.iter().any(|verdict| comparison.count(*verdict) > 0);
     let verdicts: [(&[Verdict], &str, String); 5] = [
         (
@@ -393,7 +394,7 @@ fn method_words(method: EffectMethod) -> &'static str {
     }
 }
 
-/// What the script draws: `ui/src/model.ts` mirrors it.
+/// The data that the script draws; `ui/src/model.ts` declares the same structure.
 #[derive(Serialize)]
 struct ComparisonModel<'c> {
     version: u32,

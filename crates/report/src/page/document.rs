@@ -1,4 +1,4 @@
-//! The frame of a page: head, contents, sections, data and script.
+//! The frame of a page: head, table of contents, sections, data and script.
 
 use maud::{Markup, PreEscaped, html};
 use serde::Serialize;
@@ -7,16 +7,16 @@ use super::bundle::{HEAD_SCRIPT, SCRIPT, STYLE, content_security_policy};
 use super::markup::{Section, json_in_script};
 use crate::terminal_text::printable;
 
-/// Kind of page, read by the script.
+/// Kind of page, which the script reads.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
-    /// Of one run.
+    /// The page of one run.
     Run,
-    /// Of two groups of runs.
+    /// The page of a comparison of two groups of runs.
     Comparison,
-    /// Of a capacity model.
+    /// The page of a capacity model.
     Capacity,
-    /// Of a model whose parameters vary.
+    /// The page of a model whose parameters vary.
     WhatIf,
     /// The live page, which receives events from [`EVENTS_PATH`] of the server that it was loaded from.
     Live,
@@ -40,14 +40,14 @@ impl Kind {
 /// A page.
 pub(super) struct Document<'a, Model> {
     pub(super) kind: Kind,
-    /// Its heading, as text.
+    /// Heading of the page, as text.
     pub(super) title: &'a str,
-    /// The line below it, as text.
+    /// The line below the heading, as text.
     pub(super) subtitle: &'a str,
     /// The first screen.
     pub(super) opening: Markup,
     pub(super) sections: &'a [Section],
-    /// What the script draws.
+    /// The data that the script draws.
     pub(super) model: &'a Model,
 }
 
@@ -55,7 +55,7 @@ impl<Model: Serialize> Document<'_, Model> {
     pub(super) fn html(&self) -> String {
         let (title, kind) = (printable(self.title), self.kind);
         let is_live = matches!(kind, Kind::Live);
-        // The model is made of strings, numbers and lists: every one has a JSON form.
+        // Strings, numbers and lists, of which the model consists, can always be serialized.
         let model = json_in_script(&serde_json::to_string(self.model).unwrap_or_default());
         let page = html! {
             (PreEscaped("<!doctype html>\n"))
@@ -65,8 +65,8 @@ impl<Model: Serialize> Document<'_, Model> {
                     meta http-equiv="Content-Security-Policy" content=(PreEscaped(content_security_policy(is_live)));
                     meta name="viewport" content="width=device-width,initial-scale=1";
                     meta name="color-scheme" content="light dark";
-                    // Nothing is shown before all is there (the browser waits for `whole`): tables would move while they
-                    // are read.
+                    // The browser waits for the element `whole` before it shows anything. Otherwise tables would move while the
+                    // user reads them.
                     link rel="expect" href="#whole" blocking="render";
                     title { (title) " – Busyhour" }
                     "\n"

@@ -1,4 +1,4 @@
-//! Where a run was made, and how to run it again.
+//! The environment of a run, and the command that repeats it.
 
 use busyhour_analysis::{RunFacts, Summary};
 use maud::html;
@@ -9,10 +9,10 @@ use crate::terminal_text::printable;
 /// Shown for values that the system does not provide.
 const UNAVAILABLE: &str = "unavailable";
 
-/// The name of the plan's hash, which is shown as code.
+/// The name of the plan's hash. The hash is shown as code.
 const SHA_256: &str = "SHA-256 of the plan";
 
-/// The section on the run's circumstances.
+/// The section on the environment of the run.
 pub(super) fn environment(summary: &Summary) -> Section {
     let run = &summary.run;
     let body = html! {
@@ -39,7 +39,7 @@ pub(super) fn environment(summary: &Summary) -> Section {
 
 fn pairs(run: &RunFacts) -> Vec<(&'static str, String)> {
     let mut pairs: Vec<(&str, String)> = vec![
-        // Of a file of results alone the plan is unknown.
+        // If only a result file is given, the plan is unknown.
         (if run.has_manifest { "Plan" } else { "Results" }, printable(&run.source)),
         (SHA_256, run.plan_sha256.clone()),
         ("Seed", run.seed.map(|seed| seed.to_string()).unwrap_or_default()),
@@ -65,7 +65,7 @@ fn pairs(run: &RunFacts) -> Vec<(&'static str, String)> {
     pairs
 }
 
-/// Empty for results without a run directory, of which no setting is known.
+/// The request deadline as text; empty for results without a run directory, whose settings are unknown.
 fn request_deadline(run: &RunFacts) -> String {
     match run.request_deadline {
         Some(deadline) => deadline.to_string(),
@@ -78,12 +78,12 @@ fn names_seed(run: &RunFacts) -> bool {
     run.command_line.iter().any(|argument| argument == "--seed" || argument.starts_with("--seed="))
 }
 
-/// Whether the command has a place for a seed: JMeter's own command line has none.
+/// Whether the command accepts a seed; JMeter's own command line does not.
 fn takes_seed(run: &RunFacts) -> bool {
     matches!(run.command_line.get(1).map(String::as_str), Some("run" | "demo"))
 }
 
-/// The command that makes the same run: the one that was given, with the seed that it drew.
+/// The command that repeats the run: the original command, with the seed that was used.
 fn again(run: &RunFacts) -> Option<String> {
     let (program, arguments) = run.command_line.split_first()?;
     // The path of the program is specific to this machine.
@@ -96,7 +96,7 @@ fn again(run: &RunFacts) -> Option<String> {
     Some(words.join(" "))
 }
 
-/// An argument as a shell reads it.
+/// Quotes an argument for a shell.
 fn quoted(argument: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
     if !argument.is_empty() && argument.chars().all(plain) {

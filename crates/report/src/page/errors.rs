@@ -1,4 +1,4 @@
-//! How requests failed, and which were slowest.
+//! The errors of a run, and its slowest requests.
 
 use busyhour_analysis::{ErrorRow, SlowSample, Summary};
 use maud::{Markup, html};
@@ -22,7 +22,7 @@ pub(super) fn errors(summary: &Summary) -> Section {
     Section { id: "errors", title: "Errors", body }
 }
 
-/// What went wrong, in plain words, with the labels.
+/// The causes of errors in plain words, with their labels.
 fn cause_table(summary: &Summary) -> Markup {
     type Cells<'a> = TableColumn<'a, Cause>;
     let columns = [
@@ -46,7 +46,7 @@ fn all_errors(summary: &Summary) -> u64 {
     summary.errors.iter().map(|error| error.count).sum::<u64>() + summary.errors_other
 }
 
-/// Response codes and messages as JMeter and the result file have them.
+/// The response codes and messages as in JMeter and in the result file.
 fn kind_table(summary: &Summary) -> Markup {
     type Cells<'a> = TableColumn<'a, ErrorRow>;
     let columns = [

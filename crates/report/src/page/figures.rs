@@ -1,4 +1,4 @@
-//! The plots of a run: their places, and in words what they show.
+//! The plots of a run: their elements, and captions that describe them.
 
 use busyhour_analysis::{DistributionPoint, HeatMap, Summary, reported_stalls};
 use maud::{Markup, html};
@@ -8,7 +8,7 @@ use super::markup::{PlotHeight, Section, def, figure, quantity};
 use super::steps::Steps;
 use crate::numbers::{counted, duration, ms, rate as per_second, thousands};
 
-/// Largest and smallest of the values, each with its index.
+/// The largest and the smallest value, each with its index.
 struct Extremes {
     least: (usize, f64),
     most: (usize, f64),
@@ -29,7 +29,7 @@ impl Extremes {
     }
 }
 
-/// Notes on all plots over time: the length of a slice, an excluded second, an excluded part.
+/// Notes that apply to all plots over time: the length of a slice, an excluded second, an excluded part.
 fn about_slices(summary: &Summary, steps: &Steps, of_several: &str) -> String {
     let mut words = String::new();
     if steps.step_s > 1 {
@@ -38,7 +38,7 @@ fn about_slices(summary: &Summary, steps: &Steps, of_several: &str) -> String {
     words + &about_ends(summary, steps)
 }
 
-/// The same without the length of a slice.
+/// The same notes without the length of a slice.
 fn about_ends(summary: &Summary, steps: &Steps) -> String {
     let mut words = String::new();
     if steps.is_cut {
@@ -63,7 +63,7 @@ fn nothing() -> Markup {
     html! { p { "No request ended." } }
 }
 
-/// Requests and errors per second.
+/// The plots of requests and errors per second.
 fn rate_body(summary: &Summary, steps: &Steps) -> Markup {
     let Some(extremes) = Extremes::of(steps.ended.iter().copied().map(Some)) else { return nothing() };
     let Extremes { least, most } = extremes;
@@ -113,13 +113,13 @@ pub(super) fn rate(summary: &Summary, steps: Option<&Steps>) -> Section {
     Section { id: "rate", title: "Rate and errors", body }
 }
 
-/// Response time over time.
+/// The section on response times over time.
 pub(super) fn times(summary: &Summary, steps: Option<&Steps>) -> Section {
     let body = steps.map_or_else(nothing, |steps| times_body(summary, steps));
     Section { id: "times", title: "Response time over time", body }
 }
 
-/// The ranges of median and p95 over the slices; `begin_s` gives the start of a slice.
+/// The ranges of median and p95 over the slices; `begin_s` returns the start of a slice.
 fn between(
     p50: impl IntoIterator<Item = Option<f64>>,
     p95: impl IntoIterator<Item = Option<f64>>,
@@ -182,15 +182,15 @@ fn times_body(summary: &Summary, steps: &Steps) -> Markup {
     )
 }
 
-/// How well the percentiles of long slices are known.
+/// The resolution of the percentiles of long slices.
 pub(super) const BANDS_TELL: &str = "with a resolution of 15 %";
 
-/// `2 seconds`, `4 min 16 s`.
+/// Formats the length of a slice: `2 seconds`, `4 min 16 s`.
 fn slice_length(heat: &HeatMap) -> String {
     if heat.step_s < 60.0 { format!("{} seconds", heat.step_s) } else { duration(heat.step_s) }
 }
 
-/// The quantile functions of both clocks.
+/// The section on the quantile functions of both clocks.
 pub(super) fn distribution(summary: &Summary) -> Section {
     let points = &summary.distribution;
     let body = if points.len() < 2 {
@@ -221,7 +221,7 @@ pub(super) fn distribution(summary: &Summary) -> Section {
     Section { id: "distribution", title: "Distribution", body }
 }
 
-/// Active users over time.
+/// The section on active users over time.
 pub(super) fn users(summary: &Summary, steps: Option<&Steps>) -> Section {
     let known = steps.and_then(|steps| Some((steps, Extremes::of(steps.users.iter().copied())?)));
     let body = match known.filter(|(_, extremes)| extremes.most.1 > 0.0) {

@@ -6,34 +6,34 @@ const WIDTH: f64 = 220.0;
 const HEIGHT: f64 = 18.0;
 const MIDDLE: f64 = HEIGHT / 2.0;
 
-/// Space at both ends for the arrows of intervals beyond the scale.
+/// Width reserved at both ends for the arrows of intervals that extend beyond the scale.
 const EDGE: f64 = 6.0;
 
-/// Changes beyond a factor of e² make the scale useless for all others.
+/// Maximum logarithm on the scale: changes beyond a factor of e² would make the scale useless for all others.
 const LOGARITHM_MOST: f64 = 2.0;
 
-/// One interval.
+/// An estimate with its interval.
 pub(super) struct Mark {
-    /// The estimate: a ratio, or a difference.
+    /// The estimate: a ratio or a difference.
     pub(super) value: f64,
-    /// The ends; `None` where it is unbounded.
+    /// The ends of the interval; `None` if it is unbounded on that side.
     pub(super) low: Option<f64>,
     pub(super) high: Option<f64>,
-    /// Class that gives its colour.
+    /// CSS class that determines its colour.
     pub(super) class: &'static str,
 }
 
 /// A scale with zero in its middle, wide enough for the marks of a table.
 pub(super) struct Forest {
     by_ratio: bool,
-    /// Values at the ends; logarithms for ratios.
+    /// The value at both ends of the scale; a logarithm for ratios.
     most: f64,
     margin: f64,
 }
 
 impl Forest {
-    /// A scale for `marks`; changes within `margin` count as none. Ratios are placed by their logarithms, so that half
-    /// and twice have the same distance from one.
+    /// A scale for `marks`; changes within `margin` count as no change. Ratios are placed by their logarithms, so that half and
+    /// twice have the same distance from one.
     pub(super) fn new(marks: impl Iterator<Item = Mark>, margin: f64, by_ratio: bool) -> Forest {
         let place = |value: f64| if by_ratio { value.max(f64::MIN_POSITIVE).ln() } else { value };
         let margin = if by_ratio { margin.ln_1p() } else { margin };
@@ -44,27 +44,27 @@ impl Forest {
         Forest { by_ratio, most: most.max(f64::MIN_POSITIVE), margin }
     }
 
-    /// The place of a value as a share of the scale: from −1 to 1, unless it is beyond the scale.
+    /// The position of a value on the scale from −1 to 1; values beyond the scale are outside of this range.
     fn share(&self, value: f64) -> f64 {
         let place = if self.by_ratio { value.max(f64::MIN_POSITIVE).ln() } else { value };
-        // The value that determines the scale is on it, also after rounding.
+        // Rounding must not place the value that determines the scale outside of it.
         let share = place / self.most;
         if share.abs() < 1.0 + 1e-9 { share.clamp(-1.0, 1.0) } else { share }
     }
 
-    /// Position of a value; values beyond the scale are placed at its ends.
+    /// The x coordinate of a value; values beyond the scale are placed at its ends.
     fn x(&self, value: f64) -> f64 {
         WIDTH / 2.0 + self.share(value).clamp(-1.0, 1.0) * (WIDTH / 2.0 - EDGE)
     }
 
-    /// The directions in which a mark goes beyond the scale: left, right.
+    /// Whether a mark extends beyond the scale to the left, and to the right.
     fn beyond(&self, mark: &Mark) -> [bool; 2] {
         let low = mark.low.is_none_or(|low| self.share(low) < -1.0);
         let high = mark.high.is_none_or(|high| self.share(high) > 1.0);
         [low || self.share(mark.value) < -1.0, high || self.share(mark.value) > 1.0]
     }
 
-    /// The bar. It is hidden from screen readers, because its numbers are in the next cell.
+    /// Draws the bar. It is hidden from screen readers, because its numbers are in the next cell.
     pub(super) fn svg(&self, mark: &Mark) -> Markup {
         let margin = self.margin / self.most * (WIDTH / 2.0 - EDGE);
         let low = mark.low.map_or(0.0, |low| self.x(low));
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn what_is_beyond_the_scale_has_an_arrow() {
-        // +4632 % (+3448 % to +6212 %), beside a change of a tenth.
+        // +4632 % (+3448 % to +6212 %), together with a change of a tenth.
         let far = || mark(47.32, Some(35.48), Some(63.12));
         let forest = Forest::new([far(), mark(1.1, Some(1.05), Some(1.2))].into_iter(), 0.05, true);
         let svg = forest.svg(&far()).into_string();

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::markup::Section;
 
-/// Anchor, displayed term and definition, in alphabetical order of the terms.
+/// Anchor, displayed term and definition, sorted alphabetically by term.
 const TERMS: &[(&str, &str, &str)] = &[
     (
         "users",

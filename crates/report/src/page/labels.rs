@@ -10,7 +10,7 @@ use crate::row_columns::{RowColumn, page_columns};
 use crate::terminal_text::{printable, shown_label};
 use crate::times_table::{group_about, group_name};
 
-/// Labels shown at first; a button shows the rest. The style sheet contains the same number.
+/// Maximum number of labels shown at first; a button shows the rest. The style sheet contains the same number.
 const LABELS_SHOWN: usize = 30;
 
 /// The section of labels.
@@ -102,14 +102,14 @@ struct Table<'t> {
     rows: &'t [Row],
     /// The path of the rows in `summary.json`.
     path: &'t str,
-    /// With its path.
+    /// The total and its path.
     total: Option<(&'t Row, &'t str)>,
-    /// A button shows the rows beyond it.
+    /// Maximum number of rows shown at first; a button shows the others.
     limit: Option<usize>,
 }
 
 fn table(Table { id, rows, path, total, limit }: &Table<'_>) -> Markup {
-    // In the plan's order, until there are too many to see at once: then the busiest come first.
+    // The rows are in the plan's order. If there are too many to see at once, the busiest ones come first.
     let mut shown: Vec<(usize, &Row)> = rows.iter().enumerate().collect();
     let is_cut = limit.is_some_and(|limit| rows.len() > limit);
     if is_cut {
@@ -126,7 +126,7 @@ fn table(Table { id, rows, path, total, limit }: &Table<'_>) -> Markup {
         let sort = if is_cut && at == 0 { Sort::Descending } else { Sort::Number };
         columns.push(Column { name, term, sort });
     }
-    // Which number each column has, and which columns are shown on request.
+    // The paths of the numbers in each column, and the columns that are shown on request.
     let quantities = numbers.iter().map(|column| column.path).collect::<Vec<_>>().join(" ");
     let before = columns.len() - numbers.len();
     let further: Vec<usize> =

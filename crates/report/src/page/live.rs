@@ -17,7 +17,7 @@ pub struct LivePage<'p> {
     pub title: &'p str,
     /// The requested load, in words.
     pub requested: &'p str,
-    /// Why the rate cannot be changed; `None` when it can.
+    /// Why the rate cannot be changed; `None` if it can be changed.
     pub fixed_rate: Option<&'p str>,
     /// Path of the report after the run.
     pub report: &'p str,
@@ -51,7 +51,7 @@ pub const LIVE_WORDS: [&str; 24] = [
     "max-all",
 ];
 
-/// The page.
+/// Renders the page.
 #[must_use]
 pub fn live_html(page: &LivePage<'_>) -> String {
     let heat = html! {

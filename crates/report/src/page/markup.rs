@@ -1,4 +1,4 @@
-//! Pieces of HTML that several sections use.
+//! HTML elements that several sections use.
 
 use busyhour_analysis::RunFacts;
 use maud::{Markup, Render, html};
@@ -6,9 +6,9 @@ use maud::{Markup, Render, html};
 use crate::numbers::duration;
 use crate::terminal_text::printable;
 
-/// A part of a page with a heading, which the contents list.
+/// A section of a page with a heading, which the table of contents lists.
 pub(super) struct Section {
-    /// Its place in the page's address.
+    /// The id of its element, which is used as the fragment of links.
     pub(super) id: &'static str,
     /// Its heading.
     pub(super) title: &'static str,
@@ -16,25 +16,25 @@ pub(super) struct Section {
     pub(super) body: Markup,
 }
 
-/// How a column is sorted when its head is pressed.
+/// How a column is sorted when its heading is clicked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sort {
     /// As text.
     Text,
-    /// As a number.
+    /// As numbers.
     Number,
-    /// As a number; the rows are in descending order of this column.
+    /// As numbers; initially the rows are in descending order of this column.
     Descending,
-    /// Not at all: small plots.
+    /// Not sortable; contains sparklines.
     Sparkline,
-    /// Not at all: numbers.
+    /// Not sortable; contains numbers.
     No,
-    /// Not at all: words.
+    /// Not sortable; contains texts.
     Words,
 }
 
 impl Sort {
-    /// The class of the column's head.
+    /// The CSS class of the column's heading.
     fn class(self) -> Option<&'static str> {
         match self {
             Sort::Text | Sort::Words => Some("text"),
@@ -43,7 +43,7 @@ impl Sort {
         }
     }
 
-    /// What the script compares.
+    /// The kind of comparison, for the script.
     fn key(self) -> Option<&'static str> {
         match self {
             Sort::Text => Some("text"),
@@ -53,17 +53,17 @@ impl Sort {
     }
 }
 
-/// The head of a column.
+/// The heading of a column.
 pub(super) struct Column {
-    /// Its name.
+    /// Text of the heading.
     pub(super) name: &'static str,
-    /// The term of the glossary that explains it; none for an empty string.
+    /// The term of the glossary that explains the column; empty if there is none.
     pub(super) term: &'static str,
-    /// How it is sorted.
+    /// How the column is sorted.
     pub(super) sort: Sort,
 }
 
-/// The head of a table.
+/// The heading of a table.
 pub(super) fn head<'c>(columns: impl IntoIterator<Item = &'c Column>) -> Markup {
     html! {
         thead {
@@ -80,7 +80,7 @@ pub(super) fn head<'c>(columns: impl IntoIterator<Item = &'c Column>) -> Markup 
     }
 }
 
-/// A table that can be sorted and that may be wider than the page.
+/// A sortable table, which scrolls if it is wider than the page.
 pub(super) fn wide_table(caption: &str, columns: &[Column], rows: &Markup) -> Markup {
     html! {
         table.wide.sortable {
@@ -91,7 +91,7 @@ pub(super) fn wide_table(caption: &str, columns: &[Column], rows: &Markup) -> Ma
     }
 }
 
-/// A term that is explained: a link to the glossary, which the script turns into a definition on the spot.
+/// A term with a link to the glossary. The script shows the definition next to the term.
 pub(super) fn def(term: &str, words: &str) -> Markup {
     html! { a.def href={ "#def-" (term) } { (words) } }
 }
@@ -101,12 +101,12 @@ pub(super) fn quantity(path: &str, text: impl Render) -> Markup {
     html! { span data-quantity=(path) { (text) } }
 }
 
-/// A verdict in a word or two, before its reasons: `good`, `bad` or `open`.
+/// A verdict in a word or two, which is shown before its reasons. `class` is `good`, `warn`, `bad` or `open`.
 pub(super) fn mark(class: &str, words: &str) -> Markup {
     html! { span class={ "mark " (class) } { (words) } }
 }
 
-/// A time of the run, with the time of day where that is known.
+/// A time of the run, with the time of day if it is known.
 pub(super) fn at(run: &RunFacts, seconds: f64) -> Markup {
     let text = duration(seconds);
     html! {
@@ -124,28 +124,28 @@ fn time_of_day(run: &RunFacts, seconds: f64) -> Option<String> {
     Some(stamp.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string())
 }
 
-/// A table in a frame that scrolls sideways where it is too wide for the window, by keyboard, too.
+/// A table in a frame that scrolls horizontally if the table is too wide for the window; the keyboard can scroll it, too.
 pub(super) fn scrolling(name: &str, table: impl Render) -> Markup {
     html! { div.scroll role="group" tabindex="0" aria-label=(name) { (table) } }
 }
 
-/// The button below a table of more rows than are shown.
+/// The button below a table that has more rows than are shown.
 pub(super) fn more(words: impl Render) -> Markup {
     html! { button.more type="button" { (words) } }
 }
 
-/// How high a plot is.
+/// The height of a plot.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum PlotHeight {
     /// The usual height.
     Normal,
-    /// Of plots with one line.
+    /// For plots with one line.
     Low,
-    /// Of heat maps.
+    /// For heat maps.
     Tall,
-    /// With room for the names of three to five lines.
+    /// With space for the names of three to five lines.
     Several,
-    /// With room for the names of more lines.
+    /// With space for the names of more lines.
     Many,
 }
 
@@ -161,7 +161,7 @@ impl PlotHeight {
     }
 }
 
-/// A figure for a plot: the script draws it, the caption describes it.
+/// An element for a plot, which the script draws, with a caption that describes it.
 pub(super) fn figure(plot: &str, height: PlotHeight, caption: impl Render) -> Markup {
     html! {
         figure class=(height.class()) id={ "plot-" (plot) } data-plot=(plot) {
@@ -173,7 +173,7 @@ pub(super) fn figure(plot: &str, height: PlotHeight, caption: impl Render) -> Ma
     }
 }
 
-/// A list of caveats under a heading; of each its message, and advice where there is some.
+/// A list of caveats under a heading, each with its message, and its advice if there is any.
 pub(super) fn caveat_list<'a>(
     title: &str,
     title_id: &str,
@@ -194,7 +194,7 @@ pub(super) fn caveat_list<'a>(
     }
 }
 
-/// With a capital at its beginning, unless that is a name: of a file, an option.
+/// Capitalizes a text, unless it begins with a name, such as that of a file or an option.
 pub(super) fn capital(text: &str) -> String {
     let first = text.split_whitespace().next().unwrap_or_default();
     if !first.trim_end_matches([',', ':']).chars().all(char::is_alphabetic) {
@@ -204,7 +204,7 @@ pub(super) fn capital(text: &str) -> String {
     chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
-/// JSON that cannot end the element it stands in: what HTML reads in a script is written as JSON's own escapes.
+/// Escapes JSON for a script element: characters that HTML could interpret are replaced by JSON escapes.
 pub(super) fn json_in_script(json: &str) -> String {
     json.replace('<', "\\u003c").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029")
 }

@@ -1,4 +1,4 @@
-//! What the script draws, as JSON in the page: `ui/src/model.ts` mirrors it.
+//! The data that the script draws, as JSON in the page; `ui/src/model.ts` declares the same structure.
 
 use busyhour_analysis::incidents::Incident;
 use busyhour_analysis::{DistributionPoint, HeatMap, RowSeries, Summary, describe_stall, reported_stalls};
@@ -9,7 +9,7 @@ use super::steps::Steps;
 use crate::incident_lines::what;
 use crate::terminal_text::shown_label;
 
-/// Version of the model; the script reads no other.
+/// Version of the model; the script accepts only this version.
 pub(super) const MODEL_VERSION: u32 = 1;
 
 /// The data of a run's page.
@@ -29,14 +29,14 @@ pub(super) struct PageModel<'s> {
     labels: Vec<LabelModel<'s>>,
 }
 
-/// A time at which the run was changed or the generator stalled, or the time of an incident.
+/// A time at which the load was changed or the generator stalled, or the time of an incident.
 #[derive(Serialize)]
 pub(super) struct Mark {
     at_s: f64,
-    /// End of an incident, which is shaded.
+    /// End of an incident; its duration is shaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     to_s: Option<f64>,
-    /// Whether the generator stalled.
+    /// Whether the mark is a stall of the generator.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     stall: bool,
     words: String,
@@ -47,7 +47,7 @@ impl Mark {
         Mark { at_s: event.at_ns.as_secs_f64(), to_s: None, stall: false, words: event.description() }
     }
 
-    /// Where a stall begins, and where one ends that is long enough to be seen as a time.
+    /// The start of a stall, and its end if it is long enough to be visible.
     fn of_stall(stall: &Stall) -> impl Iterator<Item = Mark> {
         const SEEN_NS: u64 = 1_000_000_000;
         let mark = |at_s: f64, words: String| Mark { at_s, to_s: None, stall: true, words };
@@ -77,14 +77,14 @@ impl Mark {
     }
 }
 
-/// A part of the run, in s from its start.
+/// A part of the run, in s from the start of the run.
 #[derive(Serialize)]
 struct Part {
     from_s: f64,
     to_s: f64,
 }
 
-/// Additional data of a label, besides its row in the table.
+/// Data of a label in addition to its row in the table.
 #[derive(Serialize)]
 struct LabelModel<'s> {
     label: String,
@@ -94,18 +94,18 @@ struct LabelModel<'s> {
     curve: Option<Curve>,
 }
 
-/// A quantile function in columns.
+/// A quantile function by column.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct Curve {
     percentile: Vec<f64>,
     response_ms: Vec<f64>,
-    /// Left out where it is the same as the response time.
+    /// Omitted if it is the same as the response time.
     #[serde(skip_serializing_if = "Option::is_none")]
     service_ms: Option<Vec<f64>>,
 }
 
 impl Curve {
-    /// Of fewer than two points there is nothing to draw.
+    /// The curve of these points; `None` if there are fewer than two.
     pub(super) fn of(points: &[DistributionPoint]) -> Option<Curve> {
         if points.len() < 2 {
             return None;
@@ -121,7 +121,7 @@ impl Curve {
 }
 
 impl<'s> PageModel<'s> {
-    /// Of a run and its slices.
+    /// The model of a run with its slices.
     pub(super) fn of(summary: &'s Summary, steps: Option<Steps>) -> PageModel<'s> {
         PageModel {
             version: MODEL_VERSION,

@@ -1,4 +1,4 @@
-//! The first screen: the result in a sentence, key figures, verdicts and caveats; and the load and times in tables.
+//! The first screen: the result in a sentence, key figures, verdicts and caveats. Also the tables of load and times.
 
 use busyhour_analysis::{Caveat, ReportedCaveat, Summary, Times};
 use busyhour_sample::ArrivalCounts;
@@ -19,10 +19,10 @@ use crate::numbers::{counted, duration, ms, percent, rate, thousands};
 use crate::run_title::end_words;
 use crate::terminal_text::printable;
 
-/// Caveats that are shown; the others are folded.
+/// Maximum number of caveats that are shown; the others are collapsed.
 const CAVEATS_SHOWN: usize = 2;
 
-/// When, how long, who, from where, and how it ended.
+/// The start, duration, users, generator and end of the run.
 pub(super) fn subtitle(summary: &Summary) -> String {
     let run = &summary.run;
     let mut parts = Vec::new();
@@ -65,7 +65,7 @@ pub(super) fn opening(summary: &Summary, steps: Option<&Steps>) -> Markup {
     }
 }
 
-/// What happened, in a sentence or two.
+/// The result in a sentence or two.
 fn headline(summary: &Summary) -> Markup {
     html! {
         @for part in headline_parts(summary) {
@@ -77,7 +77,7 @@ fn headline(summary: &Summary) -> Markup {
     }
 }
 
-/// The two most important caveats, and the others folded.
+/// The two most important caveats; the others are collapsed.
 fn caveats(summary: &Summary) -> Markup {
     let mut all: Vec<&ReportedCaveat> = summary
         .caveats
@@ -190,9 +190,10 @@ fn requested_and_achieved(summary: &Summary) -> Markup {
     }
 }
 
-/// The sessions of open workloads.
+/// The table of the sessions of open workloads.
 fn sessions(summary: &Summary, counts: &ArrivalCounts) -> Markup {
-    // Over the same time as the rate of completed requests; the verdict on arrivals names its own part of the run.
+    // The rate refers to the same time as that of completed requests; the verdict on arrivals states the part of the run that it
+    // covers.
     let per_s =
         (summary.window.is_none() && summary.span_s > 0.0).then(|| counts.begun as f64 / summary.span_s);
     let mut lost = vec![match counts.dropped {
@@ -213,7 +214,7 @@ fn sessions(summary: &Summary, counts: &ArrivalCounts) -> Markup {
     }
 }
 
-/// The requested load: the processes of open workloads, and users who wait for responses.
+/// The requested load: the arrival processes of open workloads, and the users of closed ones.
 fn requested(summary: &Summary) -> Markup {
     let run = &summary.run;
     let mut parts: Vec<Markup> =
@@ -239,7 +240,7 @@ fn requested(summary: &Summary) -> Markup {
     }
 }
 
-/// How a user of a closed workload spends a cycle: in responses, and thinking.
+/// The cycle of a user of a closed workload: the time in responses, and the think time.
 fn cycle(summary: &Summary) -> Markup {
     let think = def("think", "thinking");
     html! {
@@ -253,7 +254,7 @@ fn cycle(summary: &Summary) -> Markup {
     }
 }
 
-/// The incidents of the run, and what was not searched.
+/// The incidents of the run, and the parts that were not searched.
 fn incidents(summary: &Summary) -> Markup {
     let not_searched = not_searched(summary);
     html! {
@@ -269,12 +270,12 @@ fn incidents(summary: &Summary) -> Markup {
     }
 }
 
-/// A verdict in a few words, with its reasons folded.
+/// A verdict in a few words; its reasons are collapsed.
 fn chip(class: &str, words: &str, reasons: impl Render) -> Markup {
     html! { details class={ "chip " (class) } { summary { (words) } div { (reasons) } } }
 }
 
-/// The verdicts on the arrivals, with their measures folded.
+/// The verdicts on the arrivals; their measures are collapsed.
 fn arrivals(summary: &Summary) -> Markup {
     html! {
         @if summary.arrivals.is_empty() {
@@ -295,7 +296,7 @@ fn arrivals(summary: &Summary) -> Markup {
     }
 }
 
-/// Whether the generator itself was the bottleneck.
+/// The verdict on whether the generator itself was the bottleneck.
 fn generator(summary: &Summary) -> Markup {
     let mark = generator_mark(summary);
     let reasons = html! {
@@ -304,7 +305,7 @@ fn generator(summary: &Summary) -> Markup {
     chip(mark.quality.class(), &printable(&mark.words), reasons)
 }
 
-/// The key figures: both clocks, from the shortest to the longest.
+/// The key figures of both clocks, from the shortest to the longest time.
 fn key_figures(summary: &Summary) -> Markup {
     let total = &summary.total;
     let both = total.response != total.service;
@@ -360,7 +361,7 @@ fn key_figures(summary: &Summary) -> Markup {
     }
 }
 
-/// `; percentiles within 0.1 %`
+/// A clause on the precision: `; percentiles within 0.1 %`.
 fn exactness(error: f64) -> String {
     if error > 0.0 { format!("; percentiles accurate to {} %", error * 100.0) } else { String::new() }
 }

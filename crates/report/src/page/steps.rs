@@ -1,15 +1,15 @@
-//! The series of a run in slices that a plot can show.
+//! The values of a run over time, in slices that a plot can show.
 
 use busyhour_analysis::Series;
 use serde::Serialize;
 
-/// Maximum number of points of a plot over time; longer runs have several seconds to a point.
+/// Maximum number of points of a plot over time; for longer runs, a point represents several seconds.
 const POINTS_MAX: u64 = 900;
 
-/// A run that has not this many seconds keeps its last one, however short: there is little else to see.
+/// Shorter runs keep their last second even if it is incomplete, because there is little else to show.
 const SECONDS_FEW: u64 = 3;
 
-/// Rounds to three places: more than a plot shows.
+/// Rounds to three decimals, which is more than a plot shows.
 fn round(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
 }
@@ -17,7 +17,7 @@ fn round(value: f64) -> f64 {
 /// The series in slices of equal length, without gaps on the x axis.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Steps {
-    /// Where the first slice begins, in s from the start of the run.
+    /// Start of the first slice, in s from the start of the run.
     pub(super) from_s: u64,
     /// Length of a slice in s.
     pub(super) step_s: u64,
@@ -29,7 +29,7 @@ pub(super) struct Steps {
     pub(super) started: Vec<f64>,
     /// Requests that ended, per s.
     pub(super) ended: Vec<f64>,
-    /// Failed ones among them, per s.
+    /// Requests that ended and failed, per s.
     pub(super) errors: Vec<f64>,
     /// Maximum number of active users.
     pub(super) users: Vec<Option<f64>>,
@@ -41,17 +41,17 @@ pub(super) struct Steps {
     pub(super) received_kib: Vec<f64>,
     /// KiB sent per s.
     pub(super) sent_kib: Vec<f64>,
-    /// Whether a last, incomplete second was left out.
+    /// Whether an incomplete last second was omitted.
     #[serde(skip)]
     pub(super) is_cut: bool,
 }
 
 impl Steps {
-    /// The series of a run whose last request ended at `last_end_s`; `None` when nothing happened.
+    /// The series of a run whose last request ended at `last_end_s`; `None` if nothing happened.
     pub(super) fn of(series: &Series, last_end_s: f64) -> Option<Steps> {
         let first = *series.second.first()?;
         let mut last = *series.second.last()?;
-        // A second that the run did not fill shows a rate that never was.
+        // The rate of an incomplete second would be wrong.
         let is_cut = last > first + SECONDS_FEW && last_end_s < last as f64 + 0.95;
         last -= u64::from(is_cut);
         let length = last - first + 1;
@@ -79,7 +79,7 @@ impl Steps {
         })
     }
 
-    /// Where a slice begins, in s.
+    /// Start of a slice, in s from the start of the run.
     pub(super) fn begin_s(&self, slice: usize) -> f64 {
         (self.from_s + slice as u64 * self.step_s) as f64
     }
@@ -97,13 +97,13 @@ impl Slices {
         (self.last - self.first + 1).div_ceil(self.step_s) as usize
     }
 
-    /// The slice of each second that is shown.
+    /// The index of each second that is shown, with its slice.
     fn of<'s>(&'s self, seconds: &'s [u64]) -> impl Iterator<Item = (usize, usize)> + 's {
         let shown = seconds.iter().enumerate().filter(|(_, second)| **second <= self.last);
         shown.map(|(at, second)| (at, ((second - self.first) / self.step_s) as usize))
     }
 
-    /// Amounts per second of each slice.
+    /// The rate per second of each slice.
     fn rates(&self, seconds: &[u64], amount: &dyn Fn(usize) -> f64) -> Vec<f64> {
         let mut sums = vec![0.0; self.count()];
         self.of(seconds).for_each(|(at, slice)| sums[slice] += amount(at));
@@ -160,7 +160,7 @@ mod tests {
         let steps = Steps::of(&series(&seconds), 1_999.5).unwrap();
         assert!(steps.is_cut);
         assert_eq!((steps.step_s, steps.ended.len()), (3, 667));
-        // The last slice holds one second only: 1998.
+        // The last slice contains only one second: 1998.
         assert_eq!((steps.ended[666], steps.p95[666]), (10.0, Some(1_998.0)));
         assert_eq!((steps.ended[0], steps.p95[0]), (10.0, Some(2.0)));
     }

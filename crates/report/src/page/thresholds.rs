@@ -8,7 +8,7 @@ use super::markup::{def, mark};
 use crate::terminal_text::printable;
 use crate::thresholds::unknown_labels;
 
-/// The thresholds with their measured values; nothing if the run has none.
+/// The thresholds with their measured values; empty if the run has none.
 pub(super) fn thresholds(summary: &Summary) -> Markup {
     html! {
         @if !summary.thresholds.is_empty() {

@@ -1,4 +1,4 @@
-//! The tiles of the first screen: a key figure each, and its course as a sparkline.
+//! The tiles of the first screen: each has a key figure and its values over time as a sparkline.
 
 use busyhour_analysis::Summary;
 use maud::{Markup, html};
@@ -10,27 +10,27 @@ use crate::numbers::{ms, percent, rate, thousands};
 const WIDTH: f64 = 160.0;
 const HEIGHT: f64 = 32.0;
 
-/// Maximum number of points of a sparkline; of more, neighbours are joined.
+/// Maximum number of points of a sparkline; if there are more, adjacent points are combined.
 const POINTS_MAX: usize = 80;
 
-/// How neighbouring points are joined.
+/// How adjacent points are combined.
 #[derive(Clone, Copy)]
 enum Join {
-    /// Rates: their mean.
+    /// By their mean, for rates.
     Mean,
-    /// Percentiles, errors and users: their largest, so that peaks remain visible.
+    /// By their maximum, for percentiles, errors and users, so that peaks remain visible.
     Largest,
 }
 
 /// A tile: a key figure and its values over time.
 struct Tile<'t> {
     name: Markup,
-    /// Class that gives figure and line their colour.
+    /// CSS class that determines the colour of figure and line.
     class: &'static str,
     /// The path of the figure in the summary.
     path: &'static str,
     figure: String,
-    /// By slice of the run; `None` if nothing is known over time.
+    /// Values by slice of the run; `None` if nothing is known over time.
     values: Option<&'t [Option<f64>]>,
     join: Join,
 }
@@ -42,7 +42,7 @@ pub(super) fn tiles(summary: &Summary, steps: Option<&Steps>) -> Markup {
         steps.map(|steps| of(steps).iter().copied().map(Some).collect::<Vec<_>>())
     };
     let ended = known(|steps| &steps.ended);
-    // The share, as in the figure; unknown where no request ended.
+    // The error rate, as in the figure; unknown for slices in which no request ended.
     let failed: Option<Vec<Option<f64>>> = steps.map(|steps| {
         let pairs = steps.errors.iter().zip(&steps.ended);
         pairs.map(|(errors, ended)| (*ended > 0.0).then(|| errors * 100.0 / ended)).collect()
@@ -112,8 +112,8 @@ pub(super) fn tiles(summary: &Summary, steps: Option<&Steps>) -> Markup {
     }
 }
 
-/// A line through the values, from 0 at the bottom to the largest at the top; with gaps where nothing is known. It is hidden
-/// from screen readers, because the plots below describe the same values.
+/// A line through the values, from 0 at the bottom to the maximum at the top, with gaps at unknown values. It is hidden from
+/// screen readers, because the plots below describe the same values.
 fn sparkline(values: &[Option<f64>], join: Join, class: &str) -> Markup {
     let size = values.len().div_ceil(POINTS_MAX).max(1);
     let points: Vec<Option<f64>> = values.chunks(size).map(|part| joined(part, join)).collect();

@@ -1,4 +1,4 @@
-//! What was sent and received.
+//! Sent and received bytes.
 
 use busyhour_analysis::{Row, Summary};
 use maud::{Markup, html};
@@ -59,7 +59,7 @@ fn table(summary: &Summary) -> Markup {
     }
 }
 
-/// A number of bytes in its unit.
+/// Formats a number of bytes with a suitable unit.
 fn size(bytes: u64) -> String {
     let kib = bytes as f64 / 1024.0;
     match bytes {

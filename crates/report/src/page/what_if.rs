@@ -1,4 +1,4 @@
-//! The page of a model whose parameters vary: lines over one of them, and every point in tables.
+//! The page of a model whose parameters vary: plots over one of the parameters, and tables with every point.
 
 mod plots;
 mod points;
@@ -19,10 +19,10 @@ pub use points::{
     NoSolution, WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint, WhatIfStation, WhatIfValue,
 };
 
-/// Caveats that are listed one by one.
+/// Maximum number of caveats that are listed individually.
 const CAVEATS_MAX: usize = 10;
 
-/// The page of a what-if.
+/// Renders the page of a what-if analysis.
 #[must_use]
 pub fn what_if_html(page: &WhatIfPage) -> String {
     let plots = plots(page);
@@ -81,7 +81,7 @@ fn subtitle(page: &WhatIfPage) -> String {
     )
 }
 
-/// The parameters with the largest X and the smallest R, and the caveats.
+/// The parameters with the largest throughput X and the smallest response time R, and the caveats.
 fn opening(page: &WhatIfPage) -> Markup {
     let classes = names(page, |found| found.classes.iter().map(|class| class.name.clone()).collect());
     let mut headlines = Vec::new();
@@ -151,7 +151,7 @@ fn headline(page: &WhatIfPage, model: &WhatIfModel, name: &str, classes: usize) 
     ))
 }
 
-/// Names of classes or stations, over all models and points.
+/// The names of classes or stations in all models and points.
 fn names(page: &WhatIfPage, of: impl Fn(&WhatIfFound) -> Vec<String>) -> Vec<String> {
     let mut names = Vec::new();
     for found in
@@ -203,7 +203,7 @@ fn definitions(page: &WhatIfPage) -> Markup {
     }
 }
 
-/// What the script draws: `ui/src/model.ts` mirrors it.
+/// The data that the script draws; `ui/src/model.ts` declares the same structure.
 #[derive(Serialize)]
 struct WhatIfPageModel<'p> {
     version: u32,

@@ -35,7 +35,7 @@ pub struct RawHttp {
     pub file: Template,
     /// `keepalive`: the connection is reused while it is open.
     pub keep: Template,
-    /// `parse`: the response is split into code, headers and body.
+    /// `parse`: whether the response is split into code, headers and body.
     pub parse: Template,
     /// Identifies this sampler's connection among those of a user.
     pub id: StateId,
@@ -84,7 +84,7 @@ impl RawHttp {
         let exchanged = match connected {
             Ok(mut stream) => {
                 let exchanged = call.exchange(&mut stream, user).await;
-                // A connection is closed if it broke or received nothing.
+                // The connection is closed if it failed or received nothing.
                 open_connection = Some(stream)
                     .filter(|_| exchanged.as_ref().is_ok_and(|received| !received.bytes.is_empty()));
                 exchanged
@@ -100,7 +100,7 @@ impl RawHttp {
                 if parses {
                     parse(&mut user.result);
                 }
-                // If the parsed body is empty, all received bytes count.
+                // If the parsed body is empty, all received bytes are counted.
                 let remaining = user.result.body.len() as u64;
                 user.result.sizes.body_bytes = if remaining == 0 { received } else { remaining };
             }

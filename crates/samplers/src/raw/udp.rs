@@ -17,7 +17,7 @@ use crate::hex::{from_hex, hex};
 use crate::other::{OtherSampler, SampleRequest, Sampling};
 use crate::session::Kept;
 
-/// How a text is encoded as a packet, and a packet decoded as a response.
+/// How the text of a request is encoded as a packet, and how a packet is decoded as a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UdpCoder {
     /// The request is encoded in Windows-1252; the response is the received bytes.
@@ -71,7 +71,7 @@ pub struct Udp {
     pub host: Template,
     /// `port`
     pub port: Template,
-    /// `waitresponse`
+    /// `waitresponse`: whether the sampler waits for a response.
     pub waits: Template,
     /// `timeout`, milliseconds; 0: none.
     pub timeout: Template,
@@ -79,11 +79,11 @@ pub struct Udp {
     pub data: Template,
     /// `encodeclass`
     pub coder: UdpCoder,
-    /// `closechannel`
+    /// `closechannel`: whether the socket is closed after the sample.
     pub close: Template,
-    /// `bind_address`; empty: any.
+    /// `bind_address`; empty: any address.
     pub bind_address: Template,
-    /// `bind_port`; empty: any.
+    /// `bind_port`; empty: any port.
     pub bind_port: Template,
     /// Identifies this sampler's socket among those of a user.
     pub id: StateId,
@@ -95,7 +95,7 @@ struct Sockets(Vec<(StateId, UdpSocket)>);
 
 impl Kept for Sockets {
     fn visitor_changed(&mut self, _keep_connections: bool) {
-        // A late response to the previous visitor must not reach the next one.
+        // A late response to the previous user must not reach the next one.
         self.0.clear();
     }
 
@@ -216,7 +216,7 @@ impl Address {
     }
 
     async fn open(&self, user: &UserState) -> Result<UdpSocket, ElementError> {
-        // In the plugin, a socket that could not be opened causes this exception when it is written to.
+        // In the plugin, writing to a socket that could not be opened causes this exception.
         const NO_CHANNEL: &str = "java.lang.NullPointerException: Cannot invoke \
                                   \"java.nio.channels.DatagramChannel.write(java.nio.ByteBuffer)\" because \
                                   \"this.channel\" is null";

@@ -19,9 +19,9 @@ use crate::other::Interrupt;
 /// JMeter's TCP clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TcpClient {
-    /// `TCPClientImpl`: text that ends with the connection or with an end byte.
+    /// `TCPClientImpl`: a text that ends with an end byte or with the connection.
     Text,
-    /// `BinaryTCPClientImpl`: the same for bytes, written as hexadecimal digits.
+    /// `BinaryTCPClientImpl`: bytes that end in the same way, written as hexadecimal digits.
     Binary,
     /// `LengthPrefixedBinaryTCPClientImpl`: bytes preceded by their number.
     LengthPrefixed,
@@ -57,10 +57,10 @@ impl Default for TcpProperties {
     }
 }
 
-/// The response, and the exception if one ended it.
+/// The response, and the exception that ended it, if there was one.
 pub(super) struct Exchanged {
     pub(super) text: String,
-    /// The share of the text in the memory for all responses.
+    /// The part of the memory for all responses that the text uses.
     pub(super) memory: BodyMemory,
     pub(super) error: Option<String>,
 }
@@ -87,14 +87,14 @@ fn printed(failure: &Failure) -> String {
     format!("{}: {}", failure.class, failure.message)
 }
 
-/// The bytes that were read, and the error if one ended reading.
+/// The bytes that were read, and the error that ended reading, if there was one.
 struct Read {
     received: Received,
     error: Option<io::Error>,
 }
 
 impl TcpClient {
-    /// The byte that ends a response, if any; `text` is the sampler's own setting.
+    /// The byte that ends a response, if there is one; `text` is the setting of the sampler.
     pub(super) fn end_byte(self, text: &str, properties: &TcpProperties) -> Option<u8> {
         let byte = |value: i32| i8::try_from(value).ok().map(i8::cast_unsigned);
         match self {
@@ -121,7 +121,7 @@ impl TcpClient {
                 return Exchanged::failed(format!("java.lang.IllegalArgumentException: {message}"));
             }
         };
-        // An interrupt closes the connection.
+        // An interrupt must close the connection.
         let interrupt = &Interrupt::for_user(user);
         let written =
             interrupt.wait_for(stream.write_all(&bytes)).await.unwrap_or_else(|| Err(interrupted()));
@@ -246,7 +246,7 @@ async fn read_prefixed(
     prefix_bytes: usize,
     user: &mut UserState,
 ) -> Exchanged {
-    // This exception has no message.
+    // This Java exception has no message.
     let failed = |message: Received| {
         Exchanged::hexadecimal(message, Some("org.apache.jmeter.protocol.tcp.sampler.ReadException: ".into()))
     };

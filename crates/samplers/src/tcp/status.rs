@@ -1,14 +1,14 @@
-//! A status inside the response (`tcp.status.*`).
+//! A status code inside the response (`tcp.status.*`).
 
 use busyhour_sample::{SampleOutcome, SampleSizes};
 use std::collections::HashMap;
 
 use busyhour_program::result::SampleResult;
 
-/// How a status is found in a response, and the messages of the statuses.
+/// How a status code is found in a response, and the messages for the codes.
 #[derive(Clone, Debug, Default)]
 pub struct StatusProperties {
-    /// `tcp.status.prefix`; empty: there is no status.
+    /// `tcp.status.prefix`; empty: responses contain no status code.
     pub prefix: String,
     /// `tcp.status.suffix`
     pub suffix: String,
@@ -48,7 +48,7 @@ impl StatusProperties {
             };
             return false;
         };
-        // As in JMeter, whose condition is inverted: codes from 400 to 599 are a success.
+        // The inverted condition is that of JMeter: codes from 400 to 599 are a success.
         result.outcome.success = result.outcome.success && (400..=599).contains(&number);
         result.outcome.code = code.to_owned();
         result.outcome.message = match &self.messages {

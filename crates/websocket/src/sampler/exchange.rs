@@ -121,7 +121,7 @@ fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Reads a file to be sent; such files are small, and rare.
+/// Reads a file to be sent. It is read on the core's thread, because such files are small and rare.
 fn read_file(path: &str) -> Result<Vec<u8>, SampleFailure> {
     read_in_run(Path::new(path), UPLOAD_BYTES).map_err(|error| {
         let why = match error.kind() {
@@ -133,7 +133,7 @@ fn read_file(path: &str) -> Result<Vec<u8>, SampleFailure> {
     })
 }
 
-/// The frames that one sample has received through filters.
+/// Number and size of the frames that one sample has received through filters.
 #[derive(Default)]
 struct ReceivedCount {
     frames: u32,
@@ -197,7 +197,7 @@ impl Reading<'_> {
                 left[at] -= spent;
                 started[at] = user.now();
                 if is_discarded {
-                    // The inner filters start again with the time that remains here.
+                    // The inner filters start again with the remaining time of this filter.
                     let rest = left[at];
                     for inner in at + 1..filters.len() {
                         left[inner] = rest;
@@ -213,7 +213,7 @@ impl Reading<'_> {
         }
     }
 
-    /// Records a discarded frame, and responds to it if the filter does so.
+    /// Records a discarded frame, and responds to it if the filter requires that.
     async fn discard(
         &self,
         filter: &Prepared,
@@ -236,7 +236,7 @@ impl Reading<'_> {
                 result.sizes.sent_bytes += sent;
             }
         }
-        // The label is a number like that of all sub-results; the filter's name is not used.
+        // As for all sub-results, the label ends with a number; the filter's name is not used.
         let label = format!("{}-{}", result.label, result.sub_results.len());
         let message = format!("Received {frame}");
         let data = if frame.is_data() { frame.payload.clone() } else { Vec::new() };

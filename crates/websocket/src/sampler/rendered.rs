@@ -14,7 +14,7 @@ use crate::settings::{Action, Data, WebSocketSampler};
 /// The data that a sample sends.
 pub(super) struct Sent {
     pub(super) binary: bool,
-    /// The characters that represent a zero byte in the text, if any.
+    /// The characters in the text that represent a zero byte, if there are any.
     pub(super) zero: Option<&'static str>,
     pub(super) text: String,
     pub(super) file: Option<String>,
@@ -97,7 +97,7 @@ impl SampleSettings {
         if !matches!(sampler.action, Action::Write(_)) {
             parse_timeout("Read", &read, 0, 9_999_999).map_err(Some)?;
         }
-        // The timeout that was not checked above may be invalid.
+        // A timeout that was not checked above may be invalid.
         let (Some(read_timeout_ms), Some(connect_ms)) = (parse_int(&read), parse_int(&connect)) else {
             return Err(None);
         };
@@ -126,7 +126,7 @@ impl SampleSettings {
     }
 }
 
-/// Converts a timeout of the plugin in milliseconds, where 0 means no timeout.
+/// Converts one of the plugin's timeouts in milliseconds; 0 means no timeout.
 pub(super) fn to_duration(ms: i32) -> Option<Duration> {
     u64::try_from(ms).ok().filter(|ms| *ms > 0).map(Duration::from_millis)
 }

@@ -1,4 +1,4 @@
-//! Users that wait for one another, over several cores.
+//! Users on several cores that wait for one another.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -30,7 +30,7 @@ fn one_user_at_a_time_is_in_a_critical_section() {
         }
         Act::Yield
     });
-    // The inner section is that of a lock which the user holds already.
+    // The inner section uses a lock that the user already holds.
     let nodes =
         || vec![section(0, "one", vec![leaf("in"), section(1, "one", vec![leaf("deep")]), leaf("out")])];
     let ran = run_on(3, program(vec![group(8, "5", nodes(), &script), group(4, "5", nodes(), &script)]));

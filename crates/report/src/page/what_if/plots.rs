@@ -1,4 +1,4 @@
-//! The lines of a what-if's plots.
+//! The lines in the plots of a what-if analysis.
 
 use maud::{Markup, html};
 use serde::Serialize;
@@ -10,15 +10,15 @@ use crate::terminal_text::printable;
 /// Maximum number of lines in a plot; the tables contain the others.
 const LINES_MAX: usize = 9;
 
-/// The parameter of the x axis: the numeric one with the most values, so that names, such as strategies, become separate
-/// lines; the first one if all are names.
+/// The index of the parameter on the x axis: the numeric one with the most values, so that names, such as strategies, become
+/// separate lines. If all parameters are names, the first one.
 pub(super) fn axis(page: &WhatIfPage) -> usize {
     let values = |at: usize| numbers(&labels(page, at)).map_or(0, |(numbers, _)| numbers.len());
-    // Of several alike the first.
+    // If several parameters have the same number of values, the first one.
     (0..page.parameters.len()).rev().max_by_key(|at| values(*at)).unwrap_or(0)
 }
 
-/// Values of a parameter, each once.
+/// The distinct values of a parameter.
 pub(super) fn labels(page: &WhatIfPage, parameter: usize) -> Vec<String> {
     let mut labels: Vec<String> = Vec::new();
     let points = page.models.iter().flat_map(|model| &model.points);
@@ -30,7 +30,7 @@ pub(super) fn labels(page: &WhatIfPage, parameter: usize) -> Vec<String> {
     labels
 }
 
-/// The labels as numbers of one unit, and the unit.
+/// The labels as numbers with a common unit, and the unit; `None` if they are not such numbers.
 pub(super) fn numbers(labels: &[String]) -> Option<(Vec<f64>, String)> {
     let split = |label: &String| {
         let end = label.find(|c: char| !(c.is_ascii_digit() || ".-+".contains(c))).unwrap_or(label.len());
@@ -38,19 +38,19 @@ pub(super) fn numbers(labels: &[String]) -> Option<(Vec<f64>, String)> {
     };
     let all: Vec<(f64, String)> = labels.iter().map(split).collect::<Option<_>>()?;
     let unit = all.first()?.1.clone();
-    // A law such as erlang(5ms, 2) is a name, and so is a time in another unit.
+    // A distribution such as erlang(5ms, 2) counts as a name, and so does a time in another unit.
     let is_plain = |(_, other): &(f64, String)| *other == unit && !other.contains('(');
     all.iter().all(is_plain).then(|| (all.iter().map(|(number, _)| *number).collect(), unit))
 }
 
-/// A line as it is gathered: its name and its place in each model, and its values by label.
+/// A line while it is being collected: its name, and its values and bounds by label.
 struct Line {
     name: String,
     values: Vec<Option<WhatIfValue>>,
     bound: Vec<Option<f64>>,
 }
 
-/// What a plot takes of a point: part, value, bound.
+/// The data of a point that a plot uses: for each class or station its name, value and bound.
 type Taken = Vec<(String, Option<WhatIfValue>, Option<f64>)>;
 
 pub(super) fn plots(page: &WhatIfPage) -> Vec<(SweepModel, Markup)> {
@@ -132,7 +132,7 @@ fn sweep(
     let first = all.first()?;
     let scaled =
         |values: &[Option<f64>]| values.iter().map(|value| value.map(|value| value * factor)).collect();
-    // Between names there is nothing that a bound could go through.
+    // Names on the x axis have no order, so no line for a bound is drawn between them.
     let bound: Option<Vec<Option<f64>>> =
         (is_line && count == 1 && first.bound.iter().any(Option::is_some)).then(|| scaled(&first.bound));
     let has_intervals = all.iter().flat_map(|line| &line.values).flatten().any(|value| value.half.is_some());
@@ -171,7 +171,7 @@ fn sweep(
     Some((SweepModel { plot, name, unit, lines }, caption))
 }
 
-/// One line per model, combination of the other parameters and part.
+/// One line for each model, combination of the other parameters, and class or station.
 fn lines(page: &WhatIfPage, taken: impl Fn(&WhatIfFound) -> Taken) -> Vec<Line> {
     let axis = axis(page);
     let labels = labels(page, axis);
@@ -203,7 +203,7 @@ fn lines(page: &WhatIfPage, taken: impl Fn(&WhatIfFound) -> Taken) -> Vec<Line> 
             }
         }
     }
-    // A line is named by the values in which it differs from others.
+    // The name of a line contains only the values in which it differs from others.
     let several =
         |of: &dyn Fn(&(usize, Vec<String>, String)) -> String| keys.iter().any(|key| of(key) != of(&keys[0]));
     let [models, others, parts] =
@@ -212,7 +212,7 @@ fn lines(page: &WhatIfPage, taken: impl Fn(&WhatIfFound) -> Taken) -> Vec<Line> 
         let mut name = Vec::new();
         name.extend(parts.then(|| part.clone()));
         if others {
-            // The last part of a path is sufficient: `servers 4`.
+            // The last part of a parameter's path is sufficient: `servers 4`.
             let parameters = (0..page.parameters.len()).filter(is_other).map(|at| &page.parameters[at]);
             name.extend(parameters.zip(values).map(|(parameter, value)| {
                 format!("{} {value}", parameter.rsplit('.').next().unwrap_or_default())
@@ -233,7 +233,7 @@ pub(super) struct SweepModel {
     pub(super) lines: Vec<SweepLine>,
 }
 
-/// A line with gaps.
+/// A line that may have gaps.
 #[derive(Serialize)]
 pub(super) struct SweepLine {
     name: String,
@@ -265,7 +265,7 @@ mod tests {
         let parameters = vec!["outside.strategy".to_owned(), "users.users".to_owned()];
         let page = WhatIfPage { parameters, models: vec![model] };
         assert_eq!((axis(&page), labels(&page, 1)), (1, vec!["50".to_owned(), "100".to_owned()]));
-        // Names alone: the first.
+        // If all parameters are names, the first one is used.
         let names = WhatIfPage { parameters: vec!["a".into(), "b".into()], models: Vec::new() };
         assert_eq!(axis(&names), 0);
     }

@@ -1,33 +1,33 @@
-//! The points of the page and their texts.
+//! The points of a what-if analysis, and their texts.
 
 busyhour_diagnostic::message_error! {
     /// Why a point has no solution.
     pub struct NoSolution;
 }
 
-/// Models whose parameters vary alike.
+/// Models with the same varying parameters.
 #[derive(Clone, Debug, Default)]
 pub struct WhatIfPage {
-    /// The parameters that vary, by name.
+    /// The names of the parameters that vary.
     pub parameters: Vec<String>,
-    /// The models: one, or several to compare.
+    /// The models: one, or several for a comparison.
     pub models: Vec<WhatIfModel>,
 }
 
-/// A model at all combinations of values.
+/// A model with a point for every combination of values.
 #[derive(Clone, Debug, Default)]
 pub struct WhatIfModel {
     /// Its name.
     pub name: String,
-    /// The methods of solution, as text.
+    /// The solution methods, as text.
     pub methods: Vec<String>,
-    /// Caveats, one sentence each without a full stop.
+    /// Caveats, each a sentence without a full stop.
     pub caveats: Vec<String>,
     /// The points.
     pub points: Vec<WhatIfPoint>,
 }
 
-/// One combination of values.
+/// One combination of parameter values.
 #[derive(Clone, Debug)]
 pub struct WhatIfPoint {
     /// The value of each parameter, as given.
@@ -39,13 +39,13 @@ pub struct WhatIfPoint {
 /// The solution at a point.
 #[derive(Clone, Debug, Default)]
 pub struct WhatIfFound {
-    /// The classes.
+    /// The classes of customers.
     pub classes: Vec<WhatIfClass>,
-    /// The stations where time passes.
+    /// The stations at which customers spend time.
     pub stations: Vec<WhatIfStation>,
 }
 
-/// A class at a point.
+/// The results for a class at a point.
 #[derive(Clone, Debug, Default)]
 pub struct WhatIfClass {
     /// Its name.
@@ -54,31 +54,31 @@ pub struct WhatIfClass {
     pub throughput_per_s: Option<WhatIfValue>,
     /// Response time R in seconds.
     pub response_s: Option<WhatIfValue>,
-    /// Customers Q in the system.
+    /// Number of customers Q in the system.
     pub customers: Option<WhatIfValue>,
-    /// The most that throughput can be, per second.
+    /// Upper bound of the throughput per second.
     pub throughput_bound_per_s: Option<f64>,
-    /// The least that the response time can be, in seconds.
+    /// Lower bound of the response time in seconds.
     pub response_bound_s: Option<f64>,
 }
 
-/// A station at a point.
+/// The results for a station at a point.
 #[derive(Clone, Debug, Default)]
 pub struct WhatIfStation {
     /// Its name.
     pub name: String,
-    /// Utilization U from 0 to 1; `None` where there are no servers.
+    /// Utilization U from 0 to 1; `None` if the station has no servers.
     pub utilization: Option<WhatIfValue>,
-    /// Customers Q at the station.
+    /// Number of customers Q at the station.
     pub customers: Option<WhatIfValue>,
 }
 
-/// A number, with half the width of its interval when it was simulated.
+/// A number, with half the width of its confidence interval if it was simulated.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WhatIfValue {
     /// The number.
     pub value: f64,
-    /// Half the interval.
+    /// Half the width of the interval.
     pub half: Option<f64>,
 }
 
@@ -87,7 +87,7 @@ impl WhatIfValue {
         Self { value: self.value * factor, half: self.half.map(|half| half * factor) }
     }
 
-    /// `208.92 ± 0.047`: with the digits that the interval leaves, or five.
+    /// `208.92 ± 0.047`: formatted with the digits that the interval justifies, or with five digits.
     pub(super) fn text(self) -> String {
         match self.half.filter(|half| *half > 1e-9 * self.value.abs()) {
             Some(half) if half.is_finite() => {
@@ -100,7 +100,7 @@ impl WhatIfValue {
     }
 }
 
-/// Number of decimals that show `shown` digits of a number.
+/// Number of decimals needed to show `shown` significant digits of a number.
 pub(super) fn decimals(value: f64, shown: i32) -> usize {
     if value == 0.0 {
         0
@@ -109,7 +109,7 @@ pub(super) fn decimals(value: f64, shown: i32) -> usize {
     }
 }
 
-/// A number with five digits, without the zeros at its end.
+/// A number with five significant digits, without trailing zeros.
 pub(super) fn digits(value: f64) -> String {
     let decimals = decimals(value, 5).min(12);
     let text = format!("{value:.decimals$}");

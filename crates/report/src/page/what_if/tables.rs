@@ -1,4 +1,4 @@
-//! All points of a what-if in tables.
+//! Tables with all points of a what-if analysis.
 
 use maud::{Markup, html};
 
@@ -8,10 +8,10 @@ use super::points::{WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint, digits, s
 use crate::numbers::thousands;
 use crate::terminal_text::printable;
 
-/// Rows shown at first; a button shows all.
+/// Maximum number of rows shown at first; a button shows all.
 const ROWS_SHOWN: usize = 30;
 
-/// The head of a table: parameters, what the rows are of, then numbers with their terms.
+/// The heading of a table: the parameters, the kind of row, then numbers with their terms.
 fn table_head(page: &WhatIfPage, of: &str, columns: &[(&str, &str)]) -> Markup {
     html! {
         thead {
@@ -42,7 +42,7 @@ fn row_head(page: &WhatIfPage, model: &WhatIfModel, point: &WhatIfPoint, of: &st
     }
 }
 
-/// A table with rows of all points.
+/// A table with the rows of all points.
 fn table(
     page: &WhatIfPage,
     caption: &str,
