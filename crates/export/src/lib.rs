@@ -6,11 +6,11 @@
 //! plain text as sent by JMeter's backend listeners. [`export_parquet`] writes individual samples instead.
 //!
 //! ```
-//! use busyhour_export::{CsvExporter, Exporter, Origin};
+//! use busyhour_export::{CsvExporter, Exporter, TimeOrigin};
 //! use busyhour_sample::Snapshot;
 //!
 //! let mut text = Vec::new();
-//! let mut exporter = CsvExporter::new(&mut text, Origin { wall_anchor_ms: 1_700_000_000_000 });
+//! let mut exporter = CsvExporter::new(&mut text, TimeOrigin { wall_anchor_ms: 1_700_000_000_000 });
 //! exporter.second(&Snapshot::default())?;
 //! exporter.finish()?;
 //! drop(exporter);
