@@ -1,4 +1,4 @@
-//! A compiled test plan, and what its elements see of a virtual user.
+//! A compiled test plan, and the part of a virtual user that its elements access.
 //!
 //! A [`Program`] is immutable and shared by all users. Elements (pre-processors, timers, assertions, ...), functions and protocols implement
 //! the traits of [`element`], [`template`] and [`sampler`] and see a user through [`user::UserState`]. The engine runs
