@@ -30,15 +30,15 @@ pub struct FinishedRun {
     pub log: PathBuf,
     /// Problems at the end, for the user.
     pub warnings: Vec<String>,
-    /// Some results could not be written.
+    /// Whether some results could not be written.
     pub is_incomplete: bool,
-    /// The thresholds could be evaluated. If not, they count as failed.
+    /// Whether the thresholds could be evaluated. If not, they count as failed.
     pub are_thresholds_known: bool,
     /// The threshold that stopped the run, if one did.
     pub stopped_by: Option<StopOrder>,
-    /// Why the program failed, if it did.
+    /// The reason why the program failed, if it did.
     pub failure: Option<String>,
-    /// No request was sent, although the share of the load was not empty.
+    /// Whether no request was sent although the share of the load was not empty.
     pub nothing_sent: bool,
     /// The counts since the last [`RunHandle::take_interval`](crate::RunHandle::take_interval).
     pub last_interval: IntervalCounts,
@@ -76,7 +76,7 @@ pub(crate) struct RecordedRun<'r> {
     pub(crate) stopped_by: Option<StopOrder>,
     pub(crate) failure: Option<String>,
     pub(crate) warnings: Vec<String>,
-    /// The share of the load has no users and no arrivals.
+    /// Whether the share of the load has no users and no arrivals.
     pub(crate) is_empty_share: bool,
     pub(crate) last_interval: IntervalCounts,
     pub(crate) all_intervals: IntervalCounts,
