@@ -22,7 +22,7 @@ enum Source {
 
 impl Clock {
     /// A clock that starts now. Its start is set back to the previous whole millisecond of the wall clock, so that
-    /// truncating to milliseconds gives the same on both scales.
+    /// truncating to milliseconds has the same result for times since the start and for wall-clock times.
     pub fn start() -> Self {
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let into_millisecond = Duration::from_nanos(u64::from(wall.subsec_nanos() % 1_000_000));

@@ -27,9 +27,9 @@ pub trait Condition: Send + Sync + fmt::Debug {
 /// Which passes a throughput controller executes.
 #[derive(Clone, Debug)]
 pub enum Throughput {
-    /// This total number of executions.
+    /// It executes this number of passes in total.
     Total(Template),
-    /// This percentage of the passes.
+    /// It executes this percentage of the passes.
     Percent(Template),
 }
 
@@ -83,14 +83,14 @@ pub enum ControllerKind {
     },
     /// Executes one child per pass, chosen at random.
     Random {
-        /// As for `Interleave`.
+        /// The same setting as that of `Interleave`.
         use_sub_controllers: bool,
     },
     /// Executes all children in random order.
     RandomOrder,
     /// Executes the children only in some of the passes.
     Throughput {
-        /// The number of executions.
+        /// The number or the percentage of the passes that are executed.
         amount: Throughput,
         /// Whether each user counts separately.
         per_user: bool,
@@ -153,7 +153,7 @@ pub struct CriticalSection {
     pub held: StateId,
 }
 
-/// A variable and the value it is given.
+/// A variable and the value to which it is set.
 #[derive(Clone, Debug)]
 pub struct Assignment {
     /// Name.
@@ -173,7 +173,7 @@ pub struct WeightedChoice {
     pub state: StateId,
 }
 
-/// Executions and passes of a throughput controller that counts over all users.
+/// Numbers of executions and of passes of a throughput controller that counts them over all users.
 #[derive(Debug, Default)]
 pub struct ThroughputCounts(pub std::sync::Mutex<(i64, i64)>);
 
@@ -186,7 +186,7 @@ pub struct TransactionSettings {
     pub include_timers: bool,
     /// Assertions in its scope (parent mode).
     pub assertions: Box<[Arc<dyn Assertion>]>,
-    /// Listeners in its scope (parent mode).
+    /// Index of the set of listeners in its scope (parent mode).
     pub listeners: u32,
     /// Listeners in its scope that run code (parent mode).
     pub sample_listeners: Box<[Arc<dyn Processor>]>,

@@ -4,8 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-/// Why an element or a function failed. The text is the message of the sample, the assertion or the log; in most cases it is
-/// the one of JMeter.
+/// Why an element or a function failed. The text is the message of the sample, the assertion or the log; in most cases, it
+/// is JMeter's message.
 #[derive(Clone, Debug)]
 pub enum ElementError {
     /// The error of the element itself.

@@ -69,7 +69,7 @@ pub struct Group<P> {
 }
 
 impl<P> Group<P> {
-    /// The ids of the state in which users store the critical sections that they hold.
+    /// The ids of the states in which users store the critical sections that they are in.
     pub fn sections(&self) -> impl Iterator<Item = StateId> {
         self.controllers.iter().filter_map(|controller| match &controller.kind {
             ControllerKind::Critical(section) => Some(section.held),

@@ -32,8 +32,8 @@ pub struct OpenWorkload {
     pub users: Option<Template>,
     /// Seed of the schedule; `None`: that of the run.
     pub seed: Option<u64>,
-    /// Whether sessions that still run when the schedule is over start no further sample (JMeter's Open Model Thread Group).
-    /// Otherwise they run to their end.
+    /// Whether sessions that are still running at the end of the schedule start no further sample, as in JMeter's Open Model
+    /// Thread Group. Otherwise, they run to their end.
     pub ends_with_schedule: bool,
 }
 

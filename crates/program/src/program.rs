@@ -10,8 +10,7 @@ use crate::variables::Slot;
 pub struct Program<P> {
     /// The thread groups, in the plan's order.
     pub groups: Vec<Group<P>>,
-    /// Open workloads. Scheduled sessions run their main groups. The other groups start their
-    /// own users.
+    /// Open workloads. Their main groups run the scheduled sessions. The other groups start their own users.
     pub open: Vec<OpenWorkload>,
     /// Whether groups run one after another.
     pub serialize_groups: bool,

@@ -58,8 +58,8 @@ impl Retention {
     }
 }
 
-/// The fields of a sample that only its protocol has and that result files show. The protocol's sampler creates it if
-/// [`Retention::protocol_detail`] is set; the program and the engine only copy it.
+/// The fields of a sample that only its protocol has and that result files show. The sampler of the protocol creates this
+/// value if [`Retention::protocol_detail`] is set; the program and the engine only copy it.
 pub trait ProtocolDetail: Any + fmt::Debug + Send + Sync {
     /// A copy of the fields, for a copy of the result.
     fn copy(&self) -> Box<dyn ProtocolDetail>;
@@ -74,12 +74,13 @@ impl Clone for Box<dyn ProtocolDetail> {
     }
 }
 
-/// One sample's result. Each user has one and reuses its buffers; sub-results are rare and have their own.
+/// The result of one sample. Each user has one and reuses its buffers. Sub-results are rare, and each of them has its own
+/// buffers.
 #[derive(Clone, Debug, Default)]
 pub struct SampleResult {
     /// Evaluated label.
     pub label: String,
-    /// Its times.
+    /// Times of the sample.
     pub times: SampleTimes,
     /// Success, code and message of the sample so far.
     pub outcome: SampleOutcome<String>,
@@ -89,7 +90,7 @@ pub struct SampleResult {
     pub content_type: String,
     /// Outcomes of the assertions that ran.
     pub assertions: Vec<AssertionResult>,
-    /// Its sizes.
+    /// Sizes of the request and the response.
     pub sizes: SampleSizes,
     /// URL requested (the last one after redirects).
     pub url: String,
@@ -128,7 +129,7 @@ pub struct RecordMarks {
     pub unnamed_thread: bool,
 }
 
-/// What happens after a sample.
+/// The next steps of a user after a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AfterSample {
     /// The next step of the user.

@@ -1,4 +1,4 @@
-//! What all users of a run share: properties, the clock, the log, stop requests, active users.
+//! The data that all users of a run share: properties, the clock, the log, stop requests, active users.
 
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;

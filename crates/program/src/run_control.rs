@@ -8,7 +8,7 @@
 //! | | open workloads | other users |
 //! |---|---|---|
 //! | rate | arrivals come at a multiple of the requested rate | – (the plan sets the number of users) |
-//! | pause | no arrival starts; arrivals scheduled meanwhile are left out; running sessions end | each stops before its next sample |
+//! | pause | no arrival starts; scheduled ones are skipped; running sessions end | each stops before its next sample |
 //! | stop | as [`crate::run::Stop::Graceful`] | the same |
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};

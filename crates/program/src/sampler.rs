@@ -37,8 +37,8 @@ use crate::user::{LogicalAction, UserState};
 /// # Threads
 ///
 /// A user never leaves the thread of its core, and neither does its session, which need not be `Send`. The sampler itself is
-/// shared by the users of all cores. [`sample`](Self::sample) may wait with `.await`, and other users of the core run meanwhile; no method may
-/// block the thread, and no borrow of a thread-local may be held across an `.await`.
+/// shared by the users of all cores. While [`sample`](Self::sample) waits with `.await`, other users of the core run. No
+/// method may block the thread, and no borrow of a thread-local may be held across an `.await`.
 ///
 /// # What a protocol may store
 ///
@@ -49,8 +49,8 @@ use crate::user::{LogicalAction, UserState};
 ///
 /// # Errors
 ///
-/// A request that fails is a failed sample: `user.result` has `success == false` and JMeter's code and message for
-/// the failure. It is not an error of the run, and the user goes on.
+/// A request that fails is a failed sample: `user.result` has `success == false` and JMeter's code and message for the
+/// failure. The failure is not an error of the run, and the user continues.
 ///
 /// # Example
 ///

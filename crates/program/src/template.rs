@@ -29,9 +29,8 @@ use crate::variables::Slot;
 /// call. References to the user and `out` must not be stored. `out` may contain text of other segments, which must stay
 /// unchanged.
 ///
-/// # Errors
-/// As in JMeter, a function never fails: errors are logged, and JMeter's text for the failure is appended, if there is one. Where JMeter
-/// fails the sample because of an exception, the function sets [`UserState::thrown`].
+/// As in JMeter, a function never fails: errors are logged, and JMeter's text for the failure, if there is one, is appended.
+/// If JMeter fails the sample because of an exception, the function sets [`UserState::thrown`].
 ///
 /// # Example
 /// A counter for each user:

@@ -63,8 +63,8 @@ pub struct UserState {
     pub gave_up: bool,
     /// When the group's schedule ends this user.
     pub end_time: Option<Nanos>,
-    /// Sleep time requested by scripts, in nanoseconds. For scripts the time has passed already; the user waits for it
-    /// before the next step.
+    /// Sleep time requested by scripts, in nanoseconds. Scripts continue as if this time had passed already; the user waits
+    /// for it before the next step.
     pub owed_ns: u64,
     /// When a Sample Timeout interrupts the current sample, for samplers that check it themselves.
     pub interrupt_at: Option<Nanos>,
