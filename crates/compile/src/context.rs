@@ -44,7 +44,8 @@ pub(crate) struct Context<'p> {
     pub(crate) at_start: TextsAtStart,
     /// The plan's user defined variables, for values that are needed before the plan runs.
     pub(crate) plan_variables: Vec<VariableSet>,
-    /// Whether the texts being parsed belong to a request: a function that throws fails its sample.
+    /// Whether the texts being parsed belong to a request. A function in such a text that throws an exception fails the
+    /// sample.
     pub(crate) in_request: bool,
     /// A user without a run, for values that are needed during compilation.
     user: UserState,

@@ -23,7 +23,7 @@ const SCHEDULE: &str = "OpenModelThreadGroup.schedule";
 
 /// The role of a group in open workloads.
 pub(crate) enum GroupWorkload {
-    /// Not part of an open workload: the group starts its own users.
+    /// The group is not part of an open workload and starts its own users.
     Closed,
     /// Part of the command line's workload, with this weight.
     ByOptions(f64),

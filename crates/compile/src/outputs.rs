@@ -23,11 +23,11 @@ pub(crate) struct ListenerFile {
 /// A backend listener of the plan, which receives all samples of the run, wherever it is in the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackendListener {
-    /// Its name.
+    /// Its name in the plan.
     pub name: String,
     /// The kind of client.
     pub kind: BackendKind,
-    /// Its parameters, with JMeter's names.
+    /// Its parameters; each name is JMeter's.
     pub arguments: Vec<(String, String)>,
     /// Seconds between two sets of metrics, if a property sets them.
     pub send_interval_s: Option<u64>,

@@ -10,7 +10,7 @@ pub(crate) struct Descriptor<C> {
     pub(crate) gui: &'static str,
     /// Its name in JMeter's menus.
     pub(crate) name: &'static str,
-    /// Its class or role.
+    /// The class or role of the element.
     pub(crate) role: C,
     /// The parts that are not supported or differ from JMeter; may be empty.
     pub(crate) note: &'static str,
