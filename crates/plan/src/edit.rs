@@ -52,7 +52,7 @@ impl TestPlan {
     /// The property is a structure, the element has no end tag, or the file cannot be encoded again.
     ///
     /// # Panics
-    /// If the number belongs to another, longer plan.
+    /// If the element belongs to another, longer plan.
     pub fn set_text(&mut self, element: ElementId, name: &str, text: &str) -> Result<(), EditError> {
         match self.element(element).property(name).map(|property| property.id()) {
             Some(property) => self.set_value(property, text),
@@ -69,7 +69,7 @@ impl TestPlan {
     /// The property is a structure, or the file cannot be encoded again.
     ///
     /// # Panics
-    /// If the number belongs to another, longer plan.
+    /// If the property belongs to another, longer plan.
     pub fn set_value(&mut self, property: PropertyId, text: &str) -> Result<(), EditError> {
         self.check_reversible()?;
         let data = &self.properties[property.0 as usize];

@@ -272,7 +272,7 @@ impl TestPlan {
     /// The element with this number.
     ///
     /// # Panics
-    /// If the number belongs to another, longer plan.
+    /// If the element belongs to another, longer plan.
     #[must_use]
     pub fn element(&self, id: ElementId) -> Element<'_> {
         assert!(id.index() < self.elements.len(), "element {} is of another plan", id.0);
@@ -292,7 +292,7 @@ impl TestPlan {
     /// The names of the elements from the root down to this one, inclusive.
     ///
     /// # Panics
-    /// If the number belongs to another, longer plan.
+    /// If the element belongs to another, longer plan.
     #[must_use]
     pub fn path(&self, id: ElementId) -> Vec<String> {
         self.element(id).path()
