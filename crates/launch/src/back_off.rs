@@ -1,7 +1,7 @@
 //! Slows a run of a URL down while every request fails.
 //!
 //! A closed load against a server that refuses connections sends as many requests as the generator can. Such a run measures
-//! nothing and fills the disk. Only runs of a URL with a closed load are slowed down; plans are executed unchanged, and open
+//! nothing and fills the disk. Only runs of a URL with a closed load are slowed down. Plans are executed unchanged, and open
 //! loads keep the requested rate.
 
 use busyhour_record::PlanNote;
@@ -43,7 +43,8 @@ struct Slow {
     from_s: f64,
     /// Number of requests before the period.
     before: u64,
-    /// Time and number of requests when all requests from before the period had been counted, and at the latest observation.
+    /// Time and number of requests when all requests from before the period had been counted, and (`latest`) at the latest
+    /// observation.
     settled: Option<(f64, u64)>,
     latest: (f64, u64),
 }

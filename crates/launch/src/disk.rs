@@ -9,10 +9,10 @@ const INTERVAL: Duration = Duration::from_secs(10);
 /// Free space below this number of bytes is scarce.
 const SCARCE_BYTES: u64 = 500_000_000;
 
-/// The decline of the free space is measured over at least this time.
+/// Minimum time over which the decline of the free space is measured.
 const TREND_MIN: Duration = Duration::from_secs(20);
 
-/// If the end of the run is not known, a warning is issued if the disk will be full within this time.
+/// If the end of the run is not known, a warning is issued when the disk will be full within this time.
 const NEAR: Duration = Duration::from_secs(600);
 
 /// Watches the free space and warns once.

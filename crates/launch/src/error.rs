@@ -42,7 +42,7 @@ pub enum LaunchError {
     MissingRequestValues {
         /// The plan's name.
         plan: String,
-        /// The properties.
+        /// The names of the missing properties.
         missing: Vec<String>,
     },
     /// The replayed arrivals cannot be read.
@@ -54,7 +54,7 @@ pub enum LaunchError {
     /// A property for the Application Performance Index has an invalid value.
     #[error(transparent)]
     Apdex(#[from] ApdexPropertyError),
-    /// The results file has content, and the request does not allow that.
+    /// The results file is not empty, and the request does not allow that.
     #[error(
         "the results file {0} is not empty, so the report would mix old and new samples; use -f to overwrite it"
     )]
@@ -76,7 +76,7 @@ pub enum LaunchError {
     /// The recorder cannot open its files.
     #[error(transparent)]
     Recorder(#[from] RecordError),
-    /// A stop was requested before the run had started.
+    /// A stop was requested before the run started.
     #[error(transparent)]
     Stopped(RecordError),
     /// The server for metrics cannot listen on its address.
@@ -91,7 +91,7 @@ pub enum LaunchError {
     /// A thread cannot be started.
     #[error("cannot start the thread of {what}")]
     Thread {
-        /// Its purpose.
+        /// The purpose of the thread.
         what: &'static str,
         /// The system's error.
         #[source]

@@ -25,7 +25,7 @@ pub enum RunEvent {
         /// Whether requests in flight are abandoned.
         at_once: bool,
     },
-    /// The time for users to finish their samples is over, and the end is forced.
+    /// The grace period is over, and the end of the run is forced.
     GraceOver {
         /// The length of the grace period.
         grace: Duration,
@@ -39,7 +39,7 @@ pub enum RunEvent {
     BackedOff(bool),
     /// Results could not be written.
     FileLost {
-        /// Number of such failures so far.
+        /// Number of failed writes so far.
         failures: usize,
     },
 }

@@ -17,7 +17,7 @@ use crate::event::RunEvent;
 use crate::observer::{ObserverError, RunEnded, RunObserver};
 use crate::observers::Observers;
 
-/// Maximum seconds of metrics queued for an export while its database is unavailable; later ones are lost.
+/// Maximum number of seconds whose metrics are queued for an export while its database is unavailable; later ones are lost.
 const SECONDS_WAITING_MAX: usize = 120;
 
 /// The percentiles that databases receive; the same as JMeter's defaults.
@@ -149,7 +149,7 @@ impl RunObserver for ExportObserver {
     }
 }
 
-/// An export that could not send everything.
+/// The error of an export that could not send everything.
 #[derive(Debug, thiserror::Error)]
 #[error("failed {failed} times in {seconds} s, first")]
 struct IncompleteExport {
@@ -159,7 +159,7 @@ struct IncompleteExport {
     first: ExportError,
 }
 
-/// The settings of exports to InfluxDB and Graphite that no element of a plan sets.
+/// Settings of exports to InfluxDB and Graphite that do not come from an element of a plan.
 #[must_use]
 pub fn backend_settings(interval_s: u64, users: &UsersSoFar) -> BackendSettings {
     BackendSettings {
@@ -293,7 +293,7 @@ fn influx_sender(arguments: &Arguments<'_>, url: &str) -> Box<dyn Sender + Send>
     Box::new(HttpPost::new(url, header.into_iter().collect()))
 }
 
-/// The arguments `TAG_name`, as tags.
+/// The tags: all arguments with a name of the form `TAG_name`.
 fn influx_tags(arguments: &[(String, String)]) -> Vec<(String, String)> {
     let tags = arguments.iter().filter_map(|(name, value)| {
         Some((name.trim().strip_prefix("TAG_")?.to_owned(), value.trim().to_owned()))

@@ -28,7 +28,7 @@ pub struct FinishedRun {
     pub files: Vec<PathBuf>,
     /// The log.
     pub log: PathBuf,
-    /// Problems at the end, for the user.
+    /// Messages for the user about problems at the end of the run.
     pub warnings: Vec<String>,
     /// Whether some results could not be written.
     pub is_incomplete: bool,
@@ -70,7 +70,7 @@ pub(crate) struct RecordedRun<'r> {
     pub(crate) started: &'r Started,
     pub(crate) totals: &'r RunTotals,
     pub(crate) criteria: &'r [Criterion],
-    /// `None` if the thresholds must be evaluated from the record.
+    /// Evaluates the thresholds during the run; `None` if they must be evaluated from the record.
     pub(crate) judge: Option<Judge>,
     pub(crate) log: &'r Path,
     pub(crate) stopped_by: Option<StopOrder>,
@@ -167,7 +167,7 @@ fn judge(
             judge_record(&record, &RecordReading::default(), summary, criteria.to_vec())?
         }
     };
-    // A threshold may fail while the run is completing by itself.
+    // A threshold may fail while the run is already ending normally.
     let is_stopped = summary.run.stopped_by.is_some();
     summary.thresholds.iter_mut().for_each(|threshold| threshold.stopped_run &= is_stopped);
     Ok(())

@@ -118,7 +118,8 @@ fn number_of(number: &Template, user: &mut UserState) -> u64 {
     u64::try_from(number.integer(user, 0)).unwrap_or(0)
 }
 
-/// Number of arrivals that determine the coefficient of variation to ± 0.03 (docs/offered-load.md has the error rates).
+/// Number of arrivals that is needed to determine the coefficient of variation to ± 0.03. The error rates are in
+/// docs/offered-load.md.
 pub const ARRIVALS_NARROW: u64 = 5_200;
 
 /// Warns about schedules of Poisson arrivals that are too short for a verdict.

@@ -242,7 +242,7 @@ impl RunHandle {
         self.prepared.started.shared.clock.now().as_duration()
     }
 
-    /// The figures so far.
+    /// The figures of the run so far.
     #[must_use]
     pub fn live(&self) -> Live {
         self.recorder.live()
@@ -332,7 +332,7 @@ impl RunHandle {
     }
 }
 
-/// The report of the engine, and a message if the engine or users failed.
+/// Returns the report of the engine, and a message if the engine or users failed.
 fn engine_result(
     result: std::thread::Result<std::io::Result<RunReport>>,
     log_path: &std::path::Path,

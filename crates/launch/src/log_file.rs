@@ -13,10 +13,10 @@ use busyhour_program::run::{LogLevel, LogSink};
 
 use crate::system::is_pipe;
 
-/// Maximum length of a line, so that response bodies in error messages do not fill the disk.
+/// Maximum length of a line in bytes, so that response bodies in error messages do not fill the disk.
 const LINE_BYTES_MAX: usize = 16 * 1024;
 
-/// Maximum size of the log.
+/// Maximum size of the log in bytes.
 const LOG_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// Maximum number of lines that are waiting to be written; further lines are lost and counted.
@@ -90,7 +90,7 @@ impl LogFile {
         }
     }
 
-    /// Waits until all lines are written, for at most a second; returns the number of lost lines.
+    /// Waits for at most a second until all lines are written; returns the number of lost lines.
     pub(crate) fn flush(&self) -> u64 {
         let since = self.0.clock.now().as_duration();
         while self.0.waiting.load(Ordering::SeqCst) > 0 && self.0.clock.now().as_duration() < since + PATIENCE

@@ -1,4 +1,4 @@
-//! Notes in the manifest: properties of a plan and its run that make the results doubtful.
+//! Notes in the manifest: properties of a plan or its run because of which the results may be wrong.
 
 use busyhour_arrivals::LoadShare;
 use busyhour_diagnostic::{Diagnostic, Severity};

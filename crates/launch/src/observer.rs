@@ -67,7 +67,8 @@ pub type ObserverError = Box<dyn Error + Send + Sync>;
 /// [`RunEnded::seconds_lost`]. Events are never lost. A snapshot is shared among all observers and must not be retained for
 /// long: it contains the times of a whole second.
 ///
-/// At the end, the run waits until all observers have returned from `ended`; after a forced end for at most one second.
+/// At the end, the run waits until all observers have returned from `ended`. After a forced end, it waits for at most one
+/// second.
 ///
 /// # Errors
 ///

@@ -105,7 +105,7 @@ impl Observers {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts the thread of an observer. Messages about the observer contain `name`, for example `the export influx`.
+    /// Starts the thread of an observer. `name` is the name of the observer in messages, for example `the export influx`.
     pub(crate) fn add(&self, name: &str, mut observer: Box<dyn RunObserver>) -> std::io::Result<()> {
         let queue = Arc::new(CallQueue {
             waiting: Mutex::default(),

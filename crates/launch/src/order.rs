@@ -9,7 +9,7 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(tag = "order", rename_all = "snake_case")]
 pub enum Order {
-    /// No arrival starts, and other users wait before their next sample.
+    /// No arrival starts, and other users stop before their next sample until the load is resumed.
     Pause,
     /// Continue after a pause.
     Resume,
@@ -18,7 +18,7 @@ pub enum Order {
         /// Multiple of the requested rate.
         factor: f64,
     },
-    /// Users finish the current samples, and the run ends. Refused if the run is ending already.
+    /// Users finish the current samples, and the run ends. The order is refused if the run is already ending.
     Stop,
     /// Like [`Order::Stop`], but a second interrupt ends the run at once, like the second Ctrl-C.
     #[serde(skip)]
@@ -31,9 +31,9 @@ pub enum Order {
 /// The source of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrderSource {
-    /// A user at the terminal of this process. Recorded in the manifest.
+    /// A user at the terminal of this process. Such orders are recorded in the manifest.
     Terminal,
-    /// The live page. Recorded in the manifest.
+    /// The live page. Such orders are recorded in the manifest.
     Page,
     /// A signal of another process, JMeter's stop port or a program that uses this crate. The outcome of the run says
     /// that it was stopped.

@@ -104,11 +104,11 @@ impl Launch {
         &self.control
     }
 
-    /// Adds an observer, which receives all events from now on. Messages about the observer contain `name`, for example `the
-    /// export influx`.
+    /// Adds an observer, which receives all events from now on. `name` is its name in messages, for example `the export
+    /// influx`.
     ///
     /// # Errors
-    /// Its thread cannot be started.
+    /// The thread of the observer cannot be started.
     pub fn observe(&mut self, name: &str, observer: Box<dyn RunObserver>) -> Result<(), LaunchError> {
         add_observer(&self.observers, name, observer)
     }
@@ -163,7 +163,7 @@ impl Prepared {
     /// Adds an observer, as [`Launch::observe`] does.
     ///
     /// # Errors
-    /// Its thread cannot be started.
+    /// The thread of the observer cannot be started.
     pub fn observe(&self, name: &str, observer: Box<dyn RunObserver>) -> Result<(), LaunchError> {
         add_observer(&self.observers, name, observer)
     }

@@ -62,7 +62,7 @@ pub fn assignment(flag: &str, text: &str) -> Result<(String, String), Assignment
 pub struct LoadedProperties {
     /// All properties that JMeter's functions can read, including system properties.
     pub all: HashMap<String, String>,
-    /// JMeter properties set by files and flags, for the manifest.
+    /// JMeter properties that files and flags have set, for the manifest.
     pub given: BTreeMap<String, String>,
     /// Files of the request that do not exist.
     pub missing: Vec<PathBuf>,
