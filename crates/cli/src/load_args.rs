@@ -298,7 +298,8 @@ fn is_time(text: &str) -> bool {
         && busyhour_arrivals::time_ns(text).is_ok()
 }
 
-/// Whether a text looks like a URL without `http://`: it contains a port or an IP address, or begins with `localhost`.
+/// Whether a text looks like a URL without `http://`: it contains a port or an IP address, or the host is `localhost` or
+/// begins with `www.`.
 fn is_url_without_scheme(text: &str) -> bool {
     let authority = text.split(['/', '?']).next().unwrap_or(text);
     let (host, port) = match authority.rsplit_once(':') {

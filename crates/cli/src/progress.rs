@@ -18,7 +18,7 @@ pub(crate) const STEP: Duration = Duration::from_millis(500);
 /// Shows the progress of a run.
 pub(crate) struct Display {
     on_terminal: bool,
-    /// Whether these lines are printed to standard output, as JMeter does.
+    /// Whether JMeter's summary lines are printed to standard output instead of the progress line.
     to_stdout: bool,
     name: String,
     interval: Duration,

@@ -247,7 +247,7 @@ fn report_errors(run: &FinishedRun) {
     }
 }
 
-/// The exit code of a run. A threshold with the action "stop as failed" may have stopped it.
+/// The exit code of a run. A threshold with the action "stop as failed" may have stopped the run.
 fn exit_code(run: &FinishedRun, is_incomplete: bool) -> Exit {
     let failed_by_stop = run.stopped_by.as_ref().is_some_and(|order| order.failed);
     match run.end() {

@@ -62,7 +62,7 @@ pub(crate) fn runs_of(paths: &[PathBuf]) -> Result<Vec<RunFiles>, Exit> {
 }
 
 /// Splits a path into the files of one run, which are separated by commas; `None` if the whole path is the name of a file,
-/// or if one of the files does not exist.
+/// or if none of the files exists.
 fn joined(path: &Path) -> Option<RunFiles> {
     let text = path.to_str().filter(|text| text.contains(','))?;
     let files: Vec<PathBuf> = text.split(',').map(PathBuf::from).collect();

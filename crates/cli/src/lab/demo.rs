@@ -88,7 +88,7 @@ pub(crate) fn demo(args: &DemoArgs) -> Exit {
         open: open.map(|(_, open)| open),
         ..RunRequest::default()
     };
-    // Space for the lines with the next steps.
+    // The report leaves 6 lines free for the next steps.
     let show = busyhour_report::RunShow { lines_below: 6, ..Default::default() };
     let exit = run::main(&RunCommand { run, show, ..RunCommand::default() });
     shop.close();
