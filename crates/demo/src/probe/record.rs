@@ -36,7 +36,7 @@ pub struct ProbeRecord {
     pub connections: u64,
     /// The difference between wall clock (nanoseconds since 1970) and monotonic clock when the probe started.
     pub wall_minus_monotonic_ns_begin: i128,
-    /// The same difference when the probe ended; it changes if the wall clock is adjusted.
+    /// The same difference at the time when the probe ended. It changes if the wall clock is adjusted.
     pub wall_minus_monotonic_ns_end: i128,
 }
 
