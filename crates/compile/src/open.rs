@@ -158,7 +158,7 @@ fn open_model<'p>(context: &mut Context<'p>, element: Element<'p>, index: u32) -
         groups: vec![(index, 1.0)],
         no_free_user: NoFreeUser::Grow(u32::MAX),
         users: None,
-        // A seed in JMeter's own schedule already fixes the starts; without one (0), the schedule differs in each run.
+        // A seed of JMeter's own group already fixes the starts; with seed 0, the schedule differs in each run.
         seed: None,
         ends_with_schedule: true,
     })
