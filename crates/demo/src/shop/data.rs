@@ -1,4 +1,4 @@
-//! The initial data of a shop: the same data that the workload's script creates in an empty shop.
+//! The initial data of a shop: the same data that the workload's data injection creates in an empty shop.
 
 use rusqlite::{Connection, params};
 
