@@ -12,10 +12,10 @@ use crate::outputs::{OutputKind, output_files};
 use crate::own_args::{OUTPUT, OwnArgs};
 use crate::run_command::RunCommand;
 
-/// Options of JMeter's own command line with the same meaning.
+/// Heading of the options that have the same meaning in JMeter's command line.
 const JMETER_HEADING: &str = "Files and properties (as in JMeter)";
 
-/// The most common commands, also for the short help.
+/// Examples of the most common commands, for the short and the long help.
 const RUN_EXAMPLES: &str = "Examples:\n  busyhour run plan.jmx -J USERS=100 -l results.jtl\n  \
      busyhour run http://127.0.0.1:8080/ -c 50 --think 'exponential(1s)' -z 60s\n  \
      busyhour run http://127.0.0.1:8080/ --rate 200/s -z 60s";

@@ -101,7 +101,7 @@ fn read(
     }
     let size = log.bytes();
     let mut progress = ReadingProgress::new(name);
-    // For each label number, whether the label is selected.
+    // For each label number: whether the label is selected.
     let new = || (LogTally::new(options, log.form()), Vec::new());
     let read = log.scan_in_order(
         new,
@@ -120,7 +120,8 @@ fn read(
     progress.clear();
     let ((tally, _), facts) = read?;
     let mut report = tally.finish(name.to_owned(), facts, args.load());
-    // A run directory contains the workloads and their schedules; only a part of it is judged like other logs.
+    // For a whole run directory, the verdicts on its workloads and their schedules are used. A part of it is judged like
+    // other logs.
     if path.is_dir()
         && args.whole()
         && let Ok(summary) = summarise(&RunDir::open(path))
@@ -131,7 +132,7 @@ fn read(
     Ok(report)
 }
 
-/// Why no row of a log is selected.
+/// The error that no row of a log is selected, with the reason.
 fn nothing_selected(log: &LogReport, args: &ArrivalsArgs) -> Diagnostic {
     let found = |message: String| Diagnostic::error("log", message).in_file(log.name.as_str());
     if log.tables.rows == 0 && log.facts.transactions > 0 {
@@ -154,7 +155,7 @@ fn nothing_selected(log: &LogReport, args: &ArrivalsArgs) -> Diagnostic {
         .with_hint("--window FROM,TO counts from the first start of the log")
 }
 
-/// Reasons to doubt the tables of a log.
+/// Caveats about the tables of a log.
 fn caveats(log: &LogReport) -> Vec<Diagnostic> {
     let caveat = |message: String| Diagnostic::warning("log", message).in_file(log.name.as_str());
     let mut caveats = Vec::new();

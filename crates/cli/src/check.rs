@@ -1,4 +1,4 @@
-//! `busyhour check`: the structure of plans and what is not supported.
+//! `busyhour check`: shows the structure of plans and reports unsupported elements and mistakes.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -80,10 +80,11 @@ fn look_at(path: &Path, properties: &Arc<JmeterProperties>) -> Finding {
         request_deadline: None,
         open: None,
     };
-    // A panic on one file must not prevent the check of the next.
+    // A panic while checking one file must not prevent the checks of the other files.
     let looked = std::panic::catch_unwind(|| {
         let (plan, _, mut diagnostics) = busyhour_launch::parse_and_compile(&bytes, &name, &options);
-        // In a damaged plan, definitions that other parts use may be missing.
+        // In a damaged plan, definitions to which other parts refer may be missing. Therefore, only undamaged plans are
+        // linted.
         if !busyhour_plan::parse(&bytes, &*name).1.iter().any(Diagnostic::is_error) {
             diagnostics.extend(busyhour_compile::lint(&plan, &options));
         }
@@ -151,7 +152,7 @@ fn text(findings: &[Finding], quiet: bool) -> String {
     out
 }
 
-/// A name on one line, shortened and without control characters.
+/// A name for one line of output: shortened, and without control characters.
 fn shown(name: &str) -> String {
     const NAME_CHARS_MAX: usize = 100;
     let end = name.char_indices().nth(NAME_CHARS_MAX).map_or(name.len(), |(end, _)| end);

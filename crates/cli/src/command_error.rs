@@ -1,22 +1,22 @@
-//! The error of commands.
+//! The error type of commands.
 
 use busyhour_capacity::CapacityError;
 use busyhour_launch::UrlPlanError;
 use busyhour_queueing::network::NotationError;
 
-/// Why a command ends or refuses an argument.
+/// The reason why a command ends or rejects an argument.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommandError {
-    /// What is wrong, for the user: argument, file or combination of options.
+    /// A message for the user about an argument, a file or a combination of options.
     #[error("{0}")]
     Refused(String),
-    /// A number or a time is not in the notation of its quantity.
+    /// A number or a time has invalid syntax.
     #[error(transparent)]
     Notation(#[from] NotationError),
-    /// A file of measurements, a model or a parameter is wrong.
+    /// A file of measurements, a model or a parameter is invalid.
     #[error(transparent)]
     Capacity(#[from] CapacityError),
-    /// No plan can be made for a URL.
+    /// No plan can be generated for a URL.
     #[error(transparent)]
     UrlPlan(#[from] UrlPlanError),
 }
@@ -33,7 +33,7 @@ impl From<&str> for CommandError {
     }
 }
 
-/// Tests compare results, whose errors are equal if the user sees no difference.
+/// For tests: errors are equal if they show the same message to the user.
 #[cfg(test)]
 impl PartialEq for CommandError {
     fn eq(&self, other: &CommandError) -> bool {

@@ -107,7 +107,7 @@ enum Form {
     Percent,
 }
 
-/// Kinds of files that this verb writes.
+/// Kinds of files that this verb can write.
 const WRITTEN: [OutputKind; 3] = [OutputKind::Html, OutputKind::Json, OutputKind::Csv];
 
 pub(crate) fn main(args: CompareArgs) -> Exit {
@@ -158,7 +158,7 @@ fn compare(args: &CompareArgs) -> Exit {
     if let Some(difference) = args.power {
         return plan(args, difference, &reading);
     }
-    // Everything after -- is a run.
+    // All arguments after `--` are runs.
     if let Some(option) = args.new.iter().find(|run| run.to_string_lossy().starts_with('-') && !run.exists())
     {
         let message = format!(

@@ -50,7 +50,7 @@ enum SchemaOf {
     Thresholds,
 }
 
-/// Runs the verb; `command` is the command line without old names.
+/// Runs the verb. `command` is the command line without old names.
 pub(crate) fn main(args: &ConfigArgs, mut command: clap::Command) -> Exit {
     match &args.verb {
         ConfigVerb::Completions { shell } => {

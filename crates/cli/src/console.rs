@@ -58,7 +58,7 @@ pub(crate) fn start() -> std::io::Result<()> {
     Ok(())
 }
 
-/// Writes a message or queues it for the thread; returns false if the stream is closed.
+/// Writes a message, or queues it for the thread. Returns false if the stream is closed.
 pub(crate) fn write(stream: Stream, bytes: &[u8]) -> bool {
     let Some(console) = CONSOLE.get() else { return write_now(stream, bytes) };
     console.waiting.fetch_add(1, Ordering::SeqCst);
@@ -74,14 +74,14 @@ fn write_now(stream: Stream, bytes: &[u8]) -> bool {
             let mut out = std::io::stdout().lock();
             out.write_all(bytes).and_then(|()| out.flush())
         }
-        // A closed standard error is not an error.
+        // A closed standard error stream is not reported as an error.
         Stream::Err => std::io::stderr().write_all(bytes),
     };
     written.is_ok()
 }
 
-/// Waits until everything is written: for as long as it takes, or at most one second after `is_hurried` returns true.
-/// Once that second has passed, later calls do not wait again.
+/// Waits until everything is written. There is no limit until `is_hurried` returns true; then it waits for at most one
+/// second. After that second, later calls do not wait again.
 pub(crate) fn drain(is_hurried: impl Fn() -> bool) {
     let Some(console) = CONSOLE.get() else { return };
     let mut hurried_since = None;

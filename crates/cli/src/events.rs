@@ -9,7 +9,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 use crate::exit::{is_verbose, say};
 
-/// Shows the events of a run: printed at once, or by the thread that shows progress while it does so. Clones show the same run.
+/// Shows the events of a run. They are printed at once or, while a thread shows progress, sent to that thread. Clones refer
+/// to the same run.
 #[derive(Clone)]
 pub(crate) struct ShownEvents {
     grace: Duration,
@@ -17,7 +18,7 @@ pub(crate) struct ShownEvents {
 }
 
 impl ShownEvents {
-    /// `grace`: the time for users to finish their samples.
+    /// `grace` is the time for users to finish their samples.
     pub(crate) fn new(grace: Duration) -> Self {
         Self { grace, display: Arc::default() }
     }
@@ -38,7 +39,7 @@ impl ShownEvents {
         *self.display() = None;
     }
 
-    /// The text of an event; `None` if it is not for the user.
+    /// The text of an event for the user; `None` if the event is not shown.
     pub(crate) fn text(&self, event: &RunEvent) -> Option<String> {
         Some(match event {
             RunEvent::Finding(finding) => format!("{finding}\n"),
@@ -76,7 +77,7 @@ impl ShownEvents {
             RunEvent::BackedOff(false) => {
                 "a request succeeded: users no longer wait after failures".into()
             }
-            // Counted in the progress line, and a caveat of the result.
+            // Such failures are counted in the progress line, and are a caveat of the result.
             RunEvent::FileLost { .. } => return None,
             RunEvent::PhaseChanged(phase) if is_verbose() => format!("phase: {}", phase.name()),
             RunEvent::PhaseChanged(_) => return None,
@@ -105,7 +106,7 @@ impl RunObserver for ShownEvents {
     }
 }
 
-/// `30 s`
+/// Formats a time in seconds: `30 s`.
 fn seconds(time: Duration) -> String {
     format!("{} s", time.as_secs_f64())
 }

@@ -12,9 +12,9 @@ pub(crate) enum Exit {
     Completed = 0,
     /// 1: the program or the system failed.
     Internal = 1,
-    /// 2: the command line is wrong.
+    /// 2: the command line is invalid.
     Usage = 2,
-    /// 3: the plan, an input file or a model was refused.
+    /// 3: the plan, an input file or a model was rejected.
     Refused = 3,
     /// 4: the run was stopped before its end, by a request or by an error; its measurements are stored.
     Stopped = 4,
@@ -34,7 +34,7 @@ pub(crate) enum Exit {
     NotJudged = 11,
 }
 
-/// The table for the `--help` of verbs that run plans.
+/// The table of exit codes for the `--help` of verbs that run plans.
 pub(crate) const RUN_TABLE: &str = "Exit codes:
   0  the run completed, with or without failed samples
   1  the program or the system failed
@@ -48,7 +48,7 @@ pub(crate) const RUN_TABLE: &str = "Exit codes:
   10 the run completed without sending a request
 A run that was stopped still stores its measurements.";
 
-/// The table for the `--help` of `report`.
+/// The table of exit codes for the `--help` of `report`.
 pub(crate) const REPORT_TABLE: &str = "Exit codes:
   0  success; all thresholds passed
   1  the program or the system failed
@@ -57,7 +57,7 @@ pub(crate) const REPORT_TABLE: &str = "Exit codes:
   5  an output file could not be written
   6  a threshold failed";
 
-/// The table for the `--help` of verbs that read results.
+/// The table of exit codes for the `--help` of verbs that read results.
 pub(crate) const READ_TABLE: &str = "Exit codes:
   0  success
   1  the program or the system failed
@@ -81,13 +81,13 @@ pub(crate) fn hinted(message: String, hint: &str) -> String {
     if hint.is_empty() { message } else { format!("{message}\n  hint: {hint}") }
 }
 
-/// Prints a message to stderr. Parts of it may come from plans, files and servers.
+/// Prints a message to stderr. Parts of the message may come from plans, files and servers.
 pub(crate) fn say(message: &str) {
     let message = busyhour_diagnostic::printable_lines(message);
     console::write(Stream::Err, format!("{message}\n").as_bytes());
 }
 
-/// How much is printed besides results, errors and warnings.
+/// The amount of output besides results, errors and warnings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verbosity {
     Quiet,
@@ -111,7 +111,7 @@ pub(crate) fn is_verbose() -> bool {
     VERBOSITY.load(Ordering::Relaxed) == Verbosity::Verbose as u8
 }
 
-/// Prints a message that is neither an error nor a warning, except with `--quiet`.
+/// Prints a message that is neither an error nor a warning, unless `--quiet` was given.
 pub(crate) fn note(message: &str) {
     if !is_quiet() {
         say(message);
@@ -123,7 +123,7 @@ pub(crate) fn print(text: &str) -> bool {
     console::write(Stream::Out, text.as_bytes())
 }
 
-/// Prints the output of a script in the plan. A closed stream is not an error.
+/// Prints the output of a script in the plan. A closed stream is not reported as an error.
 pub(crate) fn print_of_script(stream: busyhour_program::run::Stream, text: &str) {
     use std::io::Write as _;
     match stream {

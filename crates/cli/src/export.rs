@@ -142,10 +142,10 @@ pub(crate) fn main(args: &ExportArgs) -> Exit {
     }
 }
 
-/// Where to export to.
+/// The destination of an export.
 struct Target {
     format: Format,
-    /// The URL of a database.
+    /// The URL of a database; `None` for a file or standard output.
     url: Option<String>,
 }
 
@@ -197,7 +197,7 @@ fn export(args: &ExportArgs, target: &Target) -> Result<Option<String>, (Exit, S
         return parquet(&inputs.all, &reading, args.output.as_deref(), &name).map(|()| args.output.clone());
     }
     let wall_anchor_ms = run_start_ms(&inputs.all, &reading.read).map_err(|error| unreadable(&error))?;
-    // Known now, so reading does not search for it again.
+    // The start is already known, so reading does not have to search for it again.
     let read = ReadSettings { start_ms: Some(wall_anchor_ms), ..reading.read };
     let reading = RecordReading { read, ..reading };
     let origin = TimeOrigin { wall_anchor_ms };
@@ -214,7 +214,7 @@ fn export(args: &ExportArgs, target: &Target) -> Result<Option<String>, (Exit, S
     read.inputs.iter().for_each(warn_about_missing_parts);
     let failure = failure.or_else(|| exporter.finish().err());
     match failure {
-        // The reader of a pipe, such as `head`, has ended.
+        // The reader of the pipe, such as `head`, has ended.
         Some(error) if is_broken_pipe(&error) => Ok(None),
         Some(error @ ExportError::Settings(_)) => Err((Exit::Usage, error.to_string())),
         Some(error) => Err((Exit::Internal, format!("{shown_target}: {}", chain(&error)))),
@@ -252,7 +252,7 @@ fn is_broken_pipe(error: &ExportError) -> bool {
     matches!(error, ExportError::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe)
 }
 
-/// The name of the plan or file.
+/// The name of the plan, or of the file if the plan is unknown.
 fn plan_name(source: &Path) -> Result<String, (Exit, String)> {
     if is_stdin(source) {
         return Ok("results".into());
@@ -308,7 +308,7 @@ fn parquet(
             Ok(())
         }
         Err(error) => {
-            // A Parquet file without its footer is unreadable.
+            // The file is deleted, because a Parquet file without its footer is unreadable.
             if began.get() && Path::new(path).is_file() {
                 let _ = std::fs::remove_file(path);
             }
@@ -333,7 +333,7 @@ fn warn_about_cut_input(name: &str) {
     say(&format!("warning: {name} is cut off or damaged at its end; the part before was exported"));
 }
 
-/// The exit code and message of an export that failed.
+/// The exit code and the message for a failed export.
 fn refusal(error: &ExportError) -> (Exit, String) {
     let exit = match error {
         ExportError::Samples(_) => Exit::Refused,
@@ -390,7 +390,7 @@ fn exporter(
             &graphite_prefix(name),
         )),
         Format::Prometheus => Box::new(busyhour_export::ExpositionExporter::new(text(writer), name)),
-        // Contains samples, not seconds, so `parquet` writes it.
+        // A Parquet file contains samples rather than seconds, so `parquet` writes it.
         Format::Parquet => return Err("Parquet files are not written second by second".into()),
     })
 }

@@ -1,4 +1,4 @@
-//! Recognises result files of other load generators, for messages.
+//! Recognizes result files of other load generators, for error messages.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -7,9 +7,9 @@ use std::path::Path;
 /// Number of bytes at the beginning of a file that are inspected.
 const HEAD_BYTES: u64 = 4096;
 
-/// The message that a file is of another program and cannot be read; `None` for all other files.
+/// An error message if the file was written by another program and cannot be read; `None` for all other files.
 pub(crate) fn refusal(path: &Path) -> Option<String> {
-    // Opening a named pipe would wait for its writer and consume what it wrote.
+    // A named pipe is not opened: this would wait for its writer and consume the data.
     std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     let file = File::open(path).ok()?;
     let mut head = Vec::new();
@@ -18,7 +18,7 @@ pub(crate) fn refusal(path: &Path) -> Option<String> {
     Some(format!("{}: this is {format}, which is not supported\n  hint: {hint}", path.display()))
 }
 
-/// The format of a file by its beginning, and what to do instead.
+/// The format of a file, recognized by the beginning of the file, and advice on what to do instead.
 fn format_of(head: &str, path: &Path) -> Option<(&'static str, &'static str)> {
     const REPEAT: &str = "repeat the measurement with `busyhour run URL`, or convert the samples to JMeter's CSV \
         (timeStamp,elapsed,label,responseCode,success)";

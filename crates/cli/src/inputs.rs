@@ -11,9 +11,9 @@ use tempfile::NamedTempFile;
 use crate::exit::{Exit, say};
 use crate::foreign_results;
 
-/// Results to read. Dropping it deletes the temporary copies of pipes.
+/// Results to read. Dropping this value deletes the temporary copies of pipes.
 pub(crate) struct Inputs {
-    /// In the order of the command line.
+    /// All results, in the order of the command line.
     pub(crate) all: Vec<ResultsInput>,
     copies: Vec<NamedTempFile>,
 }
@@ -25,7 +25,7 @@ impl Inputs {
         Ok(Inputs { all: paths.iter().map(|path| input(path)).collect(), copies: Vec::new() })
     }
 
-    /// Inputs that can be read several times: pipes are copied to temporary files first.
+    /// Inputs that can be read several times. Pipes are first copied to temporary files.
     pub(crate) fn kept(paths: &[PathBuf]) -> Result<Inputs, (Exit, String)> {
         Inputs::checked(paths)?;
         let mut inputs = Inputs { all: Vec::new(), copies: Vec::new() };
@@ -101,7 +101,8 @@ pub(crate) fn names(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| shown(path)).collect::<Vec<_>>().join(", ")
 }
 
-/// Warns about run directories without the outcome of their run; `done` says what was done with the existing part.
+/// Warns about run directories that do not contain the outcome of their run. `done` describes what was done with the results
+/// that they contain.
 pub(crate) fn warn_about_unfinished_runs(paths: &[PathBuf], done: &str) {
     for path in paths.iter().filter(|path| path.is_dir()) {
         let manifest = RunDir::open(path).read_manifest();

@@ -18,7 +18,7 @@ use crate::results_options::results_options;
 use crate::run_command::RunCommand;
 use crate::{reading, run, usage};
 
-/// The argument of a flag.
+/// The kind of a flag's argument.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Takes {
     Nothing,
@@ -31,11 +31,11 @@ struct Flag {
     short: char,
     long: &'static str,
     takes: Takes,
-    /// Its description.
+    /// The description of the flag.
     what: &'static str,
-    /// Why it is refused; empty if it is not.
+    /// The reason why the flag is rejected; empty if it is not.
     refused: &'static str,
-    /// Why it has no effect; empty if it has.
+    /// The reason why the flag has no effect; empty if it has one.
     ignored: &'static str,
 }
 
@@ -88,7 +88,7 @@ const FLAGS: &[Flag] = &[
     },
 ];
 
-/// JMeter's long-only flags and aliases, with the flags that they represent.
+/// JMeter's aliases and flags that have only a long form, each with the flag that it represents.
 const SPELLINGS: &[(&str, char)] = &[("reportFile", 'o')];
 
 /// Busyhour's own options among JMeter's flags.
@@ -106,8 +106,8 @@ fn own_option<'c>(options: &'c clap::Command, name: &str) -> Option<&'c clap::Ar
     })
 }
 
-/// Whether the arguments are in JMeter's form: the first one is a flag of JMeter or an option of a run, except `--help`, `--version`
-/// and the flags that Busyhour has before its verbs.
+/// Whether the arguments are in JMeter's form: the first one is a flag of JMeter or an option of a run. `--help`,
+/// `--version` and the flags that Busyhour accepts before its verbs are exceptions.
 pub(crate) fn is_jmeter_style(arguments: &[OsString]) -> bool {
     let words: Vec<&str> = arguments.iter().skip(1).filter_map(|argument| argument.to_str()).collect();
     let Some(&first) = words.first() else { return false };
@@ -185,7 +185,7 @@ fn parse(arguments: &[OsString]) -> Result<Parsed, CommandError> {
     let mut rest = arguments.iter().skip(1);
     while let Some(argument) = rest.next() {
         let Some(text) = argument.to_str() else {
-            // Only file names may be invalid UTF-8, and they follow their flag.
+            // Only file names may be invalid UTF-8. They follow their flag, so they are not read here.
             return Err(format!("the argument {} is not understood", argument.to_string_lossy()).into());
         };
         let long = text.strip_prefix("--").and_then(|long| long.split('=').next());
@@ -229,7 +229,7 @@ fn parse(arguments: &[OsString]) -> Result<Parsed, CommandError> {
         .into());
     }
     let own = OwnOptions::try_parse_from(own).map_err(|error| {
-        // Only the first paragraph, because the usage line that follows does not contain JMeter's flags.
+        // Only the first paragraph is used, because the usage line that follows does not contain JMeter's flags.
         let text = error.to_string();
         let text = text.split("\n\nUsage").next().unwrap_or_default();
         text.trim().trim_start_matches("error: ").to_owned()
@@ -238,7 +238,7 @@ fn parse(arguments: &[OsString]) -> Result<Parsed, CommandError> {
     Ok(parsed)
 }
 
-/// The flag in a text, and the value that is attached to it.
+/// The flag in an argument, and the value that is attached to it.
 fn find(text: &str) -> Result<(&'static Flag, Option<String>), CommandError> {
     let unknown = || {
         let hint = match usage::looks_like_plan_or_url(text) {

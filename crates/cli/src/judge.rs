@@ -60,7 +60,8 @@ pub(crate) fn main(args: JudgeArgs) -> Exit {
     }
 }
 
-/// Reads the results at `paths` and evaluates the thresholds: those given, or those of the run directories.
+/// Reads the results at `paths` and evaluates thresholds: those on the command line or, if there are none, those stored in
+/// the run directories.
 fn judge(
     paths: &[PathBuf],
     options: &ResultsOptions,
@@ -76,7 +77,7 @@ fn judge(
         .map_err(|error| (Exit::Refused, hinted(chain(&error), error.hint())))
 }
 
-/// The thresholds stored in the run directories of `paths`: at least one.
+/// The thresholds stored in the run directories of `paths`. It is an error if there are none.
 pub(crate) fn stored_criteria(paths: &[PathBuf]) -> Result<Vec<Criterion>, (Exit, String)> {
     let mut criteria = Vec::new();
     for dir in paths.iter().filter(|path| path.is_dir()) {
@@ -89,7 +90,7 @@ pub(crate) fn stored_criteria(paths: &[PathBuf]) -> Result<Vec<Criterion>, (Exit
     Ok(criteria)
 }
 
-/// Adds the thresholds stored in a run directory. The generators of one test have the same thresholds, so duplicates are
+/// Adds the thresholds stored in a run directory. The generators of one test store the same thresholds, so duplicates are
 /// skipped.
 fn add_own(dir: &RunDir, criteria: &mut Vec<Criterion>) -> Result<(), (Exit, String)> {
     let manifest =
@@ -138,7 +139,7 @@ fn print_results(
     write_outcome(paths, criteria, files, summary)
 }
 
-/// Writes the files for the outcome of thresholds, and returns the exit code for it.
+/// Writes the files with the outcome of thresholds, and returns the exit code for the outcome.
 pub(crate) fn write_outcome(
     paths: &[PathBuf],
     criteria: &[Criterion],

@@ -24,7 +24,7 @@ pub(crate) fn main(args: &LabArgs) -> Exit {
     }
 }
 
-/// Lets the old form of `lab server` accept times without a unit.
+/// Makes the old form of `lab server` accept times without a unit.
 pub(crate) fn with_bare_times(server: Command) -> Command {
     server
         .mut_arg("stall", |arg| arg.value_parser(quantities::stall_in_seconds))

@@ -1,4 +1,5 @@
-//! `busyhour demo` and `busyhour lab` in a program that was built without the feature `demo`: they say so.
+//! `busyhour demo` and `busyhour lab` in a program that was built without the feature `demo`. They only print an error
+//! message.
 
 use std::ffi::OsString;
 
@@ -41,7 +42,7 @@ fn missing(verb: &str) -> Exit {
     )
 }
 
-/// There are no times.
+/// Returns the command unchanged, because it has no options with times.
 pub(crate) fn with_bare_times(server: Command) -> Command {
     server
 }

@@ -53,7 +53,7 @@ pub(crate) struct Live {
     pub(crate) view: LiveView,
     pub(crate) control: RunControl,
     page: Option<PageServer>,
-    /// Its address.
+    /// The address of the live page.
     page_url: Option<String>,
 }
 
@@ -75,7 +75,7 @@ impl Live {
         self.page_url.as_deref()
     }
 
-    /// Ends the page after the reports were written.
+    /// Ends the page after the reports have been written.
     pub(crate) fn finish(self) {
         if let Some(page) = self.page {
             page.finish();

@@ -146,12 +146,12 @@ impl LoadArgs {
         request.hashed_with_plan = body;
         request.plan = PathBuf::from(name);
         request.plan_text = Some(text);
-        // A property of the command line wins.
+        // A property on the command line takes precedence.
         request.properties.jmeter.splice(0..0, properties);
         Ok(())
     }
 
-    /// Refuses options that a plan defines itself.
+    /// Rejects options for settings that a plan itself defines.
     fn refuse_for_plan(&self, url: &UrlArgs) -> Result<(), CommandError> {
         let given = [
             ("--think", self.think.is_some()),
@@ -173,7 +173,7 @@ impl LoadArgs {
         }
     }
 
-    /// Whether arrivals start the sessions.
+    /// Whether sessions are started by arrivals.
     fn is_open(&self) -> bool {
         self.arrivals.is_some() || self.rate.is_some()
     }
@@ -203,7 +203,7 @@ impl LoadArgs {
         Ok(UrlUsers { users, seconds, loops, ramp_s })
     }
 
-    /// The text of the arrival process, and the option that it comes from.
+    /// The text of the arrival process, and the name of the option that contains it.
     fn process_text(&self) -> Result<Option<(Cow<'_, str>, &'static str)>, CommandError> {
         match (&self.arrivals, &self.rate) {
             (Some(text), _) => Ok(Some((Cow::Borrowed(text), "--arrivals"))),
@@ -269,7 +269,7 @@ impl LoadArgs {
     }
 }
 
-/// Refuses options that need users instead of arrivals.
+/// Rejects options that apply to users and not to arrivals.
 fn refuse_closed_only(url: &UrlArgs) -> Result<(), CommandError> {
     let given = [("-n", url.requests.is_some()), ("--ramp", url.ramp.is_some())];
     match given.iter().find(|(_, given)| *given) {
@@ -298,7 +298,8 @@ fn is_time(text: &str) -> bool {
         && busyhour_arrivals::time_ns(text).is_ok()
 }
 
-/// Whether a text looks like a URL without `http://`: it has a port, an address or `localhost`.
+/// Whether a text looks like a URL without `http://`: it contains a port or an IP address, or the host is `localhost` or
+/// begins with `www.`.
 fn is_url_without_scheme(text: &str) -> bool {
     let authority = text.split(['/', '?']).next().unwrap_or(text);
     let (host, port) = match authority.rsplit_once(':') {
@@ -315,7 +316,7 @@ fn is_url_without_scheme(text: &str) -> bool {
             || address.parse::<std::net::IpAddr>().is_ok())
 }
 
-/// The body of `-d` options, with curl's rules.
+/// The body that the `-d` options define, by curl's rules.
 fn body(data: &[String]) -> Result<Option<String>, CommandError> {
     let mut parts = Vec::new();
     for text in data {
@@ -338,7 +339,7 @@ fn weight(text: &str) -> Result<(String, f64), CommandError> {
     }
 }
 
-/// A time of `option`, which must be a whole number of seconds, as in JMeter's plans.
+/// Parses a time of `option`, which must be a whole number of seconds, as in JMeter's plans.
 fn whole_seconds(option: &str, text: &str) -> Result<u64, CommandError> {
     let ns = time_ns(option, text)?;
     if ns < 1_000_000_000 || ns % 1_000_000_000 != 0 {

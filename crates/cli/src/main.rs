@@ -1,4 +1,4 @@
-//! The `busyhour` command: the only crate that prints, exits, and reads arguments and the environment.
+//! The `busyhour` command. Only this crate prints, exits, and reads arguments and the environment.
 
 mod args;
 mod arrivals;
@@ -54,13 +54,13 @@ use clap::FromArgMatches as _;
 use crate::exit::{Exit, Verbosity};
 use crate::verbs::{AnyVerb, Cli, OldVerb, Verb};
 
-/// Environment variable: ends the slices of long evaluations after this number of steps instead of by time.
+/// Environment variable: number of steps after which a slice of a long evaluation ends, instead of after a time.
 const SLICE_STEPS: &str = "BUSYHOUR_SLICE_STEPS";
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().collect();
     if let Some(steps) = std::env::var_os(SLICE_STEPS) {
-        // For tests: short slices find borrows and counters that a suspension breaks.
+        // For tests: with short slices, tests find borrows and counters that are not correct after a suspension.
         busyhour_slices::suspend_every(steps.to_str().and_then(|steps| steps.parse().ok()).unwrap_or(0));
     }
     let exit = if let Some(exit) = usage::refuse_options_before_verb(&arguments) {
@@ -85,7 +85,7 @@ fn main() -> ExitCode {
             Err(error) => usage::explain(error, &arguments),
         }
     };
-    // What was printed after a run had ended may still wait to be written.
+    // Messages that were printed after the end of a run may still be in the queue.
     console::drain(|| true);
     exit.into()
 }

@@ -1,4 +1,4 @@
-//! `busyhour observe`: the side of the system under test.
+//! `busyhour observe`: analyses data of the system under test.
 
 mod gc;
 mod gc_files;

@@ -7,7 +7,7 @@ use clap::{Arg, Command};
 use crate::exit::note;
 use crate::quantities::{cell_in_ms, log_span_in_seconds, seconds, span_in_seconds};
 
-/// Old names with what they are now.
+/// Old names, each with the new name or option.
 const NOW: [(&[&str], &str); 14] = [
     (&["judge"], "report --threshold"),
     (&["trend"], "compare --history"),
@@ -39,7 +39,7 @@ pub(crate) fn advise(arguments: &[OsString]) {
     }
 }
 
-/// Lets the old verbs accept times without a unit, as before.
+/// Makes the old verbs accept times without a unit, as before.
 pub(crate) fn with_bare_times(cli: Command) -> Command {
     let time = |arg: Arg| arg.value_parser(seconds);
     let span = |arg: Arg| arg.value_parser(span_in_seconds);
@@ -64,7 +64,7 @@ pub(crate) fn with_bare_times(cli: Command) -> Command {
         .mut_subcommand("demo-server", crate::lab::with_bare_times)
 }
 
-/// Verbs whose `--json` had a file, and now is a flag.
+/// Old verbs whose option `--json` took a file. Now `--json` is a flag.
 const JSON_WITH_FILE: [&[&str]; 7] = [
     &["report"],
     &["model", "solve"],
@@ -75,8 +75,8 @@ const JSON_WITH_FILE: [&[&str]; 7] = [
     &["capacity", "what-if"],
 ];
 
-/// The arguments with `--json FILE` written as the hidden option `--json-file=FILE`, where its meaning is clear: the file ends in
-/// `.json`, or it is `-` and the input has been named.
+/// Replaces `--json FILE` in the arguments by the hidden option `--json-file=FILE` if the meaning is clear: the file ends in
+/// `.json`, or it is `-` and the input has already been named.
 pub(crate) fn with_json_files(arguments: Vec<OsString>) -> Vec<OsString> {
     let words: Vec<&str> = arguments.iter().map(|word| word.to_str().unwrap_or_default()).collect();
     let Some(verb) = JSON_WITH_FILE.iter().find(|verb| words.get(1..).unwrap_or_default().starts_with(verb))

@@ -1,4 +1,4 @@
-//! Standard output: its width, colours and links; and the report in the browser.
+//! Properties of standard output (width, colours and links), and opening the report in the browser.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use busyhour_report::Look;
 use crate::exit::say;
 use crate::progress::columns;
 
-/// What standard output is.
+/// Properties of standard output.
 pub(crate) struct Output {
     pub(crate) look: Look,
     pub(crate) is_terminal: bool,
@@ -20,7 +20,7 @@ impl Output {
     pub(crate) fn of_stdout() -> Output {
         let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stdout());
         let colour = is_terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-        // The Linux console and terminals without a type print the sequence of a link as text.
+        // The Linux console and terminals without a type print the escape sequence of a link as text.
         let knows_links =
             std::env::var("TERM").is_ok_and(|term| !matches!(term.as_str(), "" | "dumb" | "linux"));
         Output {
@@ -31,7 +31,7 @@ impl Output {
     }
 }
 
-/// The command that shows all tables and caveats of results.
+/// The command that the user can run to see all tables and caveats of results.
 pub(crate) fn report_command(inputs: &[&Path]) -> String {
     let quoted = |path: &&Path| {
         let text = path.display().to_string();
@@ -41,7 +41,7 @@ pub(crate) fn report_command(inputs: &[&Path]) -> String {
     format!("busyhour report {} --details", inputs.iter().map(quoted).collect::<Vec<_>>().join(" "))
 }
 
-/// Opens a page with the program of the desktop.
+/// Opens a page with the desktop's default program.
 pub(crate) fn open_page(page: &Path) {
     let program = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
     let started = Command::new(program)

@@ -1,4 +1,4 @@
-//! Output files of all verbs: `-o FILE`, whose extension is the kind of its content.
+//! Output files of all verbs: `-o FILE`. The extension determines the content.
 
 use std::path::{Path, PathBuf};
 
@@ -23,7 +23,7 @@ pub(crate) enum OutputKind {
     Dashboard,
 }
 
-/// The extensions of files, with what they contain.
+/// The extensions of files, and the content for each of them.
 const EXTENSIONS: [(&str, OutputKind); 9] = [
     ("html", OutputKind::Html),
     ("htm", OutputKind::Html),
@@ -37,14 +37,14 @@ const EXTENSIONS: [(&str, OutputKind); 9] = [
 ];
 
 impl OutputKind {
-    /// The kind of the file at `path`: a directory, or a path without a known extension, is JMeter's dashboard.
+    /// The kind of the file at `path`. A directory, or a path without a known extension, is for JMeter's dashboard.
     pub(crate) fn of(path: &Path) -> OutputKind {
         let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
         let known = EXTENSIONS.iter().find(|(known, _)| extension.eq_ignore_ascii_case(known));
         known.filter(|_| !path.is_dir()).map_or(OutputKind::Dashboard, |(_, kind)| *kind)
     }
 
-    /// The kind in messages: `.json`.
+    /// The name of the kind in messages, such as `.json`.
     const fn name(self) -> &'static str {
         match self {
             OutputKind::Html => ".html",
@@ -66,7 +66,7 @@ pub(crate) struct OutputFile {
     pub(crate) kind: OutputKind,
 }
 
-/// The files of `-o`, if a verb writes all of their kinds.
+/// The files of `-o`; an error if a verb cannot write one of their kinds.
 pub(crate) fn output_files(
     paths: &[PathBuf],
     written: &[OutputKind],
@@ -89,8 +89,8 @@ pub(crate) fn output_files(
     paths.iter().map(file).collect()
 }
 
-/// The requested files, and whether JSON is printed; `json_file` is the value of `--json` in its old form. Prints an error and
-/// returns the exit code for a kind of file that is not in `written`.
+/// The requested files, and whether JSON is printed. `json_file` is the value of `--json` in its old form. For a kind of
+/// file that is not in `written`, it prints an error and returns the exit code.
 pub(crate) fn requested(
     output: &[PathBuf],
     json: bool,
@@ -104,7 +104,7 @@ pub(crate) fn requested(
     Ok((files, json || json_file.is_some_and(is_stdout)))
 }
 
-/// Writes text files, whose contents `text` returns.
+/// Writes text files. `text` returns the content of each file.
 pub(crate) fn write_files(
     files: &[OutputFile],
     text: &mut dyn FnMut(OutputKind) -> Result<String, CommandError>,

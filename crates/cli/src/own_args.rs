@@ -14,7 +14,7 @@ use crate::quantities::time_ns;
 use crate::run_command::RunCommand;
 use crate::thresholds::ThresholdArgs;
 
-/// Headings of options.
+/// Headings of groups of options in the help.
 pub(crate) const OUTPUT: &str = "Output";
 const RUN: &str = "Run";
 
@@ -69,7 +69,7 @@ pub(crate) struct OwnArgs {
 }
 
 impl OwnArgs {
-    /// Applies these options to a command that has its plan or URL already.
+    /// Applies these options to a command whose plan or URL is already set.
     pub(crate) fn apply(self, url: UrlArgs, command: &mut RunCommand) -> Result<(), CommandError> {
         if self.cores == Some(0) {
             return Err("--cores must be at least 1".into());

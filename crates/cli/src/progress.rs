@@ -18,7 +18,7 @@ pub(crate) const STEP: Duration = Duration::from_millis(500);
 /// Shows the progress of a run.
 pub(crate) struct Display {
     on_terminal: bool,
-    /// JMeter prints these lines to standard output.
+    /// Whether JMeter's summary lines are printed to standard output instead of the progress line.
     to_stdout: bool,
     name: String,
     interval: Duration,
@@ -40,11 +40,11 @@ struct ScreenShown {
     last_message: Instant,
 }
 
-/// How long the screen shows a message.
+/// Time for which the screen shows a message.
 const MESSAGE: Duration = Duration::from_secs(8);
 
 impl Display {
-    /// `name` and `interval_s` are the summariser's; without a name it is off, as in JMeter.
+    /// `name` and `interval_s` are the settings of the summariser. An empty name disables it, as in JMeter.
     pub(crate) fn new(as_jmeter: bool, name: String, interval_s: u64, length: Option<Duration>) -> Self {
         Self {
             on_terminal: std::io::stderr().is_terminal(),
@@ -58,7 +58,7 @@ impl Display {
         }
     }
 
-    /// Switches to the full screen, or stays with the progress line if that fails.
+    /// Switches to the full screen; if that fails, the progress line is used.
     pub(crate) fn take_screen(&mut self, title: &str) {
         match Screen::enter() {
             Ok((screen, keys)) => {
@@ -75,7 +75,7 @@ impl Display {
         }
     }
 
-    /// The keys pressed while the screen is shown.
+    /// The receiver of the keys that are pressed while the screen is shown.
     pub(crate) fn take_keys(&mut self) -> Option<UnboundedReceiver<Key>> {
         self.screen.as_mut().and_then(|shown| shown.keys.take())
     }
@@ -136,7 +136,7 @@ impl Display {
         }
     }
 
-    /// The progress line for a terminal of this width.
+    /// The progress line for a terminal with this number of columns.
     fn line(&self, run: &RunHandle, columns: usize) -> String {
         let live = run.live();
         let progress =
@@ -153,7 +153,8 @@ impl Display {
     /// Prints the counts of the last interval and of the whole run.
     pub(crate) fn end(&mut self, run: &FinishedRun) {
         self.clear();
-        // JMeter's command line has its lines also for a run without samples. In the other form the result follows.
+        // JMeter's command line prints these lines even for a run without samples. In Busyhour's own form, the result
+        // follows instead.
         if !self.on_terminal && self.to_stdout {
             self.print(&summariser_end(
                 &self.name,
@@ -180,7 +181,7 @@ impl Display {
 }
 
 impl ScreenShown {
-    /// Draws the screen; returns false if the terminal is gone.
+    /// Draws the screen. Returns false if the terminal is no longer available.
     fn draw(&mut self, live: &Live, unwritten: usize) -> bool {
         let state = live.control.state();
         let message = self.messages.last().filter(|_| self.last_message.elapsed() < MESSAGE);

@@ -1,4 +1,4 @@
-//! Reads the properties of a verb's options, with messages for the user.
+//! Reads the properties of a verb's options. Its errors are messages for the user.
 
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_launch::{LoadedProperties, PropertySources, assignment};
@@ -15,7 +15,7 @@ pub(crate) fn loaded(sources: &PropertySources) -> Result<LoadedProperties, Comm
     Ok(loaded)
 }
 
-/// The properties of `-J` and `-q`, for verbs that read results or plans.
+/// The properties that `-J` and `-q` set, for verbs that read results or plans.
 pub(crate) fn of_flags(
     jmeter: &[String],
     additional: &[std::path::PathBuf],

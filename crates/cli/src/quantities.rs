@@ -13,7 +13,7 @@ pub(crate) fn time_s(text: &str) -> Result<f64, CommandError> {
     Ok(seconds(text)?)
 }
 
-/// Refuses a number without a unit, except 0.
+/// Rejects a number without a unit, except 0.
 pub(crate) fn refuse_bare_time(text: &str) -> Result<(), CommandError> {
     let text = text.trim();
     match text.parse::<f64>() {
@@ -22,22 +22,22 @@ pub(crate) fn refuse_bare_time(text: &str) -> Result<(), CommandError> {
     }
 }
 
-/// Parses a part of a log: `2min,22min` is from 2 to 22 minutes after its first start.
+/// Parses a window of a log: `2min,22min` is from 2 to 22 minutes after the first start in the log.
 pub(crate) fn log_span(text: &str) -> Result<LogWindow, CommandError> {
     span(text).map(log_window)
 }
 
-/// Like [`log_span`], with numbers in seconds for old names of verbs.
+/// Like [`log_span`], but numbers without a unit are seconds, for the old names of verbs.
 pub(crate) fn log_span_in_seconds(text: &str) -> Result<LogWindow, CommandError> {
     span_in_seconds(text).map(log_window)
 }
 
-/// The part of a log between two times.
+/// The window of a log between two times.
 pub(crate) fn log_window(RunWindow { from_s, to_s }: RunWindow) -> LogWindow {
     LogWindow { before_s: from_s, duration_s: to_s - from_s }
 }
 
-/// Parses a part of a log with its length: `120,1200` begins 120 s after its first start and lasts 1200 s.
+/// Parses a window of a log with its length: `120,1200` begins 120 s after the first start in the log and lasts 1200 s.
 pub(crate) fn window(text: &str) -> Result<LogWindow, CommandError> {
     let (before, duration) =
         text.split_once(',').ok_or("expected BEFORE,DURATION in seconds, such as 120,1200")?;
@@ -48,13 +48,13 @@ pub(crate) fn window(text: &str) -> Result<LogWindow, CommandError> {
     Ok(LogWindow { before_s, duration_s })
 }
 
-/// Parses a part of a run: `2min,22min` is from 2 to 22 minutes after its start.
+/// Parses a window of a run: `2min,22min` is from 2 to 22 minutes after the start of the run.
 pub(crate) fn span(text: &str) -> Result<RunWindow, CommandError> {
     text.split(',').try_for_each(refuse_bare_time)?;
     span_in_seconds(text)
 }
 
-/// Like [`span`], with numbers in seconds for old names of verbs.
+/// Like [`span`], but numbers without a unit are seconds, for the old names of verbs.
 pub(crate) fn span_in_seconds(text: &str) -> Result<RunWindow, CommandError> {
     let (from, to) = text.split_once(',').ok_or("expected FROM,TO, such as 2min,22min")?;
     let (from_s, to_s) = (seconds(from)?, seconds(to)?);
@@ -64,31 +64,31 @@ pub(crate) fn span_in_seconds(text: &str) -> Result<RunWindow, CommandError> {
     Ok(RunWindow { from_s, to_s })
 }
 
-/// Parses a share: `5%` or `0.05`.
+/// Parses a share, such as `5%` or `0.05`.
 pub(crate) fn share(text: &str) -> Result<f64, CommandError> {
     match text.trim().strip_suffix('%') {
         Some(percent) => Ok(number(percent)? / 100.0),
         None => match number(text)? {
             share if share < 1.0 => Ok(share),
-            // Without a unit, 5 would be 500 %, but is probably a mistake for 5 %.
+            // Without a percent sign, 5 would mean 500 %, but the user probably means 5 %.
             _ => Err(format!("write {text}% for per cent").into()),
         },
     }
 }
 
-/// Parses the width of a histogram's bins in ms.
+/// Parses the width of a histogram's bins, a number in ms.
 pub(crate) fn cell_in_ms(text: &str) -> Result<f64, CommandError> {
     let cell: Option<f64> = text.parse().ok();
     cell.filter(|ms| *ms > 0.0 && ms.is_finite()).ok_or_else(|| "expected a positive number of ms".into())
 }
 
-/// Parses the width of a histogram's bins, a time; in ms.
+/// Parses the width of a histogram's bins, a time with a unit. Returns it in ms.
 pub(crate) fn cell_ms(text: &str) -> Result<f64, CommandError> {
     let ms = time_s(text)? * 1e3;
     if ms > 0.0 { Ok(ms) } else { Err("it must be greater than 0".into()) }
 }
 
-/// The nanoseconds of a time with a unit, the value of `option`.
+/// Converts a time with a unit, the value of `option`, to nanoseconds.
 pub(crate) fn time_ns(option: &str, text: &str) -> Result<u64, CommandError> {
     refuse_bare_time(text).map_err(|error| format!("{option}: {error}"))?;
     busyhour_arrivals::time_ns(text).map_err(|error| format!("{option}: {}", error.render(text)).into())

@@ -1,4 +1,4 @@
-//! Reads results with a progress line, and reports why they cannot be read.
+//! Reads results with a progress line, and prints the reason if they cannot be read.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ pub(crate) struct ReadingProgress {
 impl ReadingProgress {
     pub(crate) fn new(name: &str) -> ReadingProgress {
         let on_terminal = std::io::stderr().is_terminal();
-        // Delayed, so that short files show no progress.
+        // The first line is delayed, so that no progress is shown for short files.
         ReadingProgress {
             name: name.to_owned(),
             began: Instant::now(),
@@ -35,7 +35,7 @@ impl ReadingProgress {
         }
     }
 
-    /// Shows the number of bytes read, and their share if the total is known.
+    /// Shows the number of bytes read, and the percentage if the total is known.
     pub(crate) fn show(&mut self, bytes: u64, of: Option<u64>) {
         if !self.on_terminal || Instant::now() < self.next {
             return;
@@ -83,7 +83,7 @@ pub(crate) fn with_progress<T>(
     summary
 }
 
-/// Prints why results cannot be read.
+/// Prints the reason why results cannot be read.
 pub(crate) fn refuse(error: &ReadRunError) -> Exit {
     let mut diagnostic = Diagnostic::error("results", error.to_string());
     if let Some(cause) = std::error::Error::source(error) {

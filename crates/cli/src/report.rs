@@ -25,11 +25,11 @@ use crate::reading::{refuse, with_progress};
 use crate::results_args::{ResultsArgs, WorkloadArgs};
 use crate::thresholds::{ThresholdArgs, ThresholdFiles};
 
-/// Kinds of files that this verb writes.
+/// Kinds of files that this verb can write.
 const WRITTEN: [OutputKind; 5] =
     [OutputKind::Html, OutputKind::Json, OutputKind::Markdown, OutputKind::Junit, OutputKind::Dashboard];
 
-/// Kinds of files with `--arrivals`; the directory contains plots.
+/// Kinds of files that can be written with `--arrivals`. A directory is for plots.
 pub(crate) const ARRIVALS_WRITTEN: [OutputKind; 3] =
     [OutputKind::Json, OutputKind::Csv, OutputKind::Dashboard];
 
@@ -110,7 +110,7 @@ pub(crate) fn main(args: ReportArgs) -> Exit {
     }
 }
 
-/// What to report, after the command line was checked.
+/// The report to create, after the command line was checked.
 struct Request {
     options: ResultsOptions,
     files: Vec<OutputFile>,
@@ -122,7 +122,7 @@ struct Request {
 fn report(mut args: ReportArgs) -> Result<Exit, (Exit, String)> {
     let request = args.request()?;
     let paths = &args.inputs;
-    // A time window may need a second pass over the input, and thresholds do.
+    // With a time window or thresholds, a second pass over the input may be necessary.
     let once = request.options.part == ResultsPart::Whole && request.criteria.is_empty();
     let inputs = if once { Inputs::once(paths)? } else { Inputs::kept(paths)? };
     let (options, criteria) = (&request.options, request.criteria.clone());
@@ -150,7 +150,7 @@ fn write(files: &[OutputFile], summary: &Summary) -> Result<(), (Exit, String)> 
     write_files(&texts, &mut |kind| summary_text(summary, kind)).map_err(|exit| (exit, String::new()))
 }
 
-/// The content of a file with a summary.
+/// The content of a file that contains the summary.
 pub(crate) fn summary_text(summary: &Summary, kind: OutputKind) -> Result<String, CommandError> {
     match kind {
         OutputKind::Html => Ok(html_report(summary)),

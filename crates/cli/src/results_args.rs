@@ -62,7 +62,7 @@ enum SteadyHow {
 }
 
 impl ResultsArgs {
-    /// The window on the command line.
+    /// The window on the command line, if one was given.
     pub(crate) const fn window(&self) -> Option<RunWindow> {
         self.window
     }
@@ -85,7 +85,7 @@ impl ResultsArgs {
         }
     }
 
-    /// The options for reading, with those set by properties.
+    /// The options for reading results, including those that properties set.
     pub(crate) fn options(&self) -> Result<ResultsOptions, CommandError> {
         let properties = of_flags(&self.jmeter_property, &self.additional)?.all;
         let mut options = results_options(&properties)?;
@@ -122,7 +122,7 @@ impl ComparedArgs {
         }
     }
 
-    /// With `seed` for the bootstrap within runs, or without it.
+    /// The settings for reading runs; with a `seed`, they include a bootstrap within each run.
     pub(crate) fn reading(&self, seed: Option<u64>) -> Result<RunReading, CommandError> {
         let ResultsOptions { read, part, .. } = self.results.options()?;
         Ok(RunReading { clock: self.clock(), part, read, seed })

@@ -53,7 +53,7 @@ impl From<LaunchError> for Refusal {
     }
 }
 
-/// Runs the plan and shows the result.
+/// Runs the plan and shows the result. Returns the exit code.
 pub(crate) fn main(command: &RunCommand) -> Exit {
     if let Err(error) = console::start() {
         return complain(Exit::Internal, &format!("cannot start a thread: {error}"));
@@ -81,7 +81,7 @@ fn run(command: &RunCommand, control: &RunControl) -> Result<Exit, Refusal> {
     let events = ShownEvents::new(control.grace());
     let mut launch = Launch::with_control(request, control.clone());
     launch.observe("the display", Box::new(events.clone()))?;
-    // Before the run directory exists, so that a signal cannot leave it without an outcome.
+    // Signals are handled before the run directory exists, so that a signal cannot leave the directory without an outcome.
     let progress_requests = listen(control).map_err(Refusal::internal)?;
     let prepared = launch.prepare()?;
     let with_screen = shows_screen(command)?;
@@ -113,7 +113,8 @@ fn run(command: &RunCommand, control: &RunControl) -> Result<Exit, Refusal> {
     Ok(exit)
 }
 
-/// What happens to a results file with content: with a report, the run would mix old and new samples.
+/// The action if the results file is not empty. If a report is requested, such a file is rejected, because the report would
+/// mix old and new samples.
 fn existing_results(command: &RunCommand) -> ExistingResults {
     match (command.force, &command.dashboard) {
         (true, _) => ExistingResults::Overwrite,
@@ -139,7 +140,7 @@ fn remove_dashboard(dir: &Path) -> Result<(), Refusal> {
 fn shows_screen(command: &RunCommand) -> Result<bool, Refusal> {
     match (command.live.view, terminal_view::reason_against()) {
         (View::Lines, _) => Ok(false),
-        // JMeter's command line prints JMeter's lines.
+        // In JMeter's form of the command line, JMeter's lines are printed.
         (View::Auto, why) => Ok(!exit::is_quiet() && why.is_none() && !command.as_jmeter),
         (View::Screen, None) => Ok(true),
         (View::Screen, Some(why)) => Err(Refusal::usage(format!("--view screen: {why}"))),
@@ -155,7 +156,7 @@ fn print_jmeter_start(command: &RunCommand) {
 }
 
 fn display(command: &RunCommand, prepared: &Prepared) -> Display {
-    // A flag with an empty name switches the summariser off.
+    // If the flag is given but the property has no value, the name is empty, which disables the summariser.
     let flag = command.run.properties.jmeter.iter().rfind(|(name, _)| name == "summariser.name");
     let default = if flag.is_some() { "" } else { "summary" };
     let name = prepared.property("summariser.name").unwrap_or(default).to_owned();
@@ -233,7 +234,7 @@ fn print_result(command: &RunCommand, run: &FinishedRun, files: Vec<String>) {
     }
 }
 
-/// Prints why the run was stopped or sent nothing.
+/// Prints the reason why the run was stopped or sent nothing.
 fn report_errors(run: &FinishedRun) {
     if let Some(error) = &run.summary.run.error {
         say(&format!("error: the run was stopped by an error: {error}"));
@@ -246,7 +247,7 @@ fn report_errors(run: &FinishedRun) {
     }
 }
 
-/// The exit code of a run. A threshold that stopped the run may have the action "stop as failed".
+/// The exit code of a run. A threshold with the action "stop as failed" may have stopped the run.
 fn exit_code(run: &FinishedRun, is_incomplete: bool) -> Exit {
     let failed_by_stop = run.stopped_by.as_ref().is_some_and(|order| order.failed);
     match run.end() {

@@ -1,4 +1,4 @@
-//! A run as the command line describes it, in either form.
+//! A run as described by the command line, in Busyhour's or JMeter's form.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,30 +10,30 @@ use crate::live::LiveArgs;
 use crate::outputs::OutputFile;
 use crate::thresholds::ThresholdFiles;
 
-/// A run and how it is shown.
+/// A run and the way in which it is shown.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunCommand {
-    /// What to run.
+    /// The request for the run.
     pub(crate) run: RunRequest,
-    /// Overwrite an existing results file and report.
+    /// Whether an existing results file and report are overwritten.
     pub(crate) force: bool,
     /// Directory for JMeter's dashboard files.
     pub(crate) dashboard: Option<PathBuf>,
-    /// Print the summary as JSON.
+    /// Whether the summary is printed as JSON.
     pub(crate) json: bool,
     /// Other files to write at the end.
     pub(crate) files: Vec<OutputFile>,
-    /// The command line was JMeter's: print JMeter's lines and listen on its stop port.
+    /// Whether the command line had JMeter's form: JMeter's lines are printed, and the run listens on JMeter's stop port.
     pub(crate) as_jmeter: bool,
     /// Files for the outcome of the thresholds.
     pub(crate) threshold_files: ThresholdFiles,
     /// Tables to show at the end.
     pub(crate) show: RunShow,
-    /// Live view and control.
+    /// Options for the live view and its control of the run.
     pub(crate) live: LiveArgs,
-    /// Open the report at the end.
+    /// Whether the report is opened at the end.
     pub(crate) open_report: bool,
-    /// Time for users to finish their samples after a stop request, if given.
+    /// Time for users to finish their samples after a stop request; `None` if not given.
     pub(crate) grace: Option<Duration>,
 }
 

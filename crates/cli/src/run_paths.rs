@@ -15,11 +15,11 @@ const LOGS: [&str; 3] = ["jtl", "csv", "xml"];
 /// Additional extensions of compressed files.
 const PACKED: [&str; 3] = ["gz", "zst", "zstd"];
 
-/// The files or directories of a run; several for a test with several generators.
+/// The files or directories of a run. There are several if a test has several generators.
 pub(crate) type RunFiles = Vec<PathBuf>;
 
-/// The runs at `paths`, which are run directories, result files, or directories that contain either. Prints an error and returns
-/// the exit code if a path cannot be read or contains no runs, or if a run is given twice.
+/// The runs at `paths`, which are run directories, result files, or directories that contain either. If a path cannot be
+/// read or contains no runs, or if a run is given twice, it prints an error and returns the exit code.
 pub(crate) fn runs_of(paths: &[PathBuf]) -> Result<Vec<RunFiles>, Exit> {
     let mut runs: Vec<RunFiles> = Vec::new();
     let mut known = Vec::new();
@@ -47,7 +47,7 @@ pub(crate) fn runs_of(paths: &[PathBuf]) -> Result<Vec<RunFiles>, Exit> {
                 if let Some(refusal) = crate::foreign_results::refusal(file) {
                     return Err(complain(Exit::Refused, &refusal));
                 }
-                // A missing file is reported when it is read.
+                // If the file does not exist, this is reported later, when it is read.
                 let whole = std::fs::canonicalize(file).unwrap_or_else(|_| file.clone());
                 if known.contains(&whole) {
                     let message = format!("{} is given twice; give each run once", file.display());
@@ -61,14 +61,15 @@ pub(crate) fn runs_of(paths: &[PathBuf]) -> Result<Vec<RunFiles>, Exit> {
     Ok(runs)
 }
 
-/// Files of one run that are joined by commas; `None` if a file has this name, or if one of them is missing.
+/// Splits a path into the files of one run, which are separated by commas; `None` if the whole path is the name of a file,
+/// or if none of the files exists.
 fn joined(path: &Path) -> Option<RunFiles> {
     let text = path.to_str().filter(|text| text.contains(','))?;
     let files: Vec<PathBuf> = text.split(',').map(PathBuf::from).collect();
     (!path.exists() && files.iter().any(|file| file.exists())).then_some(files)
 }
 
-/// The run at `path`, or the runs in it: run directories, or result files if there are none.
+/// The run at `path`, or the runs in the directory `path`: run directories or, if there are none, result files.
 fn runs_in(path: &Path) -> std::io::Result<Vec<PathBuf>> {
     let is_run = |path: &Path| RunDir::open(path).samples_path().exists();
     if !path.is_dir() || is_run(path) {
@@ -94,12 +95,12 @@ fn is_log(path: &Path) -> bool {
         || (has(path, &PACKED) && path.file_stem().is_some_and(|stem| has(Path::new(stem), &LOGS)))
 }
 
-/// Reads runs. Prints an error for each run that cannot be read, and then returns `None`.
+/// Reads runs. If runs cannot be read, it prints an error for each of them and returns `None`.
 pub(crate) fn read_all(paths: &[RunFiles], reading: &RunReading) -> Option<Vec<MeasuredRun>> {
     let mut runs = Vec::new();
     let mut failed = false;
     for (at, files) in paths.iter().enumerate() {
-        // A seed per run keeps its bootstrap independent of the other runs compared.
+        // Each run has its own seed, so that its bootstrap does not depend on the other runs compared.
         let seed = reading.seed.map(|seed| seed.wrapping_add(at as u64));
         match measure_run(files, &RunReading { seed, ..reading.clone() }) {
             Ok(run) => {
@@ -122,7 +123,7 @@ pub(crate) fn read_all(paths: &[RunFiles], reading: &RunReading) -> Option<Vec<M
     (!failed).then_some(runs)
 }
 
-/// Warns about rows that were skipped, because the comparison does not cover the whole run then.
+/// Warns about rows that were skipped, because the comparison then does not cover the whole run.
 fn warn_about_skipped_rows(run: &MeasuredRun) {
     for input in run.facts.inputs.iter().filter(|input| input.bad_rows > 0) {
         let rows = if input.bad_rows == 1 { "1 row".to_owned() } else { format!("{} rows", input.bad_rows) };

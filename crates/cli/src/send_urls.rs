@@ -1,4 +1,4 @@
-//! The URLs of `--send`: where the metrics of a run are sent, with the format as the scheme.
+//! The URLs of `--send`, to which the metrics of a run are sent. The scheme of a URL is the format.
 
 use busyhour_launch::ExportSettings;
 
@@ -31,7 +31,7 @@ fn target<'s>(
     let (format, transport) = scheme.split_once('+').unwrap_or((scheme, ""));
     let sent = || format!("{transport}://{rest}");
     match (format, transport) {
-        // Other machines can connect only if an address is given.
+        // Without a host, the server listens only on the loopback address, so that other machines cannot connect.
         ("prometheus", "") if address.starts_with(':') => {
             Ok((&mut settings.prometheus, format!("127.0.0.1{address}")))
         }

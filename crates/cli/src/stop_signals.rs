@@ -1,6 +1,6 @@
 //! Signals that stop a run.
 //!
-//! A separate thread handles them. It never writes, never waits for a core and never waits for the thread that shows progress,
+//! A separate thread handles the signals. It never writes, and never waits for a core or for the thread that shows progress,
 //! so a stop works even if these are blocked.
 
 use std::time::Duration;
@@ -12,17 +12,17 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use crate::exit::Exit;
 use crate::terminal_view;
 
-/// A run that has not started yet ends this long after a stop request.
+/// Time after a stop request at which the process ends if the run has not started yet.
 const BEFORE_START: Duration = Duration::from_secs(1);
 
-/// The file size limit of the process is exceeded; `tokio` has no name for it.
+/// The signal that the file size limit of the process is exceeded; `tokio` has no name for it.
 #[cfg(unix)]
 const SIGXFSZ: i32 = rustix::process::Signal::XFSZ.as_raw();
 
 /// Interval at which the signal thread checks whether a run that was stopped has started.
 const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Ends the process. The data that the recorder has written remains.
+/// Ends the process. The data that the recorder has already written is not lost.
 fn leave() -> ! {
     terminal_view::restore();
     #[allow(clippy::exit, reason = "the thread that would return from main does not respond")]
@@ -35,11 +35,11 @@ pub(crate) struct ProgressRequested;
 
 /// Starts the signal thread.
 ///
-/// SIGINT, SIGTERM and SIGHUP: the first lets users finish their samples, the second ends the run at once, the third ends
-/// the process. SIGUSR1 requests a progress line; SIGUSR2 is ignored.
+/// SIGINT, SIGTERM and SIGHUP request a stop: with the first signal, users finish their samples; the second one ends the run
+/// at once; the third one ends the process. SIGUSR1 requests a progress line; SIGUSR2 is ignored.
 pub(crate) fn listen(control: &RunControl) -> std::io::Result<UnboundedReceiver<ProgressRequested>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    // Registered here, so that after this function returns no signal ends the process by default.
+    // The signals are registered here, so that once this function has returned, no signal ends the process by default.
     let mut signals = runtime.block_on(async { Signals::new() })?;
     let (send, requests) = unbounded_channel();
     let control = control.clone();
@@ -67,11 +67,12 @@ fn act_on(signal: Signal, control: &RunControl, send: &UnboundedSender<ProgressR
             return;
         }
         Signal::Stop | Signal::Interrupt if control.requested() == Stop::Now => leave(),
-        // The sender of SIGINT is unknown, but to a process in the foreground of its terminal it comes from Ctrl-C.
+        // The sender of SIGINT is unknown. If the process is in the foreground of its terminal, the program assumes a
+        // Ctrl-C.
         Signal::Interrupt if terminal_view::is_in_foreground() => OrderSource::Terminal,
         Signal::Stop | Signal::Interrupt => OrderSource::Program,
     };
-    // This order is never refused.
+    // An interrupt is never refused.
     let _ = control.order(Order::Interrupt, source);
 }
 
@@ -90,7 +91,8 @@ pub(crate) struct Signals {
     stop: [tokio::signal::unix::Signal; 3],
     #[cfg(unix)]
     progress: tokio::signal::unix::Signal,
-    /// Signals that would end the process. SIGXFSZ comes with an error of the write that exceeds `ulimit -f`.
+    /// These signals are ignored, because they would end the process. SIGXFSZ is raised when a write exceeds `ulimit -f`;
+    /// the write also returns an error.
     #[cfg(unix)]
     _ignored: [tokio::signal::unix::Signal; 2],
 }

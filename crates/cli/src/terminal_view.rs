@@ -1,7 +1,7 @@
 //! The full-screen terminal view of a run: the same information as the live page, and keys that change the load.
 //!
-//! The state of the terminal is restored however the run ends: when [`Screen`] is dropped, and in a panic before its message is
-//! printed.
+//! The state of the terminal is always restored at the end of a run: when [`Screen`] is dropped, and after a panic, before
+//! the panic's message is printed.
 
 mod draw;
 mod keys;

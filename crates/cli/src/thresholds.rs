@@ -99,7 +99,7 @@ impl ThresholdArgs {
     }
 }
 
-/// The error in a criterion, with a marker below its position.
+/// The message for an error in a criterion, with a marker below the position of the error.
 fn pointed(flag: &str, error: &CriterionError) -> String {
     let marked =
         error.text.get(error.offset..error.offset + error.len).unwrap_or_default().chars().count().max(1);
@@ -115,7 +115,7 @@ fn pointed(flag: &str, error: &CriterionError) -> String {
     text
 }
 
-/// Content of a thresholds file.
+/// The content of a thresholds file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct File {
@@ -130,7 +130,7 @@ struct File {
     named: std::collections::BTreeMap<String, Spanned<String>>,
 }
 
-/// Reads a file of thresholds in its order.
+/// Reads the criteria of a file of thresholds, in the order of the file.
 fn read_file(text: &str, name: &str) -> Result<Vec<Criterion>, Vec<Diagnostic>> {
     let file: File = toml::from_str(text).map_err(|error| {
         let at = error.span().unwrap_or_default();
@@ -179,7 +179,7 @@ fn read_file(text: &str, name: &str) -> Result<Vec<Criterion>, Vec<Diagnostic>> 
 }
 
 impl ThresholdFiles {
-    /// Writes the files requested on the command line. Returns the written files or errors.
+    /// Writes the files requested on the command line. Returns the paths of the written files, and error messages.
     pub(crate) fn write(&self, source: &str, summary: &Summary) -> (Vec<PathBuf>, Vec<String>) {
         let report = ThresholdReport::new(source.to_owned(), summary.thresholds.clone());
         let (mut written, mut failed) = (Vec::new(), Vec::new());
@@ -197,7 +197,7 @@ impl ThresholdFiles {
             note(path, whole(path, report.to_json()));
         }
         if let Some(path) = &self.markdown {
-            // The file is shared with other steps of a job.
+            // The file is appended to, because other steps of a CI job write to it as well.
             let appended = std::fs::OpenOptions::new()
                 .create(true)
                 .append(true)

@@ -9,7 +9,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use crate::exit::{Exit, complain};
 use crate::verbs;
 
-/// Names of options in other programs, and the names of ours.
+/// Names of options in other programs, each with the corresponding name in Busyhour.
 const SYNONYMS: &[(&str, &str)] = &[
     ("concurrency", "users"),
     ("connections", "users"),
@@ -27,7 +27,7 @@ const SYNONYMS: &[(&str, &str)] = &[
     ("exit-on-failure", "threshold"),
 ];
 
-/// Words in the place of a verb, and the verbs that they mean.
+/// Words that users may write instead of a verb, each with the verb that is meant.
 const VERBS_MEANT: &[(&str, &str)] = &[
     ("completions", "config completions"),
     ("completion", "config completions"),
@@ -50,7 +50,7 @@ const VERBS_MEANT: &[(&str, &str)] = &[
     ("validate", "check"),
 ];
 
-/// Shortest common beginning of two names that makes one a suggestion for the other.
+/// Minimum length of the common prefix of two names for which one is suggested instead of the other.
 const BEGINNING_MIN: usize = 4;
 
 /// Prints an error of the command line, or the requested help.
@@ -59,13 +59,13 @@ pub(crate) fn explain(mut error: clap::Error, arguments: &[OsString]) -> Exit {
         let _ = error.print();
         return Exit::Completed;
     }
-    // The parser's own suggestions only resemble the argument.
+    // The parser's own suggestions are removed: they are only similar in spelling.
     for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand, ContextKind::Suggested] {
         error.remove(kind);
     }
     let words: Vec<&str> = arguments.iter().skip(1).filter_map(|word| word.to_str()).collect();
     if error.kind() == ErrorKind::UnknownArgument {
-        // The parser's usage contains its suggestion.
+        // The parser's usage text contains its own suggestion, so it is replaced.
         let mut cli = verbs::command();
         cli.build();
         let usage = verb(&cli, &words).clone().render_usage();
@@ -78,7 +78,7 @@ pub(crate) fn explain(mut error: clap::Error, arguments: &[OsString]) -> Exit {
     Exit::Usage
 }
 
-/// Refuses options before the verb, which look like JMeter's command line but name no plan.
+/// Rejects options before the verb that look like JMeter's command line but do not name a plan.
 pub(crate) fn refuse_options_before_verb(arguments: &[OsString]) -> Option<Exit> {
     let words: Vec<&str> = arguments.iter().skip(1).filter_map(|word| word.to_str()).collect();
     let is_jmeters = |word: &&str| {
@@ -104,7 +104,7 @@ pub(crate) fn refuse_options_before_verb(arguments: &[OsString]) -> Option<Exit>
     Some(complain(Exit::Usage, text.trim_end()))
 }
 
-/// Whether the words begin with an option of all verbs, and a verb.
+/// Whether the words begin with an option that all verbs have, followed by a verb.
 pub(crate) fn has_own_option_first(words: &[&str]) -> bool {
     let options = words.iter().take_while(|word| matches!(**word, "-v" | "--verbose" | "--quiet")).count();
     options > 0 && words.get(options).is_some_and(|word| is_verb(word))
@@ -114,7 +114,7 @@ fn is_verb(word: &str) -> bool {
     verbs::command().get_subcommands().any(|verb| verb.get_name() == word)
 }
 
-/// Advice on an error.
+/// Advice on how to correct an error.
 fn tip(error: &clap::Error, words: &[&str]) -> Option<String> {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
@@ -148,7 +148,7 @@ fn tip(error: &clap::Error, words: &[&str]) -> Option<String> {
     }
 }
 
-/// Advice on a value that belongs to no option.
+/// Advice on a value that does not belong to an option.
 fn tip_for_value(word: &str, words: &[&str]) -> Option<String> {
     let at = words.iter().position(|other| *other == word)?;
     let before = words[..at].last().unwrap_or(&"");
@@ -159,7 +159,7 @@ fn tip_for_value(word: &str, words: &[&str]) -> Option<String> {
     (*before == "--live").then(|| format!("write --live={word}, with an equals sign"))
 }
 
-/// The command that `words` select.
+/// The command that `words` select, including subcommands.
 fn verb<'c>(cli: &'c Command, words: &[&str]) -> &'c Command {
     let mut command = cli;
     for word in words {
@@ -176,7 +176,7 @@ pub(crate) fn looks_like_plan_or_url(word: &str) -> bool {
     is_plan || word.contains("://")
 }
 
-/// The name that `word` probably means: one with the same meaning, the same beginning, or nearly the same spelling.
+/// The name that `word` probably means: one with the same meaning, the same prefix, or nearly the same spelling.
 fn nearest<'n>(word: &str, names: &[&'n str]) -> Option<&'n str> {
     let word = word.to_ascii_lowercase();
     let known = |name: &str| names.iter().copied().find(|known| *known == name);

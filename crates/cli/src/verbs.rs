@@ -1,4 +1,4 @@
-//! The verbs, in groups, and options of all verbs.
+//! The verbs in groups, and the options that all verbs have.
 
 use clap::{CommandFactory as _, Parser, Subcommand};
 
@@ -6,7 +6,7 @@ use crate::args::{CheckArgs, RunArgs};
 use crate::lab::{DemoArgs, LabArgs, ServerArgs};
 use crate::old_names;
 
-/// The verbs that the help shows, in groups.
+/// The verbs that the help shows, by group.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Load", &["run", "check", "demo"]),
     ("Results", &["report", "compare", "export"]),
@@ -104,7 +104,7 @@ pub(crate) enum OldVerb {
     DemoServer(ServerArgs),
 }
 
-/// The command line, whose help shows the verbs in groups.
+/// The complete command line. Its help shows the verbs in groups.
 pub(crate) fn command() -> clap::Command {
     let cli = old_names::with_bare_times(Cli::command());
     let template = format!(

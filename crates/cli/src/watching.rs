@@ -1,4 +1,5 @@
-//! The main thread during a run: shows progress and events, and passes keys and JMeter's stop port on to the run.
+//! The main thread during a run. It shows progress and events, and sends the orders of keys and of JMeter's stop port to the
+//! run.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -17,17 +18,17 @@ use crate::terminal_view::Key;
 /// Factor by which a key changes the rate.
 const RATE_STEP: f64 = 1.25;
 
-/// How long `q` waits for its confirmation.
+/// Maximum time between the first `q` and its confirmation.
 const CONFIRMATION: Duration = Duration::from_secs(3);
 
-/// Asks before `q` stops the run.
+/// Requests a confirmation before `q` stops the run.
 #[derive(Debug, Default)]
 struct Confirmation {
     asked: Option<Duration>,
 }
 
 impl Confirmation {
-    /// Whether a key pressed at `now` confirms an earlier one; otherwise it is the question.
+    /// Whether a key pressed at `now` confirms an earlier one. If not, this key requests a confirmation.
     fn is_given(&mut self, now: Duration) -> bool {
         let is_given = self.asked.take().is_some_and(|asked| now.saturating_sub(asked) <= CONFIRMATION);
         self.asked = (!is_given).then_some(now);
@@ -35,17 +36,17 @@ impl Confirmation {
     }
 }
 
-/// A running test and the terminal.
+/// A running test and the terminal that shows it.
 pub(crate) struct Watched<'r> {
     pub(crate) run: &'r RunHandle,
     pub(crate) live: Option<&'r Live>,
-    /// JMeter's stop ports, if the run listens there.
+    /// JMeter's stop ports, if the run listens on one of them.
     pub(crate) stop_ports: Option<RangeInclusive<u16>>,
     pub(crate) events: &'r ShownEvents,
 }
 
 impl Watched<'_> {
-    /// Shows progress and passes requests on until the run has ended.
+    /// Shows progress, and sends requests to the run until it has ended.
     pub(crate) fn until_it_ends(
         &self,
         display: &mut Display,
@@ -113,7 +114,7 @@ impl Watched<'_> {
 
     fn act_on(&self, display: &mut Display, key: Key, confirmation: &mut Confirmation) {
         let state = self.run.control().state();
-        // Rounded, so that the factor is shown as it is.
+        // The factor is rounded, so that the displayed factor is exact.
         let times = |factor: f64| Order::Rate { factor: (state.factor * factor * 100.0).round() / 100.0 };
         let order = match key {
             Key::Interrupt => Order::Interrupt,
@@ -133,7 +134,7 @@ impl Watched<'_> {
     }
 }
 
-/// Waits for a key. Never returns if keys are not read.
+/// Waits for a key. Never completes if keys are not read.
 async fn next_key(keys: &mut Option<UnboundedReceiver<Key>>) -> Option<Key> {
     match keys {
         Some(waiting) => {

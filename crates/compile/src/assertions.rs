@@ -73,7 +73,7 @@ fn response_assertion<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
 ) -> Result<Arc<dyn Assertion>, Refusal> {
-    // JMeter's own (misspelt) name, and the name that some tools write.
+    // The first name is JMeter's own (misspelt) one; some tools write the second.
     let list =
         element.collection("Asserion.test_strings").or_else(|| element.collection("Assertion.test_strings"));
     let mut test_strings = Vec::new();

@@ -1,4 +1,4 @@
-//! Backend listeners with one of JMeter's two classes for time series.
+//! Backend listeners whose client is one of JMeter's two classes for time series.
 
 use busyhour_plan::Element;
 

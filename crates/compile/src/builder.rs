@@ -19,7 +19,7 @@ pub(crate) struct Builder<'c, 'p> {
     pub(crate) context: &'c mut Context<'p>,
     controllers: Vec<Option<Controller>>,
     samplers: Vec<SamplerPackage<AnySampler>>,
-    /// Loops of the plan, which count their passes in a variable.
+    /// The loops of the plan whose passes a variable can count.
     counting: Vec<ControllerId>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Builder<'c, 'p> {
 pub(crate) struct Built {
     pub(crate) controllers: Box<[Controller]>,
     pub(crate) samplers: Box<[SamplerPackage<AnySampler>]>,
-    /// Loops of the plan, which count their passes in a variable.
+    /// The loops of the plan whose passes a variable can count.
     pub(crate) counting: Vec<ControllerId>,
 }
 
@@ -100,7 +100,8 @@ impl<'c, 'p> Builder<'c, 'p> {
             }
             Role::Sampler(class) => {
                 let below = stack.with(element);
-                // Steps such as counters below a sampler belong to the controller around it.
+                // Elements below a sampler that advance with each pass, such as counters, belong to the controller around
+                // the sampler.
                 tree = self.children(&below, ancestors, tree);
                 if let Some(package) = samplers::package(self.context, &below, class, ancestors) {
                     tree.children.push(Child::Sampler(self.sampler(package)));
@@ -115,7 +116,7 @@ impl<'c, 'p> Builder<'c, 'p> {
                     tree.registered.push(IterationListener::Step(step));
                 }
             }
-            // These elements are compiled with the samplers in whose scope they are, or elsewhere.
+            // These elements are compiled elsewhere, for example with the samplers in whose scope they are.
             Role::Group(_)
             | Role::Timer(_)
             | Role::Config(_)
@@ -160,8 +161,8 @@ impl<'c, 'p> Builder<'c, 'p> {
         branches.into()
     }
 
-    /// The listeners that are notified of a controller's passes, in this order: the last one registered comes first.
-    /// Elements of the test plan itself are registered last.
+    /// The listeners that are notified of a controller's passes. They are in the reverse order of registration; elements of
+    /// the test plan itself are registered last.
     pub(crate) fn iteration_listeners(&mut self, stack: &Stack<'p>, tree: &Tree) -> Box<[IterationListener]> {
         let mut all = tree.registered.clone();
         if stack.path.len() == 1 {
@@ -205,7 +206,7 @@ impl<'c, 'p> Builder<'c, 'p> {
     }
 }
 
-/// Whether a controller is reset, or decides again, in each pass of the enclosing controller.
+/// Whether a controller is reset, or chooses a child again, in each pass of the enclosing controller.
 fn is_reset_each_pass(kind: &ControllerKind) -> bool {
     matches!(
         kind,

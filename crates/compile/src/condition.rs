@@ -15,7 +15,7 @@ use busyhour_script::{ScriptError, javascript};
 
 use crate::context::Context;
 
-/// A condition that holds if the text, with its variables and functions replaced, is `true`.
+/// A condition that is true if the text, after its variables and functions are replaced, is `true`.
 #[derive(Debug)]
 struct Expression(Template);
 
@@ -29,7 +29,7 @@ impl Condition for Expression {
 #[derive(Debug)]
 struct Script(Template);
 
-/// The number of parsed scripts that a thread caches. The texts of scripts vary with the variables in them.
+/// The number of parsed scripts that each thread caches. The text of a script varies with the variables in it.
 const CACHED_SCRIPTS_MAX: usize = 512;
 
 thread_local! {

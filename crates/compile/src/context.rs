@@ -36,7 +36,7 @@ pub(crate) struct Context<'p> {
     pub(crate) outputs: Outputs,
     /// Elements that several samplers share.
     pub(crate) parts: Parts,
-    /// What holds for the group being compiled.
+    /// The settings of the group that is being compiled.
     pub(crate) group: GroupContext,
     /// The data that elements may read besides their own sample, wherever they are in the plan.
     pub(crate) reads: Reads,
@@ -44,13 +44,14 @@ pub(crate) struct Context<'p> {
     pub(crate) at_start: TextsAtStart,
     /// The plan's user defined variables, for values that are needed before the plan runs.
     pub(crate) plan_variables: Vec<VariableSet>,
-    /// Whether the texts being parsed belong to a request: a function that throws fails its sample.
+    /// Whether the texts being parsed belong to a request. A function in such a text that throws an exception fails the
+    /// sample.
     pub(crate) in_request: bool,
     /// A user without a run, for values that are needed during compilation.
     user: UserState,
 }
 
-/// What holds for the group being compiled.
+/// The settings of the group that is being compiled.
 #[derive(Debug, Default)]
 pub(crate) struct GroupContext {
     /// Whether the group's sessions start by a schedule.
@@ -64,7 +65,7 @@ pub(crate) struct GroupContext {
 pub(crate) struct Reads {
     /// The parts of the previous sample's result.
     pub(crate) previous_result: Retention,
-    /// Any variable, by a name that is not known.
+    /// Whether elements may read any variable, by a name that is not known during compilation.
     pub(crate) any_variable: bool,
 }
 
@@ -123,7 +124,7 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// Parses a text of `property` that may contain variables and functions.
+    /// Parses a text of `property`, which may contain variables and functions.
     pub(crate) fn parse(&mut self, text: &str, property: Property<'p>) -> Template {
         if busyhour_functions::call_left_as_text(text).is_some() {
             let message = "JMeter 5.6.3 has no function __jexl and leaves the text ${__jexl(…)} unchanged";
@@ -223,8 +224,7 @@ impl<'p> Context<'p> {
         busyhour_functions::evaluate_text(text, &mut self.user)
     }
 
-    /// The text of a property at the start of the test, with the plan's own variables replaced; empty if the property
-    /// is
+    /// The text of a property at the start of the test, with the plan's own variables replaced; empty if the property is
     /// missing. An invalid text is reported and returned unchanged.
     pub(crate) fn at_start(&mut self, element: Element<'p>, name: &str) -> String {
         match element.property(name) {
@@ -238,7 +238,7 @@ impl<'p> Context<'p> {
         detached_user(&self.options.properties, self.symbols.names.clone(), self.symbols.state_count())
     }
 
-    /// Evaluates a text of `property` as at the start of the test.
+    /// Evaluates a text of `property` with the variables at the start of the test.
     pub(crate) fn text_at_start(&mut self, text: &str, property: Property<'p>) -> String {
         if !text.contains("${") {
             return text.to_owned();
@@ -252,7 +252,8 @@ impl<'p> Context<'p> {
     }
 }
 
-/// Restores a text without variables and functions: JMeter does not process it, so that even backslashes stay.
+/// Restores a text without variables and functions as written: JMeter does not process it, so even its backslashes are
+/// unchanged.
 fn as_written(template: Template, text: &str) -> Template {
     let has_references = template.segments().iter().any(|segment| !matches!(segment, Segment::Text(_)));
     if has_references { template } else { Template::literal(text) }

@@ -23,7 +23,7 @@ pub(crate) fn kind<'p>(
     stack: &Stack<'p>,
 ) -> ControllerKind {
     match class {
-        // The elements of modules and included files have already replaced their children.
+        // The children of these elements have already been replaced by those of modules and included files.
         ControllerClass::Simple | ControllerClass::Module | ControllerClass::Include => {
             ControllerKind::Simple
         }
@@ -130,8 +130,8 @@ fn weights<'p>(context: &mut Context<'p>, element: Element<'p>) -> Box<[Template
     all.into()
 }
 
-/// Whether a throughput controller counts the passes of each user separately. A session of an open workload is a single
-/// pass by a new visitor, which would never be let through; in this case the passes of all sessions are counted.
+/// Whether a throughput controller counts the passes of each user separately. A session of an open workload is a single pass
+/// by a new user, which would never be executed; therefore the passes of all sessions are counted together.
 fn counts_per_user<'p>(context: &mut Context<'p>, element: Element<'p>) -> bool {
     let per_user = context.flag(element, "ThroughputController.perThread", false);
     if per_user && context.group.is_open {

@@ -66,7 +66,7 @@ pub(crate) enum Role {
     BackendListener,
     /// A listener that is ignored.
     DisplayListener,
-    /// An element without effect in a run, with the reason as the end of a sentence.
+    /// An element without effect in a run. The text is the reason, as the end of a sentence.
     Inert(&'static str),
     /// An element that is not supported.
     Unsupported(Refused),
@@ -173,7 +173,7 @@ static ALL: LazyLock<Vec<Descriptor<Role>>> = LazyLock::new(|| {
     all
 });
 
-/// The descriptors by class; those that share a class differ in the class of their editor.
+/// The descriptors by class. Descriptors with the same class differ in the class of their editor.
 static BY_CLASS: LazyLock<HashMap<&'static str, Vec<&'static Descriptor<Role>>>> = LazyLock::new(|| {
     let mut by_class: HashMap<_, Vec<_>> = HashMap::new();
     for descriptor in ALL.iter() {

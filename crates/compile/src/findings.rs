@@ -43,7 +43,7 @@ impl Findings {
         self.add(located(element, property, diagnostic));
     }
 
-    /// Reports something that works only in JMeter: an error, or a warning if the user allows it to be skipped.
+    /// Reports something that works only in JMeter. It is an error, or a warning if the user allows unsupported elements.
     pub(crate) fn add_unsupported(&mut self, mut diagnostic: Diagnostic) {
         if self.allow_unsupported {
             diagnostic.severity = Severity::Warning;
@@ -90,7 +90,7 @@ impl Findings {
     /// Reports that the constructor of an element rejected its settings.
     pub(crate) fn refuse(&mut self, element: Element<'_>, refusal: &Refusal) {
         let message = format!("the element {} {}", element.kind(), refusal.message);
-        // Mistakes in the plan have other codes than unsupported settings.
+        // The code of a mistake in the plan differs from that of an unsupported setting.
         let code = match refusal.kind {
             RefusalKind::Unsupported | RefusalKind::NeedsJava => "refused-element",
             RefusalKind::MissingFile => "missing-file",

@@ -31,7 +31,7 @@ struct Groups {
     groups: Vec<Group<AnySampler>>,
     labels: Vec<GroupLabel>,
     opened: Vec<(u32, GroupWorkload)>,
-    /// Loops with a variable for their iteration count, with the numbers of their groups.
+    /// Loops whose passes a variable can count, each with the index of its group.
     counting: Vec<(usize, ControllerId)>,
     /// The number of groups in each phase.
     numbers: [u32; 3],
@@ -99,7 +99,7 @@ fn report_no_plan(context: &mut Context<'_>) {
     });
 }
 
-/// The user defined variables, which apply wherever they are defined, in plan order.
+/// Collects the user defined variables in plan order. They apply to the whole plan, wherever they are defined.
 fn variables<'p>(
     context: &mut Context<'p>,
     root: Element<'p>,
@@ -245,8 +245,8 @@ fn retain_previous_results(context: &Context<'_>, groups: &mut [Group<AnySampler
 /// The prefix of the variables with iteration counts of loops.
 const PASSES_PREFIX: &str = "__jm__";
 
-/// Adds variables with iteration counts to loops if something may read them. The plan or a property may contain such a
-/// name: a reference, `sample_variables`, or a text that `__eval` evaluates.
+/// Makes loops count their passes in a variable if something may read it. The plan or a property can contain the name of the
+/// variable: in a reference, in `sample_variables`, or in a text that `__eval` evaluates.
 fn count_passes(context: &mut Context<'_>, groups: &mut Groups) {
     let is_named = || {
         let properties = context.options.properties.all();
@@ -273,7 +273,7 @@ struct PlannedGroup<'p> {
     is_open: bool,
 }
 
-/// Compiles a group; also returns its loops.
+/// Compiles a group. Also returns its loops whose passes a variable can count.
 fn group<'p>(
     context: &mut Context<'p>,
     planned: &PlannedGroup<'p>,

@@ -234,7 +234,7 @@ pub(crate) fn headers<'p>(context: &mut Context<'p>, scope: &[Element<'p>]) -> B
     for element in scope.iter().filter(|element| role(**element) == Role::Config(ConfigClass::HeaderManager))
     {
         let Some(list) = element.collection("HeaderManager.headers") else { continue };
-        // A single manager may contain a name several times; when managers are merged, each name counts once.
+        // A single manager may contain a name several times; if managers are merged, each name is sent once.
         let merges = !headers.is_empty();
         for item in list.items() {
             let name = item.item_text("Header.name").unwrap_or("").to_owned();
@@ -291,7 +291,7 @@ fn modifiers<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Box<[Modifier]
             | PreProcessorClass::Script(_) => {}
         }
         if matches!(class, PreProcessorClass::UrlRewriting | PreProcessorClass::LinkParser) {
-            // They search the previous page for the value or the links.
+            // These elements search the previous page for the value or the links.
             context.reads.add_previous_result(Retention { body: true, ..Retention::default() });
         }
     }

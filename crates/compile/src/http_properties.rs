@@ -11,7 +11,7 @@ use busyhour_program::template::Template;
 
 use crate::options::Options;
 
-/// Properties that affect JMeter's HTTP samplers but not ours, with the value that has no effect.
+/// Properties that affect JMeter's HTTP samplers but not ours, each with the value for which there is no difference.
 const WITHOUT_EFFECT: [(&str, &str); 17] = [
     ("httpclient4.retrycount", "0"),
     ("httpclient4.gzip_relax_mode", "false"),
@@ -32,7 +32,7 @@ const WITHOUT_EFFECT: [(&str, &str); 17] = [
     ("jmeter.regex.engine", "oro"),
 ];
 
-/// Creates the state that all HTTP samplers share, and findings about properties that have no effect.
+/// Creates the state that all HTTP samplers share. Also returns findings about properties that have no effect.
 pub(crate) fn shared(options: &Options) -> (SharedHttp, Vec<Diagnostic>) {
     let properties: &JmeterProperties = &options.properties;
     let reset = properties.flag("httpclient.reset_state_on_thread_group_iteration", true);
@@ -85,7 +85,7 @@ pub(crate) fn shared(options: &Options) -> (SharedHttp, Vec<Diagnostic>) {
 /// The parsers of embedded resources and their media types.
 fn parsers(properties: &JmeterProperties, findings: &mut Vec<Diagnostic>) -> Parsers {
     const HTML: &str = "text/html application/xhtml+xml application/xml text/xml";
-    // Name, class and types in JMeter's default properties.
+    // Name, class and media types of each parser in JMeter's default properties.
     const DEFAULTS: [(&str, &str, &str); 3] = [
         ("htmlParser", "LagartoBasedHtmlParser", HTML),
         ("wmlParser", "RegexpHTMLParser", "text/vnd.wap.wml"),

@@ -118,7 +118,7 @@ fn last_index(last: i32) -> Result<Option<usize>, std::num::TryFromIntError> {
     if last == -1 { Ok(None) } else { usize::try_from(last).map(Some) }
 }
 
-/// Reports an index range without keys; in this case JMeter does not start the test.
+/// Reports a range of indices that contains no keys; JMeter does not start such a test.
 fn refuse(context: &mut Context<'_>, element: Element<'_>, why: &str) {
     let message = format!("the Keystore Configuration selects no key: {why}");
     context.findings.add(element.locate(Diagnostic::error("invalid-element", message)));

@@ -11,7 +11,7 @@ use crate::elements::groups::GroupClass;
 use crate::elements::{Role, role};
 
 impl Context<'_> {
-    /// The value of a text at the start of the run; `None` if it is not known yet, or if evaluating it could have side
+    /// The value of a text at the start of the run; `None` if it is not known yet, or if evaluating the text could have side
     /// effects. A variable that nothing defines is left unchanged.
     pub(crate) fn known_text(&self, template: &Template) -> Option<String> {
         let mut user = self.user_at_start();
@@ -48,8 +48,8 @@ fn is_known(template: &Template, unknown: &[Slot]) -> bool {
     })
 }
 
-/// Rejects a thread group without a main controller, which JMeter would not start, and warns about a number of users
-/// that is known not to be a number, for which JMeter starts no user.
+/// Rejects a thread group without a main controller, with which JMeter does not start the test. Warns about a number of
+/// users that is known to be invalid: JMeter starts no user then.
 pub(crate) fn check_group<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,

@@ -1,12 +1,12 @@
 //! Compiles a test plan to a program that the engine runs.
 //!
-//! [`compile()`] applies JMeter's scoping rules once: each sampler gets a list of the elements in its scope, variables
-//! become slots, functions are parsed. Elements and settings that cannot run as in JMeter are rejected with their
+//! [`compile()`] applies JMeter's scoping rules once: each sampler gets a list of the elements in its scope, variables are
+//! converted to slots, and functions are parsed. Elements and settings that cannot run as in JMeter are rejected with their
 //! position in the plan.
 //!
-//! Files depend on each other in one direction: `elements` describes the elements, `context` contains the state that is
-//! shared while compiling; then follow the files that compile one kind of element, then `surroundings`, `samplers` and
-//! `controllers`, which use these, then `builder` and `groups`, and finally `compile`. `start` and `lint` are
+//! Files depend on each other in one direction: `elements` describes the elements, and `context` contains the state that is
+//! shared during compilation. Each of the following files compiles one kind of element. `surroundings`, `samplers` and
+//! `controllers` use these files; `builder` and `groups` use those three, and `compile` comes last. `start` and `lint` are
 //! independent of them.
 
 mod arguments;

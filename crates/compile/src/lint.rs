@@ -19,8 +19,8 @@ use references::{Reference, references};
 use crate::options::Options;
 use crate::{elements, save_settings};
 
-/// Finds likely mistakes in a plan. They are warnings, because JMeter runs such a plan. `options` contains the plan's
-/// folder, whose data files define variables, and the properties.
+/// Finds likely mistakes in a plan. They are warnings, because JMeter runs such a plan. `options` contains the properties
+/// and the plan's folder, in which data files define variables.
 #[must_use]
 pub fn lint(plan: &TestPlan, options: &Options) -> Vec<Diagnostic> {
     let mut found = Vec::new();

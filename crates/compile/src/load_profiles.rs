@@ -18,11 +18,11 @@ const SCHEDULE: &str = "threads_schedule";
 /// The load profile of a group: when its users start and stop.
 pub(crate) struct LoadProfile {
     pub(crate) profile: Population,
-    /// The number of passes of each user, unless the group's own controller determines it.
+    /// The number of passes of each user; `None` if the group's own controller determines it.
     pub(crate) passes: Option<Template>,
     /// The largest number of simultaneous users, as far as it is known.
     pub(crate) users: Template,
-    /// Whether a user continues its next pass as the same visitor.
+    /// Whether successive passes of a user are the same visitor, so that cookies and caches are retained.
     pub(crate) same_user: bool,
 }
 
@@ -68,7 +68,7 @@ fn ultimate_profile<'p>(context: &mut Context<'p>, element: Element<'p>) -> Opti
         .try_fold(0_i64, |sum, row| Some(sum + row.users.as_literal()?.trim().parse().unwrap_or(0)));
     let users = Template::literal(&users.unwrap_or(0).to_string());
     let profile = Population::Lifetimes(Lifetimes::Ultimate(rows));
-    // In the plugin each pass is a new visitor.
+    // In the plugin, each pass is a new visitor.
     Some(LoadProfile { profile, passes: None, users, same_user: false })
 }
 
@@ -105,7 +105,7 @@ fn concurrency_profile<'p>(context: &mut Context<'p>, element: Element<'p>) -> L
     }
 }
 
-/// Whether a user continues as the same visitor; false in plans that are older than this setting of the plugins.
+/// Whether successive passes of a user are the same visitor; false in plans that are older than this setting of the plugins.
 fn same_user<'p>(context: &mut Context<'p>, element: Element<'p>) -> bool {
     context.flag(element, "same_user_on_next_iteration", false)
 }

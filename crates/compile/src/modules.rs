@@ -26,7 +26,7 @@ const FILES_MAX: usize = 1_000;
 /// The maximum size of these files together, in bytes.
 const FILES_BYTES_MAX: usize = 64 << 20;
 
-/// A problem, and whether JMeter only ignores the element because of it.
+/// A problem with a Module or Include Controller.
 #[derive(Clone)]
 pub(crate) struct Finding {
     pub(crate) diagnostic: Box<Diagnostic>,
@@ -89,8 +89,8 @@ pub(crate) fn assemble(plan: &TestPlan, options: &Options) -> (Option<TestPlan>,
     }
 }
 
-/// The element to which a Module Controller's path refers. The path consists of the names of the elements from the root
-/// down; if several elements match, the last one counts.
+/// The element to which a Module Controller's path refers. The path consists of the names of the elements, starting at the
+/// root; if several elements match, the last one is used.
 fn target(plan: &TestPlan, module: Element<'_>) -> Option<ElementId> {
     let path: Vec<&str> = module
         .collection("ModuleController.node_path")?
@@ -143,9 +143,8 @@ fn not_followed(module: Element<'_>) -> Finding {
 /// The included files.
 struct Files<'o> {
     options: &'o Options,
-    /// The elements to include from each file; `None` for a file without a Test Fragment, which must not be read again
-    /// either:
-    /// it may include itself.
+    /// The elements to include from each file; `None` for a file without a Test Fragment. Such a file is listed so that it
+    /// is not read again, because it may include itself.
     known: HashMap<PathBuf, Option<Vec<ElementId>>>,
     /// The total size of these files in bytes.
     bytes: usize,
@@ -209,8 +208,8 @@ impl Files<'_> {
         fragment.ok_or_else(|| no_fragment(library))
     }
 
-    /// The path of an included file. JMeter searches the working directory, with the prefix, then the plan's directory,
-    /// without it.
+    /// The path of an included file. JMeter searches the working directory for the name with the prefix, then the plan's
+    /// directory for the name without the prefix.
     fn path(&self, name: &str) -> PathBuf {
         let prefix = self.options.properties.get(PREFIX_PROPERTY).unwrap_or_default();
         let named = format!("{prefix}{name}");

@@ -1,4 +1,4 @@
-//! Settings that should be numbers and are not: JMeter reads them as 0, or ignores them, without a message.
+//! Checks settings that should be numbers. JMeter reads invalid numbers as 0, or ignores them, without a message.
 
 use busyhour_diagnostic::Diagnostic;
 use busyhour_plan::{Element, Property, TestPlan};
@@ -17,7 +17,7 @@ fn check_element(element: Element<'_>) -> Vec<Diagnostic> {
     let numbers = elements::descriptor(element).map_or(&[][..], |descriptor| descriptor.numbers);
     // The number of users is checked with its group.
     let own = numbers.iter().filter(|name| **name != USERS).filter_map(|name| element.property(name));
-    // The loops of a thread group are in an element inside it.
+    // The loop count of a thread group belongs to an element inside the group.
     let main = element.element("ThreadGroup.main_controller");
     let loops = main.and_then(|main| main.property("LoopController.loops"));
     own.chain(loops).filter_map(check_property).collect()

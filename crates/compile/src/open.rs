@@ -12,18 +12,18 @@ use crate::elements::{Role, role};
 use crate::options::{OpenOptions, USERS_MAX, no_free_user};
 use crate::plugin_arrivals;
 
-/// The property of a thread group with its arrivals. JMeter ignores it.
+/// The property of a thread group with its arrivals. JMeter ignores this property.
 const ARRIVALS: &str = "busyhour.arrivals";
 
-/// The property of a thread group that determines the handling of an arrival if no user is free.
+/// The property of a thread group that determines the handling of an arrival if no user is idle.
 const NO_FREE_USER: &str = "busyhour.no_free_user";
 
 /// The property of JMeter's Open Model Thread Group with its schedule.
 const SCHEDULE: &str = "OpenModelThreadGroup.schedule";
 
-/// The part of a group in open workloads.
+/// The role of a group in open workloads.
 pub(crate) enum GroupWorkload {
-    /// Not part of an open workload: the group starts its own users.
+    /// The group is not part of an open workload and starts its own users.
     Closed,
     /// Part of the command line's workload, with this weight.
     ByOptions(f64),
@@ -31,7 +31,7 @@ pub(crate) enum GroupWorkload {
     ByPlan(OpenWorkload),
 }
 
-/// Determines the part of a group in open workloads; `index` is the group's number in the program.
+/// Determines the role of a group in open workloads; `index` is the group's index in the program.
 pub(crate) fn group_workload<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -56,7 +56,7 @@ pub(crate) fn group_workload<'p>(
     workload.map_or(GroupWorkload::Closed, GroupWorkload::ByPlan)
 }
 
-/// The part of a group in the arrivals of the command line.
+/// The role of a group in the arrivals of the command line.
 fn by_options(context: &mut Context<'_>, element: Element<'_>) -> GroupWorkload {
     let weights = context.options.open.as_ref().map_or(&[][..], |options| options.weights.as_slice());
     if weights.is_empty() {
@@ -116,8 +116,8 @@ fn by_property<'p>(context: &mut Context<'p>, element: Element<'p>, index: u32) 
     })
 }
 
-/// The arrivals of a thread group with an open workload, as the plan writes them. The rates of plugins' groups are
-/// spread over several properties and are not repeated.
+/// The arrivals of a thread group with an open workload, as written in the plan. The rates of plugins' groups are in several
+/// properties and are not returned.
 pub(crate) fn arrivals_of(group: Element<'_>) -> Option<&str> {
     let Role::Group(class) = role(group) else { return None };
     if class.is_plugin_arrivals() {
@@ -127,8 +127,8 @@ pub(crate) fn arrivals_of(group: Element<'_>) -> Option<&str> {
     group.text(name).filter(|text| !text.trim().is_empty())
 }
 
-/// JMeter's Open Model Thread Group: its schedule has a fixed number of arrivals, and its end stops the remaining
-/// users.
+/// The workload of JMeter's Open Model Thread Group. Its schedule has a fixed number of arrivals, and the end of the
+/// schedule stops the remaining users.
 fn open_model<'p>(context: &mut Context<'p>, element: Element<'p>, index: u32) -> Option<OpenWorkload> {
     let Some(property) = element.property(SCHEDULE) else {
         context.findings.warn(
@@ -158,7 +158,7 @@ fn open_model<'p>(context: &mut Context<'p>, element: Element<'p>, index: u32) -
         groups: vec![(index, 1.0)],
         no_free_user: NoFreeUser::Grow(u32::MAX),
         users: None,
-        // With JMeter's own seed the starts are already fixed; 0 means a new schedule in each run.
+        // A seed of JMeter's own group already fixes the starts; with seed 0, the schedule differs in each run.
         seed: None,
         ends_with_schedule: true,
     })
@@ -174,7 +174,7 @@ fn report_unreadable(context: &mut Context<'_>, property: Property<'_>, text: &s
     context.findings.add(finding);
 }
 
-/// The open workloads of a plan, from those of its groups.
+/// The open workloads of a plan, collected from those of its groups.
 pub(crate) fn workloads(
     context: &mut Context<'_>,
     root: Element<'_>,
@@ -201,7 +201,7 @@ pub(crate) fn workloads(
     }]
 }
 
-/// Checks how the arrivals of the command line are shared out among the main groups of a plan.
+/// Checks how the arrivals of the command line are distributed among the main groups of a plan.
 fn check_weights(
     context: &mut Context<'_>,
     root: Element<'_>,
@@ -244,9 +244,8 @@ fn is_main_group(element: Element<'_>) -> bool {
     element.enabled() && matches!(role(element), Role::Group(class) if class.is_main())
 }
 
-/// Whether only the arrivals of a group may set its rate. JMeter allows timers in addition to its Open Model Thread
-/// Group's
-/// own schedule.
+/// Whether only the arrivals of a group may set its rate. JMeter allows timers in addition to the schedule of its own Open
+/// Model Thread Group.
 pub(crate) fn sets_the_rate(opened: &GroupWorkload, class: GroupClass) -> bool {
     match opened {
         GroupWorkload::Closed => false,

@@ -21,7 +21,7 @@ pub struct Options {
     pub base_dir: PathBuf,
     /// Whether unsupported elements and settings are ignored with a warning.
     pub allow_unsupported: bool,
-    /// Which servers are trusted.
+    /// The policy for trusting servers.
     pub tls: TlsPolicy,
     /// The proxy of the command line.
     pub proxy: Option<ProxyOption>,
@@ -56,7 +56,7 @@ pub struct OpenOptions {
     pub process: ArrivalProcess,
     /// Weights of the groups, by name. Needed when the plan has several main groups.
     pub weights: Vec<(String, f64)>,
-    /// The handling of an arrival if no user is free; `None`: users are created, up to [`USERS_MAX`].
+    /// The handling of an arrival if no user is idle; `None`: users are created, up to [`USERS_MAX`].
     pub no_free_user: Option<NoFreeUser>,
     /// The number of users of each group if none are created later; `None`: the group's own number.
     pub users: Option<u32>,

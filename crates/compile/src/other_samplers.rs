@@ -11,7 +11,7 @@ use crate::elements::{Role, role};
 use crate::findings::located;
 use crate::scope::Stack;
 
-/// JMeter's Java Request.
+/// Compiles JMeter's Java Request.
 pub(crate) fn java<'p>(
     context: &mut Context<'p>,
     stack: &Stack<'p>,
@@ -32,7 +32,7 @@ pub(crate) fn java<'p>(
         return None;
     };
     let mut all = arguments(context, element, "arguments");
-    // The arguments of defaults follow the sampler's own; if a name occurs twice, the first value counts.
+    // The arguments of the defaults follow the sampler's own; if a name occurs twice, the first value is used.
     let is_java_default = |element: &Element<'p>| role(*element) == Role::Config(ConfigClass::JavaDefaults);
     for defaults in stack.nearest_first().into_iter().filter(is_java_default) {
         all.extend(arguments(context, defaults, "arguments"));
@@ -40,7 +40,7 @@ pub(crate) fn java<'p>(
     Some(JavaRequest { class, arguments: all.into(), client: context.symbols.state() })
 }
 
-/// The Dummy Sampler of jmeter-plugins.
+/// Compiles the Dummy Sampler of jmeter-plugins.
 pub(crate) fn dummy<'p>(context: &mut Context<'p>, element: Element<'p>) -> Dummy {
     const CLASS: &str = "RESULT_CLASS";
     let known = |class: &str| {
@@ -68,7 +68,7 @@ pub(crate) fn dummy<'p>(context: &mut Context<'p>, element: Element<'p>) -> Dumm
     }
 }
 
-/// The UDP Request of jmeter-plugins.
+/// Compiles the UDP Request of jmeter-plugins.
 pub(crate) fn udp<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Udp> {
     const CLASS: &str = "encodeclass";
     let class = element.text(CLASS).unwrap_or("").to_owned();
@@ -92,7 +92,7 @@ pub(crate) fn udp<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option
     })
 }
 
-/// The HTTP Raw Request of jmeter-plugins.
+/// Compiles the HTTP Raw Request of jmeter-plugins.
 pub(crate) fn raw_http<'p>(context: &mut Context<'p>, element: Element<'p>) -> RawHttp {
     RawHttp {
         host: context.text(element, "hostname"),
@@ -106,7 +106,7 @@ pub(crate) fn raw_http<'p>(context: &mut Context<'p>, element: Element<'p>) -> R
     }
 }
 
-/// JMeter's OS Process Sampler.
+/// Compiles JMeter's OS Process Sampler.
 pub(crate) fn system<'p>(context: &mut Context<'p>, element: Element<'p>) -> ProcessSampler {
     let values = arguments(context, element, "SystemSampler.arguments");
     ProcessSampler {

@@ -20,7 +20,7 @@ pub struct OutlineNode {
     pub active: bool,
     /// Whether it is supported (or has no effect anyway).
     pub supported: bool,
-    /// The arrivals of a thread group with an open workload, as written: its sessions start by a schedule.
+    /// The arrivals of a thread group with an open workload, as written in the plan.
     pub arrivals: Option<String>,
 }
 

@@ -23,11 +23,11 @@ pub(crate) struct ListenerFile {
 /// A backend listener of the plan, which receives all samples of the run, wherever it is in the plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackendListener {
-    /// Its name.
+    /// Its name in the plan.
     pub name: String,
     /// The kind of client.
     pub kind: BackendKind,
-    /// Its parameters, with JMeter's names.
+    /// Its parameters; each name is JMeter's.
     pub arguments: Vec<(String, String)>,
     /// Seconds between two sets of metrics, if a property sets them.
     pub send_interval_s: Option<u64>,
@@ -68,7 +68,7 @@ impl BackendTemplate {
 
 /// The outputs of a plan while it is being compiled.
 pub(crate) struct Outputs {
-    /// The format of the main log, which the properties determine.
+    /// The format of the main log, as the properties determine it.
     main_log: SaveConfig,
     /// Whether the plan is in functional test mode.
     pub(crate) functional_mode: bool,
@@ -122,7 +122,7 @@ impl Outputs {
         number
     }
 
-    /// The number of the set of these files.
+    /// The number of the set that consists of these files; a new set is added if necessary.
     pub(crate) fn set(&mut self, files: Vec<usize>) -> u32 {
         let at = match self.sets.iter().position(|set| *set == files) {
             Some(at) => at,
@@ -179,7 +179,7 @@ fn retention_for(config: &SaveConfig) -> Retention {
             protocol_detail: false,
         };
     }
-    // If the headers contain no charset, it is searched in the page.
+    // If the headers contain no charset, the page is searched for one.
     let page = config.shown.has(JtlColumn::Encoding);
     if !config.xml {
         return Retention { body: page, ..Retention::default() };

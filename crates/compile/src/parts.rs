@@ -1,5 +1,4 @@
-//! Parts of a program that several samplers share: each element is compiled once, however many samplers are in its
-//! scope.
+//! Parts of a program that several samplers share. Each element is compiled once, even if many samplers are in its scope.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;

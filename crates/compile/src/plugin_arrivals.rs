@@ -1,7 +1,8 @@
 //! The arrivals of the Arrivals and the Free-Form Arrivals Thread Group of jmeter-plugins.
 //!
 //! The plugin computes each arrival from the previous one: the interval is the reciprocal of the rate at the previous
-//! arrival. Therefore arrivals are evenly spaced, and while the rate changes they lag behind it.
+//! arrival. Therefore arrivals are evenly spaced, and while the rate changes, the spacing follows with a delay of one
+//! arrival.
 
 use busyhour_arrivals::ArrivalProcess;
 use busyhour_diagnostic::Diagnostic;
@@ -27,7 +28,7 @@ enum Rate {
 }
 
 impl Rate {
-    /// The rate at a time, after this number of arrivals; `None` after the end.
+    /// The rate at the time `at_s`, after this number of arrivals; `None` after the end.
     fn at(&self, at_s: f64, arrivals: usize) -> Option<f64> {
         match self {
             Rate::Level { target_per_s, ramp_up_s, steps, hold_s } => {
@@ -39,7 +40,7 @@ impl Rate {
                 } else if *steps > 0.0 {
                     target_per_s / steps * ((at_s / (ramp_up_s / steps)).floor() + 1.0)
                 } else {
-                    // Without arrivals this is 0, so there is no arrival before the end of the ramp.
+                    // Before the first arrival this is 0, so there is no arrival until the end of the ramp.
                     let slope = target_per_s / ramp_up_s;
                     slope * (2.0 * arrivals as f64 / slope).sqrt()
                 })
@@ -60,7 +61,7 @@ impl Rate {
         }
     }
 
-    /// The approximate number of arrivals, without those of a ramp to a level.
+    /// The approximate number of arrivals, not including those during a ramp to a level.
     fn area(&self) -> f64 {
         match self {
             Rate::Level { target_per_s, hold_s, .. } => target_per_s * hold_s,
@@ -100,7 +101,7 @@ pub(crate) fn unit_s(element: Element<'_>) -> u32 {
     if element.text("Unit") == Some("M") { 60 } else { 1 }
 }
 
-/// The workload of such a group; `index` is its number in the program.
+/// The workload of a group of this kind; `index` is its index in the program.
 pub(crate) fn workload<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,

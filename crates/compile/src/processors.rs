@@ -13,7 +13,7 @@ use crate::{extractors, scripts, steps};
 
 type ProcessorResult = Result<Arc<dyn Processor>, Refusal>;
 
-/// Compiles a pre-processor; `None` if it is rejected or works in another way.
+/// Compiles a pre-processor; `None` if it is rejected or is not executed as a pre-processor.
 pub(crate) fn pre_processor<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -28,7 +28,7 @@ pub(crate) fn pre_processor<'p>(
         PreProcessorClass::LinkParser
         | PreProcessorClass::UrlRewriting
         | PreProcessorClass::RegexUserParameters => return None,
-        // It interrupts all samplers of its group.
+        // A Sample Timeout interrupts all samplers of its group.
         PreProcessorClass::SampleTimeout => return None,
         PreProcessorClass::PopFromQueue => Ok(Arc::new(PopIntoVariable {
             queue: context.text(element, "FifoName"),
@@ -43,7 +43,7 @@ pub(crate) fn pre_processor<'p>(
     store(context, element, compiled)
 }
 
-/// Compiles a post-processor; `None` if it is rejected or works in another way.
+/// Compiles a post-processor; `None` if it is rejected or is not executed as a post-processor.
 pub(crate) fn post_processor<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -56,7 +56,7 @@ pub(crate) fn post_processor<'p>(
         PostProcessorClass::Regex => extractors::regex_extractor(context, element),
         PostProcessorClass::Json => extractors::json_extractor(context, element),
         PostProcessorClass::Boundary => extractors::boundary_extractor(context, element),
-        // It is compiled with its sampler, as the action after a failure.
+        // The handler is compiled with its sampler, as the action after a failure.
         PostProcessorClass::ResultAction => return None,
         PostProcessorClass::PutIntoQueue => Ok(Arc::new(PutIntoQueue {
             queue: context.text(element, "FifoName"),

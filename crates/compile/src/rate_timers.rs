@@ -16,15 +16,15 @@ use crate::shape_notation;
 /// The table of the Throughput Shaping Timer: a property of the element, and the JMeter property that replaces it.
 const LOAD_PROFILE: &str = "load_profile";
 
-/// A table gets a warning if its number of starts differs from the sum of its rows by more than this fraction.
+/// A table is reported with a warning if its number of starts differs from the sum of its rows by more than this fraction.
 const STARTS_OFF_MAX: f64 = 0.05;
 
-/// The longest table, in seconds, whose starts are counted.
+/// The maximum length, in seconds, of a table whose starts are counted.
 const SECONDS_MAX: i64 = 1_000_000;
 
-/// JMeter's Precise Throughput Timer.
+/// Compiles JMeter's Precise Throughput Timer.
 pub(crate) fn precise<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn Timer>> {
-    // A setting that is missing is 0, as in JMeter.
+    // A missing setting is 0, as in JMeter.
     for (name, wrong) in [
         ("throughput", "without a throughput above 0 no sample would ever start"),
         ("throughputPeriod", "the period is a whole number of seconds, one or more"),
@@ -88,7 +88,7 @@ fn warn_with_hint(
     context.findings.add(element.locate(Diagnostic::warning(code, text)).with_hint(hint));
 }
 
-/// The jmeter-plugins' Throughput Shaping Timer.
+/// Compiles the Throughput Shaping Timer of jmeter-plugins.
 pub(crate) fn shaping<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Arc<dyn Timer>> {
     let name = context.now(element.name());
     let source = context.plan.source();
@@ -121,7 +121,7 @@ pub(crate) fn shaping<'p>(context: &mut Context<'p>, element: Element<'p>) -> Op
     Some(Arc::new(ThroughputShaping::new(&name, rows, sets_properties)))
 }
 
-/// The table of the command line: the property for this timer, otherwise the property for all timers.
+/// The table of the command line: the property for the timer `name` or, if it is not set, the property for all timers.
 fn profile(context: &Context<'_>, name: &str) -> Option<Result<Vec<shape_notation::Row>, SettingError>> {
     let properties = &context.options.properties;
     let text = properties.get(&format!("{name}.{LOAD_PROFILE}")).filter(|text| !text.is_empty());

@@ -77,7 +77,7 @@ pub(crate) fn package<'p>(
     })
 }
 
-/// Compiles the action of a sampler.
+/// Compiles the kind of a sampler.
 fn kind<'p>(
     context: &mut Context<'p>,
     stack: &Stack<'p>,
@@ -123,7 +123,7 @@ fn other(sampler: impl OtherSampler + 'static) -> SamplerKind<AnySampler> {
     SamplerKind::Protocol(AnySampler::Other(Box::new(sampler)))
 }
 
-/// The elements that process the samples of a sampler: listeners, and actions after failures.
+/// The elements that receive the samples of a sampler: listeners, and actions after failures.
 struct Listening {
     files: Vec<usize>,
     files_in_transaction: Option<u32>,
@@ -145,7 +145,7 @@ fn listening<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Listening {
     if let Some(transaction) = enclosing_transaction(context, stack) {
         let of_transaction = surroundings::result_files(context, &transaction);
         keep = keep.union(context.outputs.retention_for(&of_transaction));
-        // JMeter treats the handlers as listeners: those of the transaction receive its sample and cannot act on it.
+        // JMeter treats the handlers as listeners. Those of the transaction receive its sample, on which they cannot act.
         let around_transaction = transaction.nearest_first();
         handlers.retain(|handler| !around_transaction.contains(handler));
         let of_both = surroundings::sample_listeners(context, &transaction);
@@ -168,7 +168,8 @@ fn listening<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Listening {
     }
 }
 
-/// Makes the request of a sampler accessible to scripts; returns the pre-processors with one that prepares this.
+/// Makes the request of a sampler accessible to scripts. Returns the pre-processors, preceded by one that provides this
+/// access.
 fn open_request<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -184,7 +185,7 @@ fn open_request<'p>(
     std::iter::once(first).chain(before.iter().cloned()).collect()
 }
 
-/// The stack of the innermost enclosing transaction controller that generates a parent sample.
+/// The stack of the innermost enclosing transaction controller in parent mode, which generates a parent sample.
 fn enclosing_transaction<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Option<Stack<'p>> {
     let at = stack.path.iter().rposition(|element| {
         role(*element) == Role::Controller(ControllerClass::Transaction)

@@ -8,7 +8,7 @@ use crate::setting_error::SettingError;
 /// The save configuration that the properties specify.
 ///
 /// # Errors
-/// A delimiter or time stamp format that cannot be used.
+/// A delimiter or time stamp format is invalid or not supported.
 pub(crate) fn save_config(properties: &JmeterProperties) -> Result<SaveConfig, SettingError> {
     let all = properties.all();
     let get = |name: &str| {
@@ -20,7 +20,7 @@ pub(crate) fn save_config(properties: &JmeterProperties) -> Result<SaveConfig, S
 /// Names of the variables that are saved with each sample (`sample_variables`).
 pub(crate) fn sample_variables(properties: &JmeterProperties) -> Vec<String> {
     let Some(text) = properties.get("sample_variables") else { return Vec::new() };
-    // Names may contain spaces (`__jm__Thread Group__idx`) and are not trimmed; empty ones at the end do not count.
+    // Names may contain spaces (`__jm__Thread Group__idx`) and are not trimmed; empty names at the end are ignored.
     let mut names: Vec<String> = text.split(',').map(str::to_owned).collect();
     while names.len() > 1 && names.last().is_some_and(String::is_empty) {
         names.pop();

@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::elements::role;
 use crate::elements::script_source::ScriptSource;
 
-/// A scripted sampler.
+/// Compiles a scripted sampler.
 pub(crate) fn sampler<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -23,7 +23,7 @@ pub(crate) fn sampler<'p>(
     Ok(sampler)
 }
 
-/// A scripted timer.
+/// Compiles a scripted timer.
 pub(crate) fn timer<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -35,7 +35,7 @@ pub(crate) fn timer<'p>(
     Ok(timer)
 }
 
-/// A scripted assertion.
+/// Compiles a scripted assertion.
 pub(crate) fn assertion<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -47,7 +47,7 @@ pub(crate) fn assertion<'p>(
     Ok(assertion)
 }
 
-/// A scripted pre-processor, which reads the result of the previous sample.
+/// Compiles a scripted pre-processor, which reads the result of the previous sample.
 pub(crate) fn pre_processor<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -58,7 +58,7 @@ pub(crate) fn pre_processor<'p>(
     Ok(processor)
 }
 
-/// A scripted post-processor.
+/// Compiles a scripted post-processor.
 pub(crate) fn post_processor<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -67,7 +67,7 @@ pub(crate) fn post_processor<'p>(
     processor(context, element, source, ScriptProcessor::after)
 }
 
-/// A scripted listener.
+/// Compiles a scripted listener.
 pub(crate) fn listener<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -87,8 +87,8 @@ fn processor<'p>(
     Ok(processor)
 }
 
-/// Adds the texts of elements that are in the scope of no sampler; JMeter also evaluates these at the start of the
-/// test.
+/// Adds the texts of elements that are not in the scope of any sampler. JMeter also evaluates these texts at the start of
+/// the test.
 pub(crate) fn add_unused_at_start(context: &mut Context<'_>) {
     for element in context.plan.elements().filter(|element| element.is_active()) {
         let Some(source) = role(element).script_source().filter(|source| source.is_evaluated_at_start())
@@ -108,8 +108,8 @@ pub(crate) fn add_unused_at_start(context: &mut Context<'_>) {
     }
 }
 
-/// Warns about constructs that are accepted in a script and fail in JMeter when they are executed, and adds the variables
-/// that it may read.
+/// Warns about constructs that are accepted in a script but fail in JMeter when they are executed. Also adds the variables
+/// that the script may read.
 fn add_facts(context: &mut Context<'_>, element: Element<'_>, facts: &ScriptFacts) {
     for warning in &facts.warnings {
         context.findings.warn(element, "script-fails", format!("the script: {warning}"));

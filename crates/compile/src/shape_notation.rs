@@ -36,7 +36,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Row>, SettingError> {
                     return Err(SettingError::new(format!("the step size of {part:?}) is 0")));
                 }
                 let step = usize::try_from(by).unwrap_or(usize::MAX);
-                // Ascending steps include the last rate, descending steps do not.
+                // Ascending steps include the last rate; descending steps do not.
                 let rates: Box<dyn Iterator<Item = u32>> = if from > to {
                     Box::new((to + 1..=from).rev().step_by(step))
                 } else {
@@ -79,7 +79,7 @@ pub(crate) fn seconds(text: &str) -> Result<i64, SettingError> {
 mod tests {
     use super::*;
 
-    /// The first text and its rows are those of the plugin's own test.
+    /// The first text and its rows are those of a test of the plugin.
     #[test]
     fn all_forms_are_parsed() {
         let expected = [

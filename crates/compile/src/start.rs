@@ -105,7 +105,7 @@ pub fn start(
     }
 }
 
-/// Marks the properties that were read before the property files as read in the properties of the run.
+/// Marks properties of the run as read if they were read before the property files were applied.
 fn copy_reads(before: &JmeterProperties, properties: &JmeterProperties) {
     for (name, _) in before.all() {
         if before.is_read(&name) {
@@ -114,7 +114,7 @@ fn copy_reads(before: &JmeterProperties, properties: &JmeterProperties) {
     }
 }
 
-/// The variables that every user has when it starts. Afterwards `user` has them, too.
+/// The variables that every user has when it starts. They are also set in `user`.
 fn initial_variables(
     compiled: &Compiled,
     preloaded: &[Slot],

@@ -116,7 +116,7 @@ fn file_step<'p, S: IterationStep + ReadsFile + 'static>(
     }
 }
 
-/// Checks the file whose name consists of properties and user-defined variables. If it is missing, only a warning is
+/// Checks the file if its name consists of properties and user-defined variables. If the file is missing, only a warning is
 /// reported: users may have changed such a variable by the time the file is opened.
 fn check_known_file<'p>(
     context: &mut Context<'p>,

@@ -13,7 +13,7 @@ use crate::elements::config::ConfigClass;
 use crate::elements::{Role, role};
 use crate::scope::Stack;
 
-/// A text of a sampler, or of the innermost defaults element if the sampler has none.
+/// A text of a sampler or, if the sampler has none, of the innermost defaults element.
 fn with_defaults<'p>(
     context: &mut Context<'p>,
     sampler: Element<'p>,
@@ -25,7 +25,7 @@ fn with_defaults<'p>(
     context.text(*owner.unwrap_or(&sampler), name)
 }
 
-/// JMeter's TCP Sampler.
+/// Compiles JMeter's TCP Sampler.
 pub(crate) fn sampler<'p>(context: &mut Context<'p>, stack: &Stack<'p>, element: Element<'p>) -> Option<Tcp> {
     let defaults: Vec<_> = stack
         .nearest_first()

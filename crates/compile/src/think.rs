@@ -10,7 +10,7 @@ use busyhour_program::element::Timer;
 use crate::context::Context;
 use crate::setting_error::SettingError;
 
-/// The property of a Constant Timer with the distribution of its delay. JMeter ignores it and waits for the constant.
+/// The property of a Constant Timer with the distribution of its delay. JMeter ignores it and uses the constant delay.
 const THINK: &str = "busyhour.think";
 
 /// Parses a think time.

@@ -51,7 +51,7 @@ pub(crate) fn timer<'p>(
     compiled
 }
 
-/// A timer that pauses, unless the plan specifies another distribution.
+/// Compiles a timer that pauses, unless the plan specifies another distribution.
 fn pause<'p>(context: &mut Context<'p>, element: Element<'p>, draw: Draw) -> Option<Arc<dyn Timer>> {
     if let Some(think) = think::native(context, element) {
         return think;
@@ -114,7 +114,7 @@ fn throughput_mode<'p>(context: &mut Context<'p>, element: Element<'p>) -> Optio
         "2" => ThroughputMode::ActiveInGroup,
         "3" => ThroughputMode::AllActiveShared,
         "4" => ThroughputMode::ActiveInGroupShared,
-        // Older plans contain the text of the list box.
+        // Older plans contain the text of the list box instead of its index.
         text if text.eq_ignore_ascii_case("this thread only") => ThroughputMode::ThisThreadOnly,
         text if text.eq_ignore_ascii_case("all active threads") => ThroughputMode::AllActive,
         text if text.eq_ignore_ascii_case("all active threads in current thread group") => {

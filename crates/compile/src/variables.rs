@@ -4,7 +4,7 @@ use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_program::variables::Slot;
 
-/// The variables of one element; none of them can refer to another one of the set.
+/// The variables of one element. Their values cannot refer to other variables of the same set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct VariableSet(pub(crate) Vec<(Slot, Template)>);
 

@@ -38,7 +38,7 @@ pub(crate) fn sampler<'p>(
         );
     }
     let scope = stack.nearest_first();
-    // Of several cookie managers the plugin uses the last one that it receives, which is the outermost.
+    // If there are several cookie managers, the plugin uses the last one that it receives, which is the outermost.
     let is_manager = |element: &Element<'p>| role(*element) == Role::Config(ConfigClass::CookieManager);
     let cookies =
         scope.iter().copied().rfind(is_manager).and_then(|element| managers::cookies(context, element));

@@ -1,9 +1,9 @@
 //! A simulated backend of the shop: a pool of slow connections.
 //!
-//! A shop that responds from memory is limited only by its processor, whose speed changes on many machines from minute
-//! to minute. With a backend, each response occupies a connection of a pool for some time without using processor time.
-//! The capacity of such a system, the number of connections divided by the mean time, is known exactly, so capacity
-//! models can be tested with it.
+//! A shop that responds from memory is limited only by its processor, and on many machines the speed of the processor
+//! changes from minute to minute. With a backend, each response occupies a connection of a pool for some time without using
+//! processor time. The capacity of such a system is the number of connections divided by the mean time. It is known exactly,
+//! so capacity models can be tested with it.
 
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
@@ -14,7 +14,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use tokio::sync::oneshot;
 
-/// The seed for the times of the first connection; the following connections use the following numbers.
+/// The seed for the times of the first connection. Each further connection uses the next higher number.
 const SEED: u64 = 0x0BAC_0E2D;
 
 /// The time for which a response occupies a connection.
@@ -22,7 +22,7 @@ const SEED: u64 = 0x0BAC_0E2D;
 pub enum BackendTime {
     /// Always this time.
     Constant(Duration),
-    /// Exponential with this mean.
+    /// Exponentially distributed with this mean.
     Exponential(Duration),
 }
 
@@ -84,13 +84,14 @@ impl Pool {
     fn work(&self, time: BackendTime, mut random: StdRng) {
         let mut end = Instant::now();
         while let Some((answered, was_idle)) = self.next() {
-            // A waiting request is served from the end of the previous one, so that late wake-ups do not accumulate.
+            // If the queue was not empty, the request is served from the end of the previous one, so that late wake-ups do
+            // not accumulate.
             let begin = if was_idle { Instant::now() } else { end };
             end = begin + time.draw(&mut random);
             while let left @ 1.. = end.saturating_duration_since(Instant::now()).as_nanos() {
                 std::thread::park_timeout(Duration::from_nanos(u64::try_from(left).unwrap_or(u64::MAX)));
             }
-            // No receiver is left when the client has disconnected.
+            // If the client has disconnected, there is no receiver.
             let _ = answered.send(());
         }
     }
@@ -120,7 +121,7 @@ impl Backend {
         let (answered, answer) = oneshot::channel();
         self.pool.with(|waiting| waiting.queue.push_back(answered));
         self.pool.changed.notify_one();
-        // The pool is closed together with the shop, and the client's connection is closed then, too.
+        // The pool is closed only together with the shop, which also closes the client's connection.
         let _ = answer.await;
     }
 }
@@ -159,7 +160,7 @@ mod tests {
         let begin = Instant::now();
         let passes = (0..6).map(|_| backend.process());
         all_completed(passes).await;
-        // Six requests on two connections: three in sequence, so at least three times.
+        // Six requests on two connections: three run in sequence, so they take at least three times as long as one.
         assert!(begin.elapsed() >= 3 * time, "{:?}", begin.elapsed());
     }
 

@@ -1,4 +1,4 @@
-//! Serves one connection: requests are answered in order.
+//! Serves one connection. Its requests are answered in order.
 
 use std::io::{self, IoSlice};
 use std::ops::Range;
@@ -18,9 +18,9 @@ use crate::shop::SharedShop;
 const READ_BYTES: usize = 4096;
 /// Responses to pipelined requests are buffered up to this size before they are written.
 const BUFFERED_BYTES_MAX: usize = 64 * 1024;
-/// The largest buffer that an idle connection retains.
+/// Maximum size of the buffer that an idle connection retains.
 const RETAINED_BYTES_MAX: usize = 16 * 1024;
-/// The limits on the time and data that a client can still send on a connection that is being closed.
+/// Limits for the time and the data that a client can still send after the shop has started to close the connection.
 const LINGER: Duration = Duration::from_secs(1);
 const LINGER_BYTES_MAX: usize = 4 * 1024 * 1024;
 
@@ -29,18 +29,18 @@ const CONTINUE: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 /// The result of processing the bytes at the start of the buffer.
 enum Step {
-    /// A request was answered: the number of bytes of the request, whether the connection stays open, and a body that
-    /// is still
+    /// A request was answered: the number of bytes of the request, whether the connection stays open, and a body that still
+    /// has to be sent.
     Answered { consumed: usize, stays: bool, rest: Option<Bytes> },
-    /// More bytes are needed; whether the client expects `100 Continue`.
+    /// More bytes are needed; `wanted`: whether the client expects `100 Continue`.
     More { wanted: bool },
-    /// The request was invalid and was answered; the connection is closed.
+    /// The request was invalid. The error response was written, and the connection is closed.
     Refused,
 }
 
-/// Serves a connection until the client closes it, an answer closes it, or the shop closes.
+/// Serves a connection until the client closes it, a response requires its end, or the shop closes.
 pub(crate) async fn run(stream: TcpStream, shop: Arc<SharedShop>, closed: watch::Receiver<bool>) {
-    // The client has disconnected if this fails.
+    // An error means that the client has disconnected.
     let _ = serve_requests(stream, &shop, closed).await;
 }
 
@@ -112,7 +112,7 @@ async fn serve_requests(
     }
 }
 
-/// Releases the memory of a large message: there may be thousands of connections, and they may be idle for long.
+/// Releases the memory of a large message: there may be thousands of connections that are idle for a long time.
 fn release_large_buffer(buffer: &mut Vec<u8>) {
     if buffer.capacity() > RETAINED_BYTES_MAX {
         *buffer = Vec::new();
@@ -146,7 +146,7 @@ fn answer_next(inbound: &[u8], shop: &SharedShop, continued: bool, outbound: &mu
         return refuse(FramingError::Malformed, outbound);
     };
     if head.expects_continue && !continued {
-        // Like TicketMonster's server, also if the whole body has already been received.
+        // As in TicketMonster's server, this is sent even if the whole body has already been received.
         outbound.extend_from_slice(CONTINUE);
     }
     let answer = shop.answer(&request);
@@ -158,7 +158,7 @@ fn answer_next(inbound: &[u8], shop: &SharedShop, continued: bool, outbound: &mu
 
 fn build_request<'a>(inbound: &'a [u8], head: &Head, body: &'a [u8]) -> Option<Request<'a>> {
     let text = |range: &Range<usize>| std::str::from_utf8(&inbound[range.clone()]).ok();
-    // RFC 9112, section 3.2.2: the host of an absolute target replaces the one of the header.
+    // RFC 9112, section 3.2.2: the host of an absolute target takes precedence over the `Host` header.
     let (authority, target) = request::split_target(text(&head.target)?);
     Some(Request {
         method: Method::from_name(text(&head.method)?),
@@ -184,8 +184,8 @@ fn refuse(error: FramingError, outbound: &mut Vec<u8>) -> Step {
     Step::Refused
 }
 
-/// Discards data that the client still sends: closing a connection with unread data would reset it, and the client
-/// might not receive the response.
+/// Discards data that the client still sends. Closing a connection with unread data would reset it, and the client might not
+/// receive the response.
 async fn linger(mut stream: TcpStream, mut scratch: Vec<u8>) -> io::Result<()> {
     let drain = async {
         let mut total = 0;

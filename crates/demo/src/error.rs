@@ -10,7 +10,7 @@ pub enum DemoError {
     /// The database could not be opened, or its tables could not be created.
     #[error("cannot open the shop's database {}", database_name(.path))]
     Database {
-        /// The file, `None` for a database in memory.
+        /// The database file; `None` for a database in memory.
         path: Option<PathBuf>,
         /// The error of SQLite.
         source: rusqlite::Error,
@@ -18,11 +18,11 @@ pub enum DemoError {
     /// The database file was written by another version of the shop.
     #[error("the shop's database {} has schema version {found}, this shop reads version {expected}", .path.display())]
     SchemaVersion {
-        /// The file.
+        /// The database file.
         path: PathBuf,
         /// The version in the file.
         found: i64,
-        /// The version of this program.
+        /// The version that this program supports.
         expected: i64,
     },
     /// The backend's connections could not be opened.

@@ -6,14 +6,14 @@
 //! has the same bytes as TicketMonster where they are known (property order, header order, chunk sizes), so that load
 //! tests of both are comparable in everything except speed.
 //!
-//! All data is in one SQLite database, in memory or in a file, behind one lock and one connection: the shop is fast
-//! on a *single* core, and more threads would not make it faster. Measured with the requests of the ticket workload,
-//! images included, over 64 loopback connections and 10,000 shows: 22,000 requests per second of processor time in a
-//! release build, 13,000 in a development build.
+//! All data is in one SQLite database, in memory or in a file, behind one lock and one connection. The shop is therefore
+//! limited to the speed of a *single* core, and more threads would not make it faster. Measured with the requests of the
+//! ticket workload, including images, over 64 loopback connections and 10,000 shows: 22,000 requests per second of processor
+//! time in a release build, 13,000 in a development build.
 //!
-//! The HTTP layer uses `tokio` and `httparse` and not axum, because hyper determines the position of
-//! `Transfer-Encoding`, `Connection` and `Date` and the framing of bodies, while TicketMonster's 143-byte head and
-//! 8192-byte chunks are part of what the shop reproduces.
+//! The HTTP layer uses `tokio` and `httparse` rather than axum: in axum, hyper determines the position of
+//! `Transfer-Encoding`, `Connection` and `Date` and the framing of bodies, but the shop reproduces TicketMonster's 143-byte
+//! head and 8192-byte chunks.
 //!
 //! ```no_run
 //! use busyhour_demo::{ShopOptions, listen, run_blocking};

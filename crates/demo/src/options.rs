@@ -17,11 +17,12 @@ pub const ORIGINAL_IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 pub struct ShopOptions {
     /// The address to listen on; port 0 selects a free port (see [`listen`](crate::listen)).
     pub address: SocketAddr,
-    /// The database file; `None` keeps all data in memory. A file is locked while the shop is open.
+    /// The database file; with `None`, all data is in memory. The file is locked while the shop is open.
     pub database: Option<PathBuf>,
-    /// The initial data of the shop; `None` is an empty shop. A database file that contains data is not changed.
+    /// The initial data of the shop; with `None`, the shop is empty. A database file that already contains data is not
+    /// changed.
     pub data_set: Option<DataSet>,
-    /// Respond to mistakes of the client like TicketMonster, including its faults:
+    /// Whether the shop responds to mistakes of the client like TicketMonster, including TicketMonster's faults:
     ///
     /// | case | default | strict |
     /// |---|---|---|
@@ -35,17 +36,18 @@ pub struct ShopOptions {
     /// | unreadable JSON sent as `application/json;charset=utf-8` | `application/json` | the charset is repeated |
     /// | unreadable query parameter | 400 | 404 |
     pub strict: bool,
-    /// Scheme and authority for `Location`, such as `http://shop.example:8080`; `None` uses the request's `Host`.
+    /// Scheme and authority for `Location` headers, such as `http://shop.example:8080`; with `None`, the `Host` header of
+    /// the request is used.
     pub public_url: Option<String>,
-    /// The simulated backend for which each response waits before it is sent; `None` responds immediately.
+    /// The simulated backend that delays each response; with `None`, the shop responds immediately.
     pub backend: Option<BackendOptions>,
-    /// The time after which an idle connection is closed; `None` keeps it open. The original's server closes it after
+    /// The time after which an idle connection is closed; with `None`, it stays open. TicketMonster's server closes it after
     /// [`ORIGINAL_IDLE_TIMEOUT`].
     pub idle_timeout: Option<Duration>,
 }
 
 impl Default for ShopOptions {
-    /// Loopback on port 8080, in memory and empty, with proper error responses.
+    /// Options for a shop on loopback port 8080, in memory and empty, with correct error responses.
     fn default() -> Self {
         Self {
             address: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),

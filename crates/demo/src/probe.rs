@@ -1,12 +1,12 @@
-//! The probe: a server that does little except record when each request arrived.
+//! The probe: a server that does little more than record when each request arrived.
 //!
-//! It uses one thread and one queue of readiness events. A *stamp* is the time at which the probe learns that a
-//! request's first byte can be read: the end of the wait that reported the event. It is never before the arrival of the
-//! byte. It is later by the time that the kernel takes to wake the probe, or that the probe spends on earlier events
-//! (some 10 µs per request). All events of one wait have the same stamp, since all of them had occurred at that time.
-//! The first request on a new connection is stamped after `accept`, one wait later.
+//! It uses one thread and one queue of readiness events. A *stamp* is the time at which the probe is notified that the first
+//! byte of a request can be read: the end of the wait that reported the event. The stamp is never earlier than the arrival
+//! of the byte. It is later by the time that the kernel takes to wake the probe, or that the probe spends on earlier events
+//! (some 10 µs per request). All events of one wait have the same stamp, because all of them had occurred at that time. The
+//! first request on a new connection is stamped after `accept`, one wait later.
 //!
-//! Nothing is written while requests arrive: stamps are kept in memory and returned at the end.
+//! Nothing is written while requests arrive: stamps are stored in memory and returned at the end.
 
 mod connection;
 mod record;
@@ -26,20 +26,20 @@ use rustix::time::{ClockId, clock_gettime};
 use self::connection::{After, Connection};
 pub use self::record::{ProbeRecord, STAMPS_MAX, STAMPS_VERSION};
 
-/// The token of the listening socket's events.
+/// The token for events of the listening socket.
 const LISTENER: Token = Token(usize::MAX);
 
-/// The token of a request to stop the probe.
+/// The token for requests to stop the probe.
 const STOP: Token = Token(usize::MAX - 1);
 
 /// The maximum number of events that one wait returns.
 const EVENTS: usize = 1024;
 
-/// The last part of a wait is a busy wait, since the system's waits are whole milliseconds.
+/// Duration of the busy wait at the end of each wait; waits of the system are whole milliseconds.
 const BUSY_WAIT_NS: u64 = 1_000_000;
 
-/// A period in which the probe accepts, reads and answers nothing, like a server in a long pause. Requests that become
-/// readable on open connections are stamped nevertheless.
+/// A period in which the probe does not accept, read or answer anything, like a server in a long pause. Requests that become
+/// readable on open connections are stamped even so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProbeStall {
     /// The start, relative to the first stamp.
@@ -65,10 +65,10 @@ pub struct ProbeStopper {
 }
 
 impl ProbeStopper {
-    /// Stops the probe immediately, also during a stall.
+    /// Stops the probe immediately, even during a stall.
     ///
     /// # Errors
-    /// The system cannot wake the probe; it stops at the next event.
+    /// The system cannot wake the probe; in this case, the probe stops at its next event.
     pub fn stop(&self) -> io::Result<()> {
         self.requested.store(true, Ordering::Release);
         self.waker.wake()
@@ -87,8 +87,8 @@ pub struct Probe {
     /// Connections with readable data that has not been read yet, for example because of a stall.
     readable: Vec<usize>,
     accepting: bool,
-    /// Responses to be sent, in order: the time, the index of the connection, and its number, because indices are
-    /// reused.
+    /// Responses to be sent, in order: the time, and the index and the number of the connection. The number is needed
+    /// because indices are reused.
     answers: VecDeque<(u64, usize, u64)>,
     record: ProbeRecord,
     first_ns: Option<u64>,
@@ -101,7 +101,7 @@ impl Probe {
     /// Creates a probe on a listening socket of [`listen`](crate::listen).
     ///
     /// # Errors
-    /// The error of the system.
+    /// The system cannot register the socket for events.
     pub fn new(listener: std::net::TcpListener, options: ProbeOptions) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
         let poll = Poll::new()?;
@@ -130,10 +130,10 @@ impl Probe {
         self.stopper.clone()
     }
 
-    /// Serves until it is stopped; returns the record.
+    /// Serves requests until the probe is stopped; returns the record.
     ///
     /// # Errors
-    /// The system cannot wait for events. A connection that fails only ends itself.
+    /// The system cannot wait for events. If a connection fails, only that connection ends.
     pub fn run(mut self) -> io::Result<ProbeRecord> {
         let mut events = Events::with_capacity(EVENTS);
         while !self.stopper.requested.load(Ordering::Acquire) {
@@ -156,7 +156,7 @@ impl Probe {
                 self.send_due();
             }
         }
-        // Requests that arrived before the end are recorded, although they are not answered.
+        // Requests that arrived before the end are recorded, but not answered.
         self.poll.poll(&mut events, Some(Duration::ZERO))?;
         let now_ns = monotonic_ns();
         for event in &events {
@@ -173,7 +173,7 @@ impl Probe {
             STOP => {}
             Token(at) => {
                 let Some(Some(connection)) = self.connections.get_mut(at) else { return };
-                // The end of a connection also makes it readable, but is not a request.
+                // The end of a connection also makes it readable, but it is not a request.
                 if event.is_readable()
                     && !event.is_read_closed()
                     && !event.is_error()
@@ -215,7 +215,7 @@ impl Probe {
     }
 
     fn accept(&mut self) {
-        // An error (no connection is waiting, or no descriptor is left) ends the loop; the next connection wakes the
+        // An error (no connection is waiting, or there is no free descriptor) ends the loop; the next connection wakes the
         // probe again.
         while let Ok((mut stream, _)) = self.listener.accept() {
             let at = self.free.pop().unwrap_or(self.connections.len());
@@ -244,7 +244,7 @@ impl Probe {
             self.stamp(now_ns);
         }
         self.record.requests += seen.complete;
-        // A request that is read together with its connection can be the first one, which starts a stall.
+        // If a request is read together with its connection, it may be the first request, which starts a stall.
         self.start_stall(now_ns);
         if self.options.delay.is_zero() && self.stalled_until_ns.is_none() {
             if let Some(Some(connection)) = self.connections.get_mut(at) {
@@ -277,16 +277,16 @@ impl Probe {
     }
 
     fn close(&mut self, at: usize) {
-        // Closing also removes its registration.
+        // Dropping the connection also removes its registration.
         if self.connections[at].take().is_some() {
             self.free.push(at);
-            // A connection that could not be accepted for lack of descriptors may be waiting.
+            // There may be a connection that could not be accepted because there was no free descriptor.
             self.accepting = true;
         }
     }
 }
 
-/// The time for which the system waits: none within the last millisecond.
+/// The time for which the system waits: zero if the response is due within a millisecond.
 fn wait_until(due_ns: u64) -> Duration {
     let left_ns = due_ns.saturating_sub(monotonic_ns());
     if left_ns < BUSY_WAIT_NS { Duration::ZERO } else { Duration::from_nanos(left_ns - BUSY_WAIT_NS) }

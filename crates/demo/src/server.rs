@@ -1,4 +1,4 @@
-//! Accepts connections, and opens and closes the shop.
+//! Accepts connections. Opens and closes the shop.
 
 use std::future::Future;
 use std::io;
@@ -16,23 +16,23 @@ use crate::connection;
 use crate::shop::{SharedShop, Shop};
 use crate::{DemoError, ShopOptions};
 
-/// The number of connections that may wait for `accept`: a load test opens hundreds at once.
+/// Maximum number of connections that wait for `accept`: a load test opens hundreds at once.
 const BACKLOG: i32 = 4096;
 
-/// The time that a closing shop waits for responses that are being written.
+/// Maximum time that the shop waits for responses that are being written when it closes.
 const CLOSING_TIME: Duration = Duration::from_secs(2);
 
 /// The interval between the bookings of the running bot.
 const BOT_PERIOD: Duration = Duration::from_secs(1);
 
-/// The pause after a failed `accept` (mostly for lack of file descriptors), which would otherwise fail again
-/// immediately.
+/// The pause after a failed `accept`, which would otherwise fail again immediately. The usual cause is that there is no free
+/// file descriptor.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 
 /// Binds a listening socket, so that the port is known before the shop starts.
 ///
 /// # Errors
-/// The error of the operating system: the address is in use, or does not belong to this machine.
+/// The address is in use, or does not belong to this machine.
 pub fn listen(address: SocketAddr) -> io::Result<std::net::TcpListener> {
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
     socket.set_reuse_address(true)?;
@@ -79,7 +79,7 @@ pub async fn serve(
     Ok(())
 }
 
-/// [`serve`] with its own runtime on the calling thread.
+/// Like [`serve`], but with a new runtime on the calling thread.
 ///
 /// # Errors
 /// The runtime cannot be created, the socket cannot be registered, or the database cannot be opened.

@@ -1,4 +1,4 @@
-//! The shop itself: its requests and its database.
+//! The shop: handles requests and contains the database.
 
 mod booking;
 mod bot;
@@ -49,7 +49,7 @@ pub(crate) struct Shop {
 }
 
 impl Shop {
-    /// Opens the database of the shop and fills it on request if it is new.
+    /// Opens the database of the shop. If it is new, fills it with the initial data of the options.
     pub(crate) fn open(options: &ShopOptions, local: SocketAddr) -> Result<Self, DemoError> {
         let connection = schema::open(options.database.as_deref())?;
         let mut seats = SeatMaps::default();
@@ -75,14 +75,14 @@ impl Shop {
         self.route(request).unwrap_or_else(|fault| fault.answer(self.strict, request.names_utf8()))
     }
 
-    /// Lets the bot make a booking if it is running.
+    /// Makes a booking of the bot if the bot is running.
     pub(crate) fn bot_step(&mut self) {
         self.bot.step(&self.connection, &mut self.seats);
     }
 
     /// Reloads the state from the database after a failed request.
     fn recover(&mut self) {
-        // This fails if no transaction was started, which is fine.
+        // If no transaction was started, this fails, which has no effect.
         let _ = self.connection.execute_batch("ROLLBACK");
         self.seats.clear();
         self.cache.clear();
@@ -112,7 +112,7 @@ pub(crate) struct SharedShop {
 }
 
 impl SharedShop {
-    /// Shares a shop.
+    /// Makes a shop available to all connections.
     pub(crate) fn new(shop: Shop, backend: Option<Backend>, idle_timeout: Option<Duration>) -> Self {
         Self { shop: Mutex::new(shop), backend, idle_timeout }
     }
@@ -129,7 +129,7 @@ impl SharedShop {
         }
     }
 
-    /// Answers one request. Requests are answered sequentially, so that the first-fit search for seats is well defined.
+    /// Answers one request. Requests are answered sequentially, so that the search for the first free seats is well defined.
     pub(crate) fn answer(&self, request: &Request<'_>) -> Response {
         self.with(|shop| shop.answer(request))
     }

@@ -1,24 +1,25 @@
 //! Slows a run of a URL down while every request fails.
 //!
-//! A closed load against a server that refuses connections sends as many requests as the generator can, which measures nothing and
-//! fills the disk. Plans are run as they are, and open loads keep the requested rate: neither is slowed down.
+//! A closed load against a server that refuses connections sends as many requests as the generator can. Such a run measures
+//! nothing and fills the disk. Only runs of a URL with a closed load are slowed down. Plans are executed unchanged, and open
+//! loads keep the requested rate.
 
 use busyhour_record::PlanNote;
 use busyhour_report::numbers::{clock, rate};
 
-/// Users are slowed down after only failures for so long.
+/// Users are slowed down if only failures occur for this time.
 const FAILING_S: f64 = 10.0;
 
-/// Fewer failures than this are no reason.
+/// Users are not slowed down after fewer failures than this.
 const FAILURES_MIN: u64 = 100;
 
 /// Time that each user waits after a failure.
 pub(crate) const PAUSE_NS: u64 = 1_000_000_000;
 
-/// What changes at an observation.
+/// A change that an observation causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
-    /// Users wait after failures from now on.
+    /// Users wait after each failure from now on.
     SlowDown,
     /// A request succeeded: users no longer wait.
     SpeedUp,
@@ -28,10 +29,10 @@ pub(crate) enum Change {
 #[derive(Debug, Default)]
 pub(crate) struct BackOff {
     successes: u64,
-    /// Time and number of requests at the last success.
+    /// Time and number of requests at the last observation with a success.
     since_s: f64,
     requests_at: u64,
-    /// The first period with waiting users.
+    /// The first period in which users waited.
     first: Option<Slow>,
     periods: u64,
     is_slow: bool,
@@ -40,18 +41,19 @@ pub(crate) struct BackOff {
 #[derive(Clone, Copy, Debug)]
 struct Slow {
     from_s: f64,
-    /// Requests until then.
+    /// Number of requests before the period.
     before: u64,
-    /// Time and number of requests when those from before were all counted, and the latest ones.
+    /// Time and number of requests when all requests from before the period had been counted, and (`latest`) at the latest
+    /// observation.
     settled: Option<(f64, u64)>,
     latest: (f64, u64),
 }
 
-/// The recorder counts requests up to this time after their end.
+/// The recorder counts a request at most this time after its end.
 const SETTLING_S: f64 = 2.0;
 
 impl BackOff {
-    /// Compares the counts at a time with earlier ones.
+    /// Compares the counts at the time `at_s` with earlier ones.
     pub(crate) fn observe(&mut self, at_s: f64, requests: u64, errors: u64) -> Option<Change> {
         let successes = requests.saturating_sub(errors);
         if self.is_slow

@@ -17,8 +17,8 @@ use crate::order::{LoadState, Order, OrderRefused, OrderSource, RunPhase, Steeri
 /// Default time for users to finish their samples after a stop request.
 pub const GRACE: Duration = Duration::from_secs(30);
 
-/// Controls one run; clones control the same run. It exists before the run is prepared, so that a stop request during the
-/// preparation is effective, too.
+/// Controls one run; clones control the same run. It is created before the run is prepared, so that a stop request during
+/// the preparation has an effect, too.
 #[derive(Clone)]
 pub struct RunControl(Arc<State>);
 
@@ -52,11 +52,11 @@ struct Running {
     observers: Observers,
 }
 
-/// What a control needs to know about its run.
+/// The properties of a run that its control requires.
 pub(crate) struct ControlledRun {
     pub(crate) shared: Arc<RunShared>,
     pub(crate) length: Option<Duration>,
-    /// Why the rate cannot be changed; `None` if it can.
+    /// The reason why the rate cannot be changed; `None` if it can.
     pub(crate) fixed_rate: Option<String>,
     pub(crate) dir: RunDir,
     pub(crate) manifest: Manifest,
@@ -147,14 +147,14 @@ impl RunControl {
         self.requested() != Stop::No
     }
 
-    /// Whether the end is forced, so that nothing may wait any longer.
+    /// Whether the end is forced, so that the run must not wait for anything any longer.
     #[must_use]
     pub fn is_forced(&self) -> bool {
         self.0.is_forced.load(Ordering::SeqCst)
     }
 
-    /// How long ago the first stop request was, if the run has not started. A caller that waits for the preparation may then
-    /// end the process.
+    /// Time since the first stop request, if the run has not started. A caller that waits for the preparation may then end
+    /// the process.
     #[must_use]
     pub fn waiting_since_request(&self) -> Option<Duration> {
         let first = *lock(&self.0.first);
@@ -162,7 +162,7 @@ impl RunControl {
         Some(self.0.clock.now().as_duration().saturating_sub(first.as_duration()))
     }
 
-    /// Why the rate cannot be changed; `None` if it can.
+    /// The reason why the rate cannot be changed; `None` if it can.
     #[must_use]
     pub fn fixed_rate(&self) -> Option<&str> {
         self.0.run.get().and_then(|run| run.fixed_rate.as_deref())
@@ -183,8 +183,8 @@ impl RunControl {
         }
     }
 
-    /// Lets users finish their samples within the grace period because a threshold failed. This is not a request from outside:
-    /// the outcome of the run names the threshold.
+    /// Stops the run because a threshold failed; users can finish their samples within the grace period. This is not a
+    /// request from outside: the outcome of the run names the threshold.
     pub(crate) fn stop_by_threshold(&self, order: &StopOrder) {
         let Some(run) = self.0.run.get() else { return };
         // A threshold that fails after the last user has ended did not stop the run.
@@ -196,7 +196,7 @@ impl RunControl {
         self.emit(RunEvent::PhaseChanged(RunPhase::Stopping));
     }
 
-    /// Forces the end if the grace period is over. To be called often.
+    /// Forces the end if the grace period is over. It must be called often.
     pub(crate) fn check_deadline(&self) {
         let Some(run) = self.0.run.get() else { return };
         if !run.shared.is_forced(run.shared.clock.now()) || self.0.is_forced.swap(true, Ordering::SeqCst) {
@@ -280,7 +280,7 @@ impl Running {
         let event = ControlEvent { at_ns, change, from };
         self.observers.emit(RunEvent::LoadChanged(event));
         manifest.events.push(event);
-        // Written at once, so that the changes are known even if the process is killed.
+        // The manifest is written at once, so that the changes are known even if the process is killed.
         if let Err(error) = self.dir.write_manifest(manifest) {
             self.observers.emit(RunEvent::Warning(busyhour_diagnostic::io_hints::chain(&error)));
         }

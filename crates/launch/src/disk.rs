@@ -3,19 +3,19 @@
 use std::path::Path;
 use std::time::Duration;
 
-/// Time between two looks.
+/// Interval at which the free space is checked.
 const INTERVAL: Duration = Duration::from_secs(10);
 
-/// Less free space than this is scarce.
+/// Free space below this number of bytes is scarce.
 const SCARCE_BYTES: u64 = 500_000_000;
 
-/// The decline of the free space is measured over at least this time.
+/// Minimum time over which the decline of the free space is measured.
 const TREND_MIN: Duration = Duration::from_secs(20);
 
-/// Without a known end, a disk that is full earlier than this is worth a warning.
+/// If the end of the run is not known, a warning is issued when the disk will be full within this time.
 const NEAR: Duration = Duration::from_secs(600);
 
-/// Watches the free space; warns once.
+/// Watches the free space and warns once.
 #[derive(Debug, Default)]
 pub(crate) struct DiskWatch {
     first: Option<(Duration, u64)>,
@@ -24,7 +24,7 @@ pub(crate) struct DiskWatch {
 }
 
 impl DiskWatch {
-    /// Looks at the disk of `path` every few seconds; returns a warning.
+    /// Checks the free space of the disk that contains `path` every few seconds; returns a warning if it will be full soon.
     pub(crate) fn step(
         &mut self,
         path: &Path,
@@ -64,7 +64,7 @@ impl DiskWatch {
     }
 }
 
-/// Bytes that this user may still write to the disk of `path`; `None` if that is unknown.
+/// Number of bytes that this user may still write to the disk of `path`; `None` if unknown.
 fn free_bytes(path: &Path) -> Option<u64> {
     #[cfg(unix)]
     {
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(watch.observe(seconds(10), 39 * GB, Some(seconds(3_590))), None, "too early for a trend");
         let warning = watch.observe(seconds(30), 37 * GB, Some(seconds(3_570))).unwrap_or_default();
         assert!(warning.contains("37000 MB") && warning.contains("about 7 min"), "{warning}");
-        // It suffices for a run that ends earlier.
+        // The space is sufficient for a run that ends earlier.
         assert_eq!(watch.observe(seconds(30), 37 * GB, Some(seconds(300))), None);
         assert!(watch.observe(seconds(30), 37 * GB, None).is_some());
     }

@@ -1,4 +1,4 @@
-//! Why a run does not start.
+//! The reasons why a run does not start.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use busyhour_sample::ApdexPropertyError;
 use crate::properties::PropertiesError;
 use crate::replay_times::ReplayError;
 
-/// Why a run does not start.
+/// The reason why a run does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
     /// A properties file cannot be read.
@@ -32,7 +32,7 @@ pub enum LaunchError {
         /// Number of errors.
         errors: usize,
     },
-    /// A plan that was generated for a URL is repeated without the values of its request.
+    /// A plan that was generated for a URL is run again without the values of its request.
     #[error(
         "{plan} was generated for a URL and needs values that are not stored in it: {}\n  hint: add -J {}=VALUE, or put \
          them into a file for -q; --keep-secrets stores them",
@@ -42,19 +42,19 @@ pub enum LaunchError {
     MissingRequestValues {
         /// The plan's name.
         plan: String,
-        /// The properties.
+        /// The names of the missing properties.
         missing: Vec<String>,
     },
     /// The replayed arrivals cannot be read.
     #[error(transparent)]
     Replay(#[from] ReplayError),
-    /// A property for result files has a wrong value.
+    /// A property for result files has an invalid value.
     #[error(transparent)]
     SaveConfig(#[from] SaveConfigError),
-    /// A property for the Application Performance Index has a wrong value.
+    /// A property for the Application Performance Index has an invalid value.
     #[error(transparent)]
     Apdex(#[from] ApdexPropertyError),
-    /// The results file has content, and the request does not allow that.
+    /// The results file is not empty, and the request does not allow that.
     #[error(
         "the results file {0} is not empty, so the report would mix old and new samples; use -f to overwrite it"
     )]
@@ -76,10 +76,10 @@ pub enum LaunchError {
     /// The recorder cannot open its files.
     #[error(transparent)]
     Recorder(#[from] RecordError),
-    /// A stop was requested before the run had started.
+    /// A stop was requested before the run started.
     #[error(transparent)]
     Stopped(RecordError),
-    /// The server for metrics cannot listen.
+    /// The server for metrics cannot listen on its address.
     #[error("cannot serve metrics to Prometheus: cannot listen at {address}")]
     MetricsServer {
         /// The address.
@@ -91,7 +91,7 @@ pub enum LaunchError {
     /// A thread cannot be started.
     #[error("cannot start the thread of {what}")]
     Thread {
-        /// Its purpose.
+        /// The purpose of the thread.
         what: &'static str,
         /// The system's error.
         #[source]
@@ -102,9 +102,9 @@ pub enum LaunchError {
 /// The kind of a [`LaunchError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaunchErrorKind {
-    /// The request is wrong.
+    /// The request is invalid.
     Request,
-    /// The plan is refused.
+    /// The plan is rejected.
     Plan,
     /// A stop was requested.
     Stopped,
@@ -113,7 +113,7 @@ pub enum LaunchErrorKind {
 }
 
 impl LaunchError {
-    /// Its kind.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> LaunchErrorKind {
         match self {

@@ -1,4 +1,4 @@
-//! What happens before, during and after a run.
+//! The events before, during and after a run.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use busyhour_sample::ControlEvent;
 
 use crate::order::RunPhase;
 
-/// Something that a user of the run may want to know. Completed seconds are not events: an observer receives them in
+/// An event that a user of the run may want to see. Completed seconds are not events: an observer receives them in
 /// [`RunObserver::second`](crate::RunObserver::second).
 #[derive(Clone, Debug)]
 pub enum RunEvent {
-    /// A finding about the plan, when it is compiled.
+    /// A finding about the plan, reported when the plan is compiled.
     Finding(Diagnostic),
     /// A problem that does not prevent the run. The text may have a second line with a hint.
     Warning(String),
@@ -20,26 +20,26 @@ pub enum RunEvent {
     Notice(String),
     /// The run entered a phase.
     PhaseChanged(RunPhase),
-    /// The run was asked to stop.
+    /// A stop of the run was requested.
     StopRequested {
         /// Whether requests in flight are abandoned.
         at_once: bool,
     },
-    /// The time for users to finish their samples is over, and the end is forced.
+    /// The grace period is over, and the end of the run is forced.
     GraceOver {
         /// The length of the grace period.
         grace: Duration,
     },
-    /// The load was changed from the outside: paused, resumed, another rate, or stopped.
+    /// The load was changed from outside the plan: the run was paused, resumed or stopped, or its rate was changed.
     LoadChanged(ControlEvent),
     /// A threshold failed and stops the run.
     ThresholdFailed(StopOrder),
-    /// Every request has failed for a while, so users wait after failures from now on (`true`), or a request succeeded
-    /// and they no longer wait (`false`).
+    /// `true`: every request has failed for a while, so users wait after each failure from now on. `false`: a request
+    /// succeeded, so users no longer wait.
     BackedOff(bool),
     /// Results could not be written.
     FileLost {
-        /// Number of such failures so far.
+        /// Number of failed writes so far.
         failures: usize,
     },
 }

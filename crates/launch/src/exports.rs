@@ -17,24 +17,24 @@ use crate::event::RunEvent;
 use crate::observer::{ObserverError, RunEnded, RunObserver};
 use crate::observers::Observers;
 
-/// Maximum seconds of metrics queued for an export while its database is unavailable; later ones are lost.
+/// Maximum number of seconds whose metrics are queued for an export while its database is unavailable; later ones are lost.
 const SECONDS_WAITING_MAX: usize = 120;
 
-/// The percentiles of databases, as JMeter's default.
+/// The percentiles that databases receive; the same as JMeter's defaults.
 const PERCENTILES: [f64; 3] = [90.0, 95.0, 99.0];
 
 /// Interval between two sets of metrics, as in JMeter's InfluxDB listener.
 pub const INFLUX_INTERVAL_S: u64 = 5;
 
-/// Where the metrics of a run are sent every second, besides the backend listeners of the plan.
+/// The destinations to which the metrics of a run are sent every second, besides the backend listeners of the plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ExportSettings {
-    /// `ADDRESS:PORT` at which metrics are served to Prometheus; port 0 selects a free one.
+    /// `ADDRESS:PORT` at which metrics are served to Prometheus; port 0 selects a free port.
     pub prometheus: Option<String>,
     /// URL for Prometheus remote write.
     pub remote_write: Option<String>,
-    /// Send native histograms by remote write.
+    /// Whether native histograms are sent by remote write.
     pub native_histograms: bool,
     /// URL of an OTLP collector.
     pub otlp: Option<String>,
@@ -46,7 +46,7 @@ pub struct ExportSettings {
     pub name: Option<String>,
 }
 
-/// What exporters need to know about a run.
+/// The data of a run that exporters need.
 pub(crate) struct ExportedRun<'r> {
     pub(crate) listeners: &'r [BackendListener],
     pub(crate) title: &'r str,
@@ -57,8 +57,8 @@ pub(crate) struct ExportedRun<'r> {
 
 type BoxedExporter = Box<dyn Exporter + Send>;
 
-/// Starts the exports of the settings and of the plan's backend listeners. Servers for scraping run until the returned values
-/// are dropped.
+/// Starts the exports of the settings and of the plan's backend listeners. The servers that Prometheus scrapes run until the
+/// returned values are dropped.
 pub(crate) fn start_exports(
     settings: &ExportSettings,
     run: &ExportedRun<'_>,
@@ -99,7 +99,7 @@ pub(crate) fn start_exports(
     for listener in *listeners {
         match backend_listener(listener, origin, users) {
             Ok(exporter) => add(&listener.name, exporter)?,
-            // As in JMeter, a listener that cannot work does not prevent the test.
+            // As in JMeter, a listener that cannot start does not prevent the test.
             Err(error) => {
                 observers.warn(format!("the backend listener {} sends nothing: {error}", listener.name))
             }
@@ -108,7 +108,8 @@ pub(crate) fn start_exports(
     Ok(servers)
 }
 
-/// Passes the seconds of a run to an exporter. A failure does not end it: a database that comes back gets later seconds.
+/// Sends the seconds of a run to an exporter. The export continues after a failure, so that a database that becomes
+/// available again receives later seconds.
 struct ExportObserver {
     exporter: BoxedExporter,
     seconds: u64,
@@ -148,7 +149,7 @@ impl RunObserver for ExportObserver {
     }
 }
 
-/// An export that could not send everything.
+/// The error of an export that could not send everything.
 #[derive(Debug, thiserror::Error)]
 #[error("failed {failed} times in {seconds} s, first")]
 struct IncompleteExport {
@@ -158,7 +159,7 @@ struct IncompleteExport {
     first: ExportError,
 }
 
-/// The settings of exports to InfluxDB and Graphite that no element of a plan sets.
+/// Settings of exports to InfluxDB and Graphite that do not come from an element of a plan.
 #[must_use]
 pub fn backend_settings(interval_s: u64, users: &UsersSoFar) -> BackendSettings {
     BackendSettings {
@@ -179,7 +180,7 @@ pub fn sender_of(url: &str) -> Box<dyn Sender + Send> {
     }
 }
 
-/// An exporter with the names of JMeter's InfluxDB listener.
+/// An exporter that uses the names of JMeter's InfluxDB listener.
 #[must_use]
 pub fn influx_exporter(
     sender: Box<dyn Sender + Send>,
@@ -199,7 +200,7 @@ pub fn graphite_prefix(name: &str) -> String {
     format!("jmeter.{part}.")
 }
 
-/// Why a backend listener of a plan sends nothing.
+/// The reason why a backend listener of a plan sends nothing.
 #[derive(Debug, thiserror::Error)]
 enum BackendError {
     #[error("its {0} is empty")]
@@ -226,7 +227,7 @@ impl<'l> Arguments<'l> {
         self.get(name).unwrap_or(default)
     }
 
-    /// A text that must not be empty.
+    /// The argument `name`, which must not be empty.
     fn required(&self, name: &'static str) -> Result<&'l str, BackendError> {
         self.get(name).filter(|text| !text.is_empty()).ok_or(BackendError::Empty(name))
     }
@@ -292,7 +293,7 @@ fn influx_sender(arguments: &Arguments<'_>, url: &str) -> Box<dyn Sender + Send>
     Box::new(HttpPost::new(url, header.into_iter().collect()))
 }
 
-/// The arguments `TAG_name`, as tags.
+/// The tags: all arguments with a name of the form `TAG_name`.
 fn influx_tags(arguments: &[(String, String)]) -> Vec<(String, String)> {
     let tags = arguments.iter().filter_map(|(name, value)| {
         Some((name.trim().strip_prefix("TAG_")?.to_owned(), value.trim().to_owned()))

@@ -14,7 +14,7 @@ pub(crate) fn make_private(dir: &RunDir) -> Option<String> {
     Some(format!("other users may be able to read the run directory: {}", chain(&error)))
 }
 
-/// Deletes a results file with content or refuses it, as requested.
+/// Deletes a results file that is not empty, or returns an error, as requested.
 pub(crate) fn check_results_file(path: &Path, existing: ExistingResults) -> Result<(), LaunchError> {
     let length = std::fs::metadata(path).map_or(0, |file| file.len());
     match existing {

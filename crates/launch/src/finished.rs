@@ -28,17 +28,17 @@ pub struct FinishedRun {
     pub files: Vec<PathBuf>,
     /// The log.
     pub log: PathBuf,
-    /// Problems at the end, for the user.
+    /// Messages for the user about problems at the end of the run.
     pub warnings: Vec<String>,
-    /// Some results could not be written.
+    /// Whether some results could not be written.
     pub is_incomplete: bool,
-    /// The thresholds could be evaluated. If not, they count as failed.
+    /// Whether the thresholds could be evaluated. If not, they count as failed.
     pub are_thresholds_known: bool,
     /// The threshold that stopped the run, if one did.
     pub stopped_by: Option<StopOrder>,
-    /// Why the program failed, if it did.
+    /// The reason why the program failed, if it did.
     pub failure: Option<String>,
-    /// No request was sent, although the share of the load was not empty.
+    /// Whether no request was sent although the share of the load was not empty.
     pub nothing_sent: bool,
     /// The counts since the last [`RunHandle::take_interval`](crate::RunHandle::take_interval).
     pub last_interval: IntervalCounts,
@@ -70,13 +70,13 @@ pub(crate) struct RecordedRun<'r> {
     pub(crate) started: &'r Started,
     pub(crate) totals: &'r RunTotals,
     pub(crate) criteria: &'r [Criterion],
-    /// `None` if the thresholds must be evaluated from the record.
+    /// Evaluates the thresholds during the run; `None` if they must be evaluated from the record.
     pub(crate) judge: Option<Judge>,
     pub(crate) log: &'r Path,
     pub(crate) stopped_by: Option<StopOrder>,
     pub(crate) failure: Option<String>,
     pub(crate) warnings: Vec<String>,
-    /// The share of the load has no users and no arrivals.
+    /// Whether the share of the load has no users and no arrivals.
     pub(crate) is_empty_share: bool,
     pub(crate) last_interval: IntervalCounts,
     pub(crate) all_intervals: IntervalCounts,
@@ -167,7 +167,7 @@ fn judge(
             judge_record(&record, &RecordReading::default(), summary, criteria.to_vec())?
         }
     };
-    // A threshold may fail while the run is completing by itself.
+    // A threshold may fail while the run is already ending normally.
     let is_stopped = summary.run.stopped_by.is_some();
     summary.thresholds.iter_mut().for_each(|threshold| threshold.stopped_run &= is_stopped);
     Ok(())

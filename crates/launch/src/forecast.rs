@@ -21,7 +21,7 @@ pub(crate) fn limits(started: &Started, cores: usize, observers: &Observers) {
     let mut user = UserState::new(Arc::clone(&started.shared), None, 0, 0);
     let program = &started.program;
     let share = started.shared.share();
-    // Users of a group, or of each group of an open workload, in this share of the load.
+    // The number of users of a group in this share of the load. For an open workload, this is the number per group.
     let users_in = |number: &Template, user: &mut UserState| share.count_below(number_of(number, user));
     let is_open = |group: u32| program.open.iter().any(|open| open.groups.iter().any(|(at, _)| *at == group));
     let is_closed = |index: u32| !is_open(index) && started.shared.runs_group(index);
@@ -30,12 +30,12 @@ pub(crate) fn limits(started: &Started, cores: usize, observers: &Observers) {
         started.shared.share_of(index).count_below(number_of(&group.users, &mut user))
     };
     let mut users: u64 = closed.map(of_closed).sum();
-    // The number of users that arrivals need depends on the server; only its maximum is known before the run.
+    // The number of users that arrivals need depends on the server. Before the run, only its maximum is known.
     let mut may_be_made = 0_u64;
     for open in &program.open {
         let groups = open.groups.iter().filter_map(|(group, _)| program.groups.get(*group as usize));
         match (open.no_free_user, &open.users) {
-            // Without a limit there is no number to compare.
+            // Without a limit, there is no number that could be compared.
             (NoFreeUser::Grow(u32::MAX), _) => {}
             (NoFreeUser::Grow(most), _) => {
                 may_be_made += share.count_below(u64::from(most)) * groups.count() as u64;
@@ -92,7 +92,7 @@ pub(crate) fn limits(started: &Started, cores: usize, observers: &Observers) {
     }
 }
 
-/// Warns about arrivals of a share of the load that has none of the users who serve them.
+/// Warns if a share of the load has arrivals but none of the users who serve them.
 pub(crate) fn share_without_users(started: &Started, observers: &Observers) {
     let (program, share) = (&started.program, started.shared.share());
     let mut user = UserState::new(Arc::clone(&started.shared), None, 0, 0);
@@ -113,12 +113,13 @@ pub(crate) fn share_without_users(started: &Started, observers: &Observers) {
     }
 }
 
-/// A number of users.
+/// The number of users in a template.
 fn number_of(number: &Template, user: &mut UserState) -> u64 {
     u64::try_from(number.integer(user, 0)).unwrap_or(0)
 }
 
-/// Number of arrivals that determine the coefficient of variation to ± 0.03 (docs/offered-load.md has the error rates).
+/// Number of arrivals that is needed to determine the coefficient of variation to ± 0.03. The error rates are in
+/// docs/offered-load.md.
 pub const ARRIVALS_NARROW: u64 = 5_200;
 
 /// Warns about schedules of Poisson arrivals that are too short for a verdict.
@@ -138,7 +139,7 @@ pub(crate) fn verdicts(started: &Started, observers: &Observers) {
     }
 }
 
-/// Duration of the run, if every group has a schedule and none runs before or after the others.
+/// Duration of the run, if every group has a schedule and no group runs before or after the others.
 pub(crate) fn length(started: &Started) -> Option<Duration> {
     let mut user = UserState::new(Arc::clone(&started.shared), None, 0, 0);
     let mut longest = None;

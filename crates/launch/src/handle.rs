@@ -29,13 +29,13 @@ use crate::supervision::{Deadlines, Supervisor};
 use crate::system;
 use crate::users::UsersNow;
 
-/// The property with the number of bytes that response bodies may take in the whole process.
+/// The property with the maximum number of bytes of all response bodies in the process.
 const BODY_MEMORY_PROPERTY: &str = "busyhour.body_memory";
 
 type Engine = JoinHandle<std::io::Result<RunReport>>;
 
-/// A run in progress. Dropping the handle does not stop the run, but leaves its directory without
-/// an outcome and a report; [`RunHandle::wait`] waits for the end and writes them.
+/// A run in progress. Dropping the handle does not stop the run, but the run directory then has no outcome and no report.
+/// [`RunHandle::wait`] waits for the end and writes them.
 pub struct RunHandle {
     prepared: Prepared,
     recorder: Recorder,
@@ -57,7 +57,8 @@ impl Prepared {
     /// Starts the run: observers, recorder and users.
     ///
     /// # Errors
-    /// A file or a thread cannot be opened or started. All events were delivered to the observers then.
+    /// A file cannot be opened, or a thread cannot be started. In this case, all events have been delivered to the
+    /// observers.
     pub fn start(self) -> Result<RunHandle, LaunchError> {
         let observers = self.observers.clone();
         let handle = start(self);
@@ -129,7 +130,8 @@ fn start(mut prepared: Prepared) -> Result<RunHandle, LaunchError> {
     Ok(RunHandle { recorder, engine, seconds, supervisor, deadlines, servers, cpu_before, prepared })
 }
 
-/// Limits the memory for response bodies to the number of bytes in the property, or to half of what this process may use.
+/// Limits the memory for response bodies to the number of bytes in the property, or to half of the memory that this process
+/// may use.
 fn limit_body_memory(properties: &JmeterProperties) {
     let asked = properties.get(BODY_MEMORY_PROPERTY).and_then(|text| text.trim().parse().ok());
     let bytes = asked.or_else(|| system::available_memory().map(|bytes| bytes / 2));
@@ -150,13 +152,13 @@ fn exported_run(prepared: &Prepared) -> ExportedRun<'_> {
     }
 }
 
-/// The numbers of users that have started and finished.
+/// Returns a function that reads the numbers of started and finished users.
 fn user_counts(shared: &Arc<RunShared>) -> UsersSoFar {
     let shared = Arc::clone(shared);
     Arc::new(move || Some((shared.started.load(Relaxed), shared.finished.load(Relaxed))))
 }
 
-/// The clock of the run in milliseconds since 1970.
+/// Returns a function that reads the clock of the run, in milliseconds since 1970.
 fn now_ms(shared: &Arc<RunShared>) -> NowMs {
     let clock = shared.clock.clone();
     Arc::new(move || i64::try_from(clock.wall_ms(clock.now())).unwrap_or(i64::MAX))
@@ -191,7 +193,7 @@ fn start_recorder(
     })
 }
 
-/// Starts the engine on a thread, which announces its end.
+/// Starts the engine on a thread. The thread reports its end.
 fn start_engine(
     started: &Started,
     writers: Vec<BatchWriter>,
@@ -202,13 +204,13 @@ fn start_engine(
         (Arc::clone(&started.program), Arc::clone(&started.shared), started.labels.clone());
     let (control, observers) = (control.clone(), observers.clone());
     std::thread::Builder::new().name("engine".into()).spawn(move || {
-        // Also when the engine panics.
+        // The end is reported even if the engine panics.
         let _end = EndOfEngine { control, observers };
         runner::run(&program, &shared, &labels, writers)
     })
 }
 
-/// Announces the end of the engine when it is dropped.
+/// Reports the end of the engine when it is dropped.
 struct EndOfEngine {
     control: RunControl,
     observers: Observers,
@@ -228,7 +230,7 @@ impl RunHandle {
         &self.prepared.control
     }
 
-    /// Whether all users have ended. An observer learns it from [`RunEvent::PhaseChanged`].
+    /// Whether all users have ended. An observer is notified of this by [`RunEvent::PhaseChanged`].
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.engine.is_finished()
@@ -240,7 +242,7 @@ impl RunHandle {
         self.prepared.started.shared.clock.now().as_duration()
     }
 
-    /// The figures so far.
+    /// The figures of the run so far.
     #[must_use]
     pub fn live(&self) -> Live {
         self.recorder.live()
@@ -258,7 +260,7 @@ impl RunHandle {
         self.recorder.take_summary(self.prepared.started.shared.clock.now())
     }
 
-    /// Waits for the end of the run, evaluates it and writes its files. It does not stop the run; [`RunControl`] does.
+    /// Waits for the end of the run, evaluates the run and writes its files. It does not stop the run; [`RunControl`] does.
     #[must_use]
     pub fn wait(self) -> FinishedRun {
         let Self { prepared, recorder, engine, seconds, supervisor, deadlines, servers, cpu_before } = self;
@@ -330,7 +332,7 @@ impl RunHandle {
     }
 }
 
-/// The report of the engine, and a message if the engine or users failed.
+/// Returns the report of the engine, and a message if the engine or users failed.
 fn engine_result(
     result: std::thread::Result<std::io::Result<RunReport>>,
     log_path: &std::path::Path,

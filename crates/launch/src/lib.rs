@@ -1,4 +1,4 @@
-//! A run as a library call.
+//! Executes a run, as a library.
 //!
 //! ```text
 //! RunRequest ──▶ Launch ──prepare──▶ Prepared ──start──▶ RunHandle ──wait──▶ FinishedRun
@@ -7,9 +7,10 @@
 //!            RunObserver: started, second, event, ended    RunControl: pause, resume, rate, stop
 //! ```
 //!
-//! A [`RunRequest`] says what to run. [`Launch::prepare`] compiles the plan and creates the run directory, [`Prepared::start`]
-//! starts the users, and [`RunHandle::wait`] returns the [`FinishedRun`]: the run directory with all files, the manifest and the
-//! summary. A [`RunObserver`] follows the run from beginning to end. A [`RunControl`] changes or stops it.
+//! A [`RunRequest`] describes a run. [`Launch::prepare`] compiles the plan and creates the run directory,
+//! [`Prepared::start`] starts the users, and [`RunHandle::wait`] returns the [`FinishedRun`]: the run directory with all
+//! files, the manifest and the summary. A [`RunObserver`] receives the events and results of the run while it is in
+//! progress. A [`RunControl`] changes or stops it.
 //!
 //! This crate never prints, reads no arguments and installs no signal handler.
 //!

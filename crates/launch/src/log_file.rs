@@ -13,13 +13,13 @@ use busyhour_program::run::{LogLevel, LogSink};
 
 use crate::system::is_pipe;
 
-/// Maximum length of a line, so that response bodies in error messages do not fill the disk.
+/// Maximum length of a line in bytes, so that response bodies in error messages do not fill the disk.
 const LINE_BYTES_MAX: usize = 16 * 1024;
 
-/// Maximum size of the log.
+/// Maximum size of the log in bytes.
 const LOG_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
-/// Maximum number of lines that wait to be written; further lines are lost and counted.
+/// Maximum number of lines that are waiting to be written; further lines are lost and counted.
 const WAITING_MAX: usize = 32 * 1024;
 
 /// Maximum time that the end of the run waits for the log.
@@ -38,7 +38,7 @@ struct Shared {
 pub(crate) struct LogFile(Arc<Shared>);
 
 impl LogFile {
-    /// Creates or overwrites the file. A pipe is opened when it has a reader.
+    /// Creates or overwrites the file. If it is a pipe, the thread opens it when it has a reader.
     pub(crate) fn create(path: &Path, clock: Clock) -> std::io::Result<Self> {
         let opened = if is_pipe(path) { None } else { Some(File::create(path)?) };
         let (lines, inbox) = sync_channel(WAITING_MAX);
@@ -56,7 +56,7 @@ impl LogFile {
         Ok(Self(shared))
     }
 
-    /// The sink for the engine.
+    /// The log sink for the engine.
     pub(crate) fn sink(&self) -> LogSink {
         let own = self.clone();
         Box::new(move |level, line| own.write(level, line))
@@ -90,7 +90,7 @@ impl LogFile {
         }
     }
 
-    /// Waits at most a second until all lines are written; returns the number of lost lines.
+    /// Waits for at most a second until all lines are written; returns the number of lost lines.
     pub(crate) fn flush(&self) -> u64 {
         let since = self.0.clock.now().as_duration();
         while self.0.waiting.load(Ordering::SeqCst) > 0 && self.0.clock.now().as_duration() < since + PATIENCE
@@ -101,7 +101,7 @@ impl LogFile {
     }
 }
 
-/// The wall-clock time in the time zone of the system.
+/// The current wall-clock time in the time zone of the system.
 fn local_time(clock: &Clock) -> jiff::Zoned {
     let ms = i64::try_from(clock.wall_ms(clock.now())).unwrap_or(i64::MAX);
     let now = jiff::Timestamp::from_millisecond(ms).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Notes in the manifest: properties of a plan and its run that make the results doubtful.
+//! Notes in the manifest: properties of a plan or its run because of which the results may be wrong.
 
 use busyhour_arrivals::LoadShare;
 use busyhour_diagnostic::{Diagnostic, Severity};
@@ -6,7 +6,7 @@ use busyhour_program::run::{RunShared, ScriptIssue};
 use busyhour_record::{Outcome, PlanNote};
 use busyhour_sample::RunEnd;
 
-/// Warnings of the compilation.
+/// The notes for the warnings of the compilation.
 pub(crate) fn notes(findings: &[Diagnostic]) -> Vec<PlanNote> {
     let note = |finding: &Diagnostic| PlanNote {
         code: finding.code.into(),
@@ -40,7 +40,7 @@ pub(crate) fn script_caveats(shared: &RunShared) -> impl Iterator<Item = PlanNot
     })
 }
 
-/// The run had nothing to do, because its share of the load has no users and no arrivals.
+/// The note about a run that generated no load because its share of the load has no users and no arrivals.
 pub(crate) fn empty_share(share: &LoadShare, outcome: &Outcome) -> Option<PlanNote> {
     let arrivals = outcome.arrivals.map_or(0, |counts| counts.scheduled + counts.not_offered);
     let is_empty = outcome.end == RunEnd::Completed && outcome.users_started == 0 && arrivals == 0;
@@ -53,7 +53,7 @@ pub(crate) fn empty_share(share: &LoadShare, outcome: &Outcome) -> Option<PlanNo
     })
 }
 
-/// Starts that timers had to skip, known only after the run.
+/// The notes about starts that timers had to skip; they are known only after the run.
 pub(crate) fn missed_starts(shared: &RunShared) -> impl Iterator<Item = PlanNote> {
     shared.missed_starts().into_iter().map(|(timer, starts)| PlanNote {
         code: "missed-starts".into(),

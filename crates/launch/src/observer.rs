@@ -1,4 +1,4 @@
-//! The interface of everything that follows a run.
+//! The interface for code that follows a run.
 
 use std::error::Error;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use busyhour_sample::{RunEnd, Snapshot};
 
 use crate::event::RunEvent;
 
-/// What an observer learns about a run when it starts.
+/// The data of a run that an observer receives when the run starts.
 #[derive(Clone, Debug, Default)]
 pub struct RunInfo {
     /// The plan's name, or its path.
@@ -19,7 +19,7 @@ pub struct RunInfo {
     pub plan: PlanFile,
     /// The run directory.
     pub dir: PathBuf,
-    /// Where the report will be written.
+    /// The path of the report to be written.
     pub report: PathBuf,
     /// Start of the run in ms since 1970.
     pub wall_anchor_ms: i64,
@@ -31,23 +31,23 @@ pub struct RunInfo {
     pub length: Option<Duration>,
     /// The arrival processes of open workloads, in their notation; empty if the plan's users determine the load.
     pub processes: Vec<String>,
-    /// Why the rate cannot be changed during the run; `None` if it can.
+    /// The reason why the rate cannot be changed during the run; `None` if it can.
     pub fixed_rate: Option<String>,
 }
 
-/// What an observer learns about a run when it has ended.
+/// The data that an observer receives when a run has ended.
 #[derive(Clone, Debug)]
 pub struct RunEnded {
     /// How the run ended.
     pub end: RunEnd,
-    /// Seconds that this observer did not receive, because it was too slow.
+    /// Number of seconds that this observer did not receive because it was too slow.
     pub seconds_lost: u64,
 }
 
 /// An error of an observer, at the end of a run.
 pub type ObserverError = Box<dyn Error + Send + Sync>;
 
-/// Follows a run: a page, an exporter, a probe, an agent.
+/// Follows a run, for example as a page, an exporter or a probe.
 ///
 /// # Order of calls
 ///
@@ -67,7 +67,8 @@ pub type ObserverError = Box<dyn Error + Send + Sync>;
 /// [`RunEnded::seconds_lost`]. Events are never lost. A snapshot is shared among all observers and must not be retained for
 /// long: it contains the times of a whole second.
 ///
-/// At the end, the run waits until all observers have returned from `ended`; after a forced end for at most one second.
+/// At the end, the run waits until all observers have returned from `ended`. After a forced end, it waits for at most one
+/// second.
 ///
 /// # Errors
 ///
@@ -98,31 +99,31 @@ pub type ObserverError = Box<dyn Error + Send + Sync>;
 /// }
 /// ```
 pub trait RunObserver: Send {
-    /// The run starts.
+    /// Called when the run starts.
     fn started(&mut self, _run: &RunInfo) {}
 
-    /// A second has ended; `thresholds` are the outcomes so far, in the order of the request.
+    /// Called when a second has ended; `thresholds` are the outcomes so far, in the order of the request.
     fn second(&mut self, _snapshot: &Snapshot, _thresholds: &[ThresholdResult]) {}
 
-    /// Something has happened.
+    /// Called for each event.
     fn event(&mut self, _event: &RunEvent) {}
 
-    /// The run has ended, and all its seconds were delivered.
+    /// Called when the run has ended and all its seconds have been delivered.
     ///
     /// # Errors
-    /// The observer could not do its work completely.
+    /// The observer could not complete its work.
     fn ended(&mut self, _run: &RunEnded) -> Result<(), ObserverError> {
         Ok(())
     }
 
     /// The files that the observer writes in the run directory. They are listed in the manifest when the run starts, so that
-    /// readers find them also after a crash. The observer creates them in [`started`](Self::started).
+    /// they are found even after a crash. The observer creates them in [`started`](Self::started).
     fn parts(&self) -> Vec<RunPart> {
         Vec::new()
     }
 
-    /// The number of seconds that may wait for this observer. With 0 it receives no seconds; if no observer receives any and the
-    /// run has no thresholds, the recorder does not compute them.
+    /// Maximum number of seconds that are queued for this observer. With 0, it receives no seconds. If no observer receives
+    /// any and the run has no thresholds, the recorder does not compute them.
     fn seconds_waiting_max(&self) -> usize {
         64
     }

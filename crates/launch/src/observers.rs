@@ -13,7 +13,7 @@ use busyhour_sample::{RunEnd, Snapshot};
 use crate::event::RunEvent;
 use crate::observer::{ObserverError, RunEnded, RunInfo, RunObserver};
 
-/// How long to wait for observers after a forced end of the run.
+/// Maximum time to wait for observers after a forced end of the run.
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// One call of an observer.
@@ -27,14 +27,14 @@ enum Call {
 #[derive(Default)]
 struct Waiting {
     calls: VecDeque<Call>,
-    /// Seconds among the calls.
+    /// Number of seconds among the calls.
     seconds: usize,
     seconds_lost: u64,
-    /// No further call will come.
+    /// Whether no further call will be added.
     is_closed: bool,
 }
 
-/// The calls that wait for one observer.
+/// The queue of calls of one observer.
 struct CallQueue {
     waiting: Mutex<Waiting>,
     changed: Condvar,
@@ -70,7 +70,7 @@ impl CallQueue {
         self.changed.notify_one();
     }
 
-    /// Waits for the next call; `None` when none will come.
+    /// Waits for the next call; `None` if there are no more calls.
     fn next(&self) -> Option<Call> {
         let is_idle = |waiting: &mut Waiting| waiting.calls.is_empty() && !waiting.is_closed;
         let mut waiting =
@@ -83,20 +83,20 @@ impl CallQueue {
 
 struct ObserverThread {
     name: String,
-    /// The files that it writes in the run directory.
+    /// The files that the observer writes in the run directory.
     parts: Vec<RunPart>,
     queue: Arc<CallQueue>,
     thread: Option<JoinHandle<Result<(), ObserverError>>>,
 }
 
 impl Drop for ObserverThread {
-    /// Ends the thread of an observer whose run was prepared and never started.
+    /// Ends the thread of an observer if its run was prepared but never started.
     fn drop(&mut self) {
         self.queue.close();
     }
 }
 
-/// The observers of one run; clones are the same observers.
+/// The observers of one run; clones refer to the same observers.
 #[derive(Clone, Default)]
 pub(crate) struct Observers(Arc<Mutex<Vec<ObserverThread>>>);
 
@@ -105,7 +105,7 @@ impl Observers {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts the thread of an observer. `name` is for messages about it, such as `the export influx`.
+    /// Starts the thread of an observer. `name` is the name of the observer in messages, for example `the export influx`.
     pub(crate) fn add(&self, name: &str, mut observer: Box<dyn RunObserver>) -> std::io::Result<()> {
         let queue = Arc::new(CallQueue {
             waiting: Mutex::default(),
@@ -165,7 +165,7 @@ impl Observers {
         self.lock().iter().any(|observer| observer.queue.seconds_max > 0)
     }
 
-    /// Ends the calls of observers before the run has started, and waits for them.
+    /// Ends the calls of observers before the run has started, and waits for their threads.
     pub(crate) fn abandon(&self) {
         let observers = std::mem::take(&mut *self.lock());
         observers.iter().for_each(|observer| observer.queue.close());
@@ -174,8 +174,8 @@ impl Observers {
         }
     }
 
-    /// Calls [`RunObserver::ended`] of all observers and waits for them; returns what they could not do. Once the end is forced,
-    /// it waits for at most one second.
+    /// Calls [`RunObserver::ended`] of all observers and waits for them. Returns a description of what they could not
+    /// complete. Once the end is forced, it waits for at most one second.
     pub(crate) fn end(&self, end: RunEnd, is_forced: impl Fn() -> bool) -> Vec<String> {
         let mut observers = std::mem::take(&mut *self.lock());
         for observer in &observers {
@@ -206,7 +206,7 @@ impl Observers {
     }
 }
 
-/// Waits for threads: without a limit, or for at most one second in all once the end is forced.
+/// Waits for threads without a limit; once the end is forced, for at most one second in total.
 #[derive(Default)]
 struct Patience {
     forced: Option<Clock>,
@@ -231,7 +231,7 @@ mod tests {
 
     use super::*;
 
-    /// Sends what it is called with; waits for a permission before each second.
+    /// An observer that sends a text for each of its calls. Before each second, it waits for permission.
     struct Recording {
         calls: Sender<String>,
         permissions: Option<Receiver<()>>,
@@ -291,7 +291,7 @@ mod tests {
         let observers = Observers::default();
         observers.add("the test", Box::new(Recording { calls, permissions: Some(permissions) })).unwrap();
         observers.second(&second(0), &Arc::from([]));
-        // The first second is being worked on when its place in the queue is free again.
+        // When no second is left in the queue, the observer is processing the first one.
         while observers.lock()[0].queue.lock().seconds > 0 {
             std::thread::yield_now();
         }
@@ -312,7 +312,7 @@ mod tests {
         observers.add("the test", Box::new(Recording { calls, permissions: None })).unwrap();
         observers.emit(RunEvent::Notice("early".into()));
         drop(observers);
-        // The iterator ends when the observer is dropped with its thread.
+        // The iterator ends when the thread of the observer drops it.
         assert_eq!(received.into_iter().collect::<Vec<_>>(), ["event early"]);
     }
 

@@ -9,7 +9,7 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(tag = "order", rename_all = "snake_case")]
 pub enum Order {
-    /// No arrival starts, and other users stop before their next sample.
+    /// No arrival starts, and other users stop before their next sample until the load is resumed.
     Pause,
     /// Continue after a pause.
     Resume,
@@ -18,9 +18,9 @@ pub enum Order {
         /// Multiple of the requested rate.
         factor: f64,
     },
-    /// Users finish the current samples, and the run ends. Refused if the run is ending already.
+    /// Users finish the current samples, and the run ends. The order is refused if the run is already ending.
     Stop,
-    /// Like [`Order::Stop`]; a repetition ends the run at once, as the second Ctrl-C does.
+    /// Like [`Order::Stop`], but a second interrupt ends the run at once, like the second Ctrl-C.
     #[serde(skip)]
     Interrupt,
     /// Requests in flight are abandoned. TearDown groups still run within the grace period, as in JMeter.
@@ -28,12 +28,12 @@ pub enum Order {
     StopNow,
 }
 
-/// Where an order comes from.
+/// The source of an order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrderSource {
-    /// A user at the terminal of this process. Recorded in the manifest.
+    /// A user at the terminal of this process. Such orders are recorded in the manifest.
     Terminal,
-    /// The live page. Recorded in the manifest.
+    /// The live page. Such orders are recorded in the manifest.
     Page,
     /// A signal of another process, JMeter's stop port or a program that uses this crate. The outcome of the run says
     /// that it was stopped.
@@ -41,7 +41,7 @@ pub enum OrderSource {
 }
 
 impl OrderSource {
-    /// The source as recorded in the manifest, if it is.
+    /// The source for the manifest; `None` if it is not recorded.
     pub(crate) fn recorded(self) -> Option<ChangedFrom> {
         match self {
             OrderSource::Terminal => Some(ChangedFrom::Terminal),
@@ -51,19 +51,19 @@ impl OrderSource {
     }
 }
 
-/// Why an order was refused.
+/// The reason why an order was refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum OrderRefused {
     /// The run has not started.
     #[error("the run has not started")]
     NotStarted,
-    /// The run is ending.
+    /// The run is already ending.
     #[error("the run is ending and can no longer be changed")]
     Ending,
-    /// The rate is not that of a schedule.
+    /// The rate of the run does not come from a schedule and cannot be changed.
     #[error("{0}")]
     FixedRate(String),
-    /// The rate is not possible.
+    /// The rate is out of range, or there were too many changes.
     #[error(transparent)]
     Rate(#[from] busyhour_program::run_control::ControlError),
 }
@@ -73,19 +73,19 @@ pub enum OrderRefused {
 pub enum RunPhase {
     /// Before the first user starts.
     Preparing,
-    /// Running.
+    /// Users are running.
     #[default]
     Running,
-    /// Paused.
+    /// The load is paused.
     Paused,
     /// A stop was requested.
     Stopping,
-    /// Ended.
+    /// The run has ended.
     Ended,
 }
 
 impl RunPhase {
-    /// The phase as one word.
+    /// The name of the phase, one word.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -103,19 +103,20 @@ impl RunPhase {
 pub struct LoadState {
     /// The phase of the run.
     pub phase: RunPhase,
-    /// The current multiple of the requested rate.
+    /// The current factor of the requested rate.
     pub factor: f64,
     /// Time since the start.
     pub elapsed: Duration,
     /// Length of the whole run, if it is known.
     pub length: Option<Duration>,
-    /// Active users.
+    /// Number of active users.
     pub active: u64,
     /// The changes so far.
     pub changes: Vec<ControlEvent>,
 }
 
-/// Executes orders, and returns the state of the load. [`RunControl`] implements it; tests of pages use another one.
+/// Executes orders, and returns the state of the load. [`RunControl`] implements this trait; tests of pages have their own
+/// implementation.
 pub trait Steering: Send + Sync {
     /// Executes an order.
     ///

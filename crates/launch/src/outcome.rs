@@ -1,4 +1,4 @@
-//! The outcome of a run for its manifest.
+//! Determines the outcome of a run for its manifest.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use busyhour_sample::{ArrivalCounts, CoreFacts, GeneratorFacts, RunEnd, RunTotal
 
 use crate::system;
 
-/// Facts about the end of a run that decide its outcome.
+/// Facts about the end of a run that determine its outcome.
 pub(crate) struct Ending {
-    /// The stop request from outside the plan before the run ended.
+    /// The strongest stop request from outside the plan before the run ended.
     pub(crate) requested: Stop,
-    /// A threshold stopped the run.
+    /// Whether a threshold stopped the run.
     pub(crate) by_threshold: bool,
-    /// The program failed.
+    /// Whether the program failed.
     pub(crate) has_failed: bool,
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn outcome(report: &RunReport, started: &Started, ending: &Ending, to
     }
 }
 
-/// Users that generated no load: those of setUp and tearDown thread groups, and of groups that sent nothing.
+/// Number of users that generated no load: those of setUp and tearDown thread groups, and of groups that sent nothing.
 fn users_apart(started: &Started, totals: &RunTotals) -> u64 {
     let groups = started.shared.groups.iter().zip(0..);
     let is_apart = |number: &u32| {
@@ -85,7 +85,7 @@ fn users_apart(started: &Started, totals: &RunTotals) -> u64 {
     apart.map(|(group, _)| group.started.load(std::sync::atomic::Ordering::Relaxed)).sum()
 }
 
-/// How often each limit was exceeded, over all cores.
+/// How often each limit was exceeded, in total over all cores.
 fn exceeded_limits(cores: &[runner::CoreReport]) -> BTreeMap<String, u64> {
     let mut counts = BTreeMap::new();
     for (limit, count) in cores.iter().flat_map(|core| &core.exceeded) {
@@ -94,7 +94,7 @@ fn exceeded_limits(cores: &[runner::CoreReport]) -> BTreeMap<String, u64> {
     counts
 }
 
-/// The open workloads that were started.
+/// Facts about the open workloads that were started.
 fn open_facts(report: &RunReport, started: &Started) -> Vec<OpenFacts> {
     let workloads = started.program.open.iter().zip(&report.open).zip(0..);
     workloads

@@ -4,7 +4,8 @@ use busyhour_compile::{Compiled, Options};
 use busyhour_diagnostic::Diagnostic;
 use busyhour_plan::TestPlan;
 
-/// Parses and compiles a plan. A damaged plan is not compiled, because findings about the rest would only repeat the damage.
+/// Parses and compiles a plan. A damaged plan is not compiled, because further findings would only be consequences of the
+/// damage.
 pub fn parse_and_compile(
     bytes: &[u8],
     name: &str,

@@ -36,14 +36,14 @@ use crate::replay_times::resolve_replays;
 use crate::request::RunRequest;
 use crate::system;
 
-/// With [`RunRequest::spin`], how long before a start a core polls the clock, in nanoseconds. A little more than the time in
-/// which the kernel wakes a thread.
+/// With [`RunRequest::spin`], the time for which a core polls the clock before a start, in nanoseconds. It is slightly
+/// longer than the time that the kernel needs to wake a thread.
 const SPIN_NS: u64 = 50_000;
 
-/// How many of a plan's properties a hint names.
+/// Maximum number of a plan's properties that a hint lists.
 const READS_SHOWN: usize = 10;
 
-/// The property for the column of URLs in results files.
+/// The property that adds the column with URLs to results files.
 const URL_COLUMN: &str = "jmeter.save.saveservice.url";
 
 /// A run before it is prepared: a request, its observers and its control.
@@ -69,7 +69,7 @@ pub struct Prepared {
     pub(crate) log: LogFile,
     pub(crate) log_path: PathBuf,
     pub(crate) info: RunInfo,
-    /// Properties of the request that a warning has named because the plan does not read them.
+    /// Properties of the request that the plan does not read and that a warning has already named.
     pub(crate) unread: Vec<String>,
 }
 
@@ -86,13 +86,13 @@ impl std::fmt::Debug for Prepared {
 }
 
 impl Launch {
-    /// A run of this request with a new control.
+    /// Creates a run of this request, with a new control.
     #[must_use]
     pub fn new(request: RunRequest) -> Self {
         Self::with_control(request, RunControl::default())
     }
 
-    /// A run with a control that exists already, so that stop requests during the preparation are effective.
+    /// Creates a run with an existing control, so that stop requests during the preparation have an effect.
     #[must_use]
     pub fn with_control(request: RunRequest, control: RunControl) -> Self {
         Self { request, control, observers: Observers::default() }
@@ -104,10 +104,11 @@ impl Launch {
         &self.control
     }
 
-    /// Adds an observer, which receives all events from now on. `name` is for messages: `the export influx`.
+    /// Adds an observer, which receives all events from now on. `name` is its name in messages, for example `the export
+    /// influx`.
     ///
     /// # Errors
-    /// Its thread cannot be started.
+    /// The thread of the observer cannot be started.
     pub fn observe(&mut self, name: &str, observer: Box<dyn RunObserver>) -> Result<(), LaunchError> {
         add_observer(&self.observers, name, observer)
     }
@@ -115,7 +116,8 @@ impl Launch {
     /// Reads the properties and the plan, and creates the run directory.
     ///
     /// # Errors
-    /// The plan is refused, a setting is wrong or a file cannot be written. All events were delivered to the observers then.
+    /// The plan is rejected, a setting is invalid or a file cannot be written. In this case, all events have been delivered
+    /// to the observers.
     pub fn prepare(self) -> Result<Prepared, LaunchError> {
         let observers = self.observers.clone();
         let prepared = prepare(self);
@@ -141,7 +143,7 @@ impl Prepared {
         &self.control
     }
 
-    /// The run as observers see it.
+    /// The description of the run that observers receive.
     #[must_use]
     pub fn info(&self) -> &RunInfo {
         &self.info
@@ -153,7 +155,7 @@ impl Prepared {
         self.properties.used(&self.started.shared.properties, name).map(str::trim)
     }
 
-    /// Sets where scripts of the plan print; without a sink, their output is logged.
+    /// Sets the sink for the output of scripts in the plan; without a sink, their output is logged.
     pub fn print_to(&self, sink: OutputSink) {
         self.started.shared.print_to(sink);
     }
@@ -161,7 +163,7 @@ impl Prepared {
     /// Adds an observer, as [`Launch::observe`] does.
     ///
     /// # Errors
-    /// Its thread cannot be started.
+    /// The thread of the observer cannot be started.
     pub fn observe(&self, name: &str, observer: Box<dyn RunObserver>) -> Result<(), LaunchError> {
         add_observer(&self.observers, name, observer)
     }
@@ -276,7 +278,7 @@ fn run_info(
     }
 }
 
-/// Why the rate of a run cannot be changed; `None` if it can.
+/// The reason why the rate of a run cannot be changed; `None` if it can.
 fn fixed_rate(started: &Started) -> Option<String> {
     let open = &started.program.open;
     if open.is_empty() {
@@ -321,11 +323,11 @@ fn plan_file(request: &RunRequest, compiled: &Compiled, bytes: &[u8]) -> PlanFil
     }
 }
 
-/// A plan that can be run.
+/// A compiled plan without errors.
 struct Accepted {
     compiled: Compiled,
     findings: Vec<Diagnostic>,
-    /// The properties that it reads, if they are known.
+    /// The names of the properties that the plan reads, if they are known.
     reads: Option<BTreeSet<String>>,
 }
 
@@ -369,7 +371,7 @@ fn compile(
     }
 }
 
-/// Refuses a plan that was generated for a URL and is repeated without the values of its request.
+/// Rejects a plan that was generated for a URL and is run again without the values of its request.
 fn refuse_without_request_properties(
     plan: &str,
     properties: &JmeterProperties,
@@ -386,7 +388,7 @@ fn refuse_without_request_properties(
 }
 
 /// Warns about properties of `-J` that neither the plan nor the program will read, and returns their names. JMeter's own
-/// properties, some of which are read later, have names with a dot.
+/// properties are not reported, because some are read later; their names contain a dot.
 fn warn_of_unread(
     request: &RunRequest,
     properties: &JmeterProperties,
@@ -408,7 +410,7 @@ fn warn_of_unread(
     unread
 }
 
-/// Properties of `-J` that nothing has read so far, each once.
+/// Properties of `-J` that have not been read so far, without duplicates.
 pub(crate) fn unread<'r>(
     request: &'r RunRequest,
     properties: &JmeterProperties,
@@ -429,7 +431,7 @@ fn save_config(
 ) -> Result<SaveConfig, LaunchError> {
     let mut save = SaveConfig::from_properties(|name| loaded.used(properties, name))?;
     if save.xml && request.results.is_none() {
-        // The property is for a results file of `-l` and for listeners without a format of their own.
+        // The property for XML applies only to a results file of `-l` and to listeners without a format of their own.
         save.xml = false;
     }
     if request.has_secret_url && loaded.used(properties, URL_COLUMN).is_none() {

@@ -1,4 +1,4 @@
-//! JMeter's properties: files and flags, in the order in which they override one another.
+//! JMeter's properties from files and flags, in the order in which they override one another.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -18,7 +18,7 @@ pub struct PropertySources {
     pub additional: Vec<PathBuf>,
     /// Files of system properties (`-S`).
     pub system_files: Vec<PathBuf>,
-    /// Missing files of `additional` and `system_files` are a warning, as in JMeter, instead of an error.
+    /// Whether missing files of `additional` and `system_files` cause a warning, as in JMeter, rather than an error.
     pub missing_files_are_warnings: bool,
     /// JMeter properties (`-J`). An empty value removes the property, as in JMeter.
     pub jmeter: Vec<(String, String)>,
@@ -45,7 +45,7 @@ pub struct AssignmentError {
     text: String,
 }
 
-/// Parses `name=value` after a flag; `name` alone sets the empty value, as in JMeter.
+/// Parses `name=value` after a flag; `name` alone sets an empty value, as in JMeter.
 ///
 /// # Errors
 /// The name is empty.
@@ -60,17 +60,17 @@ pub fn assignment(flag: &str, text: &str) -> Result<(String, String), Assignment
 /// Properties set by files and flags.
 #[derive(Debug, Default)]
 pub struct LoadedProperties {
-    /// All properties that JMeter's functions find, system properties included.
+    /// All properties that JMeter's functions can read, including system properties.
     pub all: HashMap<String, String>,
-    /// JMeter properties set by files and flags, for the manifest.
+    /// JMeter properties that files and flags have set, for the manifest.
     pub given: BTreeMap<String, String>,
-    /// Files that are missing although they were named.
+    /// Files of the request that do not exist.
     pub missing: Vec<PathBuf>,
 }
 
 impl PropertySources {
-    /// Reads the files and applies the values. `started_ms` is the start of the run in ms since 1970, for `START.MS` and its
-    /// relatives.
+    /// Reads the files and applies the values. `started_ms` is the start of the run in ms since 1970, for `START.MS` and
+    /// similar properties.
     ///
     /// # Errors
     /// A file cannot be read.
@@ -90,7 +90,7 @@ impl PropertySources {
                 loaded.given.insert(name.clone(), value.clone());
             }
         }
-        // JMeter's functions find system properties among its own.
+        // JMeter's functions read system properties like its own properties.
         for file in &self.system_files {
             let properties = self.read_additional(file, &mut loaded.missing)?;
             loaded.all.extend(properties);
@@ -103,7 +103,8 @@ impl PropertySources {
         Ok(loaded)
     }
 
-    /// Reads a file of `additional` or `system_files`. If it is missing, JMeter logs a warning and starts the test anyway.
+    /// Reads a file of `additional` or `system_files`. If it does not exist, JMeter logs a warning and starts the test
+    /// anyway.
     fn read_additional(
         &self,
         file: &Path,
@@ -118,7 +119,8 @@ impl PropertySources {
 }
 
 impl LoadedProperties {
-    /// The value of a JMeter property that the program itself uses. Marks it as read, so that it does not count as misspelt.
+    /// The value of a JMeter property that the program itself uses. Marks the property as read, so that it is not reported
+    /// as unread.
     pub fn used(&self, properties: &JmeterProperties, name: &str) -> Option<&str> {
         properties.with(name, |_| ());
         self.all.get(name).map(String::as_str)
@@ -128,7 +130,7 @@ impl LoadedProperties {
 fn read(file: &Path) -> Result<Vec<(String, String)>, PropertiesError> {
     let bytes =
         read_input(file, INPUT_BYTES).map_err(|source| PropertiesError { path: file.to_owned(), source })?;
-    // Java reads these files as ISO-8859-1; most are ASCII, and many that are not are UTF-8.
+    // Java reads these files as ISO-8859-1. Most files are ASCII, and many others are UTF-8.
     let text = String::from_utf8(bytes)
         .unwrap_or_else(|error| error.into_bytes().iter().map(|byte| char::from(*byte)).collect());
     Ok(busyhour_java::parse_properties(&text))

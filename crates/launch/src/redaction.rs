@@ -1,7 +1,7 @@
 //! Removes secrets from the command line, the properties and the URL that are stored in a run directory.
 //!
-//! [`secrets`] recognizes a secret by the name or the form of its value. A plan of the user is copied unchanged, because it is
-//! needed to repeat the run; the plan that is generated for a URL refers to properties instead.
+//! [`secrets`] recognizes a secret by the name or the form of its value. A plan of the user is copied unchanged, because it
+//! is needed to repeat the run. The plan that is generated for a URL contains references to properties instead of secrets.
 
 mod secrets;
 
@@ -75,7 +75,7 @@ pub fn path_with(text: &str, mut secret: impl FnMut(&str, &str) -> String) -> St
     };
     let mut out = path.split('/').map(|text| segment(text, &mut secret)).collect::<Vec<_>>().join("/");
     if let Some(query) = query {
-        // The write and query addresses of InfluxDB 1.x have the password in `p`.
+        // The write and query URLs of InfluxDB 1.x contain the password in the parameter `p`.
         let is_influx = (path.ends_with("/write") || path.ends_with("/query"))
             && query.split('&').any(|field| field.starts_with("db="));
         out.push('?');
@@ -115,7 +115,7 @@ pub fn body(text: &str) -> String {
         return text.to_owned();
     }
     match serde_json::from_str::<Value>(text) {
-        // A body without secrets keeps its exact text.
+        // A body without secrets is returned unchanged.
         Ok(mut json) if json.is_object() || json.is_array() => {
             if redact_json(&mut json) {
                 json.to_string()
@@ -168,7 +168,7 @@ fn redact_json(json: &mut Value) -> bool {
     has_secrets
 }
 
-/// Whether the value of a header may be stored.
+/// Whether the value of a header may be stored in the run directory.
 pub fn is_public(header: &str, value: &str) -> bool {
     is_public_header(header) && value_of(false, value) == value
 }
@@ -208,7 +208,7 @@ fn short_option(letter: char) -> Option<Argument> {
         'J' | 'D' | 'G' => Some(Argument::Assignment),
         'H' => Some(Argument::Header),
         'd' => Some(Argument::Body),
-        // JMeter's password for the proxy.
+        // In JMeter, `-a` is the password for the proxy.
         'a' => Some(Argument::Secret),
         _ => None,
     }

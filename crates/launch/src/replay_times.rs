@@ -8,7 +8,7 @@ use busyhour_record::{RunDir, SamplesError, SamplesReader};
 use busyhour_results::{Log, LogError};
 use busyhour_sample::SampleFlags;
 
-/// A file of `replay(…)` that cannot be used.
+/// An error in a file of `replay(…)`.
 #[derive(Debug, thiserror::Error)]
 #[error("replay({file})")]
 pub struct ReplayError {
@@ -19,7 +19,7 @@ pub struct ReplayError {
     pub source: ReplayCause,
 }
 
-/// Why a file of `replay(…)` cannot be used.
+/// The reason why a file of `replay(…)` cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayCause {
     /// The file cannot be read.
@@ -28,15 +28,15 @@ pub enum ReplayCause {
     /// The record of a run directory cannot be read.
     #[error(transparent)]
     Samples(#[from] SamplesError),
-    /// The file has neither of the known formats.
+    /// The file is in none of the known formats.
     #[error("{}; the file is not an access log in the common format either", busyhour_diagnostic::io_hints::chain(.0))]
     Format(LogError),
-    /// There are no arrivals.
+    /// The file contains no arrivals.
     #[error("the file contains no arrivals")]
     Empty,
 }
 
-/// Reads the files of the `replay(…)` stages of a process that were not read yet; `warn` is called with warnings.
+/// Reads those files of the `replay(…)` stages of a process that have not been read yet. `warn` is called with each warning.
 ///
 /// # Errors
 /// A file cannot be read.
@@ -49,13 +49,13 @@ pub fn resolve_replays(
     })
 }
 
-/// Arrival times of a run directory, a JTL file or an access log in nanoseconds from an arbitrary origin.
+/// Arrival times of a run directory, a JTL file or an access log, in nanoseconds from an arbitrary origin.
 fn read(path: &Path, warn: &mut dyn FnMut(String)) -> Result<Vec<u64>, ReplayCause> {
     let stamps = if path.is_dir() { of_run(path) } else { of_file(path, warn) }?;
     if stamps.is_empty() { Err(ReplayCause::Empty) } else { Ok(stamps) }
 }
 
-/// The arrivals of an open run, or the requests of a closed one.
+/// The arrivals of a run with an open load, or the requests of a run with a closed load.
 fn of_run(path: &Path) -> Result<Vec<u64>, ReplayCause> {
     let reader = SamplesReader::open(&RunDir::open(path).samples_path())?;
     let (mut requests, mut arrivals) = (Vec::new(), Vec::new());
@@ -91,9 +91,9 @@ fn of_file(path: &Path, warn: &mut dyn FnMut(String)) -> Result<Vec<u64>, Replay
     Ok(stamps)
 }
 
-/// The time of a line in an access log in seconds since 1970: `… [10/Oct/2000:13:55:36 -0700] …`.
+/// The time of a line in an access log, in seconds since 1970: `… [10/Oct/2000:13:55:36 -0700] …`.
 fn in_brackets(line: &str) -> Option<i64> {
-    // The client before it may be an IPv6 address in brackets.
+    // The client address before the time may be an IPv6 address in brackets.
     line.match_indices('[').find_map(|(at, bracket)| {
         let (text, _) = line[at + bracket.len()..].split_once(']')?;
         let stamp = jiff::fmt::strtime::parse("%d/%b/%Y:%H:%M:%S %z", text).ok()?.to_timestamp().ok()?;
@@ -101,8 +101,8 @@ fn in_brackets(line: &str) -> Option<i64> {
     })
 }
 
-/// Reads an access log, which has whole seconds. Requests are spread at random (with a fixed seed) within their second,
-/// because all at once would be a burst that did not happen.
+/// Reads an access log, which contains whole seconds. Requests are distributed at random (with a fixed seed) within their
+/// second, because requests at the same instant would be a burst that did not happen.
 fn of_access_log(path: &Path, warn: &mut dyn FnMut(String)) -> Result<Vec<u64>, ReplayCause> {
     use rand::{Rng as _, SeedableRng as _};
     let mut random = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(0);
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(read(&path), Ok(stamps), "the same each time");
         std::fs::write(&path, format!("[::1] {}", line(36))).unwrap();
         assert_eq!(read(&path).unwrap().len(), 1, "a client in brackets");
-        // What JMeter writes without column names, and as XML.
+        // The rows that JMeter writes without column names, and as XML.
         let row = |at: u32| format!("{at},5,get,200,OK,Users 1-1,text,true,,67,118,1,1,http://a/,0,0,0\n");
         std::fs::write(&path, row(1000) + &row(1400)).unwrap();
         assert_eq!(read(&path), Ok(vec![1_000_000_000, 1_400_000_000]));

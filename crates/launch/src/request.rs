@@ -1,4 +1,4 @@
-//! What a run is asked to do.
+//! The request for a run.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::exports::ExportSettings;
 use crate::properties::PropertySources;
 
-/// What a run is asked to do. Only [`plan`](Self::plan) is required:
+/// The request for a run. Only [`plan`](Self::plan) is required:
 ///
 /// ```
 /// let request = busyhour_launch::RunRequest { plan: "shop.jmx".into(), ..Default::default() };
@@ -25,17 +25,17 @@ use crate::properties::PropertySources;
 pub struct RunRequest {
     /// The plan (JMX).
     pub plan: PathBuf,
-    /// The plan's text, if it is not in a file; then `plan` is its name.
+    /// The plan's text, if it is not in a file; in this case, `plan` is only its name.
     pub plan_text: Option<String>,
-    /// What the plan requests, if it was generated for a URL.
+    /// Facts about the plan's requests, if the plan was generated for a URL.
     pub url_plan: Option<UrlPlanFacts>,
-    /// What belongs to the plan besides its text, for its hash.
+    /// Data that determine the plan besides its text; they are included in the plan's hash.
     pub hashed_with_plan: String,
     /// The results file (JTL); by default one in the run directory.
     pub results: Option<PathBuf>,
-    /// What happens if the results file has content.
+    /// The action if the results file is not empty.
     pub existing_results: ExistingResults,
-    /// Codes of warnings about the plan that are intended and not reported.
+    /// Codes of intended warnings about the plan, which are not reported.
     pub known_warnings: Vec<String>,
     /// JMeter's properties.
     pub properties: PropertySources,
@@ -43,16 +43,17 @@ pub struct RunRequest {
     pub dir: Option<PathBuf>,
     /// Seed of all random choices; by default a new one, stored in the manifest.
     pub seed: Option<u64>,
-    /// The share of the load that this run generates, in the notation of [`LoadShare`] (`"2/3"`); by default the whole. The runs
-    /// of all shares of a load, with the same plan and seed, together start the users and arrivals of the whole: users keep their
-    /// numbers and random choices, and users and arrivals their start times. setUp and tearDown thread groups run in the share with
-    /// the first user. Counters, rows of CSV files and locks are shared only within a run.
+    /// The share of the load that this run generates, in the notation of [`LoadShare`] (`"2/3"`); by default the whole load.
+    /// The runs of all shares, with the same plan and seed, together start all users and arrivals of the load: users have
+    /// the same numbers and random choices, and users and arrivals the same start times, as in a single run. setUp and
+    /// tearDown thread groups run in the share with the first user. Counters, rows of CSV files and locks are shared only
+    /// within a run.
     pub share: LoadShare,
-    /// Number of cores that generate load; by default all that this process may use.
+    /// Number of cores that generate load; by default all cores that this process may use.
     pub cores: Option<usize>,
-    /// Skip unsupported elements instead of refusing the plan.
+    /// Whether unsupported elements are skipped; otherwise, the plan is rejected.
     pub allow_unsupported: bool,
-    /// Verify server certificates.
+    /// Whether server certificates are verified.
     pub verify_tls: bool,
     /// The log file; by default `run.log` in the run directory.
     pub log: Option<PathBuf>,
@@ -62,26 +63,26 @@ pub struct RunRequest {
     pub request_deadline: Option<Duration>,
     /// Arrivals that replace the users of the plan's main thread groups.
     pub open: Option<OpenOptions>,
-    /// Poll the clock instead of sleeping just before a start.
+    /// Whether cores poll the clock instead of sleeping just before a start.
     pub spin: bool,
     /// Exports of metrics during the run.
     pub exports: ExportSettings,
     /// Thresholds.
     #[serde(with = "criteria")]
     pub thresholds: Vec<Criterion>,
-    /// The command line for the manifest.
+    /// The command line, for the manifest.
     pub command_line: Vec<String>,
-    /// Store secrets of the command line and the properties in the run directory.
+    /// Whether secrets of the command line and the properties are stored in the run directory.
     pub keep_secrets: bool,
-    /// The URL of the request contains a secret, so the results file has no column with URLs.
+    /// Whether the URL of the request contains a secret, so that the results file has no column with URLs.
     pub has_secret_url: bool,
-    /// Users wait after failures while all requests fail.
+    /// Whether users wait after failures while all requests fail.
     pub backs_off: bool,
     /// Expected duration, if it is known; by default it is computed from the plan.
     pub length: Option<Duration>,
 }
 
-/// What happens if the results file has content.
+/// The action if the results file is not empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExistingResults {
@@ -94,7 +95,7 @@ pub enum ExistingResults {
     Refuse,
 }
 
-/// Thresholds in their complete notation.
+/// Converts thresholds to and from their complete notation.
 mod criteria {
     use busyhour_analysis::thresholds::{Criterion, Meaning};
     use serde::{Deserialize as _, Deserializer, Serializer};

@@ -1,26 +1,26 @@
-//! The properties that hold the headers, the body and the secret parameters of a request to a URL.
+//! The properties that contain the headers, the body and the secret parameters of a request to a URL.
 //!
-//! The plan that is generated for a URL is stored in the run directory. It refers to these properties instead of holding their
-//! values, and is run with them.
+//! The plan that is generated for a URL is stored in the run directory. It contains references to these properties instead
+//! of their values, and the run sets the properties.
 
 use crate::redaction::{self, REQUEST_PROPERTY};
 
 /// Properties and their values.
 #[derive(Debug, Default)]
 pub(crate) struct RequestProperties {
-    /// Whether the plan holds the values itself.
+    /// Whether the plan contains the values itself.
     are_kept: bool,
     /// Name and value.
     pub(crate) all: Vec<(String, String)>,
 }
 
 impl RequestProperties {
-    /// No properties yet; with `keep_secrets`, all texts stay as they are.
+    /// Creates an empty list of properties. With `keep_secrets`, no text is moved to properties.
     pub(crate) fn new(keep_secrets: bool) -> Self {
         Self { are_kept: keep_secrets, all: Vec::new() }
     }
 
-    /// The text that replaces a header's value.
+    /// Returns the text that takes the place of a header's value in the plan.
     pub(crate) fn header(&mut self, name: &str, value: &str) -> String {
         if redaction::is_public(name, value) {
             return value.to_owned();
@@ -28,12 +28,13 @@ impl RequestProperties {
         self.moved(&format!("header.{}", name.to_lowercase()), value)
     }
 
-    /// The text that replaces a body.
+    /// Returns the text that takes the place of a body in the plan.
     pub(crate) fn body(&mut self, text: &str) -> String {
         self.moved("body", text)
     }
 
-    /// The text that replaces a path and query, of which only secret parts are moved.
+    /// Returns the text that takes the place of a path and query in the plan; only their secret parts are moved to
+    /// properties.
     pub(crate) fn path(&mut self, text: &str) -> String {
         if self.are_kept {
             return text.to_owned();
@@ -41,7 +42,8 @@ impl RequestProperties {
         redaction::path_with(text, |name, value| self.moved(&format!("parameter.{name}"), value))
     }
 
-    /// Moves a text to properties, except for the variables and functions in it.
+    /// Moves a text to properties, except for the variables and functions in it. Returns the text with references to the
+    /// properties.
     fn moved(&mut self, name: &str, text: &str) -> String {
         if self.are_kept {
             return text.to_owned();
@@ -65,7 +67,7 @@ impl RequestProperties {
         out
     }
 
-    /// Adds a property and returns its name, with a number if the name exists.
+    /// Adds a property and returns its name. If the name already exists, a number is appended to it.
     fn add(&mut self, name: &str, value: &str) -> String {
         let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
         let name: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
@@ -87,7 +89,7 @@ enum Part<'t> {
     Reference(&'t str),
 }
 
-/// The parts of a text. A `${` without its end is text.
+/// The parts of a text. A `${` without an end is literal text.
 fn parts(text: &str) -> Vec<Part<'_>> {
     let (mut parts, mut begin, mut at) = (Vec::new(), 0, 0);
     while let Some(found) = text[at..].find("${").map(|found| at + found) {
@@ -104,7 +106,7 @@ fn parts(text: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// Length of the reference at the beginning of a text, with those nested in it.
+/// Length of the reference at the beginning of a text, including nested references.
 fn end_of_reference(text: &str) -> Option<usize> {
     let mut depth = 0usize;
     for (at, byte) in text.bytes().enumerate() {

@@ -10,17 +10,17 @@ use busyhour_sample::{SnapshotReceiver, SnapshotSender, snapshot_channel};
 use crate::control::RunControl;
 use crate::observers::Observers;
 
-/// Seconds that may wait for the evaluation of thresholds, which takes microseconds per second.
+/// Maximum number of seconds that are queued for the evaluation of thresholds, which takes microseconds per second.
 const SECONDS_WAITING_MAX: usize = 120;
 
-/// Distributes the seconds of a run to its observers and evaluates its thresholds, on a thread.
+/// A thread that distributes the seconds of a run to its observers and evaluates its thresholds.
 pub(crate) struct Seconds {
     thread: JoinHandle<Judge>,
     lost: Arc<AtomicU64>,
 }
 
 impl Seconds {
-    /// Starts the thread; the sender is for the recorder.
+    /// Starts the thread and returns a sender for the recorder.
     pub(crate) fn follow(
         judge: Judge,
         observers: &Observers,
@@ -38,8 +38,8 @@ impl Seconds {
         Ok((Seconds { thread, lost }, sender))
     }
 
-    /// Waits for the last second; the recorder must have ended. Returns `None` if seconds are missing, so that the thresholds
-    /// must be evaluated from the record.
+    /// Waits for the last second; the recorder must have ended. Returns `None` if seconds are missing. The thresholds must
+    /// then be evaluated from the record.
     pub(crate) fn finish(self) -> Option<Judge> {
         let judge = self.thread.join().ok();
         judge.filter(|_| self.lost.load(Ordering::Relaxed) == 0)

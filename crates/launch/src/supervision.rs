@@ -46,15 +46,15 @@ impl<T: Send + 'static> Periodic<T> {
         Ok(Self { end, thread })
     }
 
-    /// Ends the calls; returns the state, or `None` if a call panicked.
+    /// Ends the calls. Returns the state, or `None` if a call panicked.
     fn end(self) -> Option<T> {
         drop(self.end);
         self.thread.join().ok()
     }
 }
 
-/// Forces the end of a run when the grace period of a stop is over. It uses a separate thread, because it must work even if the disk
-/// does not respond.
+/// Forces the end of a run when the grace period of a stop is over. It has a thread of its own, because it must work even if
+/// the disk does not respond.
 pub(crate) struct Deadlines(Periodic<()>);
 
 impl Deadlines {
@@ -72,10 +72,10 @@ impl Deadlines {
 pub(crate) struct Supervisor(Periodic<Watch>);
 
 struct Watch {
-    /// Slows the run down; `None`: it never does.
+    /// Slows the run down; `None` if the run is never slowed down.
     back_off: Option<BackOff>,
     disk: DiskWatch,
-    /// Failures of files reported so far.
+    /// Number of failures of files that have been reported.
     failures: usize,
     shared: Arc<RunShared>,
     figures: LiveReader,

@@ -31,8 +31,8 @@ pub(crate) fn memory_bytes_max() -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// Bytes that this process may use: the memory of the machine, or of its container, or its limit of address space; `None` if
-/// unknown.
+/// Number of bytes that this process may use: the memory of the machine or of its container, or the limit of its address
+/// space; `None` if unknown.
 pub(crate) fn available_memory() -> Option<u64> {
     let machine = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| total_memory(&text));
     let group = std::fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -49,8 +49,8 @@ fn total_memory(meminfo: &str) -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// The files with the limits of the control groups around this process, from its /proc/self/cgroup. The limit of an outer group
-/// applies to those inside it.
+/// The files with the limits of the control groups that contain this process, from its /proc/self/cgroup. The limit of an
+/// outer group also applies to the groups inside it.
 fn group_limit_files(cgroup: &str) -> Vec<std::path::PathBuf> {
     let mut files = Vec::new();
     for line in cgroup.lines() {
@@ -102,7 +102,8 @@ impl CpuTimes {
         Some(CpuTimes { requested: user + nice + system + irq + softirq + stolen, stolen })
     }
 
-    /// The share (0 to 1) of the CPU time requested since `earlier` that was stolen; `None` if too few ticks were requested.
+    /// The fraction (0 to 1) of the CPU time requested since `earlier` that was stolen; `None` if too few ticks were
+    /// requested.
     pub(crate) fn stolen_since(self, earlier: CpuTimes) -> Option<f64> {
         let requested = self.requested.checked_sub(earlier.requested)?;
         let stolen = self.stolen.checked_sub(earlier.stolen)?;
@@ -110,7 +111,7 @@ impl CpuTimes {
     }
 }
 
-/// Minimum number of requested ticks.
+/// Minimum number of requested ticks for such a fraction.
 const TICKS_MIN: u64 = 50;
 
 /// Number of local ports for outgoing connections; `None` if unknown.
@@ -125,7 +126,7 @@ pub(crate) fn local_ports() -> Option<u64> {
 pub(crate) fn new_seed() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _};
     let hasher = std::collections::hash_map::RandomState::new().build_hasher();
-    // Short enough to be typed.
+    // The seed is short enough to be typed.
     hasher.finish() % 1_000_000_000
 }
 

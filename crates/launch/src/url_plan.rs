@@ -1,4 +1,5 @@
-//! Generates the test plan of a run that sends requests to a URL. The plan is stored in the run directory and can be opened in JMeter.
+//! Generates the test plan for a run that sends requests to a URL. The plan is stored in the run directory and can be opened
+//! in JMeter.
 
 use std::fmt::Write as _;
 
@@ -8,20 +9,20 @@ use crate::redaction;
 use crate::request_properties::RequestProperties;
 use crate::url_plan_error::UrlPlanError;
 
-/// Users of a closed load.
+/// Users and duration of a closed load.
 #[derive(Clone, Copy, Debug)]
 pub struct UrlUsers {
     /// Number of users.
     pub users: u32,
-    /// Duration; `None`: until each user has finished its loops.
+    /// Duration; `None`: the run ends when each user has finished its loops.
     pub seconds: Option<u64>,
-    /// Requests of each user; `None`: without end.
+    /// Number of requests of each user; `None`: no limit.
     pub loops: Option<u64>,
     /// Time over which the users start.
     pub ramp_s: Option<u64>,
 }
 
-/// A repeated request.
+/// A request that the plan repeats.
 #[derive(Debug)]
 pub struct UrlPlan<'a> {
     /// The URL.
@@ -34,9 +35,9 @@ pub struct UrlPlan<'a> {
     pub method: Option<String>,
     /// Think time before each request, validated.
     pub think: Option<String>,
-    /// Users, if the load is closed.
+    /// Users, if the load is closed; `None` if it is open.
     pub closed: Option<UrlUsers>,
-    /// Write headers, body and secret parameters into the plan instead of properties.
+    /// Whether headers, body and secret parameters are written into the plan rather than into properties.
     pub keep_secrets: bool,
 }
 
@@ -47,9 +48,9 @@ pub struct GeneratedPlan {
     pub name: String,
     /// The plan, a JMX file.
     pub text: String,
-    /// The properties that it reads, with their values.
+    /// The properties that the plan reads, with their values.
     pub properties: Vec<(String, String)>,
-    /// The body without its secrets: plans with other bodies are other plans, although their texts are the same.
+    /// The body without its secrets. Plans with different bodies are different plans, even if their texts are the same.
     pub body: String,
 }
 
@@ -104,7 +105,7 @@ fn escaped(text: &str) -> String {
 }
 
 impl UrlPlan<'_> {
-    /// The names and values of the headers, with the default content type of data.
+    /// The names and values of the headers, including the default content type of a body.
     fn all_headers(&self) -> Result<Vec<(&str, &str)>, UrlPlanError> {
         let mut headers = Vec::new();
         for header in self.headers {
@@ -117,7 +118,7 @@ impl UrlPlan<'_> {
         Ok(headers)
     }
 
-    /// The server, and the plan's identity without it.
+    /// The server, and a hash of the plan that does not depend on the server.
     pub fn facts(&self) -> Result<UrlPlanFacts, UrlPlanError> {
         let Pieces { scheme, host, port, path } = pieces(self.url)?;
         let elsewhere = format!("http://server{path}");
@@ -138,7 +139,7 @@ impl UrlPlan<'_> {
         })
     }
 
-    /// The plan.
+    /// Generates the plan.
     pub fn generate(&self) -> Result<GeneratedPlan, UrlPlanError> {
         let pieces = pieces(self.url)?;
         let mut properties = RequestProperties::new(self.keep_secrets);
@@ -181,13 +182,13 @@ impl UrlPlan<'_> {
         Ok(GeneratedPlan { name, text: jmx.0, properties: properties.all, body })
     }
 
-    /// Whether users start at random within the first think time: in one instant they would stay together, and a ramp spreads
-    /// them already.
+    /// Whether users start at random within the first think time. If they all started in one instant, they would stay
+    /// synchronized. A ramp distributes the starts already.
     fn is_spread(&self, think: &Think<'_>) -> bool {
         think.mean_ms != "0" && self.closed.as_ref().is_some_and(|closed| closed.ramp_s.is_none())
     }
 
-    /// The test plan and its thread group.
+    /// Writes the start of the test plan and of its thread group.
     fn begin(&self, jmx: &mut Jmx, label: &str, method: &str) {
         let url = if self.keep_secrets { self.url.to_owned() } else { redaction::url(self.url) };
         jmx.line(0, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
@@ -243,7 +244,7 @@ impl UrlPlan<'_> {
         Ok(())
     }
 
-    /// The arguments of the request: its body, if it has one.
+    /// Writes the arguments of the request: its body, if it has one.
     fn body(&self, jmx: &mut Jmx, properties: &mut RequestProperties) {
         const ARGUMENTS: &str = "<elementProp name=\"HTTPsampler.Arguments\" elementType=\"Arguments\">";
         let Some(data) = &self.data else {
@@ -267,7 +268,7 @@ impl UrlPlan<'_> {
 
 /// A think time.
 struct Think<'t> {
-    /// As it was given.
+    /// The text as the user gave it.
     text: &'t str,
     mean_ms: String,
 }
@@ -278,7 +279,7 @@ impl<'t> Think<'t> {
         Ok(Self { text, mean_ms: format!("{:.0}", law.mean_ns() / 1e6) })
     }
 
-    /// A random pause of each user before its first request, up to the mean think time.
+    /// Writes a random pause of each user before its first request, up to the mean think time.
     fn spread_starts(&self, jmx: &mut Jmx) {
         jmx.element(4, "OnceOnlyController", "OnceOnlyControllerGui", "First pass");
         jmx.line(4, "</OnceOnlyController>");
@@ -293,11 +294,11 @@ impl<'t> Think<'t> {
         jmx.line(4, "</hashTree>");
     }
 
-    /// The timer before each request.
+    /// Writes the timer before each request.
     fn timer(&self, jmx: &mut Jmx) {
         jmx.line(4, "<hashTree>");
         jmx.element(5, "ConstantTimer", "ConstantTimerGui", "Think time");
-        // JMeter ignores the first property and waits for the mean.
+        // JMeter ignores the property `busyhour.think` and waits for the mean.
         jmx.property(6, "string", "busyhour.think", self.text);
         jmx.property(6, "string", "ConstantTimer.delay", &self.mean_ms);
         jmx.line(5, "</ConstantTimer>");
@@ -306,7 +307,7 @@ impl<'t> Think<'t> {
     }
 }
 
-/// The text of a plan.
+/// The text of a JMX file that is being written.
 #[derive(Default)]
 struct Jmx(String);
 
@@ -315,7 +316,7 @@ impl Jmx {
         let _ = writeln!(self.0, "{:indent$}{line}", "", indent = indent * 2);
     }
 
-    /// The start tag of an element.
+    /// Writes the start tag of an element.
     fn element(&mut self, indent: usize, class: &str, gui: &str, name: &str) {
         let name = escaped(name);
         self.line(indent, &format!("<{class} guiclass=\"{gui}\" testclass=\"{class}\" testname=\"{name}\">"));

@@ -1,14 +1,14 @@
-//! Why no plan can be made for a URL.
+//! The reasons why no plan can be generated for a URL.
 
 use busyhour_compile::SettingError;
 
-/// Why there is no plan for a request.
+/// The reason why no plan can be generated for a request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlPlanError {
     /// The text has no scheme.
     #[error("{0:?} is not a URL")]
     NotAUrl(String),
-    /// The URL names a user.
+    /// The URL contains a user name.
     #[error("credentials in a URL are not sent; use -H 'Authorization: Basic …'")]
     Credentials,
     /// The URL has no host.
@@ -17,7 +17,7 @@ pub enum UrlPlanError {
     /// The port is not a number up to 65,535.
     #[error("{port:?} in {url:?} is not a port number")]
     Port {
-        /// The port as written.
+        /// The port as written in the URL.
         port: String,
         /// The URL.
         url: String,
@@ -28,7 +28,7 @@ pub enum UrlPlanError {
     /// A header has no colon.
     #[error("-H {0:?} is not of the form 'Name: value'")]
     Header(String),
-    /// The think time is not in the notation of think times.
+    /// The think time has an invalid syntax.
     #[error(transparent)]
     ThinkTime(#[from] SettingError),
 }

@@ -7,11 +7,11 @@ use busyhour_program::run::RunShared;
 /// Numbers of users of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UsersNow {
-    /// Users that have started and not finished.
+    /// Number of users that have started but not finished.
     pub active: u64,
-    /// Users started so far.
+    /// Number of users started so far.
     pub started: u64,
-    /// Users finished so far.
+    /// Number of users finished so far.
     pub finished: u64,
 }
 

@@ -15,11 +15,11 @@ use crate::tree::{ElementData, ElementId, PropertyData, PropertyId};
 /// The children of an element of an assembled plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Below {
-    /// The children that the file contains.
+    /// The children in the file.
     AsWritten,
-    /// Copies of these elements and their descendants, in this order.
+    /// Copies of elements with their descendants, in this order.
     Copies {
-        /// The elements.
+        /// The elements to copy.
         of: Vec<ElementId>,
         /// Whether the copies are enabled even if the originals are not.
         enabled: bool,
@@ -90,7 +90,7 @@ impl TestPlan {
         other.roots.iter().copied().map(element).collect()
     }
 
-    /// Returns a copy of the plan in which `below` chooses the children of each element. `below` is called with each
+    /// Returns a copy of the plan in which `below` determines the children of each element. `below` is called with each
     /// element that is reached, and with whether the element is active in its new place.
     ///
     /// # Errors

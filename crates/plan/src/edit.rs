@@ -17,27 +17,27 @@ pub enum EditError {
     NotText {
         /// The name of the property.
         name: String,
-        /// The line where it begins.
+        /// The line in which the property begins.
         line: u32,
     },
     /// The element's tags are damaged, so there is no place for another property.
     #[error("the element of line {line} has no end tag")]
     Damaged {
-        /// The line where it begins.
+        /// The line in which the element begins.
         line: u32,
     },
-    /// The property is a number, the new text is not, and references in this file depend on its position among its
-    /// siblings.
+    /// The property is a number, but the new text is not, and references in this file depend on the position of the property
+    /// among its siblings.
     #[error(
         "the property {name} of line {line} must stay a number, as the file has references to its neighbours"
     )]
     Counted {
         /// The name of the property.
         name: String,
-        /// The line where it begins.
+        /// The line in which the property begins.
         line: u32,
     },
-    /// The file contains bytes that are not text, which would be lost.
+    /// The file contains bytes that are not text and would be lost.
     #[error("the file is not valid {encoding}, so it cannot be written again with a change")]
     NotReversible {
         /// The encoding that it was read with.
@@ -46,13 +46,13 @@ pub enum EditError {
 }
 
 impl TestPlan {
-    /// Sets a property of an element; adds a `stringProp` if the element has no property of this name.
+    /// Sets a property of an element; adds a `stringProp` if the element has no property with this name.
     ///
     /// # Errors
-    /// The property is a structure, the element has no end, or the file cannot be encoded again.
+    /// The property is a structure, the element has no end tag, or the file cannot be encoded again.
     ///
     /// # Panics
-    /// The number belongs to another, longer plan.
+    /// If the element belongs to another, longer plan.
     pub fn set_text(&mut self, element: ElementId, name: &str, text: &str) -> Result<(), EditError> {
         match self.element(element).property(name).map(|property| property.id()) {
             Some(property) => self.set_value(property, text),
@@ -62,14 +62,14 @@ impl TestPlan {
 
     /// Sets the text of a property, which may be nested in another one.
     ///
-    /// A number that is set to another text, such as `${…}`, becomes a `stringProp`, as JMeter
-    /// would not load it otherwise.
+    /// If a number is set to another text, such as `${…}`, it becomes a `stringProp`, because JMeter would not load it
+    /// otherwise.
     ///
     /// # Errors
     /// The property is a structure, or the file cannot be encoded again.
     ///
     /// # Panics
-    /// The number belongs to another, longer plan.
+    /// If the property belongs to another, longer plan.
     pub fn set_value(&mut self, property: PropertyId, text: &str) -> Result<(), EditError> {
         self.check_reversible()?;
         let data = &self.properties[property.0 as usize];
@@ -97,7 +97,8 @@ impl TestPlan {
             data.kind = PropertyKind::String;
         }
         data.text = Slice::Owned(text.into());
-        // Properties that refer to this one change with it; if it was itself a reference, it is now written out.
+        // Properties that refer to this one change with it. If this property was itself a reference, it is now written in
+        // full.
         self.aliases.retain(|&(alias, _)| alias != property);
         for place in 0..self.aliases.len() {
             let (alias, target) = self.aliases[place];
@@ -114,7 +115,7 @@ impl TestPlan {
         let Span { line, column, .. } = data.span;
         let end_tag = if data.self_closed { "/>" } else { "</" };
         let place = if data.self_closed { data.content_start - 2 } else { data.content_end };
-        // A damaged start tag may lack the end that the element claims.
+        // In a damaged start tag, the end that the element's span indicates may be missing.
         if !self.text[place as usize..].starts_with(end_tag) {
             return Err(EditError::Damaged { line });
         }
@@ -159,7 +160,7 @@ impl TestPlan {
 
     /// Returns the bytes of the file: those that were read, with the changed values in their places.
     ///
-    /// This works for damaged files and any encoding; everything that was not edited stays the same byte for byte.
+    /// This works for damaged files and any encoding; everything that was not edited is unchanged byte for byte.
     #[must_use]
     pub fn write(&self) -> Vec<u8> {
         if !self.is_edited() {
@@ -214,7 +215,8 @@ impl TestPlan {
             };
             patches.push((place, end, inserted));
         }
-        // A property may end where another one is inserted; sorted by start and end, the patches never overlap.
+        // A property may end at the position where another one is inserted. Sorted by start and end, the patches never
+        // overlap.
         patches.sort_by_key(|&(start, end, _)| (start, end));
         let mut text = String::with_capacity(self.text.len() + 64);
         let mut at = 0;

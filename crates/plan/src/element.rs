@@ -1,4 +1,4 @@
-//! Access to an element: its names, its place in the tree, its properties.
+//! Access to an element: its names, its position in the tree, its properties.
 
 use std::num::ParseIntError;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl<'p> Element<'p> {
         self.id
     }
 
-    /// Its plan.
+    /// The plan that contains the element.
     #[must_use]
     pub fn plan(self) -> &'p TestPlan {
         self.plan
@@ -65,8 +65,8 @@ impl<'p> Element<'p> {
         self.data().gui_class.as_ref().map(|slice| slice.get(&self.plan.text))
     }
 
-    /// JMeter's short name for the element's class, also if the file uses an alias, the full class name or an outdated
-    /// name; the tag itself if JMeter has no short name for it.
+    /// JMeter's short name for the element's class, even if the file contains an alias, the full class name or an outdated
+    /// name. If JMeter has no short name for the class, the tag itself.
     ///
     /// As in JMeter, the tag (or a `class` attribute) determines the class, not `testclass`.
     #[must_use]
@@ -76,8 +76,8 @@ impl<'p> Element<'p> {
         names::element_kind(written, self.gui_class().unwrap_or(""))
     }
 
-    /// JMeter's current short name of the GUI class. It distinguishes the defaults elements, which are all a
-    /// `ConfigTestElement`. Empty if the file has no GUI class.
+    /// JMeter's current short name of the GUI class; empty if the file has no GUI class. The name distinguishes config
+    /// elements with default values, which all have the class `ConfigTestElement`.
     #[must_use]
     pub fn gui_kind(self) -> &'p str {
         names::gui_kind(self.gui_class().unwrap_or(""))
@@ -92,7 +92,7 @@ impl<'p> Element<'p> {
             .unwrap_or("")
     }
 
-    /// Whether the element is enabled: a missing attribute counts as true, any text except `true` as false.
+    /// Whether the element is enabled: a missing attribute counts as true, any text other than `true` as false.
     ///
     /// An enabled element has no effect if one of its ancestors is disabled: see [`is_active`](Self::is_active).
     #[must_use]
@@ -100,8 +100,8 @@ impl<'p> Element<'p> {
         self.enabled_text().is_none_or(|text| text.eq_ignore_ascii_case("true"))
     }
 
-    /// A property that overrides an attribute. The properties are searched only if such a property exists, as names are
-    /// needed very often.
+    /// A property that overrides an attribute. The properties are searched only if such a property exists, because names are
+    /// read very often.
     fn overriding_property(self, name: &str) -> Option<&'p str> {
         if self.data().has_special_property { self.text(name) } else { None }
     }
@@ -152,8 +152,8 @@ impl<'p> Element<'p> {
         (self.id.0 + 1..self.data().subtree_end).map(move |number| Element { plan, id: ElementId(number) })
     }
 
-    /// The names from the root down to this element, itself included. An element without a name is shown as its kind in
-    /// brackets; a name of more than 200 characters is cut.
+    /// The names from the root down to this element, inclusive. An element without a name is shown as its kind in brackets;
+    /// a name of more than 200 characters is truncated.
     #[must_use]
     pub fn path(self) -> Vec<String> {
         let mut path: Vec<String> = std::iter::once(self)
@@ -189,7 +189,7 @@ impl<'p> Element<'p> {
         Properties { plan: self.plan, owner: self.id, next: self.data().first_property }
     }
 
-    /// The property of this name; if there are several, the last one, as in JMeter.
+    /// The property with this name; if there are several, the last one, as in JMeter.
     ///
     /// A property with an outdated name is found by its current name.
     #[must_use]
@@ -197,8 +197,8 @@ impl<'p> Element<'p> {
         self.properties().filter(|property| property.name() == name).last()
     }
 
-    /// The value of a property of any kind as text; `None` when it is missing
-    /// or a structure (collection, element, map, object).
+    /// The value of a property of any kind as text; `None` if the property is missing or is a structure (collection,
+    /// element, map, object).
     #[must_use]
     pub fn text(self, name: &str) -> Option<&'p str> {
         self.property(name)?.text()
@@ -229,19 +229,19 @@ impl<'p> Element<'p> {
         self.property(name)?.integer()
     }
 
-    /// The property of this name if it is a collection.
+    /// The property with this name if it is a collection.
     #[must_use]
     pub fn collection(self, name: &str) -> Option<Property<'p>> {
         self.property(name).filter(|property| property.kind() == PropertyKind::Collection)
     }
 
-    /// The property of this name if it is an element within this element.
+    /// The property with this name if it is an element within this element.
     #[must_use]
     pub fn element(self, name: &str) -> Option<Property<'p>> {
         self.property(name).filter(|property| property.kind() == PropertyKind::Element)
     }
 
-    /// The property of this name if it is an object, such as `saveConfig`.
+    /// The property with this name if it is an object, such as `saveConfig`.
     #[must_use]
     pub fn object(self, name: &str) -> Option<Property<'p>> {
         self.property(name).filter(|property| property.kind() == PropertyKind::Object)
@@ -249,13 +249,13 @@ impl<'p> Element<'p> {
 }
 
 impl<'p> Property<'p> {
-    /// Its element, also if the property is nested in another one.
+    /// The element that contains the property, even if the property is nested in another one.
     #[must_use]
     pub fn owner(self) -> Element<'p> {
         Element { plan: self.plan, id: self.owner }
     }
 
-    /// The name of the property in JMeter 5.6, also if the file has an outdated one. Inside an object, the tag.
+    /// The name of the property in JMeter 5.6, even if the file contains an outdated name. Inside an object, the tag.
     #[must_use]
     pub fn name(self) -> &'p str {
         names::property_name(|| self.owner().kind(), self.written_name())
@@ -272,7 +272,7 @@ impl TestPlan {
     /// The element with this number.
     ///
     /// # Panics
-    /// The number belongs to another, longer plan.
+    /// If the element belongs to another, longer plan.
     #[must_use]
     pub fn element(&self, id: ElementId) -> Element<'_> {
         assert!(id.index() < self.elements.len(), "element {} is of another plan", id.0);
@@ -289,10 +289,10 @@ impl TestPlan {
         (0..self.elements.len() as u32).map(|number| Element { plan: self, id: ElementId(number) })
     }
 
-    /// The names of the elements from the root down to this one, itself included.
+    /// The names of the elements from the root down to this one, inclusive.
     ///
     /// # Panics
-    /// The number belongs to another, longer plan.
+    /// If the element belongs to another, longer plan.
     #[must_use]
     pub fn path(&self, id: ElementId) -> Vec<String> {
         self.element(id).path()

@@ -23,10 +23,10 @@ pub(crate) enum SourceEncoding {
     DamagedUtf8,
     Utf16Little,
     Utf16Big,
-    /// ISO 8859-1 itself, not windows-1252: the bytes are the first 256 characters of Unicode.
+    /// ISO 8859-1, not windows-1252: each byte is one of the first 256 characters of Unicode.
     Latin1,
     Other(&'static Encoding),
-    /// Not decoded at all.
+    /// The file was not decoded.
     Unread,
 }
 
@@ -42,7 +42,7 @@ impl SourceEncoding {
         }
     }
 
-    /// Encodes the text; characters that the encoding lacks become XML character references.
+    /// Encodes the text; characters that do not exist in the encoding become XML character references.
     fn encode(self, text: &str) -> Vec<u8> {
         match self {
             Self::DamagedUtf8 | Self::Unread => text.as_bytes().to_vec(),
@@ -64,7 +64,8 @@ impl SourceEncoding {
 }
 
 impl Original {
-    /// Whether encoding the text gives the bytes of the file again: only then does an edit leave the rest unchanged.
+    /// Whether encoding the text returns the bytes of the file again. Only in this case, an edit does not change other
+    /// bytes.
     pub(crate) fn is_reversible(&self, text: &str) -> bool {
         self.encoding.encode(text)[..] == self.bytes[..]
     }
@@ -149,7 +150,7 @@ fn decode_bytes(source: &[u8], declared: Option<&str>, valid_up_to: usize) -> De
                 return Some(SourceEncoding::Latin1);
             }
             let encoding = Encoding::for_label(name.as_bytes())?;
-            // A file whose declaration of UTF-16 is itself written in single bytes is not UTF-16.
+            // If the declaration names UTF-16 but is itself written in single bytes, the file is not UTF-16.
             encoding.is_ascii_compatible().then_some(SourceEncoding::Other(encoding))
         })
         .unwrap_or(SourceEncoding::DamagedUtf8);
@@ -161,8 +162,8 @@ fn decode_bytes(source: &[u8], declared: Option<&str>, valid_up_to: usize) -> De
     if u32::try_from(text.len()).is_err() {
         return unread(source);
     }
-    // Up to the first invalid byte all of these encodings give the same text, except stateful ones, for which the
-    // position is only approximate.
+    // Up to the first invalid byte, all of these encodings result in the same text. Stateful encodings are an exception; for
+    // them the position is only approximate.
     let invalid = Span::locate(&text, valid_up_to.min(text.len()), 1);
     let byte = source[valid_up_to];
     let diagnostic = if encoding == SourceEncoding::DamagedUtf8 {
@@ -186,7 +187,7 @@ fn decode_bytes(source: &[u8], declared: Option<&str>, valid_up_to: usize) -> De
 
 fn utf16_kind(source: &[u8]) -> Option<SourceEncoding> {
     match source {
-        // A plan without a byte order mark is recognized by its first character, `<`.
+        // A plan in UTF-16 without a byte order mark is recognized by its first character, `<`.
         [0xFF, 0xFE, ..] | [b'<', 0, ..] => Some(SourceEncoding::Utf16Little),
         [0xFE, 0xFF, ..] | [0, b'<', ..] => Some(SourceEncoding::Utf16Big),
         _ => None,

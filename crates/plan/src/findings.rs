@@ -9,14 +9,14 @@ use crate::test_plan::TestPlan;
 use crate::tree::ElementId;
 use crate::xml::TextProblem;
 
-/// The maximum number of findings that [`parse`](crate::parse) returns for one file; one more finding then contains the
-/// number of those that are not listed.
+/// Maximum number of findings that [`parse`](crate::parse) returns for one file. If there are more, one additional finding
+/// contains the number of those that are not listed.
 pub const DIAGNOSTICS_MAX: usize = 100;
 
-/// The longest part of a file that a message repeats, in characters.
+/// Maximum length of a part of a file that a message repeats, in characters.
 const QUOTE_CHARS_MAX: usize = 60;
 
-/// The findings of one file so far, and the cursor that turns offsets into lines and columns.
+/// The findings of one file so far, and the cursor that converts offsets to lines and columns.
 pub(crate) struct Findings<'t> {
     cursor: LineCursor<'t>,
     list: Vec<(Diagnostic, Option<ElementId>)>,
@@ -54,7 +54,7 @@ impl<'t> Findings<'t> {
         self.list.push((finding.at(span), owner));
     }
 
-    /// Adds the error that ends reading; it is listed even if the limit is exceeded.
+    /// Adds the error because of which reading stops. It is listed even if the limit is exceeded.
     pub(crate) fn fatal(&mut self, offset: usize, owner: Option<ElementId>, finding: Diagnostic) {
         let span = self.span(offset, 1);
         self.list.push((finding.at(span), owner));

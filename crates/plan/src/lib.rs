@@ -1,9 +1,9 @@
-//! The JMX test plan as written: a lossless tree with spans.
+//! The JMX test plan as written: a tree that preserves the whole file, with the position of each part.
 //!
-//! [`parse`] reads a JMeter test plan and never fails: it returns everything that could be read, and findings with line
-//! and column. The plan is interpreted only as far as JMeter's own reader does (short names of classes, outdated names
-//! of properties), and nothing is dropped: unknown elements stay in the tree, and [`TestPlan::write`] returns the bytes
-//! of the file with the [edits](TestPlan::set_text) applied.
+//! [`parse`] reads a JMeter test plan and never fails: it returns everything that could be read, and findings with line and
+//! column. The plan is interpreted only as far as JMeter's own reader does it (short names of classes, outdated names of
+//! properties). No content is dropped: unknown elements remain in the tree, and [`TestPlan::write`] returns the bytes of the
+//! file with the [edits](TestPlan::set_text) applied.
 //!
 //! ```
 //! let source = br#"<jmeterTestPlan version="1.2"><hashTree>

@@ -1,7 +1,7 @@
 //! JMeter's names: short names of classes, and names that later releases changed.
 //!
-//! This reproduces what JMeter's reader does when it loads a plan, according to `saveservice.properties` and
-//! `upgrade.properties` of release 5.6.3.
+//! This module reproduces the way in which JMeter's reader converts names when it loads a plan, according to
+//! `saveservice.properties` and `upgrade.properties` of release 5.6.3.
 
 mod classes;
 
@@ -42,7 +42,7 @@ pub(crate) fn element_kind<'a>(written: &'a str, gui_class: &str) -> &'a str {
         "ConfigTestElement" if matches!(last_part(gui_class), "DbConfigGui" | "PoolConfigGui") => {
             "JDBCDataSource"
         }
-        // Elements that JMeter removed; on loading they become a config element without effect.
+        // JMeter has removed these elements. When it loads them, they become a config element without effect.
         "UserParameterModifier"
         | "WebServiceSampler"
         | "ParamModifier"

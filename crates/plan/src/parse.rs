@@ -1,8 +1,8 @@
-//! Builds the tree from the text.
+//! Builds the tree of a plan from the text of the file.
 //!
-//! One pass over the pieces of the file, with a stack of the open tags. The grammar is the structure that JMeter's own
-//! reader expects: `jmeterTestPlan` contains one `hashTree`; a `hashTree` contains elements, each followed by the
-//! `hashTree` of its children; an element contains properties.
+//! The parser makes one pass over the pieces of the file and has a stack of the open tags. The grammar is the structure that
+//! JMeter's own reader expects: `jmeterTestPlan` contains one `hashTree`; a `hashTree` contains elements, each followed by
+//! the `hashTree` of its children; an element contains properties.
 
 mod attributes;
 mod builder;
@@ -35,22 +35,22 @@ use crate::xml;
 /// The maximum nesting depth of tags; deeper tags are not read. Real plans stay below 40.
 pub const DEPTH_MAX: usize = 256;
 
-/// Limits on memory, and on the time of every pass over all elements. Beyond them, reading stops with an error. A plan
-/// of 100 MB has about 100,000 elements. The limit also applies to assembled plans.
+/// Maximum number of elements, in assembled plans, too. It limits the memory, and the time of each pass over all elements.
+/// Reading stops with an error when it is exceeded. A plan of 100 MB has about 100,000 elements.
 pub(crate) const ELEMENTS_MAX: usize = 250_000;
 const PROPERTIES_MAX: usize = 1 << 23;
 
 /// Reads a test plan.
 ///
 /// Never fails: everything that could be read is in the plan, and the mistakes of the file are in the findings, in file
-/// order as far as possible; there are at most [`DIAGNOSTICS_MAX`](crate::DIAGNOSTICS_MAX) and a few more. A finding
-/// that [is an error](Diagnostic::is_error) means that the file was not read completely or is ambiguous, and that
-/// JMeter would not load it either: do not run such a plan. A mistake that JMeter would reject although its meaning is
-/// clear is a warning.
+/// order as far as possible; there are at most [`DIAGNOSTICS_MAX`](crate::DIAGNOSTICS_MAX) and a few more. A finding that
+/// [is an error](Diagnostic::is_error) means that the file was not read completely or is ambiguous, and that JMeter would
+/// not load it either: do not run such a plan. A mistake because of which JMeter rejects the plan, but whose meaning is
+/// clear, is a warning.
 ///
-/// Time and memory are linear in the size of the file: a plan of 100 MB takes about 0.8 s and twice its size in memory,
-/// an artificially dense file at most 0.8 GB.
-/// Entities and external resources that the file declares are not expanded or fetched.
+/// Time and memory are linear in the size of the file. A plan of 100 MB takes about 0.8 s and twice its size in memory, an
+/// artificially dense file at most 0.8 GB. Entities that the file declares are not expanded, and external resources are not
+/// fetched.
 #[must_use]
 pub fn parse(source: &[u8], file_name: impl Into<Arc<str>>) -> (TestPlan, Vec<Diagnostic>) {
     let Decoded { text, original, diagnostics } = decode(source);
@@ -343,7 +343,7 @@ impl<'t> Builder<'t> {
         let is_named = |open: &Open| open.tag.as_ref().is_some_and(|tag| &self.text[tag.clone()] == closing);
         let owner = self.owner();
         let Some(place) = self.stack.iter().rposition(is_named) else {
-            // A wrong end tag may already have closed the plan; one message is enough.
+            // A wrong end tag may already have closed the plan; then it has been reported.
             if self.document != Document::End && !self.is_tag_damaged {
                 self.findings.error(range.start, range.len(), owner, || {
                     Diagnostic::error(

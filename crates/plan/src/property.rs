@@ -52,7 +52,7 @@ impl<'p> Property<'p> {
         self.id
     }
 
-    /// How the file writes it.
+    /// The kind of property, as the file writes it.
     #[must_use]
     pub fn kind(self) -> PropertyKind {
         self.data().kind
@@ -78,7 +78,7 @@ impl<'p> Property<'p> {
         self.data().span
     }
 
-    /// The value as text, references resolved; `None` for a structure (collection, element, map, object).
+    /// The value as text, with references resolved; `None` for a structure (collection, element, map, object).
     #[must_use]
     pub fn text(self) -> Option<&'p str> {
         let data = self.data();
@@ -100,7 +100,7 @@ impl<'p> Property<'p> {
     /// The value as an integer.
     ///
     /// # Errors
-    /// The inner result is an error if the text is not of this type.
+    /// The inner result is an error if the text is not an integer.
     #[must_use]
     pub fn integer(self) -> Option<Result<i64, ParseIntError>> {
         self.text().map(str::parse)
@@ -109,7 +109,7 @@ impl<'p> Property<'p> {
     /// The value as a number.
     ///
     /// # Errors
-    /// The inner result is an error if the text is not of this type.
+    /// The inner result is an error if the text is not a number.
     #[must_use]
     pub fn number(self) -> Option<Result<f64, ParseFloatError>> {
         self.text().map(|text| text.trim().parse())
@@ -134,25 +134,25 @@ impl<'p> Property<'p> {
         Properties { plan: self.plan, owner: self.owner, next: self.data().first_child }
     }
 
-    /// The item of this name; if there are several, the last one, as in JMeter.
+    /// The item with this name; if there are several, the last one, as in JMeter.
     #[must_use]
     pub fn property(self, name: &str) -> Option<Self> {
         self.items().filter(|item| item.name() == name).last()
     }
 
-    /// The text of the item of this name: a property of an inner element, a field of an object.
+    /// The text of the item with this name: a property of an inner element, or a field of an object.
     #[must_use]
     pub fn item_text(self, name: &str) -> Option<&'p str> {
         self.property(name)?.text()
     }
 
-    /// The Boolean value of the item of this name; see [`boolean`](Self::boolean).
+    /// The Boolean value of the item with this name; see [`boolean`](Self::boolean).
     #[must_use]
     pub fn item_boolean(self, name: &str) -> Option<bool> {
         self.property(name)?.boolean()
     }
 
-    /// An attribute of its start tag, such as `elementType`, references resolved.
+    /// An attribute of the property's start tag, such as `elementType`, with references resolved.
     #[must_use]
     pub fn attribute(self, name: &str) -> Option<Cow<'p, str>> {
         let data = self.data();

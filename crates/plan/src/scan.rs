@@ -1,8 +1,8 @@
 //! Splits a text into the pieces of XML: tags, text, comments.
 //!
-//! The scanner never fails and reads each byte at most a few times. A damaged piece becomes the kind of piece that it was most
-//! likely meant to be, with a description of the damage. A tag ends at the latest before the next `<`, which XML
-//! forbids inside tags, so a missing quote damages one tag and not the rest of the file.
+//! The scanner never fails and reads each byte at most a few times. A damaged piece is returned as the kind of piece that
+//! was probably intended, with a description of the damage. A tag ends at the latest before the next `<`, which XML forbids
+//! inside tags, so a missing quote damages one tag and not the rest of the file.
 
 use std::ops::Range;
 
@@ -47,7 +47,7 @@ pub(crate) struct Piece {
     pub(crate) damage: Option<(usize, Damage)>,
 }
 
-/// Iterates over the pieces of a text in order; concatenated, they give the text.
+/// Iterates over the pieces of a text in order. The concatenated pieces are the text.
 pub(crate) struct Scanner<'t> {
     text: &'t str,
     at: usize,
@@ -170,9 +170,9 @@ impl Iterator for Scanner<'_> {
 pub(crate) struct TagEnd {
     /// The offset of the first byte after the tag.
     pub(crate) offset: usize,
-    /// Whether it ends with `/>`.
+    /// Whether the tag ends with `/>`.
     pub(crate) self_closed: bool,
-    /// Whether it ends with `>`.
+    /// Whether the tag ends with `>`.
     pub(crate) closed: bool,
 }
 

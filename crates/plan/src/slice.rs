@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// A text: a range of the source, or an owned text where the source contains references or escapes.
+/// A text: a range of the source, or an owned text if the source contains references or escapes.
 #[derive(Clone, Debug)]
 pub(crate) enum Slice {
     Source { start: u32, len: u32 },

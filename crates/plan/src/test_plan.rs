@@ -13,9 +13,9 @@ use crate::tree::{ElementData, ElementId, PropertyData, PropertyId};
 #[derive(Clone, Debug)]
 pub struct TestPlan {
     pub(crate) file: Arc<str>,
-    /// The decoded text; spans are offsets into it.
+    /// The decoded text; spans contain offsets into it.
     pub(crate) text: Arc<str>,
-    /// The bytes as read, unless they are those of `text`.
+    /// The bytes as read; `None` if they are the bytes of `text`.
     pub(crate) original: Option<Original>,
     pub(crate) version: Option<Box<str>>,
     pub(crate) jmeter_version: Option<Box<str>>,
@@ -25,7 +25,7 @@ pub struct TestPlan {
     /// Properties that the file writes as references, and the properties that they refer to, in ascending order.
     pub(crate) aliases: Vec<(PropertyId, PropertyId)>,
     pub(crate) edits: Edits,
-    /// Absorbed files: the offset at which their text begins, and their names.
+    /// The offset at which the text of each absorbed file begins, and the name of the file.
     pub(crate) parts: Vec<(usize, Arc<str>)>,
 }
 
@@ -36,7 +36,7 @@ impl TestPlan {
         &self.file
     }
 
-    /// The file that contains this offset of the text, and the offset at which its own text begins.
+    /// The file that contains this offset of the text, and the offset at which the text of that file begins.
     pub(crate) fn part_at(&self, offset: usize) -> (&Arc<str>, usize) {
         let part = self.parts.iter().rev().find(|(base, _)| *base <= offset);
         part.map_or((&self.file, 0), |(base, file)| (file, *base))
@@ -48,19 +48,19 @@ impl TestPlan {
         &self.text
     }
 
-    /// The name of the character encoding the file was read with, such as `UTF-8`.
+    /// The name of the character encoding with which the file was read, such as `UTF-8`.
     #[must_use]
     pub fn encoding(&self) -> &'static str {
         self.original.as_ref().map_or("UTF-8", |original| original.encoding.name())
     }
 
-    /// The `version` of the `jmeterTestPlan` element, such as `1.2`.
+    /// The `version` attribute of the `jmeterTestPlan` element, such as `1.2`.
     #[must_use]
     pub fn version(&self) -> Option<&str> {
         self.version.as_deref()
     }
 
-    /// The `jmeter` attribute of the `jmeterTestPlan` element: the JMeter that wrote the file.
+    /// The `jmeter` attribute of the `jmeterTestPlan` element: the version of JMeter that wrote the file.
     #[must_use]
     pub fn jmeter_version(&self) -> Option<&str> {
         self.jmeter_version.as_deref()

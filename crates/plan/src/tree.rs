@@ -1,7 +1,7 @@
-//! The arena that stores a plan, and its memory layout.
+//! The arena that stores a plan, with a compact memory layout.
 //!
-//! Names and values are ranges of the source wherever the source contains them literally, so a plan takes about as much
-//! memory again as its file.
+//! Names and values are ranges of the source if the source contains them literally, so a plan takes about as much additional
+//! memory as its file is large.
 
 use std::ops::Range;
 
@@ -50,7 +50,7 @@ pub(crate) struct ElementData {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PropertyId(pub(crate) u32);
 
-/// How the file writes a property.
+/// The kind of a property, as the file writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PropertyKind {
     /// `stringProp`
@@ -130,7 +130,7 @@ pub(crate) struct PropertyData {
     pub(crate) span: Span,
     pub(crate) name: Slice,
     pub(crate) text: Slice,
-    /// The range that an edit of the value replaces: the content, or the `/>` of a `<x/>`.
+    /// The range that an edit of the value replaces: the content, or the `/>` of a self-closing tag.
     pub(crate) value: Range<u32>,
     pub(crate) self_closed: bool,
     pub(crate) kind: PropertyKind,

@@ -1,12 +1,12 @@
-//! The memory for response bodies, limited for the whole process: each body is limited on its own, but a thousand users may keep
-//! a thousand of them.
+//! The memory for response bodies, limited for the whole process: each body has a limit of its own, but a thousand users may
+//! each retain a thousand bodies.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes that all bodies may take.
+/// Maximum number of bytes of all bodies together.
 static MOST: AtomicUsize = AtomicUsize::new(usize::MAX);
 
-/// Bytes that they take.
+/// Number of bytes that all bodies occupy now.
 static USED: AtomicUsize = AtomicUsize::new(0);
 
 /// Buffers up to this size are not counted, so that small responses do not use a counter that all cores share.
@@ -19,18 +19,18 @@ pub fn limit_body_memory(bytes: usize) {
 
 const HINT: &str = "busyhour.body_memory sets the number of bytes for all bodies";
 
-/// There is no memory for a body.
+/// Why there is no memory for a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoMemory {
-    /// All bodies would take more than this number of bytes.
+    /// All bodies together would exceed this limit, in bytes.
     #[error("the response bodies of all users would take more than {0} bytes ({HINT})")]
     Limit(usize),
-    /// The system has none.
+    /// The system could not allocate this number of bytes.
     #[error("the system has no memory for a response body of {0} bytes ({HINT})")]
     System(usize),
 }
 
-/// The share of one body; it is returned when this value is dropped.
+/// The number of bytes that one body occupies of the common memory; they are released when this value is dropped.
 #[derive(Debug, Default)]
 pub struct BodyMemory(usize);
 
@@ -38,7 +38,7 @@ impl BodyMemory {
     /// Appends a piece to a body.
     ///
     /// # Errors
-    /// There is no memory for it; the body is as before.
+    /// There is no memory for the piece; the body is unchanged.
     pub fn append(&mut self, body: &mut Vec<u8>, piece: &[u8]) -> Result<(), NoMemory> {
         let needed = body.len().saturating_add(piece.len());
         if needed > body.capacity() && needed > COUNTED_BYTES_MIN {
@@ -50,10 +50,10 @@ impl BodyMemory {
         Ok(())
     }
 
-    /// Enlarges the share to `bytes` bytes, for a body that is kept elsewhere, such as one that is still received.
+    /// Enlarges the share to `bytes` bytes, for a body that is stored elsewhere, such as one that is still being received.
     ///
     /// # Errors
-    /// All bodies would take more than they may; the share is as before.
+    /// All bodies together would exceed the limit; the share is unchanged.
     pub fn hold(&mut self, bytes: usize) -> Result<(), NoMemory> {
         if bytes <= COUNTED_BYTES_MIN {
             return Ok(());
@@ -74,7 +74,7 @@ impl BodyMemory {
 }
 
 impl Clone for BodyMemory {
-    /// The share of a copy of the body, which exists already and is not refused.
+    /// A share for a copy of the body. The copy exists already, so it is counted even beyond the limit.
     fn clone(&self) -> Self {
         USED.fetch_add(self.0, Ordering::Relaxed);
         Self(self.0)

@@ -1,4 +1,4 @@
-//! The only place that reads time.
+//! The clock of a run. Only this module reads the time.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -22,7 +22,7 @@ enum Source {
 
 impl Clock {
     /// A clock that starts now. Its start is set back to the previous whole millisecond of the wall clock, so that
-    /// truncating to milliseconds gives the same on both scales.
+    /// truncating to milliseconds has the same result for times since the start and for wall-clock times.
     pub fn start() -> Self {
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let into_millisecond = Duration::from_nanos(u64::from(wall.subsec_nanos() % 1_000_000));
@@ -55,7 +55,7 @@ impl Clock {
         }
     }
 
-    /// The instant of `at` on a running clock.
+    /// Converts `at` to an `Instant`, on a running clock.
     pub fn instant(&self, at: Nanos) -> Instant {
         match &self.source {
             Source::Monotonic(origin) => *origin + Duration::from_nanos(at.0),
@@ -63,14 +63,14 @@ impl Clock {
         }
     }
 
-    /// Moves a manual clock forward; a running clock moves by itself.
+    /// Moves a manual clock forward; has no effect on a running clock.
     pub fn advance(&self, by: Duration) {
         if let Source::Manual(at) = &self.source {
             at.fetch_add(u64::try_from(by.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
         }
     }
 
-    /// Wall clock of `at` in milliseconds since 1970.
+    /// Converts `at` to wall-clock time in milliseconds since 1970.
     pub fn wall_ms(&self, at: Nanos) -> u64 {
         self.wall_start_ms + at.0 / 1_000_000
     }
@@ -81,7 +81,7 @@ impl Clock {
     }
 }
 
-/// Nanoseconds since the first call in this process: to measure work, not for times of a run.
+/// Nanoseconds since the first call in this process. It measures the duration of work and is not a time of a run.
 pub fn monotonic_ns() -> u64 {
     static FIRST: OnceLock<Instant> = OnceLock::new();
     u64::try_from(FIRST.get_or_init(Instant::now).elapsed().as_nanos()).unwrap_or(u64::MAX)

@@ -1,4 +1,4 @@
-//! What a controller does with its children.
+//! Kinds of controllers and their settings.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,83 +12,85 @@ use crate::variables::Slot;
 /// An element that is notified of each pass of a controller, in the order of the calls.
 #[derive(Clone, Debug)]
 pub enum IterationListener {
-    /// A counter, random variable, CSV row.
+    /// An element such as a counter, a random variable or a CSV data set.
     Step(Arc<dyn IterationStep>),
-    /// A controller that restarts with each pass of an enclosing one.
+    /// A controller that restarts with each pass of an enclosing controller.
     Controller(ControllerId),
 }
 
 /// Evaluates a controller's condition.
 pub trait Condition: Send + Sync + fmt::Debug {
-    /// Whether the condition is true. Errors are logged and count as false.
+    /// Returns whether the condition is true. Errors are logged and count as false.
     fn holds(&self, user: &mut UserState) -> bool;
 }
 
-/// How a throughput controller counts.
+/// Which passes a throughput controller executes.
 #[derive(Clone, Debug)]
 pub enum Throughput {
-    /// This number of executions in all.
+    /// It executes this number of passes in total.
     Total(Template),
-    /// This percentage of the passes.
+    /// It executes this percentage of the passes.
     Percent(Template),
 }
 
-/// What a controller does with its children.
+/// How a controller executes its children.
 #[derive(Debug)]
 pub enum ControllerKind {
-    /// All of them, one after another.
+    /// Executes all children, one after another.
     Simple,
-    /// All of them, this number of times; −1: forever. `forever`: usable again in the parent's next pass.
+    /// Executes all children this number of times; −1: forever. With `forever`, the loop can run again in the parent's next
+    /// pass.
     Loop {
         /// Number of passes.
         count: Template,
         /// JMeter's `continue_forever`.
         forever: bool,
     },
-    /// While a condition is true.
+    /// Executes the children if a condition is true.
     If {
         /// The condition.
         condition: Box<dyn Condition>,
         /// Whether the condition is evaluated before each child, not only at the start of a pass.
         evaluate_all: bool,
     },
-    /// Until the text is `false`; blank: until a sample fails; `LAST`: not even started after a failed sample.
+    /// Executes the children until the text is `false`. A blank text ends the loop when a sample fails. With `LAST`, the
+    /// loop does not even start after a failed sample.
     While {
         /// The condition's text.
         condition: Template,
     },
-    /// Once for each of `input_1`, `input_2`, ….
+    /// Executes the children once for each of the variables `input_1`, `input_2`, ….
     ForEach {
         /// Prefix of the input variables.
         input: Template,
         /// The variable that is set to each value.
         output: Template,
-        /// Index before the first; empty: 0.
+        /// Index before the first one; empty: 0.
         start: Template,
         /// Last index; empty: no end.
         end: Template,
-        /// `_` between prefix and number.
+        /// Whether there is a `_` between prefix and number.
         separator: bool,
     },
-    /// Only in the first pass of the thread group.
+    /// Executes the children only in the first pass of the thread group.
     OnceOnly,
-    /// One child per pass, in turn.
+    /// Executes one child per pass, in turn.
     Interleave {
         /// Whether one sampler of a child controller is run per pass, until the child is done.
         use_sub_controllers: bool,
         /// Whether users start with different children.
         across_users: bool,
     },
-    /// One child per pass, at random.
+    /// Executes one child per pass, chosen at random.
     Random {
-        /// As for interleave.
+        /// The same setting as that of `Interleave`.
         use_sub_controllers: bool,
     },
-    /// All of them in random order.
+    /// Executes all children in random order.
     RandomOrder,
-    /// Only some of the passes.
+    /// Executes the children only in some of the passes.
     Throughput {
-        /// The number of executions.
+        /// The number or the percentage of the passes that are executed.
         amount: Throughput,
         /// Whether each user counts separately.
         per_user: bool,
@@ -97,28 +99,29 @@ pub enum ControllerKind {
     },
     /// Measures its children as one sample.
     Transaction(Box<TransactionSettings>),
-    /// One child per pass: the one with this index (from 0) or name.
+    /// Executes one child per pass: the one with this index (from 0) or name.
     Switch {
-        /// Index or name; blank: the first; no match: the child named `default`, if there is one.
+        /// Index or name; blank: the first child. If no child matches, the child named `default` is executed, if there is
+        /// one.
         selection: Template,
     },
-    /// All of them, repeated for some seconds.
+    /// Executes all children repeatedly for a number of seconds.
     Runtime {
         /// The number of seconds; a text that is not a number counts as 0.
         seconds: Template,
-        /// Its start time, in each user.
+        /// The state of each user with the time when the controller started.
         begun: StateId,
     },
-    /// All of them, while no other user is inside a section of the same lock.
+    /// Executes all children while no other user is in a section with the same lock.
     Critical(CriticalSection),
-    /// All of them, after variables have been set.
+    /// Executes all children after setting variables.
     Parameterized(Box<[Assignment]>),
-    /// One child per pass, in proportion to their weights.
+    /// Executes one child per pass, in proportion to the weights of the children.
     Weighted(WeightedChoice),
 }
 
 impl ControllerKind {
-    /// Whether *Start Next Loop* and *Break Loop* apply to it.
+    /// Whether *Start Next Loop* and *Break Loop* apply to the controller.
     pub fn is_loop(&self) -> bool {
         match self {
             ControllerKind::Loop { .. } | ControllerKind::While { .. } | ControllerKind::ForEach { .. } => {
@@ -146,11 +149,11 @@ impl ControllerKind {
 pub struct CriticalSection {
     /// Name of the lock; empty: no lock.
     pub lock: Template,
-    /// The lock that a user holds.
+    /// The state of each user with the lock that the user holds.
     pub held: StateId,
 }
 
-/// A variable and the value it is given.
+/// A variable and the value to which it is set.
 #[derive(Clone, Debug)]
 pub struct Assignment {
     /// Name.
@@ -159,18 +162,18 @@ pub struct Assignment {
     pub value: Template,
 }
 
-/// The order of children under a Weighted Switch Controller.
+/// How a Weighted Switch Controller chooses its children.
 #[derive(Debug)]
 pub struct WeightedChoice {
     /// Weights of the children, in their order.
     pub weights: Box<[Template]>,
-    /// Whether the child is drawn at random by its weight. Otherwise it is the one furthest behind its share.
+    /// Whether the child is drawn at random by its weight. Otherwise, the child that is furthest behind its share is chosen.
     pub random: bool,
-    /// Each user's counts.
+    /// The state of each user with the number of passes of each child.
     pub state: StateId,
 }
 
-/// Executions and passes of a throughput controller that counts over all users.
+/// Numbers of executions and of passes of a throughput controller that counts them over all users.
 #[derive(Debug, Default)]
 pub struct ThroughputCounts(pub std::sync::Mutex<(i64, i64)>);
 
@@ -179,11 +182,11 @@ pub struct ThroughputCounts(pub std::sync::Mutex<(i64, i64)>);
 pub struct TransactionSettings {
     /// Whether its sample replaces those of its children.
     pub parent: bool,
-    /// Whether timers and processors between the children count.
+    /// Whether the time of timers and processors between the children is included.
     pub include_timers: bool,
     /// Assertions in its scope (parent mode).
     pub assertions: Box<[Arc<dyn Assertion>]>,
-    /// Listeners in its scope (parent mode).
+    /// Index of the set of listeners in its scope (parent mode).
     pub listeners: u32,
     /// Listeners in its scope that run code (parent mode).
     pub sample_listeners: Box<[Arc<dyn Processor>]>,
@@ -196,7 +199,7 @@ pub struct Controller {
     pub name: Template,
     /// The variable for the index of the pass (`__jm__<name>__idx`), for loops.
     pub index_slot: Option<Slot>,
-    /// What it does.
+    /// The kind of controller, with its settings.
     pub kind: ControllerKind,
     /// Its children, in order.
     pub children: Box<[Child]>,

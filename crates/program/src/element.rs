@@ -11,7 +11,7 @@ use crate::user::UserState;
 
 /// An element that can make a user wait without blocking the core: a barrier, an empty queue.
 pub trait Gate: Send + Sync + fmt::Debug {
-    /// Returns when the user may continue or the run is stopped. Does all of the element's work.
+    /// Waits until the user may continue or the run is stopped. Does all of the element's work.
     fn pass<'u>(&'u self, user: &'u mut UserState) -> Passing<'u>;
 }
 
@@ -23,12 +23,12 @@ pub trait Processor: Send + Sync + fmt::Debug {
     /// Runs the element. Errors are logged, as in JMeter.
     fn process(&self, user: &mut UserState);
 
-    /// The parts of the result that it reads.
+    /// The parts of the result that the processor reads.
     fn keep(&self) -> Retention {
         Retention::default()
     }
 
-    /// Whether it may access the current sampler or the session, see [`UserState::request`].
+    /// Whether the processor may access the current sampler or the session, see [`UserState::request`].
     fn opens_request(&self) -> bool {
         false
     }
@@ -41,10 +41,10 @@ pub trait Processor: Send + Sync + fmt::Debug {
 
 /// An assertion on a result.
 pub trait Assertion: Send + Sync + fmt::Debug {
-    /// Evaluated name, for the assertion's result.
+    /// The evaluated name, for the assertion's result.
     fn name(&self, user: &mut UserState) -> String;
 
-    /// The results that it checks.
+    /// The results that the assertion checks.
     fn scope(&self) -> AssertionScope {
         AssertionScope::Parent
     }
@@ -55,7 +55,7 @@ pub trait Assertion: Send + Sync + fmt::Debug {
         false
     }
 
-    /// Checks one result: the main one or a sub-result, which the engine has taken out of the user.
+    /// Checks one result: the main result or a sub-result. The engine has moved it out of the `UserState`.
     fn check(&self, user: &mut UserState, result: &SampleResult) -> AssertionResult;
 
     /// Checks a result that the assertion (a script) may change.
@@ -63,7 +63,7 @@ pub trait Assertion: Send + Sync + fmt::Debug {
         self.check(user, result)
     }
 
-    /// The parts of the result that it reads.
+    /// The parts of the result that the assertion reads.
     fn keep(&self) -> Retention;
 }
 
@@ -75,7 +75,7 @@ pub enum AssertionScope {
     Parent,
     /// The sub-results.
     Children,
-    /// Both.
+    /// The main result and the sub-results.
     All,
 }
 
@@ -84,7 +84,7 @@ pub enum AssertionScope {
 pub struct Delay {
     /// Delay, in nanoseconds.
     pub wait_ns: u64,
-    /// The slot of a rate-setting timer; `None` for think times.
+    /// The scheduled start that a rate-setting timer has assigned; `None` for think times.
     pub slot: Option<Nanos>,
 }
 
@@ -102,10 +102,10 @@ pub trait Timer: Send + Sync + fmt::Debug {
 /// An element that advances at the start of each pass of its nearest enclosing controller: counters, random
 /// variables, CSV rows.
 pub trait IterationStep: Send + Sync + fmt::Debug {
-    /// Advances. An error, such as the end of a CSV file, ends the user, and its text is logged.
+    /// Advances the element. An error, such as the end of a CSV file, ends the user, and its text is logged.
     fn step(&self, user: &mut UserState) -> Result<(), StopUser>;
 }
 
-/// Why a user stops.
+/// The reason why an element stops the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StopUser(pub String);

@@ -4,8 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-/// Why an element or a function could not do its work. The text is the message of the sample, the assertion or the log, in most
-/// cases JMeter's.
+/// Why an element or a function failed. The text is the message of the sample, the assertion or the log; in most cases, it
+/// is JMeter's message.
 #[derive(Clone, Debug)]
 pub enum ElementError {
     /// The error of the element itself.
@@ -54,7 +54,7 @@ impl Error for ElementError {
 }
 
 impl PartialEq for ElementError {
-    /// Errors with the same message are the same for a plan.
+    /// Errors with the same message are equal, because a plan cannot distinguish them.
     fn eq(&self, other: &Self) -> bool {
         self.message() == other.message()
     }

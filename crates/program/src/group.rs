@@ -53,22 +53,23 @@ pub struct Group<P> {
     pub ramp_up: Template,
     /// Duration and delay, if scheduled.
     pub schedule: Option<GroupTimes>,
-    /// Another plan for the starts and ends of users. It replaces number, ramp-up and schedule.
+    /// An individual plan for the starts and ends of users. It replaces number, ramp-up and schedule.
     pub population: Option<Box<Population>>,
-    /// JMeter creates a user's resources when the user starts, not when the group does. (Here that is always so.)
+    /// JMeter's setting to create a user's resources when the user starts rather than when the group starts. (This program
+    /// always does so.)
     pub delayed_start: bool,
     /// What to do when a sample fails.
     pub on_error: OnError,
     /// Whether iterations continue as the same user: cookies and caches are retained.
     pub same_user: bool,
-    /// Its controllers; index 0 is the group's own.
+    /// Its controllers; index 0 is the group's own controller.
     pub controllers: Box<[Controller]>,
     /// Its samplers.
     pub samplers: Box<[SamplerPackage<P>]>,
 }
 
 impl<P> Group<P> {
-    /// The state id under which users store the critical sections that they hold.
+    /// The ids of the states in which users store the critical sections that they are in.
     pub fn sections(&self) -> impl Iterator<Item = StateId> {
         self.controllers.iter().filter_map(|controller| match &controller.kind {
             ControllerKind::Critical(section) => Some(section.held),

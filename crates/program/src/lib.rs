@@ -1,8 +1,8 @@
-//! A compiled test plan, and what its elements see of a virtual user.
+//! A compiled test plan, and the part of a virtual user that its elements access.
 //!
-//! A [`Program`] is immutable and shared by all users. Elements (pre-processors, timers, assertions, ...), functions and protocols implement
-//! the traits of [`element`], [`template`] and [`sampler`] and see a user through [`user::UserState`]. The engine runs
-//! programs; nothing here depends on it, on XML or on a protocol.
+//! A [`Program`] is immutable and shared by all users. Elements (pre-processors, timers, assertions, ...), functions and
+//! protocols implement the traits of [`element`], [`template`] and [`sampler`], and access a user through
+//! [`user::UserState`]. The engine runs programs; this crate does not depend on the engine, on XML or on a protocol.
 
 pub mod body_memory;
 pub mod clock;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustc_hash::FxHashMap as HashMap;
 
-/// A lock. The user that has waited longest gets it next.
+/// A lock. The user that has waited longest acquires it next.
 pub type Lock = Arc<tokio::sync::Mutex<()>>;
 
 /// The locks of a run, by name.
@@ -12,7 +12,7 @@ pub type Lock = Arc<tokio::sync::Mutex<()>>;
 pub struct Locks(Mutex<HashMap<String, Lock>>);
 
 impl Locks {
-    /// The lock of this name.
+    /// The lock with this name, created at first use.
     pub fn named(&self, name: &str) -> Lock {
         let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(locks.entry(name.to_owned()).or_default())

@@ -10,23 +10,22 @@ use crate::variables::Slot;
 pub struct Program<P> {
     /// The thread groups, in the plan's order.
     pub groups: Vec<Group<P>>,
-    /// Open workloads. Scheduled sessions run their main groups. The other groups start their
-    /// own users.
+    /// Open workloads. Their main groups run the scheduled sessions. The other groups start their own users.
     pub open: Vec<OpenWorkload>,
     /// Whether groups run one after another.
     pub serialize_groups: bool,
     /// Whether tearDown groups run even when the test was stopped.
     pub tear_down_on_stop: bool,
-    /// Whether a function in a text runs a script, a pattern or an expression, which may take long.
+    /// Whether a function in a text evaluates a script, a regular expression or an expression, which may take long.
     pub evaluates: bool,
     /// Slots of `sample_variables`, in their order.
     pub sample_variables: Vec<Slot>,
-    /// For each set of listeners, the details that they show in addition to rows. Empty: no listener shows any.
+    /// For each set of listeners, the details that they show in addition to rows. Empty if no listener shows details.
     pub shown_details: Vec<Option<ShownDetails>>,
 }
 
 impl<P> Program<P> {
-    /// Whether a listener shows assertions that passed, too.
+    /// Whether a listener also shows assertions that passed.
     pub fn notes_assertions(&self) -> bool {
         !self.shown_details.is_empty()
     }

@@ -21,12 +21,12 @@ pub struct Queues(Mutex<HashMap<String, Arc<TextQueue>>>);
 #[derive(Debug, Default)]
 pub struct TextQueue {
     texts: Mutex<VecDeque<String>>,
-    /// Notified when a text is added or removed.
+    /// Notified when a text is added to or removed from the queue.
     changed: Notify,
 }
 
 impl Queues {
-    /// The queue with this name.
+    /// The queue with this name, created at first use.
     pub fn named(&self, name: &str) -> Arc<TextQueue> {
         let mut queues = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(queues.entry(name.to_owned()).or_default())
@@ -38,7 +38,7 @@ impl TextQueue {
         self.texts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a text at the end if the queue has fewer than `capacity`, and returns whether it was added.
+    /// Adds a text at the end if the queue contains fewer than `capacity` texts, and returns whether it was added.
     pub fn put(&self, text: String, capacity: usize) -> bool {
         let mut texts = self.texts();
         let has_room = texts.len() < capacity;

@@ -19,21 +19,21 @@ pub struct Retention {
     pub response_headers: bool,
     /// Request headers and data as text.
     pub request: bool,
-    /// The fields that only the protocol has ([`ProtocolDetail`]).
+    /// The fields that only this protocol has ([`ProtocolDetail`]).
     pub protocol_detail: bool,
 }
 
 /// The details of a sample that result files show in addition to its row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ShownDetails {
-    /// The response.
+    /// The response body.
     pub body: bool,
-    /// The response, if the sample failed.
+    /// The response body, if the sample failed.
     pub body_on_error: bool,
 }
 
 impl ShownDetails {
-    /// The union of both.
+    /// The details that `self` or `other` contains.
     pub fn union(self, other: ShownDetails) -> ShownDetails {
         ShownDetails {
             body: self.body || other.body,
@@ -43,11 +43,11 @@ impl ShownDetails {
 }
 
 impl Retention {
-    /// Everything.
+    /// All parts.
     pub const ALL: Retention =
         Retention { body: true, response_headers: true, request: true, protocol_detail: true };
 
-    /// The union of both.
+    /// The parts that `self` or `other` contains.
     pub fn union(self, other: Retention) -> Retention {
         Retention {
             body: self.body || other.body,
@@ -58,10 +58,10 @@ impl Retention {
     }
 }
 
-/// The fields of a sample that only its protocol has and that result files show. The protocol's sampler creates it if
-/// [`Retention::protocol_detail`] is set; the program and the engine only copy it.
+/// The fields of a sample that only its protocol has and that result files show. The sampler of the protocol creates this
+/// value if [`Retention::protocol_detail`] is set; the program and the engine only copy it.
 pub trait ProtocolDetail: Any + fmt::Debug + Send + Sync {
-    /// A copy, for a copy of the result.
+    /// A copy of the fields, for a copy of the result.
     fn copy(&self) -> Box<dyn ProtocolDetail>;
 
     /// Writes the fields into the detail of the recorded sample.
@@ -74,22 +74,23 @@ impl Clone for Box<dyn ProtocolDetail> {
     }
 }
 
-/// One sample's result. Each user has one and reuses its buffers; sub-results are rare and have their own.
+/// The result of one sample. Each user has one and reuses its buffers. Sub-results are rare, and each of them has its own
+/// buffers.
 #[derive(Clone, Debug, Default)]
 pub struct SampleResult {
     /// Evaluated label.
     pub label: String,
-    /// Its times.
+    /// Times of the sample.
     pub times: SampleTimes,
-    /// What has come of it so far.
+    /// Success, code and message of the sample so far.
     pub outcome: SampleOutcome<String>,
-    /// What its response data are.
+    /// Type and encoding of the response data.
     pub content: SampleContent<String>,
     /// Value of the Content-Type header.
     pub content_type: String,
     /// Outcomes of the assertions that ran.
     pub assertions: Vec<AssertionResult>,
-    /// Its sizes.
+    /// Sizes of the request and the response.
     pub sizes: SampleSizes,
     /// URL requested (the last one after redirects).
     pub url: String,
@@ -109,9 +110,9 @@ pub struct SampleResult {
     pub file_name: Option<Box<str>>,
     /// Results inside this one (redirects, embedded resources, samples of a transaction).
     pub sub_results: Vec<SampleResult>,
-    /// How it is recorded.
+    /// How the result is recorded.
     pub marks: RecordMarks,
-    /// What happens after it.
+    /// What the user does after the sample.
     pub after: AfterSample,
     /// The active users when the sample ended.
     pub users: ActiveUsers,
@@ -124,24 +125,24 @@ pub struct RecordMarks {
     pub is_transaction: bool,
     /// Whether the result is not recorded.
     pub ignore: bool,
-    /// The result has no thread name: JMeter leaves it out in the first of deeply nested results.
+    /// Whether the result has no thread name: JMeter omits it in the first of deeply nested results.
     pub unnamed_thread: bool,
 }
 
-/// What happens after a sample.
+/// The next steps of a user after a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AfterSample {
-    /// What the user does, unless it goes on.
+    /// The next step of the user.
     pub next: LogicalAction,
-    /// Stop this user.
+    /// Whether this user stops.
     pub stop_user: bool,
-    /// Stop the test, letting others finish their samples.
+    /// Whether the test stops after the samples in flight have finished.
     pub stop_test: bool,
-    /// Stop the test at once.
+    /// Whether the test stops at once.
     pub stop_test_now: bool,
 }
 
-/// Larger buffers are freed after a sample, so that one large body does not occupy memory in each user.
+/// Buffers above this size in bytes are freed after a sample, so that one large body does not occupy memory in each user.
 const KEEP_CAPACITY: usize = 16 * 1024;
 
 impl SampleResult {
@@ -175,7 +176,7 @@ impl SampleResult {
         self.file_name = None;
     }
 
-    /// Size of headers and body received, in bytes.
+    /// Number of bytes received: headers and body.
     pub fn bytes(&self) -> u64 {
         self.sizes.bytes()
     }
@@ -188,9 +189,9 @@ impl SampleResult {
             .saturating_sub(self.times.idle_ns / 1_000_000)
     }
 
-    /// Body as text in its encoding: UTF-8 if the response names it or no encoding, otherwise ISO-8859-1.
+    /// The body as text. It is decoded as UTF-8 if the response declares UTF-8 or no encoding, otherwise as ISO-8859-1.
     pub fn body_text(&self) -> std::borrow::Cow<'_, str> {
-        // Looking for the end of each character takes about as long as 16 bytes of other work on a text.
+        // Decoding one byte takes about a sixteenth of the time that other work on a text takes.
         busyhour_slices::away(self.body.len() / 16, || self.decode_body())
     }
 
@@ -210,7 +211,7 @@ impl SampleResult {
         String::from_utf8_lossy(&self.body)
     }
 
-    /// The first message of an assertion, which may be empty and of an assertion that passed, as in JMeter's CSV files.
+    /// The first assertion message. It may be empty and may belong to an assertion that passed, as in JMeter's CSV files.
     pub fn failure_message(&self) -> &str {
         self.assertions.iter().find_map(AssertionResult::message).unwrap_or_default()
     }

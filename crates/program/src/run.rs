@@ -1,4 +1,4 @@
-//! What all users of a run share: properties, the clock, the log, stop requests, active users.
+//! The data that all users of a run share: properties, the clock, the log, stop requests, active users.
 
 use std::any::{Any, TypeId};
 use std::collections::BTreeMap;
@@ -29,11 +29,11 @@ pub enum LogLevel {
     Error,
 }
 
-/// JMeter's properties: functions and scripts read and set them during the run.
+/// JMeter's properties, which functions and scripts read and set during the run.
 #[derive(Debug, Default)]
 pub struct JmeterProperties {
     values: RwLock<HashMap<String, PropertyValue>>,
-    /// Values that scripts put there and that are no texts, which elements and functions do not see.
+    /// Values set by scripts that are not texts. Elements and functions do not see them.
     objects: RwLock<HashMap<String, Arc<dyn Any + Send + Sync>>>,
     version: AtomicU64,
 }
@@ -41,7 +41,7 @@ pub struct JmeterProperties {
 #[derive(Debug)]
 struct PropertyValue {
     text: String,
-    /// Whether it has been read.
+    /// Whether the property has been read.
     is_read: AtomicBool,
 }
 
@@ -51,7 +51,8 @@ impl PropertyValue {
     }
 
     fn read(&self) -> &str {
-        // Looked at before it is set: cores that read the same property do not take its cache line from one another.
+        // The flag is set only if it is unset, so that cores that read the same property do not invalidate each other's
+        // cache line.
         if !self.is_read.load(Ordering::Relaxed) {
             self.is_read.store(true, Ordering::Relaxed);
         }
@@ -59,7 +60,7 @@ impl PropertyValue {
     }
 }
 
-/// Versions assigned so far, to any properties.
+/// Number of versions assigned so far to the properties of all runs in the process.
 static VERSIONS: AtomicU64 = AtomicU64::new(1);
 
 fn next_version() -> u64 {
@@ -73,8 +74,8 @@ impl JmeterProperties {
         Self { values: RwLock::new(values), objects: RwLock::default(), version: next_version().into() }
     }
 
-    /// A version that changes with every change of a property and is never that of other properties. A value read
-    /// under a version is valid as long as the version is the same.
+    /// A version that changes with every change of a property and never equals the version of other properties. A value that
+    /// was read is valid as long as the version is unchanged.
     pub fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
@@ -90,18 +91,18 @@ impl JmeterProperties {
         self.with(name, |value| value.map(str::to_owned))
     }
 
-    /// The value of `name` if it is no text.
+    /// The value of `name` if it is not a text.
     pub fn object(&self, name: &str) -> Option<Arc<dyn Any + Send + Sync>> {
         self.objects.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
     }
 
-    /// Sets `name` to a value that is no text.
+    /// Sets `name` to a value that is not a text.
     pub fn set_object(&self, name: &str, value: Arc<dyn Any + Send + Sync>) {
         self.remove(name);
         self.objects.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), value);
     }
 
-    /// Removes a value that is no text, which is rare: only then the map is locked for a change.
+    /// Removes a value that is not a text. Such values are rare, so the map is locked for writing only if there is one.
     fn remove_object(&self, name: &str) {
         if self.object(name).is_some() {
             self.objects.write().unwrap_or_else(PoisonError::into_inner).remove(name);
@@ -134,13 +135,13 @@ impl JmeterProperties {
         values.remove(name).map(|before| before.text)
     }
 
-    /// Whether the current value of `name` has been read; also true if it has none.
+    /// Whether the current value of `name` has been read. A read of a property without a value counts, too.
     pub fn is_read(&self, name: &str) -> bool {
         let values = self.values.read().unwrap_or_else(PoisonError::into_inner);
         values.get(name).is_none_or(|value| value.is_read.load(Ordering::Relaxed))
     }
 
-    /// All properties, sorted by name. They do not count as read.
+    /// All properties, sorted by name. This does not mark them as read.
     pub fn all(&self) -> Vec<(String, String)> {
         let values = self.values.read().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<_> = values.iter().map(|(name, value)| (name.clone(), value.text.clone())).collect();
@@ -162,40 +163,41 @@ impl JmeterProperties {
     }
 }
 
-/// What users on all cores share of a thread group.
+/// The data of a thread group that its users on all cores share.
 #[derive(Debug)]
 pub struct GroupShared {
     /// Name, evaluated before the run.
     pub name: String,
     /// Prefix of the names of its threads.
     pub thread_prefix: String,
-    /// JMeter's number of the group among its kind, from 1.
+    /// JMeter's number of the group among the groups of its phase, from 1.
     pub number: u32,
     /// Whether iterations continue as the same user: cookies and caches are retained.
     pub same_user: bool,
-    /// Whether the users of the group are divided into shares. setUp and tearDown groups run as a whole in one part.
+    /// Whether the users of the group are divided among the shares of the load. setUp and tearDown groups run as a whole in
+    /// one share.
     pub is_divided: bool,
-    /// Users active now.
+    /// Number of users active now.
     pub active: AtomicU32,
-    /// Users that have started.
+    /// Number of users that have started.
     pub started: AtomicU64,
-    /// Values the group's users start from.
+    /// Initial values of the variables of the group's users.
     pub initial: Vec<(Slot, Arc<str>)>,
-    /// Users started so far in a group with a level, which numbers them.
+    /// Number of users started so far in a group that holds a level; it numbers the users.
     pub born: AtomicU32,
-    /// Users in such a group that have not ended.
+    /// Number of users in such a group that have not ended.
     pub members: AtomicU32,
-    /// Notified when one of them ends.
+    /// Notified when one of these users ends.
     pub member_ended: Notify,
-    /// The group's plan is over: its users end after the current sample.
+    /// Whether the group's plan is over, so that its users end after the current sample.
     pub over: AtomicBool,
-    /// Notified when an arrival of the group is dropped.
+    /// Whether an arrival of the group has been dropped.
     pub gave_up: AtomicBool,
 }
 
 impl GroupShared {
-    /// A group before its first user. Its threads have this name prefix, iterations continue as the same user, and its users are
-    /// divided into shares.
+    /// A group before its first user. Its threads have this name as prefix, its iterations continue as the same user, and
+    /// its users are divided into shares.
     pub fn new(name: String, number: u32, initial: Vec<(Slot, Arc<str>)>) -> Self {
         Self {
             thread_prefix: name.clone(),
@@ -218,7 +220,7 @@ impl GroupShared {
 /// How soon a stop request ends the users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stop {
-    /// Keep running.
+    /// The run continues.
     No,
     /// Users finish the current sample.
     Graceful,
@@ -241,26 +243,26 @@ pub enum Stream {
 /// A reason to question the results of a script.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ScriptIssue {
-    /// It used an operation that is not supported here and failed where JMeter continues.
+    /// The script used an operation that is not supported here, and failed where JMeter continues.
     Unsupported(String),
-    /// Its text changed, but the text of the first run was used again, as in JMeter.
+    /// The text of the script changed, but the text of the first run was used again, as in JMeter.
     CachedText,
 }
 
-/// Cores request to be woken this long before a deadline, because that is about the time that waking takes. The rest is spent
-/// polling the clock. Measured: half the median lateness of starts, for 1 to 2 % of a core.
+/// A core requests to be woken this long before a deadline, because waking takes about this time. The core polls the clock
+/// for the rest of the time. Measured: this halves the median lateness of starts and costs 1 to 2 % of a core.
 pub const WAKE_LEAD_NS: u64 = 10_000;
 
-/// Greatest number of different script issues that a run stores.
+/// Maximum number of different script issues that a run stores.
 const SCRIPT_DOUBTS_MAX: usize = 100;
 
-/// The share of a run, or a group, that is not divided.
+/// The share of an undivided run or group.
 static WHOLE: LoadShare = LoadShare::WHOLE;
 
 /// Receives what scripts print.
 pub type OutputSink = Box<dyn Fn(Stream, &str) + Send + Sync>;
 
-/// What all users of a run share.
+/// The data that all users of a run share.
 pub struct RunShared {
     /// Seed of all random streams.
     pub seed: u64,
@@ -270,22 +272,22 @@ pub struct RunShared {
     pub properties: Arc<JmeterProperties>,
     /// Variable names that have slots.
     pub names: Arc<Names>,
-    /// The thread groups, in the program's order.
+    /// The thread groups, in the order of the program.
     pub groups: Vec<GroupShared>,
     /// Number of element states each user has.
     pub state_count: u32,
-    /// Users active in all groups.
+    /// Number of active users in all groups.
     pub active: AtomicU32,
-    /// Users that have started.
+    /// Number of users that have started.
     pub started: AtomicU64,
-    /// Users that have finished.
+    /// Number of users that have finished.
     pub finished: AtomicU64,
-    /// A core polls the clock for this time before a start, in nanoseconds; 0: it is woken by the kernel
-    /// alone. [`WAKE_LEAD_NS`] by default.
+    /// Time for which a core polls the clock before a start, in nanoseconds; 0: the core relies on the wake-up by the
+    /// kernel. [`WAKE_LEAD_NS`] by default.
     pub spin_ns: AtomicU64,
-    /// Each user waits for this time after a failed sample, in nanoseconds; 0 as a rule. Set while nothing but failures comes back.
+    /// Time that each user waits after a failed sample, in nanoseconds; usually 0. It is set while all samples fail.
     pub failure_pause_ns: AtomicU64,
-    /// Start of the first phase, in nanoseconds since the run's start: JMeter's start of the test.
+    /// Start of the first phase, in nanoseconds since the run's start; JMeter's start time of the test.
     pub begun_ns: AtomicU64,
     /// Changes of the load during the run.
     pub control: LoadChanges,
@@ -295,20 +297,21 @@ pub struct RunShared {
     pub queues: Queues,
     /// The share of the load that this run generates; unset: the whole.
     share: OnceLock<LoadShare>,
-    /// Users that each group starts, where that is known.
+    /// Number of users that each group starts, where it is known.
     planned: Box<[AtomicU32]>,
-    /// What functions and protocols share among all users, one value of each type.
+    /// Data of functions and protocols that all users share, one value of each type.
     shared: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     /// Starts that timers had to drop, by the timer's name.
     missed_starts: Mutex<BTreeMap<String, u64>>,
-    /// Number of script issues by element and issue.
+    /// Number of occurrences of each script issue, by element and issue.
     script_issues: Mutex<BTreeMap<(String, ScriptIssue), u64>>,
-    /// Where scripts print; `None`: to the log.
+    /// The sink for the output of scripts; `None`: the log.
     output: OnceLock<OutputSink>,
     stop: AtomicU8,
     /// When the end is forced, in nanoseconds since the run's start; `u64::MAX`: never.
     force_at_ns: AtomicU64,
-    /// The same after a stop by the plan, which does not apply to tearDown groups.
+    /// When the end is forced after a stop by the plan, in nanoseconds since the run's start; `u64::MAX`: never. It does not
+    /// apply to tearDown groups.
     plan_force_at_ns: AtomicU64,
     /// Time for users to finish their samples after a stop by the plan, in nanoseconds; `u64::MAX`: no limit.
     plan_grace_ns: AtomicU64,
@@ -327,7 +330,7 @@ impl std::fmt::Debug for RunShared {
 }
 
 impl RunShared {
-    /// What a run shares before its first user starts.
+    /// The shared data of a run before its first user starts.
     pub fn new(
         seed: u64,
         clock: Clock,
@@ -369,7 +372,7 @@ impl RunShared {
         }
     }
 
-    /// Restricts the run to a share of the load, before its users start; the first call counts.
+    /// Restricts the run to a share of the load. It must be called before users start; only the first call has an effect.
     pub fn set_share(&self, share: LoadShare) {
         let _ = self.share.set(share);
     }
@@ -379,7 +382,7 @@ impl RunShared {
         self.share.get().unwrap_or(&WHOLE)
     }
 
-    /// The share of a group's users, and of the starts of timers that its users share.
+    /// The share of a group's users, and of the starts that timers schedule for all its users together.
     pub fn share_of(&self, group: u32) -> &LoadShare {
         match self.groups.get(group as usize) {
             Some(group) if !group.is_divided => &WHOLE,
@@ -387,7 +390,8 @@ impl RunShared {
         }
     }
 
-    /// Whether users of a group may start in this run: a group that is not divided runs in the share with the first user.
+    /// Whether users of a group may start in this run. A group that is not divided runs in the share that contains the first
+    /// user.
     pub fn runs_group(&self, group: u32) -> bool {
         self.share().is_first() || self.groups.get(group as usize).is_none_or(|group| group.is_divided)
     }
@@ -397,7 +401,7 @@ impl RunShared {
         self.planned[group as usize].store(users, Ordering::Relaxed);
     }
 
-    /// Users that a group starts in this run; of a group without such a number: those that are active.
+    /// The number of users that a group starts in this run; if it was not set, the number of active users.
     pub fn users_of(&self, group: u32) -> u32 {
         match self.planned[group as usize].load(Ordering::Relaxed) {
             0 => self.groups[group as usize].active.load(Ordering::Relaxed),
@@ -405,7 +409,8 @@ impl RunShared {
         }
     }
 
-    /// The initial variables of the group's users; empty for a group that does not exist yet (initial values).
+    /// The initial variables of the group's users; empty for a group that does not exist yet, while initial values are
+    /// computed.
     pub fn initial_variables(&self, group: u32) -> Variables {
         let mut variables = Variables::new(Arc::clone(&self.names));
         self.reset_variables(group, &mut variables);
@@ -422,7 +427,7 @@ impl RunShared {
         }
     }
 
-    /// Adds a text to the queue with this name. If the queue is full, the text is dropped, with a line in the log.
+    /// Adds a text to the queue with this name. If the queue is full, the text is dropped and a line is logged.
     pub fn put_into_queue(&self, name: &str, value: String) {
         let capacity = self.properties.number(CAPACITY_PROPERTY, usize::MAX);
         if !self.queues.named(name).put(value, capacity) {
@@ -435,10 +440,10 @@ impl RunShared {
         (self.log)(level, message);
     }
 
-    /// What all users share of a function or a protocol, created at first use; each type belongs to one of them.
+    /// The value of type `T` that all users share, created at first use. Each type belongs to one function or protocol.
     ///
     /// # Panics
-    /// Never: a value is kept under its type.
+    /// Never, because each value is stored under its own type.
     pub fn shared<T: Any + Send + Sync + Default>(&self) -> Arc<T> {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let value = shared.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default()));
@@ -460,13 +465,13 @@ impl RunShared {
         }
     }
 
-    /// Script issues: the element, the issue, its number.
+    /// All script issues: the element, the issue, and the number of its occurrences.
     pub fn script_issues(&self) -> Vec<(String, ScriptIssue, u64)> {
         let doubts = self.script_issues.lock().unwrap_or_else(PoisonError::into_inner);
         doubts.iter().map(|((element, doubt), count)| (element.clone(), doubt.clone(), *count)).collect()
     }
 
-    /// Sets where scripts print; the first call counts.
+    /// Sets the sink for the output of scripts; only the first call has an effect.
     pub fn print_to(&self, sink: OutputSink) {
         let _ = self.output.set(sink);
     }
@@ -499,8 +504,8 @@ impl RunShared {
         self.plan_grace_ns.store(grace_ns, Ordering::Relaxed);
     }
 
-    /// Stops the run for the plan; never weakens an earlier request. When the grace period of
-    /// [`Self::limit_plan_stops`] has passed, the end of the main groups is forced.
+    /// Stops the run for the plan; never weakens an earlier request. After the grace period of [`Self::limit_plan_stops`],
+    /// the end of the main groups is forced.
     pub fn ask_to_stop(&self, stop: Stop) {
         self.raise_stop(stop);
         let force_at_ns = self.clock.now().0.saturating_add(self.plan_grace_ns.load(Ordering::Relaxed));
@@ -511,14 +516,14 @@ impl RunShared {
         self.stop.fetch_max(stop as u8, Ordering::Relaxed);
     }
 
-    /// Stops the run because of an error of the plan, described by `why`. The first error is kept.
+    /// Stops the run because of an error of the plan, described by `why`. Only the first error is stored.
     pub fn stop_because_of_error(&self, stop: Stop, why: impl Into<String>) {
         self.note_error(why);
         self.ask_to_stop(stop);
     }
 
-    /// Stores an error of the plan that stopped users or the run, so that the run does not count as completed. The first
-    /// one is kept.
+    /// Stores an error of the plan that stopped users or the run, so that the run does not count as completed. Only the
+    /// first error is stored.
     pub fn note_error(&self, why: impl Into<String>) {
         let _ = self.stop_error.set(why.into());
     }
@@ -528,8 +533,8 @@ impl RunShared {
         self.stop_error.get().map(String::as_str)
     }
 
-    /// Stops the run and forces its end when that takes longer than `grace_ns`: samples in flight are abandoned,
-    /// tearDown groups do not run, and a core that does not respond is abandoned. An earlier deadline stays in force.
+    /// Stops the run and forces its end if stopping takes longer than `grace_ns`: samples in flight are abandoned, tearDown
+    /// groups do not run, and a core that does not respond is abandoned. An earlier deadline stays in force.
     pub fn stop_within(&self, stop: Stop, grace_ns: u64) {
         self.raise_stop(stop);
         self.force_at_ns.fetch_min(self.clock.now().0.saturating_add(grace_ns), Ordering::Relaxed);
@@ -540,7 +545,7 @@ impl RunShared {
         self.stop_within(Stop::Now, 0);
     }
 
-    /// Whether the end is forced at `now`; then everything that still runs is stopped immediately.
+    /// Whether the end is forced at `now`. In that case, everything that still runs is stopped immediately.
     pub fn is_forced(&self, now: Nanos) -> bool {
         let plan_force_at_ns = self.plan_force_at_ns.load(Ordering::Relaxed);
         let is_forced = now.0 >= self.force_at_ns.load(Ordering::Relaxed).min(plan_force_at_ns);
@@ -550,8 +555,8 @@ impl RunShared {
         is_forced
     }
 
-    /// Lets tearDown groups run after a stop of the main groups, without a time limit if the plan stopped
-    /// itself.
+    /// Clears the stop request, so that tearDown groups run after a stop of the main groups. If the plan stopped itself,
+    /// they have no time limit.
     pub fn clear_stop(&self) {
         self.plan_force_at_ns.store(u64::MAX, Ordering::Relaxed);
         self.stop.store(0, Ordering::Relaxed);

@@ -1,14 +1,14 @@
 //! Changing the load during a run: its rate, and pauses.
 //!
-//! A change is posted with the moment from which it applies, a little later than now ([`CHANGE_LEAD_NS`]). Each core learns
-//! of it before that moment: dispatchers check a counter before each arrival, and the tick of the core wakes sleeping users.
-//! So all cores change at the same instant, and the schedule of the whole run is a function of the seed and of the changes,
-//! as [`busyhour_arrivals::Changes`] computes it afterwards.
+//! A change is posted with the time from which it applies, [`CHANGE_LEAD_NS`] from now. Each core receives it before that
+//! time: dispatchers check a counter before each arrival, and the tick of the core wakes sleeping users. So all cores change
+//! at the same instant, and the schedule of the whole run is a function of the seed and of the changes, which
+//! [`busyhour_arrivals::Changes`] computes afterwards.
 //!
 //! | | open workloads | other users |
 //! |---|---|---|
 //! | rate | arrivals come at a multiple of the requested rate | – (the plan sets the number of users) |
-//! | pause | no arrival starts; arrivals scheduled meanwhile are left out; running sessions end | each stops before its next sample |
+//! | pause | no arrival starts; scheduled ones are skipped; running sessions end | each stops before its next sample |
 //! | stop | as [`crate::run::Stop::Graceful`] | the same |
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -16,17 +16,17 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use busyhour_sample::{LoadChange, Nanos};
 
-/// How often a core checks for changes and passes its samples on, in nanoseconds.
+/// Interval at which a core checks for changes and sends its samples to the recorder, in nanoseconds.
 pub const TICK_NS: u64 = 100_000_000;
 
 /// Time from a request to the moment when the change applies, in nanoseconds: two ticks of a core, within which all cores
-/// learn of it.
+/// receive the change.
 pub const CHANGE_LEAD_NS: u64 = 2 * TICK_NS;
 
-/// Maximum number of changes of one run: far more than a person makes, few enough to be stored and searched.
+/// Maximum number of changes of one run: far more than a person makes, and few enough to be stored and searched.
 pub const CHANGES_MAX: usize = 1_000;
 
-/// Least and greatest factor of a rate.
+/// Minimum and maximum factor of a rate.
 pub const FACTORS: (f64, f64) = (0.01, 100.0);
 
 /// A change and the moment from which it applies.
@@ -44,7 +44,7 @@ pub enum ControlError {
     /// The factor is out of range.
     #[error("a rate can change to {least} to {most} times the configured rate, not {0} times", least = FACTORS.0, most = FACTORS.1)]
     Factor(f64),
-    /// Too many changes.
+    /// There were too many changes.
     #[error("the load of a run can be changed {CHANGES_MAX} times")]
     TooMany,
 }
@@ -53,16 +53,16 @@ pub enum ControlError {
 #[derive(Debug, Default)]
 pub struct LoadChanges {
     paused: AtomicBool,
-    /// Number of changes, which cores check.
+    /// Number of changes, which cores compare with the number that they have applied.
     count: AtomicU32,
     changes: Mutex<Vec<PostedChange>>,
 }
 
 impl LoadChanges {
-    /// Soon after `now`, arrivals of open workloads come at `factor` times the requested rate.
+    /// Changes the rate of open workloads to `factor` times the requested rate, [`CHANGE_LEAD_NS`] after `now`.
     ///
     /// # Errors
-    /// The factor is out of range, or there were too many changes. Nothing changes then.
+    /// The factor is out of range, or there were too many changes. The rate stays as it is.
     pub fn set_rate_factor(&self, now: Nanos, factor: f64) -> Result<PostedChange, ControlError> {
         if !(FACTORS.0..=FACTORS.1).contains(&factor) {
             return Err(ControlError::Factor(factor));
@@ -70,7 +70,7 @@ impl LoadChanges {
         self.post(now, LoadChange::Rate { factor })
     }
 
-    /// Pauses the load; does nothing during a pause.
+    /// Pauses the load; has no effect during a pause.
     ///
     /// # Errors
     /// There were too many changes.
@@ -81,7 +81,7 @@ impl LoadChanges {
         self.post(now, LoadChange::Pause).map(Some)
     }
 
-    /// Ends a pause; does nothing when there is none.
+    /// Ends a pause; has no effect if there is none.
     ///
     /// # Errors
     /// There were too many changes. A pause can always be ended.
@@ -94,7 +94,7 @@ impl LoadChanges {
 
     fn post(&self, now: Nanos, change: LoadChange) -> Result<PostedChange, ControlError> {
         let mut changes = self.locked();
-        // One place is kept for the end of a pause.
+        // One place is reserved for the end of a pause.
         let room = CHANGES_MAX - usize::from(change != LoadChange::Resume);
         if changes.len() >= room {
             return Err(ControlError::TooMany);
@@ -128,7 +128,7 @@ impl LoadChanges {
         self.locked().get(from as usize..).unwrap_or_default().to_vec()
     }
 
-    /// The factor of the requested rate that applies now or within [`CHANGE_LEAD_NS`].
+    /// The factor of the requested rate after the last change, which applies now or within [`CHANGE_LEAD_NS`].
     pub fn rate_factor(&self) -> f64 {
         let changes = self.locked();
         let last = changes.iter().rev().find_map(|posted| match posted.change {
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!((control.rate_factor(), control.is_paused(), control.count()), (1.0, false, 0));
         let first = control.set_rate_factor(AT, 2.0).unwrap();
         assert_eq!(first.at, AT + CHANGE_LEAD_NS);
-        // A clock that was read earlier by another thread does not turn changes around.
+        // A change with an earlier time, from a thread that read the clock before, is not ordered before the first change.
         let second = control.pause(Nanos(4_000_000_000)).unwrap().unwrap();
         assert_eq!(second.at, first.at);
         assert_eq!((control.pause(AT), control.is_paused()), (Ok(None), true));

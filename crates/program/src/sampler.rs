@@ -15,7 +15,7 @@ use crate::user::{LogicalAction, UserState};
 
 /// A protocol (or several behind an enum): sends one request and fills in `user.result`.
 ///
-/// The program is generic over its protocol, so that the path of a sample has no dynamic call.
+/// The program is generic over its protocol, so that executing a sample needs no dynamic dispatch.
 ///
 /// # Order of calls
 ///
@@ -37,20 +37,20 @@ use crate::user::{LogicalAction, UserState};
 /// # Threads
 ///
 /// A user never leaves the thread of its core, and neither does its session, which need not be `Send`. The sampler itself is
-/// shared by the users of all cores. [`sample`](Self::sample) may wait with `.await`, and other users of the core run meanwhile; no method may
-/// block the thread, and no borrow of a thread-local may be held across an `.await`.
+/// shared by the users of all cores. While [`sample`](Self::sample) waits with `.await`, other users of the core run. No
+/// method may block the thread, and no borrow of a thread-local may be held across an `.await`.
 ///
-/// # What may be kept
+/// # What a protocol may store
 ///
-/// Between samples, everything in the [`Session`](Self::Session). Values that all users of a run share belong into
-/// [`RunShared::shared`](crate::run::RunShared::shared). Buffers of `user.result` are reused by the next sample; a steady
-/// state allocates nothing per sample, except for the parts in `keep`. The future of a sample must be correct to drop at any
-/// suspension: what it has taken out of the session is then lost.
+/// State that is retained between samples belongs in the [`Session`](Self::Session). Values that all users of a run share
+/// belong in [`RunShared::shared`](crate::run::RunShared::shared). Buffers of `user.result` are reused by the next sample; a
+/// steady state allocates nothing per sample, except for the parts in `keep`. Dropping the future of a sample must be safe
+/// at any suspension: values that it has taken out of the session are then lost.
 ///
 /// # Errors
 ///
-/// A request that fails is a failed sample: `user.result` has `success == false` and JMeter's code and message for
-/// the failure. It is not an error of the run, and the user goes on.
+/// A request that fails is a failed sample: `user.result` has `success == false` and JMeter's code and message for the
+/// failure. The failure is not an error of the run, and the user continues.
 ///
 /// # Example
 ///
@@ -120,25 +120,25 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// What a user retains between requests, such as connections, cookies and caches.
     type Session;
 
-    /// The session of a user that is about to start.
+    /// Creates the session of a user that is about to start.
     fn session(user: &UserState) -> Self::Session;
 
-    /// An iteration of the thread group starts. `same_user`: cookies and caches are retained.
+    /// Called when an iteration of the thread group starts. With `same_user`, cookies and caches are retained.
     fn iteration_started(session: &mut Self::Session, user: &mut UserState, same_user: bool);
 
-    /// A new session starts on this user. It must not see anything of the previous one; connections may be
-    /// reused if `keep_connections`.
+    /// Called when a new session of the workload starts on this user. Nothing of the previous session may be visible to it;
+    /// connections may be reused if `keep_connections` is set.
     fn visitor_changed(session: &mut Self::Session, keep_connections: bool);
 
-    /// A user starts parallel branches: the session of a branch starts as a copy of the user's.
+    /// Called when a user starts parallel branches: makes the session of a branch a copy of the user's.
     fn branch(_session: &Self::Session, _branch: &mut Self::Session) {}
 
-    /// A branch has ended: what its session has collected is merged into the user's.
+    /// Called when a branch has ended: merges the data that its session has collected into the user's session.
     fn rejoin(_session: &mut Self::Session, _branch: &mut Self::Session) {}
 
     /// Sends the request. All texts are rendered first, then [`UserState::begin_result`] is called, then the request is
-    /// sent. `user.result.times.end` is set before the future is ready. `keep` are the parts of the result that
-    /// the plan reads; the sampler only counts the bytes of others.
+    /// sent. `user.result.times.end` must be set before the future completes. `keep` contains the parts of the result that
+    /// the plan reads; the sampler only counts the bytes of other parts.
     fn sample(
         &self,
         user: &mut UserState,
@@ -148,20 +148,20 @@ pub trait Protocol: Sized + Send + Sync + 'static {
         keep: Retention,
     ) -> impl Future<Output = ()>;
 
-    /// When the last sample ended for its user. A sampler that simulates times may return another time than its
-    /// result has.
+    /// When the last sample ended for its user. A sampler that simulates times may return a time that differs from the one
+    /// in its result.
     fn ended(&self, user: &UserState) -> Nanos {
         user.result.times.end
     }
 
-    /// Whether a Sample Timeout can drop its samples. A sampler that ends them itself returns false and
-    /// checks [`UserState::interrupt_at`].
+    /// Whether a Sample Timeout can drop this sampler's samples. A sampler that ends them itself returns false and checks
+    /// [`UserState::interrupt_at`].
     fn is_interruptible(&self) -> bool {
         true
     }
 
-    /// A Sample Timeout has dropped a sample: turns `user.result`, which was started, into the result that JMeter's sampler has
-    /// after an interrupt. `end` is set afterwards.
+    /// Called when a Sample Timeout has dropped a sample: turns `user.result`, which was started, into the result that
+    /// JMeter's sampler has after an interrupt. The caller sets `end` afterwards.
     fn interrupted(&self, user: &mut UserState, _session: &mut Self::Session, _keep: Retention) {
         user.result.outcome.success = false;
     }
@@ -174,7 +174,7 @@ pub trait ImmediateSampler: Send + Sync + fmt::Debug {
     fn sample(&self, user: &mut UserState, label: &Template, intended: Nanos);
 }
 
-/// What a flow control action (JMeter's Test Action) does.
+/// An action of a flow control element (JMeter's Test Action).
 #[derive(Clone, Debug)]
 pub enum FlowAction {
     /// Wait for this number of milliseconds.
@@ -195,7 +195,7 @@ pub enum FlowAction {
     Set(Box<[Assignment]>),
 }
 
-/// What happens after a failed sample, by a Result Status Action Handler.
+/// An action that a Result Status Action Handler performs after a failed sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureAction {
     /// This user stops.
@@ -204,18 +204,18 @@ pub enum FailureAction {
     StopTest,
     /// The test stops at once.
     StopTestNow,
-    /// The user continues somewhere else.
+    /// The user continues at another place of the plan.
     Jump(LogicalAction),
 }
 
-/// What a sampler does.
+/// The kind of a sampler.
 #[derive(Debug)]
 pub enum SamplerKind<P> {
     /// A request.
     Protocol(P),
     /// A sampler without I/O.
     Immediate(Arc<dyn ImmediateSampler>),
-    /// No sample: a flow control action.
+    /// A flow control action, which produces no sample.
     Flow(FlowAction),
     /// Several branches in parallel.
     Parallel(Box<Parallel>),
@@ -224,20 +224,20 @@ pub enum SamplerKind<P> {
 /// Parallel branches (BlazeMeter's Parallel Controller).
 #[derive(Debug)]
 pub struct Parallel {
-    /// For each child, a loop with one pass. They have no other parent controller.
+    /// For each child, a loop with one pass. These loops have no other parent controller.
     pub branches: Box<[ControllerId]>,
-    /// One sample replaces those of the branches, which become its sub-results.
+    /// Whether one sample replaces those of the branches, which become its sub-results.
     pub parent: bool,
-    /// The greatest number of branches at a time; `None`: all.
+    /// Maximum number of branches that run at the same time; `None`: all.
     pub at_once: Option<Template>,
 }
 
-/// Listeners that run code (not only write rows); they read the sample from `user.result`, after the assertions.
+/// Listeners that run code rather than only writing rows. They read the sample from `user.result`, after the assertions.
 #[derive(Clone, Debug, Default)]
 pub struct SampleListeners {
-    /// All in the sampler's scope.
+    /// All such listeners in the sampler's scope.
     pub all: Box<[Arc<dyn Processor>]>,
-    /// Those that receive its samples also when a parent transaction replaces them.
+    /// Those that receive the sampler's samples even if a parent transaction replaces them.
     pub in_transaction: Box<[Arc<dyn Processor>]>,
 }
 
@@ -248,25 +248,26 @@ pub struct SamplerPackage<P> {
     pub label: Template,
     /// The label's index if it is constant.
     pub label_id: Option<LabelId>,
-    /// What it does.
+    /// The kind of sampler.
     pub kind: SamplerKind<P>,
-    /// Pre-processors in the order they run.
+    /// Pre-processors in the order in which they run.
     pub before: Box<[Arc<dyn Processor>]>,
     /// Timers; their delays are added.
     pub timers: Box<[Arc<dyn Timer>]>,
-    /// Post-processors in the order they run.
+    /// Post-processors in the order in which they run.
     pub after: Box<[Arc<dyn Processor>]>,
-    /// Assertions in the order they run.
+    /// Assertions in the order in which they run.
     pub assertions: Box<[Arc<dyn Assertion>]>,
-    /// The parts of the result that these read.
+    /// The parts of the result that post-processors, assertions and listeners read.
     pub keep: Retention,
     /// Listeners that run code, in the order in which they receive a sample.
     pub sample_listeners: SampleListeners,
-    /// Index of the set of listeners that see its samples.
+    /// Index of the set of listeners that receive its samples.
     pub listeners: u32,
-    /// The same without the listeners that receive the enclosing parent transaction instead; `None`: no listener is left.
+    /// Index of that set without the listeners that receive the enclosing parent transaction instead; `None`: no listener is
+    /// left.
     pub listeners_in_transaction: Option<u32>,
-    /// What happens when it fails, in the order of the listeners.
+    /// The actions after a failed sample, in the order of their elements.
     pub on_failure: Box<[FailureAction]>,
     /// For each Sample Timeout of the group, the milliseconds after which a sample is interrupted.
     pub timeouts_ms: Arc<[Template]>,

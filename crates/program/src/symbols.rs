@@ -1,10 +1,10 @@
-//! What the compiler assigns: slots for variable names and ids for the private state of elements.
+//! Symbols that the compiler assigns: slots for variable names, and ids for the private state of elements.
 
 use crate::result::Retention;
 use crate::user::StateId;
 use crate::variables::{Names, Slot};
 
-/// Variable with the success of the last sample.
+/// Name of the variable with the success of the last sample.
 pub const LAST_SAMPLE_OK: &str = "JMeterThread.last_sample_ok";
 
 /// The symbols of a program while it is being compiled.
@@ -14,19 +14,20 @@ pub struct Symbols {
     pub names: Names,
     /// What the functions in the texts parsed so far may read.
     pub reads: FunctionReads,
-    /// Whether a function in the texts parsed so far runs a script, a pattern or an expression, which may take long.
+    /// Whether a function in the texts parsed so far evaluates a script, a regular expression or an expression, which may
+    /// take long.
     pub evaluates: bool,
-    /// What fails each time a function is evaluated, in the texts parsed since this was emptied.
+    /// Messages about function calls that fail at each evaluation, in the texts parsed since the list was last emptied.
     pub warnings: Vec<String>,
     states: u32,
 }
 
-/// What functions may read besides their arguments.
+/// The data that functions may read besides their arguments.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FunctionReads {
     /// Parts of the previous result.
     pub result: Retention,
-    /// Any variable, by a computed name.
+    /// Whether they may read any variable, by a computed name.
     pub any_variable: bool,
 }
 

@@ -14,23 +14,23 @@ use crate::variables::Slot;
 ///
 /// # Order of calls
 /// [`depends_on_properties_only`](Self::depends_on_properties_only) is called while the plan is compiled.
-/// [`evaluate`](Self::evaluate) is called each time a text with the call is rendered: in the order of the calls in the text, and
-/// in the order in which the element renders its texts. It is also called once for texts that are evaluated before the run, with a user that has
-/// no core.
+/// [`evaluate`](Self::evaluate) is called each time a text with the call is rendered: in the order of the calls in the text,
+/// and in the order in which the element renders its texts. For a text that is evaluated before the run, it is also called
+/// once with a user that has no core.
 ///
 /// # Threads
-/// All users share one value of the function, and those of different cores call it at the same time. A call runs on the thread of
-/// the user's core and must not block it; a long computation ticks (`busyhour_slices::tick`) and is suspended when its
-/// slice is over.
+/// All users share one value of the function, and users on different cores call it at the same time. A call runs on the
+/// thread of the user's core and must not block it; a long computation calls `busyhour_slices::tick` regularly and is
+/// suspended when its time slice is over.
 ///
-/// # What may be kept
-/// State of one user belongs into [`UserState::state`], state of all users into
-/// [`RunShared::shared`](crate::run::RunShared::shared) or behind a lock in the function that is held during a call
-/// only. The user and `out` must not be kept. `out` may contain text of other segments, which must stay unchanged.
+/// # What a function may store
+/// The state of one user belongs in [`UserState::state`]. The state of all users belongs in
+/// [`RunShared::shared`](crate::run::RunShared::shared) or behind a lock in the function, which may be held only during a
+/// call. References to the user and `out` must not be stored. `out` may contain text of other segments, which must stay
+/// unchanged.
 ///
-/// # Errors
-/// As in JMeter, a function never fails: errors are logged, and JMeter's text for the failure is appended, if there is one. Where JMeter
-/// fails the sample because of an exception, the function sets [`UserState::thrown`].
+/// As in JMeter, a function never fails: errors are logged, and JMeter's text for the failure, if there is one, is appended.
+/// If JMeter fails the sample because of an exception, the function sets [`UserState::thrown`].
 ///
 /// # Example
 /// A counter for each user:
@@ -73,7 +73,7 @@ pub trait Function: Send + Sync + fmt::Debug {
     }
 }
 
-/// Longest text that a template renders, in bytes. A variable that contains itself twice doubles in length with each pass.
+/// Maximum length of a rendered text, in bytes. A variable that contains itself twice doubles in length with each pass.
 pub const TEXT_MAX: usize = 64 * 1024 * 1024;
 
 /// One piece of a template.
@@ -81,7 +81,7 @@ pub const TEXT_MAX: usize = 64 * 1024 * 1024;
 pub enum Segment {
     /// Literal text.
     Text(Box<str>),
-    /// A variable. While it is unset, the text is `${name}`.
+    /// A variable. While it is unset, the text is its reference, `${name}`.
     Variable(Slot),
     /// A function call.
     Function(Arc<dyn Function>),
@@ -92,7 +92,7 @@ pub enum Segment {
 pub struct Template {
     segments: Box<[Segment]>,
     source: Box<str>,
-    /// The value as a number, if the text is constant and a number.
+    /// The number if the text is constant and a number.
     number: Option<i64>,
 }
 
@@ -103,7 +103,7 @@ impl Template {
         Self { segments: segments.into_boxed_slice(), source: text.into(), number: text.trim().parse().ok() }
     }
 
-    /// A template of these segments; `source` is the text of the plan, for messages.
+    /// A template of these segments; `source` is the text in the plan, for messages.
     pub fn new(source: &str, segments: Vec<Segment>) -> Self {
         let mut template =
             Self { segments: segments.into_boxed_slice(), source: source.into(), number: None };
@@ -120,7 +120,7 @@ impl Template {
         }
     }
 
-    /// The text of the plan.
+    /// The text in the plan.
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -182,8 +182,8 @@ impl Template {
 }
 
 impl UserState {
-    /// Clears the result for the next sample. Call it after all texts have been rendered,
-    /// because they may refer to the previous result.
+    /// Clears the result for the next sample. Call this after all texts have been rendered, because they may refer to the
+    /// previous result.
     pub fn begin_result(&mut self, label: &Template, intended: Nanos) {
         if let Some(name) = label.as_literal() {
             self.result.reset();
@@ -209,7 +209,7 @@ mod tests {
     use crate::testing::{lone_user, shared_with, still};
     use crate::variables::{Names, VariableValue};
 
-    /// Appends how often it was called for this user.
+    /// A function that appends the number of its calls for this user.
     #[derive(Debug)]
     struct Calls;
 

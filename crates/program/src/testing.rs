@@ -14,7 +14,7 @@ pub const SEED: u64 = 20_260_101;
 /// Log lines of a run.
 pub type LogLines = Arc<Mutex<Vec<String>>>;
 
-/// What a run of `groups` groups shares.
+/// The shared data of a run with `groups` groups.
 pub fn shared_with(
     clock: Clock,
     seed: u64,

@@ -1,9 +1,9 @@
-//! Exceptions of Java.
+//! Java exceptions thrown by functions.
 
-/// An exception of a function.
+/// A Java exception that JMeter's implementation of a function throws.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thrown {
-    /// Its class in Java.
+    /// Name of its class in Java.
     pub class: &'static str,
     /// Its message.
     pub message: String,

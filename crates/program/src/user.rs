@@ -20,10 +20,10 @@ use crate::variables::Variables;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateId(pub u32);
 
-/// Marks a stream number as that of an arrival.
+/// The bit that marks a stream number as that of an arrival.
 const OF_ARRIVAL: u64 = 1 << 63;
 
-/// What elements can use of the core that runs their user.
+/// The services of a core for the elements of its users.
 pub trait CoreAccess {
     /// Number of the core, from 0.
     fn index(&self) -> u32;
@@ -36,7 +36,7 @@ pub trait CoreAccess {
 pub struct UserState {
     /// Its variables.
     pub variables: Variables,
-    /// What all users of the run share.
+    /// The data that all users of the run share.
     pub run: Arc<RunShared>,
     /// The core that runs this user; `None` while initial values are computed before the run.
     pub core: Option<Rc<dyn CoreAccess>>,
@@ -48,31 +48,32 @@ pub struct UserState {
     pub iteration: u32,
     /// Its random number generator.
     pub random: Xoshiro256PlusPlus,
-    /// The result of the current sample, or of the last one between samples.
+    /// The result of the current sample; between samples, that of the last one.
     pub result: SampleResult,
-    /// Whether there is a last sample.
+    /// Whether there is a previous sample.
     pub has_result: bool,
     /// The internal variable in which JMeter's sampler has stored the name of the user's thread, if the protocol has sent a
     /// request for which it does so. Only the Debug Sampler shows it.
     pub token_variable: Option<&'static str>,
-    /// The next step.
+    /// The next step of the user.
     pub action: LogicalAction,
     /// Whether the user continues (JMeter's `running`).
     pub running: bool,
-    /// A processor failed on the current sample, see [`UserState::abandon_sample`].
+    /// Whether a processor failed on the current sample, see [`UserState::abandon_sample`].
     pub gave_up: bool,
-    /// When the group's scheduler ends this user.
+    /// When the group's schedule ends this user.
     pub end_time: Option<Nanos>,
-    /// Sleep time of scripts, in nanoseconds. Scripts see it as elapsed; the user waits for it before the next step.
+    /// Sleep time requested by scripts, in nanoseconds. Scripts continue as if this time had passed already; the user waits
+    /// for it before the next step.
     pub owed_ns: u64,
     /// When a Sample Timeout interrupts the current sample, for samplers that check it themselves.
     pub interrupt_at: Option<Nanos>,
     /// Name of the current sampler (for `__samplerName` and logs).
     pub sampler_name: String,
-    /// The exception of a function in the request, where JMeter fails the sample.
+    /// The exception that a function in the request has thrown and for which JMeter fails the sample.
     pub thrown: Option<Box<Thrown>>,
-    /// The current sampler as its protocol opens it to the scripts around it, until the end of the sample; `None` if no
-    /// script needs it.
+    /// The current sampler in the form that its protocol provides to the scripts around it, until the end of the sample;
+    /// `None` if no script needs it.
     pub request: Option<Box<dyn Any>>,
     /// The part of the protocol's session that scripts access between samples.
     pub lent: Option<Box<dyn Any>>,
@@ -116,38 +117,38 @@ impl UserState {
         }
     }
 
-    /// Skips the rest of the current sample, for processors on which JMeter throws. A sampler that has not
-    /// started is left out; a finished result is not passed to assertions, listeners or transactions.
+    /// Skips the rest of the current sample after a processor failed for which JMeter throws an exception. A sampler that
+    /// has not started is skipped; a finished result is not passed to assertions, listeners or transactions.
     pub fn abandon_sample(&mut self, why: &str) {
         self.gave_up = true;
         let line = format!("Error while processing sampler: '{}': {why}", self.sampler_name);
         self.log(LogLevel::Error, &line);
     }
 
-    /// Starts an iteration: counts it and seeds the random stream by (seed, group, user, iteration), so that
-    /// its random choices do not depend on the previous iteration.
+    /// Starts an iteration: counts it and seeds the random stream with (seed, group, user, iteration), so that its random
+    /// choices do not depend on the previous iteration.
     pub fn begin_iteration(&mut self) {
         self.iteration += 1;
-        // Which of the user's iterations serves an arrival is left to timing.
+        // The iteration in which a user serves an arrival depends on timing, so it must not affect the stream.
         let iteration = if self.stream & OF_ARRIVAL == 0 { self.iteration } else { 1 };
         let key = stream_key(self.run.seed, u64::from(self.group), self.stream, u64::from(iteration));
         self.random = Xoshiro256PlusPlus::seed_from_u64(key);
     }
 
-    /// The random stream of a parallel branch, for this pass.
+    /// The random stream of a parallel branch in the current pass.
     pub fn branch_stream(&mut self, branch: u32) -> Xoshiro256PlusPlus {
         use rand::Rng as _;
         let pass: u64 = self.random.random();
         Xoshiro256PlusPlus::seed_from_u64(pass ^ u64::from(branch).wrapping_mul(0x9E37_79B9_7F4A_7C15))
     }
 
-    /// The next iteration serves an arrival, whose number seeds its random choices.
+    /// Sets the arrival that the next iteration serves; its number seeds the random choices.
     pub fn serve_arrival(&mut self, arrival: u64) {
         self.stream = OF_ARRIVAL | arrival;
     }
 
-    /// Starts a session of an open workload: as a new user, with the random stream of the
-    /// arrival, whichever user serves it.
+    /// Starts a session of an open workload: the user is reset to a new one, with the random stream of the arrival. The
+    /// stream does not depend on the user that serves the arrival.
     pub fn begin_session(&mut self, arrival: u64) {
         self.run.reset_variables(self.group, &mut self.variables);
         self.states.fill_with(|| None);
@@ -167,7 +168,7 @@ impl UserState {
     /// An element's private state in this user, created at first use.
     ///
     /// # Panics
-    /// If the same id is used with two types: ids are handed out per element by the compiler.
+    /// If the same id is used with two types, which cannot happen because the compiler assigns an id to each element.
     pub fn state<T: Any>(&mut self, id: StateId, init: impl FnOnce() -> T) -> &mut T {
         let place = &mut self.states[id.0 as usize];
         place.get_or_insert_with(|| Box::new(init())).downcast_mut().expect("one type per state id")
@@ -178,7 +179,7 @@ impl UserState {
         self.states[id.0 as usize].as_mut()?.downcast_mut()
     }
 
-    /// An empty buffer to render into; give it back with [`Self::give_back`].
+    /// An empty buffer to render into; return it with [`Self::give_back`].
     pub fn take_buffer(&mut self) -> String {
         self.scratch.pop().unwrap_or_default()
     }
@@ -209,8 +210,8 @@ impl UserState {
     }
 }
 
-/// Key of a random stream: SplitMix64's finaliser over the parts one after another (Steele, Lea and Flood,
-/// "Fast splittable pseudorandom number generators", OOPSLA 2014).
+/// Key of a random stream: the finaliser of SplitMix64, applied to the parts one after another (Steele, Lea and Flood, "Fast
+/// splittable pseudorandom number generators", OOPSLA 2014).
 pub fn stream_key(seed: u64, group: u64, user: u64, iteration: u64) -> u64 {
     let mut key = seed;
     for part in [group, user, iteration] {
@@ -245,7 +246,7 @@ mod tests {
                 }
             }
         }
-        // Neighbours differ in about half of their bits: 32 ± 4 in the mean of many.
+        // Neighbouring keys differ in about half of their bits: 32 ± 4 on average.
         let flips: u32 =
             (0..1000).map(|n| (stream_key(1, 0, n, 0) ^ stream_key(1, 0, n + 1, 0)).count_ones()).sum();
         assert!((30_000..34_000).contains(&flips), "{flips}");

@@ -54,7 +54,7 @@ impl Names {
 /// The value of a variable.
 #[derive(Clone, Default)]
 pub enum VariableValue {
-    /// Not set: `${name}` remains as text.
+    /// Not set: `${name}` is not replaced.
     #[default]
     Unset,
     /// A constant of the program.
@@ -63,7 +63,7 @@ pub enum VariableValue {
     Shared(Arc<str>),
     /// Text of this user; its buffer is reused when the variable is set.
     Owned(String),
-    /// Null, set by a script: the variable exists, and `${name}` remains as text.
+    /// Null, set by a script: the variable exists, but `${name}` is not replaced.
     Null,
     /// An opaque object set by a script or element.
     Object(Rc<ObjectValue>),
@@ -78,7 +78,7 @@ pub struct ObjectValue {
 }
 
 impl VariableValue {
-    /// The text, unless unset or null.
+    /// The text, unless the variable is unset or null.
     pub fn as_str(&self) -> Option<&str> {
         match self {
             VariableValue::Unset | VariableValue::Null => None,
@@ -89,7 +89,7 @@ impl VariableValue {
         }
     }
 
-    /// Replaces the value by a copy of `text`, keeping the buffer if there is one.
+    /// Replaces the value by a copy of `text`, reusing the buffer if there is one.
     pub fn set(&mut self, text: &str) {
         if let VariableValue::Owned(own) = self {
             own.clear();
@@ -99,7 +99,7 @@ impl VariableValue {
         }
     }
 
-    /// Whether both have the same text or are the same object.
+    /// Whether both values have the same text or are the same object.
     fn is_same(&self, other: &VariableValue) -> bool {
         match (self, other) {
             (VariableValue::Object(own), VariableValue::Object(other)) => {
@@ -110,7 +110,7 @@ impl VariableValue {
         }
     }
 
-    /// Whether there is a value.
+    /// Whether the variable is set.
     pub fn is_set(&self) -> bool {
         !matches!(self, VariableValue::Unset)
     }
@@ -131,18 +131,18 @@ impl fmt::Debug for VariableValue {
 pub struct Variables {
     names: Arc<Names>,
     slots: Box<[VariableValue]>,
-    /// Most users have none: a pointer is smaller than an empty map.
+    /// Most users have no such variables, and a pointer is smaller than an empty map.
     extra: Option<Box<HashMap<String, VariableValue>>>,
 }
 
 impl Variables {
-    /// Empty variables over these names.
+    /// Unset variables with slots for these names.
     pub fn new(names: Arc<Names>) -> Self {
         let slots = vec![VariableValue::Unset; names.len()].into_boxed_slice();
         Self { names, slots, extra: None }
     }
 
-    /// Unsets all of them.
+    /// Unsets all variables.
     pub fn clear(&mut self) {
         self.slots.fill(VariableValue::Unset);
         self.extra = None;
@@ -171,7 +171,7 @@ impl Variables {
         self.slots[slot.0 as usize] = value;
     }
 
-    /// Passes the emptied buffer of a slot to `write`: sets a variable without an allocation.
+    /// Clears a slot and passes its buffer to `write`, which sets a variable without an allocation.
     pub fn write_slot(&mut self, slot: Slot, write: impl FnOnce(&mut String)) {
         let value = &mut self.slots[slot.0 as usize];
         if !matches!(value, VariableValue::Owned(_)) {
@@ -237,7 +237,7 @@ impl Variables {
         }
     }
 
-    /// Applies the differences between `before` and `changed`.
+    /// Copies the variables that differ between `before` and `changed` from `changed`.
     pub fn take_changes(&mut self, before: &Variables, changed: &Variables) {
         for (own, (before, changed)) in self.slots.iter_mut().zip(before.slots.iter().zip(&changed.slots)) {
             if !before.is_same(changed) {
@@ -256,7 +256,7 @@ impl Variables {
         }
     }
 
-    /// Names of the variables that hold objects.
+    /// Names of the variables that contain objects.
     pub fn objects(&self) -> impl Iterator<Item = &str> {
         let is_object = |value: &VariableValue| matches!(value, VariableValue::Object(_));
         let slots = self.slots.iter().enumerate().filter(move |(_, value)| is_object(value));

@@ -75,7 +75,7 @@ pub(crate) struct TablesArgs {
 }
 
 impl TablesArgs {
-    /// The first option that is given.
+    /// The first of these options that was given.
     pub(crate) fn given(&self) -> Option<&'static str> {
         let given = [
             ("--by-threads", self.by_threads.is_some()),
@@ -103,7 +103,7 @@ impl ArrivalsArgs {
     }
 
     pub(crate) fn load(&self) -> LogLoad {
-        // Users do not wait between the requests of one label alone.
+        // The requests of a single label do not form a closed loop: users also send other requests between them.
         if self.workload.is_open() || !self.tables.label.is_empty() { LogLoad::Open } else { LogLoad::Closed }
     }
 
@@ -115,13 +115,13 @@ impl ArrivalsArgs {
         }
     }
 
-    /// Whether all of a log counts.
+    /// Whether the whole log is used, without a window.
     pub(crate) fn whole(&self) -> bool {
         self.window.or(self.window_for).is_none() && self.tables.label.is_empty()
     }
 }
 
-/// What the statistics are, and what the verdict needs.
+/// Explains the statistics, and the requirements of the verdict.
 pub(crate) fn explanation() -> String {
     format!(
         "Each request counts as an arrival at its start time. Rows of transactions, redirects and embedded resources do not \

@@ -164,8 +164,8 @@ pub(super) fn main(args: &FitArgs) -> Exit {
     Exit::Completed
 }
 
-/// The law of the service times in the run with the fewest users, and the name of that run. Without queueing, response times equal
-/// service times.
+/// The distribution of the service times in the run with the fewest users, and the name of that run. Without queueing,
+/// response times equal service times.
 fn service_law(read: &Measurements, random: &mut Xoshiro256PlusPlus) -> Option<(String, ServiceLawFit)> {
     let Some(run) = read.runs.iter().min_by(|a, b| a.point.users.total_cmp(&b.point.users)) else {
         say("warning: --service-law needs a run: a table of measurements contains no individual times");
@@ -189,7 +189,7 @@ fn as_json(fit: &CapacityFit, law: Option<&(String, ServiceLawFit)>) -> String {
     format!("{value:#}\n")
 }
 
-/// The model as a file for `capacity solve`, `simulate` and `what-if`, with estimates and findings as comments.
+/// The text of a model file for `capacity solve`, `simulate` and `what-if`, with estimates and findings as comments.
 fn model_text(fit: &CapacityFit, title: &str) -> Result<String, CommandError> {
     let last = fit.headroom.users.round().max(1.0) as u64;
     let mut network = fit
@@ -202,7 +202,7 @@ fn model_text(fit: &CapacityFit, title: &str) -> Result<String, CommandError> {
         if let StationKind::Queue(queue) = &mut station.kind
             && let PerClass::Same(TimeLaw::Gamma { cv, .. }) = &mut queue.service
         {
-            // The square root of a rounded number is rounded again.
+            // The square root of a rounded number has many digits, so it is rounded again.
             *cv = significant(*cv, CV_DIGITS);
         }
     }

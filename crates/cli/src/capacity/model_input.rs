@@ -1,4 +1,4 @@
-//! Reads models with messages for the user.
+//! Reads models and prints messages about them for the user.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ pub(super) fn read_model(path: &Path) -> Result<ModelFile, Exit> {
     }
 }
 
-/// Prints findings.
+/// Prints findings about a model.
 pub(super) fn say_all(findings: &[Diagnostic]) {
     findings.iter().for_each(|finding| say(&finding.to_string()));
 }

@@ -125,7 +125,7 @@ fn floor(value: f64) -> f64 {
     (value * 100.0 + 1e-6).floor() / 100.0
 }
 
-/// The pairs to show, and the recommended one.
+/// The result: the pairs to show, and the recommended pair.
 struct Answer {
     target: TargetLoad,
     pairs: Vec<Pair>,
@@ -142,7 +142,7 @@ impl Answer {
         };
         let target = TargetLoad { rate_per_s: args.rate, system, think: args.think_law.law() };
         let mut pairs = Vec::new();
-        // A random stream per pair keeps its result independent of the other pairs.
+        // Each pair has its own random stream, so that its result does not depend on the other pairs.
         let random = |pair: u64| {
             Xoshiro256PlusPlus::seed_from_u64(args.seed.wrapping_mul(0x9E37_79B9).wrapping_add(pair))
         };
@@ -155,7 +155,7 @@ impl Answer {
         let asked = !pairs.is_empty();
         let mut take = choose(&pairs).copied();
         if take.is_none() {
-            // Recommends a pair even if none of the selected ones is good enough.
+            // If none of the selected pairs is good enough, another one is recommended.
             let candidates = target.candidate_pairs(&mut random(0))?;
             take = choose(&candidates).copied();
             if !asked {
@@ -185,7 +185,7 @@ impl Answer {
                 finite(pair.q_over_z_per_s(), 2),
                 format!("{:.3}", pair.waiting_share()),
                 cov(&pair.cov, simulated),
-                // Left-aligned, although the others are not: the widest cell sets the column.
+                // Each cell is padded to the width of the widest cell, so that the column is left-aligned.
                 format!("{:<7}", if taken(pair) { "<- take" } else { "" }),
             ]);
         }
@@ -268,7 +268,7 @@ impl Answer {
              R/Z is at most {FEEDBACK_MAX}: a system twice as slow lowers the rate by no more than {:.0} %; {cov}.\n\
              More users with a longer Z are also suitable.\n",
             take.users,
-            // To the millisecond, as in the table.
+            // Rounded to the millisecond, as in the table.
             (take.think_s * 1e3).round() / 1e3,
             100.0 * FEEDBACK_MAX
         );
@@ -334,7 +334,7 @@ impl Answer {
     }
 }
 
-/// The settings for the pair in JMeter.
+/// The settings in JMeter for the pair.
 fn jmeter(law: Law, pair: &Pair) -> String {
     let ms = |seconds: f64| (seconds * 1_000.0).round();
     let timer = match law {
@@ -357,7 +357,7 @@ fn jmeter(law: Law, pair: &Pair) -> String {
     )
 }
 
-/// The value with its error, padded to align with rows that have an error.
+/// The value with its error. Padded, so that it is aligned with rows that have an error.
 fn cov(expected: &ExpectedCov, simulated: bool) -> String {
     match expected {
         ExpectedCov::Superposition(cov) if simulated => format!("{cov:.2}      "),
@@ -369,7 +369,7 @@ fn cov(expected: &ExpectedCov, simulated: bool) -> String {
     }
 }
 
-/// Rounds up, so that a standard error is never shown as 0.00.
+/// Formats a standard error with two decimals. It is rounded up, so that it is never shown as 0.00.
 fn two_digits_up(value: f64) -> String {
     format!("{:.2}", ((value * 100.0).ceil() / 100.0).max(0.01))
 }

@@ -149,7 +149,7 @@ fn run(model: &ModelFile, settings: &SimulationSettings) -> Result<SimulationRes
         let (done, end) = tokio::sync::oneshot::channel::<()>();
         let simulation = scope.spawn(|| {
             let result = simulate_watched(&model.network, settings, &watch);
-            // The receiver is gone if the runtime could not be created.
+            // If the runtime could not be created, there is no receiver.
             let _ = done.send(());
             result
         });
@@ -168,7 +168,7 @@ async fn follow(watch: &SimulationWatch, events_max: u64, mut end: tokio::sync::
     let on_terminal = std::io::stderr().is_terminal();
     let begun = Instant::now();
     let mut line_shown = false;
-    // In a log, a line is printed after one second, two, four, ….
+    // In a log, a line is printed after 1, 2, 4, … seconds.
     let mut next_line_s = 1.0;
     loop {
         tokio::select! {
@@ -212,18 +212,18 @@ fn json_of(model: &ModelFile, result: &SimulationResult) -> serde_json::Value {
     value
 }
 
-/// Formats a value and half the width of its interval, with the digits that the interval supports: `135.21 ± 0.38`.
+/// Formats a value and the half-width of its interval with the significant digits: `135.21 ± 0.38`.
 pub(crate) fn with_interval(found: Option<Estimate>, unit: f64) -> String {
     let Some(found) = found.map(|found| found.scaled(unit)) else { return "–".into() };
     let half = found.half_width();
     if !half.is_finite() {
         return format!("{} ± ?", figure(found.value));
     }
-    // The interval is within the rounding error.
+    // The half-width is smaller than the rounding error.
     if half <= 1e-9 * found.value.abs() {
         return figure(found.value);
     }
-    // Two significant digits of the half-width.
+    // Two significant digits of the half-width are shown.
     let decimals = usize::try_from(1 - half.log10().floor() as i32).unwrap_or(0).min(12);
     format!("{:.decimals$} ± {half:.decimals$}", found.value)
 }
@@ -275,7 +275,7 @@ fn report(model: &ModelFile, result: &SimulationResult) -> String {
     out
 }
 
-/// The mean response times of the exact solution, if the simulation cannot estimate them and there is one.
+/// The mean response times of the exact solution, if there is one and the simulation cannot estimate them.
 fn exact_means(model: &ModelFile, result: &SimulationResult) -> String {
     let is_caused_by_laws = |measure: &Unconverged| measure.reason.is_caused_by_laws();
     if !result.unconverged.iter().any(is_caused_by_laws) {
@@ -383,7 +383,7 @@ fn stations(model: &ModelFile, result: &SimulationResult) -> String {
     table.render()
 }
 
-/// The measures without the requested precision, with reasons and advice.
+/// The measures that did not reach the requested precision, with reasons and advice.
 fn unconverged(result: &SimulationResult) -> String {
     if result.unconverged.is_empty() {
         return String::new();

@@ -17,7 +17,7 @@ use crate::columns::Columns;
 use crate::exit::{Exit, complain, print, say};
 use crate::outputs::{OutputKind, note_written, requested, write_files};
 
-/// Number of steps of an exact solution from which a note is printed: about ten seconds.
+/// Number of steps of an exact solution from which a note is printed; they take about ten seconds.
 const STEPS_UNNOTICED: f64 = 1e9;
 
 /// Approximate number of steps per second on one core.
@@ -137,7 +137,7 @@ fn effort_note(effort: Effort, method: Method) -> Option<String> {
     })
 }
 
-/// Prints why there is no solution, and a hint.
+/// Prints the reason why there is no solution, and a hint.
 pub(crate) fn unsolved(name: &str, error: &SolveError) -> Exit {
     match error {
         SolveError::NoProductForm(broken) => {
@@ -181,7 +181,7 @@ fn json(model: &ModelFile, solution: &Solution) -> serde_json::Value {
     value
 }
 
-/// One line per class (station `*`), and one per class and station.
+/// The solution as CSV: one line per class (with station `*`), and one per class and station.
 fn csv(solution: &Solution) -> String {
     let cell = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
     let quoted = |text: &str| {

@@ -52,7 +52,7 @@ pub(crate) struct UsersArgs {
 }
 
 impl UsersArgs {
-    /// The window on each log; `None` for all of it.
+    /// The selected window of each log; `None` for the whole log.
     fn part(&self) -> Option<LogWindow> {
         self.window.or(self.window_for)
     }

@@ -54,7 +54,7 @@ pub(crate) struct VerifyArgs {
     json: bool,
 }
 
-/// The required part of the output of `capacity fit --json`.
+/// The part of the output of `capacity fit --json` that is needed here.
 #[derive(Deserialize)]
 struct FitFile {
     fitted: FittedModel,
@@ -104,7 +104,7 @@ pub(super) fn main(args: &VerifyArgs) -> Exit {
     }
 }
 
-/// Judges a fit, whose curve has a confidence interval.
+/// Judges a fit. Its curve has a confidence interval.
 fn by_fit(
     path: &Path,
     points: &[busyhour_queueing::fit::LoadPoint],
@@ -125,7 +125,7 @@ fn by_fit(
     Ok((judged, format!("{name}: {}", file.fitted.model().description())))
 }
 
-/// Judges a network, whose parameters are assumed to be exact.
+/// Judges a network. Its parameters are assumed to be exact.
 fn by_network(
     args: &VerifyArgs,
     points: &[busyhour_queueing::fit::LoadPoint],

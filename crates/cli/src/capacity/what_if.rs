@@ -20,7 +20,7 @@ use crate::exit::{Exit, complain, print};
 use crate::outputs::{OutputKind, note_written, requested, write_files};
 use crate::quantities::share;
 
-/// Size of a plot in characters.
+/// Size of a plot in columns and rows of characters.
 const PLOT_COLUMNS: usize = 72;
 const PLOT_ROWS: usize = 14;
 
@@ -136,7 +136,7 @@ impl WhatIfArgs {
     }
 }
 
-/// Prints why there are no points.
+/// Prints the reason why the analysis has no results.
 fn refuse(error: &WhatIfError) -> Exit {
     match error {
         WhatIfError::Invalid { findings, .. } => {
@@ -148,7 +148,7 @@ fn refuse(error: &WhatIfError) -> Exit {
     }
 }
 
-/// Tables and plots.
+/// The tables and plots of the points.
 fn text(args: &WhatIfArgs, model: &ModelFile, points: &[Point]) -> String {
     let solved: Vec<&Answer> = points.iter().filter_map(|point| point.result.as_ref().ok()).collect();
     let Some(first) = solved.first() else { return String::new() };
@@ -230,7 +230,7 @@ fn classes_table(args: &WhatIfArgs, points: &[Point], first: &Answer) -> String 
     table.render()
 }
 
-/// Formats a value in a unit; a dash for unknown values.
+/// Formats a value in a unit; unknown values are shown as a dash.
 fn shown(value: Option<AnswerValue>, factor: f64) -> String {
     value.map_or_else(|| "–".into(), |value| value.times(factor).text())
 }
@@ -260,13 +260,13 @@ fn stations_table(args: &WhatIfArgs, points: &[Point], first: &Answer) -> String
     table.render()
 }
 
-/// The number of a value without its unit, which is the same in a range.
+/// The number at the start of a value. Its unit is omitted, because it is the same for all values of a range.
 fn leading_number(text: &str) -> Option<f64> {
     let end = text.find(|c: char| !(c.is_ascii_digit() || ".-+".contains(c))).unwrap_or(text.len());
     text[..end].parse().ok()
 }
 
-/// X and R over the first parameter, one line per combination of the others and per class.
+/// Plots of X and R over the first parameter. Each combination of the other parameters and each class has a line.
 fn plots(args: &WhatIfArgs, points: &[Point], first: &Answer) -> Vec<TerminalPlot> {
     let is_single = first.classes.len() == 1;
     let mut throughput: Vec<PlotLine> = Vec::new();
@@ -296,7 +296,7 @@ fn plots(args: &WhatIfArgs, points: &[Point], first: &Answer) -> Vec<TerminalPlo
     vec![plot("X per s", throughput), plot("R ms", response)]
 }
 
-/// The value; NaN leaves a gap in a line.
+/// The value for a plot; NaN, which leaves a gap in the line, if the value is unknown.
 fn number(value: Option<AnswerValue>) -> f64 {
     value.map_or(f64::NAN, |value| value.value)
 }

@@ -1,11 +1,11 @@
-//! Converts the points of a what-if to the data of its page.
+//! Converts the points of a what-if analysis to the data of its page.
 
 use busyhour_capacity::{Answer, AnswerValue, Point, Varied, Vary};
 use busyhour_report::{
     WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint, WhatIfStation, WhatIfValue,
 };
 
-/// The points of all models.
+/// The data of the page for the points of all models.
 pub(super) fn page(vary: &[Vary], all: &[Varied]) -> WhatIfPage {
     WhatIfPage {
         parameters: vary.iter().map(|vary| vary.short().to_owned()).collect(),

@@ -10,10 +10,11 @@ use busyhour_queueing::network::TimeLaw;
 /// Maximum number of connections; each has a thread.
 const CONNECTIONS_MAX: usize = 1000;
 
-/// A backend, its law as in model files: `constant(5ms)`, `exponential(5ms)`, `2 x exponential(5ms)`.
+/// Parses a backend. The distribution has the notation of model files: `constant(5ms)`, `exponential(5ms)`, `2 x
+/// exponential(5ms)`.
 pub(crate) fn backend(text: &str) -> Result<BackendOptions, CommandError> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    // exponential has an x, too.
+    // `exponential` also contains an x, so the text before the x must be a number.
     let several = text.split_once(['x', '×']).filter(|(number, _)| is_number(number.trim()));
     let (number, law) = several.map_or(("1", text), |(number, law)| (number.trim(), law));
     let connections =
@@ -47,7 +48,7 @@ mod tests {
                 .map_err(|error| error.to_string())
         };
         let ms = Duration::from_millis;
-        // As in model files, a bare time is the mean of an exponential one.
+        // As in model files, a time without a distribution is the mean of an exponential distribution.
         assert_eq!(read("5ms"), Ok((1, BackendTime::Exponential(ms(5)))));
         assert_eq!(read("constant( 5 ms )"), Ok((1, BackendTime::Constant(ms(5)))));
         assert_eq!(read("exponential(5ms)"), Ok((1, BackendTime::Exponential(ms(5)))));

@@ -15,14 +15,14 @@ use super::server_end::ServerEnd;
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, hinted, print, say};
 
-/// The directory in which an emulator gets a directory of its own.
+/// The directory in which each emulator creates its own directory.
 const PARENT: &str = "busyhour-lab";
 
-/// Maximum numbers of threads and of beans.
+/// Maximum number of threads, and maximum number of beans.
 const WORKERS_MAX: i64 = 10_000;
 const BEANS_MAX: i64 = 1_000_000;
 
-/// The longest wait for a bean that fits into the emulator's milliseconds.
+/// Maximum time to wait for a bean; it fits into the emulator's number of milliseconds.
 const BEAN_WAIT_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Options of the cells emulator. All are optional, so that given ones can be refused for other servers.
@@ -91,7 +91,7 @@ enum CollectorName {
 }
 
 impl CellsArgs {
-    /// The options of the emulator. Reads the file with the configurations, and creates the directory for the logs.
+    /// The options of the emulator. This reads the file with the configurations and creates the directory for the logs.
     fn options(&self, port: u16) -> Result<CellsOptions, CommandError> {
         let configurations = match &self.configurations {
             Some(path) => read_configurations(path)?,
@@ -127,7 +127,7 @@ impl CellsArgs {
     }
 }
 
-/// The directory in JAVA_HOME, if it is a JDK: a runtime environment there must not hide a `javac` on the path.
+/// The directory in JAVA_HOME, if it is a JDK. A runtime environment is ignored, so that a `javac` on the path is used.
 fn jdk_of_environment() -> Option<PathBuf> {
     let home = PathBuf::from(std::env::var_os("JAVA_HOME")?);
     let bin = home.join("bin");
@@ -140,7 +140,7 @@ fn read_configurations(path: &Path) -> Result<CellConfigurations, CommandError> 
     CellConfigurations::parse(&text).map_err(|error| format!("{}: {error}", path.display()).into())
 }
 
-/// Creates a directory whose name contains the time.
+/// Creates a new directory whose name contains the current time.
 fn new_dir() -> Result<PathBuf, CommandError> {
     let now_ms = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
     let dir = RunDir::create_in(Path::new(PARENT), "cells", i64::try_from(now_ms).unwrap_or_default())
@@ -188,7 +188,7 @@ pub(crate) fn serve(args: &CellsArgs, port: u16, until_stdin_closes: bool) -> Ex
         Ok(server) => server,
         Err(error) => {
             if args.dir.is_none() {
-                // Only an empty one is removed.
+                // `remove_dir` only removes an empty directory.
                 let _ = std::fs::remove_dir(&options.dir);
             }
             return failed(&error);
@@ -199,7 +199,8 @@ pub(crate) fn serve(args: &CellsArgs, port: u16, until_stdin_closes: bool) -> Ex
         Err(error) => return complain(Exit::Internal, &format!("cannot start the emulator: {error}")),
     };
     let served = runtime.block_on(async {
-        // Before the address is printed, so that a signal right after it ends the emulator in order.
+        // This is created before the address is printed, so that a signal immediately after the output ends the emulator
+        // properly.
         let end = match ServerEnd::new(until_stdin_closes) {
             Ok(end) => end,
             Err(error) => {
@@ -220,7 +221,7 @@ pub(crate) fn serve(args: &CellsArgs, port: u16, until_stdin_closes: bool) -> Ex
     }
 }
 
-/// The exit code and the message for an error.
+/// The exit code and the message for an error of the emulator.
 fn explain(error: &CellsError, options: &CellsOptions) -> (Exit, String) {
     let console = options.dir.join(CONSOLE_LOG);
     match error {

@@ -21,20 +21,20 @@ use crate::run_command::RunCommand;
 
 const PLAN: &str = include_str!("../../../../plans/monsterdr.jmx");
 
-/// Ramp-up time of the demo's users in seconds, and their number.
+/// Ramp-up time of the demo's users in seconds, and number of these users.
 const RAMP_UP_S: u32 = 5;
 const USERS: u32 = 100;
 
-/// Mean number of requests of one visit: one pass through the plan's workload.
+/// Mean number of requests of one visit, which is one pass through the plan's workload.
 const REQUESTS_PER_VISIT: f64 = 6.3;
 
-/// Maximum number of visitors at once.
+/// Maximum number of visitors at the same time.
 const VISITORS_MAX: u32 = 1_000;
 
-/// Warnings about visitors who pass through a plan that was written for a fixed number of users.
+/// Codes of warnings that are expected, because the plan was written for a fixed number of users but visitors execute it.
 const KNOWN_WARNINGS: [&str; 2] = ["rate-timer-left-out", "counts-over-sessions"];
 
-/// The plan's thread group with the workload, and the one that only prepares data.
+/// The names of the plan's thread group with the workload, and of the one that only prepares data.
 const WORKLOAD: &str = "Throughput test";
 const PREPARATION: &str = "Data Injection";
 
@@ -88,7 +88,7 @@ pub(crate) fn demo(args: &DemoArgs) -> Exit {
         open: open.map(|(_, open)| open),
         ..RunRequest::default()
     };
-    // Lines for the next steps.
+    // The report leaves 6 lines free for the next steps.
     let show = busyhour_report::RunShow { lines_below: 6, ..Default::default() };
     let exit = run::main(&RunCommand { run, show, ..RunCommand::default() });
     shop.close();
@@ -104,7 +104,7 @@ pub(crate) fn demo(args: &DemoArgs) -> Exit {
     exit
 }
 
-/// Visitors who arrive as a Poisson process and pass through the workload once.
+/// The arrivals of visitors, a Poisson process. Each visitor passes through the workload once.
 fn visitors(rate_per_s: u32, seconds: u32) -> (String, OpenOptions) {
     let rate = f64::from(rate_per_s) / REQUESTS_PER_VISIT;
     let text = format!("poisson({rate:.1}/s) for {seconds}s");
@@ -119,7 +119,7 @@ fn visitors(rate_per_s: u32, seconds: u32) -> (String, OpenOptions) {
     (text, open)
 }
 
-/// A shop in a child process that ends with this process.
+/// A shop in a child process. The child process ends when this process ends.
 struct Shop {
     child: Child,
     port: u16,
@@ -162,7 +162,7 @@ fn start_shop() -> Result<Shop, CommandError> {
     }
 }
 
-/// The refusal of options that are for another server than the selected one.
+/// Rejects options that belong to another server than the selected one.
 fn refuse_options_of_others(args: &ServerArgs) -> Option<Exit> {
     let shop_flags = args.db.is_some() || args.strict || args.small || args.full || args.backend.is_some();
     let probe_flags = !args.stall.is_empty() || args.delay.is_some() || args.stamps.is_some();
@@ -208,7 +208,8 @@ pub(crate) fn server(args: &ServerArgs) -> Exit {
             return complain(Exit::Internal, &format!("cannot listen on {address}: {why}"));
         }
     };
-    // Before the address is printed, so that a signal right after it still prints the statistics.
+    // This is created before the address is printed, so that a signal immediately after the output still causes the
+    // statistics to be printed.
     let probe_end = match is_probe.then(|| probe_end(args)).transpose() {
         Ok(end) => end,
         Err(message) => return complain(Exit::Internal, &message),
@@ -225,7 +226,7 @@ pub(crate) fn server(args: &ServerArgs) -> Exit {
     }
 }
 
-/// Waits for the end of a probe.
+/// A function that waits for the end of a probe.
 type Wait = Box<dyn FnOnce() + Send>;
 
 fn probe_end(args: &ServerArgs) -> Result<Wait, CommandError> {
@@ -263,7 +264,7 @@ fn serve_shop(listener: std::net::TcpListener, address: std::net::SocketAddr, ar
     let end = async move {
         match ServerEnd::new(until_stdin_closes) {
             Ok(end) => end.wait().await,
-            // Only the default action of a signal ends the shop.
+            // If signals cannot be handled, only the default action of a signal ends the shop.
             Err(_) => std::future::pending().await,
         }
     };

@@ -12,13 +12,13 @@ use super::args::ServerArgs;
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, note, print};
 
-/// Gaps below this are what timers that bunch make.
+/// Gaps below this number of nanoseconds are typical of timers that fire in bunches.
 const SHORT_NS: u64 = 50_000;
 
-/// Width of the windows whose counts are compared.
+/// Width in nanoseconds of the windows whose counts are compared.
 const WINDOW_NS: u64 = 100_000_000;
 
-/// Serves until `ended`, which runs on another thread, returns; then prints statistics.
+/// Serves requests until `ended` returns, which runs on another thread. Then prints statistics.
 pub(crate) fn serve(listener: TcpListener, args: &ServerArgs, ended: impl FnOnce() + Send + 'static) -> Exit {
     let mut stalls = args.stall.clone();
     stalls.sort_by_key(|stall| stall.after);
@@ -29,7 +29,7 @@ pub(crate) fn serve(listener: TcpListener, args: &ServerArgs, ended: impl FnOnce
         );
     }
     let options = ProbeOptions { stalls, delay: args.delay.unwrap_or_default() };
-    // The file is created before the load, so that an invalid path is reported before the run.
+    // The file is created before the load starts, so that an invalid path is reported at once.
     let stamps = match args.stamps.as_deref().map(|path| File::create(path).map(|file| (path, file))) {
         Some(Err(error)) => {
             return complain(
@@ -52,7 +52,7 @@ pub(crate) fn serve(listener: TcpListener, args: &ServerArgs, ended: impl FnOnce
     let stopper = probe.stopper();
     let wait = move || {
         ended();
-        // If the probe cannot be woken, it ends with its next event.
+        // If the probe cannot be woken, it ends at its next event.
         let _ = stopper.stop();
     };
     if let Err(error) = std::thread::Builder::new().name("until the end".into()).spawn(wait) {
@@ -83,7 +83,7 @@ fn write(record: &ProbeRecord, path: &Path, file: File) -> Result<(), CommandErr
     Ok(())
 }
 
-/// Statistics of the arrivals.
+/// The statistics of the arrivals, as text.
 fn summary(record: &ProbeRecord) -> String {
     let stamps = &record.stamps_ns;
     let span_s = match (stamps.first(), stamps.last()) {

@@ -1,4 +1,4 @@
-//! Parses quantities of servers to test.
+//! Parses quantities in the options of servers to test.
 
 use std::time::Duration;
 
@@ -17,13 +17,13 @@ pub(crate) fn whole_rate_per_s(text: &str) -> Result<u32, CommandError> {
     }
 }
 
-/// Parses a time with a unit.
+/// Parses a time, which must have a unit.
 pub(crate) fn duration(text: &str) -> Result<Duration, CommandError> {
     refuse_bare_time(text)?;
     duration_in_seconds(text)
 }
 
-/// Like [`duration`], with numbers in seconds for old names of verbs.
+/// Like [`duration`], but numbers without a unit are seconds, for the old names of verbs.
 pub(crate) fn duration_in_seconds(text: &str) -> Result<Duration, CommandError> {
     Duration::try_from_secs_f64(seconds(text)?).map_err(|_| format!("{text} is too long").into())
 }
@@ -34,7 +34,7 @@ pub(crate) fn stall(text: &str) -> Result<ProbeStall, CommandError> {
     stall_in_seconds(text)
 }
 
-/// Like [`stall`], with numbers in seconds for old names of verbs.
+/// Like [`stall`], but numbers without a unit are seconds, for the old names of verbs.
 pub(crate) fn stall_in_seconds(text: &str) -> Result<ProbeStall, CommandError> {
     let (length, after) = text.split_once('@').ok_or("expected LENGTH@AFTER, such as 2s@10s")?;
     Ok(ProbeStall { after: duration_in_seconds(after)?, length: duration_in_seconds(length)? })

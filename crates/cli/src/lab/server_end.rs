@@ -1,4 +1,4 @@
-//! The end of a server that has no end of its own: a signal, or the end of standard input.
+//! Ends a server that runs without a time limit: on a signal, or at the end of standard input.
 
 use std::io::Read as _;
 
@@ -6,7 +6,7 @@ use tokio::sync::oneshot;
 
 use crate::stop_signals::Signals;
 
-/// Start of the line in which a server prints its address.
+/// Prefix of the line in which a server prints its address.
 pub(crate) const LISTENING: &str = "listening on ";
 
 /// Waits until standard input is closed.
@@ -15,7 +15,7 @@ pub(crate) fn wait_for_stdin() {
     while std::io::stdin().read(&mut byte).is_ok_and(|read| read > 0) {}
 }
 
-/// The end of a server, from whose creation on signals do not end the process.
+/// Waits for the end of a server. Once this value has been created, signals do not end the process by default.
 pub(crate) struct ServerEnd {
     signals: Signals,
     /// Completes when standard input is closed; `None` if a signal ends the server.
@@ -23,8 +23,8 @@ pub(crate) struct ServerEnd {
 }
 
 impl ServerEnd {
-    /// Must be called inside a runtime. With `until_stdin_closes`, signals are ignored: a Ctrl-C that is meant for the
-    /// program that started this server reaches it, too.
+    /// Must be called inside a runtime. With `until_stdin_closes`, signals are ignored, because a Ctrl-C that is meant for
+    /// the program that started this server is also sent to this process.
     pub(crate) fn new(until_stdin_closes: bool) -> std::io::Result<Self> {
         let signals = Signals::new()?;
         let stdin_closed = if until_stdin_closes {
@@ -33,7 +33,7 @@ impl ServerEnd {
                 wait_for_stdin();
                 let _ = closed.send(());
             };
-            // The thread ends with the process.
+            // The thread ends together with the process.
             std::thread::Builder::new().name("stdin".into()).spawn(watch)?;
             Some(receiver)
         } else {
@@ -42,7 +42,7 @@ impl ServerEnd {
         Ok(Self { signals, stdin_closed })
     }
 
-    /// Waits for the end.
+    /// Waits until the server must end.
     pub(crate) async fn wait(mut self) {
         match self.stdin_closed {
             Some(closed) => {

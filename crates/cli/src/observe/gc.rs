@@ -112,7 +112,8 @@ fn summarised(paths: &[PathBuf]) -> Result<SummarisedLog, GcFileError> {
     Ok(SummarisedLog { name, summary: GcSummary::of(&log) })
 }
 
-/// Lines that cannot be read are an error of the log or of its reader: they are never silent.
+/// Warns about lines that could not be read. The log may be damaged, or its reader has a mistake, so such lines are always
+/// reported.
 fn report_damage(log: &SummarisedLog) {
     let (lines, first) = (&log.summary.lines, log.summary.damaged_lines.first());
     if lines.damaged > 0 {
@@ -134,7 +135,7 @@ fn json_text(logs: &[SummarisedLog], comparison: Option<&GcComparison>) -> Strin
     format!("{:#}\n", json!({ "logs": logs, "comparison": comparison }))
 }
 
-/// As GCViewer's summary, with a heading for each log if there are several.
+/// The figures in the CSV format of GCViewer's summary. If there are several logs, each has a heading.
 fn csv_text(logs: &[SummarisedLog]) -> String {
     match logs {
         [one] => one.summary.to_csv(),

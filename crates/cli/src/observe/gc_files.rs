@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use busyhour_diagnostic::io_hints::with_hint;
 use busyhour_gclog::{GcLog, GcLogReader, LineStamp, first_stamp, part_order};
 
-/// Bytes at the beginning of a part in which its first stamp is searched.
+/// Number of bytes at the beginning of a part that are searched for its first time stamp.
 const START_BYTES: u64 = 1 << 18;
 
-/// Why there are no figures.
+/// The reason why there are no figures.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum GcFileError {
     /// A file cannot be read.
@@ -21,7 +21,7 @@ pub(crate) enum GcFileError {
         /// The cause.
         source: io::Error,
     },
-    /// No line is about garbage collection.
+    /// The files contain no line about garbage collection.
     #[error(
         "{} contains no garbage collection\n  hint: the log is written by java -Xlog:gc*:file=gc.log (JDK 9 and later) or \
          -Xloggc:gc.log -XX:+PrintGCDetails -XX:+PrintGCDateStamps",
@@ -74,7 +74,7 @@ fn feed(reader: &mut GcLogReader, path: &Path) -> io::Result<()> {
         let length = bytes.len();
         input.consume(length);
     }
-    // The next part begins on a line of its own, also if this one was cut off.
+    // The next part begins on a new line, even if the last line of this part was cut off.
     reader.feed(b"\n");
     Ok(())
 }

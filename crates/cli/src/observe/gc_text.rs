@@ -6,10 +6,10 @@ use busyhour_report::numbers::{duration, ms, thousands};
 use super::gc_log::SummarisedLog;
 use crate::columns::Columns;
 
-/// The kinds and causes that are listed.
+/// Maximum number of kinds and of causes that are listed.
 const GROUPS_MAX: usize = 8;
 
-/// The tables, the verdict on live memory and the caveats of one log.
+/// The text for one log: tables, the verdict on live memory, and caveats.
 pub(super) fn summary_text(log: &SummarisedLog) -> String {
     let summary = &log.summary;
     let mut out = format!("{}: {}\n\n", log.name, collector(summary));

@@ -9,7 +9,7 @@ use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Cell, Clear, Paragraph, Row, Sparkline, Table, Wrap};
 
-/// Everything that the terminal view shows.
+/// The data that the terminal view shows.
 pub(crate) struct Shown<'s> {
     pub(crate) title: &'s str,
     pub(crate) run: &'s LiveRun,
@@ -60,7 +60,7 @@ impl Shown<'_> {
     }
 }
 
-/// Widths of the columns of the two tables of figures.
+/// Widths of the columns of the two tables of figures: first the table of load.
 const LOAD_WIDTHS: [u16; 3] = [13, NOW, SO_FAR];
 const RESPONSE_WIDTHS: [u16; 3] = [10, NOW, 8];
 const LOAD_COLUMNS: u16 = LOAD_WIDTHS[0] + LOAD_WIDTHS[1] + LOAD_WIDTHS[2] + 2;
@@ -72,7 +72,7 @@ const NOTICES_COLUMNS: u16 = 20;
 
 /// The heights of the optional parts; 0 for parts that do not fit.
 struct Rows {
-    /// Thresholds, caveats and changes below the figures, if they do not fit to the right of them.
+    /// Height of the thresholds, caveats and changes below the figures, if they do not fit to the right of the figures.
     notices: u16,
     spark: u16,
     heat: u16,
@@ -80,7 +80,7 @@ struct Rows {
 
 impl Rows {
     fn of(area: Rect) -> Rows {
-        // Required are the title, the figures, three rows of labels and the keys.
+        // The title, the figures, three rows of labels and the keys are always shown.
         let mut free = area.height.saturating_sub(2 + FIGURES_ROWS + 3 + 1);
         let mut take = |rows: u16| {
             let taken = if free >= rows { rows } else { 0 };
@@ -133,7 +133,7 @@ pub(crate) fn draw(frame: &mut Frame<'_>, shown: &Shown<'_>) {
     }
 }
 
-/// Draws plain lines of figures if the terminal is too small for the tables.
+/// Draws the figures as plain lines if the terminal is too small for the tables.
 fn too_small(frame: &mut Frame<'_>, shown: &Shown<'_>) {
     let mut lines = vec![Line::from(format!("{} {}", shown.title, shown.state.phase.name()))];
     let figures = load_rows(shown).into_iter().chain(response_rows(shown));
@@ -185,7 +185,7 @@ fn known<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
 fn load_rows(shown: &Shown<'_>) -> Vec<[String; 3]> {
     let run = shown.run;
     let (now, all) = (run.last(), run.total());
-    // Each amount has its own unit, because a session may have many requests.
+    // Each amount has its own unit, because a session may consist of many requests.
     let amounts = [("offered", offered(run)), ("started", started(run))];
     let mut rows: Vec<_> = amounts
         .into_iter()
@@ -210,7 +210,7 @@ fn load_rows(shown: &Shown<'_>) -> Vec<[String; 3]> {
     rows.push(["arrivals' CoV".into(), cov, "last 10 s".into()]);
     for [_, now, all] in &mut rows {
         for (cell, width) in [(now, NOW), (all, SO_FAR)] {
-            // If the unit or the share does not fit, only the number is shown.
+            // If the unit or the percentage does not fit, only the number is shown.
             if cell.chars().count() > width.into()
                 && let Some((number, _)) = cell.split_once(' ')
             {
@@ -264,7 +264,7 @@ fn draw_notices(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
     frame.render_widget(Paragraph::new(lines).wrap(Wrap { trim: true }), area);
 }
 
-/// The last slices that fit into the given number of columns.
+/// The last slices that fit into this number of columns.
 fn last_slices<'c>(shown: &Shown<'c>, columns: u16) -> &'c [Slice] {
     let all = shown.run.slices().all();
     &all[all.len().saturating_sub(columns.into())..]
@@ -326,7 +326,7 @@ fn heat_map(frame: &mut Frame<'_>, area: Rect, shown: &Shown<'_>) {
     frame.render_widget(Paragraph::new(lines), area);
 }
 
-/// The shade for a count, on a logarithmic scale, so that single slow requests are visible.
+/// The shade for a count. The scale is logarithmic, so that single slow requests are visible.
 fn shade<'l>(count: u64, largest: u64, shown: &Shown<'_>) -> Span<'l> {
     if count == 0 {
         return Span::raw(" ");
@@ -350,12 +350,12 @@ const LABEL_COLUMNS: [(&str, u16); 7] = [
 /// Minimum width of the column with the label.
 const LABEL_NAME_MIN: u16 = 24;
 
-/// The columns that fit next to the label.
+/// The indices of the columns that fit beside the label.
 fn label_columns(width: u16) -> Vec<usize> {
     let mut kept: Vec<usize> = (0..LABEL_COLUMNS.len()).collect();
     let needed =
         |kept: &[usize]| LABEL_NAME_MIN + kept.iter().map(|at| LABEL_COLUMNS[*at].1 + 1).sum::<u16>();
-    // Columns are removed in this order: the median, the last second, the p99.
+    // If the width is too small, columns are removed in this order: the median, the last second, the p99.
     for column in [4, 1, 6] {
         if needed(&kept) > width {
             kept.retain(|at| *at != column);

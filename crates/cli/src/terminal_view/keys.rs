@@ -2,7 +2,7 @@
 
 use ratatui::crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-/// A command of the user at the terminal.
+/// A command that the user gives with a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     /// `p`: pause or resume.
@@ -24,7 +24,7 @@ pub(crate) enum Key {
 }
 
 impl Key {
-    /// The command of an event; `None` if it has none.
+    /// The command for a terminal event; `None` if there is none.
     pub(super) fn of(event: &Event) -> Option<Key> {
         match event {
             Event::Resize(..) => Some(Key::Resized),

@@ -18,7 +18,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
 use super::keys::Key;
 
-/// Minimum size of the terminal for all parts of the view.
+/// Minimum number of columns and rows of the terminal for all parts of the view.
 const COLUMNS_MIN: u16 = 100;
 const ROWS_MIN: u16 = 28;
 
@@ -28,7 +28,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// Whether the terminal shows the full-screen view.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Why the terminal cannot show the full-screen view; `None` if it can.
+/// The reason why the terminal cannot show the full-screen view; `None` if it can.
 pub(crate) fn reason_against() -> Option<String> {
     if !io::stderr().is_terminal() {
         return Some("standard error is not a terminal".into());
@@ -41,7 +41,7 @@ pub(crate) fn reason_against() -> Option<String> {
     }
     #[cfg(unix)]
     {
-        // The operating system stops a background process that changes the terminal.
+        // The operating system suspends a background process that changes the terminal.
         let in_front = rustix::termios::tcgetpgrp(io::stderr());
         if in_front.is_ok_and(|group| group != rustix::process::getpgrp()) {
             return Some("the program runs in the background".into());
@@ -56,7 +56,7 @@ pub(crate) fn reason_against() -> Option<String> {
     }
 }
 
-/// Whether this process is in the foreground of its terminal, so that Ctrl-C reaches it.
+/// Whether this process is in the foreground of its terminal, so that Ctrl-C sends it a signal.
 pub(crate) fn is_in_foreground() -> bool {
     #[cfg(unix)]
     {
@@ -80,7 +80,7 @@ impl Screen {
     pub(crate) fn enter() -> io::Result<(Screen, UnboundedReceiver<Key>)> {
         restore_on_panic();
         TAKEN.store(true, Ordering::SeqCst);
-        // From here on the terminal is restored on every path.
+        // From here on, the terminal is restored in all cases.
         let taken = enable_raw_mode()
             .and_then(|()| execute!(io::stderr(), EnterAlternateScreen))
             .and_then(|()| Terminal::new(CrosstermBackend::new(io::stderr())));
@@ -92,7 +92,7 @@ impl Screen {
             while !is_ending.load(Ordering::Relaxed) {
                 match ratatui::crossterm::event::poll(POLL_INTERVAL) {
                     Ok(false) => {}
-                    // The run continues if the terminal is gone.
+                    // If the terminal is no longer available, the run continues.
                     Err(_) => return,
                     Ok(true) => {
                         let Ok(event) = ratatui::crossterm::event::read() else { return };
@@ -109,7 +109,7 @@ impl Screen {
         Ok((Screen { terminal, ending, reader: Some(reader) }, keys))
     }
 
-    /// Draws the view; returns false if the terminal has been restored or is gone.
+    /// Draws the view. Returns false if the terminal has been restored or is no longer available.
     pub(crate) fn draw(&mut self, draw: impl FnOnce(&mut Frame<'_>)) -> bool {
         TAKEN.load(Ordering::SeqCst) && self.terminal.draw(draw).is_ok()
     }
@@ -118,8 +118,9 @@ impl Screen {
 impl Drop for Screen {
     fn drop(&mut self) {
         self.ending.store(true, Ordering::Relaxed);
-        // Joins the thread, so that it does not consume input of the shell. After a panic the terminal is in line mode, and the
-        // thread may block until the end of a line; then it ends with the process.
+        // The thread is joined, so that it does not consume input of the shell. After a panic, the terminal is in line mode,
+        // and the thread may block until the end of a line. In that case it is not joined and ends together with the
+        // process.
         if let Some(reader) = self.reader.take()
             && TAKEN.load(Ordering::SeqCst)
         {
@@ -132,7 +133,7 @@ impl Drop for Screen {
 /// Restores the terminal if it shows the full-screen view.
 pub(crate) fn restore() {
     if TAKEN.swap(false, Ordering::SeqCst) {
-        // Errors are ignored: the terminal may be gone.
+        // Errors are ignored, because the terminal may no longer be available.
         let _ = execute!(io::stderr(), LeaveAlternateScreen, Show);
         let _ = disable_raw_mode();
     }
@@ -161,10 +162,10 @@ mod tests {
 
     const NAME: &str = "terminal_view::terminal::tests::the_terminal_is_restored_before_a_panic_message";
 
-    /// Panics in a thread while the full-screen view is shown. Later drawing must have no effect.
+    /// Panics in a thread while the full-screen view is shown. Drawing after the panic must have no effect.
     fn panic_while_the_screen_is_shown() {
         let (mut screen, _keys) = Screen::enter().unwrap();
-        // Draws a word, because nothing is sent for blanks.
+        // A word is drawn, because nothing is sent to the terminal for blanks.
         assert!(screen.draw(|frame| frame.render_widget("screenful", frame.area())));
         assert!(std::thread::spawn(|| panic!("words of a panic")).join().is_err());
         assert!(!screen.draw(|frame| frame.render_widget("overwritten", frame.area())));

@@ -6,31 +6,31 @@ use super::script_source::{self as source, ScriptSource};
 /// The kinds of assertions, by what they check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AssertionClass {
-    /// Texts and patterns in a part of the result.
+    /// Checks a part of the result for texts and patterns.
     Response,
-    /// The duration of the sample.
+    /// Checks the duration of the sample.
     Duration,
-    /// JSON with a JSON path.
+    /// Checks JSON with a JSON path.
     JsonPath,
-    /// The size of a part of the result.
+    /// Checks the size of a part of the result.
     Size,
-    /// XML with XPath 1.
+    /// Checks XML with XPath 1.
     XPath,
-    /// XML with XPath 2.
+    /// Checks XML with XPath 2.
     XPath2,
-    /// JSON with JMESPath.
+    /// Checks JSON with JMESPath.
     JmesPath,
-    /// That the results of an iteration are the same.
+    /// Checks that the results of an iteration are the same.
     Compare,
-    /// JSON with a JSON path, by the rules of a plugin.
+    /// Checks JSON with a JSON path, by the rules of a plugin.
     PluginJsonPath,
-    /// That the body is XML.
+    /// Checks that the body is XML.
     Xml,
-    /// That the body conforms to an XML schema.
+    /// Checks that the body conforms to an XML schema.
     XmlSchema,
-    /// The MD5 sum of the body.
+    /// Checks the MD5 sum of the body.
     Md5Hex,
-    /// A condition in a script.
+    /// Checks the result with a script.
     Script(&'static ScriptSource),
 }
 

@@ -2,44 +2,44 @@
 
 use super::descriptor::Descriptor;
 
-/// The kinds of controllers, by what they do with their children.
+/// The kinds of controllers, by the way in which they execute their children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ControllerClass {
-    /// Runs them in order.
+    /// Runs all children in order.
     Simple,
-    /// Repeats them.
+    /// Repeats all children.
     Loop,
-    /// Runs them if a condition holds.
+    /// Runs the children if a condition is true.
     If,
-    /// Repeats them while a condition holds.
+    /// Repeats the children while a condition is true.
     While,
-    /// Runs them for each variable of a series.
+    /// Runs the children for each variable of a series.
     ForEach,
-    /// Runs them in a user's first pass only.
+    /// Runs the children in a user's first pass only.
     OnceOnly,
-    /// Runs the next one in each pass.
+    /// Runs the next child in each pass.
     Interleave,
-    /// Runs one at random in each pass.
+    /// Runs one child, chosen at random, in each pass.
     Random,
-    /// Runs all in random order.
+    /// Runs all children in random order.
     RandomOrder,
     /// Runs the child that a text selects.
     Switch,
-    /// Repeats them for a time.
+    /// Repeats the children for a period of time.
     Runtime,
-    /// Runs a controller from elsewhere in the plan; a copy of it is its only child.
+    /// Runs a controller from elsewhere in the plan. A copy of that controller is its only child.
     Module,
-    /// Runs the fragment of another file; copies of its elements are its children.
+    /// Runs the fragment of another file. Copies of the fragment's elements are its children.
     Include,
-    /// Runs them while no other user runs a section with the same name.
+    /// Runs the children while no other user runs a section with the same name.
     CriticalSection,
-    /// Sets variables and runs them.
+    /// Sets variables, then runs the children.
     Parameterized,
     /// Runs one child in each pass, selected by weight.
     WeightedSwitch,
-    /// Runs them in a share or a number of passes.
+    /// Runs the children in a fraction or a number of its passes.
     Throughput,
-    /// Measures them as one sample.
+    /// Measures the children as one sample.
     Transaction,
 }
 

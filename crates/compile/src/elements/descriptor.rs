@@ -1,24 +1,24 @@
 //! The descriptor of an element of JMeter.
 
-/// An element of JMeter: its names, and the properties that the compiler and the checks need. `C` is its class within
-/// its kind, or the role that the class belongs to.
+/// An element of JMeter: its names, and the properties that the compiler and the checks need. `C` is the class of the
+/// element within its kind, or the role to which that class belongs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Descriptor<C> {
     /// The name of the class in plans: the short name of JMeter's own classes, the full name of plugins' classes.
     pub(crate) class: &'static str,
-    /// The class of its editor if elements of one class differ in it; otherwise empty.
+    /// The class of the element's editor, if elements with the same class differ in their editor; otherwise empty.
     pub(crate) gui: &'static str,
     /// Its name in JMeter's menus.
     pub(crate) name: &'static str,
-    /// Its class or role.
+    /// The class or role of the element.
     pub(crate) role: C,
     /// The parts that are not supported or differ from JMeter; may be empty.
     pub(crate) note: &'static str,
-    /// Properties that contain numbers.
+    /// The names of the properties that contain numbers.
     pub(crate) numbers: &'static [&'static str],
-    /// Other properties whose names have the form `Family.name`, those of inner elements included.
+    /// The names of other properties that have the form `Family.name`, including those of inner elements.
     pub(crate) properties: &'static [&'static str],
-    /// Whether it has a row in the table of supported elements.
+    /// Whether the element has a row in the table of supported elements.
     pub(crate) listed: bool,
 }
 
@@ -34,7 +34,7 @@ impl<C> Descriptor<C> {
         self
     }
 
-    /// Adds properties that contain numbers, integers or fractions.
+    /// Adds the names of properties that contain numbers, integers or fractions.
     pub(crate) const fn numbers(mut self, numbers: &'static [&'static str]) -> Self {
         self.numbers = numbers;
         self

@@ -17,7 +17,7 @@ pub(crate) enum GroupClass {
     Ultimate,
     /// Users added and removed in steps.
     Stepping,
-    /// A number of users that is maintained.
+    /// A number of users that is held constant: users that end are replaced.
     Concurrency,
     /// Arrivals at a rate that rises to a target.
     Arrivals,
@@ -41,8 +41,8 @@ impl GroupClass {
         matches!(self, Self::Arrivals | Self::FreeFormArrivals)
     }
 
-    /// Whether a thread of the plugin starts its users: the name of that thread is appended to theirs, and starts may
-    /// be logged.
+    /// Whether a separate thread of the plugin starts the users. The name of that thread is appended to the users' names,
+    /// and starts may be logged.
     pub(crate) fn has_thread_starter(self) -> bool {
         matches!(self, Self::Concurrency | Self::Arrivals | Self::FreeFormArrivals)
     }

@@ -16,7 +16,7 @@ pub(crate) enum OtherClass {
     Fragment,
     /// A listener that sends metrics elsewhere.
     BackendListener,
-    /// An element without effect in a run, with the reason as the end of a sentence.
+    /// An element without effect in a run. The text is the reason, as the end of a sentence.
     Inert(&'static str),
 }
 
@@ -57,7 +57,7 @@ pub(crate) const ELEMENTS: &[Descriptor<OtherClass>] = &[
     .unlisted(),
 ];
 
-/// The kind of listener that a class name without a descriptor indicates.
+/// The kind of listener that the name of a class without a descriptor indicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NamedLike {
     /// A listener that writes result files like JMeter's own.
@@ -66,7 +66,7 @@ pub(crate) enum NamedLike {
     DisplayListener,
 }
 
-/// Endings of the class names of listeners.
+/// Suffixes of the class names of listeners.
 const LISTENER_ENDS: [&str; 10] = [
     "Listener",
     "Visualizer",
@@ -80,7 +80,7 @@ const LISTENER_ENDS: [&str; 10] = [
     "StatusLogger",
 ];
 
-/// Packages of listeners.
+/// Parts of the class names of listeners: names of their packages.
 const LISTENER_PACKAGES: [&str; 2] = [".vizualizers.", ".visualizers."];
 
 /// The kind of listener that a class name indicates, if any. There are many listeners of plugins, and a run without

@@ -10,7 +10,7 @@ const PROTOCOL: Option<Needs> = Some(Needs::Protocol);
 /// The reason why an element is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Refused {
-    /// The requirement that is missing to run it, if that is known.
+    /// The requirement without which the element cannot run, if it is known.
     pub(crate) needs: Option<Needs>,
     /// The reason and what to do instead; may be empty.
     pub(crate) why: &'static str,

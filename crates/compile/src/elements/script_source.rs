@@ -5,7 +5,7 @@ use busyhour_processors::Family;
 /// The kind of a scripted element, and the names of its properties.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct ScriptSource {
-    /// The kind of scripted element: one of JMeter's three.
+    /// The kind of scripted element: JSR223, BSF or BeanShell.
     pub(crate) family: Family,
     /// The property with the text of the script.
     pub(crate) script: &'static str,

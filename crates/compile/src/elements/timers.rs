@@ -6,7 +6,7 @@ use super::script_source::{self as source, ScriptSource};
 /// How a timer delays samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TimerClass {
-    /// Holds users back until enough of them wait.
+    /// Makes users wait until a number of them are waiting.
     Synchronizing,
     /// A constant pause.
     Constant,
@@ -27,7 +27,7 @@ pub(crate) enum TimerClass {
 }
 
 impl TimerClass {
-    /// The name of the timer if it sets a rate instead of a pause.
+    /// The name of the timer if it sets a rate rather than a pause.
     pub(crate) fn rate_timer(self) -> Option<&'static str> {
         match self {
             Self::ConstantThroughput => Some(CONSTANT_THROUGHPUT),

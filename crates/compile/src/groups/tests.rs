@@ -43,7 +43,7 @@ fn script(class: &str, text: &str) -> String {
     format!("<{class} testname=\"x\"><stringProp name=\"script\">{text}</stringProp></{class}><hashTree/>")
 }
 
-/// The parts of its result that the first sampler retains if these elements follow it.
+/// The parts of its result that the first sampler retains if it is followed by these elements.
 fn first_retention(following: &str) -> Retention {
     compiled(&format!("{HTTP}{following}"), &[]).groups[0].samplers[0].keep
 }

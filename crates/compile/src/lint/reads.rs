@@ -41,7 +41,7 @@ fn has_script(element: Element<'_>) -> bool {
     evaluates || role.script_source().is_some()
 }
 
-/// Adds the names of the properties that the calls in a text read; `None` if one of them can read others.
+/// Adds the names of the properties that the calls in a text read; `None` if a call can read other properties.
 fn add_reads(text: &str, names: &mut BTreeSet<String>) -> Option<()> {
     for (at, _) in text.match_indices("${__") {
         let call = &text[at + 2..];

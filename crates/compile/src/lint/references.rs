@@ -13,7 +13,7 @@ pub(super) enum Reference<'t> {
 pub(super) fn references(text: &str) -> Vec<Reference<'_>> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
-    // Start of the name of the last variable whose end is not yet found.
+    // Start of the name of the last variable whose end has not been found yet.
     let mut open: Option<usize> = None;
     // Number of backslashes directly before this position.
     let mut backslashes = 0_usize;
@@ -57,7 +57,7 @@ const CALL_DEPTH_MAX: usize = 64;
 pub(super) fn calls(text: &str) -> Vec<(&str, &str)> {
     let bytes = text.as_bytes();
     let mut found: Vec<(&str, &str)> = Vec::new();
-    // Calls whose end is not yet found: index in `found`, start of the arguments, number of enclosing parentheses.
+    // Calls whose end has not been found yet: index in `found`, start of the arguments, number of enclosing parentheses.
     let mut open: Vec<(usize, usize, i64)> = Vec::new();
     let mut parentheses = 0_i64;
     for (at, byte) in bytes.iter().enumerate() {

@@ -7,13 +7,13 @@ use super::references::is_word;
 pub(super) struct ScriptVariables {
     pub(super) sets: Vec<String>,
     pub(super) reads: Vec<String>,
-    /// Whether it may set variables whose names it does not contain.
+    /// Whether the script may set variables whose names it does not contain.
     pub(super) sets_any: bool,
-    /// Whether it may read variables whose names it does not contain.
+    /// Whether the script may read variables whose names it does not contain.
     pub(super) reads_any: bool,
 }
 
-/// Expressions for the variables: the name that JMeter provides to scripts, and calls that return the object.
+/// Expressions for the object that contains the variables: its name in scripts, and calls that return it.
 const OBJECTS: [&str; 3] = ["vars", "getVariables()", "ctx.variables"];
 
 /// Calls that run other scripts.
@@ -40,7 +40,7 @@ pub(super) fn variables_of_script(script: &str) -> ScriptVariables {
     found
 }
 
-/// Adds the use of the variables object that this text follows.
+/// Adds the use of the variables object in `rest`, the text that follows the object.
 fn add_use(rest: &str, found: &mut ScriptVariables) {
     if let Some(key) = rest.strip_prefix('[') {
         match literal(key, "]") {
@@ -78,13 +78,13 @@ fn argument<'t>(arguments: &'t str, end: &str) -> Option<&'t str> {
     literal(arguments.trim_start().strip_prefix('(')?, end)
 }
 
-/// A text literal at the beginning that is followed by `end`, without concatenation or interpolation.
+/// A text literal at the beginning of `text` that is followed by `end`, without concatenation or interpolation.
 fn literal<'t>(text: &'t str, end: &str) -> Option<&'t str> {
     let text = text.trim_start();
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let (name, rest) = text[1..].split_once(quote)?;
     let rest = rest.trim_start();
-    // In the arguments of a function a comma is escaped.
+    // In the arguments of a function, a comma is escaped with a backslash.
     let follows = rest.strip_prefix('\\').unwrap_or(rest).starts_with(end);
     (follows && !name.contains(['$', '\\'])).then_some(name)
 }

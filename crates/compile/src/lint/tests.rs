@@ -2,7 +2,7 @@ use busyhour_diagnostic::Diagnostic;
 
 use super::*;
 
-/// A plan with one HTTP request with these properties, in a thread group with these elements.
+/// A plan with a thread group that contains these elements and an HTTP request with these properties.
 fn plan(properties: &str, elements: &str) -> String {
     format!(
         r#"<jmeterTestPlan version="1.2"><hashTree><TestPlan testclass="TestPlan" testname="p"/><hashTree>
@@ -197,7 +197,7 @@ fn everything_that_can_define_a_variable_is_considered() {
             "<collectionProp name=\"UserParameters.names\"><stringProp name=\"1\">x</stringProp></collectionProp>",
         ),
         script("vars.put(\"x\", 1)"),
-        // These may define anything.
+        // Each of these elements may define any variable.
         script("vars.put(\"tok\" + \"en\", x)"),
         script("fill(vars)"),
         element("JSR223PreProcessor", &string("filename", "setup.groovy")),
@@ -271,7 +271,7 @@ fn variables_of_another_group_are_not_visible() {
     assert_eq!(found(&reads, &sets, ""), "undefined-variable unused-variable");
     assert_eq!(found(&(sets.clone() + &reads), "", ""), "");
     assert_eq!(found(&reads, "", &sets), "");
-    // A module may run anything.
+    // A module may run any elements.
     assert_eq!(found(&(reads.clone() + &element("ModuleController", "")), &sets, ""), "unused-variable");
     let composes = script("vars.put(n, 1)");
     assert_eq!(found(&reads, &composes, ""), "undefined-variable", "another user's");

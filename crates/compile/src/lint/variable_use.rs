@@ -15,7 +15,7 @@ use crate::elements::processors::{PostProcessorClass, PreProcessorClass};
 use crate::elements::samplers::SamplerClass;
 use crate::elements::{Role, role};
 
-/// How a set of elements uses variables.
+/// The variables that a set of elements uses.
 #[derive(Default)]
 pub(super) struct VariableUse<'p> {
     /// The names that the elements set.
@@ -56,13 +56,14 @@ const BARE_NAMES: [&str; 8] = [
     "SwitchController.value",
 ];
 
-/// The variable for the name of a file that a listener saves; with a number appended, for that of a sub-result.
+/// The variable for the name of the file in which a listener saves a response. With a number appended, it is the variable
+/// for a sub-result.
 const FILE_VARIABLE: &str = "FileSaver.variablename";
 
-/// The maximum number of sub-results of a sample that have such variables.
+/// Maximum number of sub-results of a sample that have such variables.
 const FILES_MAX: u32 = 100;
 
-/// Comments and descriptions, in which nothing is replaced.
+/// Properties with comments and descriptions, in which references are not replaced.
 const COMMENTS: [&str; 3] = ["TestPlan.comments", "Argument.desc", "Argument.metadata"];
 
 /// Functions that evaluate a text, which may name any variable.
@@ -108,7 +109,7 @@ impl<'p> VariableUse<'p> {
         });
     }
 
-    /// If `does`, records that any variable may be set and read.
+    /// If `does` is true, records that any variable may be set and read.
     fn mark_any(&mut self, does: bool) {
         self.sets_any |= does;
         self.reads_any |= does;
@@ -148,7 +149,7 @@ impl<'p> VariableUse<'p> {
         self.reads_any |= script.reads_any;
     }
 
-    /// Adds the variable use of the functions in a text: any argument may be the name of a variable to set.
+    /// Adds the variable use of the functions in a text. Any argument may be the name of a variable that the function sets.
     fn add_calls(&mut self, text: &str) {
         for (name, arguments) in calls(text) {
             let bare = without_references(arguments);
@@ -207,7 +208,7 @@ impl<'p> VariableUse<'p> {
             Role::PreProcessor(PreProcessorClass::PopFromQueue) => self.set_named(element, "Variable"),
             Role::PreProcessor(PreProcessorClass::RawDataSource) => self.set_named(element, "variable_name"),
             Role::PostProcessor(class) => self.add_post_processor(element, class),
-            // It outputs all variables.
+            // The Debug Sampler outputs all variables.
             Role::Sampler(SamplerClass::Debug) => self.reads_any = true,
             Role::Sampler(SamplerClass::Java) => {
                 let class = element.text("classname").unwrap_or_default();
@@ -347,7 +348,7 @@ fn without_references(text: &str) -> String {
     out
 }
 
-/// The words of a text, both split at and joined by points, hyphens and `#`.
+/// The words of a text. Words with points, hyphens or `#` are included both as a whole and in parts.
 fn words(text: &str) -> HashSet<&str> {
     let long = text.split(|c: char| !(is_word(c) || matches!(c, '.' | '-' | '#')));
     let short = text.split(|c: char| !is_word(c));

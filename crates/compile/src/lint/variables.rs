@@ -1,8 +1,8 @@
 //! Variables that nothing defines, and extracted variables that nothing reads.
 //!
-//! Variables belong to users, so each thread group is checked together with the elements outside all groups and with
-//! the parts of the plan that its modules may run. If names come from outside of the plan or are composed by a script,
-//! nothing is reported.
+//! Variables belong to users, so each thread group is checked together with the elements outside all groups and with the
+//! parts of the plan that its modules may run. If names are defined outside of the plan or are composed by a script, nothing
+//! is reported.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -26,7 +26,7 @@ const NAME_BYTES_MAX: usize = 500;
 /// The number of undefined names for which a similar name is searched.
 const SUGGESTED_MAX: usize = 100;
 
-/// The variables of a part of a plan: a thread group, a fragment, or the elements outside of them.
+/// The variables of a part of a plan: a thread group, a fragment, or the elements outside of all groups and fragments.
 struct Part<'p> {
     kind: PartKind,
     own: VariableUse<'p>,
@@ -160,7 +160,7 @@ fn is_plain(name: &str) -> bool {
 
 /// The configured names from which `name` may be derived: `id` for `id_1`, `id_2_g1`, `id_matchNr`.
 fn stems(name: &str) -> impl Iterator<Item = &str> {
-    // For each separator the rest of the name is read again, so long names are skipped.
+    // For each separator the rest of the name is read again, so long names are skipped to keep the time linear.
     let name = if name.len() <= NAME_BYTES_MAX { name } else { "" };
     let ends = name.char_indices().filter(|(_, c)| matches!(c, '_' | '#')).map(|(at, _)| at);
     ends.map(|at| name.split_at(at)).filter(|(_, rest)| is_suffix(rest)).map(|(stem, _)| stem)
@@ -172,7 +172,7 @@ fn is_suffix(rest: &str) -> bool {
         let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
         digits(&rest[..end]) && (rest[end..].is_empty() || is_suffix(&rest[end..]))
     });
-    // A ForEach loop over the matches is configured with a name that ends with the separator.
+    // A ForEach Controller over the matches is configured with a name that ends with the separator.
     is_number
         || rest == "_"
         || SUFFIXES

@@ -15,7 +15,7 @@ const CONFIGURATIONS_MAX: usize = 1_000;
 /// Maximum size of an array, in bytes.
 const ARRAY_BYTES_MAX: u32 = 1 << 30;
 
-/// Maximum number of draws of one cell, which take about a minute.
+/// Maximum number of draws of random numbers of one cell; they take about a minute.
 const DRAWS_MAX: u64 = 2_000_000_000;
 
 /// Maximum number of cells that a cell calls.
@@ -34,16 +34,16 @@ pub enum ConfigurationsError {
     /// There are more configurations than supported.
     #[error("there are {count} configurations; at most {CONFIGURATIONS_MAX} are supported")]
     TooMany {
-        /// Their number.
+        /// Number of configurations.
         count: usize,
     },
     /// Two configurations have the same number.
     #[error("there are two configurations with the number {number}")]
     RepeatedNumber {
-        /// The number.
+        /// The repeated number.
         number: u32,
     },
-    /// A configuration has no TB1.
+    /// A configuration does not contain the cell TB1, at which requests arrive.
     #[error("configuration {number} has no cells.TB1, where each request enters")]
     NoEntry {
         /// The configuration.
@@ -94,7 +94,7 @@ pub enum ConfigurationsError {
         /// Its value.
         bytes: u32,
     },
-    /// A cell draws too many numbers.
+    /// A cell draws too many random numbers.
     #[error("configuration {number}: {cell} has cpu = {draws}; at most {DRAWS_MAX} draws are possible")]
     TooManyDraws {
         /// The configuration.
@@ -132,7 +132,7 @@ pub enum CellName {
 }
 
 impl CellName {
-    /// The number in its name.
+    /// The number in the name of the cell.
     #[must_use]
     pub fn number(self) -> u8 {
         self as u8 + 1
@@ -145,11 +145,11 @@ impl fmt::Display for CellName {
     }
 }
 
-/// What a cell does when it is called, in the order of the fields.
+/// The work of a cell when it is called. The steps have the order of the fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct CellSettings {
-    /// Number of draws from the standard normal distribution.
+    /// Number of draws of random numbers from the standard normal distribution.
     cpu: u64,
     /// Size of an array that is garbage after the call, in bytes.
     memory: u32,
@@ -161,7 +161,7 @@ struct CellSettings {
     calls: Vec<CellName>,
 }
 
-/// What the cells do for requests with one number.
+/// The work of the cells for requests with one number.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CellConfiguration {
@@ -176,7 +176,7 @@ impl CellConfiguration {
         self.number
     }
 
-    /// Whether each request leaves memory behind that is never released.
+    /// Whether each request allocates memory that is never released.
     #[must_use]
     pub fn leaks(&self) -> bool {
         self.cells.values().any(|settings| settings.leak > 0)
@@ -194,7 +194,7 @@ impl CellConfiguration {
             return Err(ConfigurationsError::NoEntry { number });
         }
         let mut reached = BTreeSet::from([CellName::TB1]);
-        // Callers come before the cells that they call.
+        // Callers precede the cells that they call.
         for (&cell, settings) in &self.cells {
             if !reached.contains(&cell) {
                 return Err(ConfigurationsError::Unreached { number, cell });
@@ -257,7 +257,7 @@ impl CellConfigurations {
     /// The built-in configurations 1 to 10.
     ///
     /// # Errors
-    /// Never, unless the text in the program is wrong, which a test excludes.
+    /// Never, because a test checks the built-in text.
     pub fn built_in() -> Result<Self, ConfigurationsError> {
         Self::parse(BUILT_IN)
     }
@@ -265,7 +265,7 @@ impl CellConfigurations {
     /// Parses configurations in TOML, in the notation of `java/cells.toml`.
     ///
     /// # Errors
-    /// The first mistake.
+    /// The first mistake in the text.
     pub fn parse(text: &str) -> Result<Self, ConfigurationsError> {
         let Document { configuration: configurations } = toml::from_str(text)?;
         if configurations.is_empty() {
@@ -284,7 +284,7 @@ impl CellConfigurations {
         Ok(Self { text: text.to_owned(), configurations })
     }
 
-    /// The text from which they were parsed.
+    /// The text from which the configurations were parsed.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -296,7 +296,7 @@ impl CellConfigurations {
         &self.configurations
     }
 
-    /// The lines that the Java program reads, with the number of draws multiplied by `cpu_factor`.
+    /// The lines for the Java program, with the number of draws multiplied by `cpu_factor`.
     pub(super) fn lines(&self, cpu_factor: f64) -> String {
         let mut out = String::new();
         for configuration in &self.configurations {

@@ -14,7 +14,7 @@ pub enum CellsError {
     /// There is no Java compiler. A runtime environment without `javac` is not sufficient.
     #[error("the Java compiler cannot be started: {}", .javac.display())]
     NoJdk {
-        /// The program that was looked for.
+        /// The path of `javac` that was tried.
         javac: PathBuf,
         /// The error of the operating system.
         source: io::Error,
@@ -22,9 +22,9 @@ pub enum CellsError {
     /// `javac` does not print the properties of its JDK.
     #[error("the Java compiler does not print its version: {}\n{output}", .javac.display())]
     UnknownJdk {
-        /// The program.
+        /// The path of `javac`.
         javac: PathBuf,
-        /// The end of its output.
+        /// The last lines of its output.
         output: String,
     },
     /// The JDK is too old.
@@ -35,12 +35,12 @@ pub enum CellsError {
         /// Its version: 8 for 1.8.
         version: u32,
     },
-    /// The compiler refuses the program.
+    /// The compiler rejects the source of the emulator.
     #[error("the JDK in {} cannot compile the cells emulator:\n{output}", .home.display())]
     Compile {
         /// The directory of the JDK.
         home: PathBuf,
-        /// The end of the compiler's output.
+        /// The last lines of the compiler's output.
         output: String,
     },
     /// A file or directory of the emulator cannot be written.
@@ -59,37 +59,37 @@ pub enum CellsError {
     Port {
         /// The port.
         port: u16,
-        /// The message of Java.
+        /// The error message of Java.
         message: String,
     },
-    /// The emulator refuses its configurations, for example an exception class that does not exist.
+    /// The emulator rejects its configurations, for example because of an exception class that does not exist.
     #[error("{0}")]
     Refused(String),
-    /// The Java process ended before it listened, for example because of an unknown option.
+    /// The Java process ended before it listened on its port, for example because of an unknown option.
     #[error("the Java process ended before it was ready ({status}):\n{output}")]
     NotReady {
-        /// Its exit status.
+        /// Exit status of the process.
         status: ExitStatus,
-        /// The end of its output.
+        /// The last lines of its output.
         output: String,
     },
-    /// The emulator did not listen in time.
+    /// The emulator did not listen on its port in time.
     #[error("the Java process was not ready after {seconds} s:\n{output}")]
     TooSlow {
-        /// The time that it had, in seconds.
+        /// The time limit, in seconds.
         seconds: u64,
-        /// The end of its output.
+        /// The last lines of its output.
         output: String,
     },
     /// The heap was full.
     #[error("the Java process ran out of memory")]
     OutOfMemory,
-    /// The Java process ended while it served.
+    /// The Java process ended while the emulator was serving requests.
     #[error("the Java process ended ({status}):\n{output}")]
     Ended {
-        /// Its exit status.
+        /// Exit status of the process.
         status: ExitStatus,
-        /// The end of its output.
+        /// The last lines of its output.
         output: String,
     },
 }

@@ -12,10 +12,10 @@ pub const GC_LOG: &str = "gc.log";
 /// The output of the JVM itself, such as warnings about options.
 pub const CONSOLE_LOG: &str = "console.log";
 
-/// The configurations in use.
+/// The copy of the configurations in use.
 pub(super) const CONFIGURATIONS: &str = "cells.toml";
 
-/// The program. Its line numbers are those of the stack traces.
+/// The source of the Java program. Stack traces refer to its line numbers.
 pub(super) const SOURCE: &str = "Cells.java";
 
 /// The directory of the compiled classes.

@@ -8,7 +8,7 @@ use super::error::{CellsError, JAVA_VERSION_MIN};
 use super::files::{CLASSES, SOURCE};
 use super::output_end::last_lines;
 
-/// The text of the program.
+/// The source of the Java program.
 const PROGRAM: &str = include_str!("../../java/Cells.java");
 
 /// A JDK on this machine.
@@ -18,8 +18,8 @@ pub(super) struct Jdk {
 }
 
 impl Jdk {
-    /// Finds the JDK in `home`, or that of the `javac` on the path. `javac` itself reports its directory, because the
-    /// program on the path can be a link or a script that selects one of several versions.
+    /// Finds the JDK in `home` or, if `home` is `None`, the JDK of the `javac` on the path. `javac` itself reports its
+    /// directory, because the program on the path can be a link or a script that selects one of several versions.
     pub(super) fn find(home: Option<&Path>) -> Result<Self, CellsError> {
         let javac = home.map_or_else(|| "javac".into(), |home| home.join("bin").join("javac"));
         let asked = run(Command::new(&javac).args(["-J-XshowSettings:properties", "-version"]));
@@ -62,7 +62,7 @@ fn run(command: &mut Command) -> io::Result<Output> {
     command.stdin(Stdio::null()).output()
 }
 
-/// Both output streams.
+/// Standard output and standard error as one text.
 fn text(output: &Output) -> String {
     [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes)).concat()
 }
@@ -75,7 +75,7 @@ fn property<'o>(output: &'o str, name: &str) -> Option<&'o str> {
     })
 }
 
-/// The number of a version: 8 for `1.8`, 17 for `17`.
+/// The number of a Java version: 8 for `1.8`, 17 for `17`.
 fn version(text: &str) -> Option<u32> {
     text.strip_prefix("1.").unwrap_or(text).parse().ok()
 }

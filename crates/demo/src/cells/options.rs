@@ -18,7 +18,7 @@ pub enum Collector {
     G1,
     Z,
     Shenandoah,
-    /// Never collects: the process ends when the heap is full.
+    /// Epsilon, which never collects: the process ends when the heap is full.
     Epsilon,
 }
 
@@ -35,14 +35,14 @@ impl Collector {
     }
 }
 
-/// What the server log contains.
+/// The contents of the server log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CellsLogLevel {
     /// Failed requests.
     Error,
-    /// Also the start and the end.
+    /// Failed requests, and the start and the end of the server.
     Info,
-    /// Also one line per call of a cell.
+    /// All of these, and one line per call of a cell.
     Debug,
 }
 
@@ -61,7 +61,7 @@ impl CellsLogLevel {
 pub struct CellsOptions {
     /// Port on 127.0.0.1; 0 selects a free port.
     pub port: u16,
-    /// Directory for the logs, the source and the compiled classes. It is created if it does not exist; logs in it are
+    /// Directory for the logs, the source and the compiled classes. It is created if it does not exist; existing logs are
     /// appended to.
     pub dir: PathBuf,
     /// The configurations.
@@ -74,21 +74,21 @@ pub struct CellsOptions {
     pub beans: u32,
     /// The time that a request waits for a bean before it fails.
     pub bean_wait: Duration,
-    /// What the server log contains.
+    /// The contents of the server log.
     pub log_level: CellsLogLevel,
-    /// Size of the heap in bytes, initial and maximum; `None` leaves it to the JVM.
+    /// Size of the heap in bytes, initial and maximum; with `None`, the JVM determines it.
     pub heap_bytes: Option<u64>,
-    /// The collector; `None` leaves it to the JVM.
+    /// The garbage collector; with `None`, the JVM selects it.
     pub collector: Option<Collector>,
-    /// More options of the JVM, which take precedence over the others.
+    /// Additional options of the JVM, which take precedence over the others.
     pub java_options: Vec<String>,
     /// Directory of the JDK; `None` uses the `javac` on the path.
     pub java_home: Option<PathBuf>,
 }
 
 impl CellsOptions {
-    /// These configurations on a free port, with the pools that the study started with: 10 worker threads and 30 beans
-    /// of each cell.
+    /// Options with these configurations, a free port and the pool sizes at the beginning of the study: 10 worker threads
+    /// and 30 beans of each cell.
     #[must_use]
     pub fn new(dir: impl Into<PathBuf>, configurations: CellConfigurations) -> Self {
         Self {
@@ -113,11 +113,11 @@ impl CellsOptions {
         if let Some(bytes) = self.heap_bytes {
             arguments.extend([format!("-Xms{bytes}"), format!("-Xmx{bytes}")]);
         }
-        // Some collectors are experimental in some versions.
+        // Some collectors are experimental in some versions of Java.
         arguments.push("-XX:+UnlockExperimentalVMOptions".into());
         arguments.extend(self.collector.map(|collector| collector.option().to_owned()));
         arguments.push(format!("-Xlog:gc*:file={GC_LOG}:time,uptime,level,tags:filecount=5,filesize=20m"));
-        // A server whose threads have died of a full heap would accept connections and never respond.
+        // If threads of the server end because the heap is full, the server accepts connections but never responds.
         arguments.push("-XX:+ExitOnOutOfMemoryError".into());
         arguments.extend(self.java_options.iter().cloned());
         arguments.extend(["-cp".into(), CLASSES.into(), MAIN_CLASS.into()]);

@@ -1,4 +1,4 @@
-//! The end of a program's output, for errors.
+//! The last lines of a program's output, for error messages.
 
 /// Maximum number of lines.
 const LINES_MAX: usize = 20;

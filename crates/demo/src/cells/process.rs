@@ -1,4 +1,5 @@
-//! The Java process of a cells emulator. It ends when its standard input is closed, so that it never outlives this process.
+//! The Java process of a cells emulator. It ends when its standard input is closed, so it never runs longer than this
+//! process.
 
 use std::fs::{self, File, OpenOptions};
 use std::future::Future;
@@ -17,10 +18,10 @@ use super::jdk::Jdk;
 use super::options::CellsOptions;
 use super::output_end::last_lines;
 
-/// The time that Java has to start.
+/// Time limit for the start of Java.
 const START_TIME: Duration = Duration::from_secs(60);
 
-/// The time that Java has to end after its standard input was closed.
+/// Time limit for the end of Java after its standard input was closed.
 const CLOSING_TIME: Duration = Duration::from_secs(5);
 
 /// Maximum length of a line of Java's output before the emulator is ready, in bytes.
@@ -32,7 +33,7 @@ const TAIL_BYTES: u64 = 8_192;
 /// The exit code of a JVM whose heap was full, with the option `ExitOnOutOfMemoryError`.
 const OUT_OF_MEMORY: i32 = 3;
 
-/// A running cells emulator. It is ended when this is dropped.
+/// A running cells emulator. Dropping this value ends the emulator.
 #[derive(Debug)]
 pub struct CellsServer {
     java: JavaProcess,
@@ -45,7 +46,7 @@ impl CellsServer {
     /// Compiles and starts an emulator, which takes a few seconds, and waits until it listens.
     ///
     /// # Errors
-    /// There is no suitable JDK, the directory cannot be written, the port is in use, or Java does not accept its options.
+    /// There is no suitable JDK, the directory cannot be written, the port is in use, or Java rejects its options.
     pub fn start(options: &CellsOptions) -> Result<Self, CellsError> {
         let dir = &options.dir;
         let jdk = Jdk::find(options.java_home.as_deref())?;
@@ -76,7 +77,7 @@ impl CellsServer {
         }
     }
 
-    /// The address on which it listens.
+    /// The address on which the emulator listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -91,7 +92,7 @@ impl CellsServer {
     /// Waits until `shutdown` completes, and ends the emulator.
     ///
     /// # Errors
-    /// The Java process ended before.
+    /// The Java process ended before `shutdown` completed.
     pub async fn serve(mut self, shutdown: impl Future<Output = ()>) -> Result<(), CellsError> {
         tokio::select! {
             () = shutdown => {
@@ -108,7 +109,7 @@ fn write_error(path: &Path) -> impl FnOnce(io::Error) -> CellsError {
     move |source| CellsError::Write { path, source }
 }
 
-/// The first words of the emulator.
+/// The result of the start, which the emulator prints.
 #[derive(Debug, PartialEq, Eq)]
 enum Answer<'l> {
     Listening { port: u16, pid: u32 },
@@ -116,7 +117,7 @@ enum Answer<'l> {
     Refused(&'l str),
 }
 
-/// The meaning of a line of output; `None` for a line of the JVM.
+/// Parses a line of output; `None` for a line of the JVM itself.
 fn answer(line: &str) -> Option<Answer<'_>> {
     let (word, rest) = line.trim_end().split_once(' ')?;
     match word {
@@ -130,28 +131,28 @@ fn answer(line: &str) -> Option<Answer<'_>> {
     }
 }
 
-/// The Java process, which is ended when this is dropped.
+/// The Java process. Dropping this value ends the process.
 #[derive(Debug)]
 struct JavaProcess {
     child: Child,
     stdin: Option<ChildStdin>,
     console: PathBuf,
-    /// Disconnected when the output of the process has ended.
+    /// Disconnected when the output of the process ends.
     closed: mpsc::Receiver<()>,
 }
 
-/// What a thread reports about the output of the process.
+/// The channels on which a thread reports the output of the process.
 struct JavaOutput {
-    /// Receives the line with the answer; disconnected if there is none.
+    /// Receives the line with the result of the start; disconnected if there is none.
     answer: mpsc::Receiver<String>,
-    /// Completes when the output has ended.
+    /// Completes when the output ends.
     ended: oneshot::Receiver<()>,
 }
 
 impl JavaProcess {
     fn spawn(jdk: &Jdk, options: &CellsOptions) -> Result<(Self, JavaOutput), CellsError> {
         let path = options.dir.join(CONSOLE_LOG);
-        // Both output streams are appended to it.
+        // The file is emptied; then both output streams of the process are appended to it.
         let console = File::create(&path)
             .and_then(|_| OpenOptions::new().append(true).open(&path))
             .map_err(write_error(&path))?;
@@ -163,7 +164,7 @@ impl JavaProcess {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(errors);
-        // The terminal's Ctrl-C must not end it before this process ends it.
+        // A Ctrl-C in the terminal must not end the Java process before this process does.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let mut child = command.spawn().map_err(CellsError::Spawn)?;
@@ -181,13 +182,13 @@ impl JavaProcess {
         std::thread::Builder::new().name("java output".into()).spawn(follow).map_err(CellsError::Spawn)?;
         if let Some(stdin) = &mut java.stdin {
             let lines = options.configurations.lines(options.cpu_factor);
-            // A process that has ended is reported as not ready.
+            // A failed write is ignored: if the process has ended, it is later reported as not ready.
             let _ = stdin.write_all(lines.as_bytes()).and_then(|()| stdin.flush());
         }
         Ok((java, JavaOutput { answer, ended }))
     }
 
-    /// Ends the process, by force if it does not end by itself.
+    /// Ends the process; kills it if it does not end by itself in time.
     fn close(&mut self) {
         drop(self.stdin.take());
         if self.closed.recv_timeout(CLOSING_TIME) == Err(mpsc::RecvTimeoutError::Timeout) {
@@ -200,7 +201,7 @@ impl JavaProcess {
         self.child.wait().map_err(CellsError::Spawn)
     }
 
-    /// The error for a process that has ended without an answer.
+    /// The error for a process that ended without reporting the result of its start.
     fn not_ready(&mut self) -> CellsError {
         match self.wait() {
             Ok(status) => CellsError::NotReady { status, output: self.console_tail() },
@@ -208,7 +209,7 @@ impl JavaProcess {
         }
     }
 
-    /// The error for a process that has ended by itself.
+    /// The error for a process that ended by itself.
     fn ended(&mut self) -> CellsError {
         match self.wait() {
             Ok(status) if status.code() == Some(OUT_OF_MEMORY) => CellsError::OutOfMemory,
@@ -217,7 +218,8 @@ impl JavaProcess {
         }
     }
 
-    /// The last lines of its output. They are part of an error, so that a failure to read them is not another one.
+    /// The last lines of the process's output. They are only a part of another error, so a failure to read them is not
+    /// reported.
     fn console_tail(&self) -> String {
         let read = || -> io::Result<Vec<u8>> {
             let mut file = File::open(&self.console)?;
@@ -240,7 +242,7 @@ impl Drop for JavaProcess {
     }
 }
 
-/// Sends the line with the answer, and writes all others to `console`.
+/// Sends the line with the result of the start to `answer_sender`, and writes all other lines to `console`.
 fn follow_output(stdout: ChildStdout, mut console: File, answer_sender: mpsc::Sender<String>) {
     let mut reader = BufReader::new(stdout);
     let mut line = Vec::new();

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use httparse::Status;
 
-/// The maximum size of a head.
+/// Maximum size of a head (request line and headers), in bytes.
 pub(crate) const HEAD_BYTES_MAX: usize = 64 * 1024;
-/// The maximum size of a body, the same as that of TicketMonster's server.
+/// Maximum size of a body in bytes, the same as in TicketMonster's server.
 pub(crate) const BODY_BYTES_MAX: usize = 2 * 1024 * 1024;
 const HEADERS_MAX: usize = 100;
 
@@ -18,8 +18,8 @@ pub(crate) struct Head {
     pub(crate) host: Option<Range<usize>>,
     pub(crate) accept: Option<Range<usize>>,
     pub(crate) content_type: Option<Range<usize>>,
-    /// HTTP/1.1 and no `Connection: close`. An older client cannot read chunks, so the body must end with the
-    /// connection.
+    /// Whether the connection stays open: the client uses HTTP/1.1 and did not send `Connection: close`. Other clients get
+    /// no chunks, so the body must end with the connection.
     pub(crate) keep_alive: bool,
     pub(crate) expects_continue: bool,
     /// The length of the head in bytes.
@@ -37,11 +37,11 @@ pub(crate) enum BodyLength {
 /// The reason why the bytes are not a valid request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FramingError {
-    /// Not HTTP/1.x.
+    /// The bytes are not HTTP/1.x.
     Malformed,
-    /// Larger than the maximum size.
+    /// The head or the body exceeds its maximum size.
     TooLarge,
-    /// A transfer coding other than `chunked`.
+    /// The transfer coding is not `chunked`.
     Coding,
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn parse_head(buffer: &[u8]) -> Result<Option<Head>, FramingError> {
         Err(_) => return Err(FramingError::Malformed),
     };
     let place = |part: &[u8]| {
-        // `part` is a part of `buffer`, so the difference of the addresses is its offset.
+        // `part` is a slice of `buffer`, so the difference of the addresses is its offset.
         let start = part.as_ptr() as usize - buffer.as_ptr() as usize;
         start..start + part.len()
     };

@@ -3,7 +3,7 @@
 /// The methods that the shop supports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// `GET`, and `HEAD`, for which the body is not sent.
+    /// `GET` or `HEAD`; for `HEAD`, the body is not sent.
     Get,
     /// `POST`.
     Post,
@@ -13,7 +13,7 @@ pub(crate) enum Method {
     Delete,
     /// `OPTIONS`.
     Options,
-    /// Any other.
+    /// Any other method.
     Other,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Request<'a> {
     pub(crate) accept: Option<&'a str>,
     /// The `Content-Type` header.
     pub(crate) content_type: Option<&'a str>,
-    /// The body, decoded.
+    /// The decoded body.
     pub(crate) body: &'a [u8],
 }
 
@@ -83,7 +83,7 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Whether the media type of the body has the charset UTF-8.
+    /// Whether the media type of the body specifies the charset UTF-8.
     pub(crate) fn names_utf8(&self) -> bool {
         self.content_type
             .is_some_and(|sent| sent.to_ascii_lowercase().replace(' ', "").contains(";charset=utf-8"))

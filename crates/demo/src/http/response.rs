@@ -9,7 +9,7 @@ use bytes::Bytes;
 /// The size of the output buffer of TicketMonster's server, which limits the size of a chunk.
 const CHUNK_BYTES_MAX: usize = 8192;
 
-/// Bodies up to this size are copied into the output buffer after their head; larger ones are written without a copy.
+/// Bodies up to this size are copied into the output buffer after their head; larger bodies are written without a copy.
 const COPIED_BYTES_MAX: usize = 96 * 1024;
 
 /// The response to one request.
@@ -17,7 +17,7 @@ const COPIED_BYTES_MAX: usize = 96 * 1024;
 pub(crate) struct Response {
     /// The status code.
     pub(crate) status: u16,
-    /// The absolute address of the created entity, or of a redirect.
+    /// The absolute URL of the created entity, or of the target of a redirect.
     pub(crate) location: Option<String>,
     /// The methods that are allowed.
     pub(crate) allow: Option<&'static str>,
@@ -41,32 +41,32 @@ pub(crate) enum Body {
 }
 
 impl Response {
-    /// A response without location and allowed methods.
+    /// Creates a response without location and allowed methods.
     pub(crate) fn new(status: u16, body: Body) -> Self {
         Self { status, location: None, allow: None, body }
     }
 
-    /// 200 with JSON.
+    /// Creates a response with status 200 and a JSON body.
     pub(crate) fn json(body: impl Into<Bytes>) -> Self {
         Self::new(200, Body::Json(body.into()))
     }
 
-    /// 201 with an address.
+    /// Creates a response with status 201 and the URL of the created entity.
     pub(crate) fn created(location: String) -> Self {
         Self { location: Some(location), ..Self::new(201, Body::Empty) }
     }
 
-    /// 302 with an address.
+    /// Creates a response with status 302 and the target URL.
     pub(crate) fn moved(location: String) -> Self {
         Self { location: Some(location), ..Self::new(302, Body::Empty) }
     }
 
-    /// 204.
+    /// Creates a response with status 204.
     pub(crate) fn no_content() -> Self {
         Self::new(204, Body::Absent)
     }
 
-    /// Whether TicketMonster's server closes the connection after such a status, regardless of the request.
+    /// Whether TicketMonster's server closes the connection after a response with this status, regardless of the request.
     fn drops_connection(&self) -> bool {
         matches!(self.status, 400 | 408 | 411 | 413 | 414 | 500 | 501 | 503)
     }
@@ -81,8 +81,8 @@ pub(crate) struct ResponseOptions {
     pub(crate) head_only: bool,
 }
 
-/// Appends the response to `out`. Returns whether the connection stays open, and a large body, which is written after
-/// `out` without a copy.
+/// Appends the response to `out`. Returns whether the connection stays open, and the body if it is large; the caller writes
+/// such a body after `out` without copying it.
 pub(crate) fn write(
     response: &Response,
     options: ResponseOptions,
@@ -106,7 +106,7 @@ pub(crate) fn write(
                 Body::JsonUtf8(_) => b"Content-Type: application/json;charset=utf-8\r\n",
                 _ => b"Content-Type: application/json\r\n".as_slice(),
             });
-            // The original selects chunked encoding by the headers of the *request*, before it checks the status.
+            // TicketMonster selects chunked encoding by the headers of the *request*, before it checks the status.
             chunked = options.keep_alive;
             if chunked {
                 out.extend_from_slice(b"Transfer-Encoding: chunked\r\n");
@@ -155,7 +155,7 @@ fn append_chunks(out: &mut Vec<u8>, body: &[u8]) {
 
 fn append_date(out: &mut Vec<u8>) {
     thread_local! {
-        /// The second for which the text is valid, and the header line.
+        /// The cached `Date` header line, and the second for which it is valid.
         static LINE: RefCell<(u64, String)> = const { RefCell::new((u64::MAX, String::new())) };
     }
     let second = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());

@@ -32,12 +32,12 @@ impl After {
     }
 }
 
-/// The requests that a read found.
+/// The requests that were found in received data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct FoundRequests {
-    /// Requests that started and have no stamp yet.
+    /// Number of requests that started but have no stamp yet.
     pub(super) begun: u64,
-    /// Complete requests.
+    /// Number of complete requests.
     pub(super) complete: u64,
 }
 
@@ -47,13 +47,13 @@ pub(super) struct Connection {
     stream: TcpStream,
     /// The number of the connection, which is unique in the probe.
     pub(super) number: u64,
-    /// Whether the request whose first bytes are read next already has its stamp.
+    /// Whether the request that is read next already has its stamp.
     pub(super) stamped: bool,
     inbound: Vec<u8>,
     unsent: Vec<u8>,
-    /// The number of complete requests that were not answered yet.
+    /// Number of complete requests that have not been answered yet.
     unanswered: u64,
-    /// The client accepts no further responses, or has disconnected.
+    /// Whether the client accepts no further responses or has disconnected.
     ending: bool,
 }
 
@@ -75,7 +75,7 @@ impl Connection {
         self.inbound.is_empty() && !self.stamped && !self.ending
     }
 
-    /// Reads the received data, after flushing responses that could not be sent before.
+    /// Sends responses that could not be sent before, then reads the received data.
     pub(super) fn read(&mut self) -> (FoundRequests, After) {
         let mut found = FoundRequests::default();
         let mut after = self.flush();
@@ -85,7 +85,7 @@ impl Connection {
                 Ok(0) => self.ending = true,
                 Ok(length) => {
                     self.parse(&buffer[..length], &mut found);
-                    // More data would wake the probe again.
+                    // If more data arrives, it wakes the probe again.
                     if length < READ_BYTES {
                         break;
                     }

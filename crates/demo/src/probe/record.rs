@@ -28,15 +28,15 @@ pub const STAMPS_VERSION: u32 = 1;
 pub struct ProbeRecord {
     /// The arrival time of each request in nanoseconds of the system's monotonic clock, in ascending order.
     pub stamps_ns: Vec<u64>,
-    /// Stamps beyond [`STAMPS_MAX`].
+    /// Number of further stamps that were not retained because of [`STAMPS_MAX`].
     pub stamps_not_kept: u64,
     /// The number of complete requests, which is less than the number of stamps if requests were aborted.
     pub requests: u64,
-    /// Connections that were accepted.
+    /// Number of connections that were accepted.
     pub connections: u64,
     /// The difference between wall clock (nanoseconds since 1970) and monotonic clock when the probe started.
     pub wall_minus_monotonic_ns_begin: i128,
-    /// The same difference when the probe ended; it changes if the wall clock is adjusted.
+    /// The same difference at the time when the probe ended. It changes if the wall clock is adjusted.
     pub wall_minus_monotonic_ns_end: i128,
 }
 
@@ -69,7 +69,7 @@ impl ProbeRecord {
     /// Writes the record as text.
     ///
     /// # Errors
-    /// The error of `out`.
+    /// `out` returns an error.
     pub fn write(&self, out: &mut impl Write) -> io::Result<()> {
         writeln!(out, "# busyhour probe stamps version {STAMPS_VERSION}")?;
         writeln!(out, "# wall_minus_monotonic_ns_begin {}", self.wall_minus_monotonic_ns_begin)?;

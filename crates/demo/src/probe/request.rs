@@ -5,7 +5,7 @@
 pub(super) enum Front {
     /// A complete request.
     Request {
-        /// Its length including the body.
+        /// The length of the request, including its body.
         length: usize,
         /// Whether the client accepts no further responses on this connection.
         last: bool,
@@ -22,7 +22,7 @@ const LENGTH_MAX: usize = 1 << 20;
 /// The maximum number of header fields.
 const FIELDS_MAX: usize = 100;
 
-/// Parses the start of the received bytes. Bodies need a `Content-Length`; chunked bodies are invalid here.
+/// Parses the start of the received bytes. A body requires a `Content-Length`; chunked bodies are invalid here.
 pub(super) fn parse_front(bytes: &[u8]) -> Front {
     let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
     let mut request = httparse::Request::new(&mut fields);

@@ -23,7 +23,8 @@ struct RequestedTickets {
     quantity: u32,
 }
 
-/// Books one block of adjacent seats in one row of each section, or nothing at all. Returns the id of the booking.
+/// Books one block of adjacent seats in one row of each section. If this is not possible, nothing is booked. Returns the id
+/// of the booking.
 pub(super) fn book(
     connection: &Connection,
     maps: &mut SeatMaps,
@@ -83,7 +84,7 @@ pub(super) fn book(
             Ok(booking)
         }
         Err(fault) => {
-            // If a map ever differs from the tickets in the database, the tickets take precedence.
+            // If the seat maps differ from the tickets in the database, the tickets take precedence.
             maps.clear();
             Err(fault)
         }
@@ -169,7 +170,7 @@ pub(super) fn cancel_all(connection: &Connection, maps: &mut SeatMaps) -> Result
     })
 }
 
-/// Assigns tickets without a booking to a booking, at its performance.
+/// Assigns tickets that do not belong to a booking to a booking and its performance.
 pub(super) fn adopt(
     connection: &Connection,
     booking: i64,
@@ -191,7 +192,7 @@ pub(super) fn adopt(
     Ok(())
 }
 
-/// `Some` if the section has this seat.
+/// Returns `Some(())` if the section has this seat.
 pub(super) fn section_has_seat(
     connection: &Connection,
     section: i64,
@@ -207,7 +208,7 @@ pub(super) fn section_has_seat(
         .optional()
 }
 
-/// Counts seats of a section at a performance as sold, or as free again.
+/// Adds to the number of sold seats of a section at a performance; a negative number frees seats.
 fn occupy(connection: &Connection, performance: i64, section: i64, seats: i64) -> rusqlite::Result<()> {
     let changed = connection
         .prepare_cached(
@@ -234,7 +235,7 @@ fn show_of(connection: &Connection, performance: Option<i64>) -> Result<(i64, i6
     Ok((performance, show.ok_or_else(|| missing(format!("there is no performance {performance}")))?))
 }
 
-/// Looks up a price. The original accepted the price of any show for any performance; by default it must belong to
+/// Looks up a price. TicketMonster accepts the price of any show for any performance; by default, the price must belong to
 /// `show`.
 fn look_up_price(
     connection: &Connection,

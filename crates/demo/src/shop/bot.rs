@@ -17,22 +17,22 @@ const MESSAGES_MAX: usize = 100;
 /// The maximum number of tickets in one booking.
 const TICKETS_MAX: i64 = 10;
 const EMAIL: &str = "bot@ticketmonster.example";
-/// The seed of its random numbers: its bookings are the same in every run.
+/// The seed of the bot's random numbers: its bookings are the same in every run.
 const SEED: u64 = 1;
 
 /// Commands of the bot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub(super) enum Command {
-    /// Start.
+    /// Start the bot.
     Running,
-    /// Stop.
+    /// Stop the bot.
     NotRunning,
-    /// Stop, and delete every booking.
+    /// Stop the bot and delete every booking.
     Reset,
 }
 
-/// The bot.
+/// The bot: its state and its messages.
 #[derive(Debug)]
 pub(super) struct Bot {
     running: bool,
@@ -47,12 +47,12 @@ impl Default for Bot {
 }
 
 impl Bot {
-    /// Its state as JSON.
+    /// The state of the bot as JSON.
     pub(super) fn status_json(&self) -> &'static str {
         if self.running { "\"RUNNING\"" } else { "\"NOT_RUNNING\"" }
     }
 
-    /// Its recent messages, as JSON.
+    /// The recent messages of the bot as JSON.
     pub(super) fn messages(&self) -> Vec<u8> {
         // Strings can always be serialized.
         serde_json::to_vec(&self.messages).unwrap_or_default()

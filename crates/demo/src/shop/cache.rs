@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use rusqlite::Connection;
 
-/// The maximum size of the cached responses in bytes. Beyond it all are dropped; with a hundred venues and events
+/// Maximum size of the cached responses in bytes. If it is exceeded, all are dropped; with a hundred venues and events,
 /// everything fits.
 const BYTES_MAX: usize = 48 * 1024 * 1024;
 
@@ -19,10 +19,10 @@ const SALES: [&str; 4] = ["bookings", "tickets", "section_allocations", "sqlite_
 
 /// Rendered responses by request target.
 ///
-/// A response can never be stale: SQLite itself reports every changed row of every table except [`SALES`] to the flag
-/// (the schema has no table and the shop no statement that SQLite excludes from these reports). The flag is checked
-/// before any entry is read, nothing is rendered inside a transaction, and both happen under the shop's single lock.
-/// Another process cannot change the database, because the shop locks it exclusively.
+/// A cached response is never stale. SQLite itself reports every changed row of every table except [`SALES`] to the flag
+/// (the schema has no table and the shop no statement that SQLite excludes from these reports). The flag is checked before
+/// any entry is read, nothing is rendered inside a transaction, and both happen under the shop's single lock. Another
+/// process cannot change the database, because the shop locks it exclusively.
 #[derive(Debug)]
 pub(super) struct Cache {
     changed: Arc<AtomicBool>,
@@ -43,7 +43,7 @@ impl Cache {
         Self { changed, entries: HashMap::new(), bytes: 0 }
     }
 
-    /// The cached response, if none of its data has changed.
+    /// The cached response; `None` if its data may have changed.
     pub(super) fn get(&mut self, target: &str) -> Option<Bytes> {
         if self.changed.swap(false, Ordering::Relaxed) {
             self.clear();

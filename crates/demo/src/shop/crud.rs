@@ -30,7 +30,7 @@ pub(super) enum Entity {
 }
 
 impl Entity {
-    /// The entity of a path segment, with or without the prefix `forge/`.
+    /// The entity that a path segment names, with or without the prefix `forge/`.
     pub(super) fn from_segment(forge: bool, segment: &str) -> Option<Self> {
         Some(match (forge, segment) {
             (false, "mediaitems") => Self::MediaItem,
@@ -49,7 +49,7 @@ impl Entity {
         })
     }
 
-    /// Its table.
+    /// The table of the entity.
     pub(super) fn table(self) -> &'static str {
         match self {
             Self::MediaItem => "media_items",
@@ -67,7 +67,7 @@ impl Entity {
         }
     }
 
-    /// Its JSON form.
+    /// The JSON form of the entity.
     pub(super) fn view(self) -> View {
         match self {
             Self::MediaItem => View::MediaItem,
@@ -85,12 +85,12 @@ impl Entity {
         }
     }
 
-    /// Whether it changes with every sale.
+    /// Whether the entity changes with every sale.
     pub(super) fn is_sale(self) -> bool {
         matches!(self, Self::SectionAllocation | Self::Ticket | Self::Booking)
     }
 
-    /// Its name in messages.
+    /// The name of the entity in messages.
     fn name(self) -> &'static str {
         match self {
             Self::MediaItem => "media item",
@@ -109,7 +109,7 @@ impl Entity {
     }
 }
 
-/// Creates an entity from a body, or changes the properties of entity `id`. Returns its id.
+/// Creates an entity from a body, or changes the properties of the entity `id`. Returns the id of the entity.
 pub(super) fn save(
     connection: &Connection,
     entity: Entity,
@@ -280,7 +280,8 @@ pub(super) fn exists(connection: &Connection, entity: Entity, id: i64) -> rusqli
     connection.prepare_cached(&format!("SELECT 1 FROM {} WHERE id = ?1", entity.table()))?.exists([id])
 }
 
-/// Creates a booking from tickets that belong to no booking. Its tickets and its performance cannot be changed.
+/// Creates a booking from tickets that do not belong to a booking. The tickets and the performance of a booking cannot be
+/// changed.
 fn save_booking(row: &PendingRow<'_>, sent: input::ForgeBooking) -> Result<i64, Fault> {
     let input::ForgeBooking { tickets, performance, created_on, cancellation_code, contact_email, .. } = sent;
     let connection = row.connection;
@@ -346,7 +347,7 @@ impl PendingRow<'_> {
         }
     }
 
-    /// Fails if the statement returns any row.
+    /// Returns an error if the statement returns any row.
     fn reject_if_any(&self, sql: &str, values: &[&dyn ToSql], why: &str) -> Result<(), Fault> {
         match self.connection.prepare_cached(sql)?.query_row(values, |_| Ok(())).optional()? {
             Some(()) => Err(Fault::Conflict(why.to_owned())),
@@ -354,7 +355,7 @@ impl PendingRow<'_> {
         }
     }
 
-    /// The id of a referenced entity, which must exist if it is specified.
+    /// The id of a referenced entity; `None` if no entity is specified. A specified entity must exist.
     fn reference(&self, to: Entity, reference: Option<Reference>) -> Result<Option<i64>, Fault> {
         let Some(Reference(Some(id))) = reference else { return Ok(None) };
         if exists(self.connection, to, id)? {

@@ -1,4 +1,4 @@
-//! The initial data of a shop: the data that the workload's injection would create in an empty one.
+//! The initial data of a shop: the same data that the workload's data injection creates in an empty shop.
 
 use rusqlite::{Connection, params};
 
@@ -13,7 +13,7 @@ const PRICE: f64 = 200.0;
 const DATE_MS: i64 = 1_605_247_200_000;
 const SEATS: i64 = 2;
 
-/// Fills an empty database; a database with data is left unchanged.
+/// Fills an empty database. A database that contains data is not changed.
 pub(super) fn fill(connection: &Connection, maps: &mut SeatMaps, size: DataSet) -> rusqlite::Result<()> {
     let used: bool =
         connection.query_row("SELECT EXISTS (SELECT 1 FROM media_items)", [], |row| row.get(0))?;

@@ -12,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Row};
 
 use self::texts::{float_text, timestamp_text};
 
-/// A JSON form of an entity. Several entities have more than one form, and occur inside others.
+/// A JSON form of an entity. Several entities have more than one form, and entities also occur inside other entities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum View {
     MediaItem,
@@ -67,7 +67,7 @@ pub(super) fn entity(connection: &Connection, view: View, id: i64) -> rusqlite::
     Ok(writer.write_entity(view, id)?.then(|| writer.out.into()))
 }
 
-/// Several entities as an array.
+/// Several entities as a JSON array.
 pub(super) fn list(connection: &Connection, view: View, ids: &[i64]) -> rusqlite::Result<Bytes> {
     let mut writer = JsonWriter::new(connection);
     writer.array(view, ids)?;
@@ -93,9 +93,8 @@ pub(super) fn ids(
 struct JsonWriter<'c> {
     connection: &'c Connection,
     out: Vec<u8>,
-    /// The positions in `out` of entities that were already written: a list of shows repeats the same few venues
-    /// thousands of
-    /// times.
+    /// The positions in `out` of entities that were already written: a list of shows contains the same few venues thousands
+    /// of times.
     parts: HashMap<(View, i64), Range<usize>>,
 }
 

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use crate::http::response::{Body, Response};
 
-/// TicketMonster's message for any body that it could not read.
+/// TicketMonster's message for any body that it cannot read.
 const MALFORMED: &str = "The submitted request is invalid. Please retry after correcting the input values.";
 
 /// The reason why a request fails.
@@ -14,19 +14,19 @@ pub(super) enum Fault {
     Malformed,
     /// A query parameter is not a number.
     Parameter(&'static str),
-    /// A booking that cannot be made, with TicketMonster's message.
+    /// The booking cannot be made. The text is TicketMonster's message.
     Booking(&'static str),
-    /// A booking of something that does not exist.
+    /// The booking refers to something that does not exist.
     BookingReference(String),
-    /// An entity that violates a rule, or refers to an entity that does not exist.
+    /// The entity violates rules, or refers to an entity that does not exist.
     Invalid(Vec<String>),
-    /// An entity that already exists, or one that is still in use.
+    /// The entity already exists, or is still in use.
     Conflict(String),
-    /// No such entity, or no such path.
+    /// The entity or the path does not exist.
     Missing,
-    /// No such entity, in a family where TicketMonster responds with an internal error.
+    /// The entity does not exist, and for this type of entity, TicketMonster responds with an internal error.
     MissingService(&'static str, i64),
-    /// The method is not allowed; the allowed methods.
+    /// The method is not allowed. The text contains the allowed methods.
     Method(&'static str),
     /// The client does not accept JSON.
     Accept,
@@ -37,14 +37,13 @@ pub(super) enum Fault {
 }
 
 impl Fault {
-    /// A single violated rule.
+    /// The error for a single violated rule.
     pub(super) fn invalid(why: impl Into<String>) -> Self {
         Self::Invalid(vec![why.into()])
     }
 
-    /// The response. `names_utf8`: the request specified the charset of its body, which TicketMonster repeats in its
-    /// response to
-    /// a body that it cannot read.
+    /// The response to the client. `names_utf8`: the request specified the charset of its body, which TicketMonster repeats
+    /// in its response to a body that it cannot read.
     pub(super) fn answer(self, strict: bool, names_utf8: bool) -> Response {
         let unless_strict = |status| if strict { 500 } else { status };
         match self {
@@ -74,7 +73,7 @@ impl Fault {
     }
 }
 
-/// An error to which TicketMonster's server responds without calling the application.
+/// The response of TicketMonster's server to an error for which it does not call the application.
 fn plain(status: u16, why: &str, strict: bool) -> Response {
     if strict { Response::new(status, Body::Empty) } else { errors(status, &[why]) }
 }

@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 
-/// The size of TicketMonster's image.
+/// The size of TicketMonster's image, in bytes.
 pub(super) const IMAGE_BYTES: usize = 192_829;
-/// The size of the image that TicketMonster returns for media items that do not exist.
+/// The size of the image that TicketMonster returns for media items that do not exist, in bytes.
 const PLACEHOLDER_BYTES: usize = 180_634;
 
 const WIDTH: usize = 320;
@@ -51,7 +51,7 @@ fn pixels(height: usize) -> Vec<u8> {
     for y in 0..height {
         out.push(0);
         for x in 0..WIDTH {
-            // xorshift32 (Marsaglia 2003): a little grain, the same in every image.
+            // xorshift32 (Marsaglia 2003) adds a little noise, the same in every image.
             noise ^= noise << 13;
             noise ^= noise >> 17;
             noise ^= noise << 5;

@@ -27,7 +27,7 @@ pub(super) struct Float(pub(super) f32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DateMs(pub(super) i64);
 
-/// A reference to another entity, of which only the id is read.
+/// A reference to another entity; only the id of that entity is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reference(pub(super) Option<i64>);
 
@@ -64,7 +64,7 @@ impl Visitor<'_> for NumberVisitor {
     }
 }
 
-/// The largest integer up to which a float represents all integers exactly.
+/// All integers up to this limit can be represented exactly as a float.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
 impl<'de> Deserialize<'de> for Integer {
@@ -107,7 +107,7 @@ fn moment(text: &str) -> Option<i64> {
     Some(date.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_millisecond())
 }
 
-/// All properties of all entities: a client may send a complete entity where only its id is needed.
+/// The names of the properties of all entities: a client may send a complete entity where only its id is needed.
 const PROPERTIES: &[&str] = &[
     "address",
     "cancellationCode",
@@ -170,8 +170,8 @@ impl<'de> Deserialize<'de> for Reference {
     }
 }
 
-/// Declares the properties of an entity. All are optional here: a missing property violates a rule and is not a parse
-/// error.
+/// Declares the properties of an entity. The parser treats all properties as optional, because a missing property is
+/// reported as a violated rule and not as a parse error.
 macro_rules! entity {
     ($(#[$doc:meta])* $name:ident { $($field:ident: $kind:ty,)* } ignored { $($ignored:ident,)* }) => {
         $(#[$doc])*

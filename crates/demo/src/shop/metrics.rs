@@ -7,7 +7,7 @@ use rusqlite::Connection;
 
 use super::entity_json;
 
-/// Renders every show with an upcoming performance, with the sold seats of all its performances.
+/// Renders every show with an upcoming performance, and the number of sold seats of all its performances.
 pub(super) fn render(connection: &Connection) -> rusqlite::Result<Vec<u8>> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let mut out = b"[".to_vec();

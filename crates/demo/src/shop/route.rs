@@ -13,7 +13,7 @@ use crate::http::response::{Body, Response};
 /// The path of the image that the media items of the data sets refer to.
 const IMAGE_PATH: &str = "/ticket-monster/resources/img/splash-ticketmonster.png";
 
-/// The application's root without the final slash, which redirects to the path with it.
+/// The application's root without the final slash; a request for it is redirected to the path with the slash.
 const CONTEXT_PATH: &str = "/ticket-monster";
 
 const LIST: &str = "GET, POST, OPTIONS, HEAD";
@@ -74,7 +74,7 @@ impl Shop {
         }
     }
 
-    /// The absolute address of a path, as seen by the client.
+    /// The absolute URL of a path, as the client sees it.
     fn address_of(&self, request: &Request<'_>, path: &str) -> String {
         match (&self.public_url, request.host) {
             (Some(url), _) => format!("{url}{path}"),
@@ -131,7 +131,7 @@ impl Shop {
             }
             Method::Put => {
                 check_content_type(request)?;
-                // The seats of sections and tickets may have changed.
+                // The change may affect the seats of sections or tickets.
                 self.seats.clear();
                 crud::save(&self.connection, entity, request.body, Some(id))?;
                 Ok(Response::no_content())
@@ -277,7 +277,7 @@ fn check_content_type(request: &Request<'_>) -> Result<(), Fault> {
     if request.sends_json() { Ok(()) } else { Err(Fault::ContentType) }
 }
 
-/// Parses an id in a path; a text that is not a number matches no entity.
+/// Parses an id in a path. A text that is not a number results in the error for a missing entity.
 fn id(text: &str) -> Result<i64, Fault> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) {
         text.parse().map_err(|_| Fault::Missing)

@@ -8,15 +8,14 @@ use rusqlite::Connection;
 use super::fault::Fault;
 use crate::DemoError;
 
-/// Stored in the file's `user_version`.
+/// The version of the schema, stored in the file's `user_version`.
 const SCHEMA_VERSION: i64 = 1;
 
-/// The number of cached prepared statements, which is more than the shop has.
+/// Maximum number of cached prepared statements; the shop has fewer.
 const STATEMENTS: usize = 160;
 
-/// Ids are never reused (`AUTOINCREMENT`). `tickets` has a unique index over performance and seat, so that the
-/// database cannot contain a seat that was sold twice; a ticket created through the API without a performance is not
-/// a sale.
+/// Ids are never reused (`AUTOINCREMENT`). `tickets` has a unique index over performance and seat, so the database cannot
+/// contain a seat that was sold twice. A ticket that was created through the API without a performance is not a sale.
 const SCHEMA: &str = "
 CREATE TABLE media_items (id INTEGER PRIMARY KEY AUTOINCREMENT, media_type TEXT NOT NULL, url TEXT NOT NULL);
 CREATE TABLE event_categories (id INTEGER PRIMARY KEY AUTOINCREMENT, description TEXT NOT NULL UNIQUE);
@@ -104,7 +103,7 @@ fn prepare(connection: &Connection, in_file: bool) -> rusqlite::Result<i64> {
     Ok(version)
 }
 
-/// Makes several changes, or none of them if one fails. May be nested.
+/// Makes several changes, or none of them if one fails. Calls may be nested.
 pub(super) fn atomically<T>(
     connection: &Connection,
     change: impl FnOnce() -> Result<T, Fault>,
@@ -116,7 +115,7 @@ pub(super) fn atomically<T>(
         Ok(value)
     });
     if result.is_err() {
-        // If the rollback fails, SQLite has already undone everything itself, and the original fault matters.
+        // If the rollback fails, SQLite has already undone everything itself, and the original fault is returned.
         let _ = run("ROLLBACK TO change").and_then(|()| run("RELEASE change"));
     }
     result

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, params};
 
-/// The maximum number of cached maps. Beyond it all are dropped and read again when needed.
+/// Maximum number of cached maps. If it is exceeded, all maps are dropped and read again when needed.
 const MAPS_MAX: usize = 50_000;
 
 const WORD_BITS: u32 = u64::BITS;
@@ -28,7 +28,7 @@ pub(super) struct Block {
 pub(super) struct SeatMap {
     rows: u32,
     row_capacity: u32,
-    /// The rows from the first on; rows beyond the end are free.
+    /// The rows, starting with the first one; rows beyond the end are free.
     taken: Vec<Row>,
 }
 
@@ -46,7 +46,7 @@ impl Row {
         word >> (seat % WORD_BITS) & 1 == 1
     }
 
-    /// The first seat from `from` on that is occupied (`taken`) or free; `capacity` if there is none.
+    /// The first seat from `from` on that is occupied (if `taken`) or free (otherwise); `capacity` if there is none.
     fn next(&self, from: u32, taken: bool, capacity: u32) -> u32 {
         let mut seat = from;
         while seat < capacity {
@@ -60,7 +60,7 @@ impl Row {
         capacity
     }
 
-    /// The start of the first run of `seats` free seats, counted from 0.
+    /// The start of the first run of at least `seats` free seats, counted from 0.
     fn find_gap(&self, seats: u32, capacity: u32) -> Option<u32> {
         let mut start = self.next(0, false, capacity);
         while capacity - start >= seats {
@@ -91,7 +91,7 @@ impl SeatMap {
         Self { rows, row_capacity, taken: Vec::new() }
     }
 
-    /// The first block of `seats` adjacent free seats, in ascending order of rows; `None` if no row has one.
+    /// The first block of `seats` adjacent free seats, with the rows in ascending order; `None` if no row contains one.
     pub(super) fn find(&self, seats: u32) -> Option<Block> {
         if seats == 0 || seats > self.row_capacity {
             return None;
@@ -130,7 +130,7 @@ impl SeatMap {
         true
     }
 
-    /// Frees seats given as (row, seat); free seats stay free.
+    /// Frees the seats, given as (row, seat). Seats that are already free stay free.
     pub(super) fn free(&mut self, seats: impl IntoIterator<Item = (u32, u32)>) {
         let capacity = self.row_capacity;
         let mut unmeasured = None;
@@ -167,7 +167,7 @@ pub(super) struct SeatMaps {
 }
 
 impl SeatMaps {
-    /// The map of a section at a performance, read from its tickets if it is not loaded.
+    /// The map of a section at a performance. If it is not loaded, it is read from the tickets.
     pub(super) fn get(
         &mut self,
         connection: &Connection,
@@ -185,12 +185,12 @@ impl SeatMaps {
         Ok(self.maps.entry(key).or_insert_with(|| SeatMap::new(0, 0)))
     }
 
-    /// The map, if it is loaded.
+    /// The map of a section at a performance, if it is loaded.
     pub(super) fn loaded(&mut self, performance: i64, section: i64) -> Option<&mut SeatMap> {
         self.maps.get_mut(&(performance, section))
     }
 
-    /// Drops all loaded maps, after changes of tickets that are not tracked.
+    /// Drops all loaded maps, after tickets were changed without updating the maps.
     pub(super) fn clear(&mut self) {
         self.maps.clear();
     }
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(map.find(60), None);
     }
 
-    /// The definition of first fit, in its simplest form.
+    /// A simple reference implementation of the first-fit search.
     fn first_fit(taken: &[Vec<bool>], seats: usize) -> Option<(u32, u32)> {
         for (row, state) in (1..).zip(taken) {
             for (first, run) in (1..).zip(state.windows(seats)) {

@@ -18,7 +18,7 @@ pub(super) enum Family {
 }
 
 impl Family {
-    /// The family of a path segment.
+    /// The family that a path segment names.
     pub(super) fn from_segment(segment: &str) -> Option<Self> {
         Some(match segment {
             "venues" => Self::Venues,
@@ -38,7 +38,7 @@ impl Family {
         }
     }
 
-    /// The JSON form of a member.
+    /// The JSON form of the entities of the family.
     pub(super) fn view(self) -> View {
         match self {
             Self::Venues => View::Venue,
@@ -48,7 +48,7 @@ impl Family {
         }
     }
 
-    /// The name of a member in messages.
+    /// The name of an entity of the family in messages.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Venues => "venue",
@@ -58,7 +58,7 @@ impl Family {
         }
     }
 
-    /// The query parameters that filter, with the columns to which they apply.
+    /// The query parameters that filter the entities, and the columns to which they apply.
     fn filters(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Events => &[("category", "category_id")],
@@ -68,15 +68,15 @@ impl Family {
     }
 }
 
-/// The members of a family that a request selects.
+/// The entities of a family that a request selects.
 #[derive(Debug)]
 pub(super) struct Selection {
     family: Family,
-    /// The columns and the values that they must have.
+    /// The columns to filter by, and the values that they must have.
     filters: Vec<(&'static str, i64)>,
-    /// The first member, counted from 1.
+    /// The first entity to return, counted from 1.
     first: i64,
-    /// The maximum number of members; -1 for all.
+    /// Maximum number of entities to return; -1 for all.
     most: i64,
 }
 
@@ -107,7 +107,7 @@ impl Selection {
         (sql, self.filters.iter().map(|(_, value)| *value).collect())
     }
 
-    /// The members as an array.
+    /// The selected entities as a JSON array.
     pub(super) fn render(&self, connection: &Connection) -> Result<Bytes, Fault> {
         let (condition, mut values) = self.condition();
         values.extend([self.most, self.first - 1]);
@@ -116,7 +116,7 @@ impl Selection {
         Ok(entity_json::list(connection, self.family.view(), &ids)?)
     }
 
-    /// The total number, regardless of the page.
+    /// The total number of entities that match the filters, on all pages.
     pub(super) fn count(&self, connection: &Connection) -> Result<i64, Fault> {
         let (condition, values) = self.condition();
         let sql = format!("SELECT count(*) {condition}");
@@ -125,7 +125,7 @@ impl Selection {
     }
 }
 
-/// The show of a performance.
+/// The show to which a performance belongs.
 pub(super) fn show_of_performance(
     connection: &Connection,
     performance: i64,

@@ -1,10 +1,11 @@
 //! Recognizes secrets by the name and by the form of a value.
 //!
-//! In doubt a value counts as a secret: a redacted number can be looked up where it was typed, a published password cannot be
-//! withdrawn. Ordinary words that contain a secret word (`author`, `compass`, `keyboard`) and settings about secrets
-//! (`token.timeout`, `auth.url`) are not redacted.
+//! In case of doubt, a value counts as a secret: a redacted value can be looked up where it was typed, but a published
+//! password cannot be withdrawn. Ordinary words that contain a secret word (`author`, `compass`, `keyboard`) and settings
+//! about secrets (`token.timeout`, `auth.url`) are not redacted.
 
-/// A name that contains one of these belongs to a secret, in any spelling: `access_token`, `accessToken`, `ACCESSTOKEN`.
+/// A name that contains one of these parts is the name of a secret, in any spelling: `access_token`, `accessToken`,
+/// `ACCESSTOKEN`.
 const PARTS: &[&str] = &[
     "password",
     "passwd",
@@ -34,7 +35,7 @@ const PARTS: &[&str] = &[
 /// Ordinary words that contain a part of the list above.
 const ORDINARY_PARTS: &[&str] = &["secretar", "tokeniz", "tokenis", "forbearer"];
 
-/// A name whose last word is one of these belongs to a secret: `api.key` does, `javax.net.ssl.keyStore` does not.
+/// A name whose last word is one of these is the name of a secret: `api.key` is, `javax.net.ssl.keyStore` is not.
 const LAST_WORDS: &[&str] = &[
     "key", "keys", "pwd", "pw", "pass", "auth", "oauth", "pin", "otp", "totp", "mfa", "cvv", "cvc", "sig",
     "sid", "hmac", "session", "sas", "cred", "creds",
@@ -71,14 +72,14 @@ const SETTINGS: &[&str] = &[
     "version",
 ];
 
-/// Ends of words that are written as one: `mypw`, `dbpass`.
+/// Suffixes of secret names that are written as one word: `mypw`, `dbpass`.
 const SUFFIXES: &[&str] = &["pw", "pwd", "pass"];
 
-/// Ordinary words with such an end.
+/// Ordinary words with such a suffix.
 const ORDINARY_WORDS: &[&str] =
     &["bypass", "compass", "encompass", "overpass", "surpass", "trespass", "underpass"];
 
-/// Names that are secrets as parameters of a URL or form only: the code of OAuth.
+/// Names of secrets only in parameters of a URL or form: the code of OAuth.
 const PARAMETERS: &[&str] = &["code"];
 
 /// Headers whose values are not secret. The values of all other headers are redacted.
@@ -115,7 +116,7 @@ const PUBLIC_HEADERS: &[&str] = &[
     "x-requested-with",
 ];
 
-/// Beginnings of values that are secrets under any name, and how many characters follow at least.
+/// Prefixes of values that are secrets under any name, each with the minimum number of characters after it.
 const PREFIXES: &[(&str, usize)] = &[
     ("eyJ", 5),
     ("ghp_", 16),
@@ -131,13 +132,13 @@ const PREFIXES: &[(&str, usize)] = &[
     ("AIza", 30),
 ];
 
-/// Schemes of an `Authorization` header whose secret has no spaces. `Basic training course` is not one.
+/// Schemes of an `Authorization` header whose secret has no spaces. `Basic training course` is therefore not a secret.
 const SCHEMES: &[&str] = &["basic", "bearer", "token", "apikey", "negotiate", "ntlm"];
 
 /// Schemes whose secret has parameters.
 const SCHEMES_WITH_PARAMETERS: &[&str] = &["digest", "hawk", "oauth", "aws4-hmac-sha256"];
 
-/// Whether a property, option or field called `name` holds a secret.
+/// Whether a property, option or field called `name` contains a secret.
 pub(super) fn is_secret_name(name: &str) -> bool {
     let words = words(name);
     let Some(last) = words.last() else { return false };
@@ -156,12 +157,12 @@ pub(super) fn is_secret_name(name: &str) -> bool {
         || SUFFIXES.iter().any(|end| last.ends_with(end)) && !ends_with(ORDINARY_WORDS)
 }
 
-/// Whether a parameter of a URL or form called `name` holds a secret.
+/// Whether a parameter of a URL or form called `name` contains a secret.
 pub(super) fn is_secret_parameter(name: &str) -> bool {
     PARAMETERS.iter().any(|known| name.eq_ignore_ascii_case(known)) || is_secret_name(name)
 }
 
-/// Whether the value of a header called `name` may be stored.
+/// Whether the value of a header called `name` may be stored in the run directory.
 pub(super) fn is_public_header(name: &str) -> bool {
     let name = name.trim();
     PUBLIC_HEADERS.iter().any(|known| name.eq_ignore_ascii_case(known))
@@ -186,7 +187,7 @@ pub(super) fn is_secret_value(value: &str) -> bool {
 }
 
 /// The words of a name in any of the usual spellings, in lower case: `api_key`, `api.key`, `API-KEY`, `apiKey`, `APIKey`.
-/// Digits at the end of a word are not part of it.
+/// Digits at the end of a word are omitted.
 pub(super) fn words(name: &str) -> Vec<String> {
     let mut words = Vec::new();
     for part in name.split(|c: char| !c.is_alphanumeric()) {
@@ -218,7 +219,7 @@ pub(super) fn words(name: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// Names of secrets, and names of other things. The last line of each list has those that are close to the border.
+    /// Names of secrets, and names of other things. The last line of each list contains names that are hard to classify.
     const SECRET: &str = "password db.PASSWORD password1 javax.net.ssl.trustStorePassword client_secret clientSecret Authorization \
         Proxy-Authorization Set-Cookie api.key apiKey X-API-Key APIKEY APIKey accessToken AWS_SECRET_ACCESS_KEY \
         jwt JWT my.jwt bearer bearer_value pass user.pass dbpass pin PIN card_pin pin.code otp otpCode totp session SESSION sessionId \

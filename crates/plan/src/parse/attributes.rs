@@ -31,7 +31,7 @@ impl Builder<'_> {
         let text = self.text;
         let content = xml::start_tag_at(text, tag.start);
         let mut attributes = Attributes::new(content, xml::tag_at(text, tag.start).len());
-        // Checking for duplicates would take quadratic time.
+        // The parser's check for duplicates would take quadratic time.
         attributes.with_checks(false);
         let owner = self.owner();
         for attribute in &mut attributes {
@@ -108,7 +108,7 @@ impl Builder<'_> {
             });
         }
         if read.class.as_ref().is_some_and(|class| class.get(self.text).is_empty()) {
-            // The tag is the class then, as for elements without the attribute.
+            // The tag is then the class, as for elements without the attribute.
             read.class = None;
             self.findings.error(tag.start, tag.len(), Some(id), || {
                 Diagnostic::error("jmx-xml", "the attribute `class` is empty")

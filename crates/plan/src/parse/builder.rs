@@ -19,9 +19,9 @@ pub(super) struct Open {
     pub(super) tag: Option<Range<usize>>,
     /// The start tag.
     pub(super) start: Span,
-    /// The last property read directly below.
+    /// The last property read directly below the tag.
     pub(super) last_property: Option<PropertyId>,
-    /// Whether it is a header of an old file; `None` until a property below it needs to know.
+    /// Whether the tag is a header of an old file; `None` until a property below it requires this information.
     pub(super) is_old_header: Option<bool>,
     pub(super) value: Value,
 }
@@ -66,13 +66,13 @@ pub(super) struct Builder<'t> {
     pub(super) jmeter_version: Option<Box<str>>,
     pub(super) document: Document,
     pub(super) stack: Vec<Open>,
-    /// The number of open tags beyond the maximum depth, which are not on the stack.
+    /// The number of open tags below the maximum depth, which are not on the stack.
     pub(super) skipped_depth: usize,
     pub(super) was_too_deep: bool,
-    /// Whether damage of this piece has been reported; its consequences are not reported again.
+    /// Whether damage of the current tag has been reported; its consequences are not reported again.
     pub(super) is_tag_damaged: bool,
     pub(super) entities_declared: bool,
-    /// Names and texts are URL-encoded, as JMeter 2.1 wrote them.
+    /// Whether names and texts are URL-encoded, as JMeter 2.1 wrote them.
     pub(super) is_url_encoded: bool,
     /// Properties that are written as references, and the properties that they refer to.
     pub(super) aliases: Vec<(PropertyId, PropertyId)>,

@@ -10,7 +10,7 @@ use crate::findings::{quoted, shortened};
 use crate::xml;
 
 impl Builder<'_> {
-    /// Checks the beginning of the file; returns the offset from which it can be read.
+    /// Checks the beginning of the file; returns the offset at which the parser starts.
     pub(super) fn check_head(&mut self, source: &[u8]) -> Option<usize> {
         let text = self.text.strip_prefix('\u{FEFF}').unwrap_or(self.text);
         let start = self.text.len() - text.len();
@@ -28,7 +28,7 @@ impl Builder<'_> {
         }
         let at = self.text.len() - head.len();
         if head.is_empty() {
-            // A file of 4 GiB or more was already rejected and has no text either.
+            // A file of 4 GiB or more has already been rejected, and it has no text either.
             if source.len() < u32::MAX as usize {
                 self.findings.error(start, 0, None, || {
                     Diagnostic::error("jmx-empty", "the file is empty")

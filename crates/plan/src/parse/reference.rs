@@ -1,8 +1,8 @@
 //! References within the file.
 //!
-//! JMeter's writer writes a property that occurs twice only once. The second time it writes a `reference` with the path
-//! from there to the first: `../../collectionProp[2]/stringProp`. Each `..` is one tag up, each name the first (or,
-//! with `[n]`, the n-th) tag of this name below. A path may lead to a property of another element:
+//! If a property occurs twice, JMeter's writer writes it only once. In place of the second occurrence, it writes a
+//! `reference` with the path to the first one: `../../collectionProp[2]/stringProp`. Each `..` is one level up. Each name
+//! selects the first tag with this name below (or the n-th, with `[n]`). A path may refer to a property of another element:
 //! `../../../HTTPSamplerProxy/elementProp[2]/collectionProp`.
 
 use busyhour_diagnostic::Diagnostic;
@@ -13,9 +13,8 @@ use crate::slice::Slice;
 use crate::tree::{ElementId, PropertyId};
 use crate::xml;
 
-/// The maximum number of properties that all references of a file may visit along their paths and copy at their
-/// targets.
-/// Real files need few; without a limit a crafted file could take time quadratic in its size.
+/// Maximum number of properties that all references of a file may visit along their paths and copy at their targets. Real
+/// files need few; without a limit, a malicious file could take time quadratic in its size.
 const STEPS_MAX: u32 = 20_000_000;
 
 impl Builder<'_> {
@@ -43,8 +42,8 @@ impl Builder<'_> {
         });
     }
 
-    /// Whether a property is small and contains no references itself: references to references could expand to a tree
-    /// of any size.
+    /// Whether a property is small and contains no references itself. References to references could expand to a tree of any
+    /// size.
     fn can_be_copied(&mut self, target: PropertyId) -> bool {
         let mut open: Vec<_> = self.properties[target.0 as usize].first_child.into_iter().collect();
         while let Some(id) = open.pop() {
@@ -84,7 +83,7 @@ impl Builder<'_> {
         (!is_open).then_some(found)
     }
 
-    /// Follows one step down: `name`, or `name[n]` for the n-th tag of this name.
+    /// Follows one step down: `name`, or `name[n]` for the n-th tag with this name.
     fn follow_step(&mut self, here: Position, step: &str) -> Option<Position> {
         let (tag, number) = match step.split_once('[') {
             Some((tag, number)) => (tag, number.strip_suffix(']')?.parse::<usize>().ok()?),

@@ -58,7 +58,7 @@ impl Builder<'_> {
         if is_reference {
             return;
         }
-        // If there are inner tags, they contain the name and value; the text around them is only white space.
+        // If there are inner tags, they contain the name and the value, and the text around them is only white space.
         if !(data.kind.nests_its_name() && data.first_child.is_some()) {
             if !self_closed {
                 data.value.end = end.start as u32;
@@ -69,7 +69,7 @@ impl Builder<'_> {
             }
             data.text = text;
         }
-        // For a number whose value is in an inner tag, the number is checked when that tag is closed.
+        // For a number whose value is in an inner tag, the check is made when that tag is closed.
         if !data.kind.nests_its_name() {
             self.check_number(id);
         }

@@ -4,18 +4,18 @@ use crate::error::ElementError;
 use crate::template::Template;
 use crate::user::UserState;
 
-/// The number of users over time. Properties in it are read again during the run.
+/// The planned number of users over time. Properties in its texts are read again during the run.
 #[derive(Clone, Debug)]
 pub struct Level {
     /// Number of users to reach.
     pub target: Template,
-    /// Ramp-up time, in units.
+    /// Ramp-up time, in units of `unit_s` seconds.
     pub ramp_up: Template,
-    /// Steps of the ramp-up; 0: evenly.
+    /// Number of steps of the ramp-up; 0: users start evenly.
     pub steps: Template,
-    /// Hold time, in units.
+    /// Hold time, in units of `unit_s` seconds.
     pub hold: Template,
-    /// Seconds of a unit.
+    /// Length of a unit in seconds.
     pub unit_s: u32,
 }
 
@@ -26,7 +26,7 @@ pub struct LevelNow {
     pub target: i64,
     /// Ramp-up time, in seconds.
     pub ramp_up_s: i64,
-    /// Steps of the ramp-up; 0: evenly.
+    /// Number of steps of the ramp-up; 0: users start evenly.
     pub steps: i64,
     /// Hold time, in seconds.
     pub hold_s: i64,
@@ -36,7 +36,7 @@ impl Level {
     /// The current settings.
     ///
     /// # Errors
-    /// A text that is not a number where the plugin requires one.
+    /// A text is not a number although the plugin requires one.
     pub fn now(&self, user: &mut UserState) -> Result<LevelNow, ElementError> {
         Ok(LevelNow {
             target: self.target.integer(user, 0),
@@ -50,7 +50,7 @@ impl Level {
     }
 }
 
-/// Whole seconds of a number of units; an empty text is 0.
+/// Converts a number of units to whole seconds; an empty text is 0.
 fn seconds(text: &str, unit_s: u32) -> Result<i64, ElementError> {
     if text.is_empty() {
         return Ok(0);
@@ -64,7 +64,7 @@ fn not_a_number(text: &str) -> String {
 }
 
 impl LevelNow {
-    /// Number of users at this time after the start, in seconds; `None` when it is over.
+    /// The planned number of users `at_s` seconds after the start; `None` when the plan is over.
     pub fn planned(&self, at_s: f64) -> Option<u32> {
         let (target, ramp_up) = (self.target as f64, self.ramp_up_s as f64);
         if at_s >= self.ramp_up_s.saturating_add(self.hold_s) as f64 {

@@ -4,7 +4,7 @@ use crate::error::ElementError;
 use crate::template::Template;
 use crate::user::UserState;
 
-/// Maximum number of users of one group: more need more memory than a machine has, and their times overflow.
+/// Maximum number of users of one group. More users need more memory than a machine has, and their times overflow.
 pub const USERS_MAX: i64 = 1_000_000;
 
 /// When a user starts and ends, in milliseconds since the start of its group.
@@ -12,16 +12,16 @@ pub const USERS_MAX: i64 = 1_000_000;
 pub struct Lifetime {
     /// Number of the user in its group, from 0.
     pub number: u32,
-    /// Its start.
+    /// The time when the user starts.
     pub begin_ms: i64,
-    /// Its end: no sample starts after it, except that each user makes at least one.
+    /// The time when the user ends: no sample starts later, except that each user executes at least one sample.
     pub end_ms: i64,
 }
 
 /// One row of the Ultimate Thread Group's table, in seconds.
 #[derive(Clone, Debug)]
 pub struct UltimateRow {
-    /// Users.
+    /// Number of users.
     pub users: Template,
     /// Initial delay.
     pub delay_s: Template,
@@ -42,21 +42,21 @@ pub struct Steps {
     pub delay_s: Template,
     /// Users that start at once, before the steps.
     pub burst: Template,
-    /// Users of a step.
+    /// Number of users that each step starts.
     pub step_users: Template,
     /// Time between two steps.
     pub step_period_s: Template,
-    /// Startup time of a step.
+    /// Time in which the users of a step start.
     pub ramp_up_s: Template,
     /// Hold time.
     pub hold_s: Template,
-    /// Users that end together.
+    /// Number of users that end together.
     pub stop_users: Template,
-    /// Time between two ends.
+    /// Time between two groups of ends.
     pub stop_period_s: Template,
 }
 
-/// The source of lifetimes.
+/// The settings from which the lifetimes are computed.
 #[derive(Clone, Debug)]
 pub enum Lifetimes {
     /// The Ultimate Thread Group's table.
@@ -69,7 +69,7 @@ impl Lifetimes {
     /// The lifetimes of all users, by number. Texts that are not numbers count as 0, as in JMeter.
     ///
     /// # Errors
-    /// The settings cannot be computed; the group does not start.
+    /// The settings are invalid; the group does not start.
     pub fn of(&self, user: &mut UserState) -> Result<Vec<Lifetime>, ElementError> {
         let mut number = |text: &Template| i32::try_from(text.integer(user, 0)).unwrap_or(0);
         match self {
@@ -109,12 +109,12 @@ fn refuse_too_many(users: i32) -> Result<(), ElementError> {
 
 /// The part `nth / count` of `over_s` seconds, in whole milliseconds.
 fn part_ms(over_s: i32, nth: i32, count: i32) -> i64 {
-    // A count of 0 gives no number, which Java makes 0.
+    // With a count of 0, the quotient is NaN, which the cast converts to 0, as in Java.
     i64::from((f64::from(over_s.wrapping_mul(1_000)) * f64::from(nth) / f64::from(count)).floor() as i32)
 }
 
-/// Rows of users, delay, startup, hold and shutdown. Within a row the last user is the first to start and to end; a row
-/// without users takes one from the others.
+/// The lifetimes for rows of users, delay, startup, hold and shutdown. Within a row, the user with the highest number starts
+/// and ends first. A row without users takes one user from the other rows.
 fn ultimate(rows: &[[i32; 5]]) -> Result<Vec<Lifetime>, ElementError> {
     let users = rows.iter().fold(0_i32, |sum, row| sum.wrapping_add(row[0]));
     refuse_too_many(users)?;
@@ -133,7 +133,7 @@ fn ultimate(rows: &[[i32; 5]]) -> Result<Vec<Lifetime>, ElementError> {
         let begin_ms = 1_000 * i64::from(delay_s) + startup_ms;
         let descent_ms = begin_ms + 1_000 * i64::from(hold_s) + 1_000 * i64::from(startup_s) - startup_ms;
         all.push(Lifetime { number, begin_ms, end_ms: descent_ms + part_ms(shutdown_s, to_come, users) });
-        // As in Java: the row after the least of all numbers continues with the greatest.
+        // As in Java, the counter wraps around from the smallest to the largest integer.
         to_come = to_come.wrapping_sub(1);
     }
     Ok(all)
@@ -153,7 +153,7 @@ struct Numbers {
     stop_period_s: i32,
 }
 
-/// A burst, then steps; after the hold time users end in the order of their starts.
+/// The lifetimes of a burst and the steps after it. After the hold time, users end in the order in which they started.
 fn stepping(numbers: &Numbers) -> Result<Vec<Lifetime>, ElementError> {
     refuse_too_many(numbers.users)?;
     let users = i64::from(numbers.users.max(0));
@@ -170,7 +170,7 @@ fn stepping(numbers: &Numbers) -> Result<Vec<Lifetime>, ElementError> {
         (1_000 * i64::from(numbers.ramp_up_s), 1_000 * i64::from(numbers.step_period_s));
     let ascent_ms = 1_000 * i64::from(numbers.delay_s);
     let step_ms = period_ms + ramp_ms;
-    // Java rounds towards 0, and its remainder has the sign of the dividend: so do these.
+    // Integer division rounds towards 0 and its remainder has the sign of the dividend, in Java as in Rust.
     let steps = if users < burst { 1 } else { ((users - burst) + step - 1) / step };
     let last_step = Some((users - burst) % step).filter(|rest| *rest != 0).unwrap_or(step);
     let descent_ms =
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn a_row_of_the_ultimate_group_is_a_trapezium() {
-        // Four users over 2 s from 10 s on, all there for 60 s, gone after 4 s more.
+        // Four users start within 2 s after a delay of 10 s, hold for 60 s and end within 4 s.
         let all = times(&ultimate(&[[4, 10, 2, 60, 4]]).unwrap());
         assert_eq!(all, [(12_000, 76_000), (11_500, 75_000), (11_000, 74_000), (10_500, 73_000)]);
         let thirds = times(&ultimate(&[[3, 0, 1, 0, 1]]).unwrap());
@@ -214,7 +214,7 @@ mod tests {
     fn rows_of_the_ultimate_group_follow_one_another() {
         let all = times(&ultimate(&[[1, 0, 0, 5, 0], [2, 3, 0, 5, 0]]).unwrap());
         assert_eq!(all, [(0, 5_000), (3_000, 8_000), (3_000, 8_000)]);
-        // The empty row takes a user, as recorded in `ultimate-group-empty-row`.
+        // The empty row takes a user from the other row, as recorded in `ultimate-group-empty-row`.
         let odd = times(&ultimate(&[[0, 1, 0, 0, 0], [2, 0, 0, 1, 0]]).unwrap());
         assert_eq!(odd, [(1_000, 1_000), (0, 1_000)]);
         assert_eq!(ultimate(&[]).unwrap(), []);
@@ -239,11 +239,11 @@ mod tests {
 
     #[test]
     fn steps_up_and_down() {
-        // One at once, then two in every 3 s: 2 s of ramp and 1 s of rest.
+        // One user starts at once, then two users every 3 s: 2 s of ramp-up and 1 s of pause.
         let all = times(&stepping(&numbers([5, 0, 1, 2, 1, 2, 10, 2, 1])).unwrap());
         let begins: Vec<_> = all.iter().map(|times| times.0).collect();
         assert_eq!(begins, [0, 3_000, 4_000, 6_000, 7_000]);
-        // Two steps of 3 s, one more ramp of 2 s, the hold time, then two users a second.
+        // Two steps of 3 s, one more ramp-up of 2 s, the hold time, then two users end per second.
         let ends: Vec<_> = all.iter().map(|times| times.1 - 18_000).collect();
         assert_eq!(ends, [0, 0, 1_000, 1_000, 2_000]);
     }
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn zeros_mean_all_users() {
         let all = times(&stepping(&numbers([3, 2, 0, 0, 30, 6, 1, 0, 5])).unwrap());
-        // No step after the first; the ramp is counted all the same.
+        // There is no step after the first one, but its ramp-up time is added all the same.
         assert_eq!(all, [(2_000, 9_000), (4_000, 9_000), (6_000, 9_000)]);
         assert_eq!(stepping(&numbers([0, 0, 0, 0, 0, 0, 0, 0, 0])).unwrap(), []);
         assert!(stepping(&numbers([3, 0, 0, -1, 0, 0, 0, 0, 0])).is_err());

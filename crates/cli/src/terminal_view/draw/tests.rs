@@ -154,7 +154,7 @@ fn long_numbers_are_complete_or_omitted() {
     let state = state(RunPhase::Running);
     for (columns, rows) in [(80, 24), (100, 28)] {
         let text = screen(columns, rows, &shown(&run, &state));
-        // For the last second and the whole run; the share fits only into the column of the latter.
+        // Numbers for the last second and for the whole run. The percentage fits only into the column for the whole run.
         for number in ["20,000", "10,000", "10,000 (50.00 %)", "123,456"] {
             assert!(text.contains(number), "{number} at {columns} by {rows}: {text}");
         }

@@ -6,7 +6,7 @@ fn error(text: &str) -> String {
     CellConfigurations::parse(text).unwrap_err().to_string()
 }
 
-/// The cells of a configuration in the order of their calls, depth first.
+/// The cells that a configuration calls, in the order of the calls, depth first.
 fn call_tree(configuration: &CellConfiguration, cell: CellName) -> String {
     let calls = configuration.cells.get(&cell).map_or(&[][..], |settings| &settings.calls);
     let below: Vec<String> = calls.iter().map(|target| call_tree(configuration, *target)).collect();
@@ -125,7 +125,7 @@ proptest! {
             for line in lines.lines().take(cells.len()) {
                 let words: Vec<&str> = line.split(' ').collect();
                 prop_assert_eq!(words.len(), 7);
-                // Calls lead to higher numbers, so that no call returns to its cell.
+                // Cells call only cells with higher numbers, so that no call returns to the same cell.
                 let cell: usize = words[1].parse().unwrap();
                 prop_assert!(words[6] == "-" || words[6].split(',').all(|target| target.parse::<usize>().unwrap() > cell));
             }

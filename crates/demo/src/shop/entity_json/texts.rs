@@ -2,7 +2,8 @@
 
 use std::fmt::Write as _;
 
-/// Formats a single-precision number like Java: always with a fraction, with an exponent outside of 0.001 to 10⁷.
+/// Formats a single-precision number as Java does: always with a fraction, and with an exponent outside of the range from
+/// 0.001 to 10⁷.
 pub(super) fn float_text(value: f32) -> String {
     let size = value.abs();
     if size == 0.0 || (1e-3..1e7).contains(&size) {
