@@ -15,7 +15,7 @@ pub enum ArrivalOutcome {
         /// When the user started it.
         at: Nanos,
     },
-    /// It waited until a user was free.
+    /// The arrival waited until a user was free.
     Waited {
         /// When a user started it.
         until: Nanos,
@@ -43,7 +43,7 @@ impl ArrivalRecord {
         }
     }
 
-    /// The same arrival with `moved` applied to its times.
+    /// The same arrival with the function `moved` applied to its times.
     pub fn moved(&self, moved: impl Fn(Nanos) -> Nanos) -> ArrivalRecord {
         let outcome = match self.outcome {
             ArrivalOutcome::Discarded => ArrivalOutcome::Discarded,
@@ -71,11 +71,11 @@ impl ArrivalRecord {
 /// Counts of the arrivals of an open workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ArrivalCounts {
-    /// Arrivals whose scheduled time was reached.
+    /// Arrivals whose scheduled time has passed.
     pub scheduled: u64,
     /// Sessions that were started.
     pub begun: u64,
-    /// Sessions among them that waited for a free user.
+    /// Started sessions that had waited for a free user.
     pub waited: u64,
     /// Arrivals that were discarded because no user was free.
     pub dropped: u64,
@@ -86,7 +86,7 @@ pub struct ArrivalCounts {
     pub not_offered: u64,
 }
 
-/// Keeps the JSON of runs without a pause unchanged.
+/// Whether a count is 0. Such a count is not serialized, which keeps the JSON of runs without a pause unchanged.
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }

@@ -4,10 +4,10 @@
 //! reference to its offset. A sample of a typical plan takes about 40 bytes. A batch can be read without other
 //! batches: it is the payload of a segment of `samples.bhs`.
 
-/// Slots of the table of strings in the current batch. A collision costs bytes but is harmless otherwise.
+/// Slots of the table of strings in the current batch. A collision only makes the batch larger.
 const SEEN_SLOTS: usize = 512;
 
-/// Strings longer than this are not looked up.
+/// Maximum length in bytes of strings that are looked up in the table.
 const SEEN_LEN_MAX: usize = 1024;
 
 #[derive(Clone, Copy, Default)]
@@ -23,9 +23,9 @@ pub struct Encoder {
     start: u64,
     seen: Box<[Seen; SEEN_SLOTS]>,
     samples: u32,
-    /// Consecutive URLs that the batch did not contain.
+    /// Number of consecutive URLs that the batch did not yet contain.
     urls_in_vain: u32,
-    /// URLs contain a secret and are not recorded.
+    /// Whether URLs are not recorded because they contain a secret.
     pub omits_urls: bool,
 }
 
@@ -75,8 +75,8 @@ impl Encoder {
         }
     }
 
-    /// Appends a string and returns whether it is a reference. A literal is twice its length, then its bytes. A
-    /// reference is twice the offset of the earlier literal's length, plus one.
+    /// Appends a string and returns whether it is a reference. A literal is encoded as twice its length, followed by its bytes.
+    /// A reference is encoded as twice the offset of the earlier literal's length, plus one.
     pub(crate) fn text(&mut self, out: &mut Vec<u8>, text: &str) -> bool {
         let bytes = text.as_bytes();
         if bytes.len() < 2 || bytes.len() > SEEN_LEN_MAX {
@@ -155,7 +155,7 @@ pub struct BatchReader<'b> {
     at: usize,
     start: u64,
     variables: Vec<&'b str>,
-    /// Skips strings; all strings of a sample are empty.
+    /// Whether strings are skipped; all strings of a sample are then empty.
     without_texts: bool,
 }
 
@@ -179,7 +179,7 @@ impl<'b> BatchReader<'b> {
         Ok(self.start)
     }
 
-    /// Reads a number of texts and the texts.
+    /// Reads the number of texts, then the texts.
     pub(crate) fn texts(&mut self) -> Result<&[&'b str], CorruptBatch> {
         let count = self.varint()?;
         self.variables.clear();

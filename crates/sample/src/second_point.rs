@@ -39,14 +39,14 @@ pub struct SecondTimes {
 }
 
 impl SecondTimes {
-    /// From times in µs with the exact sum `sum_ns`. Each result is the greatest value of its histogram band. Changes
-    /// the order of `times_us`.
+    /// Computes the figures from times in µs whose exact sum is `sum_ns`. Each percentile is the greatest value of its
+    /// histogram band. Changes the order of `times_us`.
     pub(crate) fn of(times_us: &mut [u64], sum_ns: u128) -> SecondTimes {
         let count = times_us.len() as f64;
         let (mut rest, mut passed) = (times_us, 0);
         let mut quantile_ms = |q: f64| {
             let rank = ((q * count).ceil() as usize).saturating_sub(1) - passed;
-            // The next quantile is not before this one.
+            // The next quantile is not smaller than this one, so only the rest is searched.
             let behind = std::mem::take(&mut rest);
             if rank >= behind.len() {
                 return 0.0;
