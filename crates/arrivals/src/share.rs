@@ -133,8 +133,8 @@ impl LoadShare {
         Ok(shares)
     }
 
-    /// Divides the whole load at these fractions (numerator, denominator), which must be strictly increasing and between 0 and
-    /// 1. Returns one share more than there are fractions.
+    /// Divides the whole load at these fractions (numerator, denominator), which must increase strictly and be between 0
+    /// and 1. Returns one share more than there are fractions.
     pub fn cut(points: &[(u64, u64)]) -> Result<Vec<LoadShare>, ShareError> {
         let mut common = 1_u64;
         for &(_, denominator) in points {

@@ -12,13 +12,12 @@
 //!
 //! Judging arrivals:
 //!
-//! - [`GapStatistics`], [`DispersionCounter`] and [`autocorrelations`] provide confidence intervals that are valid for
-//! dependent values.
+//! - [`GapStatistics`], [`DispersionCounter`] and [`autocorrelations`] provide confidence intervals that are valid for dependent
+//!   values.
 //! - [`kolmogorov_uniform`], [`lilliefors_exponential`], [`anderson_darling_exponential`], [`lilliefors_rounded`] and [`ljung_box`]
 //!   are tests. Their critical values take an estimated mean and rounded times into account.
 //! - [`Band`] is for decisions about equivalence, because with many values every test rejects: it determines whether a
-//! confidence
-//!   interval is inside a band of immaterial differences.
+//!   confidence interval is inside a band of immaterial differences.
 //!
 //! ```
 //! use busyhour_stats::{Band, Decision, GapStatistics};
