@@ -16,8 +16,8 @@ const SEED: u64 = 0;
 /// The kind of load that generated a log. The log itself does not contain it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LogLoad {
-    /// Users that wait for each response, as JMeter's threads do. The expected irregularity of their arrivals follows from R/(R
-    /// + Z).
+    /// Users that wait for each response, as JMeter's threads do. The expected irregularity of their arrivals depends
+    /// on R/(R + Z), where R is the response time and Z the think time.
     #[default]
     Closed,
     /// Arrivals that do not wait for responses. They are compared with Poisson arrivals over the whole time.
