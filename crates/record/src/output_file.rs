@@ -30,7 +30,7 @@ pub(crate) struct OutputFile {
     torn: (Vec<u8>, u64),
     lost: u64,
     error: Option<String>,
-    /// Whether any unit is lost.
+    /// Whether any unit has been lost.
     has_lost_units: bool,
 }
 
@@ -81,7 +81,7 @@ impl OutputFile {
         &self.name
     }
 
-    /// Returns the buffer, to which the caller appends the next unit. It then calls [`OutputFile::end_unit`].
+    /// Returns the buffer, to which the caller appends the next unit. The caller then calls [`OutputFile::end_unit`].
     pub(crate) fn unit(&mut self) -> &mut Vec<u8> {
         &mut self.buffer
     }

@@ -156,7 +156,7 @@ struct UserLoops {
     gaps: u64,
     gaps_ns: u64,
     overlaps: u64,
-    /// One of every `keep_each` service times is kept.
+    /// Every `keep_each`-th service time is kept.
     keep_each: u64,
     seen: u64,
     times_s: Vec<f64>,

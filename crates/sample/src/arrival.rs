@@ -71,17 +71,17 @@ impl ArrivalRecord {
 /// Counts of the arrivals of an open workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ArrivalCounts {
-    /// Arrivals whose scheduled time has passed.
+    /// Number of arrivals whose scheduled time has passed.
     pub scheduled: u64,
-    /// Sessions that were started.
+    /// Number of sessions that were started.
     pub begun: u64,
-    /// Started sessions that had waited for a free user.
+    /// Number of started sessions that had waited for a free user.
     pub waited: u64,
-    /// Arrivals that were discarded because no user was free.
+    /// Number of arrivals that were discarded because no user was free.
     pub dropped: u64,
-    /// Arrivals that were waiting for a user when the run stopped.
+    /// Number of arrivals that were waiting for a user when the run stopped.
     pub left_waiting: u64,
-    /// Arrivals that were skipped because the run was paused; not included in `scheduled`.
+    /// Number of arrivals that were skipped because the run was paused; not included in `scheduled`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub not_offered: u64,
 }

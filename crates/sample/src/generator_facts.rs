@@ -32,13 +32,13 @@ pub enum RunEnd {
 pub struct GeneratorFacts {
     /// The cores that ran users.
     pub cores: Vec<CoreFacts>,
-    /// How often a core had to wait for the recorder.
+    /// Number of times that a core had to wait for the recorder.
     pub recorder_stalls: u64,
     /// Total time in ns by which users were delayed while cores waited for the recorder, over all cores.
     pub recorder_stall_ns: u64,
-    /// Samples that could not be recorded.
+    /// Number of samples that could not be recorded.
     pub lost_samples: u64,
-    /// Samples in flight when the run was stopped; they are excluded from all figures.
+    /// Number of samples in flight when the run was stopped; they are excluded from all figures.
     pub interrupted_samples: u64,
     /// How often matching, parsing or evaluating exceeded a limit, by the limit's name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]

@@ -46,7 +46,7 @@ struct Slice {
 pub struct RecentStarts {
     slices: VecDeque<Slice>,
     spare: Vec<Vec<u64>>,
-    /// Only starts within the first `stored_ns` nanoseconds of each second are stored.
+    /// Length in ns of the first part of each second; only starts in this part are stored.
     stored_ns: u64,
     /// Whether session starts were reported, so that starts of requests are ignored.
     open: bool,

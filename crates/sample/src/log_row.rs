@@ -13,7 +13,7 @@ pub struct LogRow {
     pub latency_ns: Option<u64>,
     /// Actual minus intended start in ns; `None` if the log does not contain intended starts.
     pub late_ns: Option<u64>,
-    /// Bytes received; `None` if the log does not contain them.
+    /// Number of bytes received; `None` if the log does not contain them.
     pub bytes: Option<u64>,
     /// Number of the label in the log's table of labels.
     pub label: u32,

@@ -46,9 +46,9 @@ pub struct LabelSeries {
 /// One slice of a row.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct SlicePoint {
-    /// Samples that ended.
+    /// Number of samples that ended.
     pub samples: u64,
-    /// Failed samples.
+    /// Number of failed samples.
     pub errors: u64,
     /// Mean and 95th percentile of the response time in ms; `None` if no sample ended. The percentile is the midpoint of a band
     /// that is 3.7 % wide.
@@ -69,9 +69,9 @@ pub struct LabelSlices {
 /// Counts and times of one slice of a row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LabelSlice {
-    /// Samples that ended.
+    /// Number of samples that ended.
     pub samples: u64,
-    /// Failed samples.
+    /// Number of failed samples.
     pub errors: u64,
     /// Sum of the response times in µs.
     pub response_us: u64,

@@ -169,12 +169,12 @@ pub fn reset_text(text: &mut String, capacity_max: usize) {
 /// The numbers of bytes of a sample.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SampleSizes {
-    /// Received bytes of headers, if they were counted separately from the body. Rows of files contain only the sum; see
+    /// Number of received header bytes, if they were counted separately from the body. Rows of files contain only the sum; see
     /// [`SampleSizes::of_row`].
     pub header_bytes: u64,
-    /// Received bytes of the body, as on the wire.
+    /// Number of received body bytes, as on the wire.
     pub body_bytes: u64,
-    /// Bytes sent.
+    /// Number of bytes sent.
     pub sent_bytes: u64,
 }
 

@@ -9,13 +9,13 @@ use crate::time_histogram::band_end;
 pub struct SecondPoint {
     /// Number of the second, from 0.
     pub second: u64,
-    /// Requests that ended.
+    /// Number of requests that ended.
     pub requests: u64,
-    /// Failed requests.
+    /// Number of failed requests.
     pub errors: u64,
-    /// Bytes received.
+    /// Number of bytes received.
     pub bytes: u64,
-    /// Bytes sent.
+    /// Number of bytes sent.
     pub sent_bytes: u64,
     /// Service time (end − actual start).
     pub service: SecondTimes,

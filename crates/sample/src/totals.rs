@@ -26,9 +26,9 @@ pub struct Totals {
     pub samples: u64,
     /// Number of failed samples.
     pub errors: u64,
-    /// Bytes received.
+    /// Number of bytes received.
     pub bytes: u64,
-    /// Bytes sent.
+    /// Number of bytes sent.
     pub sent_bytes: u64,
     /// Service times (end − actual start).
     pub service: TimeDistribution,

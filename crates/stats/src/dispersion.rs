@@ -8,7 +8,7 @@ use crate::estimate::{CONFIDENCE, Estimate, IntervalMethod};
 /// Consecutive windows that have ended and have the same count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Windows {
-    /// Arrivals in each window.
+    /// Number of arrivals in each window.
     pub count: u64,
     /// Number of windows.
     pub windows: u64,

@@ -102,7 +102,7 @@ pub enum LogError {
     /// A quote is not closed.
     #[error("line {line}: a quoted cell is not closed")]
     Quote {
-        /// Line at which the row begins, from 1.
+        /// Line at which the row starts, from 1.
         line: u64,
     },
     /// Too many rows are invalid.

@@ -20,11 +20,11 @@ const OPEN_SECONDS_MAX: u64 = 30;
 /// Maximum number of consecutive empty seconds that are sent individually.
 const EMPTY_SECONDS_MAX: u64 = 60;
 
-/// Collects the samples of the seconds that are still open.
+/// Collects the samples of open seconds, and passes a snapshot of each closed second to the caller.
 ///
-/// It closes a second as soon as the responsive cores have reported it, because live figures and thresholds cannot wait for a
+/// The maker closes a second as soon as the responsive cores have reported it, because live figures and thresholds cannot wait for a
 /// core that hangs. [`crate::aggregator::Aggregator`], in contrast, waits for all cores, so that each sample is counted in its
-/// own second of the results. This is why the two do not share their seconds.
+/// own second of the results. Therefore the two have separate seconds.
 pub struct SnapshotMaker {
     labels: Labels,
     rows: LabelRows,
@@ -35,7 +35,7 @@ pub struct SnapshotMaker {
     spare: Vec<OpenSecond>,
     /// Whether there was an arrival of an open workload.
     has_arrivals: bool,
-    /// Active users at the end of the last closed second; `None` before the first change.
+    /// Number of active users at the end of the last closed second; `None` before the first change.
     users: Option<i64>,
     /// Changes of the number of active users in seconds that are not closed yet.
     user_changes: BTreeMap<u64, i64>,
@@ -53,7 +53,7 @@ pub struct OpenSecond {
 }
 
 struct OpenRow {
-    /// Counts and response codes; the times are not in it.
+    /// Counts and response codes, without times.
     counts: SnapshotRow,
     service: OpenTimes,
     response: OpenTimes,
@@ -257,7 +257,7 @@ impl SnapshotMaker {
         }
     }
 
-    /// Closes the seconds before `watermark`.
+    /// Closes the seconds before `watermark`, and passes their snapshots to `closed`.
     pub fn advance(
         &mut self,
         watermark: Nanos,
@@ -267,7 +267,7 @@ impl SnapshotMaker {
         self.close_before(watermark.second(), regularity, closed);
     }
 
-    /// Closes all open seconds.
+    /// Closes all open seconds, and passes their snapshots to `closed`.
     pub fn finish(&mut self, regularity: Option<LiveArrivals>, closed: &mut dyn FnMut(Snapshot)) {
         let end = self.next + self.open.len() as u64;
         let mut last = |snapshot: Snapshot| {

@@ -20,11 +20,11 @@ pub struct SnapshotRow {
     pub kind: SampleKind,
     /// Number of samples (a row of a result file can represent more than one).
     pub samples: u64,
-    /// Failed samples.
+    /// Number of failed samples.
     pub errors: u64,
-    /// Bytes received.
+    /// Number of bytes received.
     pub bytes: u64,
-    /// Bytes sent.
+    /// Number of bytes sent.
     pub sent_bytes: u64,
     /// Service times (end − actual start).
     pub service: OutcomeTimes,
@@ -72,7 +72,7 @@ pub struct CodeCount {
     pub code: String,
     /// Number of samples.
     pub samples: u64,
-    /// Failed samples.
+    /// Number of failed samples.
     pub errors: u64,
 }
 
@@ -85,7 +85,7 @@ pub struct FailureCount {
     pub message: String,
     /// Whether `message` is that of a failed assertion.
     pub assertion: bool,
-    /// Failed samples.
+    /// Number of failed samples.
     pub errors: u64,
 }
 

@@ -89,14 +89,14 @@ impl SecondUsers {
 /// Arrivals of open workloads in one second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SecondArrivals {
-    /// Arrivals scheduled in this second. If an arrival waited so long for a user that its second was already closed, it is
+    /// Number of arrivals scheduled in this second. If an arrival waited so long for a user that its second was already closed, it is
     /// counted in the second in which it was reported.
     pub scheduled: u64,
-    /// Sessions that were started in this second.
+    /// Number of sessions that were started in this second.
     pub begun: u64,
-    /// Started sessions that had waited for a free user.
+    /// Number of started sessions that had waited for a free user.
     pub waited: u64,
-    /// Arrivals that were discarded because no user was free.
+    /// Number of arrivals that were discarded because no user was free.
     pub dropped: u64,
 }
 
