@@ -73,9 +73,9 @@ pub struct Answer {
     pub method: String,
     /// The assumptions of the method that the model breaks and that were ignored.
     pub ignored: Vec<BrokenAssumption>,
-    /// The classes of the model.
+    /// The results of each class of the model.
     pub classes: Vec<ClassAnswer>,
-    /// The stations of the model.
+    /// The results of each station of the model.
     pub stations: Vec<StationAnswer>,
     /// The complete result as JSON.
     pub json: serde_json::Value,

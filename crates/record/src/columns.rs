@@ -2,7 +2,7 @@
 
 use busyhour_sample::{Detail, RunNames, Sample};
 
-/// The settings of such a file.
+/// The settings of a file with a list of columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ColumnsFile {
     /// Names of fields and literal texts, separated by `|`.

@@ -6,7 +6,7 @@ use crate::jtl_columns::{JtlColumn, JtlColumns};
 /// The save configuration of a listener or of the main log.
 ///
 /// The defaults are those of JMeter 5.6.3. [`SaveConfig::from_properties`] applies the properties
-/// `jmeter.save.saveservice.*`, [`SaveConfig::set`] the fields of a listener's `saveConfig` element.
+/// `jmeter.save.saveservice.*`. [`SaveConfig::set`] sets the fields of a listener's `saveConfig` element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SaveConfig {
     /// The columns of CSV files, and the attributes of XML files.

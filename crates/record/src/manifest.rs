@@ -186,7 +186,7 @@ pub struct Outcome {
     /// The error that stopped the run; `None` if no error stopped it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Duration from the start to the end of the last user, in ns.
+    /// Duration from the start of the run to the end of the last user, in ns.
     pub duration_ns: u64,
     /// Number of users that were started.
     pub users_started: u64,

@@ -140,7 +140,7 @@ impl RunDir {
         RunDir { path: path.into() }
     }
 
-    /// The directory.
+    /// The path of the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path

@@ -21,7 +21,7 @@ use crate::law_parts::{LawParts, stall_rule};
 /// The data that the verdict needs in addition to the samples file.
 #[derive(Debug, Clone, Copy)]
 pub struct RunLoad<'r> {
-    /// The run.
+    /// Facts about the run.
     pub facts: &'r RunFacts,
     /// Maximum number of users that were active at the same time.
     pub users_max: u32,
@@ -37,7 +37,7 @@ const CORES_APART_NS: u64 = 5_000_000_000;
 const SEED: u64 = 0;
 
 /// Judges the arrivals of the run in `dir`: the session starts of each open workload, and the sampler starts of the closed
-/// thread groups, both in total and by group.
+/// thread groups (groups without an open workload), both in total and by group.
 ///
 /// # Errors
 /// The samples file cannot be read.

@@ -1,14 +1,14 @@
 //! Sorts the starts of samples while they are read, in bounded memory.
 //!
 //! Starts in whole milliseconds, as in a log, are counted by millisecond, so that starts within 70 minutes can be added in any
-//! order. Other starts are held in a buffer. A sample can be sorted even if half a million others ended while it ran. Starts
-//! beyond that limit are counted as out of order, and the verdict contains their number.
+//! order. Other starts are held in a buffer. A sample can be sorted even if half a million others ended while it ran. If
+//! more samples ended, its start is counted as out of order, and the verdict contains the number of such starts.
 
 use std::collections::VecDeque;
 
 use busyhour_analysis::arrivals::ArrivalTally;
 
-/// Maximum number of starts that are held in memory: 8 MiB.
+/// Maximum number of starts that are held in memory; they take 8 MiB.
 const HELD_MAX: usize = 1 << 20;
 
 /// Number of new starts that are sorted at once. Most samples are short, so most starts are already near their final position.
@@ -25,7 +25,7 @@ const COUNTED_MS_MAX: u64 = 1 << 22;
 
 const MS_NS: u64 = 1_000_000;
 
-/// Adds starts in the order of the samples' ends to a tally, sorted by start.
+/// Receives starts in the order of the samples' ends, and adds them to a tally in ascending order.
 pub(crate) struct StartOrder {
     held: Held,
     held_max: usize,

@@ -31,7 +31,7 @@ pub struct ApdexPropertyError {
 }
 
 impl ApdexLimits {
-    /// The limits that JMeter's properties set; `get` returns the value of a property.
+    /// The limits from JMeter's properties; `get` returns the value of a property.
     ///
     /// # Errors
     /// A value is not a number of milliseconds.

@@ -34,7 +34,7 @@ pub struct ArrivalRecord {
 }
 
 impl ArrivalRecord {
-    /// When the session began; `None` when the arrival was dropped.
+    /// When the session began; `None` if the arrival was discarded.
     #[must_use]
     pub const fn started_at(&self) -> Option<Nanos> {
         match self.outcome {

@@ -63,7 +63,7 @@ impl Encoder {
         start.wrapping_sub(std::mem::replace(&mut self.start, start)) as i64
     }
 
-    /// Appends a URL. If URLs differ from sample to sample, looking them up is mostly useless.
+    /// Appends a URL. If URLs differ from sample to sample, most of them are not looked up.
     pub(crate) fn url(&mut self, out: &mut Vec<u8>, url: &str) {
         self.samples = self.samples.wrapping_add(1);
         let url = if self.omits_urls { "" } else { url };
@@ -98,7 +98,7 @@ impl Encoder {
     }
 }
 
-/// After this many consecutive new URLs, the URL of only one sample in this many is looked up.
+/// Number of consecutive new URLs after which only one URL in this many is looked up.
 const NEW_URLS_MAX: u32 = 16;
 
 fn literal(out: &mut Vec<u8>, bytes: &[u8]) {
@@ -144,7 +144,7 @@ pub fn put_signed(out: &mut Vec<u8>, value: i64) {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("damaged batch of samples at byte {at}")]
 pub struct CorruptBatch {
-    /// Offset in the batch.
+    /// Offset of the error in the batch, in bytes.
     pub at: usize,
 }
 

@@ -27,7 +27,7 @@ pub struct GroupTotals {
     pub name: GroupName,
     /// Whether it is a setUp or tearDown group. False for JMeter's result files, which do not contain this information.
     pub is_set_up_or_tear_down: bool,
-    /// All requests of the group.
+    /// Totals of all requests of the group.
     pub total: Totals,
     /// Totals of each label and kind, without sub-results, in order of first appearance in the run. They have no time series.
     pub labels: Vec<LabelTotals>,

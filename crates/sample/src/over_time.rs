@@ -130,7 +130,7 @@ impl Slice {
     }
 }
 
-/// Adds the sorted list `more` to the sorted list `into`.
+/// Merges the sorted list `more` into the sorted list `into`. `add` adds up the numbers of equal bands.
 fn merge<N: Copy>(into: &mut Vec<(u16, N)>, more: &[(u16, N)], add: impl Fn(&mut N, N)) {
     let mut at = 0;
     for (band, count) in more {

@@ -16,7 +16,7 @@ use crate::user_counts::UsersOverTime;
 /// All totals of a run.
 #[derive(Debug, Clone)]
 pub struct RunTotals {
-    /// All requests: without the samples of transaction controllers and without sub-results.
+    /// Totals of all requests, without the samples of transaction controllers and without sub-results.
     pub total: Totals,
     /// Totals of each label and kind, in order of first appearance.
     pub labels: Vec<LabelTotals>,

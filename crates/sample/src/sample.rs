@@ -63,7 +63,7 @@ impl SampleTimes {
     }
 }
 
-/// The active users when a sample ended.
+/// The numbers of active users when a sample ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ActiveUsers {
     /// Number of active users of its thread group.

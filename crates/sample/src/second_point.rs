@@ -34,7 +34,7 @@ pub struct SecondTimes {
     pub p95: f64,
     /// 99th percentile.
     pub p99: f64,
-    /// Largest.
+    /// Maximum.
     pub max: f64,
 }
 

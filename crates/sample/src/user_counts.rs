@@ -12,7 +12,7 @@ use crate::sample::Sample;
 use crate::sample_flags::SampleFlags;
 use crate::starts::SecondCounts;
 
-/// How many more users started than ended in one second, on one core.
+/// The change of the number of active users in one second, on one core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UserChange {
     /// Number of the second.

@@ -9,9 +9,9 @@ pub const PERCENTILES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
 /// Measures of a network in its steady state, with confidence intervals.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SimulationResult {
-    /// The classes in the whole system.
+    /// The results of each class in the whole system.
     pub classes: Vec<ClassResult>,
-    /// The stations.
+    /// The results of each station.
     pub stations: Vec<StationResult>,
     /// Number of events in all replications.
     pub events: u64,

@@ -85,7 +85,7 @@ pub(crate) struct WeightedRoundRobin {
 }
 
 impl WeightedRoundRobin {
-    /// At least one weight must be greater than 0.
+    /// Creates the strategy for targets with weights. At least one weight must be greater than 0.
     pub(crate) fn new(to: Box<[(Target, u32)]>) -> Self {
         let step = to.iter().map(|(_, weight)| *weight).fold(0, gcd).max(1);
         let max = to.iter().map(|(_, weight)| *weight).max().unwrap_or(0);

@@ -26,7 +26,7 @@ pub(crate) struct Sharing {
     classes: Vec<ClassShare>,
     /// Weights of the classes. A customer with weight 2 is served twice as fast as a customer with weight 1.
     weights: Vec<f64>,
-    /// Total speed with 1, 2, … customers, in servers; the last value applies to more customers.
+    /// Total speed with 1, 2, … customers, in servers; the last value applies to all larger numbers of customers.
     capacity: Vec<f64>,
     /// Maximum speed of a customer: 1 for equal servers, infinite for one server with load-dependent speed.
     speed_max: f64,

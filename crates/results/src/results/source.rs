@@ -125,7 +125,7 @@ impl Source {
         Ok(())
     }
 
-    /// Reads a CSV row, an XML sample or a segment of a record; returns false at the end.
+    /// Reads a CSV row, an XML sample or a segment of a samples file; returns false at the end.
     #[inline]
     fn step(&mut self, origin_ns: i64, visitor: &mut Visitor<'_>) -> Result<bool, LogError> {
         let facts = &mut self.facts;
