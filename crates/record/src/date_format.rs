@@ -75,7 +75,7 @@ impl DateFormat {
         Ok(DateFormat { parts, zone })
     }
 
-    /// Appends the time `ms` milliseconds after 1970.
+    /// Appends the time `ms`, in ms since 1970.
     pub(crate) fn format(&self, ms: i64, out: &mut Vec<u8>) {
         let stamp = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH);
         let at = stamp.to_zoned(self.zone.clone());

@@ -263,7 +263,7 @@ mod tests {
     #[test]
     fn written_rows_are_kept_and_the_rest_is_counted() {
         for can_truncate in [true, false] {
-            // Space for three rows of nine bytes and a part of the fourth.
+            // The disk has space for three rows of nine bytes and a part of the fourth.
             let disk = Shared::new(31, 5, can_truncate);
             let mut file = disk.file();
             for number in 0..10 {

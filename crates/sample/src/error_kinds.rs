@@ -26,7 +26,7 @@ pub struct ErrorKind {
     pub last: Nanos,
     /// Label of the first of these samples.
     pub example_label: String,
-    /// The labels with the most of these samples, with their counts.
+    /// The most frequent labels of these samples, with their counts.
     #[serde(default)]
     pub labels: Vec<(String, u64)>,
 }
