@@ -1,10 +1,10 @@
 //! Changes of a load during a run: rate changes and pauses.
 //!
-//! With a factor f(t) the rate is λ'(t) = f(t)·λ(t), where λ is the rate of the requested process; the stages are not shifted. From
-//! each change on, the rest of the process with multiplied rates is a separate process with its own random stream. Arrivals before a
-//! change are therefore independent of it, and a Poisson process remains a Poisson process with Λ'(t) = ∫ f λ, because its
-//! increments are independent. Even stages continue with the current phase. A pause discards the arrivals in it, without shifting
-//! others.
+//! With a factor f(t), the rate is λ'(t) = f(t)·λ(t), where λ is the rate of the requested process. The stages are not shifted.
+//! From each change on, the rest of the process with multiplied rates is a separate process with its own random stream.
+//! Arrivals before a change are therefore independent of it. Because the increments of a Poisson process are independent, it
+//! remains a Poisson process, with Λ'(t) = ∫ f λ. Even stages continue with the current phase. A pause discards the arrivals in
+//! it, without shifting others.
 
 use std::collections::VecDeque;
 
@@ -16,7 +16,7 @@ use crate::schedule::SharedSchedule;
 use crate::share::LoadShare;
 use crate::stage::{Mmpp, Per, Process, Rate, Stage};
 
-/// From a time on, the rate is the rate of the requested process multiplied by a factor.
+/// A rate change: from this time on, the rate is that of the requested process multiplied by a factor.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateChange {
     /// The time, in nanoseconds since the start of the process.
@@ -25,31 +25,33 @@ pub struct RateChange {
     pub factor: f64,
 }
 
-/// What a run makes of the requested load: the changes, in order of time, of the share of it that the run generates.
+/// The changes of the requested load during a run: the share of the load that the run generates, its rate changes in order of
+/// time, and its pauses.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes {
     share: LoadShare,
     rates: Vec<RateChange>,
-    /// Start (inclusive) and end (exclusive), in nanoseconds since the start of the process.
+    /// Start (inclusive) and end (exclusive) of each pause, in nanoseconds since the start of the process.
     pauses: Vec<(u64, u64)>,
 }
 
-/// The upper bits of an arrival's number contain the number of its part, so that numbers are unique within a run.
+/// Position of the bits of an arrival's number that contain the number of its part. The number of the part makes arrival
+/// numbers unique within a run.
 const PART_SHIFT: u32 = 48;
 
 impl Changes {
-    /// No changes of a share of the load.
+    /// A share of the load, without rate changes and pauses.
     pub fn of_share(share: LoadShare) -> Changes {
         Changes { share, ..Changes::default() }
     }
 
-    /// Adds a rate change. A time before the last change is replaced by the time of that change.
+    /// Adds a rate change. If its time is before that of the last change, the time of the last change is used.
     pub fn change_rate(&mut self, change: RateChange) {
         let earliest = self.rates.last().map_or(0, |last| last.at_ns);
         self.rates.push(RateChange { at_ns: change.at_ns.max(earliest), ..change });
     }
 
-    /// Adds a pause, in nanoseconds since the start of the process.
+    /// Adds a pause from `from_ns` to `to_ns`, in nanoseconds since the start of the process.
     pub fn pause(&mut self, from_ns: u64, to_ns: u64) {
         let earliest = self.pauses.last().map_or(0, |last| last.1);
         let from_ns = from_ns.max(earliest);
@@ -58,7 +60,7 @@ impl Changes {
         }
     }
 
-    /// Whether there are no changes; a share of the load is no change.
+    /// Whether there are no rate changes and no pauses, even if the share is not the whole load.
     pub fn is_empty(&self) -> bool {
         self.rates.is_empty() && self.pauses.is_empty()
     }
@@ -69,7 +71,7 @@ impl Changes {
         self.pauses[..next].last().is_some_and(|(_, to)| at_ns < *to)
     }
 
-    /// Λ' of the share of the changed process.
+    /// The expected number of arrivals over time, Λ', for the share of the changed process.
     pub fn expected(&self, process: &ArrivalProcess) -> ChangedRate {
         let mut times: Vec<u64> = self.rates.iter().map(|change| change.at_ns).collect();
         times.extend(self.pauses.iter().flat_map(|(from, to)| [*from, *to]));
@@ -89,7 +91,7 @@ impl Changes {
         ChangedRate { process: process.clone(), size: self.share.size(), points }
     }
 
-    /// The share's arrivals of the changed process: those that a run with these changes offers.
+    /// The arrivals that a run with these changes offers: those of the share of the changed process.
     pub fn schedule(&self, process: &ArrivalProcess, seed: u64) -> impl Iterator<Item = Arrival> {
         let mut schedule = ChangingSchedule::new(process, seed, self.share.clone());
         self.rates.iter().for_each(|change| schedule.change(*change));
@@ -97,7 +99,7 @@ impl Changes {
     }
 }
 
-/// Λ' of a share of a changed process, computed from Λ.
+/// Λ' of a share of a changed process, computed from Λ of the requested process.
 #[derive(Clone, Debug)]
 pub struct ChangedRate {
     process: ArrivalProcess,
@@ -110,15 +112,15 @@ pub struct ChangedRate {
 #[derive(Clone, Copy, Debug)]
 struct Point {
     at_ns: u64,
-    /// Λ' at this time.
+    /// The value of Λ' at this time.
     cumulative: f64,
-    /// Λ at this time.
+    /// The value of Λ at this time.
     base: f64,
     factor: f64,
 }
 
 impl Point {
-    /// Λ' at the time where Λ is `base`.
+    /// The value of Λ' at the time at which Λ is `base`.
     fn cumulative_at(&self, base: f64) -> f64 {
         self.cumulative + self.factor * (base - self.base)
     }
@@ -167,7 +169,8 @@ impl ChangingSchedule {
         }
     }
 
-    /// Changes the rate, not before the last change. Arrivals before the change that have not been consumed yet are not affected.
+    /// Changes the rate. The time must not be before that of the last change. Arrivals before the change that have not been
+    /// consumed yet are not affected.
     pub fn change(&mut self, change: RateChange) {
         let earliest = self.pending.back().map_or(self.part_ns, |last| last.at_ns);
         self.pending.push_back(RateChange { at_ns: change.at_ns.max(earliest), ..change });
@@ -226,7 +229,7 @@ impl ArrivalProcess {
         self.stages().partition_point(|stage| stage.end_ns <= at_ns)
     }
 
-    /// Increase of Λ from this time to the next even arrival.
+    /// The increase of Λ from this time to the next even arrival.
     fn phase_at(&self, at_ns: u64) -> f64 {
         for stage in &self.stages()[self.stages_ended(at_ns)..] {
             match stage.process {
@@ -330,7 +333,8 @@ mod tests {
         let expected = changes.expected(&process);
         let stamps = stamps(&process, &changes);
         let all = expected.cumulative(process.duration_ns());
-        // 10 s at 400/s, 15 s at 1,000/s, 5 s of the ramp at 2.5 times its rate and the last 15 s at half its rate.
+        // The expected number is that of 10 s at 400/s, 15 s at 1,000/s, 5 s of the ramp at 2.5 times its rate and the last 15
+        // s at half its rate.
         let ramp = |from: f64, to: f64| 400.0 * (to - from) + 400.0 / 60.0 * (to * to - from * from);
         let computed = 4_000.0 + 15.0 * 1_000.0 + 2.5 * ramp(0.0, 5.0) + 0.5 * ramp(15.0, 30.0);
         assert!((all - computed).abs() < 1e-6, "{all} {computed}");
@@ -352,7 +356,7 @@ mod tests {
     #[test]
     fn even_arrivals_keep_their_phase_at_a_change() {
         let process = process("even(10/s) for 10s, pause 1s, even(10/s) for 4s");
-        // At 2.05 s half of a gap has passed; the other half passes twice as fast.
+        // At 2.05 s half of a gap has passed. The rate is then doubled, so the other half takes half as long.
         let stamps = stamps(&process, &changes(&[(2.05, 2.0), (5.0, 1.0)], &[]));
         let ms: Vec<u64> = stamps.iter().map(|at| (at + 500_000) / 1_000_000).collect();
         assert_eq!(ms[19..24], [1_900, 2_000, 2_075, 2_125, 2_175]);

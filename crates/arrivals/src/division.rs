@@ -1,17 +1,18 @@
-//! One division of a share: the assignment of numbers to its parts.
+//! One division of a share: assigns the numbers of its users or arrivals to its parts.
 
 use std::fmt;
 use std::sync::Arc;
 
 /// A division of a share, and one of its parts.
 ///
-/// The numbers of a share are divided among its parts, and the numbers of a part are counted again from 0: the rank.
+/// The numbers of a share are divided among its parts. The numbers of a part are then renumbered from 0; the new number is the
+/// rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Division {
-    /// The `part`-th, from 0, of `of` equal parts: every `of`-th number.
+    /// Part number `part` (from 0) of `of` equal parts: every `of`-th number.
     Equal { part: u64, of: u64 },
-    /// The `part`-th, from 0, of parts with sizes proportional to these weights, whose sum is positive and fits into u64. Each part
-    /// takes its evenly distributed share of the numbers that the preceding parts left.
+    /// Part number `part` (from 0) of parts whose sizes are proportional to these weights. The sum of the weights is positive
+    /// and fits into u64. Each part takes its evenly distributed share of the numbers that the preceding parts have left.
     Weighted { part: usize, weights: Arc<[u64]> },
 }
 
@@ -50,7 +51,7 @@ impl Division {
         }
     }
 
-    /// The number with this rank; `None` if there is none below 2^64.
+    /// The number that has this rank in the part; `None` if there is none below 2^64.
     pub(crate) fn number_of(&self, rank: u64) -> Option<u64> {
         match self {
             Division::Equal { part, of } => rank.checked_mul(*of)?.checked_add(*part),
@@ -67,7 +68,7 @@ impl Division {
     }
 }
 
-/// With parts numbered from 1: `2/3`, or `1/3:1` for parts with the weights 3 and 1.
+/// The notation of the part, which numbers parts from 1: `2/3`, or `1/3:1` for parts with the weights 3 and 1.
 impl fmt::Display for Division {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -83,25 +84,26 @@ impl fmt::Display for Division {
     }
 }
 
-/// How many of the first `number` numbers are assigned to a part of `weight` of `total`: ⌈number · weight / total⌉, which
-/// distributes them as a balanced (Sturmian) word.
+/// How many of the first `number` numbers are assigned to a part that has `weight` of the total weight `total`: ⌈number ·
+/// weight / total⌉, which distributes the numbers as a balanced (Sturmian) word.
 fn assigned_before(number: u64, weight: u64, total: u64) -> u64 {
     (u128::from(number) * u128::from(weight)).div_ceil(u128::from(total.max(1))) as u64
 }
 
-/// Whether a number is assigned to a part of `weight` of `total`.
+/// Whether a number is assigned to a part that has `weight` of the total weight `total`.
 fn is_assigned(number: u64, weight: u64, total: u64) -> bool {
     let after = ((u128::from(number) + 1) * u128::from(weight)).div_ceil(u128::from(total.max(1)));
     after > u128::from(assigned_before(number, weight, total))
 }
 
-/// The `rank`-th number that is assigned to a part of `weight` of `total`: ⌊rank · total / weight⌋.
+/// The number with the given rank among those assigned to a part that has `weight` of the total weight `total`: ⌊rank · total /
+/// weight⌋.
 fn nth_assigned(rank: u64, weight: u64, total: u64) -> Option<u64> {
     let number = (u128::from(rank) * u128::from(total)).checked_div(u128::from(weight))?;
     u64::try_from(number).ok()
 }
 
-/// The `rank`-th number that a part of `weight` of `total` leaves: ⌈(rank + 1) · total / (total − weight)⌉ − 1.
+/// The number with the given rank among those that such a part leaves to others: ⌈(rank + 1) · total / (total − weight)⌉ − 1.
 fn nth_left(rank: u64, weight: u64, total: u64) -> Option<u64> {
     let rest = total.checked_sub(weight).filter(|rest| *rest > 0)?;
     let number = ((u128::from(rank) + 1) * u128::from(total)).div_ceil(u128::from(rest)) - 1;

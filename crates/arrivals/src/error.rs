@@ -4,11 +4,11 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ParseError {
-    /// What is wrong.
+    /// Describes what is wrong.
     pub message: String,
-    /// Position as a byte offset into the text; the length of the text if something is missing at its end.
+    /// Position of the error as a byte offset into the text; the length of the text if something is missing at its end.
     pub at: usize,
-    /// What to write instead.
+    /// A suggestion for the user; `None` if there is none.
     pub hint: Option<String>,
 }
 

@@ -1,4 +1,5 @@
-//! One generator per law. Generators yield ascending offsets from the begin of a stage, all within the stage.
+//! One generator per law. Generators return offsets from the start of a stage in ascending order. All offsets are within the
+//! stage.
 
 pub(crate) mod even;
 mod fixed_count;
@@ -63,7 +64,7 @@ impl Generator {
         }
     }
 
-    /// The next offset in nanoseconds.
+    /// The next offset in nanoseconds; `None` at the end of the stage.
     pub(crate) fn next_ns(&mut self) -> Option<u64> {
         match self {
             Generator::Empty => None,

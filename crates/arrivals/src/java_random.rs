@@ -1,4 +1,5 @@
-//! `java.util.Random`, whose documentation specifies the algorithm. It places the arrivals of a JMeter plan with a random seed.
+//! `java.util.Random`, whose documentation specifies the algorithm. It determines the arrivals of a JMeter plan with a random
+//! seed.
 
 /// The linear congruential generator x ← a·x + c modulo 2^48, whose upper bits are the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,7 +12,7 @@ const INCREMENT: u64 = 0xB;
 const MASK: u64 = (1 << 48) - 1;
 
 impl JavaRandom {
-    /// `new Random(seed)`.
+    /// The generator that `new Random(seed)` creates.
     pub(crate) fn new(seed: i64) -> JavaRandom {
         JavaRandom::from_state(seed as u64 ^ MULTIPLIER)
     }
@@ -31,13 +32,13 @@ impl JavaRandom {
         self.state >> (48 - bits)
     }
 
-    /// `nextDouble()`: uniform in [0, 1).
+    /// The next number, as by `nextDouble()`: uniform in [0, 1).
     pub(crate) fn next_double(&mut self) -> f64 {
         let high = self.next(26) << 27;
         (high + self.next(27)) as f64 / (1_u64 << 53) as f64
     }
 
-    /// The generator after `calls` calls of `nextDouble()`, each of which takes two steps. The steps are composed by repeated
+    /// The generator after `calls` calls of `nextDouble()`, each of which takes two steps. The steps are combined by repeated
     /// squaring.
     pub(crate) fn skip_doubles(mut self, calls: u64) -> JavaRandom {
         let mut steps = u128::from(calls) * 2;

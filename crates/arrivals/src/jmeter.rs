@@ -1,4 +1,4 @@
-//! Parses the schedule of Apache JMeter's Open Model Thread Group and places its arrivals as JMeter 5.6.3 does.
+//! Parses the schedule of Apache JMeter's Open Model Thread Group and generates its arrivals as JMeter 5.6.3 does.
 //!
 //! ```text
 //! schedule = { "rate" "(" number ( "/" | "per" ) unit ")"
@@ -6,14 +6,15 @@
 //! unit     = "ms" | "s" | "sec…" | "m" | "min…" | "h" | "hour…" | "d" | "day…"
 //! ```
 //!
-//! Words are case-insensitive, `//` and `/* */` begin comments, a zero needs no unit. The rate of arrivals changes linearly from the
-//! preceding rate to the rate that follows immediately, or is constant if none does. A stage has exactly ⌊Λ⌋ arrivals. Even
-//! arrivals start at the begin of the stage. Random arrivals are ⌊lowest rate · time⌋ uniform points, and the rest are points with a
-//! triangular density. A text that is a whole number N means N even arrivals in a second, and an hour to finish them.
+//! Words are case-insensitive. `//` and `/* */` start comments. A zero needs no unit. The rate of arrivals changes linearly
+//! from the preceding rate to the rate that follows immediately, or is constant if no rate follows. A stage has exactly ⌊Λ⌋
+//! arrivals. Even arrivals start at the start of the stage. Random arrivals consist of ⌊lowest rate · time⌋ uniform points, and
+//! further points with a triangular density. A text that is only a whole number N means N even arrivals in one second, with an
+//! hour to finish them.
 //!
-//! JMeter's property `OpenModelThreadGroup.random_seed` seeds one `java.util.Random` for the whole schedule; with 0 or without the
-//! property, each run has a new schedule. [`parse_seeded`] places arrivals exactly as JMeter does with that seed. JMeter
-//! rounds starts to milliseconds; here they are in nanoseconds.
+//! JMeter's property `OpenModelThreadGroup.random_seed` is the seed of one `java.util.Random` for the whole schedule. If it is
+//! 0 or not set, each run has a new schedule. [`parse_seeded`] generates exactly the arrivals of JMeter for that seed, except
+//! that JMeter rounds starts to milliseconds, while they are in nanoseconds here.
 
 use crate::error::{ParseError, nearest};
 use crate::java_random::JavaRandom;
@@ -39,15 +40,15 @@ enum Token<'a> {
 
 const COMMANDS: [&str; 4] = ["rate", "random_arrivals", "even_arrivals", "pause"];
 
-/// Parses a schedule in which functions and variables have been replaced.
+/// Parses a schedule in which functions and variables have already been replaced by their values.
 ///
-/// An empty schedule, or one without arrivals, is a process without arrivals, which JMeter accepts.
+/// As in JMeter, an empty schedule, or one without arrivals, is valid: a process without arrivals.
 pub fn parse(text: &str) -> Result<ArrivalProcess, ParseError> {
     parse_seeded(text, 0)
 }
 
-/// Parses a schedule with JMeter's random seed. If it is not 0, random arrivals are exactly those of JMeter, regardless of the seed
-/// with which the schedule is generated.
+/// Parses a schedule with JMeter's random seed. If that seed is not 0, random arrivals are exactly those of JMeter, regardless
+/// of the seed from which the schedule is generated later.
 pub fn parse_seeded(text: &str, random_seed: i64) -> Result<ArrivalProcess, ParseError> {
     let random = (random_seed != 0).then(|| JavaRandom::new(random_seed));
     place(&steps(text)?, random)
@@ -79,7 +80,7 @@ fn steps(text: &str) -> Result<Vec<Step>, ParseError> {
     Ok(steps)
 }
 
-/// Determines the rates and the count of each stage.
+/// Determines the rates and the number of arrivals of each stage.
 fn place(steps: &[Step], mut random: Option<JavaRandom>) -> Result<ArrivalProcess, ParseError> {
     let mut pieces = Vec::new();
     let mut begin = Rate::ZERO;
@@ -222,7 +223,7 @@ impl<'a> Reader<'a> {
             }
             "pause" => {
                 let arrivals = Step::Arrivals { scattered: false, seconds: self.seconds()? };
-                // The stage before a pause ends at the last rate, and the stage after it begins at that rate.
+                // The stage before a pause ends at the last rate, and the stage after the pause starts at that rate.
                 match last_rate.value == 0.0 {
                     true => steps.extend([arrivals, Step::Rate(*last_rate)]),
                     false => steps.extend([

@@ -3,25 +3,25 @@
 /// The distribution of the gaps between arrivals, after rescaling time by Λ.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Law {
-    /// Independent exponential gaps.
+    /// Poisson arrivals: independent exponential gaps.
     Poisson,
-    /// Equal gaps.
+    /// Even arrivals: equal gaps.
     Even,
-    /// One uniform point per cell: gaps are the sum of two uniform variates, with CoV √(1/6) ≈ 0.41.
+    /// Jittered arrivals, with one uniform point per cell: a gap is the sum of two uniform variates, with CoV √(1/6) ≈ 0.41.
     Jittered,
-    /// Independent gaps with this coefficient of variation.
+    /// A renewal process: independent gaps with this coefficient of variation.
     Renewal {
-        /// Standard deviation divided by mean.
+        /// Coefficient of variation: standard deviation divided by mean.
         cov: f64,
     },
-    /// Two alternating rates: more variable than Poisson at every scale.
+    /// A Poisson process with two alternating rates. It is more variable than a Poisson process at every scale.
     Bursty,
-    /// The start times in a file.
+    /// The start times recorded in a file.
     Replay,
-    /// A fixed number of independent points: Poisson gaps, but counts that vary less than those of a Poisson process.
+    /// A fixed number of independent points: gaps as for Poisson arrivals, but counts that vary less.
     FixedCount,
     /// Stages with different laws, each of which must be judged separately.
     Mixed,
-    /// Pauses only.
+    /// No arrivals, only pauses.
     NoArrivals,
 }

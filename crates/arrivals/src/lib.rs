@@ -1,4 +1,4 @@
-//! Arrival processes: from a line of text to intended start times, and shares of them.
+//! Arrival processes: parses their notation, generates intended start times, and divides these into shares.
 //!
 //! ```
 //! use busyhour_arrivals::ArrivalProcess;
@@ -35,18 +35,18 @@
 //! | law | arrivals | division into shares |
 //! |---|---|---|
 //! | `poisson` | a Poisson process with the rate of the stage, constant or linear in time | by mark; each share is Poisson |
-//! | `even` | the k-th (from 0) when the expected number reaches k, across adjacent even stages and pauses | by index |
+//! | `even` | the k-th (from 0) when the expected number reaches k, counted across adjacent even stages and pauses | by index |
 //! | `jittered` | one at a uniform point in each cell of one expected arrival | by index |
 //! | `gamma`, `weibull` | a stationary renewal process with this coefficient of variation of its gaps | by index |
 //! | `mmpp` | Poisson with two alternating rates, each for exponential times with the given mean | by mark |
 //! | `fixed` | a fixed number of independent points: Apache JMeter's random arrivals | by mark |
-//! | `replay` | the start times in a file, shifted to the begin of the stage | by index |
+//! | `replay` | the start times in a file, shifted to the start of the stage | by index |
 //!
 //! # Reproducibility
 //!
 //! A schedule is a function of the text and the seed. Mathematical functions come from the portable code of `libm` rather than
-//! from the platform. Machines of different kinds can therefore each generate the whole schedule and keep their [`LoadShare`] of
-//! it; together they have exactly the arrivals of one schedule.
+//! from the platform. Machines of different kinds can therefore each generate the whole schedule and keep only their
+//! [`LoadShare`] of it. Together they have exactly the arrivals of one schedule.
 
 mod arrival;
 mod changes;

@@ -1,6 +1,6 @@
 //! A rate that is linear in time, its integral Λ, and the inverse of Λ.
 
-/// λ(t) = begin + slope·t for t ≥ 0, in arrivals per second and seconds.
+/// The rate λ(t) = begin + slope·t for t ≥ 0, in arrivals per second, with t in seconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LinearRate {
     begin_per_s: f64,
@@ -20,12 +20,12 @@ impl LinearRate {
         LinearRate { begin_per_s, slope_per_s2 }
     }
 
-    /// λ(t), never negative.
+    /// The rate λ(t), never negative.
     pub(crate) fn at(&self, offset_ns: f64) -> f64 {
         (self.begin_per_s + self.slope_per_s2 * (offset_ns / NS_PER_S)).max(0.0)
     }
 
-    /// Λ(t), the expected number of arrivals in [0, t).
+    /// The expected number of arrivals in [0, t), Λ(t).
     pub(crate) fn cumulative(&self, offset_ns: f64) -> f64 {
         let t = offset_ns / NS_PER_S;
         (self.begin_per_s + self.slope_per_s2 * t / 2.0) * t
@@ -36,8 +36,8 @@ impl LinearRate {
         if self.slope_per_s2 == 0.0 { count * NS_PER_S / self.begin_per_s } else { self.step(0.0, count) }
     }
 
-    /// Time after `offset_ns` until Λ has increased by `count`: the root of λ(t)·d + slope·d²/2 = count, in a form without
-    /// cancellation. In nanoseconds; infinite if Λ never increases that much.
+    /// Time after `offset_ns` until Λ has increased by `count`, in nanoseconds; infinite if Λ never increases that much. It is
+    /// the root d of λ(t)·d + slope·d²/2 = count, computed in a form without cancellation.
     pub(crate) fn step(&self, offset_ns: f64, count: f64) -> f64 {
         let rate = self.at(offset_ns);
         if self.slope_per_s2 == 0.0 {

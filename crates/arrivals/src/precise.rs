@@ -1,7 +1,7 @@
 //! The schedule of JMeter's Precise Throughput Timer: consecutive windows, each with a fixed number of independent uniform points.
 //!
-//! Within a window the points form a Poisson process conditioned on its count. Over the run they are not a Poisson process,
-//! because the counts of windows do not vary. JMeter does this on purpose, to reach a rate per hour exactly.
+//! Within a window, the points are those of a Poisson process conditioned on its count. Over the whole run they are not a
+//! Poisson process, because the counts of windows do not vary. JMeter does this on purpose, to match a rate per hour exactly.
 
 use std::fmt;
 
@@ -10,25 +10,25 @@ use crate::java_random::JavaRandom;
 use crate::notation::{check_duration, check_listed};
 use crate::random::Source;
 
-/// JMeter treats rates that differ by less than this, per second, as equal.
+/// Difference in arrivals per second below which JMeter treats two rates as equal.
 const RATE_RESOLUTION_PER_S: f64 = 0.00001;
 
 const NS_PER_S: u128 = 1_000_000_000;
 
 /// The schedule of one thread group.
 ///
-/// JMeter stores starts as fractions of seconds and rounds waits to milliseconds; here starts are in nanoseconds.
+/// JMeter stores starts as fractions of seconds and rounds waits to milliseconds. Here, starts are in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct PreciseSchedule {
     placing: Placing,
-    /// Number of samples that start together; for values below 1 see [`PreciseSchedule::next_ns`].
+    /// Number of samples that start together. For values below 1, see [`PreciseSchedule::next_ns`].
     batch_size: i64,
-    /// Number of samples of the current batch that were returned; 0 between batches.
+    /// Number of samples of the current batch that have been returned; 0 between batches.
     batch_item: i64,
     /// Rate of samples (not of batches) in the current window.
     rate_per_s: f64,
     points: Points,
-    /// The next point of the current window, if any.
+    /// The next point of the current window; `None` if there is none.
     waiting_ns: Option<u64>,
     last_ns: u64,
     window: u32,
@@ -49,12 +49,12 @@ enum Points {
     Drawn(FixedCount),
 }
 
-/// Why a window has no starts.
+/// The error if a window has no starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PreciseError {
     /// The rate or the duration is 0, negative or NaN. (In JMeter, all samplers fail in this case.)
     NoStarts,
-    /// The window has too many starts for the memory, or is longer than a hundred years.
+    /// The window has too many starts for memory, or is longer than a hundred years.
     TooMuch(String),
 }
 
@@ -70,10 +70,10 @@ impl fmt::Display for PreciseError {
 impl std::error::Error for PreciseError {}
 
 impl PreciseSchedule {
-    /// Creates a schedule that begins at 0.
+    /// Creates a schedule that starts at time 0.
     ///
-    /// With JMeter's `random_seed` the starts are exactly those of JMeter. JMeter ignores a seed whose lower 32 bits are 0; `seed`
-    /// is used in this case.
+    /// If JMeter's `random_seed` is used, the starts are exactly those of JMeter. JMeter ignores a seed whose lower 32 bits are
+    /// 0; in this case `seed` is used.
     pub fn new(random_seed: i64, seed: u64, batch_size: i64) -> PreciseSchedule {
         let placing = match random_seed as i32 {
             0 => Placing::Seed(seed),
@@ -93,12 +93,12 @@ impl PreciseSchedule {
         }
     }
 
-    /// The next start in nanoseconds since the begin of the schedule, for the given rate of samples and length of windows. Starts
-    /// never decrease.
+    /// The next start in nanoseconds since the start of the schedule. `rate_per_s` is the rate of samples, `duration_s` the
+    /// length of windows. Starts never decrease.
     ///
     /// As in JMeter:
     ///
-    /// - A window has ⌈rate · length⌉ starts of samples or, if several samples start together, of batches.
+    /// - A window has ⌈rate · length⌉ starts. They are starts of samples or, if several samples start together, of batches.
     /// - A new rate discards the rest of the current window; a new length takes effect with the next window.
     /// - With a batch size of 0 or less, all samples are in one batch.
     ///
@@ -184,7 +184,7 @@ mod tests {
         (0..count).map(|_| schedule.next_ns(rate, duration_s).unwrap() as f64 / 1e9).collect()
     }
 
-    /// Rate, window and starts come from JMeter's test of its generator: 2/s in windows of 5 s, seed 42.
+    /// Rate, window and starts are those of JMeter's test of its generator: 2/s in windows of 5 s, seed 42.
     #[test]
     fn starts_equal_those_of_jmeter() {
         let expected = [

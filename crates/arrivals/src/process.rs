@@ -9,13 +9,13 @@ use crate::law::Law;
 use crate::schedule::Schedule;
 use crate::stage::{Process, Rate, Replay, Stage};
 
-/// An arrival process: a sequence of stages. The documentation of the crate describes the notation.
+/// An arrival process: a sequence of stages. The crate's documentation describes the notation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ArrivalProcess {
     stages: Arc<[Stage]>,
 }
 
-/// As its notation. Replayed files are named, not included.
+/// Serializes the process in its notation, which contains the names of replayed files but not their start times.
 impl Serialize for ArrivalProcess {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -29,7 +29,7 @@ impl<'de> Deserialize<'de> for ArrivalProcess {
     }
 }
 
-/// A stage before its begin is known.
+/// A stage whose start is not known yet.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Piece {
     pub(crate) process: Process,
@@ -39,8 +39,8 @@ pub(crate) struct Piece {
 }
 
 impl ArrivalProcess {
-    /// A process with these arrivals, in nanoseconds, which ends at `end_ns`. Its notation contains `name` as the source of the
-    /// arrivals; parsing it does not restore them.
+    /// A process with these arrivals, in nanoseconds, which ends at `end_ns`. `name` is the source of the arrivals in its
+    /// notation. Parsing that notation does not restore the arrivals.
     pub fn listed(name: &str, mut arrivals_ns: Vec<u64>, end_ns: u64) -> ArrivalProcess {
         arrivals_ns.sort_unstable();
         let end_ns = end_ns.max(arrivals_ns.last().map_or(0, |last| last.saturating_add(1)));
@@ -54,12 +54,13 @@ impl ArrivalProcess {
         ArrivalProcess::assemble([Piece { process, rate_begin: rate, rate_end: rate, duration_ns: end_ns }])
     }
 
-    /// Concatenates pieces. Pieces of length 0 are removed, except files that have not been read yet.
+    /// Concatenates pieces. Pieces of length 0 are removed, except replays whose file has not been read yet.
     pub(crate) fn assemble(pieces: impl IntoIterator<Item = Piece>) -> ArrivalProcess {
         ArrivalProcess::assemble_from(0.0, pieces)
     }
 
-    /// Concatenates pieces, where even arrivals continue an earlier stage: the first of them is where Λ reaches `phase`.
+    /// Concatenates pieces. If even arrivals continue an earlier stage, the first of them is at the time at which Λ reaches
+    /// `phase`.
     pub(crate) fn assemble_from(mut phase: f64, pieces: impl IntoIterator<Item = Piece>) -> ArrivalProcess {
         let mut stages: Vec<Stage> = Vec::new();
         let mut begin_ns = 0_u64;
@@ -103,12 +104,13 @@ impl ArrivalProcess {
         self.stages.last().map_or(0, |stage| stage.end_ns)
     }
 
-    /// Λ(end): the expected number of all arrivals.
+    /// Λ(end): the expected number of arrivals in the whole process.
     pub fn expected_count(&self) -> f64 {
         self.cumulative(self.duration_ns())
     }
 
-    /// λ(t) in arrivals per second; 0 after the end. For an MMPP the mean over its states, for a replay the mean over the stage.
+    /// The rate λ(t) in arrivals per second; 0 after the end. For an MMPP it is the mean over its states, for a replay the mean
+    /// over the stage.
     pub fn rate_at(&self, at_ns: u64) -> f64 {
         let stage = &self.stages[..];
         let next = stage.partition_point(|stage| stage.begin_ns <= at_ns);
@@ -118,7 +120,7 @@ impl ArrivalProcess {
         }
     }
 
-    /// Λ(t): the expected number of arrivals in [0, t), which never decreases. For a replay, the exact number.
+    /// Λ(t): the expected number of arrivals in [0, t), which never decreases. For a replay it is the exact number.
     pub fn cumulative(&self, at_ns: u64) -> f64 {
         let next = self.stages.partition_point(|stage| stage.begin_ns <= at_ns);
         self.stages[..next].last().map_or(0.0, |stage| {
@@ -126,7 +128,7 @@ impl ArrivalProcess {
         })
     }
 
-    /// The law of all stages with arrivals, or [`Law::Mixed`].
+    /// The law of all stages with arrivals; [`Law::Mixed`] if they differ.
     pub fn law(&self) -> Law {
         let mut laws = self.stages.iter().filter_map(Stage::law);
         let Some(first) = laws.next() else { return Law::NoArrivals };
@@ -135,7 +137,7 @@ impl ArrivalProcess {
 
     /// An iterator over the arrivals. The same seed yields the same arrivals on every machine.
     ///
-    /// A file that has not been [resolved](ArrivalProcess::resolve) has no arrivals.
+    /// A replay whose file has not been [read](ArrivalProcess::resolve) has no arrivals.
     pub fn schedule(&self, seed: u64) -> Schedule {
         Schedule::new(Arc::clone(&self.stages), seed)
     }
@@ -148,8 +150,8 @@ impl ArrivalProcess {
         })
     }
 
-    /// Reads the replayed files. `read` returns the start times in a file in nanoseconds, in any order and from any origin. The
-    /// following stages are shifted to the end of the replay.
+    /// Reads the replayed files. `read` returns the start times in a file in nanoseconds, in any order and relative to any
+    /// origin. The stages after a replay are moved to its end.
     pub fn resolve<E>(&mut self, mut read: impl FnMut(&str) -> Result<Vec<u64>, E>) -> Result<(), E> {
         let mut pieces = Vec::with_capacity(self.stages.len());
         for stage in self.stages.iter() {

@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// 2^64 divided by the golden ratio: the increment of SplitMix64.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-// Purposes of a seed; different constants give unrelated keys.
+// Constants for the purposes of a seed. Different constants give unrelated keys.
 const FOR_TIMES: u64 = 0x7469_6D65_7300_0001;
 const FOR_MARKS: u64 = 0x6D61_726B_7300_0002;
 const FOR_GROUPS: u64 = 0x6772_6F75_7073_0003;
@@ -48,12 +48,12 @@ pub fn pick(weights: &[f64], mark: u64) -> usize {
     last
 }
 
-/// The seed of the rest of a schedule after change number `part`, from 1.
+/// The seed of the part of a schedule that follows change number `part`, counted from 1.
 pub(crate) fn part_seed(seed: u64, part: u64) -> u64 {
     draw(mix(mix(seed) ^ FOR_PARTS), part)
 }
 
-/// The key of the marks of a schedule.
+/// The key from which the marks of a schedule are drawn.
 pub(crate) fn mark_key(seed: u64) -> u64 {
     mix(mix(seed) ^ FOR_MARKS)
 }
@@ -63,33 +63,34 @@ pub(crate) fn mark(mark_key: u64, index: u64) -> u64 {
     draw(mark_key, index)
 }
 
-/// 53 random bits as a number in [0, 1).
+/// Converts 53 random bits to a number in [0, 1).
 fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
 }
 
-/// The random numbers of one stage's times.
+/// The random numbers for the times of one stage.
 #[derive(Clone, Debug)]
 pub(crate) struct Source(Xoshiro256PlusPlus);
 
 impl Source {
-    /// Each stage has a separate stream, so that the numbers drawn by one stage do not affect others.
+    /// Creates the stream of a stage. Each stage has a separate stream, so that the numbers drawn by one stage do not affect
+    /// others.
     pub(crate) fn new(seed: u64, stage: u32) -> Source {
         let key = draw(mix(mix(seed) ^ FOR_TIMES), u64::from(stage));
         Source(Xoshiro256PlusPlus::seed_from_u64(key))
     }
 
-    /// Uniform in [0, 1).
+    /// A uniform variate in [0, 1).
     pub(crate) fn uniform(&mut self) -> f64 {
         unit(self.0.next_u64())
     }
 
-    /// Exponential with mean 1, by inversion; the argument of the logarithm is in (0, 1].
+    /// An exponential variate with mean 1, by inversion; the argument of the logarithm is in (0, 1].
     pub(crate) fn exponential(&mut self) -> f64 {
         -libm::log(1.0 - self.uniform())
     }
 
-    /// Standard normal, by Marsaglia's polar method (the second value is discarded).
+    /// A standard normal variate, by Marsaglia's polar method (the second value is discarded).
     fn normal(&mut self) -> f64 {
         loop {
             let x = 2.0 * self.uniform() - 1.0;
@@ -101,8 +102,8 @@ impl Source {
         }
     }
 
-    /// Gamma with this shape and scale 1 (Marsaglia and Tsang, "A simple method for generating gamma variables",
-    /// ACM TOMS 26, 2000); shapes below 1 from shape + 1 with the factor U^(1/shape).
+    /// A gamma variate with this shape and scale 1 (Marsaglia and Tsang, "A simple method for generating gamma variables", ACM
+    /// TOMS 26, 2000). For shapes below 1 it is a variate with shape + 1 times U^(1/shape).
     pub(crate) fn gamma(&mut self, shape: f64) -> f64 {
         if shape < 1.0 {
             return self.gamma(shape + 1.0) * libm::exp(-self.exponential() / shape);

@@ -1,4 +1,4 @@
-//! A schedule: the sequence of arrivals of a process for one seed.
+//! A schedule: the arrivals of a process for one seed.
 
 use std::iter::FusedIterator;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ impl Schedule {
         Schedule { stages, seed, mark_key: mark_key(seed), stage: 0, generator, index: 0, at_ns: 0 }
     }
 
-    /// The arrivals of a share, with their numbers in the whole schedule.
+    /// The arrivals of a share, which keep their numbers in the whole schedule.
     pub fn share(self, share: LoadShare) -> SharedSchedule {
         SharedSchedule { schedule: self, share }
     }

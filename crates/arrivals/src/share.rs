@@ -13,13 +13,13 @@ use crate::fraction::{Fraction, greatest_common_divisor};
 /// The rule by which the arrivals of a stage are divided into shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShareRule {
-    /// By the arrival's mark, independently of other arrivals: thinning, which preserves Poisson processes.
+    /// By the arrival's mark, independently of other arrivals. This thinning preserves Poisson processes.
     ByMark,
-    /// By the arrival's number, in turn, which preserves even arrivals.
+    /// By the arrival's number, in turn. This preserves even arrivals.
     ByIndex,
 }
 
-/// Why a load cannot be divided, or a text is not a share.
+/// The error if a load cannot be divided, or a text is not a valid share.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShareError {
     /// The part does not exist.
@@ -33,19 +33,19 @@ pub enum ShareError {
     /// All weights are 0.
     #[error("a load cannot be divided into parts of size 0")]
     NothingToDivide,
-    /// Cut points out of order or out of range.
+    /// Cut points are out of order or out of range.
     #[error("cut points must be increasing fractions between 0 and 1")]
     CutsOutOfOrder,
     /// The common denominator is larger than 2^64.
     #[error("these fractions have no common denominator below 2^64")]
     TooFine,
-    /// A text is not in the notation of shares.
+    /// The text is not in the notation of shares.
     #[error(
         "{0:?} is not a share of the load; the second of three equal parts is 2/3, the first of two parts with the weights \
          3 and 1 is 1/3:1"
     )]
     NotAShare(String),
-    /// A text names a part that does not exist.
+    /// The text names a part that does not exist.
     #[error("{text:?} is not a share of the load: the parts have the numbers 1 to {parts}")]
     NumberOutOfRange {
         /// The text.
@@ -55,19 +55,19 @@ pub enum ShareError {
     },
 }
 
-/// A rational part (from, to] of a load: of its arrivals, and of its users.
+/// A part (from, to] of a load between two rational numbers: of its arrivals, and of its users.
 ///
-/// Shares result from dividing the whole load, and shares of it, repeatedly. The leaves of the resulting tree are disjoint and
-/// together the whole load. A share stores how it was divided, because assigning arrivals and users in turn requires the number of
-/// parts. Therefore shares of *different* divisions complement each other by mark, but not by index.
+/// Shares result from repeatedly dividing the whole load and its shares. The leaves of the resulting tree are disjoint;
+/// together they are the whole load. A share stores how it was divided, because the number of parts is needed to assign
+/// arrivals and users in turn. Therefore shares of *different* divisions complement each other by mark, but not by index.
 ///
-/// Users and the starts of shared timers are assigned by number, like arrivals of [`ShareRule::ByIndex`]: the `part`-th of `of`
-/// equal parts has the users whose number from 0 is `part` modulo `of`.
+/// Users and the starts of shared timers are assigned by number, like arrivals with [`ShareRule::ByIndex`]: part number `part`
+/// of `of` equal parts has the users whose number (from 0) is `part` modulo `of`.
 ///
 /// # Notation
 ///
-/// The notation, also that of serde, numbers parts from 1: `2/3` is the second of three equal parts, `1/3:1` the first of two parts
-/// with the weights 3 and 1, `2/3, 1/2` the first half of the second third, and `1/1` the whole.
+/// The notation, which serde also uses, numbers parts from 1: `2/3` is the second of three equal parts, `1/3:1` the first of
+/// two parts with the weights 3 and 1, `2/3, 1/2` the first half of the second third, and `1/1` the whole load.
 ///
 /// ```
 /// use busyhour_arrivals::LoadShare;
@@ -88,12 +88,12 @@ impl LoadShare {
     /// The whole load.
     pub const WHOLE: LoadShare = LoadShare { from: Fraction::ZERO, to: Fraction::ONE, divisions: Vec::new() };
 
-    /// The `part`-th, from 0, of `of` equal parts of the whole.
+    /// Part number `part` (from 0) of `of` equal parts of the whole load.
     pub fn part(part: u64, of: u64) -> Result<LoadShare, ShareError> {
         LoadShare::WHOLE.part_of(part, of)
     }
 
-    /// The `part`-th, from 0, of `of` equal parts of this share.
+    /// Part number `part` (from 0) of `of` equal parts of this share.
     pub fn part_of(&self, part: u64, of: u64) -> Result<LoadShare, ShareError> {
         if part >= of {
             return Err(ShareError::NoSuchPart { part, of });
@@ -107,7 +107,7 @@ impl LoadShare {
         Ok(share)
     }
 
-    /// Parts of this share with sizes proportional to `weights`, in their order. A part of weight 0 is empty.
+    /// Divides this share into parts with sizes proportional to `weights`, in their order. A part of weight 0 is empty.
     pub fn divide(&self, weights: &[u64]) -> Result<Vec<LoadShare>, ShareError> {
         let mut total = 0_u64;
         for weight in weights {
@@ -133,8 +133,8 @@ impl LoadShare {
         Ok(shares)
     }
 
-    /// Divides the whole load at these fractions (numerator, denominator), which must increase strictly between 0 and 1. Returns one
-    /// share more than there are fractions.
+    /// Divides the whole load at these fractions (numerator, denominator), which must increase strictly and be between 0
+    /// and 1. Returns one share more than there are fractions.
     pub fn cut(points: &[(u64, u64)]) -> Result<Vec<LoadShare>, ShareError> {
         let mut common = 1_u64;
         for &(_, denominator) in points {
@@ -158,7 +158,7 @@ impl LoadShare {
         LoadShare::WHOLE.divide(&weights)
     }
 
-    /// Whether the share contains an arrival of a stage with this rule.
+    /// Whether the share contains an arrival of a stage whose arrivals are divided by this rule.
     pub fn contains(&self, arrival: &Arrival, rule: ShareRule) -> bool {
         match rule {
             ShareRule::ByMark => {
@@ -169,7 +169,7 @@ impl LoadShare {
         }
     }
 
-    /// Whether the share contains the user, or the start of a shared timer, with this number from 0.
+    /// Whether the share contains the user, or the start of a shared timer, with this number (from 0).
     pub fn contains_number(&self, number: u64) -> bool {
         self.divisions.iter().try_fold(number, |number, division| division.rank_of(number)).is_some()
     }
@@ -179,7 +179,8 @@ impl LoadShare {
         self.divisions.iter().fold(number, |number, division| division.count_below(number))
     }
 
-    /// The number of the share's `rank`-th user or start, both from 0; `None` if the share is empty or the number exceeds 2^64.
+    /// The number of the user or start that has the given rank in the share; both count from 0. `None` if the share is empty or
+    /// the number exceeds 2^64.
     pub fn nth(&self, rank: u64) -> Option<u64> {
         self.divisions.iter().rev().try_fold(rank, |rank, division| division.number_of(rank))
     }
@@ -189,7 +190,7 @@ impl LoadShare {
         self.from == Fraction::ZERO && self.to == Fraction::ONE
     }
 
-    /// Whether the share contains the first user. Of the shares of a load, exactly one does.
+    /// Whether the share contains the first user. Exactly one of the shares of a load does.
     pub fn is_first(&self) -> bool {
         self.contains_number(0)
     }
@@ -209,7 +210,7 @@ impl LoadShare {
         self.to.value() - self.from.value()
     }
 
-    /// The part of this share that a text names: `2/3`, or `1/3:1` for parts with the weights 3 and 1.
+    /// The part of this share that a text such as `2/3` or `1/3:1` (for parts with the weights 3 and 1) names.
     fn part_in_notation(&self, text: &str) -> Result<LoadShare, ShareError> {
         let not_a_share = || ShareError::NotAShare(text.to_owned());
         let number = |digits: &str| match digits.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -231,14 +232,15 @@ impl LoadShare {
         };
         match weights.as_slice() {
             [of] => self.part_of(part, *of),
-            // The part is one of those returned.
+            // `part` is smaller than the number of parts returned.
             weights => Ok(self.divide(weights)?.swap_remove(part as usize)),
         }
     }
 
-    /// from + (to − from) · numerator / denominator.
+    /// The fraction from + (to − from) · numerator / denominator.
     fn point(&self, numerator: u64, denominator: u64) -> Result<Fraction, ShareError> {
-        // The ends are not recomputed, so that the marks of a part are always among those of its parent.
+        // If the point is an end, the end is returned unchanged, so that the marks of a part are always among those of its
+        // parent.
         if numerator == 0 {
             return Ok(self.from);
         }
@@ -255,7 +257,7 @@ impl Default for LoadShare {
     }
 }
 
-/// In its notation.
+/// Formats the share in its notation.
 impl fmt::Display for LoadShare {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.divisions.is_empty() {

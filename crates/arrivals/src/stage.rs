@@ -22,7 +22,7 @@ pub enum Per {
 }
 
 impl Per {
-    /// The unit in seconds.
+    /// The length of the unit in seconds.
     pub fn seconds(self) -> f64 {
         match self {
             Per::Millisecond => 0.001,
@@ -34,36 +34,37 @@ impl Per {
     }
 }
 
-/// A rate with its original unit, so that `100/min` is not printed as `1.6666666666666667/s`.
+/// A rate with the unit in which it was given, so that `100/min` is not printed as `1.6666666666666667/s`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
-    /// Arrivals per unit of time.
+    /// Number of arrivals per unit of time.
     pub value: f64,
-    /// The unit.
+    /// The unit of time.
     pub per: Per,
 }
 
 impl Rate {
-    /// No arrivals.
+    /// The rate 0.
     pub const ZERO: Rate = Rate { value: 0.0, per: Per::Second };
 
-    /// Arrivals per second.
+    /// The rate in arrivals per second.
     pub fn per_s(self) -> f64 {
         self.value / self.per.seconds()
     }
 }
 
-/// The arrival process of a stage, given its rate.
+/// The kind of arrival process of a stage. The stage has its rate.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Process {
     /// No arrivals.
     Pause,
     /// A Poisson process.
     Poisson,
-    /// Arrivals where the expected number is a whole number. With a `count`, the stage has exactly that many arrivals, starting at
-    /// its begin (JMeter's even arrivals). Without, it continues preceding even stages and pauses.
+    /// One arrival whenever the expected number reaches a whole number. With a `count`, the stage has exactly that many
+    /// arrivals, the first at the start of the stage (JMeter's even arrivals). Without a `count`, the arrivals continue
+    /// preceding even stages and pauses.
     Even {
-        /// Number of arrivals, if fixed.
+        /// Number of arrivals, if it is fixed.
         count: Option<u64>,
     },
     /// One uniform point in each cell of one expected arrival.
@@ -86,8 +87,8 @@ pub enum Process {
     FixedCount {
         /// Number of arrivals.
         count: u64,
-        /// Inner state of the `java.util.Random` that places the points exactly as JMeter does; `None` to place them by the
-        /// schedule's seed.
+        /// Inner state of the `java.util.Random` that generates the points exactly as JMeter does; `None` if the schedule's
+        /// seed is used.
         java_random: Option<u64>,
     },
 }
@@ -95,13 +96,13 @@ pub enum Process {
 /// One state of a Markov-modulated Poisson process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MmppState {
-    /// Rate of arrivals while in the state.
+    /// Rate of arrivals in this state.
     pub rate: Rate,
-    /// Mean of the exponential time in the state, in nanoseconds; positive.
+    /// Mean time in this state, which is exponentially distributed, in nanoseconds; positive.
     pub sojourn_ns: u64,
 }
 
-/// A Poisson process whose rate alternates between two values, started in its stationary state.
+/// A Poisson process whose rate alternates between two values. It starts in its stationary state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mmpp {
     /// The two states.
@@ -116,9 +117,9 @@ impl Mmpp {
         (a.rate.per_s() * time_a + b.rate.per_s() * time_b) / (time_a + time_b)
     }
 
-    /// The index of dispersion (variance divided by mean) of the counts in windows of this length (Fischer and
-    /// Meier-Hellstern, "The Markov-modulated Poisson process (MMPP) cookbook", Performance Evaluation 18, 1993).
-    /// At least 1; `None` for a window of length 0 or a rate of 0.
+    /// The index of dispersion (variance divided by mean) of the counts in windows of this length (Fischer and Meier-Hellstern,
+    /// "The Markov-modulated Poisson process (MMPP) cookbook", Performance Evaluation 18, 1993). It is at least 1. `None` for a
+    /// window of length 0 or a rate of 0.
     pub fn dispersion(&self, window_ns: u64) -> Option<f64> {
         let [a, b] = self.states;
         let (leave_a, leave_b) = (NS_PER_S / a.sojourn_ns as f64, NS_PER_S / b.sojourn_ns as f64);
@@ -134,21 +135,21 @@ impl Mmpp {
     }
 }
 
-/// Arrival times from a file.
+/// A process that replays the arrival times in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replay {
     /// The file's name as given.
     pub file: String,
     /// Speed relative to the recording; positive.
     pub speed: f64,
-    /// Arrivals from this offset on are discarded; in nanoseconds, after scaling by the speed.
+    /// Offset from which on arrivals are discarded, in nanoseconds after scaling by the speed; `None` for no limit.
     pub limit_ns: Option<u64>,
     /// Offsets from the first start time in nanoseconds, ascending, after scaling by the speed; `None` before the file is read.
     pub(crate) offsets_ns: Option<Arc<[u64]>>,
 }
 
 impl Replay {
-    /// The offsets from the begin of the stage in nanoseconds, ascending; `None` before the file is read.
+    /// The offsets from the start of the stage in nanoseconds, ascending; `None` before the file is read.
     pub fn offsets_ns(&self) -> Option<&[u64]> {
         self.offsets_ns.as_deref()
     }
@@ -165,7 +166,8 @@ impl Replay {
         self.offsets_ns = Some(stamps_ns.into_iter().map(faster).filter(within).collect());
     }
 
-    /// Duration of the stage: the limit, or until just after the last arrival; 0 before the file is read.
+    /// Duration of the stage: the limit if there is one, otherwise until just after the last arrival; 0 before the file is
+    /// read.
     pub(crate) fn duration_ns(&self) -> u64 {
         let last = || self.offsets_ns.as_ref()?.last().map(|last| last.saturating_add(1));
         self.limit_ns.or_else(last).unwrap_or(0)
@@ -177,17 +179,17 @@ impl Replay {
 pub struct Stage {
     /// The arrival process.
     pub process: Process,
-    /// The rate at the begin; zero for a pause, and for a replay, whose rate follows from the file.
+    /// The rate at the start. It is zero for a pause, and for a replay, whose rate is that of the file.
     pub rate_begin: Rate,
-    /// The rate at the end; in between, the rate is linear in time.
+    /// The rate at the end. Between start and end, the rate is linear in time.
     pub rate_end: Rate,
-    /// Begin in nanoseconds since the start of the process.
+    /// Start in nanoseconds since the start of the process.
     pub begin_ns: u64,
     /// End in nanoseconds since the start of the process, exclusive.
     pub end_ns: u64,
-    /// Λ(begin).
+    /// The value of Λ at the start of the stage.
     pub(crate) cumulative_begin: f64,
-    /// Increase of Λ from the begin to the first even arrival.
+    /// The increase of Λ from the start of the stage to the first even arrival.
     pub(crate) phase: f64,
 }
 
@@ -225,7 +227,7 @@ impl Stage {
         }
     }
 
-    /// The rate in arrivals per second, `offset_ns` after the begin of the stage.
+    /// The rate in arrivals per second, `offset_ns` after the start of the stage.
     pub(crate) fn rate_at(&self, offset_ns: u64) -> f64 {
         match &self.process {
             Process::Pause => 0.0,
@@ -259,7 +261,7 @@ impl Stage {
         }
     }
 
-    /// λ(t) of the stage.
+    /// The rate λ(t) of the stage.
     pub(crate) fn line(&self) -> LinearRate {
         LinearRate::new(self.rate_begin.per_s(), self.rate_end.per_s(), self.duration_ns())
     }

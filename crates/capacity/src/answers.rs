@@ -1,4 +1,4 @@
-//! The result of one point of a what-if, solved or simulated.
+//! The result of one point of a what-if analysis, solved or simulated.
 
 use busyhour_queueing::solve::bounds::Bounds;
 use busyhour_queueing::solve::{BrokenAssumption, Solution, SolveError};
@@ -12,7 +12,7 @@ use crate::numbers::{figure, percent, two_digits};
 pub struct AnswerValue {
     /// The value.
     pub value: f64,
-    /// Half the width of its interval.
+    /// Half the width of its confidence interval; `None` if the value was not simulated.
     pub half: Option<f64>,
 }
 
@@ -25,13 +25,13 @@ impl AnswerValue {
         Self { value: estimate.value, half: Some(estimate.half_width()) }
     }
 
-    /// The value in another unit.
+    /// The value multiplied by `factor`, for another unit.
     #[must_use]
     pub fn times(self, factor: f64) -> Self {
         Self { value: self.value * factor, half: self.half.map(|half| half * factor) }
     }
 
-    /// Formats the value: `205.857`, or `208.99 ±0.41`.
+    /// Formats the value, for instance as `205.857` or `208.99 ±0.41`.
     #[must_use]
     pub fn text(self) -> String {
         match self.half {
@@ -41,7 +41,7 @@ impl AnswerValue {
     }
 }
 
-/// The values of a class.
+/// The results of a class.
 pub struct ClassAnswer {
     /// Name of the class.
     pub name: String,
@@ -51,31 +51,31 @@ pub struct ClassAnswer {
     pub response_s: Option<AnswerValue>,
     /// Mean number of customers in the system.
     pub customers: Option<AnswerValue>,
-    /// Bounds of a closed class.
+    /// Bounds on throughput and response time of a closed class; `None` for an open class.
     pub bounds: Option<Bounds>,
 }
 
-/// The values of a queue or delay.
+/// The results of a queue or delay.
 pub struct StationAnswer {
     /// Name of the station.
     pub name: String,
     /// Whether the station has servers, so that it has a utilization.
     pub has_servers: bool,
-    /// Share of the servers that is busy.
+    /// Share of the servers that are busy; `None` if it is unknown.
     pub utilization: Option<AnswerValue>,
     /// Mean number of customers at the station.
     pub customers: Option<AnswerValue>,
 }
 
-/// The answer at one point.
+/// The results at one point.
 pub struct Answer {
-    /// The method.
+    /// The method by which they were computed.
     pub method: String,
-    /// The assumptions that were ignored.
+    /// The assumptions of the method that the model breaks and that were ignored.
     pub ignored: Vec<BrokenAssumption>,
-    /// The classes of the model.
+    /// The results of each class of the model.
     pub classes: Vec<ClassAnswer>,
-    /// The stations of the model.
+    /// The results of each station of the model.
     pub stations: Vec<StationAnswer>,
     /// The complete result as JSON.
     pub json: serde_json::Value,
@@ -152,16 +152,16 @@ impl From<&SimulationResult> for Answer {
     }
 }
 
-/// Why there is no result at a point.
+/// The reason why there is no result at a point.
 pub enum Unanswered {
-    /// It cannot be simulated.
+    /// The point cannot be simulated.
     Simulation(SimulationError),
-    /// It has no solution.
+    /// The point has no solution.
     Unsolved(SolveError),
 }
 
 impl Unanswered {
-    /// The text for a cell of a table.
+    /// A short text for a cell of a table.
     #[must_use]
     pub fn short(&self) -> String {
         match self {

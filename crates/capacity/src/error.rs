@@ -5,7 +5,7 @@ use busyhour_diagnostic::io_hints::{chain, with_hint};
 use busyhour_queueing::network::NotationError;
 use busyhour_results::{LogError, ReadRunError};
 
-/// Why a value or a file was rejected.
+/// The error if a value or a file was rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum CapacityError {
     /// A message for the user, with the position in the file if there is one.
@@ -19,7 +19,7 @@ pub enum CapacityError {
         /// The cause.
         source: std::io::Error,
     },
-    /// A log of requests cannot be read.
+    /// A log with requests cannot be read.
     #[error("{}", chain(.0))]
     Log(#[source] Box<LogError>),
     /// A number or a time has invalid syntax.
@@ -45,7 +45,7 @@ impl From<&str> for CapacityError {
     }
 }
 
-/// Why a model file cannot be used.
+/// The error if a model file cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ModelFileError {
     /// The file cannot be read.
@@ -65,10 +65,10 @@ fn joined(findings: &[Diagnostic]) -> String {
     findings.iter().map(Diagnostic::to_string).collect::<Vec<_>>().join("\n")
 }
 
-/// Why there are no measurements.
+/// The error if measurements cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum MeasurementsError {
-    /// The inputs do not fit together.
+    /// The inputs do not match each other.
     #[error("{0}")]
     Inputs(CapacityError),
     /// A file cannot be used.
@@ -79,7 +79,7 @@ pub enum MeasurementsError {
     Run(#[from] ReadRunError),
 }
 
-/// Why a what-if analysis cannot be evaluated.
+/// The error if a what-if analysis cannot be evaluated.
 #[derive(Debug, thiserror::Error)]
 pub enum WhatIfError {
     /// There are too many combinations of values.
@@ -98,7 +98,7 @@ pub enum WhatIfError {
     /// The model is invalid with some values.
     #[error("with {values} the model is invalid")]
     Invalid {
-        /// The values: `class.web.users=0`.
+        /// The values of the parameters, for instance `class.web.users=0`.
         values: String,
         /// The errors in the model.
         findings: Vec<Diagnostic>,

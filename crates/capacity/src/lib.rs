@@ -1,13 +1,13 @@
-//! Capacity models as users have them: in files, with measurements to fit and to compare, and with parameters to vary.
-//! Reads the models and measurements that `busyhour-queueing` and `busyhour-simulation` compute with, and reports their errors.
+//! Reads capacity models from files, measurements to fit and to compare, and parameters to vary. The crates `busyhour-queueing`
+//! and `busyhour-simulation` compute results from them. Errors are reported with their positions.
 //!
 //! | item | purpose |
 //! |---|---|
 //! | [`ModelFile`] | a model in Busyhour's notation or in a file of Java Modelling Tools |
-//! | [`MeasurementSources`] | runs, tables of measurements and recorded utilization, read as points of a model |
-//! | [`Vary`], [`WhatIf`] | varied parameters, and the answers for all combinations of their values |
-//! | [`PageMap`], [`LogOfPages`] | the load of a log in pages, for numbers of real web users |
-//! | [`numbers`] | how numbers of models are formatted |
+//! | [`MeasurementSources`] | runs, tables of measurements and recorded utilization, read as measured points of a model |
+//! | [`Vary`], [`WhatIf`] | varied parameters, and the results for all combinations of their values |
+//! | [`PageMap`], [`LogOfPages`] | the load in a log, measured in pages, from which numbers of real web users are computed |
+//! | [`numbers`] | the formatting of numbers in models |
 
 mod answers;
 mod error;

@@ -14,28 +14,28 @@ use crate::utilization_file::UtilizationFile;
 pub struct MeasurementSources {
     /// Run directories, JTL files and files of measurements.
     pub inputs: Vec<PathBuf>,
-    /// How points are checked; its think time overrides that of runs.
+    /// Settings for checking points. Its think time overrides that of the runs.
     pub check: CheckSettings,
-    /// Files of utilization: one per run, or one for all.
+    /// Files with recorded utilization: one for each run, or one for all runs.
     pub utilization: Vec<PathBuf>,
-    /// How results are read.
+    /// Settings for reading results.
     pub results: ResultsOptions,
-    /// Each step of a run whose number of users changes in steps is a load.
+    /// Whether each step is a separate load if the number of users of a run changes in steps.
     pub in_steps: bool,
 }
 
 /// The measurements that were read.
 pub struct Measurements {
-    /// The points of a model: at least one.
+    /// The measured points of a model; there is at least one.
     pub points: Vec<LoadPoint>,
     /// Caveats of the runs.
     pub findings: Vec<ReportedFinding>,
-    /// The runs, for access to individual times.
+    /// The runs with their individual response times.
     pub runs: Vec<MeasuredLoad>,
 }
 
 impl MeasurementSources {
-    /// The name of all inputs.
+    /// A title that consists of the names of all inputs.
     #[must_use]
     pub fn title(&self) -> String {
         match &self.inputs[..] {
@@ -45,13 +45,14 @@ impl MeasurementSources {
         }
     }
 
-    /// The name of a run: the last part of its path, or the whole path if that is ambiguous.
+    /// The name of a run: the last part of its path, or the whole path if several runs end with the same name.
     fn name(&self, path: &Path) -> String {
         let same_names = self.inputs.iter().filter(|other| stem(other) == stem(path)).count();
         if same_names > 1 { path.display().to_string() } else { stem(path) }
     }
 
-    /// Reads all measurements. `progress` receives the input that is being read, the bytes read, and their total if known.
+    /// Reads all measurements. Calls `progress` with the input that is being read, the number of bytes read, and the total
+    /// number if it is known.
     pub fn read(
         &self,
         progress: &mut dyn FnMut(&Path, u64, Option<u64>),
@@ -59,7 +60,7 @@ impl MeasurementSources {
         let files = self.utilization.iter().map(|path| UtilizationFile::read(path));
         let files = files.collect::<Result<Vec<_>, _>>().map_err(MeasurementsError::File)?;
         let mut found = Measurements { points: Vec::new(), findings: Vec::new(), runs: Vec::new() };
-        // The index of the utilization file for each load; all loads of a run share one.
+        // `file_of` contains the index of the utilization file for each load. All loads of a run have the same file.
         let (mut runs, mut file_of) = (0, Vec::new());
         for path in &self.inputs {
             match PointsFile::read(path).map_err(MeasurementsError::File)? {

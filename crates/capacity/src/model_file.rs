@@ -1,4 +1,4 @@
-//! Reads model files and reports errors with their position.
+//! Reads model files and reports errors with their positions.
 
 use std::path::Path;
 
@@ -9,19 +9,19 @@ use toml::de::{DeTable, DeValue};
 
 use crate::error::{CapacityError, ModelFileError};
 
-/// The hint that refers to the documentation of the notation.
+/// The hint of errors, which refers to the documentation of the notation.
 const HINT: &str =
     "docs/capacity-models.md describes the notation; `busyhour config schema model` prints its schema";
 
-/// A model that was read.
+/// A model that was read from a file.
 pub struct ModelFile {
-    /// The network, which is valid.
+    /// The network. It has been validated.
     pub network: QueueingNetwork,
-    /// The network in Busyhour's notation, for access to parameters by path.
+    /// The network in Busyhour's notation, in which parameters can be found by path.
     pub table: toml::Table,
     /// The path as given by the user.
     pub name: String,
-    /// What the conversion from another program's file changed.
+    /// Notes about changes in the conversion from another program's file.
     pub notes: Vec<Diagnostic>,
 }
 
@@ -43,14 +43,14 @@ impl ModelFile {
         Ok(Self { network, table, name, notes })
     }
 
-    /// The name of the network, or of the file.
+    /// The name of the network if it has one, otherwise that of the file.
     #[must_use]
     pub fn title(&self) -> &str {
         if self.network.name.is_empty() { &self.name } else { &self.network.name }
     }
 }
 
-/// A network, its table, and the notes about its conversion.
+/// A network, its table in Busyhour's notation, and the notes about its conversion.
 type Parts = (QueueingNetwork, toml::Table, Vec<Diagnostic>);
 
 /// Reads a model in Busyhour's notation.
@@ -72,13 +72,13 @@ fn read_jmt(bytes: &[u8], name: &str, directory: &Path) -> Result<Parts, Vec<Dia
     Ok((network, table, model.notes))
 }
 
-/// The network of a text; `directory` contains the files that it refers to.
+/// Parses a network. `directory` contains the files to which the text refers.
 fn network(text: &str, name: &str, directory: &Path) -> Result<QueueingNetwork, Vec<Diagnostic>> {
     let network = toml::from_str(text).map_err(|error| vec![unreadable(text, name, &error)])?;
     complete(network, name, directory, |finding| diagnostic(finding, text, name))
 }
 
-/// The network of a table that was changed after it was read, so that errors have no position.
+/// The network of a table whose values were changed after it was read, so that errors have no position.
 pub(crate) fn network_of(
     table: toml::Table,
     name: &str,
@@ -90,14 +90,14 @@ pub(crate) fn network_of(
     complete(network, name, directory, |finding| pathed(finding, name))
 }
 
-/// A finding in a model without a text in Busyhour's notation: only the path of the parameter is known.
+/// Converts a finding to a diagnostic if there is no text in Busyhour's notation. It contains only the path of the parameter.
 fn pathed(finding: &NetworkFinding, name: &str) -> Diagnostic {
     Diagnostic::error("model", finding.message.clone())
         .in_file(name)
         .with_cause(format!("at {}", finding.path))
 }
 
-/// Reads the files that the network refers to, and validates it.
+/// Reads the files to which the network refers, and validates the network.
 fn complete(
     mut network: QueueingNetwork,
     name: &str,
@@ -129,7 +129,7 @@ fn complete(
     Err(found.iter().map(reported).collect())
 }
 
-/// Parses the times in a file: one per line; empty lines and lines that begin with # are ignored.
+/// Parses the times in a file. Each line contains one time; empty lines and lines that start with # are ignored.
 fn times(path: &Path) -> Result<Vec<f64>, CapacityError> {
     let text = read_input_text(path, INPUT_BYTES).map_err(|error| error.to_string())?;
     text.lines()
@@ -139,7 +139,7 @@ fn times(path: &Path) -> Result<Vec<f64>, CapacityError> {
         .collect()
 }
 
-/// An error of serde with its position and, for an unknown key, a suggestion.
+/// Converts an error of serde to a diagnostic with its position and, for an unknown key, a suggestion.
 fn unreadable(text: &str, name: &str, error: &toml::de::Error) -> Diagnostic {
     let at = error.span().unwrap_or_default();
     let message = error.message();
@@ -151,7 +151,8 @@ fn unreadable(text: &str, name: &str, error: &toml::de::Error) -> Diagnostic {
         .with_hint(hint)
 }
 
-/// The suggestion for a message "unknown field `x`, expected one of `a`, `b`".
+/// The expected key that is most similar to the unknown one, from a message such as "unknown field `x`, expected one of `a`,
+/// `b`".
 fn near_key(message: &str) -> Option<&str> {
     let (unknown, known) = message.strip_prefix("unknown ")?.split_once(", expected")?;
     let quoted = |text: &'_ str| text.split('`').nth(1).map(str::to_owned);
@@ -171,7 +172,7 @@ fn diagnostic(finding: &NetworkFinding, text: &str, name: &str) -> Diagnostic {
     reported
 }
 
-/// The position of a path such as `station[1].service.web`, or of its longest existing prefix.
+/// The position in the text of a path such as `station[1].service.web`, or of its longest prefix that exists.
 fn place(text: &str, path: &str) -> Option<std::ops::Range<usize>> {
     let table = DeTable::parse(text).ok()?;
     let mut value: Option<&toml::Spanned<DeValue<'_>>> = None;

@@ -1,4 +1,4 @@
-//! Formats the numbers of models.
+//! Formats the numbers in models.
 
 /// Number of significant digits.
 const DIGITS: i32 = 6;
@@ -21,13 +21,13 @@ pub fn figure(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// Like [`figure`], with a dash for unknown values.
+/// Like [`figure`]; an unknown value is formatted as a dash.
 #[must_use]
 pub fn figure_or_dash(value: Option<f64>) -> String {
     value.map_or_else(|| "–".into(), figure)
 }
 
-/// Formats a time in seconds as milliseconds.
+/// Formats a time, given in seconds, in milliseconds.
 #[must_use]
 pub fn ms(value_s: Option<f64>) -> String {
     figure_or_dash(value_s.map(|value_s| value_s * 1e3))

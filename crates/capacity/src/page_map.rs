@@ -1,4 +1,4 @@
-//! The mapping of objects in a log to pages, as a TOML file.
+//! The assignment of objects in a log to pages, in a TOML file.
 
 use crate::error::CapacityError;
 use busyhour_limits::files::{INPUT_BYTES, read_input_text};
@@ -11,32 +11,32 @@ use serde::Deserialize;
 const EXAMPLE: &str = "[[page]]\nname = \"Home\"\nobjects = [\"010_Home\", \"012_Home_jpg\"]\n\
     visits = 4      # how often one pass of the script visits it; for all pages or for none\n";
 
-/// The mapping.
+/// The assignment of objects to pages.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PageMap {
     /// The pages in order.
     #[serde(default, rename = "page")]
     pub pages: Vec<Page>,
-    /// Labels that do not belong to a page.
+    /// Labels of objects that do not belong to a page.
     #[serde(default)]
     pub ignore: BTreeSet<String>,
 }
 
-/// A page.
+/// A page and its objects.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Page {
     /// The name.
     pub name: String,
-    /// Labels of its objects, in the order in which they are fetched.
+    /// The labels of its objects, in the order in which they are requested.
     pub objects: Vec<String>,
-    /// How often one pass of the script visits it.
+    /// Number of visits to the page in one pass of the script; `None` for all pages if the file does not contain it.
     pub visits: Option<u64>,
 }
 
 impl PageMap {
-    /// Reads a mapping.
+    /// Reads the assignment from a file.
     pub fn read(path: &Path) -> Result<Self, CapacityError> {
         let name = path.display();
         let text = read_input_text(path, INPUT_BYTES)
@@ -90,7 +90,7 @@ impl PageMap {
         self.pages.iter().any(|page| page.objects.iter().any(|known| known == object))
     }
 
-    /// The labels that are neither mapped nor ignored.
+    /// The labels that are neither assigned to a page nor ignored.
     #[must_use]
     pub fn unknown<'a>(&self, labels: &'a [String]) -> Vec<&'a str> {
         labels

@@ -1,4 +1,4 @@
-//! The load of a log in pages.
+//! Measures the load in a log in pages.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,19 +10,19 @@ use busyhour_results::{Log, LogFacts};
 use crate::error::CapacityError;
 use crate::page_map::PageMap;
 
-/// Maximum number of labels in a message.
+/// Maximum number of labels that a message contains.
 const LABELS_LISTED: usize = 8;
 
-/// The measurements of one log.
+/// The measured load of one log.
 #[derive(Debug)]
 pub struct LogOfPages {
-    /// The log.
+    /// The path of the log.
     pub path: PathBuf,
     /// Number of requests for objects of pages.
     pub requests: u64,
-    /// Its load.
+    /// The load, measured in pages.
     pub load: WebLoad,
-    /// What is missing in the log.
+    /// Warnings about data that are missing in the log.
     pub warnings: Vec<String>,
 }
 
@@ -34,7 +34,7 @@ pub fn measure_pages(
 ) -> Result<LogOfPages, CapacityError> {
     let log = Log::open(path)?;
     let options = WebLogOptions { window, ..WebLogOptions::default() };
-    // Cached per label number: whether the label belongs to a page.
+    // For each label number, a cached value: whether the label belongs to a page.
     let mut is_mapped: Vec<Option<bool>> = Vec::new();
     let (found, facts) = log.scan_in_order(
         || WebLog::new(options.clone(), log.form().tick_ns()),

@@ -45,11 +45,11 @@ const FIELDS: [(&str, Field); 13] = [
 /// An example of the file, for messages.
 const EXAMPLE: &str = "users,throughput_per_s,response_ms\n50,135.49,64\n100,157,\n";
 
-/// The content of a path.
+/// The result of reading a file that may be a table of measurements.
 pub(crate) enum PointsFile {
-    /// Measurements.
+    /// The measurements in the table.
     Points(Vec<LoadPoint>),
-    /// Not a table of measurements, but possibly results of a run.
+    /// The file is not a table of measurements, but may contain the results of a run.
     Other,
 }
 
@@ -62,7 +62,7 @@ impl PointsFile {
         }
         let name = path.display();
         let Ok(text) = read_input_text(path, INPUT_BYTES) else {
-            // A file that is not text may be compressed results, whose reader reports errors.
+            // A file that is not text may contain compressed results. The reader of results reports errors in it.
             return Ok(PointsFile::Other);
         };
         let points = if ending == "toml" {
@@ -84,13 +84,13 @@ impl PointsFile {
     }
 }
 
-/// Lines except comments, with their numbers from 1.
+/// The lines that are not comments, with their numbers from 1.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
 }
 
-/// Whether the first line contains the columns of a table of measurements.
+/// Whether the first line contains the column names of a table of measurements.
 fn is_table(text: &str) -> bool {
     let Some((_, head)) = lines(text).next() else { return false };
     let has = |wanted: &str| head.split(',').any(|name| name.trim() == wanted);
@@ -137,7 +137,7 @@ fn from_csv(text: &str) -> Result<Vec<(usize, LoadPoint)>, CapacityError> {
     Ok(points)
 }
 
-/// Sets the value of a cell in a measurement. An empty cell means that the value is unknown.
+/// Sets a value of a measurement from the cell of a column. An empty cell means that the value is unknown.
 fn set(point: &mut LoadPoint, name: &str, cell: &str) -> Result<(), CapacityError> {
     let field = FIELDS.iter().find(|(known, _)| *known == name).map(|(_, field)| *field);
     if field == Some(Field::Name) {
@@ -188,11 +188,12 @@ fn set_value(
     Ok(())
 }
 
-/// An unknown column is the utilization of a resource.
+/// The utilization of a resource. Its name is that of a column which is not a known field.
 pub(crate) fn utilization(name: &str, value: f64) -> Result<Utilization, CapacityError> {
     let percent = name.strip_suffix("_percent");
     let share = if percent.is_some() { value / 100.0 } else { value };
-    // A value slightly above 1 is a finding; a much larger one is in another unit or not a utilization.
+    // A value slightly above 1 is accepted and reported as a finding. A much larger value has another unit or is not a
+    // utilization.
     if share > 2.0 {
         let known = FIELDS.iter().map(|(known, _)| *known).find(|known| is_near(known, name));
         return Err(match known {
@@ -214,13 +215,13 @@ fn is_near(a: &str, b: &str) -> bool {
     a.len().abs_diff(b.len()) <= 1 && same_front + same_back + 1 >= a.len().max(b.len())
 }
 
-/// A table in TOML: `[[point]]` with the columns of CSV as keys, and `utilization = { cpu = 0.4 }`.
+/// A table in TOML: `[[point]]` entries with the column names of CSV as keys, and `utilization = { cpu = 0.4 }`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TomlFile {
     #[serde(rename = "point")]
     points: Vec<toml::Spanned<TomlPoint>>,
-    /// Default for points without a think time.
+    /// The think time of points that do not have their own.
     think_ms: Option<f64>,
 }
 

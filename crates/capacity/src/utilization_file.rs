@@ -1,4 +1,4 @@
-//! Reads utilization recorded during a run: a CSV file with a column of seconds and one for each resource.
+//! Reads utilization that was recorded during a run: a CSV file with a column of seconds and a column for each resource.
 
 use crate::error::CapacityError;
 use busyhour_limits::files::{INPUT_BYTES, read_input_text};
@@ -8,15 +8,15 @@ use busyhour_queueing::fit::Utilization;
 
 use crate::points_file::utilization;
 
-/// Larger times are in seconds since 1970, smaller ones since the start of the run.
+/// Times above this limit count from 1970, others from the start of the run; in seconds.
 const SINCE_1970_S: f64 = 1e8;
 
-/// Recorded utilization.
+/// Utilization that was recorded during a run.
 #[derive(Debug)]
 pub(crate) struct UtilizationFile {
     name: String,
     resources: Vec<String>,
-    /// Times in seconds, each with the utilization of the resources, if known.
+    /// For each time in seconds: the utilization of each resource, `None` if it is unknown.
     rows: Vec<(f64, Vec<Option<f64>>)>,
 }
 
@@ -85,13 +85,13 @@ impl UtilizationFile {
         Ok(UtilizationFile { name: name.to_owned(), resources, rows })
     }
 
-    /// Whether times are since 1970 instead of since the start of a run.
+    /// Whether times count from 1970 instead of from the start of the run.
     pub(crate) fn has_clock_times(&self) -> bool {
         self.rows.iter().all(|(moment, _)| *moment > SINCE_1970_S)
     }
 
-    /// The mean utilization from `window_s.0` to `window_s.1` seconds after the start of a run that began `wall_anchor_ms` after
-    /// 1970.
+    /// The mean utilization in the part of a run from `window_s.0` to `window_s.1`, in seconds from its start. The start is
+    /// `wall_anchor_ms`, in ms since 1970.
     pub(crate) fn mean(
         &self,
         window_s: (f64, f64),

@@ -1,4 +1,4 @@
-//! Varied parameters of a model: `class.web.users=10..500:20`.
+//! Parameters of a model with several values, such as `class.web.users=10..500:20`.
 
 use crate::error::CapacityError;
 use busyhour_queueing::network::{TimeLaw, nearest};
@@ -10,21 +10,21 @@ const VALUES_MAX: f64 = 100_000.0;
 /// A parameter and its values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vary {
-    /// The path: `class.web.users`.
+    /// The path of the parameter, for instance `class.web.users`.
     pub path: String,
-    /// The values, as given.
+    /// The values as the user wrote them.
     pub values: Vec<String>,
 }
 
 impl Vary {
-    /// The name in headings: `web.users`.
+    /// A short name for headings, for instance `web.users`.
     #[must_use]
     pub fn short(&self) -> &str {
         self.path.split_once('.').map_or(self.path.as_str(), |(_, rest)| rest)
     }
 }
 
-/// Parses `PATH=VALUES`: values separated by commas, or `FROM..TO:STEP` with one unit.
+/// Parses `PATH=VALUES`. The values are separated by commas; a range is written as `FROM..TO:STEP` with one unit.
 pub fn vary(text: &str) -> Result<Vary, CapacityError> {
     let (path, values) =
         text.split_once('=').ok_or("expected PATH=VALUES, such as class.web.users=10..500:20")?;
@@ -36,7 +36,7 @@ pub fn vary(text: &str) -> Result<Vary, CapacityError> {
     Ok(Vary { path: path.to_owned(), values })
 }
 
-/// Splits values at commas outside of parentheses.
+/// Splits a list of values at commas that are not within parentheses.
 fn parts(text: &str) -> Vec<&str> {
     let (mut depth, mut from, mut found) = (0_i32, 0, Vec::new());
     for (at, c) in text.char_indices() {
@@ -64,7 +64,7 @@ fn range(text: &str) -> Result<Vec<String>, CapacityError> {
     let (from, unit) = number(from)?;
     let (to, to_unit) = number(to)?;
     let (step, step_unit) = step.map_or(Ok((1.0, unit)), number)?;
-    // A unit may be omitted if another of the three numbers has one.
+    // One unit is enough for the three numbers of a range.
     let unit = [unit, to_unit, step_unit].into_iter().find(|unit| !unit.is_empty()).unwrap_or_default();
     if [to_unit, step_unit].iter().any(|other| !other.is_empty() && *other != unit) {
         return Err(format!("the units in {text:?} differ").into());
@@ -82,14 +82,14 @@ fn range(text: &str) -> Result<Vec<String>, CapacityError> {
     Ok((0..=steps as u32)
         .map(|at| {
             let value = from + f64::from(at) * step;
-            // Removes the error of binary floating-point numbers.
+            // Rounding removes the error of binary floating-point numbers.
             let rounded = format!("{value:.10}");
             format!("{}{unit}", rounded.trim_end_matches('0').trim_end_matches('.'))
         })
         .collect())
 }
 
-/// Splits a number and its unit.
+/// Splits a text into its number and its unit.
 fn number(text: &str) -> Result<(f64, &str), CapacityError> {
     let text = text.trim();
     let digits = text.trim_end_matches(|c: char| c.is_alphabetic() || c == '/' || c == 'µ');
@@ -97,7 +97,7 @@ fn number(text: &str) -> Result<(f64, &str), CapacityError> {
     Ok((value, &text[digits.len()..]))
 }
 
-/// Sets the parameter at `path` to a value.
+/// Sets the parameter at `path` to `value`.
 pub(crate) fn set(model: &mut Table, path: &str, value: &str) -> Result<(), CapacityError> {
     let mut steps: Vec<&str> = path.split('.').map(str::trim).collect();
     let last = steps.pop().unwrap_or_default();
@@ -133,7 +133,7 @@ pub(crate) fn set(model: &mut Table, path: &str, value: &str) -> Result<(), Capa
     Ok(())
 }
 
-/// The paths of all classes, stations and routes: `class.buyers`.
+/// The path of each class, station and route, such as `class.buyers`, with its name.
 fn element_paths(model: &Table) -> Vec<(String, String)> {
     let mut paths = Vec::new();
     for (kind, value) in model {
@@ -145,8 +145,8 @@ fn element_paths(model: &Table) -> Vec<(String, String)> {
     paths
 }
 
-/// A suggestion for a path whose step at `depth` does not exist: the path with the kind of element in front, or the nearest name.
-/// Empty if no name is near.
+/// A suggestion for a path whose step at `depth` does not exist: the path preceded by the kind of element, or the most similar
+/// name. Empty if no name is similar.
 fn hint(names: &[(String, String)], steps: &[&str], depth: usize, last: &str) -> String {
     let (name, rest) = match depth {
         0 => (steps[0], &steps[1..]),
@@ -167,7 +167,8 @@ fn hint(names: &[(String, String)], steps: &[&str], depth: usize, last: &str) ->
     format!("; did you mean {}?", meant.join(" or "))
 }
 
-/// The new value in TOML. If the parameter is a law and the value is a time, the mean of the law is changed.
+/// The new value in TOML. If the parameter is a distribution of times and the text is a time, the mean of the distribution is
+/// changed.
 fn new_value(old: Option<&Value>, text: &str) -> Result<Value, CapacityError> {
     if let Some(Value::String(old)) = old
         && old.contains('(')

@@ -1,4 +1,4 @@
-//! What-ifs: a model solved or simulated for all combinations of values of its parameters.
+//! What-if analyses: solves or simulates a model for all combinations of values of its parameters.
 
 use std::path::Path;
 
@@ -11,27 +11,27 @@ use crate::error::WhatIfError;
 use crate::model_file::{ModelFile, network_of};
 use crate::vary::{Vary, set};
 
-/// Maximum number of points.
+/// Maximum number of combinations.
 const POINTS_MAX: usize = 10_000;
 
-/// One combination of values with its result.
+/// One combination of values, with its result.
 pub struct Point {
     /// The values, in the order of the parameters.
     pub values: Vec<String>,
-    /// The answer.
+    /// The result, or the reason why there is none.
     pub result: Result<Answer, Unanswered>,
 }
 
-/// A model and all its points.
+/// A model and its results for all combinations of values.
 pub struct Varied {
-    /// The model as written.
+    /// The model as the user wrote it.
     pub model: ModelFile,
-    /// The points, with the last parameter varying fastest.
+    /// The results for all combinations; the last parameter varies fastest.
     pub points: Vec<Point>,
 }
 
 impl Varied {
-    /// Why no point has a result.
+    /// The reason why no combination has a result; `None` if at least one has.
     #[must_use]
     pub fn unanswered(&self) -> Option<&Unanswered> {
         let first = self.points.first()?.result.as_ref().err()?;
@@ -39,18 +39,18 @@ impl Varied {
     }
 }
 
-/// The parameters of a what-if, and how its points are computed.
+/// The varied parameters of a what-if analysis, and the settings for solving and simulating.
 pub struct WhatIf<'a> {
     /// The varied parameters.
     pub vary: &'a [Vary],
-    /// How points are solved; `None` if all are simulated.
+    /// Settings for solving the model; `None` if all combinations are simulated.
     pub solve: Option<SolveSettings>,
-    /// How points without a solution are simulated.
+    /// Settings for simulating combinations that have no solution.
     pub simulation: SimulationSettings,
 }
 
 impl WhatIf<'_> {
-    /// Solves or simulates all combinations for the model, which was read from `path`.
+    /// Solves or simulates the model, which was read from `path`, for all combinations of values.
     pub fn evaluate(&self, model: ModelFile, path: &Path) -> Result<Varied, WhatIfError> {
         let count = self.vary.iter().map(|vary| vary.values.len()).try_fold(1_usize, usize::checked_mul);
         if count.is_none_or(|count| count > POINTS_MAX) {
@@ -83,7 +83,7 @@ impl WhatIf<'_> {
         combinations
     }
 
-    /// The model with these values.
+    /// The model with one combination of values.
     fn network(
         &self,
         model: &ModelFile,
@@ -105,7 +105,7 @@ impl WhatIf<'_> {
         })
     }
 
-    /// Solves a point if that is exact or approximation was requested; otherwise simulates it.
+    /// Solves the network if that is exact or if approximation was requested; otherwise simulates it.
     fn answer(&self, network: &QueueingNetwork) -> Result<Answer, Unanswered> {
         if let Some(settings) = self.solve {
             match solve(network, settings) {

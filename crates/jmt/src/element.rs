@@ -1,4 +1,4 @@
-//! XML as a tree of elements with their positions.
+//! Parses XML into a tree of elements with their positions.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use quick_xml::Reader;
 use quick_xml::escape::unescape;
 use quick_xml::events::{BytesStart, Event};
 
-/// Maximum nesting depth of elements; JMT's files have about ten levels.
+/// Maximum nesting depth of elements. Files of JMT have about ten levels.
 const DEPTH_MAX: usize = 100;
 
-/// An element.
+/// An element with its attributes and child elements.
 #[derive(Debug, Default)]
 pub(crate) struct Element {
     pub(crate) name: String,
@@ -40,7 +40,7 @@ impl Element {
     }
 }
 
-/// The tag, with the attribute that identifies the element.
+/// Formats the start tag, with the attribute that identifies the element.
 impl fmt::Display for Element {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let identifying = ["name", "className", "type", "customerclass", "stationName"];
@@ -51,7 +51,7 @@ impl fmt::Display for Element {
     }
 }
 
-/// Parses a document. An error has its offset and a message.
+/// Parses a document. An error consists of an offset in bytes and a message.
 pub(crate) fn parse(text: &str) -> Result<Element, (usize, String)> {
     let mut reader = Reader::from_str(text);
     reader.config_mut().check_end_names = true;
@@ -109,7 +109,7 @@ fn add_text(open: &mut [Element], text: &str) {
     }
 }
 
-/// Adds a complete element to its parent, or makes it the root.
+/// Adds a complete element to its parent; without a parent, it becomes the root.
 fn close_element(element: Element, open: &mut [Element], root: &mut Option<Element>) {
     match open.last_mut() {
         Some(parent) => parent.children.push(element),

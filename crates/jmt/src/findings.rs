@@ -1,4 +1,4 @@
-//! Errors and notes of reading, with their positions.
+//! Errors and notes that were found while reading a file, with their positions.
 
 use std::str::FromStr;
 
@@ -6,10 +6,10 @@ use busyhour_diagnostic::{Diagnostic, Span};
 
 use crate::element::Element;
 
-/// The hint of all errors.
+/// The hint of every error.
 const HINT: &str = "docs/capacity-models.md lists the supported parts of JMT's files";
 
-/// Errors and notes of one file.
+/// Errors and notes that were found in one file.
 pub(crate) struct Findings<'t> {
     text: &'t str,
     file: &'t str,
@@ -38,7 +38,7 @@ impl<'t> Findings<'t> {
         self.notes.push(self.locate(note, element));
     }
 
-    /// Reports that the text is not well-formed.
+    /// Reports that the text is not well-formed XML.
     pub(crate) fn not_xml(&mut self, offset: usize, problem: &str) {
         let span = Span::locate(self.text, offset, 1);
         let error = Diagnostic::error("jmt-xml", format!("this is not well-formed XML: {problem}"));
@@ -54,13 +54,13 @@ impl<'t> Findings<'t> {
         found
     }
 
-    /// Parses a required attribute as a number; reports an error otherwise.
+    /// Parses a required attribute as a number; reports an error if it is missing or not a number.
     pub(crate) fn number_attribute<T: FromStr>(&mut self, element: &Element, name: &str) -> Option<T> {
         let text = self.attribute(element, name)?;
         self.number(element, text)
     }
 
-    /// Parses a text as a number; reports an error otherwise.
+    /// Parses a text as a number; reports an error if it is not one.
     pub(crate) fn number<T: FromStr>(&mut self, element: &Element, text: &str) -> Option<T> {
         let found = text.trim().parse().ok();
         if found.is_none() {

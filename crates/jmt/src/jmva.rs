@@ -6,5 +6,5 @@ mod write;
 pub(crate) use read::read;
 pub(crate) use write::write;
 
-/// The reference station of open classes.
+/// Name of the reference station of open classes.
 const ARRIVALS: &str = "Arrival Process";

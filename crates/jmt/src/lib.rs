@@ -1,14 +1,13 @@
-//! Queueing networks as files of [Java Modelling Tools](https://jmt.sourceforge.net): `.jmva` of its analytic solver,
-//! and `.jsimg` of its simulator.
+//! Reads and writes queueing networks as files of [Java Modelling Tools](https://jmt.sourceforge.net) (JMT): `.jmva` for its
+//! analytic solver, and `.jsimg` for its simulator.
 //!
-//! Reading follows JMT's own readers (`jmt.jmva.analytical.ExactModel`, `jmt.gui.common.xml.XMLReader`), including
-//! their defaults. Properties that a network cannot represent are errors with the element and its line; properties
-//! that JMT treats differently are notes.
+//! Reading follows JMT's own readers (`jmt.jmva.analytical.ExactModel`, `jmt.gui.common.xml.XMLReader`), including their
+//! defaults. A property that a network cannot represent is reported as an error with the element and its line. A property that
+//! JMT treats differently is reported as a note.
 //!
-//! In JMT, customers of a closed class stay in the system and visit a *reference station* once per pass, usually a
-//! delay in which they think. A delay that is the reference station of a class becomes the think time of that class,
-//! so that response times do not include thinking (JMT's "without reference station"). Other reference stations
-//! remain stations, and a pass lasts from one visit to the next.
+//! In JMT, customers of a closed class stay in the system and visit a *reference station* once per pass. It is usually a delay
+//! at which they think. Such a delay becomes the think time of its class, so response times do not include thinking (JMT calls
+//! this "without reference station"). Other reference stations remain stations, and a pass lasts from one visit to the next.
 
 mod element;
 mod findings;
@@ -25,14 +24,14 @@ use findings::Findings;
 /// A network that was read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct JmtModel {
-    /// The network. The caller must load the values of laws that replay a file before [`QueueingNetwork::validate`] can
-    /// check the network.
+    /// The network. If distributions of times replay a file, the caller must load their values before
+    /// [`QueueingNetwork::validate`] can check the network.
     pub network: QueueingNetwork,
-    /// Differences from JMT, and parts of the file that are ignored.
+    /// Differences from JMT, and parts of the file that were ignored.
     pub notes: Vec<Diagnostic>,
 }
 
-/// Whether a file starts like XML, in contrast to our own notations.
+/// Whether a file starts like XML. Our own notations do not.
 #[must_use]
 pub fn is_xml(bytes: &[u8]) -> bool {
     busyhour_xml::decode(&bytes[..bytes.len().min(200)])
@@ -41,10 +40,10 @@ pub fn is_xml(bytes: &[u8]) -> bool {
         .starts_with('<')
 }
 
-/// Reads a `.jmva` or `.jsimg` file; `name` is for messages.
+/// Reads a `.jmva` or `.jsimg` file; `name` is the file name in messages.
 ///
 /// # Errors
-/// All errors of the file, and properties that a [`QueueingNetwork`] cannot represent, with their positions.
+/// All errors in the file and all properties that a [`QueueingNetwork`] cannot represent, with their positions.
 pub fn read(bytes: &[u8], name: &str) -> Result<JmtModel, Vec<Diagnostic>> {
     let text = busyhour_xml::decode(bytes);
     let mut findings = Findings::new(&text, name);
@@ -87,8 +86,8 @@ pub fn to_jsimg(network: &QueueingNetwork, title: &str) -> Result<String, Vec<St
     jsimg::write(network, title)
 }
 
-/// Writes the network as a `.jmva` file for JMT's analytic solver. The file has only the means of laws, so the network must
-/// have a product form or priorities.
+/// Writes the network as a `.jmva` file for JMT's analytic solver. The file contains only the means of distributions, so the
+/// network must have a product form or priorities.
 ///
 /// # Errors
 /// The parts of the network that the file cannot represent.

@@ -1,11 +1,11 @@
-//! Text in the notation of JMT.
+//! Formats text in the notation of JMT.
 
 /// Formats a number like Java's `Double.toString`, always with a decimal point.
 pub(crate) fn decimal(value: f64) -> String {
     format!("{value:?}")
 }
 
-/// Escapes text for attributes and elements.
+/// Escapes a text for use in attributes and elements.
 pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }

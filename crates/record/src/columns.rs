@@ -2,14 +2,14 @@
 
 use busyhour_sample::{Detail, RunNames, Sample};
 
-/// The settings of such a file.
+/// The settings of a file with a list of columns.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ColumnsFile {
     /// Names of fields and literal texts, separated by `|`.
     pub columns: String,
-    /// The start of the file.
+    /// Text at the start of the file.
     pub header: String,
-    /// The end of the file.
+    /// Text at the end of the file.
     pub footer: String,
     /// Whether an existing file is overwritten.
     pub overwrite: bool,
@@ -88,7 +88,7 @@ const FIELDS: [(&str, Field); 28] = [
 ];
 
 impl ColumnsFile {
-    /// Whether rows contain the response body or its length.
+    /// Whether rows contain the response body or need its length.
     #[must_use]
     pub fn shows_body(&self) -> bool {
         self.shows(&[Field::Body, Field::BodyLength])
@@ -135,7 +135,7 @@ fn unescaped(text: &str) -> String {
 
 fn pieces(columns: &str) -> Vec<Piece> {
     let columns = unescaped(columns);
-    // Bars at the end are ignored; an empty column between two bars is a literal bar.
+    // Bars at the end are ignored. An empty column between two bars is written as a literal bar.
     let cut = columns.trim_end_matches('|');
     let piece = |chunk: &str| {
         if let Some((_, field)) = FIELDS.iter().find(|(name, _)| *name == chunk) {

@@ -1,4 +1,4 @@
-//! The columns and contents of result files, by JMeter's names.
+//! The columns and contents of result files, with JMeter's names.
 
 use crate::columns::ColumnsFile;
 use crate::jtl_columns::{JtlColumn, JtlColumns};
@@ -6,7 +6,7 @@ use crate::jtl_columns::{JtlColumn, JtlColumns};
 /// The save configuration of a listener or of the main log.
 ///
 /// The defaults are those of JMeter 5.6.3. [`SaveConfig::from_properties`] applies the properties
-/// `jmeter.save.saveservice.*`, [`SaveConfig::set`] the fields of a listener's `saveConfig` element.
+/// `jmeter.save.saveservice.*`. [`SaveConfig::set`] sets the fields of a listener's `saveConfig` element.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SaveConfig {
     /// The columns of CSV files, and the attributes of XML files.
@@ -15,45 +15,45 @@ pub struct SaveConfig {
     pub subresults: bool,
     /// Whether a new CSV file starts with the names of its columns.
     pub field_names: bool,
-    /// XML instead of CSV.
+    /// Whether the file is XML; otherwise it is CSV.
     pub xml: bool,
-    /// XML: assertion results.
+    /// In XML: whether assertion results are written.
     pub assertions: bool,
-    /// XML: response data.
+    /// In XML: whether response data are written.
     pub response_data: bool,
-    /// XML: response data of failed samples.
+    /// In XML: whether the response data of failed samples are written.
     pub response_data_on_error: bool,
-    /// XML: sampler data.
+    /// In XML: whether sampler data are written.
     pub sampler_data: bool,
-    /// XML: response headers.
+    /// In XML: whether response headers are written.
     pub response_headers: bool,
-    /// XML: request headers.
+    /// In XML: whether request headers are written.
     pub request_headers: bool,
-    /// XML: number of assertion results (0 none, 1 the first, 2 all).
+    /// In XML: which assertion results are written (0: none, 1: the first, 2: all).
     pub assertions_results_to_save: i32,
-    /// Format of `timeStamp`.
+    /// Format of the time stamps.
     pub timestamp_format: TimestampFormat,
     /// The delimiter between columns.
     pub delimiter: char,
-    /// Whether `timeStamp` is the start (as `jmeter.properties` ships it) or the end of the sample
+    /// Whether `timeStamp` is the start of the sample, as in the `jmeter.properties` that JMeter ships, or its end
     /// (`sampleresult.timestamp.start`).
     pub timestamp_is_start: bool,
-    /// The `Encoding` column of a response without an encoding (`sampleresult.default.encoding`).
+    /// The content of the `Encoding` column if the response has no encoding (`sampleresult.default.encoding`).
     pub default_encoding: String,
     /// Whether every row is flushed at once (`jmeter.save.saveservice.autoflush`).
     pub autoflush: bool,
-    /// XML: a processing instruction for the start of the file (`jmeter.save.saveservice.xml_pi`), or empty.
+    /// In XML: a processing instruction for the start of the file (`jmeter.save.saveservice.xml_pi`); empty if there is none.
     pub xml_pi: String,
     /// A custom format with the columns of the plan, instead of CSV or XML.
     pub columns: Option<Box<ColumnsFile>>,
 }
 
-/// Format of `timeStamp`.
+/// Format of the time stamps in a result file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TimestampFormat {
     /// Milliseconds since 1970.
     Millis,
-    /// No time stamp (`none`). A listener with the column writes its name but no value, as in JMeter.
+    /// No time stamp (`none`). The file of a listener that includes the column contains its name but no values, as in JMeter.
     None,
     /// A pattern of Java's `SimpleDateFormat`, in local time.
     Pattern(String),
@@ -159,7 +159,7 @@ impl SaveConfig {
         if let Some(text) = get("default_delimiter") {
             config.delimiter = delimiter(text)?;
         }
-        // The code's own default is false, but the jmeter.properties that JMeter ships sets it.
+        // The default in JMeter's code is false, but the jmeter.properties that JMeter ships sets it to true.
         if let Some(value) = property("sampleresult.timestamp.start") {
             config.timestamp_is_start = value.eq_ignore_ascii_case("true");
         }
@@ -212,7 +212,7 @@ impl SaveConfig {
         config
     }
 
-    /// In functional test mode, XML files always contain response data and sampler data.
+    /// If functional test mode is `on`, XML files always contain response data and sampler data.
     pub fn in_functional_mode(&mut self, on: bool) {
         if on && self.xml {
             self.response_data = true;
@@ -220,7 +220,7 @@ impl SaveConfig {
         }
     }
 
-    /// The configuration without columns; settings that listeners cannot change are kept.
+    /// A configuration without columns, which keeps the settings that listeners cannot change.
     fn nothing(&self) -> SaveConfig {
         SaveConfig {
             shown: JtlColumns::NONE,

@@ -1,12 +1,11 @@
-//! Up to which time each core has reported, and which cores have stopped reporting.
+//! Records up to which time each core has reported, and which cores have stopped reporting.
 
 use busyhour_sample::Nanos;
 
-/// The progress of the other cores, in ns, after which the next report counts as a beat. Cores report at least ten
-/// times a second.
+/// Progress of the newest clock, in ns, after which a report counts as the next beat. Cores report at least ten times a second.
 const BEAT_NS: u64 = 100_000_000;
 
-/// A core without a report for this many beats (about two seconds) is unresponsive.
+/// A core that has not reported for this many beats (about two seconds) is unresponsive.
 const UNRESPONSIVE_BEATS: u64 = 20;
 
 /// The clocks of all cores.
@@ -14,8 +13,8 @@ const UNRESPONSIVE_BEATS: u64 = 20;
 pub(crate) struct CoreClocks {
     cores: Vec<CoreClock>,
     newest: Nanos,
-    /// The number of beats: reports that moved the newest clock by at least [`BEAT_NS`]. A stop of the whole process
-    /// counts once, however long it is, so that it does not make any core unresponsive.
+    /// Number of beats. A beat is a report at least [`BEAT_NS`] after the previous beat. If the whole process stops, this
+    /// is counted as one beat, however long it takes, so that it does not make any core unresponsive.
     beats: u64,
     beat_at: Nanos,
 }
@@ -35,7 +34,7 @@ impl CoreClocks {
         Self { cores: vec![clock; cores], newest: Nanos::ZERO, beats: 0, beat_at: Nanos::ZERO }
     }
 
-    /// Notes that a core has reported up to `now`, or with `None` that it has finished.
+    /// Records that a core has reported up to `now`, or, if `now` is `None`, that it has finished.
     pub(crate) fn report(&mut self, core: usize, now: Option<Nanos>) {
         if let Some(now) = now.filter(|now| now.since(self.beat_at) >= BEAT_NS) {
             self.beats += 1;

@@ -12,13 +12,13 @@ pub(crate) struct RowFormat {
     delimiter: Delimiter,
     stamp: Stamp,
     wall_anchor_ms: i64,
-    /// By group: the prefix of its thread names with quotes doubled, and whether the cell needs quotes.
+    /// For each group: the prefix of its thread names with quotes doubled, and whether the cell needs quotes.
     groups: Vec<(Vec<u8>, bool)>,
     hostname: Vec<u8>,
     default_encoding: Vec<u8>,
     variables: Vec<String>,
     labels: Labels,
-    /// Cells of the labels, by label number; filled at the first use.
+    /// Cells of the labels, by label number. Each is filled when its label is first used.
     label_cells: Vec<Option<Box<[u8]>>>,
 }
 
@@ -28,7 +28,7 @@ enum Stamp {
     Pattern(DateFormat),
 }
 
-/// The delimiter, which may be several bytes long.
+/// The delimiter as bytes; one character may take several bytes.
 #[derive(Clone, Copy)]
 struct Delimiter {
     bytes: [u8; 4],
@@ -48,7 +48,7 @@ impl Delimiter {
 
     /// Whether JMeter puts quotes around a text.
     fn needs_quotes(&self, text: &[u8]) -> bool {
-        // Without an early exit the compiler can vectorize this, and few texts need quotes.
+        // Without an early exit the compiler can vectorize this loop; few texts need quotes, so an early exit saves little.
         let one = if self.len == 1 { self.bytes[0] } else { b'"' };
         let special = |b: u8| (b == b'"') | (b == b'\r') | (b == b'\n') | (b == one);
         text.iter().fold(false, |found, b| found | special(*b))
@@ -160,7 +160,8 @@ impl RowFormat {
         out.push(b'\n');
     }
 
-    /// Appends the row of `sample`, including the line end; `file_name` is the file of its saved response, or empty.
+    /// Appends the row of `sample`, including the line end. `file_name` is the name of the file that contains its saved
+    /// response; it is empty if there is none.
     pub(crate) fn row(&mut self, sample: &Sample<'_>, file_name: &str, out: &mut Vec<u8>) {
         let (shown, timestamp_is_start) = (self.config.shown, self.config.timestamp_is_start);
         let mut row = Row { out, delimiter: self.delimiter, first: true, format: self };
@@ -212,7 +213,7 @@ impl CsvRow for Row<'_> {
             Stamp::Absent => return,
             Stamp::Pattern(format) => format,
         };
-        // `next` would borrow the format, too.
+        // Calling `next` here would borrow the format, too.
         if !self.first {
             self.out.extend_from_slice(self.delimiter.as_bytes());
         }

@@ -37,7 +37,7 @@ impl fmt::Display for BadPattern {
 const LETTERS: &str = "yuMLdHhKkmsSEaDzZX";
 
 impl DateFormat {
-    /// Parses `pattern`; times are local.
+    /// Parses `pattern`, for times in local time.
     pub(crate) fn parse(pattern: &str) -> Result<DateFormat, BadPattern> {
         DateFormat::parse_in(pattern, TimeZone::system())
     }
@@ -75,7 +75,7 @@ impl DateFormat {
         Ok(DateFormat { parts, zone })
     }
 
-    /// Appends the time `ms` milliseconds after 1970.
+    /// Appends the time `ms`, in ms since 1970.
     pub(crate) fn format(&self, ms: i64, out: &mut Vec<u8>) {
         let stamp = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH);
         let at = stamp.to_zoned(self.zone.clone());
@@ -101,7 +101,7 @@ fn field(at: &Zoned, letter: char, width: usize, out: &mut Vec<u8>) {
     let number = match letter {
         'y' | 'u' if letter == 'y' && width == 2 => i64::from(at.year().rem_euclid(100)),
         'y' => i64::from(at.year()),
-        // Day of the week, from Monday.
+        // Day of the week; Monday is 1.
         'u' => i64::from(at.weekday().to_monday_one_offset()),
         'M' | 'L' if width >= 3 => {
             let name = at.strftime(if width == 3 { "%b" } else { "%B" }).to_string();

@@ -1,4 +1,4 @@
-//! Decodes bytes by Java's names of encodings.
+//! Decodes bytes in encodings that are given by their Java names.
 
 use encoding_rs::Encoding;
 

@@ -1,8 +1,8 @@
-//! Why a run cannot be recorded.
+//! The error if a run cannot be recorded.
 
 use std::path::PathBuf;
 
-/// A result file cannot be opened, or the recorder's thread cannot be started.
+/// A result file could not be opened, or the recorder's thread could not be started.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write {path}")]
 pub struct RecordError {

@@ -22,7 +22,7 @@ pub(crate) struct HistogramLog {
     serializer: V2DeflateSerializer,
     bytes: Vec<u8>,
     text: String,
-    /// The tags, by row of the aggregator.
+    /// The tags, by index of the aggregator's row.
     tags: Vec<Option<String>>,
 }
 
@@ -50,7 +50,7 @@ impl HistogramLog {
         })
     }
 
-    /// Appends a second's histograms.
+    /// Appends the histograms of a second.
     pub(crate) fn second(&mut self, second: &Second, aggregator: &Aggregator) {
         for (row, RowSecond { times, .. }) in second.rows.iter().enumerate() {
             if times.is_empty() {
@@ -78,7 +78,7 @@ impl HistogramLog {
         let (clock, histogram) =
             if service { ("service", &self.service) } else { ("response", &self.response) };
         self.bytes.clear();
-        // Writing to memory does not fail, and the counts are far below the limits of the format.
+        // Writing to memory does not fail, and the counts are far below the limits of the format, so an error cannot occur.
         if self.serializer.serialize(histogram, &mut self.bytes).is_err() {
             return;
         }
@@ -123,7 +123,7 @@ fn tag(label: &str, kind: SampleKind) -> String {
     tag
 }
 
-/// Adds `times` to the two histograms.
+/// Adds `times` (service and response time in µs) to the two histograms.
 fn fill(times: &[(u64, u64)], service: &mut Histogram<u64>, response: &mut Histogram<u64>) {
     for (s, r) in times {
         // Recording cannot fail because the histograms resize themselves.

@@ -1,10 +1,11 @@
 //! The columns of JMeter's result files: their names and switches, and the contents of CSV cells and XML attributes.
 //!
-//! A column is described here only. `csv_row` and `xml` write what [`write_cells`] and [`write_attributes`] pass to them.
+//! All properties of a column are described only here. `csv_row` and `xml` write what [`write_cells`] and [`write_attributes`]
+//! pass to them.
 
 use busyhour_sample::{Detail, LabelId, Nanos, Sample, SampleFlags};
 
-/// A column, or two that have one switch.
+/// A column, or two columns with a common switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum JtlColumn {
@@ -50,16 +51,16 @@ pub enum JtlColumn {
     ConnectTime,
 }
 
-/// A column and its names.
+/// The names of a column, and its default.
 struct Description {
     column: JtlColumn,
     /// Names in the first line of a CSV file.
     names: &'static [&'static str],
-    /// The property `jmeter.save.saveservice.…`. The time stamp has none; its format switches it off.
+    /// The property `jmeter.save.saveservice.…` that includes the column. The time stamp has none; its format excludes it.
     property: Option<&'static str>,
     /// The field of a listener's `saveConfig` element.
     field: &'static str,
-    /// Whether JMeter 5.6.3 shows it by default.
+    /// Whether JMeter 5.6.3 includes it by default.
     by_default: bool,
 }
 
@@ -109,7 +110,7 @@ const COLUMNS: [Description; 20] = [
     described(JtlColumn::ConnectTime, &["Connect"], Some("connect_time"), "connectTime"),
 ];
 
-/// A set of columns. The default is that of JMeter 5.6.3.
+/// A set of columns. The default value is the default set of JMeter 5.6.3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JtlColumns(u32);
 
@@ -124,7 +125,7 @@ impl Default for JtlColumns {
 }
 
 impl JtlColumns {
-    /// No column.
+    /// The set without columns.
     pub const NONE: JtlColumns = JtlColumns(0);
 
     /// Whether the set contains `column`.
@@ -139,7 +140,7 @@ impl JtlColumns {
         self.0 = if shown { self.0 | bit } else { self.0 & !bit };
     }
 
-    /// Applies the properties; `get` returns the value of `jmeter.save.saveservice.…`.
+    /// Applies the properties; `get` returns the value of a property by its name without the prefix `jmeter.save.saveservice.`.
     pub(crate) fn apply_properties<'p>(&mut self, get: impl Fn(&str) -> Option<&'p str>) {
         for description in &COLUMNS {
             if let Some(value) = description.property.and_then(&get) {
@@ -148,7 +149,7 @@ impl JtlColumns {
         }
     }
 
-    /// Sets the field `name` of a listener's `saveConfig` element; returns false if it is not that of a column.
+    /// Sets the field `name` of a listener's `saveConfig` element; returns false if it is not the field of a column.
     pub(crate) fn set_field(&mut self, name: &str, shown: bool) -> bool {
         let found = COLUMNS.iter().find(|description| description.field == name);
         if let Some(description) = found {
@@ -157,40 +158,40 @@ impl JtlColumns {
         found.is_some()
     }
 
-    /// The names in a CSV file, in order.
+    /// The column names of a CSV file, in order.
     pub(crate) fn names(self) -> Vec<&'static str> {
         let shown = COLUMNS.iter().filter(|description| self.has(description.column));
         shown.flat_map(|description| description.names.iter().copied()).collect()
     }
 }
 
-/// Whole milliseconds, as in JMeter's files.
+/// Converts ns to whole milliseconds, as in JMeter's files.
 const fn whole_ms(ns: u64) -> i64 {
     (ns / 1_000_000) as i64
 }
 
 /// A row of a CSV file to which cells are appended.
 pub(crate) trait CsvRow {
-    /// A number.
+    /// Appends a number.
     fn integer(&mut self, number: i64);
-    /// A text, in quotes if needed.
+    /// Appends a text, in quotes if needed.
     fn text(&mut self, text: &str);
-    /// A word that needs no quotes.
+    /// Appends a word that needs no quotes.
     fn word(&mut self, word: &'static str);
-    /// A time stamp in the format of the file.
+    /// Appends a time stamp in the format of the file.
     fn stamp(&mut self, at: Nanos);
-    /// A label.
+    /// Appends the text of a label.
     fn label(&mut self, label: LabelId);
-    /// The name of a thread, empty without its group.
+    /// Appends the name of a thread, or an empty cell if `group` is `None`.
     fn thread_name(&mut self, group: Option<u32>, user: u32);
-    /// The encoding of a response without one.
+    /// Appends the configured encoding of responses that have none.
     fn default_encoding(&mut self);
-    /// The name of this host.
+    /// Appends the name of this host.
     fn hostname(&mut self);
 }
 
-/// Appends the cells of `sample` to `row` in the order of [`COLUMNS`]; `file_name` is the file of its saved response,
-/// or empty.
+/// Appends the cells of `sample` to `row` in the order of [`COLUMNS`]. `file_name` is the name of the file that contains its
+/// saved response; it is empty if there is none.
 #[inline]
 pub(crate) fn write_cells(
     shown: JtlColumns,
@@ -269,15 +270,15 @@ pub(crate) fn write_cells(
 
 /// An XML element to which attributes are appended.
 pub(crate) trait XmlAttributes {
-    /// An attribute with a number.
+    /// Appends an attribute with a number.
     fn number(&mut self, name: &str, value: i64);
-    /// An attribute with a text.
+    /// Appends an attribute with a text.
     fn attribute(&mut self, name: &str, value: &str);
-    /// An attribute with a time stamp.
+    /// Appends an attribute with a time stamp.
     fn stamp(&mut self, name: &str, at: Nanos);
-    /// An attribute with the name of the thread.
+    /// Appends an attribute with the name of the thread.
     fn thread_name(&mut self, name: &str);
-    /// An attribute with the name of this host.
+    /// Appends an attribute with the name of this host.
     fn hostname(&mut self, name: &str);
 }
 

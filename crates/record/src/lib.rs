@@ -1,8 +1,8 @@
-//! Records the samples of a run: JTL files, the record, histograms and the run directory.
+//! Records the samples of a run: writes JTL files, `samples.bhs`, histograms and the run directory.
 //!
 //! The engine calls [`BatchWriter::record`](busyhour_sample::BatchWriter::record) once per sample. The thread of the
-//! [`Recorder`] computes the totals and writes the record `samples.bhs`, the histogram log and JMeter's result files.
-//! [`SamplesReader`] reads a record; the crate `busyhour-results` computes totals from it and from JMeter's files.
+//! [`Recorder`] computes the totals and writes the file `samples.bhs`, the histogram log and JMeter's result files.
+//! [`SamplesReader`] reads `samples.bhs`; the crate `busyhour-results` computes totals from it and from JMeter's files.
 //!
 //! ```
 //! use busyhour_record::{ResultFileConfig, Machine, Manifest, Outcome, PlanFile, Recorder, RecorderConfig, RunDir, SampleFilter, SaveConfig, plan_hash};

@@ -19,7 +19,7 @@ pub const MANIFEST_VERSION: u32 = 1;
 /// belongs to a run that is in progress or was killed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// [`MANIFEST_VERSION`].
+    /// Version of the manifest; see [`MANIFEST_VERSION`].
     pub version: u32,
     /// Version of the program.
     pub busyhour: String,
@@ -27,7 +27,8 @@ pub struct Manifest {
     pub plan: PlanFile,
     /// Seed of every random choice.
     pub seed: u64,
-    /// The share of the load that this run generated, such as `2/3` for the second of three equal parts; `None`: the whole.
+    /// The share of the load that this run generated, such as `2/3` for the second of three equal parts. `None` if it generated
+    /// the whole load.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<String>,
     /// The command line, including the program's name.
@@ -42,25 +43,26 @@ pub struct Manifest {
     /// Properties of the plan that make its results doubtful.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<PlanNote>,
-    /// The plan's timers that set a rate, by their JMeter names; those that `--ignore-rate-timers` leaves out are not included.
+    /// The plan's timers that set a rate, by their names in JMeter. Timers that `--ignore-rate-timers` ignores are not
+    /// included.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rate_timers: Vec<String>,
     /// The longest possible duration of a request; `None` in manifests of versions that did not record it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_deadline: Option<RequestDeadline>,
-    /// The results file, if it is not in the run directory: an absolute path.
+    /// Absolute path of the results file, if it is outside the run directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub results_file: Option<PathBuf>,
     /// The thresholds of the run, in their complete notation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub thresholds: Vec<String>,
-    /// Files of the run directory by kind: those of the recorder and those of observers.
+    /// The files of the run directory by kind, written by the recorder or by observers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<RunPart>,
-    /// Changes during the run, in order of time; written at the end.
+    /// Changes during the run, in order of time. They are written at the end of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<ControlEvent>,
-    /// How it ended.
+    /// How the run ended; `None` while it is in progress.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
 }
@@ -79,7 +81,7 @@ impl Manifest {
 pub enum RequestDeadline {
     /// Unlimited, apart from the plan's timeouts.
     None,
-    /// In ns.
+    /// The maximum duration in ns.
     Ns(u64),
 }
 
@@ -106,19 +108,19 @@ pub struct PlanFile {
     /// The test plan's name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// SHA-256 of its bytes in hex; see [`plan_hash`].
+    /// SHA-256 of the bytes of its file in hex; see [`plan_hash`].
     pub sha256: String,
-    /// What was requested, if the plan was made for a URL.
+    /// The requested URL, if the plan was generated for a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<UrlPlanFacts>,
 }
 
-/// A plan that was made for a URL.
+/// Facts about a plan that was generated for a URL.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UrlPlanFacts {
-    /// Scheme, host and port.
+    /// Scheme, host and port of the URL.
     pub server: String,
-    /// The [`plan_hash`] of the same plan for another server: equal for plans that differ in the server only.
+    /// The [`plan_hash`] of the plan with its server replaced: equal for plans that differ only in the server.
     pub sha256_without_server: String,
 }
 
@@ -134,16 +136,16 @@ pub fn plan_hash(plan: &[u8]) -> String {
 pub struct Machine {
     /// Host name.
     pub hostname: String,
-    /// Operating system, by Rust's name.
+    /// Operating system, as Rust names it.
     pub os: String,
-    /// Processor architecture, by Rust's name.
+    /// Processor architecture, as Rust names it.
     pub arch: String,
-    /// Processors that the program may use.
+    /// Number of processors that the program may use.
     pub cpus: u32,
 }
 
 impl Machine {
-    /// This machine, called `hostname`.
+    /// A description of this machine, with the host name `hostname`.
     #[must_use]
     pub fn this(hostname: impl Into<String>) -> Machine {
         let cpus = std::thread::available_parallelism().map_or(1, |n| n.get() as u32);
@@ -163,7 +165,7 @@ pub struct PlanNote {
     pub code: String,
     /// The description.
     pub message: String,
-    /// What to do about it.
+    /// Advice for the user; `None` if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
@@ -176,21 +178,21 @@ const fn is_zero(number: &u64) -> bool {
 /// How a run ended.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Why.
+    /// Why the run ended.
     pub end: RunEnd,
     /// The threshold that stopped the run, in the notation of [`Manifest::thresholds`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<String>,
-    /// The error that stopped the run.
+    /// The error that stopped the run; `None` if no error stopped it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Duration from the start to the end of the last user, in ns.
+    /// Duration from the start of the run to the end of the last user, in ns.
     pub duration_ns: u64,
-    /// Users that were started.
+    /// Number of users that were started.
     pub users_started: u64,
-    /// Users that finished.
+    /// Number of users that finished.
     pub users_finished: u64,
-    /// Started users that were not part of the load: those of setUp and tearDown thread groups, and of groups without
+    /// Number of started users that were not part of the load: those of setUp and tearDown thread groups, and of groups without
     /// requests.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub users_apart: u64,
@@ -202,12 +204,12 @@ pub struct Outcome {
     /// Counts of their arrivals; `None` when the run had no open workload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<ArrivalCounts>,
-    /// Errors while writing.
+    /// Errors of the recorder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recorder_events: Vec<RecorderEvent>,
 }
 
-/// An open workload: its arrival process.
+/// An open workload: its arrival process, thread groups and schedule.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct OpenFacts {
     /// The arrival process, in its notation, such as `poisson(50/s)`.

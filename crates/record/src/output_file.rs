@@ -12,12 +12,12 @@ use crate::pipe::PipeRelease;
 /// Size of the buffer in bytes.
 const BUFFER: usize = 128 << 10;
 
-/// A buffered file of units (rows, samples) that are written completely or not at all.
+/// A buffered file of units (rows or samples). Each unit is written completely or not at all.
 ///
-/// When a write fails, for example on a full disk, the units that were written completely are kept. A partly written
-/// unit is truncated; it and the rest of the buffer count as lost, and later units are tried again. If the file
-/// cannot be truncated (a pipe), the rest of the partly written unit is written first when writing succeeds again.
-/// Thus no unit ever starts in the middle of another.
+/// When a write fails, for example on a full disk, the units that were written completely are kept. A partly written unit is
+/// truncated. It and the rest of the buffer are counted as lost; later units are written if writing succeeds again. If the file
+/// cannot be truncated (a pipe), the rest of the partly written unit is written first. Thus no unit ever starts in the middle
+/// of another.
 pub(crate) struct OutputFile {
     name: String,
     target: Box<dyn Target>,
@@ -30,12 +30,13 @@ pub(crate) struct OutputFile {
     torn: (Vec<u8>, u64),
     lost: u64,
     error: Option<String>,
-    /// Whether any unit is lost.
+    /// Whether any unit has been lost.
     has_lost_units: bool,
 }
 
 impl OutputFile {
-    /// Opens a result file, which may be a named pipe (see [`PipeRelease`]); otherwise as [`OutputFile::open`].
+    /// Opens a result file, which may be a named pipe (see [`PipeRelease`]). A regular file is opened as by
+    /// [`OutputFile::open`].
     pub(crate) fn open_result(path: &Path, append: bool, release: &PipeRelease) -> io::Result<OutputFile> {
         #[cfg(unix)]
         if crate::pipe::is_pipe(path) {
@@ -47,7 +48,7 @@ impl OutputFile {
         OutputFile::open(path, append)
     }
 
-    /// Opens `path`, and creates its directory if necessary. With `append` the contents are kept.
+    /// Opens `path`, and creates its directory if necessary. With `append`, existing contents are kept.
     pub(crate) fn open(path: &Path, append: bool) -> io::Result<OutputFile> {
         if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
             std::fs::create_dir_all(parent)?;
@@ -80,12 +81,12 @@ impl OutputFile {
         &self.name
     }
 
-    /// The buffer for the next unit; call [`OutputFile::end_unit`] after it.
+    /// Returns the buffer, to which the caller appends the next unit. The caller then calls [`OutputFile::end_unit`].
     pub(crate) fn unit(&mut self) -> &mut Vec<u8> {
         &mut self.buffer
     }
 
-    /// Ends a unit that counts as `units`. Returns false if a write failed.
+    /// Ends a unit that contains `units` rows or samples. Returns false if a write failed.
     pub(crate) fn end_unit(&mut self, units: u64) -> bool {
         self.ends.push((self.buffer.len(), units));
         self.buffer.len() < BUFFER || self.flush()
@@ -106,7 +107,7 @@ impl OutputFile {
             return true;
         };
         self.failed_with(&error);
-        // The completely written units, and the end of the last.
+        // Number of the completely written units, and the end of the last one.
         let taken = self.ends.partition_point(|(end, _)| *end <= written);
         let kept = if taken == 0 { 0 } else { self.ends[taken - 1].0 };
         self.len += kept as u64;
@@ -133,13 +134,13 @@ impl OutputFile {
             return false;
         }
         if !self.has_lost_units {
-            // Nothing was lost.
+            // Nothing was lost, so the error is not reported.
             self.error = None;
         }
         true
     }
 
-    /// Removes all complete units from the buffer; those from `unit` on count as lost.
+    /// Removes all complete units from the buffer; the units from index `unit` on are counted as lost.
     fn lose_from(&mut self, unit: usize) {
         let rest = self.ends.get(unit..).unwrap_or_default();
         self.has_lost_units |= !rest.is_empty();
@@ -189,7 +190,7 @@ mod tests {
 
     use super::*;
 
-    /// A disk with `room` free bytes that accepts `at_once` bytes per write.
+    /// A simulated disk with `room` free bytes that accepts `at_once` bytes per write.
     #[derive(Debug)]
     struct Disk {
         content: Vec<u8>,
@@ -262,7 +263,7 @@ mod tests {
     #[test]
     fn written_rows_are_kept_and_the_rest_is_counted() {
         for can_truncate in [true, false] {
-            // Space for three rows of nine bytes and a part of the fourth.
+            // The disk has space for three rows of nine bytes and a part of the fourth.
             let disk = Shared::new(31, 5, can_truncate);
             let mut file = disk.file();
             for number in 0..10 {

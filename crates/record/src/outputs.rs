@@ -15,43 +15,43 @@ use crate::run_dir::{HISTOGRAMS, SAMPLES};
 use crate::samples_file::{FileNames, SamplesFile};
 use crate::xml::{self, XmlFormat};
 
-/// All outputs of a run; an error of one does not affect the others.
+/// All outputs of a run. An error of one output does not affect the others.
 pub(crate) struct Outputs {
     samples: Option<SamplesFile>,
     histograms: Option<HistogramLog>,
     files: Vec<ResultFile>,
-    /// The main log first, if there is one, then the listeners'.
+    /// The main log, if there is one, followed by the listeners.
     sinks: Vec<Sink>,
-    /// Indices into `sinks`, by [`Sample::listeners`]; includes the main log.
+    /// For each value of [`Sample::listeners`]: the indices of its sinks in `sinks`, including the main log.
     sets: Vec<Vec<usize>>,
-    /// By writer: the sinks of the last sample, to which its sub-results are written too.
+    /// For each writer: the sinks of its last sample, which also receive the sample's sub-results.
     last_sinks: Vec<Vec<usize>>,
-    /// Number of the sample, for [`ResultFile::last`].
+    /// Number of the current sample, which is compared with [`ResultFile::last`].
     number: u64,
     events: Vec<RecorderEvent>,
 }
 
-/// A result file; two listeners with one file name share it.
+/// A result file. Two listeners with the same file name share it.
 struct ResultFile {
     file: OutputFile,
-    /// The end of the file, in the format of the sink that opened it.
+    /// The text at the end of the file, in the format of the sink that opened it.
     end: Vec<u8>,
-    /// The number of the last sample in the file: a sample is written once, as in JMeter.
+    /// Number of the last sample in the file. It ensures that a sample is written only once, as in JMeter.
     last: u64,
     autoflush: bool,
 }
 
-/// A listener, or the main log.
+/// A listener or the main log, with its format and filter.
 struct Sink {
     file: usize,
     format: Format,
     labels: Labels,
     filter: SampleFilter,
-    /// The main log (`-l`), not a listener.
+    /// Whether this is the main log (`-l`), not a listener.
     main: bool,
 }
 
-/// The format of a sink.
+/// The row format of a sink.
 enum Format {
     Csv(RowFormat),
     Xml(XmlFormat),
@@ -158,7 +158,7 @@ impl Outputs {
         {
             for at in last_sinks.iter() {
                 let sink = &mut self.sinks[*at];
-                // In XML they are inside their parent's element.
+                // In XML, sub-results are inside their parent's element.
                 if let Format::Csv(rows) = &sink.format
                     && rows.config().subresults
                 {
@@ -170,7 +170,7 @@ impl Outputs {
         last_sinks.clear();
         let set = self.sets.get(sample.listeners as usize).or(self.sets.first());
         let listeners_only = sample.flags.contains(SampleFlags::LISTENERS_ONLY);
-        // An unknown set is treated as the empty one, so that the main log contains the sample.
+        // An unknown set is treated as the empty set, so that at least the main log contains the sample.
         for at in set.into_iter().flatten() {
             let sink = &mut self.sinks[*at];
             let wanted = match sink.filter {
@@ -185,21 +185,21 @@ impl Outputs {
         }
     }
 
-    /// Writes a batch of `samples` to the record.
+    /// Writes a batch with `samples` samples to `samples.bhs`.
     pub(crate) fn batch(&mut self, writer: usize, batch: &[u8], samples: u64) {
         if let Some(file) = &mut self.samples {
             file.batch(writer, batch, samples);
         }
     }
 
-    /// Writes packed arrivals to the record.
+    /// Writes packed arrivals to `samples.bhs`.
     pub(crate) fn arrivals(&mut self, writer: usize, packed: &[u8]) {
         if let Some(file) = &mut self.samples {
             file.arrivals(writer, packed);
         }
     }
 
-    /// Writes changes of the number of active users to the record.
+    /// Writes changes of the number of active users to `samples.bhs`.
     pub(crate) fn users(&mut self, writer: usize, changes: &[UserChange]) {
         if let Some(file) = &mut self.samples {
             file.users(writer, changes);
@@ -278,7 +278,7 @@ impl Sink {
     }
 }
 
-/// Opens a result file, to continue it or with a new head.
+/// Opens a result file: continues an existing file, or writes the start of a new one.
 fn open(output: &ResultFileConfig, format: &Format, pipes: &PipeRelease) -> std::io::Result<OutputFile> {
     match format {
         Format::Csv(rows) => {

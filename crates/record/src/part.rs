@@ -1,4 +1,4 @@
-//! The parts of a run directory: the files that other crates add, listed in the manifest.
+//! The parts of a run directory: files of several crates that are listed in the manifest.
 
 use std::path::{Component, Path};
 
@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 
 /// A file of a run directory, for readers that look for a kind of data.
 ///
-/// The list is open: a crate that stores something beside the samples declares a part with a kind of its own, and no other
-/// crate has to know it. Readers ignore kinds that they do not know.
+/// The list of kinds is open: a crate that stores data other than samples adds a part with its own kind, and no other crate
+/// needs to be changed. Readers ignore unknown kinds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunPart {
-    /// What the file contains, in kebab case: `samples`, `histograms`. Unique within a run.
+    /// Kind of the contents in kebab case, such as `samples` or `histograms`. It is unique within a run.
     pub kind: String,
     /// Name of the file, relative to the run directory.
     pub file: String,
-    /// Version of its format.
+    /// Version of the file's format.
     pub version: u32,
 }
 
@@ -25,7 +25,7 @@ impl RunPart {
         RunPart { kind: kind.to_owned(), file: file.to_owned(), version }
     }
 
-    /// Whether the file is within the run directory: a relative path without `..`.
+    /// Whether the path of the file is relative and without `..`, so that the file is within the run directory.
     #[must_use]
     pub fn is_inside(&self) -> bool {
         let mut components = Path::new(&self.file).components();

@@ -6,15 +6,15 @@ use std::time::Duration;
 #[cfg(unix)]
 pub(crate) use unix::{Pipe, is_pipe};
 
-/// Ends all waiting for readers of pipes.
+/// Lets the recorder stop waiting for readers of pipes at the end of a run.
 ///
-/// Before the release, the recorder waits until a pipe has a reader, and until the reader accepts the data. After the
-/// release, rows that a pipe does not accept at once are lost and counted as lost.
+/// Before the release, the recorder waits until a pipe has a reader, and until the reader accepts the data. After the release,
+/// rows that a pipe does not accept at once are discarded and counted as lost.
 #[derive(Clone, Debug, Default)]
 pub struct PipeRelease(Arc<(Mutex<bool>, Condvar)>);
 
 impl PipeRelease {
-    /// Ends the waiting permanently.
+    /// Ends all present and future waiting.
     pub fn release(&self) {
         *self.0.0.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.0.1.notify_all();
@@ -26,7 +26,7 @@ impl PipeRelease {
         *self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the release, at most for `time`.
+    /// Waits for the release, but at most for the duration `time`.
     fn wait(&self, time: Duration) {
         let is_released = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
         drop(self.0.1.wait_timeout_while(is_released, time, |is_released| !*is_released));

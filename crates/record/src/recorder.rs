@@ -1,4 +1,4 @@
-//! The recorder's thread, which turns batches into totals and files.
+//! The recorder's thread, which computes totals from batches and writes files.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ use crate::error::RecordError;
 use crate::outputs::Outputs;
 use crate::recorder_config::RecorderConfig;
 
-/// Records a run on a separate thread, which receives the samples of the cores from [`BatchWriter`]s.
+/// Records a run on its own thread, which receives the samples of the cores from [`BatchWriter`]s.
 #[derive(Debug)]
 pub struct Recorder {
     thread: JoinHandle<RunTotals>,
@@ -24,7 +24,7 @@ pub struct Recorder {
     live: Arc<Mutex<Live>>,
 }
 
-/// Reads the current figures of a run, also on other threads.
+/// Returns the current figures of a run. It can be used on any thread.
 #[derive(Debug, Clone)]
 pub struct LiveReader(Arc<Mutex<Live>>);
 
@@ -36,22 +36,22 @@ impl LiveReader {
     }
 }
 
-/// Interval of flushing the files, in nanoseconds of the run. Cores send their samples every tenth of a second, so a
-/// process that is killed loses less than a second of them.
+/// Interval at which the files are flushed, in nanoseconds of the run. Cores send their samples every tenth of a second, so if
+/// the process is killed, less than a second of samples is lost.
 const FLUSH_NS: u64 = 500_000_000;
 
 /// Time without messages after which the recorder flushes its files.
 const IDLE: Duration = Duration::from_millis(500);
 
 impl Recorder {
-    /// Opens the files and starts the thread. Waits until result files that are pipes have a reader, see
+    /// Opens the files and starts the thread. Waits until all result files that are pipes have a reader; see
     /// [`crate::PipeRelease`].
     ///
     /// # Errors
     /// A file cannot be opened.
     pub fn start(config: RecorderConfig) -> Result<(Recorder, Vec<BatchWriter>), RecordError> {
         let writers = config.writers.max(1);
-        // The channel has capacity for all batches, and for ticks between them.
+        // The channel has capacity for all batches, and for messages with only the time between them.
         let (messages, inbox) = sync_channel(writers * (config.batches.max(2) + 8));
         let (cores, empty) = (0..writers)
             .map(|id| BatchWriter::new(id, messages.clone(), config.batches, config.batch_bytes))
@@ -89,21 +89,22 @@ impl Recorder {
         *lock(&self.live)
     }
 
-    /// Reads the current figures on another thread.
+    /// A reader of the current figures for another thread.
     #[must_use]
     pub fn live_reader(&self) -> LiveReader {
         LiveReader(Arc::clone(&self.live))
     }
 
-    /// The figures of a summariser line: since the last call, and since the start. The next interval starts at `now`.
+    /// The figures of a summariser line: those since the last call, and those since the start of the run. The next interval
+    /// starts at `now`.
     pub fn take_summary(&self, now: Nanos) -> (IntervalCounts, IntervalCounts) {
         let mut live = lock(&self.live);
         let delta = std::mem::replace(&mut live.delta, IntervalCounts::new(now));
         (delta, live.total)
     }
 
-    /// Ends the recording like [`Recorder::finish`], and also returns the final figures of
-    /// [`Recorder::take_summary`]: since the last call, and since the start.
+    /// Ends the recording as [`Recorder::finish`] does, and also returns the final figures of [`Recorder::take_summary`]: those
+    /// since the last call, and those since the start.
     #[must_use]
     pub fn finish_with_summary(self) -> (RunTotals, IntervalCounts, IntervalCounts) {
         let live = Arc::clone(&self.live);
@@ -112,8 +113,8 @@ impl Recorder {
         (totals, live.delta, live.total)
     }
 
-    /// Ends the recording: writes all samples that the cores have sent, closes the files and computes the totals. The
-    /// writers of the cores must be flushed or dropped before.
+    /// Ends the recording: writes all samples that the cores have sent, closes the files and computes the totals. Before this
+    /// call, the writers of the cores must have been flushed or dropped.
     #[must_use]
     pub fn finish(self) -> RunTotals {
         // If sending fails, the thread has ended, and `join` returns its result.
@@ -140,7 +141,7 @@ struct Worker {
     starts: RecentStarts,
     /// The second up to which `starts` was evaluated.
     evaluated_s: u64,
-    /// The snapshots for observers; `None` without observers.
+    /// The snapshots of the run and its observers; `None` without observers.
     observed: Option<ObservedRun>,
     names: RunNames,
 }
@@ -175,7 +176,7 @@ impl Worker {
                     self.users(writer, &batch.users);
                     batch.clear();
                     if let Some(empty) = self.empty.get(writer) {
-                        // The writer may have finished, and then needs no batches.
+                        // If the writer has finished, it no longer needs batches and the error is ignored.
                         let _ = empty.try_send(batch);
                     }
                     self.advance(writer, Some(now));
@@ -188,7 +189,8 @@ impl Worker {
                 Ok(Message::Finish) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => self.outputs.flush(),
             }
-            // The time of the fastest core: a hanging core must not delay the files of the others.
+            // The time of the fastest core determines when files are flushed, because a hanging core must not delay the files
+            // of the others.
             if newest.0 / FLUSH_NS != flushed {
                 flushed = newest.0 / FLUSH_NS;
                 self.outputs.flush();
@@ -267,8 +269,8 @@ impl Worker {
 
     fn advance(&mut self, writer: usize, now: Option<Nanos>) {
         self.clocks.report(writer, now);
-        // Results wait for every core, so that each sample counts in its own second. Live figures do not wait for an
-        // unresponsive core: its samples count in a later second there.
+        // The results wait for every core, so that each sample is counted in its own second. Live figures do not wait for an
+        // unresponsive core; there, its samples are counted in a later second.
         if let Some(watermark) = self.clocks.all_reported_until()
             && self.aggregator.advance(watermark)
         {

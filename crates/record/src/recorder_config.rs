@@ -1,4 +1,4 @@
-//! How a run is recorded: its files, labels, names and observers.
+//! The settings for recording a run: its files, labels, names and observers.
 
 use std::path::PathBuf;
 
@@ -13,29 +13,29 @@ pub enum SampleFilter {
     /// All samples.
     #[default]
     All,
-    /// Failed samples (`ResultCollector.error_logging`).
+    /// Only failed samples (`ResultCollector.error_logging`).
     Errors,
-    /// Successful samples (`ResultCollector.success_only_logging`).
+    /// Only successful samples (`ResultCollector.success_only_logging`).
     Successes,
 }
 
 /// One result file, CSV or XML.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResultFileConfig {
-    /// The path. An existing file is continued, without repeating the line of column names or the XML head.
+    /// The path. Rows are appended to an existing file, without repeating the line of column names or the start of the XML.
     pub path: PathBuf,
     /// Its format and columns.
     pub config: SaveConfig,
-    /// Its samples. A sub-result is written if its parent is.
+    /// The samples that it contains. A sub-result is written if its parent is written.
     pub filter: SampleFilter,
 }
 
-/// How a run is recorded.
+/// The settings for recording a run.
 #[derive(Debug, Clone)]
 pub struct RecorderConfig {
     /// Directory for `samples.bhs` and `histograms.hlog`; `None` to compute only totals.
     pub dir: Option<PathBuf>,
-    /// Names for rows.
+    /// Names of thread groups, variables and the host, for the rows.
     pub names: RunNames,
     /// The labels, shared with the engine.
     pub labels: Labels,
@@ -45,9 +45,10 @@ pub struct RecorderConfig {
     pub main: Option<ResultFileConfig>,
     /// The listeners' files.
     pub listeners: Vec<ResultFileConfig>,
-    /// Sets of indices into `listeners`, by [`crate::Sample::listeners`]; the first is the empty set.
+    /// Sets of listeners, each a list of indices into `listeners`; [`crate::Sample::listeners`] is an index into this list. The
+    /// first set is empty.
     pub listener_sets: Vec<Vec<usize>>,
-    /// Number of [`busyhour_sample::BatchWriter`]s: one per core.
+    /// Number of [`busyhour_sample::BatchWriter`]s; there is one per core.
     pub writers: usize,
     /// Size of a batch in bytes.
     pub batch_bytes: usize,
@@ -58,7 +59,7 @@ pub struct RecorderConfig {
     pub observers: Vec<SnapshotSender>,
     /// The limits of the Application Performance Index.
     pub apdex: ApdexLimits,
-    /// Ends the waiting for readers of named pipes.
+    /// Lets the recorder stop waiting for readers of named pipes.
     pub pipes: PipeRelease,
 }
 

@@ -12,7 +12,7 @@ use crate::samples_file::SamplesError;
 
 /// Name of the manifest.
 pub(crate) const MANIFEST: &str = "run.json";
-/// Name of the full-fidelity record.
+/// Name of the file with all samples.
 pub(crate) const SAMPLES: &str = "samples.bhs";
 /// Name of the histogram log.
 pub(crate) const HISTOGRAMS: &str = "histograms.hlog";
@@ -28,7 +28,7 @@ pub struct RunDir {
     path: PathBuf,
 }
 
-/// A run directory that cannot be used.
+/// The error if a run directory cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum RunDirError {
     /// A file cannot be read or written.
@@ -36,7 +36,7 @@ pub enum RunDirError {
     Io {
         /// The file or directory.
         path: PathBuf,
-        /// The system's message.
+        /// Error message of the operating system.
         #[source]
         source: io::Error,
     },
@@ -52,15 +52,15 @@ pub enum RunDirError {
         #[source]
         source: serde_json::Error,
     },
-    /// The manifest has another version.
+    /// The manifest has a version that this program does not read.
     #[error("{path} has version {version}; this program reads version {MANIFEST_VERSION}")]
     Version {
         /// The file or directory.
         path: PathBuf,
-        /// Its version.
+        /// The version in the manifest.
         version: u32,
     },
-    /// The record of samples cannot be read.
+    /// The file with the samples cannot be read.
     #[error("cannot read {path}")]
     Samples {
         /// The file or directory.
@@ -140,37 +140,37 @@ impl RunDir {
         RunDir { path: path.into() }
     }
 
-    /// The directory.
+    /// The path of the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// `run.json`
+    /// Path of `run.json`, the manifest.
     #[must_use]
     pub fn manifest_path(&self) -> PathBuf {
         self.path.join(MANIFEST)
     }
 
-    /// `plan.jmx`
+    /// Path of `plan.jmx`, the plan.
     #[must_use]
     pub fn plan_path(&self) -> PathBuf {
         self.path.join("plan.jmx")
     }
 
-    /// `samples.jtl`
+    /// Path of `samples.jtl`, JMeter's CSV.
     #[must_use]
     pub fn jtl_path(&self) -> PathBuf {
         self.path.join("samples.jtl")
     }
 
-    /// `samples.bhs`
+    /// Path of `samples.bhs`, the file with all samples.
     #[must_use]
     pub fn samples_path(&self) -> PathBuf {
         self.path.join(SAMPLES)
     }
 
-    /// `histograms.hlog`
+    /// Path of `histograms.hlog`, the histogram log.
     #[must_use]
     pub fn histograms_path(&self) -> PathBuf {
         self.path.join(HISTOGRAMS)
@@ -191,13 +191,13 @@ impl RunDir {
         ]
     }
 
-    /// `summary.json`
+    /// Path of `summary.json`, the summary.
     #[must_use]
     pub fn summary_path(&self) -> PathBuf {
         self.path.join("summary.json")
     }
 
-    /// `report.html`
+    /// Path of `report.html`, the report.
     #[must_use]
     pub fn report_path(&self) -> PathBuf {
         self.path.join("report.html")
@@ -241,7 +241,7 @@ impl RunDir {
             std::fs::rename(&beside, path)
         };
         write().map_err(|source| {
-            // Removes the incomplete file.
+            // The incomplete file is removed.
             let _ = std::fs::remove_file(&beside);
             RunDirError::Io { path: path.to_owned(), source }
         })

@@ -9,12 +9,12 @@
 //! | kind | payload |
 //! |---|---|
 //! | 1 names | JSON: format of [`FileNames`] |
-//! | 2 labels | number of the first (varint), how many (varint), then for each its length (varint) and bytes |
+//! | 2 labels | number of the first label (varint), number of labels (varint), then the length (varint) and bytes of each label |
 //! | 3 samples | number of the core (varint), then a batch as [`busyhour_sample::BatchReader`] reads it |
-//! | 4 arrivals | number of the core (varint), then the arrivals of an open workload in the order they were met |
-//! | 5 users | number of the core (varint), then for each second its number (varint) and the users that started less those that ended (signed varint) |
+//! | 4 arrivals | number of the core (varint), then arrivals of an open workload, in the order of their starts or discards |
+//! | 5 users | number of the core (varint), then for each second: its number (varint), users started minus ended (signed varint) |
 //!
-//! The segment of a label precedes the first batch that uses it. A truncated file is readable up to its last complete
+//! The segment of a label precedes the first batch that uses the label. A truncated file is readable up to its last complete
 //! segment.
 
 use std::fs::File;
@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::output_file::OutputFile;
 
-/// The first bytes of a record.
+/// The first bytes of a samples file.
 pub const SAMPLES_MAGIC: &[u8; 8] = b"BHSAMPLE";
 
 const KIND_NAMES: u32 = 1;
@@ -41,26 +41,26 @@ const KIND_USERS: u32 = 5;
 
 const HEAD: usize = 12;
 
-/// Longest payload in bytes; a head with a greater length is damaged.
+/// Maximum length of a payload in bytes; a head with a greater length is treated as damaged.
 const PAYLOAD_MAX: u32 = 1 << 30;
 
-/// The names in a file of samples.
+/// The names in a samples file, and the start of the run.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileNames {
-    /// Groups, variables, host.
+    /// Names of thread groups, variables and the host.
     #[serde(flatten)]
     pub names: RunNames,
     /// The run's start in ms since 1970.
     pub wall_anchor_ms: i64,
 }
 
-/// Writes the file.
+/// The samples file while it is written.
 pub(crate) struct SamplesFile {
     file: OutputFile,
     labels: Labels,
-    /// Labels in the file or its buffer.
+    /// Number of labels in the file or its buffer.
     labels_written: usize,
-    /// Labels that were written to the file.
+    /// Number of labels that were written to the file.
     labels_durable: usize,
 }
 
@@ -85,7 +85,7 @@ impl SamplesFile {
         Ok(SamplesFile { file, labels, labels_written: 0, labels_durable: 0 })
     }
 
-    /// Appends a batch of `samples`.
+    /// Appends a batch with `samples` samples.
     pub(crate) fn batch(&mut self, writer: usize, batch: &[u8], samples: u64) {
         if samples == 0 {
             return;
@@ -177,19 +177,19 @@ fn checksum(kind: u32, payload: &[u8]) -> u32 {
     hasher.finalize()
 }
 
-/// Why a file of samples cannot be read.
+/// The error if a samples file cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum SamplesError {
-    /// The system reported an error.
+    /// An error of the operating system.
     #[error("cannot read the samples")]
     Io(#[from] io::Error),
-    /// The file does not start with the magic.
+    /// The file does not start with [`SAMPLES_MAGIC`].
     #[error("the file is not a record of samples")]
     Magic,
     /// The file has another format version.
     #[error("the samples have format version {0}; this program reads version {SAMPLES_VERSION}")]
     Version(u32),
-    /// A segment with a correct checksum has invalid contents.
+    /// A segment has a correct checksum, but invalid contents.
     #[error("the samples are damaged")]
     Batch(#[from] CorruptBatch),
 }
@@ -199,7 +199,7 @@ pub enum SamplesError {
 pub struct SamplesEnd {
     /// Number of samples that were read.
     pub samples: u64,
-    /// Offset of a truncated or damaged segment, where reading stopped; `None` for a complete file.
+    /// Offset of a truncated or damaged segment at which reading stopped; `None` if the file is complete.
     pub cut_at: Option<u64>,
 }
 
@@ -216,7 +216,7 @@ pub struct SamplesReader<R> {
     users: Vec<UserChange>,
 }
 
-/// The part of the samples that is read.
+/// The samples that are read, and how much of each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     All,
@@ -228,7 +228,7 @@ impl SamplesReader<BufReader<File>> {
     /// Opens the file at `path`.
     ///
     /// # Errors
-    /// The file cannot be read, or is of another format or version.
+    /// The file cannot be read, or has another format or version.
     pub fn open(path: &Path) -> Result<Self, SamplesError> {
         SamplesReader::new(BufReader::with_capacity(1 << 18, File::open(path)?))
     }
@@ -238,7 +238,7 @@ impl<R: Read> SamplesReader<R> {
     /// Reads from `input`.
     ///
     /// # Errors
-    /// The input cannot be read, or is of another format or version.
+    /// The input cannot be read, or has another format or version.
     pub fn new(input: R) -> Result<SamplesReader<R>, SamplesError> {
         let mut reader = SamplesReader {
             input,
@@ -298,7 +298,7 @@ impl<R: Read> SamplesReader<R> {
     /// Calls `see` with the core's number and each sample, up to the end of the readable part.
     ///
     /// # Errors
-    /// An error of the system. A truncated or damaged file is not an error, see [`SamplesEnd::cut_at`].
+    /// An error of the operating system. A truncated or damaged file is not an error; see [`SamplesEnd::cut_at`].
     pub fn read(
         self,
         see: impl FnMut(usize, &Sample<'_>),
@@ -306,11 +306,12 @@ impl<R: Read> SamplesReader<R> {
         self.read_with_arrivals(see, |_, _| {})
     }
 
-    /// The same, and calls `see_arrival` with the core's number and each arrival of an open workload. The arrivals of
-    /// a core are in the order in which they were started or discarded; blocks of different cores alternate.
+    /// Reads like [`Self::read`], and also calls `see_arrival` with the core's number and each arrival of an open workload. The
+    /// arrivals of one core are in the order in which they were started or discarded. Blocks of arrivals of different cores
+    /// alternate.
     ///
     /// # Errors
-    /// As [`Self::read`].
+    /// As for [`Self::read`].
     pub fn read_with_arrivals(
         mut self,
         mut see: impl FnMut(usize, &Sample<'_>),
@@ -324,7 +325,7 @@ impl<R: Read> SamplesReader<R> {
     /// of the readable part.
     ///
     /// # Errors
-    /// As [`Self::read`].
+    /// As for [`Self::read`].
     pub fn next_segment(
         &mut self,
         see: &mut impl FnMut(usize, &Sample<'_>),
@@ -366,7 +367,7 @@ impl<R: Read> SamplesReader<R> {
                     self.users.push(UserChange { second, change });
                 }
             }
-            // Skips kinds of later minor versions.
+            // Segments of unknown kinds, from later minor versions, are skipped.
             Some(_) => {}
             None => {
                 if self.at != from || !self.payload.is_empty() {
@@ -378,19 +379,18 @@ impl<R: Read> SamplesReader<R> {
         Ok(true)
     }
 
-    /// The changes of the number of active users that were read since the last call. Older records contain
-    /// none.
+    /// The changes of the number of active users that were read since the last call. Older files contain none.
     pub fn take_user_changes(&mut self) -> Vec<UserChange> {
         std::mem::take(&mut self.users)
     }
 
-    /// The result of reading so far.
+    /// The current result of reading.
     pub const fn end(&self) -> SamplesEnd {
         self.end
     }
 
-    /// Reads the payload of the next segment; `None` at the end. Also returns `None` for a truncated or damaged
-    /// segment; then `payload` is not empty or `at` has changed.
+    /// Reads the payload of the next segment and returns its kind; `None` at the end. Also returns `None` for a truncated or
+    /// damaged segment; then `payload` is not empty or `at` has changed.
     fn segment(&mut self) -> Result<Option<u32>, SamplesError> {
         self.payload.clear();
         let mut head = [0; HEAD];
@@ -421,14 +421,14 @@ impl<R: Read> SamplesReader<R> {
     }
 }
 
-/// Adds the labels of a segment to the table; `None` if it is damaged.
+/// Adds the labels of a segment to `table`; `None` if the segment is damaged.
 fn labels(payload: &[u8], table: &Labels) -> Option<()> {
     let mut rest = BatchReader::new(payload);
     let first = rest.head().ok()?;
     let count = rest.head().ok()?;
     for at in 0..count {
         let name = rest.bytes_text().ok()?;
-        // A segment that was written twice (after a full disk) contains known labels.
+        // If a segment was written twice (after a full disk), its labels are already in the table.
         if table.intern(name).0 as u64 != first + at {
             return None;
         }

@@ -1,4 +1,4 @@
-//! JMeter's XML: a sample as an element in XStream's format.
+//! JMeter's XML: writes each sample as an element in XStream's format.
 
 mod file;
 mod text;
@@ -14,7 +14,7 @@ pub(crate) use file::{continued, head, tail};
 pub(crate) struct XmlFormat {
     config: SaveConfig,
     wall_anchor_ms: i64,
-    /// The prefix of thread names, by group.
+    /// The prefix of the thread names of each group.
     groups: Vec<String>,
     hostname: String,
     /// Names of the variables, encoded as attribute names.
@@ -54,7 +54,7 @@ impl XmlFormat {
     }
 }
 
-/// An element that is being written. Line ends and indents precede the text of a line, as in XStream's printer.
+/// Writes one element. Line ends and indents are written before the text of a line, as by XStream's printer.
 struct Writer<'w> {
     format: &'w XmlFormat,
     sample: &'w Sample<'w>,
@@ -113,13 +113,13 @@ impl Writer<'_> {
         let format = self.format;
         write_attributes(format.config.shown, format.config.timestamp_is_start, result, self);
         for (at, name) in format.variables.iter().enumerate() {
-            // Unset variables have the value `null`, which only CSV files show.
+            // Unset variables have the value `null`, which is written only to CSV files.
             let value = self.sample.variables.get(at).copied().filter(|value| *value != "null");
             self.attribute(name, value.unwrap_or(""));
         }
     }
 
-    /// Headers, data, URL.
+    /// Writes the elements for headers, data and the URL.
     fn texts(&mut self, result: &Detail) {
         const STRING: &str = " class=\"java.lang.String\"";
         let c = &self.format.config;

@@ -1,4 +1,4 @@
-//! Why results or a run directory cannot be read.
+//! The error if results or a run directory cannot be read.
 
 use busyhour_record::{RunDirError, SamplesError};
 
@@ -9,13 +9,13 @@ use crate::{LogError, ResultsError};
 pub enum ReadRunError {
     /// The run directory cannot be used.
     RunDir(RunDirError),
-    /// The record of samples cannot be read.
+    /// The samples file of the run cannot be read.
     Samples(SamplesError),
-    /// The record of samples cannot be put in order.
+    /// The samples of the run cannot be sorted by start.
     Log(LogError),
     /// Results cannot be read.
     Results(ResultsError),
-    /// The results would have to be read a second time, and are a stream.
+    /// The results would have to be read a second time, but they are a stream, which can be read only once.
     Stream,
 }
 

@@ -1,4 +1,4 @@
-//! Facts about an input.
+//! Facts about one input of results.
 
 use busyhour_sample::Nanos;
 
@@ -6,28 +6,28 @@ use crate::jtl_scan::{BadRow, LogError, LogForm};
 
 use crate::unpack::Packing;
 
-/// Number of invalid rows that are reported individually.
+/// Maximum number of invalid rows that are reported individually.
 pub const BAD_ROWS_NAMED: usize = 3;
 
-/// Facts about an input.
+/// Facts about one input of results.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputFacts {
     /// Its name in messages.
     pub name: String,
     /// Its format.
     pub form: LogForm,
-    /// Its compression, or `None`.
+    /// Its compression; `None` if it is not compressed.
     pub packing: Option<Packing>,
     /// Number of samples, including transactions and sub-results.
     pub samples: u64,
-    /// Invalid rows, left out.
+    /// Number of invalid rows, which are ignored.
     pub bad_rows: u64,
     /// The first invalid rows, at most [`BAD_ROWS_NAMED`].
     pub first_bad: Vec<BadRow>,
-    /// Offset in uncompressed bytes at which it is truncated within a row or damaged; the rest is left out. `None`
-    /// for a complete input.
+    /// Offset in uncompressed bytes at which the input is truncated within a row or damaged; the rest is ignored. `None` if the
+    /// input is complete.
     pub cut_at: Option<u64>,
-    /// The first and last end of a sample, from the start of the run; `None` without samples.
+    /// The earliest and the latest end of a sample, as times of the run; `None` without samples.
     pub ends: Option<(Nanos, Nanos)>,
 }
 
@@ -45,7 +45,7 @@ impl InputFacts {
         }
     }
 
-    /// Counts samples, the last of which ended at `end`.
+    /// Adds a number of samples. The last of them ended at `end`.
     #[inline]
     pub(crate) fn add(&mut self, samples: u64, end: Nanos) {
         self.samples += samples;

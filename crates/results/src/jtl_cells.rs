@@ -1,4 +1,4 @@
-//! Shared parts of the readers of JMeter's result files: cells of a row, formatted time stamps, thread names.
+//! Code that the readers of JMeter's result files share: the cells of a row, formatted time stamps, thread names.
 
 use rustc_hash::FxHashMap;
 
@@ -11,9 +11,9 @@ pub(crate) const TRANSACTION: &str = "Number of samples in transaction : ";
 #[derive(Default)]
 pub(crate) struct Cells {
     pub(crate) line: Vec<u8>,
-    /// The cells, each followed by one byte.
+    /// The texts of the cells, each followed by one separator byte.
     text: String,
-    /// The start of each cell, and the end of the last plus one.
+    /// The start of each cell in `text`, and the end of the last cell plus one.
     bounds: Vec<usize>,
 }
 
@@ -31,12 +31,12 @@ impl Cells {
         }
     }
 
-    /// The cells, each followed by one byte.
+    /// The texts of the cells, each followed by one separator byte.
     pub(crate) fn text(&self) -> &[u8] {
         self.text.as_bytes()
     }
 
-    /// The start of each cell in the text, and the end of the last plus one.
+    /// The start of each cell in the text, and the end of the last cell plus one.
     pub(crate) fn bounds(&self) -> &[usize] {
         &self.bounds
     }
@@ -94,11 +94,11 @@ pub(crate) fn split(cells: &mut Cells, delimiter: u8) {
 /// The thread groups found in thread names.
 pub(crate) struct Groups {
     pub(crate) names: Vec<GroupName>,
-    /// By the prefix of the thread name.
+    /// The number of each group, by the prefix of its thread names.
     index: FxHashMap<Box<[u8]>, u32>,
-    /// The prefix of the last name, and its group: consecutive rows are mostly of one group.
+    /// The prefix of the last name, and its group, because consecutive rows mostly belong to one group.
     last: (Vec<u8>, u32),
-    /// Maximum number of groups with a number of their own.
+    /// Maximum number of groups that have their own numbers.
     limit: usize,
 }
 
@@ -109,12 +109,12 @@ impl Default for Groups {
 }
 
 impl Groups {
-    /// At most `limit` groups; all further ones are [`OTHER_GROUP`].
+    /// A table for at most `limit` groups. All further groups have the number [`OTHER_GROUP`].
     pub(crate) fn up_to(limit: usize) -> Self {
         Groups { names: Vec::new(), index: FxHashMap::default(), last: (Vec::new(), 0), limit }
     }
 
-    /// The group and number of the thread `name`: `group name 1-5`.
+    /// The number of the thread group, and the number of the thread in it, for a thread name such as `group name 1-5`.
     pub(crate) fn of(&mut self, name: &[u8]) -> (u32, u32) {
         let (prefix, user) = match name.iter().rposition(|byte| *byte == b'-') {
             Some(at) => (&name[..at], &name[at + 1..]),

@@ -1,4 +1,4 @@
-//! Reads the rows of a log that are needed for statistics of arrivals.
+//! Reads the rows of a log for statistics of arrivals.
 //!
 //! [`crate::Results`] reads complete rows into [`busyhour_sample::Sample`]s. A [`Log`] reads only the columns that describe
 //! arrivals, and can sort the rows by their start.
@@ -33,7 +33,7 @@ pub(crate) use stamps::Stamps;
 use in_order::InOrder;
 use rows::ScanState;
 
-/// Longest first line in bytes.
+/// Maximum length of the first line in bytes.
 pub(crate) const HEAD_MAX: u64 = 1 << 20;
 
 /// The format of a log, with the settings for reading it.
@@ -47,7 +47,7 @@ enum Kind {
 /// A log of samples on disk: a JTL in CSV (with or without column names) or XML, or a run directory.
 #[derive(Debug, Clone)]
 pub struct Log {
-    /// The file to read.
+    /// The file to read. In a run directory, this is the samples file.
     file: PathBuf,
     kind: Kind,
 }
@@ -65,7 +65,7 @@ impl Log {
             return Err(LogError::NoRun);
         }
         if !found.is_dir() && !found.is_file() {
-            // The earliest start may be anywhere, so the file may be read twice, which is impossible with a pipe.
+            // The earliest start may be in any row, so the file may be read twice, which is impossible with a pipe.
             return Err(LogError::NoFile);
         }
         let mut head = Vec::new();
@@ -73,8 +73,8 @@ impl Log {
         Ok(Log { kind: kind(&head)?, file })
     }
 
-    /// Reads time stamps as ends of samples (`sampleresult.timestamp.start=false`). Records of runs contain both and
-    /// are not affected.
+    /// Reads time stamps as ends of samples (`sampleresult.timestamp.start=false`). Run directories contain both times and are
+    /// not affected.
     #[must_use]
     pub fn with_end_stamps(mut self) -> Log {
         self.kind = match self.kind {
@@ -101,8 +101,8 @@ impl Log {
         std::fs::metadata(&self.file).ok().map(|found| found.len())
     }
 
-    /// Calls `see` with every row of a sampler in the order of the file, and `progress` from time to time with the
-    /// number of bytes read.
+    /// Calls `see` with every sampler's row in the order of the file. Calls `progress` at intervals with the number of bytes
+    /// read.
     ///
     /// # Errors
     /// The file cannot be read, or has too many invalid rows.
@@ -127,11 +127,11 @@ impl Log {
         state.finish()
     }
 
-    /// Calls `see` with every row of a sampler, sorted by start; equal starts keep the order of the file.
+    /// Calls `see` with every sampler's row, sorted by start; rows with equal starts keep the order of the file.
     ///
-    /// Logs are in the order of ends, so only rows of concurrent samples change places, and only a part of the log is
-    /// in memory. `new` creates the value that `see` updates. If a row turns out to have started before rows that
-    /// were passed to `see`, the value is created anew and the log is read a second time.
+    /// Logs are in the order of the samples' ends, so only the rows of concurrent samples have to be reordered, and only a part
+    /// of the log is in memory. `new` creates the value that `see` updates. If a row turns out to have started before rows that
+    /// were already passed to `see`, a new value is created and the log is read a second time.
     ///
     /// # Errors
     /// As for [`Log::scan`], and [`LogError::Order`] if more than [`HELD_ROWS_MAX`] rows would have to be in memory.

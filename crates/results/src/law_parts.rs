@@ -1,4 +1,5 @@
-//! An open workload whose stages have different laws: each stretch of one law is judged by that law's own theory.
+//! Judges an open workload whose stages have different laws (arrival processes such as Poisson): each part with one law is
+//! judged by the theory of that law.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use busyhour_analysis::arrivals::{
 use busyhour_arrivals::{ArrivalProcess, ChangedRate, Law};
 use rand::Rng;
 
-/// Which gaps a process of this law cannot have.
+/// The rule that determines which gaps are stalls for a process of this law.
 pub(crate) fn stall_rule(law: Law) -> StallRule {
     match law {
         Law::Poisson | Law::FixedCount => StallRule::Poisson,
@@ -21,15 +22,16 @@ pub(crate) fn stall_rule(law: Law) -> StallRule {
     }
 }
 
-/// A stretch of a schedule whose stages all have one law, with the pauses between them.
+/// Consecutive stages of a schedule that have the same law, including the pauses between them.
 #[derive(Debug, Clone, PartialEq)]
 struct Stretch {
     law: Law,
-    /// In ns since the start of the schedule.
+    /// Start and end in ns since the start of the schedule.
     at_ns: Range<u64>,
 }
 
-/// Where one law follows another, up to `end_ns`. Pauses at either end of a stretch are not in it.
+/// Divides the schedule up to `end_ns` into stretches of one law each. Pauses at the start or end of a stretch are not
+/// included.
 fn stretches(process: &ArrivalProcess, end_ns: u64) -> Vec<Stretch> {
     let mut found: Vec<Stretch> = Vec::new();
     for stage in process.stages() {
@@ -44,7 +46,7 @@ fn stretches(process: &ArrivalProcess, end_ns: u64) -> Vec<Stretch> {
     found
 }
 
-/// The arrivals of a mixture, stretch by stretch.
+/// The arrivals of a workload with several laws, by stretch.
 #[derive(Debug)]
 pub(crate) struct LawParts {
     parts: Vec<LawPart>,
@@ -59,8 +61,8 @@ struct LawPart {
 }
 
 impl LawParts {
-    /// Of a schedule that was made up to `end_ns`, at a rate that may have been changed while it went on. No parts unless
-    /// there are several laws.
+    /// Creates the parts for a schedule that ran until `end_ns`; `rate` includes the changes of the rate during the run. There
+    /// are no parts if the schedule has only one law.
     pub(crate) fn new(process: &ArrivalProcess, rate: &ChangedRate, end_ns: u64) -> LawParts {
         let stretches = if process.law() == Law::Mixed { stretches(process, end_ns) } else { Vec::new() };
         let parts = stretches.into_iter().filter_map(|stretch| {
@@ -85,8 +87,8 @@ impl LawParts {
         self.parts.iter_mut().find(|part| part.stretch.at_ns.contains(&scheduled_ns))
     }
 
-    /// An arrival that was asked for at one time and began at another, both in ns since the start of the schedule. It belongs
-    /// to the stretch that asked for it, however late it was.
+    /// Adds an arrival that was scheduled at one time and started at another, both in ns since the start of the schedule. It
+    /// belongs to the stretch in which it was scheduled, however late it started.
     pub(crate) fn delivered(&mut self, scheduled_ns: u64, began_ns: u64) {
         if let Some(part) = self.part(scheduled_ns) {
             let since_ns = began_ns.saturating_sub(part.stretch.at_ns.start);
@@ -94,7 +96,7 @@ impl LawParts {
         }
     }
 
-    /// An arrival of the schedule.
+    /// Adds a scheduled arrival.
     pub(crate) fn scheduled(&mut self, at_ns: u64) {
         if let Some(part) = self.part(at_ns) {
             let since_ns = at_ns - part.stretch.at_ns.start;
@@ -102,7 +104,7 @@ impl LawParts {
         }
     }
 
-    /// A verdict for each stretch; `of` is the workload's name, where it needs one.
+    /// The verdict on each stretch. `of` is the name of the workload, if the run has several.
     pub(crate) fn verdicts(
         self,
         of: Option<&str>,
@@ -147,7 +149,7 @@ mod tests {
         let text = "pause 5s, poisson(50/s) for 10s, pause 5s, ramp(50/s -> 80/s) over 10s, pause 3s, even(9/s) for 4s, \
                     poisson(5/s) for 10s";
         assert_eq!(found(text, 99), [(Law::Poisson, 5, 30), (Law::Even, 33, 37), (Law::Poisson, 37, 47)]);
-        // The request of a stopped run ends with the run.
+        // If the run is stopped early, the expected schedule ends with the run.
         assert_eq!(found(text, 35), [(Law::Poisson, 5, 30), (Law::Even, 33, 35)]);
         assert_eq!(found(text, 33), [(Law::Poisson, 5, 30)]);
     }

@@ -1,13 +1,13 @@
-//! Reads run directories and result files and measures what is in them. It renders nothing: `busyhour-report` does.
+//! Reads run directories and result files and computes figures from them. Rendering is done by `busyhour-report`.
 //!
-//! [`Results`] reads any result file or run directory as one stream of samples, and adds it up with the aggregators of the
-//! recorder. [`Log`] reads only the columns that arrival statistics need. [`read_snapshots`] makes the snapshots of a run.
+//! [`Results`] reads any result file or run directory as one stream of samples, and computes totals with the aggregators of the
+//! recorder. [`Log`] reads only the columns that arrival statistics need. [`read_snapshots`] computes the snapshots of a run.
 //!
 //! | function | reads | returns |
 //! |---|---|---|
 //! | [`summarise_results`], [`judge_results`], [`summarise`], [`summarise_jtl`] | files, streams, a run directory | a [`Summary`] |
-//! | [`judge_arrivals`], [`add_arrivals`] | the record of a run | verdicts on its arrivals |
-//! | [`judge_record`] | the record of a run | the results of its thresholds |
+//! | [`judge_arrivals`], [`add_arrivals`] | the samples file of a run | verdicts on its arrivals |
+//! | [`judge_record`] | the samples file of a run | the results of its thresholds |
 //! | [`measure_run`] | the results of a run | a run that comparisons and trends can use |
 //! | [`measure_loads`] | the results of a run | the points of a capacity model |
 //! | [`LogTally`] | the rows of a log | arrival statistics and a verdict |

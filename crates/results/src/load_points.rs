@@ -1,4 +1,4 @@
-//! The measurements of a run at its load: users, throughput, response and think time.
+//! Measures the load of a run: users, throughput, response time and think time.
 
 use std::collections::HashMap;
 
@@ -12,38 +12,40 @@ use crate::error::ReadRunError;
 use crate::load_precision::LoadBatches;
 use crate::summarise::{ResultsOptions, ResultsPart, summarise_results};
 
-/// When a larger part of the requests began before the one before them had ended, users share their names.
+/// Maximum share of requests that start before the previous request of the same thread name ended. A larger share shows that
+/// several users have the same name.
 const SHARED_NAMES: f64 = 0.01;
 
-/// Times of a log are whole milliseconds: a request may seem to begin one before it did.
+/// Resolution of the times of a log, which are whole milliseconds: a request may seem to start one step before it really did.
 const CLOCK_STEP_NS: u64 = 1_000_000;
 
 /// The load of a run.
 #[derive(Debug, Clone)]
 pub struct MeasuredLoad {
-    /// The measurement.
+    /// The measured users, throughput and times.
     pub point: LoadPoint,
-    /// Its caveats.
+    /// Caveats of the measurement.
     pub findings: Vec<CapacityFinding>,
-    /// Which part of the run it is of, in a sentence.
+    /// Describes, in a sentence, the part of the run that was measured.
     pub part: String,
-    /// From where to where, in seconds from the start of the run.
+    /// Start and end of this part, in seconds from the start of the run.
     pub window_s: (f64, f64),
     /// Start of the run in ms since 1970.
     pub wall_anchor_ms: i64,
-    /// Whether the load was open: then there is no number of users.
+    /// Whether the load was open. An open load has no number of users.
     pub is_open: bool,
-    /// Service times of some requests in seconds: all, or a regular part of them.
+    /// Service times in seconds, either of all requests or of every n-th request.
     pub times_s: Vec<f64>,
-    /// The step of the clock that they were read from, in seconds; 0 when it is fine.
+    /// Resolution of the clock of these times, in seconds; 0 if the times are in nanoseconds.
     pub clock_step_s: f64,
 }
 
-/// Measures the loads of one run, which is called `name`: one, or, where the steady part is wanted and users go in steps
-/// ([`plateaus`]), one for each step, called `NAME@N users`.
+/// Measures the load of one run, which is called `name`. Returns one load as a rule. If `in_steps` is set, the steady part is
+/// requested and the number of users changes in steps ([`plateaus`]), it returns one load for each step, called `NAME@N users`.
 ///
-/// The response time is the service time, from the actual start: what a generator or a timer was late by is not the
-/// system's. The think time is the mean time from the end of a user's request to the start of his next one.
+/// The response time is the service time, which counts from the actual start, because the lateness of a generator or a timer is
+/// not caused by the system. The think time is the mean time from the end of a user's request to the start of the next request
+/// of that user.
 ///
 /// # Errors
 /// The results cannot be read, or cannot be read several times.
@@ -68,7 +70,7 @@ pub fn measure_loads(
     for Plateau { users, window_s: (from_s, to_s) } in steps {
         let options = ResultsOptions { part: ResultsPart::Window(from_s, to_s), ..options.clone() };
         let summary = summarise_results(vec![again()?], &options, progress)?;
-        // In a plateau without starts there is no measurement.
+        // A plateau in which no request started has no measurement.
         if summary.total.samples == 0 {
             continue;
         }
@@ -83,7 +85,7 @@ pub fn measure_loads(
     Ok(found)
 }
 
-/// Measures the load of the part of a run that `summary` is of.
+/// Measures the load of the part of a run that `summary` covers.
 fn measure_load(
     name: String,
     input: &ResultsInput,
@@ -97,10 +99,10 @@ fn measure_load(
         None => (summary.total.first_start_s, summary.total.last_end_s),
     };
     let start_ms = Some(summary.run.wall_anchor_ms);
-    // Thread names, which identify users, are in a column that totals do not need.
+    // Thread names identify users. They are in a column that totals do not need, so all columns are read.
     let settings = ReadSettings { start_ms, all_columns: true, ..options.read.clone() };
     let results = Results::open(vec![again], &settings)?;
-    // Instants count from an origin that may lie before the start of the run.
+    // Times count from an origin that may be before the start of the run.
     let shift_ns = (summary.run.wall_anchor_ms - results.wall_anchor_ms()).max(0) as u64 * 1_000_000;
     let at = |seconds: f64| shift_ns + (seconds.max(0.0) * 1e9).round() as u64;
     let mut loop_ = UserLoops::new((at(window_s.0), at(window_s.1)), summary.total.samples);
@@ -145,16 +147,16 @@ fn measure_load(
     })
 }
 
-/// The cycles of single users: request, think, request.
+/// Measures the cycles of single users: request, think time, next request.
 struct UserLoops {
     window_ns: (u64, u64),
     batches: LoadBatches,
-    /// The last end of each user, by group and number.
+    /// The end of the last request of each user, by group and number.
     ends: HashMap<(u32, u32), u64>,
     gaps: u64,
     gaps_ns: u64,
     overlaps: u64,
-    /// One of this number of service times is kept.
+    /// Every `keep_each`-th service time is kept.
     keep_each: u64,
     seen: u64,
     times_s: Vec<f64>,
@@ -189,12 +191,13 @@ impl UserLoops {
             }
             self.seen += 1;
         }
-        // Without a thread name the user of a request is unknown.
+        // If the request has no thread name, its user is unknown.
         if sample.user == 0 {
             return;
         }
         let Some(before) = self.ends.insert((sample.group, sample.user), end) else { return };
-        // Pauses count by their ends, wherever they began: to count only those that lie in the window would leave out long ones.
+        // A pause is included if it ends in the window, wherever it started. If only pauses entirely within the window were
+        // included, long pauses would be missing.
         if !(self.window_ns.0..self.window_ns.1).contains(&start) {
             return;
         }
@@ -217,14 +220,15 @@ impl UserLoops {
     }
 }
 
-/// The seconds of the window that are whole, by their place in the series.
+/// Indices in the series of the seconds that are completely within the window.
 fn whole_seconds(summary: &Summary, window_s: (f64, f64)) -> impl Iterator<Item = usize> {
     let inside = move |second: u64| second as f64 >= window_s.0 && (second + 1) as f64 <= window_s.1;
     let seconds = summary.series.second.clone();
     (0..seconds.len()).filter(move |&at| inside(seconds[at]))
 }
 
-/// The mean number of active users according to samples; `None` if it was not recorded.
+/// The mean number of active users in the window. If it is unknown, the maximum number of the run; `None` if that is unknown,
+/// too.
 fn mean_users(summary: &Summary, window_s: (f64, f64)) -> Option<f64> {
     let known: Vec<f64> = whole_seconds(summary, window_s)
         .filter_map(|at| summary.series.users[at])
@@ -244,7 +248,7 @@ mod tests {
     use super::*;
     use crate::summarise::ResultsPart;
 
-    /// A JTL of users with constant request and think times, `offset_ms` apart.
+    /// A JTL file of users with constant response and think times; the users start `offset_ms` apart.
     fn log(users: u64, response_ms: u64, think_ms: u64, seconds: u64, threads: u64) -> String {
         let mut rows: Vec<(u64, String)> = Vec::new();
         for user in 0..users {
@@ -300,7 +304,8 @@ mod tests {
 
     #[test]
     fn a_step_is_a_load() {
-        // 10 users for 30 s, 40 for the next 30, 20 for the last: each beginning where the others end.
+        // 10 users run for 30 s, 40 for the next 30 s, 20 for the last 30 s. The users of each step start when those of the
+        // previous one end.
         let rows = |users: u64, from_s: u64| -> Vec<String> {
             let text = log(users, 100, 900, 30, users);
             let moved = |line: &str| {
@@ -320,19 +325,20 @@ mod tests {
             assert!((point.throughput_per_s / point.users - 1.0).abs() < 0.03, "{point:?}");
             assert_eq!((point.think_s, point.response_s), (Some(0.9), Some(0.1)), "{point:?}");
         }
-        // The last second is left out, because the next step may begin in it.
+        // The last second is excluded, because the next step may start in it.
         assert_eq!(found[1].part, "from 33 s to 59 s 40 users ran, a step of several");
         assert_eq!(measure_all(&format!("{head}{body}\n"), false).len(), 1);
     }
 
     #[test]
     fn two_generators_with_the_same_names_are_seen() {
-        // 20 users under ten names: a name's requests take turns, and its pauses look short.
+        // 20 users share ten names. The requests of two users with the same name alternate, so pauses seem shorter than they
+        // are.
         let found = measure(&log(20, 100, 900, 60, 10));
         assert_eq!((found.point.users, found.point.think_s), (10.0, Some(0.4)));
         let reported = LoadPoint { think_s: Some(0.9), ..found.point };
         assert!((reported.users_by_law().unwrap() / 20.0 - 1.0).abs() < 0.03, "{reported:?}");
-        // Where requests are long, those of one name overlap.
+        // If requests are long, those of users with the same name overlap.
         let found = measure(&log(20, 800, 200, 60, 10));
         assert!(matches!(&found.findings[..], [CapacityFinding::NamesShared { .. }]), "{found:?}");
     }

@@ -1,36 +1,37 @@
-//! How well the throughput and the mean response time of a run are known: batch means.
+//! Estimates the standard errors of the throughput and the mean response time of a run with batch means.
 //!
-//! The window is divided into batches of equal length. Their number is chosen so that each has some requests, and that even a
-//! short run has enough batches. Standard errors come from what varies from batch to batch, with as many independent batches as their correlation leaves
-//! ([`SerialDependence`]). Differences between runs, such as the load of other machines, are not included.
+//! The window is divided into batches of equal length. Their number is chosen so that each batch has some requests and even a
+//! short run has enough batches. Standard errors are computed from the variation between batches. The effective number of
+//! independent batches takes their correlation into account ([`SerialDependence`]). Differences between runs, such as the load
+//! of other machines, are not included.
 
 use busyhour_stats::{SerialDependence, stationary_block_length};
 
-/// Batches of a run with many requests. The estimate of dependence is made for sequences of 60 elements and more.
+/// Maximum number of batches. The estimate of serial dependence is designed for sequences of at least 60 elements.
 const BATCHES_MOST: u64 = 120;
 
-/// With fewer samples the precision is not computed.
+/// Minimum number of batches; with fewer batches, no standard errors are computed.
 const BATCHES_LEAST: u64 = 8;
 
-/// Requests in a batch, on average.
+/// Mean number of requests in a batch.
 const REQUESTS: u64 = 10;
 
-/// Requests of a window in batches by their ends.
+/// The requests of a window, divided into batches by their ends.
 #[derive(Debug, Clone)]
 pub(crate) struct LoadBatches {
     window_ns: (u64, u64),
-    /// Requests, and the sum of their service times in seconds.
+    /// For each batch: number of requests, and the sum of their service times in seconds.
     batches: Vec<(u64, f64)>,
 }
 
 impl LoadBatches {
-    /// Batches for a window in which `requests` requests are expected.
+    /// Empty batches for a window in which `requests` requests are expected.
     pub(crate) fn new(window_ns: (u64, u64), requests: u64) -> LoadBatches {
         let count = (requests / REQUESTS).min(BATCHES_MOST);
         LoadBatches { window_ns, batches: vec![(0, 0.0); count as usize] }
     }
 
-    /// Counts a request that ended then.
+    /// Counts a request that ended at `end_ns`.
     pub(crate) fn add(&mut self, end_ns: u64, service_s: f64) {
         let (from, to) = self.window_ns;
         if !(from..to).contains(&end_ns) {
@@ -43,7 +44,8 @@ impl LoadBatches {
         }
     }
 
-    /// Standard errors of the throughput per second and of the mean service time in seconds; `None` of too few requests.
+    /// Standard errors of the throughput per second and of the mean service time in seconds; `None` if there are too few
+    /// requests.
     pub(crate) fn precision(&self) -> Option<(f64, f64)> {
         let count = self.batches.len();
         let requests: u64 = self.batches.iter().map(|(requests, _)| requests).sum();
@@ -54,7 +56,7 @@ impl LoadBatches {
         let each = requests as f64 / count as f64;
         let length_s = (self.window_ns.1 - self.window_ns.0) as f64 / 1e9 / count as f64;
         let rates: Vec<f64> = self.batches.iter().map(|(requests, _)| *requests as f64 / length_s).collect();
-        // The mean over requests is a ratio of two means over batches: its linear part varies.
+        // The mean over requests is a ratio of two means over batches. Its standard error is that of its linear approximation.
         let linear: Vec<f64> =
             self.batches.iter().map(|(requests, sum_s)| (sum_s - *requests as f64 * mean_s) / each).collect();
         Some((standard_error(&rates)?, standard_error(&linear)?))
@@ -77,8 +79,8 @@ mod tests {
 
     use super::*;
 
-    /// Users who think for 50 ms and wait in one line for a server of 1 ms, both exponential: rate and mean response time of
-    /// `seconds`, with the standard errors found in them.
+    /// Simulates users who think for 50 ms and queue for one server with a service time of 1 ms, both exponential. Returns rate
+    /// and mean response time over `seconds`, and the standard errors estimated from them.
     fn run(users: usize, seconds: f64, seed: u64) -> ((f64, f64), (f64, f64)) {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut exponential = |mean: f64| -mean * (1.0 - random.random::<f64>()).ln();
@@ -107,7 +109,8 @@ mod tests {
 
     #[test]
     fn a_short_runs_errors_are_those_that_repeated_runs_have() {
-        // Far below the knee, and at it, where the queue has a long memory.
+        // One number of users is far below the knee; the other is at the knee, where successive batches are strongly
+        // correlated.
         for users in [15, 51] {
             let runs: Vec<_> = (0..60).map(|seed| run(users, 4.0, seed)).collect();
             let n = runs.len() as f64;
@@ -121,7 +124,8 @@ mod tests {
             let typical = |values: &[f64]| (values.iter().map(|value| value * value).sum::<f64>() / n).sqrt();
             let rate = typical(&of(&|run| run.1.0)) / spread(&of(&|run| run.0.0));
             let time = typical(&of(&|run| run.1.1)) / spread(&of(&|run| run.0.1));
-            // The spread of 60 is known to a tenth; the estimate may be cautious, but hardly too small.
+            // The spread of 60 runs has an error of about a tenth. The estimate may be too large, but should hardly be too
+            // small.
             assert!((0.7..1.8).contains(&rate), "{users} users: {rate} times the true error of X");
             assert!((0.7..1.8).contains(&time), "{users} users: {time} times the true error of R");
         }

@@ -1,4 +1,4 @@
-//! From the rows of a log to its tables and the verdict on its arrivals.
+//! Computes tables and a verdict on the arrivals from the rows of a log.
 
 use crate::{LogFacts, LogForm};
 use busyhour_analysis::arrivals::{
@@ -10,16 +10,17 @@ use busyhour_sample::LogRow;
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Seed of the simulations inside tests: the same log has the same verdict each time.
+/// Seed of the simulations in statistical tests; it is fixed so that the same log always has the same verdict.
 const SEED: u64 = 0;
 
-/// The kind of load of a log, which the log does not contain.
+/// The kind of load that generated a log. The log itself does not contain it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LogLoad {
-    /// Users that wait for each response, as JMeter's threads do: what R/(R + Z) makes of their arrivals is known.
+    /// Users that wait for each response, as JMeter's threads do. The expected irregularity of their arrivals depends
+    /// on R/(R + Z), where R is the response time and Z the think time.
     #[default]
     Closed,
-    /// Arrivals that wait for nothing: compared with Poisson arrivals over all times.
+    /// Arrivals that do not wait for responses. They are compared with Poisson arrivals over the whole time.
     Open,
 }
 
@@ -28,15 +29,15 @@ pub enum LogLoad {
 pub struct LogReport {
     /// Name of the log as given by the user.
     pub name: String,
-    /// What was read.
+    /// Facts about the rows that were read.
     pub facts: LogFacts,
     /// Arrival statistics of the log.
     pub tables: WebLogTables,
-    /// Verdicts on its arrivals: one over all, or one per workload of a run.
+    /// Verdicts on its arrivals: one on all of them, or one for each workload of a run.
     pub verdicts: Vec<ArrivalVerdict>,
 }
 
-/// Takes the rows of a log in the order of their starts.
+/// Computes the tables and the verdict from rows that are added in the order of their starts.
 #[derive(Debug)]
 pub struct LogTally {
     web_log: WebLog,
@@ -46,7 +47,7 @@ pub struct LogTally {
 }
 
 impl LogTally {
-    /// For a log of the form `form`.
+    /// A tally without rows, for a log of the format `form`.
     #[must_use]
     pub fn new(options: &WebLogOptions, form: LogForm) -> LogTally {
         let resolution = if form.tick_ns() > 1 { Resolution::Millisecond } else { Resolution::Nanosecond };
@@ -58,10 +59,10 @@ impl LogTally {
         }
     }
 
-    /// Takes the next row; a row that is not `wanted` only determines the start of the log.
+    /// Adds the next row. If a row is not `wanted`, it only determines the start of the log.
     pub fn add(&mut self, row: &LogRow, wanted: bool) {
         if self.web_log.add(row, wanted) {
-            // Whole ms stay whole ms: the first stamp is one of them.
+            // The origin is the first time stamp, so times in whole ms remain whole ms.
             let origin_ns = *self.origin_ns.get_or_insert(row.start_ns);
             let start_ns = row.start_ns.abs_diff(origin_ns);
             self.arrivals.add(start_ns);
@@ -69,7 +70,7 @@ impl LogTally {
         }
     }
 
-    /// The tables and the verdict.
+    /// Returns the tables and the verdict.
     #[must_use]
     pub fn finish(self, name: String, facts: LogFacts, load: LogLoad) -> LogReport {
         let tables = self.web_log.finish(&facts.labels);

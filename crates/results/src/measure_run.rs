@@ -14,27 +14,27 @@ use crate::error::run_dir_hint;
 use crate::run_facts::facts_of_inputs;
 use crate::summarise::{ResultsPart, find_steady};
 
-/// How runs are read for a comparison.
+/// Settings for reading runs for a comparison.
 #[derive(Debug, Clone, Default)]
 pub struct RunReading {
     /// The clock that is compared. A JTL file has only one.
     pub clock: ComparedClock,
     /// The part of each run that is compared.
     pub part: ResultsPart,
-    /// Settings for reading result files.
+    /// Settings for reading the result files.
     pub read: ReadSettings,
-    /// Seed of the bootstrap for the precision of each run; `None`: no bootstrap.
+    /// Seed of the bootstrap that estimates the precision of each run; `None` for no bootstrap.
     pub seed: Option<u64>,
 }
 
-/// A run that cannot be compared.
+/// The error if a run cannot be compared.
 #[derive(Debug)]
 pub enum MeasureRunError {
     /// The run directory cannot be used.
     RunDir(RunDirError),
-    /// Its results cannot be read.
+    /// The results of the run cannot be read.
     Results(ResultsError),
-    /// No request ended, or none in the requested part.
+    /// No request ended, or none ended in the requested part.
     Empty {
         /// Name of the run.
         name: String,
@@ -122,7 +122,7 @@ pub fn measure_run(run: &[PathBuf], reading: &RunReading) -> Result<MeasuredRun,
         .ok_or(MeasureRunError::Empty { name, part: reading.part != ResultsPart::Whole })
 }
 
-/// The facts of the manifest, if the run is a run directory.
+/// The facts in the manifest if the run is a run directory, otherwise `None`.
 fn manifest_of(path: &Path) -> Result<Option<RunFacts>, MeasureRunError> {
     let dir = RunDir::open(path);
     if !path.is_dir() || !dir.samples_path().exists() {
@@ -147,7 +147,7 @@ struct Tallied {
     inputs: Vec<InputFacts>,
     /// Time zero of the run, in ms since 1970.
     start_ms: i64,
-    /// The start of the run, if a sample shows that it was earlier.
+    /// The actual start of the run, if a sample shows that the run started earlier than expected.
     earlier_ms: Option<i64>,
 }
 
@@ -158,7 +158,7 @@ impl Tallied {
         window: Option<RunWindow>,
         start_ms: Option<i64>,
     ) -> Result<Tallied, MeasureRunError> {
-        // Users are identified by the names of their threads.
+        // Users are identified by thread names, so all columns are read.
         let settings = ReadSettings { start_ms, all_columns: true, ..reading.read.clone() };
         let results = Results::open(inputs(run), &settings)?;
         let start_ms = results.start_ms();
@@ -185,7 +185,7 @@ impl Tallied {
                 },
                 samples: sample.sample_count,
                 errors: sample.error_count,
-                // Threads are numbered from 1; without names users cannot be identified.
+                // Threads are numbered from 1. Number 0 means that the thread has no name, so its user is unknown.
                 user: (sample.user > 0).then_some(user),
             });
         };

@@ -1,4 +1,4 @@
-//! Makes the snapshots of a run from its record or from result files.
+//! Computes the snapshots of a run from its samples file or from result files.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -11,38 +11,39 @@ use busyhour_sample::{
 use crate::input_facts::InputFacts;
 use crate::results::{ReadSettings, Results, ResultsEnd, ResultsError, ResultsInput, Visitor, survey};
 
-/// How long a second stays open after its end, in ns: rows are in the order of their ends, except for those that
-/// cores sent late.
+/// Time for which a second stays open after its end, in ns. Rows are in the order of their ends, except for those that cores
+/// sent late.
 const GRACE_NS: u64 = 2_000_000_000;
 
-/// The part of results that is read, and how.
+/// Settings for reading results, and the part that is read.
 #[derive(Debug, Clone, Default)]
 pub struct RecordReading {
-    /// How results are read. All columns are always read.
+    /// Settings for reading the results. All columns are always read.
     pub read: ReadSettings,
-    /// The window in seconds since the start of the run: samples that start, and arrivals that are scheduled, from
-    /// the first time on and before the second. `None` for all. Seconds keep their numbers.
+    /// The window in seconds since the start of the run, from its start (inclusive) to its end (exclusive): only samples that
+    /// start in it and arrivals that are scheduled in it are included. `None` for the whole run. The window does not change the
+    /// numbers of seconds.
     pub window_s: Option<(f64, f64)>,
 }
 
 /// Facts about the inputs of snapshots.
 #[derive(Debug, Clone)]
 pub struct SnapshotSource {
-    /// The names in it.
+    /// The names in the inputs.
     pub names: RunNames,
-    /// The start of the run in ms since 1970, at which second 0 starts.
+    /// The start of the run in ms since 1970; second 0 starts at this time.
     pub wall_anchor_ms: i64,
     /// Facts about each input.
     pub inputs: Vec<InputFacts>,
-    /// Samples that count in a later second. None since rows may be in any order.
+    /// Number of samples that were counted in a later second. It should be 0, because rows may be in any order.
     pub late_samples: u64,
 }
 
-/// Makes the snapshots of a run from `inputs`, a run directory or result files in JMeter's CSV or XML format, and
-/// passes them to `see` in order. Several inputs are those of several generators of one run. Rows may be in any order.
+/// Computes the snapshots of a run from `inputs` and passes them to `see` in order. An input is a run directory or a result
+/// file in JMeter's CSV or XML format. Several inputs are those of several generators of one run. Rows may be in any order.
 ///
 /// # Errors
-/// An input cannot be read, or cannot be read twice. A truncated input is not an error, see [`InputFacts::cut_at`].
+/// An input cannot be read, or cannot be read twice. A truncated input is not an error; see [`InputFacts::cut_at`].
 pub fn read_snapshots(
     inputs: &[ResultsInput],
     reading: &RecordReading,
@@ -51,7 +52,7 @@ pub fn read_snapshots(
     read_snapshots_holding(inputs, reading, HELD_SAMPLES_MAX / 2, &mut see)
 }
 
-/// The same, with at most `held_max` samples in memory for rows that are out of order.
+/// Like [`read_snapshots`], with at most `held_max` samples in memory for rows that are out of order.
 pub(crate) fn read_snapshots_holding(
     inputs: &[ResultsInput],
     reading: &RecordReading,
@@ -60,7 +61,7 @@ pub(crate) fn read_snapshots_holding(
 ) -> Result<SnapshotSource, ResultsError> {
     let survey = survey(inputs, &reading.read)?;
     let wall_anchor_ms = survey.start_ms;
-    // Rows of the same second as the newest one, or of the two before, come in time.
+    // Rows that end in the newest second, or in one of the two seconds before it, are in time.
     let in_order = survey.disorder_ns <= GRACE_NS;
     let settings = ReadSettings { all_columns: true, start_ms: Some(wall_anchor_ms), ..reading.read.clone() };
     let open = || Results::open(ResultsInput::try_clone_all(inputs)?, &settings);
@@ -93,7 +94,7 @@ pub(crate) fn read_snapshots_holding(
     Ok(SnapshotSource { names: end.names, wall_anchor_ms, inputs: end.inputs, late_samples })
 }
 
-/// What is read, and the origin of its times.
+/// The samples that are read, and the origin of their times.
 #[derive(Clone, Copy)]
 struct ReadScope {
     start: Nanos,
@@ -109,12 +110,12 @@ impl ReadScope {
         self.window.is_none_or(|(from, to)| (from..to).contains(&at))
     }
 
-    /// A time from the start of the run.
+    /// Converts a time of the input to a time from the start of the run.
     fn moved(&self, at: Nanos) -> Nanos {
         at - self.start.0
     }
 
-    /// The sample with times from the start of the run, if it is read.
+    /// The sample with times from the start of the run; `None` if it is not in the part that is read.
     fn sample<'s>(&self, sample: &Sample<'s>) -> Option<Sample<'s>> {
         self.contains(sample.times.start).then(|| {
             let times = sample.times;
@@ -128,13 +129,13 @@ impl ReadScope {
     }
 }
 
-/// Reads samples that are almost in the order of their ends, and closes seconds meanwhile.
+/// Reads samples that are almost in the order of their ends, and closes seconds while reading.
 fn read_in_order(
     results: Results,
     scope: ReadScope,
     seconds: &mut Seconds<'_>,
 ) -> Result<ResultsEnd, ResultsError> {
-    // Samples and arrivals alternate, and both count in the same seconds.
+    // Both callbacks need the seconds, because samples and arrivals alternate.
     let seconds = RefCell::new(seconds);
     let mut sample = |sample: &Sample<'_>| {
         if let Some(sample) = scope.sample(sample) {
@@ -149,14 +150,14 @@ fn read_in_order(
     results.read_with_visitor(&mut Visitor { sample: &mut sample, arrival: &mut arrival }, &mut |_| {})
 }
 
-/// A second of a part.
+/// One second of the part of the run that is being read.
 #[derive(Default)]
 struct PartSecond {
     open: OpenSecond,
     starts: SecondStarts,
 }
 
-/// Reads the seconds of a part.
+/// Reads the seconds of one part of the run.
 fn read_part(
     results: Results,
     scope: ReadScope,
@@ -192,8 +193,8 @@ fn read_part(
     Ok((end, part.into_inner()))
 }
 
-/// The start of the run in ms since 1970, as [`crate::add_up_inputs`] determines it; second 0 of its snapshots starts
-/// then.
+/// The start of the run in ms since 1970, as determined by [`crate::add_up_inputs`]. Second 0 of its snapshots starts at this
+/// time.
 ///
 /// # Errors
 /// An input cannot be read.
@@ -205,16 +206,16 @@ pub fn run_start_ms(inputs: &[ResultsInput], read: &ReadSettings) -> Result<i64,
     survey(inputs, read).map(|survey| survey.start_ms)
 }
 
-/// The starts that count in the regularity of arrivals from the end of a second on.
+/// Starts that are included in the regularity of arrivals once a second has ended.
 #[derive(Default)]
 struct SecondStarts {
-    /// Those of the requests that ended in the second.
+    /// Starts of the requests that ended in the second.
     requests: Vec<Nanos>,
-    /// Sessions that started in the second.
+    /// Starts of the sessions that started in the second.
     sessions: Vec<Nanos>,
 }
 
-/// Makes snapshots as the recorder's thread does, but without a thread.
+/// Computes snapshots like the recorder's thread, but on the calling thread.
 struct Seconds<'s> {
     maker: SnapshotMaker,
     newest: Nanos,
@@ -224,10 +225,11 @@ struct Seconds<'s> {
 /// Completes the snapshots of closed seconds.
 struct ClosingSeconds<'s> {
     starts: RecentStarts,
-    /// By second, for those that are open.
+    /// The starts of each second that is still open.
     pending: BTreeMap<u64, SecondStarts>,
     users: UsersOverTime,
-    /// Whether the samples are those of several generators, whose numbers of users are those of each.
+    /// Whether the samples are those of several generators. Each sample then contains only the number of users of its own
+    /// generator.
     several: bool,
     late_samples: u64,
     see: &'s mut dyn FnMut(Snapshot),
@@ -240,7 +242,7 @@ impl ClosingSeconds<'_> {
             sessions.into_iter().for_each(|start| self.starts.session(start));
             requests.into_iter().for_each(|start| self.starts.request(start));
         }
-        // What is known at the end of the second does not depend on the order of the rows.
+        // The regularity at the end of the second does not depend on the order of the rows.
         snapshot.regularity = self.starts.regularity(Nanos::from_secs(snapshot.second + 1));
         let of_samples = snapshot.users.filter(|_| !self.several);
         let at_end = self.users.at_end_of(snapshot.second);
@@ -272,14 +274,14 @@ impl Seconds<'_> {
         }
     }
 
-    /// Adds a complete second after all others.
+    /// Adds a complete second, which must be after all previous ones.
     fn put(&mut self, number: u64, second: PartSecond) {
         let Seconds { maker, closing, .. } = self;
         closing.pending.insert(number, second.starts);
         maker.put(number, second.open, &mut |snapshot| closing.close(snapshot));
     }
 
-    /// Closes all seconds; returns how many samples were late.
+    /// Closes all seconds; returns the number of samples that were late.
     fn finish(self) -> u64 {
         let Seconds { mut maker, mut closing, .. } = self;
         maker.finish(None, &mut |snapshot| closing.close(snapshot));

@@ -1,16 +1,16 @@
-//! The totals of a run that was read from its record.
+//! The totals of a run, computed from its samples file or from result files.
 
 use busyhour_record::SamplesEnd;
 use busyhour_sample::{RunNames, RunTotals};
 
 use crate::input_facts::InputFacts;
 
-/// The totals of a record or of result files.
+/// The totals of a samples file or of result files.
 #[derive(Debug, Clone)]
 pub struct ReplayedRun {
     /// The totals.
     pub totals: RunTotals,
-    /// How the record ended.
+    /// Number of samples in the samples file, and where it is truncated.
     pub end: SamplesEnd,
     /// The names in the inputs.
     pub names: RunNames,

@@ -8,10 +8,10 @@ use crate::jtl_scan::LogError;
 use crate::replay::ReplayedRun;
 use crate::results::{AddUpSettings, ReadSettings, ResultsInput, add_up_inputs};
 
-/// Computes the totals of the record of samples in a run directory.
+/// Computes the totals of the samples file in a run directory.
 ///
 /// # Errors
-/// The record cannot be read. A truncated record is not an error, see [`ReplayedRun::end`].
+/// The samples file cannot be read. A truncated file is not an error; see [`ReplayedRun::end`].
 pub fn replay_run(dir: &RunDir) -> Result<ReplayedRun, RunDirError> {
     let (inputs, settings) = (vec![ResultsInput::path(dir.path())], AddUpSettings::default());
     let added = add_up_inputs(inputs, &ReadSettings::default(), &settings, &mut |_| (), &mut |_| {});

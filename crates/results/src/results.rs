@@ -1,15 +1,15 @@
-//! Reads the results of one test, from any number of files, as one stream of samples.
+//! Reads the results of one test, which can be in several files, as one stream of samples.
 //!
-//! An input is a JTL in CSV (with or without column names) or XML, plain or compressed with gzip or Zstandard, as a
-//! file or stream, or a run directory. The format is detected from the contents. Several inputs are those of several
-//! generators of one test: they are read concurrently, so that samples come approximately in the order of their ends,
-//! as in a single file.
+//! An input is a file or stream with a JTL in CSV (with or without column names) or XML, plain or compressed with gzip or
+//! Zstandard; or it is a run directory. The format is detected from the contents. Several inputs are those of several
+//! generators of one test. They are read concurrently, so that samples are returned approximately in the order of their ends,
+//! as from a single file.
 //!
-//! Times count from an origin that is known before the first sample is read: a year before the first rows, because a
-//! later row may have started earlier. [`Results::add_up`] moves the origin to the start of the run at the end.
+//! Times count from an origin that is fixed before the first sample is read. It is a year before the first rows, because a
+//! later row may have started earlier. At the end, [`Results::add_up`] moves the origin to the start of the run.
 //!
-//! The rows of a file may be in any order. [`add_up_inputs`] reads files again if a row shows that the run started
-//! earlier, or that seconds were closed before all of their rows were read.
+//! The rows of a file may be in any order. [`add_up_inputs`] reads files again if a row shows that the run started earlier than
+//! expected, or that seconds were closed before all of their rows were read.
 
 mod any_order;
 mod input;
@@ -36,10 +36,10 @@ use merged_groups::MergedGroups;
 use source::Source;
 pub(crate) use visitor::Visitor;
 
-/// How long before the first rows a sample may start, in s: a year.
+/// Maximum time in s by which a sample may start before the first rows: a year.
 const BEFORE_S: u64 = 366 * 86_400;
 
-/// How far an input is read ahead of the others, in ns.
+/// Maximum time in ns by which an input is read ahead of the others.
 const AHEAD_NS: u64 = 100_000_000;
 
 /// Opened results, ready to be read once.
@@ -47,18 +47,18 @@ pub struct Results {
     sources: Vec<Source>,
     labels: Labels,
     origin_ns: i64,
-    /// From the origin to the start of the run, as far as it is known, in s.
+    /// Time from the origin to the start of the run, as far as it is known, in s.
     start_s: u64,
     /// Whether the start of the run is certain.
     start_known: bool,
 }
 
-/// Facts about the inputs, which are known after reading.
+/// Facts about the inputs that are known only after reading.
 #[derive(Debug, Clone)]
 pub struct ResultsEnd {
     /// Facts about each input.
     pub inputs: Vec<InputFacts>,
-    /// The names in the inputs. Thread groups of a CSV are included only if they, or all columns, were read.
+    /// The names in the inputs. Thread groups of CSV files are included only if the settings request them or all columns.
     pub names: RunNames,
     /// Active users at the end of each second, counted from the origin.
     pub(crate) users: UsersOverTime,
@@ -84,7 +84,7 @@ impl Results {
         let first_ns = sources.iter().filter_map(|source| source.first_ns).min();
         let start_ns = settings.start_ms.map(|ms| ms.saturating_mul(1_000_000));
         let (origin_ns, start_s) = match (alone, start_ns.or(first_ns)) {
-            // A record contains the start of its run.
+            // A samples file contains the start of its run.
             (Some(anchor_ns), _) => (anchor_ns, 0),
             (None, Some(first_ns)) => (first_ns.saturating_sub_unsigned(BEFORE_S * 1_000_000_000), BEFORE_S),
             (None, None) => (0, 0),
@@ -93,7 +93,7 @@ impl Results {
         Ok(Results { sources, labels, origin_ns, start_s, start_known })
     }
 
-    /// The labels, which are added while samples are read.
+    /// The table of labels, to which reading adds labels.
     #[must_use]
     pub fn labels(&self) -> &Labels {
         &self.labels
@@ -105,13 +105,13 @@ impl Results {
         self.origin_ns / 1_000_000
     }
 
-    /// Size of the (compressed) files in bytes; `None` if one is a stream.
+    /// Total size of the (compressed) files in bytes; `None` if an input is a stream.
     #[must_use]
     pub fn bytes(&self) -> Option<u64> {
         self.sources.iter().map(|source| source.bytes).sum()
     }
 
-    /// Whether all inputs have only actual starts, in whole ms. Response times equal service times then.
+    /// Whether all inputs have only actual starts, in whole ms. Response times then equal service times.
     #[must_use]
     pub fn one_clock(&self) -> bool {
         self.sources.iter().all(|source| source.run_anchor_ns().is_none())
@@ -127,7 +127,7 @@ impl Results {
         Nanos::from_secs(self.start_s)
     }
 
-    /// Converts a window in seconds since the start of the run, as far as that is known.
+    /// Converts a window from seconds since the start of the run, as far as the start is known, to times from the origin.
     #[must_use]
     pub fn instants(&self, (from_s, to_s): (f64, f64)) -> (Nanos, Nanos) {
         let at = |s: f64| self.start() + (s * 1e9).round() as u64;
@@ -140,7 +140,7 @@ impl Results {
         self.sources.iter().map(|source| source.facts.form.tick_ns()).max().unwrap_or(1)
     }
 
-    /// Calls `see` with every sample, and `progress` from time to time with the number of bytes read.
+    /// Calls `see` with every sample. Calls `progress` at intervals with the number of bytes read.
     ///
     /// # Errors
     /// An input cannot be read, or has no valid row.
@@ -152,7 +152,7 @@ impl Results {
         self.read_with_visitor(&mut Visitor { sample: see, arrival: &mut |_| {} }, progress)
     }
 
-    /// As [`Results::read`], but with arrivals.
+    /// Like [`Results::read`], but also passes arrivals to the visitor.
     pub(crate) fn read_with_visitor(
         mut self,
         visitor: &mut Visitor<'_>,
@@ -160,7 +160,7 @@ impl Results {
     ) -> Result<ResultsEnd, ResultsError> {
         let several = self.sources.len() > 1;
         let mut groups = MergedGroups::default();
-        // The input that is behind the others is read next, until it is ahead of them.
+        // The input that is furthest behind is read next, until it is ahead of the others.
         while let Some((at, _)) = self.most_delayed(None) {
             let until = self.most_delayed(Some(at)).map_or(Nanos::MAX, |(_, end)| end + AHEAD_NS);
             let source = &mut self.sources[at];
@@ -197,18 +197,19 @@ impl Results {
         Ok(ResultsEnd { inputs, names, users: UsersOverTime::of(&users) })
     }
 
-    /// The input with the earliest latest end that is not read completely, and that end; the input `but` is skipped.
+    /// The input that is furthest behind, and its latest end so far. Inputs that were read completely and the input `but` are
+    /// ignored.
     fn most_delayed(&self, but: Option<usize>) -> Option<(usize, Nanos)> {
         let going = self.sources.iter().enumerate().filter(|(at, source)| !source.ended && Some(*at) != but);
         going.map(|(at, source)| (at, source.latest_end)).min_by_key(|(_, end)| *end)
     }
 
-    /// Computes the totals in one reading; `see` is called with each request that counts, whose times count from the
-    /// origin.
+    /// Computes the totals in one reading. Calls `see` with each request that is included in the totals; its times count from
+    /// the origin.
     ///
-    /// The start of the run is that of the earliest sample, which is known only at the end. If it is not the expected
-    /// one, the totals start whole seconds before the expected start, and a window was wrong. [`add_up_inputs`] reads
-    /// files again then.
+    /// The start of the run is that of the earliest sample, which is known only at the end. If it differs from the expected
+    /// start, the totals start whole seconds before the expected start, and a window was applied at the wrong time.
+    /// [`add_up_inputs`] reads files again in this case.
     ///
     /// # Errors
     /// As for [`Results::read`].
@@ -239,7 +240,7 @@ impl Results {
             if aggregator.add(sample) {
                 see(sample);
             }
-            // The histograms of the second are not needed.
+            // The closed second is not used, because histograms are not needed.
             while let Some(second) = aggregator.next_closed() {
                 aggregator.recycle(second);
             }
@@ -259,7 +260,7 @@ impl Results {
     }
 }
 
-/// All samples of results.
+/// The totals of all samples, before times are converted.
 struct Aggregated {
     aggregator: Aggregator,
     end: ResultsEnd,
@@ -271,7 +272,7 @@ struct Aggregated {
 }
 
 impl Aggregated {
-    /// The start of the run in ms since 1970: that of the earliest sample, unless it is known otherwise.
+    /// The start of the run in ms since 1970. It is the start of the earliest sample, unless it is known otherwise.
     fn true_start_ms(&self) -> i64 {
         let first = self.aggregator.first_start().filter(|_| !self.start_known);
         let ms = first.map_or(self.start_s * 1_000, |first| first.0 / 1_000_000);
@@ -282,7 +283,7 @@ impl Aggregated {
     fn into_replay(self) -> ReplayedRun {
         let Aggregated { aggregator, mut end, origin_ms, start_s, start_known, one_clock } = self;
         let start_s = match aggregator.first_start() {
-            // The seconds are those of the expected start, so that only whole seconds can be added.
+            // Seconds were divided according to the expected start, so times can only be moved by whole seconds.
             Some(first) if !start_known => first.second(),
             _ => start_s,
         };

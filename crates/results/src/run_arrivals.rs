@@ -1,4 +1,4 @@
-//! From a run directory to the verdict on its arrivals.
+//! Judges the arrivals of a run directory.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -18,28 +18,29 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::error::ReadRunError;
 use crate::law_parts::{LawParts, stall_rule};
 
-/// What the verdict needs of a run besides its record.
+/// The data that the verdict needs in addition to the samples file.
 #[derive(Debug, Clone, Copy)]
 pub struct RunLoad<'r> {
-    /// The run.
+    /// Facts about the run.
     pub facts: &'r RunFacts,
-    /// Maximum number of users that were active at once.
+    /// Maximum number of users that were active at the same time.
     pub users_max: u32,
     /// Mean service time of a request in s; `None` without requests.
     pub service_mean_s: Option<f64>,
 }
 
-/// The cores' records come at most so much later than one another, in ns; they are handed over every tenth of a second.
+/// Maximum time in ns by which the data of one core may follow those of another in the samples file. Cores send their data
+/// every tenth of a second.
 const CORES_APART_NS: u64 = 5_000_000_000;
 
-/// Seed of the simulations inside tests: the same run has the same verdict each time.
+/// Seed of the simulations in statistical tests; it is fixed so that the same run always has the same verdict.
 const SEED: u64 = 0;
 
-/// Judges the arrivals of the run in `dir`: the sessions of each open workload, and the starts of samplers in the closed
-/// groups, in total and by group.
+/// Judges the arrivals of the run in `dir`: the session starts of each open workload, and the sampler starts of the closed
+/// thread groups (groups without an open workload), both in total and by group.
 ///
 /// # Errors
-/// The record cannot be read.
+/// The samples file cannot be read.
 pub fn judge_arrivals(dir: &RunDir, load: &RunLoad<'_>) -> Result<Vec<ArrivalVerdict>, ReadRunError> {
     let mut verdicts = Vec::new();
     let reader = SamplesReader::open(&dir.samples_path()).map_err(ReadRunError::Samples)?;
@@ -57,7 +58,7 @@ pub fn judge_arrivals(dir: &RunDir, load: &RunLoad<'_>) -> Result<Vec<ArrivalVer
 /// Judges the arrivals of the run in `dir` and adds the verdicts and their caveats to its summary.
 ///
 /// # Errors
-/// The record cannot be read.
+/// The samples file cannot be read.
 pub fn add_arrivals(dir: &RunDir, summary: &mut Summary) -> Result<(), ReadRunError> {
     let service = &summary.total.service;
     let load = RunLoad {
@@ -74,12 +75,12 @@ fn group_name(names: &RunNames, group: u32) -> String {
     names.groups.get(group as usize).map_or_else(|| format!("group {group}"), |group| group.name.clone())
 }
 
-/// The busiest core's share of CPU time, where it is known.
+/// The CPU share of the busiest core; `None` if it is unknown.
 fn generator_busy(facts: &RunFacts) -> Option<f64> {
     facts.generator.cores.iter().filter_map(|core| core.busy).reduce(f64::max)
 }
 
-/// The whole of an open workload first, then, if its stages have different laws, each stretch of one law.
+/// Judges an open workload as a whole. If its stages have different laws, each stretch with one law is then judged, too.
 fn judge_open(
     dir: &RunDir,
     load: &RunLoad<'_>,
@@ -87,14 +88,14 @@ fn judge_open(
     names: &RunNames,
 ) -> Result<Vec<ArrivalVerdict>, ReadRunError> {
     let process = ArrivalProcess::parse(&open.process).ok();
-    // A schedule that repeats a file can only be known from the record.
+    // If the schedule comes from a file (replay), it is known only from the samples file.
     let known = process.filter(|process| process.unresolved().is_none());
     let law = known.as_ref().map_or(Law::Replay, ArrivalProcess::law);
     let end_ns = match &known {
         Some(process) => made_ns(dir, load.facts, open, process.duration_ns())?,
         None => 0,
     };
-    // Changes during the run belong to the request.
+    // Changes during the run are part of the expected schedule.
     let changes = changes(load.facts, open);
     let rate = known.as_ref().map(|process| changes.expected(process));
     let settings = settings(rate.as_ref(), end_ns).with_stall_rule(stall_rule(law));
@@ -129,8 +130,8 @@ fn judge_open(
         }
     })?;
     let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
-    // Both together show the effect of the delivery on the schedule; laws without a theory are judged by
-    // it, too.
+    // The comparison of scheduled and actual arrivals shows the effect of late delivery. Laws without a theory are judged by
+    // this comparison, too.
     let schedule: Observed = {
         let mut tally = ArrivalTally::new(settings);
         match &known {
@@ -177,14 +178,14 @@ fn judge_open(
     Ok(verdicts)
 }
 
-/// Whether no group of the run has its own users.
+/// Whether all thread groups of the main part belong to open workloads.
 fn open_takes_all(load: &RunLoad<'_>, names: &RunNames) -> bool {
     let open: usize = load.facts.open.iter().map(|open| open.groups.len()).sum();
     open + names.set_up_and_tear_down.len() >= names.groups.len()
 }
 
-/// The part of a schedule of `duration_ns` that was offered: all of it, unless the run ended before; then what was requested
-/// for is the rate until there, not that of a time that never came.
+/// Duration in ns of the part of a schedule of `duration_ns` that was offered. It is the whole schedule if the run completed.
+/// Otherwise it ends with the last arrival, so that the expected rate does not include the time after the end of the run.
 fn made_ns(dir: &RunDir, facts: &RunFacts, open: &OpenFacts, duration_ns: u64) -> Result<u64, ReadRunError> {
     if facts.end == Some(RunEnd::Completed) {
         return Ok(duration_ns);
@@ -198,10 +199,10 @@ fn made_ns(dir: &RunDir, facts: &RunFacts, open: &OpenFacts, duration_ns: u64) -
     Ok(last.since(Nanos(open.first_ns)).min(duration_ns))
 }
 
-/// What the run made of an open workload, by the time of its schedule: changes of its share of the load. A pause that was never
-/// ended lasts to the end.
+/// The changes that the run made to the schedule of an open workload: its share of the load, rate changes and pauses, by the
+/// time of the schedule. A pause without an end lasts until the end of the run.
 fn changes(facts: &RunFacts, open: &OpenFacts) -> Changes {
-    // A manifest that was edited by hand may contain anything; without a readable share the run is judged as the whole.
+    // A manifest that was edited by hand may contain anything. If its share is invalid, the run is judged as the whole load.
     let share = facts.share.as_deref().and_then(|share| share.parse().ok()).unwrap_or_default();
     let mut changes = Changes::of_share(share);
     let mut paused_ns = None;
@@ -230,7 +231,7 @@ fn mean_rate(rate: &ChangedRate, end_ns: u64) -> Option<f64> {
 
 fn settings(known: Option<&ChangedRate>, end_ns: u64) -> TallySettings {
     let settings = TallySettings::new(Resolution::Nanosecond);
-    // If only the record has the schedule, both are compared over the whole record.
+    // If the schedule is known only from the samples file, the whole time is judged.
     let Some(rate) = known else { return settings.judging_all() };
     let copy = rate.clone();
     match KnownRate::new(Arc::new(move |at_ns| copy.cumulative(at_ns)), end_ns) {
@@ -239,7 +240,7 @@ fn settings(known: Option<&ChangedRate>, end_ns: u64) -> TallySettings {
     }
 }
 
-/// The starts of a closed group, or of all of them.
+/// The sampler starts of one closed thread group, or of all of them.
 struct ClosedStarts {
     tally: ArrivalTally,
     lateness: LatenessTally,
@@ -254,8 +255,8 @@ impl ClosedStarts {
     }
 }
 
-/// Starts of samplers in the groups that start users of their own. In total only when there are such groups in the main
-/// part of the run; by group when there are several.
+/// Judges the sampler starts of the closed thread groups in the main part of the run: in total if there are such groups, and
+/// also by group if there are several.
 fn judge_closed(
     dir: &RunDir,
     load: &RunLoad<'_>,
@@ -299,7 +300,7 @@ fn judge_closed(
         return Ok(Vec::new());
     }
     let asked = RequestedProcess::Closed {
-        // With an additional open workload, users and times are those of both workloads.
+        // If the run also has an open workload, users and times include those of both workloads and are not used.
         users: (load.facts.open.is_empty() && load.users_max > 0).then(|| f64::from(load.users_max)),
         response_s: load.service_mean_s.filter(|_| load.facts.open.is_empty()),
         think_s: None,
@@ -320,7 +321,7 @@ fn judge_closed(
     let of_total = (!load.facts.open.is_empty()).then(|| "groups with users of their own".to_owned());
     let mut verdicts = vec![verdict(total, of_total, asked, &mut random)];
     if busy.len() > 1 {
-        // Users and response times are known for all groups together only.
+        // The number of users and the response time are known only for all groups together.
         let asked = RequestedProcess::Closed { users: None, response_s: None, think_s: None };
         for group in busy {
             verdicts.push(verdict(group, Some(group_name(names, group as u32)), asked, &mut random));
@@ -329,10 +330,11 @@ fn judge_closed(
     Ok(verdicts)
 }
 
-/// Calls `see` with the arrivals of the record by the time at which they began or were dropped.
+/// Calls `see` with the arrivals of the samples file, in the order in which they were started or discarded.
 fn in_order(dir: &RunDir, mut see: impl FnMut(&ArrivalRecord)) -> Result<(), ReadRunError> {
     let time = |arrival: &ArrivalRecord| arrival.started_at().unwrap_or(arrival.scheduled);
-    // Each core's come in order; they are merged as far as no other core can still have earlier ones.
+    // The arrivals of each core are in order. They are merged up to the time before which no other core can have further
+    // arrivals.
     let mut cores: Vec<VecDeque<ArrivalRecord>> = Vec::new();
     let mut newest = Nanos::ZERO;
     let mut pass_on = |cores: &mut Vec<VecDeque<ArrivalRecord>>, until: Nanos| {

@@ -6,7 +6,7 @@ use crate::input_facts::InputFacts;
 use crate::jtl_scan::LogForm;
 use crate::replay::ReplayedRun;
 
-/// The facts of results that were read from one or several files.
+/// Facts about results that were read from one or more files.
 #[must_use]
 pub fn facts_of_results(replay: &ReplayedRun) -> RunFacts {
     RunFacts {
@@ -15,7 +15,7 @@ pub fn facts_of_results(replay: &ReplayedRun) -> RunFacts {
     }
 }
 
-/// The facts of the inputs of a test that started `wall_anchor_ms` ms after 1970.
+/// Facts about the inputs of a test whose start is `wall_anchor_ms`, in ms since 1970.
 #[must_use]
 pub fn facts_of_inputs(inputs: &[InputFacts], wall_anchor_ms: i64) -> RunFacts {
     let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();

@@ -1,39 +1,40 @@
-//! Puts the starts of samples into their order while they are read, in bounded memory.
+//! Sorts the starts of samples while they are read, in bounded memory.
 //!
-//! Starts in whole milliseconds, as in a log, are counted by millisecond, so that those of 70 minutes come in any order.
-//! Otherwise the buffer of starts is large enough to sort a sample although half a million others ended during it. A sample
-//! beyond that is counted out of order, and the verdict states how many there were.
+//! Starts in whole milliseconds, as in a log, are counted by millisecond, so that starts within 70 minutes can be added in any
+//! order. Other starts are held in a buffer. A sample can be sorted even if half a million others ended while it ran. If
+//! more samples ended, its start is counted as out of order, and the verdict contains the number of such starts.
 
 use std::collections::VecDeque;
 
 use busyhour_analysis::arrivals::ArrivalTally;
 
-/// Maximum number of starts that are held back: 8 MiB.
+/// Maximum number of starts that are held in memory; they take 8 MiB.
 const HELD_MAX: usize = 1 << 20;
 
-/// Starts that are put into order together as they come. Most samples are short, so most starts are near their place
-/// already: sorting few at a time, which stay in the nearest cache, leaves hardly anything to do for the whole.
+/// Number of new starts that are sorted at once. Most samples are short, so most starts are already near their final position.
+/// Few starts at a time fit the fastest cache, and sorting the whole buffer later takes little time.
 const FEW: usize = 512;
 
-/// Starts before them that they are merged with at once; where they reach back further, that is left to the passing on.
+/// Number of preceding starts with which the new ones are merged at once. If new starts belong further back, they are sorted
+/// when starts are passed on.
 const NEAR: usize = 8 * FEW;
 
-/// Maximum number of milliseconds in which starts are counted: 70 minutes, 16 MiB. Starts that are held back over a longer time are few to
-/// the millisecond, and sorting them costs less.
+/// Maximum number of milliseconds for which starts are counted: 70 minutes, 16 MiB. If the held starts cover a longer time,
+/// there are few in each millisecond, and sorting them is cheaper than counting them.
 const COUNTED_MS_MAX: u64 = 1 << 22;
 
 const MS_NS: u64 = 1_000_000;
 
-/// Takes starts in the order of ends, and hands them on in their own.
+/// Receives starts in the order of the samples' ends, and adds them to a tally in ascending order.
 pub(crate) struct StartOrder {
     held: Held,
     held_max: usize,
     tally: ArrivalTally,
 }
 
-/// Starts that are held back.
+/// The starts that are held in memory.
 enum Held {
-    /// Whole milliseconds close to each other, as a log has them: nothing has to be sorted.
+    /// Starts in whole milliseconds that are close to each other, as in a log. They are counted and need no sorting.
     Counted(CountedStarts),
     Sorted(SortedStarts),
 }
@@ -54,7 +55,7 @@ impl StartOrder {
         self.add_sorted(start_ns);
     }
 
-    /// Passes on the first half of the counted starts, if there are many, because the time is too long for counts.
+    /// If many starts are counted, passes on the first half of them, because `start_ns` is too far from them to be counted.
     #[cold]
     fn make_room(&mut self, start_ns: u64) {
         if let Held::Counted(counted) = &mut self.held
@@ -80,7 +81,7 @@ impl StartOrder {
         }
     }
 
-    /// The tally of all starts.
+    /// Passes on all starts and returns the tally.
     pub(crate) fn finish(mut self) -> ArrivalTally {
         match self.held {
             Held::Counted(mut counted) => counted.pass(counted.held, &mut self.tally),
@@ -90,17 +91,17 @@ impl StartOrder {
     }
 }
 
-/// How many starts each millisecond has.
+/// Number of starts in each millisecond.
 #[derive(Default)]
 struct CountedStarts {
     first_ms: u64,
-    /// From the first on, without gaps.
+    /// The counts for consecutive milliseconds, from `first_ms` on.
     counts: VecDeque<u32>,
     held: usize,
 }
 
 impl CountedStarts {
-    /// Adds a start; false, and nothing is done, when it is no whole millisecond or too far from the others.
+    /// Adds a start. Returns false without adding it if it is not a whole millisecond or too far from the other starts.
     #[inline]
     fn add(&mut self, start_ns: u64) -> bool {
         let ms = start_ns / MS_NS;
@@ -153,10 +154,10 @@ impl CountedStarts {
     }
 }
 
-/// Starts, most of which are in order.
+/// Starts that are almost in order.
 struct SortedStarts {
     held: Vec<u64>,
-    /// How many of those held are in order, or in a few long runs that are.
+    /// Number of starts at the front of `held` that are in order, or consist of a few long ordered runs.
     settled: usize,
 }
 
@@ -185,7 +186,7 @@ impl SortedStarts {
         let near = &before[before.len().saturating_sub(NEAR)..];
         let overlap = near.len() - near.partition_point(|start_ns| *start_ns <= new[0]);
         if overlap < NEAR {
-            // Two runs, which this kind of sort merges.
+            // These are two ordered runs, which the stable sort merges.
             self.held[self.settled - overlap..].sort();
         }
         self.settled = self.held.len();
@@ -193,7 +194,7 @@ impl SortedStarts {
 
     #[cold]
     fn pass_half(&mut self, tally: &mut ArrivalTally) {
-        // It is one run, or few: sorting finds that.
+        // The starts consist of one or a few ordered runs, which the stable sort detects.
         self.held.sort();
         let half = self.held.len() / 2;
         self.held.drain(..half).for_each(|start_ns| tally.add(start_ns));
@@ -226,7 +227,7 @@ mod tests {
         tally.finish(&mut Xoshiro256PlusPlus::seed_from_u64(1))
     }
 
-    /// Any order of `starts` must give the result of the sorted order.
+    /// Asserts that adding `starts` in this order gives the same result as adding them in sorted order.
     fn assert_ordered(starts: impl Iterator<Item = u64>, counted: bool) {
         let (mut order, mut sorted) = (order(), tally());
         let mut all: Vec<u64> = starts.collect();
@@ -244,7 +245,7 @@ mod tests {
         assert_ordered((0..5_000).map(starts), true);
         assert_ordered((0..5_000).map(|at| starts(at) / 4 / MS_NS * MS_NS), true);
         assert_ordered((0..5_000).map(|at| starts(at) + at % 3), false);
-        // Whole milliseconds that others follow, in the middle of a run and after a pause.
+        // Starts in whole milliseconds, followed by others: in the middle of a run, and after a pause.
         assert_ordered((0..5_000).map(|at| starts(at) + at / 2_000), false);
         let pause = |at: u64| if at < 2_000 { 0 } else { COUNTED_MS_MAX * MS_NS };
         assert_ordered((0..5_000).map(|at| starts(at) + pause(at)), false);
@@ -254,7 +255,7 @@ mod tests {
     fn whole_milliseconds_of_an_hour_come_in_any_order() {
         let start = |at: u64| (at * 2_654_435_761 % 20_011) * 180 * MS_NS;
         assert_ordered((0..20_000).map(start), true);
-        // Longer, and almost in order: half of the starts are passed on from time to time.
+        // A longer series that is almost in order; half of the held starts are passed on at intervals.
         let start = |at: u64| (at + at * 7_919 % 40) * 700 * MS_NS;
         assert_ordered((0..20_000).map(start), true);
     }

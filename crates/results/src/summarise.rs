@@ -1,4 +1,4 @@
-//! From results of any kind to a summary: files, streams and run directories, whole or a part of the time.
+//! Computes the summary of results: of files, streams and run directories, as a whole or in a window.
 
 use std::path::Path;
 
@@ -24,39 +24,40 @@ use crate::run_facts::facts_of_results;
 use crate::start_order::StartOrder;
 use crate::thresholds::{judge_manifest, judge_record};
 
-/// Seed of the simulations inside tests: the same results have the same verdict each time.
+/// Seed of the simulations in statistical tests; it is fixed so that the same results always have the same verdict.
 const SEED: u64 = 0;
 
-/// Which part of the results counts.
+/// The part of the results that is summarised.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub enum ResultsPart {
-    /// All.
+    /// The whole run.
     #[default]
     Whole,
-    /// What started from the first instant on, and before the second, in seconds from the start of the run.
+    /// The samples that start in a window, from its start (inclusive) to its end (exclusive), in seconds from the start of the
+    /// run.
     Window(f64, f64),
-    /// The steady part, which is looked for ([`busyhour_analysis::steady_part`]).
+    /// The steady part, which [`busyhour_analysis::steady_part`] determines.
     Steady,
 }
 
-/// How a summary is made of results.
+/// Settings for the summary of results.
 #[derive(Debug, Clone, Default)]
 pub struct ResultsOptions {
-    /// How they are read.
+    /// Settings for reading the results.
     pub read: ReadSettings,
-    /// What response times count for the Application Performance Index.
+    /// The limits of the Application Performance Index.
     pub apdex: ApdexLimits,
-    /// What counts.
+    /// The part that is summarised.
     pub part: ResultsPart,
-    /// The kind of load, if there is no run directory.
+    /// The kind of load. It is used if the results are not a run directory.
     pub load: LogLoad,
 }
 
-/// The summary of `inputs`, which are results of one test; `progress` is called now and then with the bytes read so far
-/// and the bytes there are, where that is known.
+/// The summary of `inputs`, which are results of one test. Calls `progress` at intervals with the number of bytes read so far
+/// and the total number, if that is known.
 ///
 /// # Errors
-/// An input cannot be read, or would have to be read a second time and is a stream.
+/// An input cannot be read, or it is a stream and would have to be read a second time.
 pub fn summarise_results(
     inputs: Vec<ResultsInput>,
     options: &ResultsOptions,
@@ -65,26 +66,26 @@ pub fn summarise_results(
     summarised(inputs, options, progress).map(|(summary, _)| summary)
 }
 
-/// The summary of the run in `dir`, made again from its manifest and its record of samples. Its thresholds are judged again.
+/// Computes the summary of the run in `dir` again from its manifest and its samples file. Its thresholds are judged again.
 ///
 /// # Errors
-/// The manifest or the record cannot be read.
+/// The manifest or the samples file cannot be read.
 pub fn summarise(dir: &RunDir) -> Result<Summary, ReadRunError> {
     summarise_results(vec![ResultsInput::path(dir.path())], &ResultsOptions::default(), &mut |_, _| {})
 }
 
-/// The summary of a result file that JMeter wrote, read with the default options.
+/// The summary of a result file of JMeter, read with the default options.
 ///
 /// # Errors
-/// It cannot be read, or is neither CSV nor XML of JMeter's.
+/// The file cannot be read, or is neither a CSV nor an XML file of JMeter.
 pub fn summarise_jtl(path: &Path) -> Result<Summary, ReadRunError> {
     summarise_results(vec![ResultsInput::path(path)], &ResultsOptions::default(), &mut |_, _| {})
 }
 
-/// The summary of `inputs`, as [`summarise_results`] makes it, with `criteria` judged on the same part of them.
+/// The summary of `inputs`, as by [`summarise_results`], with the results of `criteria` for the same part of the inputs.
 ///
 /// # Errors
-/// An input cannot be read, or is a stream: they are read more than once.
+/// An input cannot be read, or is a stream, because the inputs are read more than once.
 pub fn judge_results(
     inputs: Vec<ResultsInput>,
     options: &ResultsOptions,
@@ -97,10 +98,10 @@ pub fn judge_results(
     Ok(summary)
 }
 
-/// The part of `inputs` that is counted by `options`, for callers that read samples themselves.
+/// The part of `inputs` that `options` selects, for callers that read the samples themselves.
 ///
 /// # Errors
-/// An input cannot be read, or is a stream where it has to be read more than once.
+/// An input cannot be read, or it is a stream and would have to be read more than once.
 pub fn record_reading(
     inputs: &[ResultsInput],
     options: &ResultsOptions,
@@ -117,7 +118,7 @@ pub fn record_reading(
     })
 }
 
-/// The summary, and how the samples that it is of are read once more.
+/// The summary, and the settings with which the same samples can be read again.
 fn summarised(
     inputs: Vec<ResultsInput>,
     options: &ResultsOptions,
@@ -133,7 +134,7 @@ fn summarised(
         [ResultsInput { from: ResultsFrom::Path(path), .. }] if path.is_dir() => Some(RunDir::open(path)),
         _ => None,
     };
-    // A directory without a record is reported below as not being a run.
+    // A directory without a samples file causes an error below: it is not a run directory.
     let run = run.filter(|dir| dir.samples_path().exists());
     let manifest = run.as_ref().map(RunDir::read_manifest).transpose()?;
     let facts = |replay: &ReplayedRun| match &manifest {
@@ -157,7 +158,7 @@ fn summarised(
         ResultsPart::Whole | ResultsPart::Window(..) => None,
     };
     let window = steady.as_ref().and_then(|steady| steady.window_s).or(asked);
-    // The steady part is known only after a first reading.
+    // The steady part is known only after a first reading, so a second one is needed.
     let misread = window.is_some() && asked.is_none();
     let reading = match (misread, next) {
         (false, _) => first,
@@ -174,7 +175,7 @@ fn summarised(
         summary.set_window_reason(WindowChoice::Steady, steady.reason);
     }
     match (&run, &manifest, window) {
-        // A run has its workloads, schedules and thresholds; a part of it is judged like a log.
+        // A complete run has its workloads, schedules and thresholds. A part of it is judged like a log.
         (Some(dir), Some(manifest), None) => {
             add_arrivals(dir, &mut summary)?;
             summary.thresholds = judge_manifest(dir, manifest, &summary)?;
@@ -187,8 +188,7 @@ fn summarised(
     Ok((summary, again))
 }
 
-/// The end of the record of a run without an outcome, and what the results file contains that the
-/// record lacks.
+/// For a run without an outcome: the end of its samples file, and the rows of the results file that the samples file lacks.
 fn record_end(dir: &RunDir, manifest: &Manifest, replay: &ReplayedRun) -> Option<RecordEnd> {
     if manifest.outcome.is_some() {
         return None;
@@ -200,10 +200,10 @@ fn record_end(dir: &RunDir, manifest: &Manifest, replay: &ReplayedRun) -> Option
     Some(RecordEnd { at_s: end.as_duration().as_secs_f64(), later })
 }
 
-/// The samples of a results file that ended later than `end`; `None` without such samples or a readable file. The
-/// file has whole milliseconds, of the start and of the time: both may be rounded.
+/// The samples of a results file that ended later than `end`; `None` if there are none or the file cannot be read. Start and
+/// elapsed time in the file are whole milliseconds, so both may be rounded.
 fn later_rows(path: &Path, start_ms: i64, end: Nanos) -> Option<LaterRows> {
-    // A pipe would wait for a writer.
+    // Opening a pipe would wait for a writer.
     if !path.is_file() {
         return None;
     }
@@ -216,7 +216,7 @@ fn later_rows(path: &Path, start_ms: i64, end: Nanos) -> Option<LaterRows> {
     (read.is_ok() && rows > 0).then(|| LaterRows { file: path.display().to_string(), rows })
 }
 
-/// The steady part of `inputs`, in seconds from the start of the run, which is the second value, in ms since 1970.
+/// The steady part of `inputs` in seconds from the start of the run, and the start of the run in ms since 1970.
 ///
 /// # Errors
 /// An input cannot be read.
@@ -263,7 +263,7 @@ impl Reading {
         Ok(Reading { replay, starts })
     }
 
-    /// On the starts of samplers; nothing without any.
+    /// The verdict on the starts of samplers; empty if there are none.
     fn verdict(self, summary: &Summary, load: LogLoad) -> Vec<ArrivalVerdict> {
         let tally = self.starts.finish();
         if tally.arrivals() == 0 {

@@ -1,4 +1,4 @@
-//! Decompresses inputs, and counts bytes and lines that are read.
+//! Decompresses inputs, and counts the bytes and lines that are read.
 
 use std::cell::Cell;
 use std::io::{self, BufRead, Read};
@@ -25,7 +25,7 @@ impl std::fmt::Display for Packing {
     }
 }
 
-/// Number of bytes of a file read so far, before decompression; progress is reported in these.
+/// Number of bytes of a file read so far, before decompression. Progress is reported in these bytes.
 pub(crate) type ReadBytes = Rc<Cell<u64>>;
 
 struct Counted {
@@ -62,7 +62,7 @@ pub(crate) fn unpacked(input: Bytes) -> io::Result<(Bytes, Option<Packing>, Read
     Ok((bytes, packing, read))
 }
 
-/// Treats a truncated compressed file as one that ends there, so that its decompressed part is used.
+/// Treats a truncated compressed file as if it ended there, so that the part that can be decompressed is used.
 struct UntilCut<R>(R);
 
 impl<R: Read> Read for UntilCut<R> {
@@ -78,18 +78,18 @@ impl<R: Read> Read for UntilCut<R> {
 pub(crate) struct LineCounted<R> {
     input: R,
     lines: Rc<Cell<u64>>,
-    /// Bytes that may be read before [`LineCounted::allow`] is called again.
+    /// Number of bytes that may be read before [`LineCounted::allow`] is called again.
     allowed: u64,
 }
 
 impl<R> LineCounted<R> {
-    /// The reader, and the number of line feeds that it has read.
+    /// Returns the reader, and the number of line feeds that it has read.
     pub(crate) fn new(input: R) -> (LineCounted<R>, Rc<Cell<u64>>) {
         let lines = Rc::new(Cell::new(0));
         (LineCounted { input, lines: Rc::clone(&lines), allowed: u64::MAX }, lines)
     }
 
-    /// Lets at most about `bytes` be read until the next call; then reading fails with [`io::ErrorKind::FileTooLarge`].
+    /// Allows about `bytes` bytes to be read until the next call; further reads fail with [`io::ErrorKind::FileTooLarge`].
     pub(crate) const fn allow(&mut self, bytes: u64) {
         self.allowed = bytes;
     }
@@ -113,7 +113,7 @@ impl<R: BufRead> BufRead for LineCounted<R> {
     }
 
     fn consume(&mut self, amount: usize) {
-        // The consumed bytes are in the buffer, so this reads nothing.
+        // The consumed bytes are still in the buffer, so this does not read from the input.
         if let Ok(buffer) = self.input.fill_buf() {
             let passed = &buffer[..amount.min(buffer.len())];
             let lines = memchr::memchr_iter(b'\n', passed).count() as u64;

@@ -26,14 +26,14 @@ pub struct Aggregator {
     rows: LabelRows,
     /// The totals of each row.
     row_parts: Vec<LabelParts>,
-    /// Parts of all rows: one for each thread group of a row.
+    /// Number of parts of all rows: one part for each thread group of a row.
     parts: usize,
     other_samples: u64,
     errors: ErrorKinds,
     warmup: u64,
     seconds: OpenSeconds,
     slowest: Slowest,
-    /// `None` when start times are too far apart to be counted by second.
+    /// Number of requests that started in each second; `None` if start times are too far apart to be counted by second.
     started: Option<SecondCounts>,
     offered: Option<SecondCounts>,
     outside: OutsideWindow,
@@ -42,7 +42,7 @@ pub struct Aggregator {
     users: UserCounts,
 }
 
-/// Adds to the second of `at`. Sets the counts to `None` if the time is too far from the others.
+/// Adds `count` to the second of `at`. Sets the counts to `None` if the time is too far from the others.
 fn count_at(counts: &mut Option<SecondCounts>, at: Nanos, count: u64) {
     if let Some(known) = counts
         && !known.add(at.second(), count)
@@ -73,7 +73,7 @@ impl Aggregator {
         }
     }
 
-    /// Adds `sample`; returns whether it counts in the run's total.
+    /// Adds `sample`; returns whether it is included in the run's total.
     pub fn add(&mut self, sample: &Sample<'_>) -> bool {
         if sample.flags.contains(SampleFlags::LISTENERS_ONLY) {
             return false;
@@ -138,22 +138,22 @@ impl Aggregator {
         self.seconds.close_all();
     }
 
-    /// The next closed second; return it with [`Aggregator::recycle`].
+    /// The next closed second. The caller returns its memory with [`Aggregator::recycle`].
     pub fn next_closed(&mut self) -> Option<Second> {
         self.seconds.next_closed()
     }
 
-    /// Returns the memory of a closed second.
+    /// Takes back the memory of a closed second for reuse.
     pub fn recycle(&mut self, second: Second) {
         self.seconds.recycle(second);
     }
 
-    /// The newest closed second.
+    /// The last closed second in which a request ended.
     pub fn last_second(&self) -> Option<SecondPoint> {
         self.seconds.done().points.last().copied()
     }
 
-    /// Samples whose second was closed before.
+    /// Number of samples that were added after their second was closed.
     pub const fn late(&self) -> u64 {
         self.seconds.late
     }
@@ -177,8 +177,8 @@ impl Aggregator {
         let series = self.seconds.into_done();
         let mut over_time = series.over_time;
         let mut rows: Vec<_> = self.row_parts.into_iter().enumerate().collect();
-        // By the first start, in whole milliseconds as in a result file, so that a run directory and its result file
-        // list labels in the same order, whatever the order of their rows. A transaction precedes its first request.
+        // Rows are sorted by the first start, in whole milliseconds as in a result file. A run directory and its result file
+        // thus list labels in the same order, whatever the order of their rows. A transaction precedes its first request.
         rows.sort_by_cached_key(|(row, parts)| {
             let (label, kind) = self.rows.get(*row).unwrap_or((LabelId(0), SampleKind::Request));
             let kind_order = match kind {
@@ -196,7 +196,7 @@ impl Aggregator {
         for (row, parts) in rows {
             let Some((label, kind)) = self.rows.get(row) else { continue };
             let (mut totals, parts) = parts.finish();
-            // Such a row exists only for its time series.
+            // A row without samples in the window exists only for its time series.
             if self.settings.window.is_some() && totals.response.count() == 0 {
                 continue;
             }
@@ -314,7 +314,7 @@ mod tests {
         aggregator.add(&at(2));
         assert!(aggregator.advance(Nanos::from_secs(2)));
         assert_eq!(aggregator.last_second().unwrap().second, 0);
-        // A core that reports a day later.
+        // This core reports a day later.
         aggregator.add(&at(86_400));
         aggregator.add(&at(1));
         aggregator.close_all();

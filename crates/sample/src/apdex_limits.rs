@@ -1,20 +1,20 @@
 //! The limits of the Application Performance Index.
 
-/// JMeter's properties for the limits, in ms: satisfied and tolerated.
+/// JMeter's properties for the two limits, in ms: first the one for satisfied users, then the one for tolerating users.
 const PROPERTIES: [&str; 2] =
     ["jmeter.reportgenerator.apdex_satisfied_threshold", "jmeter.reportgenerator.apdex_tolerated_threshold"];
 
 /// The limits of the Application Performance Index (APDEX).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ApdexLimits {
-    /// Up to this response time a user is satisfied, in ns.
+    /// Maximum response time at which a user is satisfied, in ns.
     pub satisfied_ns: u64,
-    /// Up to this response time a user is tolerating, in ns.
+    /// Maximum response time at which a user is still tolerating, in ns.
     pub tolerated_ns: u64,
 }
 
 impl Default for ApdexLimits {
-    /// JMeter's: 500 ms and 1,500 ms (`jmeter.reportgenerator.apdex_satisfied_threshold` and `…_tolerated_threshold`).
+    /// JMeter's defaults: 500 ms and 1,500 ms (`jmeter.reportgenerator.apdex_satisfied_threshold` and `…_tolerated_threshold`).
     fn default() -> Self {
         ApdexLimits { satisfied_ns: 500_000_000, tolerated_ns: 1_500_000_000 }
     }
@@ -24,14 +24,14 @@ impl Default for ApdexLimits {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{name}={value}: not a number of milliseconds")]
 pub struct ApdexPropertyError {
-    /// The property.
+    /// Name of the property.
     pub name: &'static str,
-    /// Its value.
+    /// Value of the property.
     pub value: String,
 }
 
 impl ApdexLimits {
-    /// The limits that JMeter's properties set; `get` returns the value of a property.
+    /// The limits from JMeter's properties; `get` returns the value of a property.
     ///
     /// # Errors
     /// A value is not a number of milliseconds.

@@ -15,7 +15,7 @@ pub enum ArrivalOutcome {
         /// When the user started it.
         at: Nanos,
     },
-    /// It waited until a user was free.
+    /// The arrival waited until a user was free.
     Waited {
         /// When a user started it.
         until: Nanos,
@@ -34,7 +34,7 @@ pub struct ArrivalRecord {
 }
 
 impl ArrivalRecord {
-    /// When the session began; `None` when the arrival was dropped.
+    /// When the session began; `None` if the arrival was discarded.
     #[must_use]
     pub const fn started_at(&self) -> Option<Nanos> {
         match self.outcome {
@@ -43,7 +43,7 @@ impl ArrivalRecord {
         }
     }
 
-    /// The same arrival with `moved` applied to its times.
+    /// The same arrival with the function `moved` applied to its times.
     pub fn moved(&self, moved: impl Fn(Nanos) -> Nanos) -> ArrivalRecord {
         let outcome = match self.outcome {
             ArrivalOutcome::Discarded => ArrivalOutcome::Discarded,
@@ -71,22 +71,22 @@ impl ArrivalRecord {
 /// Counts of the arrivals of an open workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ArrivalCounts {
-    /// Arrivals whose scheduled time was reached.
+    /// Number of arrivals whose scheduled time has passed.
     pub scheduled: u64,
-    /// Sessions that were started.
+    /// Number of sessions that were started.
     pub begun: u64,
-    /// Sessions among them that waited for a free user.
+    /// Number of started sessions that had waited for a free user.
     pub waited: u64,
-    /// Arrivals that were discarded because no user was free.
+    /// Number of arrivals that were discarded because no user was free.
     pub dropped: u64,
-    /// Arrivals that were waiting for a user when the run stopped.
+    /// Number of arrivals that were waiting for a user when the run stopped.
     pub left_waiting: u64,
-    /// Arrivals that were skipped because the run was paused; not included in `scheduled`.
+    /// Number of arrivals that were skipped because the run was paused; not included in `scheduled`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub not_offered: u64,
 }
 
-/// Keeps the JSON of runs without a pause unchanged.
+/// Whether a count is 0. Such a count is not serialized, which keeps the JSON of runs without a pause unchanged.
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }

@@ -6,20 +6,20 @@ use std::sync::LazyLock;
 /// Bands per decade.
 pub(crate) const PER_DECADE: usize = 64;
 
-/// Decades: from 1 µs to 115 days.
+/// Number of decades: from 1 µs to 115 days.
 const DECADES: usize = 13;
 
-/// Number of bands. Longer times count in the last.
+/// Number of bands. Longer times are counted in the last band.
 pub(crate) const BANDS: usize = PER_DECADE * DECADES;
 
-/// Bits below the leading one that select the band where the search starts.
+/// Number of bits, below the leading one, that select the band where the search starts.
 const HEAD_BITS: u32 = 6;
 
-/// The edges of the bands, and an index of them.
+/// The edges of the bands, and an index into them.
 pub(crate) struct Bands {
     /// The start of each band in µs, and the end of the last.
     edges_us: Vec<u64>,
-    /// By leading bits: the band of the smallest value with these bits.
+    /// For each combination of leading bits: the band of the smallest value with these bits.
     heads: Vec<u16>,
 }
 
@@ -29,7 +29,7 @@ static BANDS_OF_TIMES: LazyLock<Bands> = LazyLock::new(|| {
     let head = |key: usize| {
         let (exponent, fraction) = (key >> HEAD_BITS, key & ((1 << HEAD_BITS) - 1));
         let least = (1u128 << exponent) + ((fraction as u128) << exponent >> HEAD_BITS);
-        // The last of several edges that are equal after rounding up.
+        // If several edges are equal after rounding up, the last of them is used.
         edges_us.partition_point(|edge| u128::from(*edge) <= least).saturating_sub(1).min(BANDS - 1) as u16
     };
     let heads = (0..64 << HEAD_BITS).map(head).collect();

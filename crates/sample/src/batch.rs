@@ -4,10 +4,10 @@
 //! reference to its offset. A sample of a typical plan takes about 40 bytes. A batch can be read without other
 //! batches: it is the payload of a segment of `samples.bhs`.
 
-/// Slots of the table of strings in the current batch. A collision costs bytes but is harmless otherwise.
+/// Slots of the table of strings in the current batch. A collision only makes the batch larger.
 const SEEN_SLOTS: usize = 512;
 
-/// Strings longer than this are not looked up.
+/// Maximum length in bytes of strings that are looked up in the table.
 const SEEN_LEN_MAX: usize = 1024;
 
 #[derive(Clone, Copy, Default)]
@@ -23,9 +23,9 @@ pub struct Encoder {
     start: u64,
     seen: Box<[Seen; SEEN_SLOTS]>,
     samples: u32,
-    /// Consecutive URLs that the batch did not contain.
+    /// Number of consecutive URLs that the batch did not yet contain.
     urls_in_vain: u32,
-    /// URLs contain a secret and are not recorded.
+    /// Whether URLs are not recorded because they contain a secret.
     pub omits_urls: bool,
 }
 
@@ -63,7 +63,7 @@ impl Encoder {
         start.wrapping_sub(std::mem::replace(&mut self.start, start)) as i64
     }
 
-    /// Appends a URL. If URLs differ from sample to sample, looking them up is mostly useless.
+    /// Appends a URL. If URLs differ from sample to sample, most of them are not looked up.
     pub(crate) fn url(&mut self, out: &mut Vec<u8>, url: &str) {
         self.samples = self.samples.wrapping_add(1);
         let url = if self.omits_urls { "" } else { url };
@@ -75,8 +75,8 @@ impl Encoder {
         }
     }
 
-    /// Appends a string and returns whether it is a reference. A literal is twice its length, then its bytes. A
-    /// reference is twice the offset of the earlier literal's length, plus one.
+    /// Appends a string and returns whether it is a reference. A literal is encoded as twice its length, followed by its bytes.
+    /// A reference is encoded as twice the offset of the earlier literal's length, plus one.
     pub(crate) fn text(&mut self, out: &mut Vec<u8>, text: &str) -> bool {
         let bytes = text.as_bytes();
         if bytes.len() < 2 || bytes.len() > SEEN_LEN_MAX {
@@ -98,7 +98,7 @@ impl Encoder {
     }
 }
 
-/// After this many consecutive new URLs, the URL of only one sample in this many is looked up.
+/// Number of consecutive new URLs after which only one URL in this many is looked up.
 const NEW_URLS_MAX: u32 = 16;
 
 fn literal(out: &mut Vec<u8>, bytes: &[u8]) {
@@ -144,7 +144,7 @@ pub fn put_signed(out: &mut Vec<u8>, value: i64) {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("damaged batch of samples at byte {at}")]
 pub struct CorruptBatch {
-    /// Offset in the batch.
+    /// Offset of the error in the batch, in bytes.
     pub at: usize,
 }
 
@@ -155,7 +155,7 @@ pub struct BatchReader<'b> {
     at: usize,
     start: u64,
     variables: Vec<&'b str>,
-    /// Skips strings; all strings of a sample are empty.
+    /// Whether strings are skipped; all strings of a sample are then empty.
     without_texts: bool,
 }
 
@@ -179,7 +179,7 @@ impl<'b> BatchReader<'b> {
         Ok(self.start)
     }
 
-    /// Reads a number of texts and the texts.
+    /// Reads the number of texts, then the texts.
     pub(crate) fn texts(&mut self) -> Result<&[&'b str], CorruptBatch> {
         let count = self.varint()?;
         self.variables.clear();

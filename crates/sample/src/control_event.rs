@@ -15,7 +15,7 @@ pub enum LoadChange {
     },
     /// Arrivals and users were paused.
     Pause,
-    /// The end of a pause.
+    /// The pause ended.
     Resume,
     /// The run was stopped; users finished their current samples.
     Stop,
@@ -56,10 +56,10 @@ impl ChangedFrom {
 pub struct ControlEvent {
     /// When it took effect, in ns since the start of the run.
     pub at_ns: Nanos,
-    /// The change.
+    /// The change that was made.
     #[serde(flatten)]
     pub change: LoadChange,
-    /// Where it was made.
+    /// The user interface in which it was made.
     pub from: ChangedFrom,
 }
 

@@ -3,12 +3,12 @@
 /// JMeter's data type of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum DataType {
-    /// Unknown: an empty column.
+    /// The type is unknown; the column is empty.
     #[default]
     Unknown,
-    /// `text`
+    /// Text; `text` in the column.
     Text,
-    /// `bin`
+    /// Binary data; `bin` in the column.
     Binary,
 }
 

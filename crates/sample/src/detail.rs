@@ -1,7 +1,7 @@
-//! What XML files show of a sample in addition to a CSV row: assertions, headers, data and sub-results.
+//! The data of a sample that XML files contain in addition to those of a CSV row: assertions, headers, data and sub-results.
 //!
-//! Only XML files and files of response data need it. It is therefore sent alongside the packed batch, and built only
-//! for samples that such a listener receives.
+//! Only XML files and files of response data need these data. They are therefore sent alongside the packed batch, and built
+//! only for samples that such a listener receives.
 
 use crate::labels::Labels;
 use crate::sample::{ActiveUsers, Sample, SampleContent, SampleOutcome, SampleSizes, SampleTimes};
@@ -10,23 +10,23 @@ use crate::sample_flags::SampleFlags;
 /// A result with everything that a result file may contain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Detail {
-    /// Label.
+    /// The label.
     pub label: String,
     /// Its times.
     pub times: SampleTimes,
-    /// What came of it.
+    /// The outcome.
     pub outcome: SampleOutcome<String>,
-    /// What its response data are.
+    /// Type and encoding of the response data.
     pub content: SampleContent<String>,
     /// Its sizes.
     pub sizes: SampleSizes,
-    /// The active users when it ended.
+    /// The numbers of active users when it ended.
     pub users: ActiveUsers,
-    /// The result has no thread name, as deeply nested results in JMeter.
+    /// Whether the result has no thread name, as deeply nested results in JMeter.
     pub unnamed_thread: bool,
     /// Number of samples that it represents.
     pub sample_count: u32,
-    /// How many of them failed.
+    /// Number of these samples that failed.
     pub error_count: u32,
     /// The URL, or `None`.
     pub url: Option<String>,
@@ -42,7 +42,7 @@ pub struct Detail {
     pub sampler_data: Option<String>,
     /// The response body, if a file contains it.
     pub body: Vec<u8>,
-    /// The file in which the response was saved, or empty.
+    /// The file in which the response was saved; empty if it was not saved.
     pub file_name: String,
     /// Sub-results.
     pub children: Vec<Detail>,
@@ -72,7 +72,7 @@ pub struct AssertionResult {
     pub error: bool,
     /// Message of the failure or error.
     pub message: String,
-    /// The message exists although it is empty: result files distinguish it from a missing one.
+    /// Whether the message exists although it is empty. Result files distinguish an empty message from a missing one.
     pub blank_message: bool,
 }
 
@@ -84,7 +84,7 @@ impl AssertionResult {
 }
 
 impl Detail {
-    /// The detail with only the data of a CSV row.
+    /// A detail that contains only the data of a CSV row.
     pub fn of_sample(sample: &Sample<'_>, labels: &Labels) -> Detail {
         Detail {
             label: labels.name(sample.label).to_string(),

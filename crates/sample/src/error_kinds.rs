@@ -11,7 +11,7 @@ use crate::sample::{LabelId, Sample};
 /// Maximum number of kinds of error; errors of further kinds are counted together.
 pub const ERROR_KINDS_MAX: usize = 1_000;
 
-/// One way in which samples failed.
+/// Samples that failed with the same code and message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorKind {
     /// Response code.
@@ -20,34 +20,35 @@ pub struct ErrorKind {
     pub message: String,
     /// Number of samples.
     pub count: u64,
-    /// End of the first.
+    /// End of the first of these samples.
     pub first: Nanos,
-    /// End of the last.
+    /// End of the last of these samples.
     pub last: Nanos,
-    /// The label of the first.
+    /// Label of the first of these samples.
     pub example_label: String,
-    /// The most frequent labels with their counts.
+    /// The most frequent labels of these samples, with their counts.
     #[serde(default)]
     pub labels: Vec<(String, u64)>,
 }
 
-/// Labels of a kind that are listed.
+/// Maximum number of labels that are listed for a kind.
 const LABELS_LISTED: usize = 8;
 
-/// Pairs of kind and label that are counted; a plan can compose labels without limit.
+/// Maximum number of pairs of kind and label that are counted. The limit is necessary because a plan can generate any number of
+/// labels.
 const LABELS_COUNTED_MAX: usize = 20_000;
 
-/// Bytes of a message that distinguish kinds of error; longer messages are truncated.
+/// Number of bytes of a message that distinguish kinds of error; longer messages are truncated.
 const ERROR_TEXT_BYTES_MAX: usize = 1_000;
 
-/// A kind with its number and the label of its first error.
+/// Number of a kind, label of its first error, and the kind.
 type Kind = (usize, LabelId, ErrorKind);
 
 /// The kinds of error, limited in number.
 #[derive(Debug, Default)]
 pub(crate) struct ErrorKinds {
     by_code: HashMap<String, HashMap<String, Kind>>,
-    /// Errors of a kind by label.
+    /// Number of errors by kind and label.
     by_label: HashMap<(usize, LabelId), u64>,
     kinds: usize,
     other: u64,
@@ -70,7 +71,7 @@ impl ErrorKinds {
             let number = *number;
             kind.count += count;
             let end = sample.times.end;
-            // Of several labels at the same time, the first by name, whatever the order of the samples.
+            // If several labels failed at the same time, the first one by name is used, whatever the order of the samples.
             let is_first_by_name = || labels.name(sample.label) < labels.name(*label);
             if end < kind.first || (end == kind.first && sample.label != *label && is_first_by_name()) {
                 (*label, kind.first) = (sample.label, end);

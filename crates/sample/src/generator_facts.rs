@@ -20,7 +20,7 @@ pub enum RunEnd {
     Interrupted,
     /// The run was stopped at once.
     Aborted,
-    /// A threshold failed that stops the run; users finished their current samples.
+    /// A threshold failed whose action stops the run; users finished their current samples.
     StoppedByThreshold,
     /// The generator failed.
     Failed,
@@ -32,13 +32,13 @@ pub enum RunEnd {
 pub struct GeneratorFacts {
     /// The cores that ran users.
     pub cores: Vec<CoreFacts>,
-    /// How often a core had to wait for the recorder.
+    /// Number of times that a core had to wait for the recorder.
     pub recorder_stalls: u64,
-    /// How long users were delayed by that, over all cores, in ns.
+    /// Total time in ns by which users were delayed while cores waited for the recorder, over all cores.
     pub recorder_stall_ns: u64,
-    /// Samples that could not be recorded.
+    /// Number of samples that could not be recorded.
     pub lost_samples: u64,
-    /// Samples in flight when the run was stopped; they are excluded from all figures.
+    /// Number of samples in flight when the run was stopped; they are excluded from all figures.
     pub interrupted_samples: u64,
     /// How often matching, parsing or evaluating exceeded a limit, by the limit's name.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -48,7 +48,7 @@ pub struct GeneratorFacts {
     /// The share (0..=1) of the CPU time that this machine requested during the run and the hypervisor gave to other
     /// virtual machines. `None` if the system does not report it, or if hardly any time was requested.
     pub cpu_stolen: Option<f64>,
-    /// The longest times in which the process or a core did not run, in order of time.
+    /// The longest periods in which the process or a core did not run, in order of time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub stalls: Vec<Stall>,
     /// Cores that did not respond at the end of the run.
@@ -56,7 +56,8 @@ pub struct GeneratorFacts {
     pub abandoned: Vec<AbandonedCore>,
 }
 
-/// A time in which the process, or one of its cores, did not run. Response times in it measure the generator.
+/// A period in which the process or one of its cores did not run. Response times in this period measure the generator, not the
+/// system under test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stall {
     /// Number of the core, from 0; `None` for the whole process.
@@ -77,13 +78,13 @@ pub struct AbandonedCore {
     pub last_seen_ns: u64,
 }
 
-/// Health of one core.
+/// Load and delays of one core.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CoreFacts {
     /// CPU time of its thread divided by the duration of the run (0..=1); `None` if the system does not report it.
     pub busy: Option<f64>,
-    /// The same for its busiest second; `None` if the system does not report it, or if no second was complete.
+    /// The largest such share in any second; `None` if the system does not report it, or if no second was complete.
     pub busy_second_max: Option<f64>,
     /// Longest delay of the core's timer tick in ns; `None` if it was not measured.
     pub lag_ns_max: Option<u64>,

@@ -8,14 +8,14 @@ use crate::run_names::{GroupName, RunNames};
 use crate::sample::Sample;
 use crate::totals::{LabelTotals, Totals, TotalsSettings};
 
-/// Maximum number of pairs of a label and a thread group with their own totals in a run, because totals take about 100 KiB.
-/// Samples of further pairs count under [`OTHER_GROUPS`]; the totals of their label are not affected.
+/// Maximum number of pairs of a label and a thread group with their own totals in a run, because each of these totals takes
+/// about 100 KiB. Samples of further pairs are counted under [`OTHER_GROUPS`]; the totals of their label are not affected.
 const PARTS_MAX: usize = 2 * LABELS_MAX;
 
-/// The name of the totals of further thread groups.
+/// The name of the row for thread groups beyond the limit.
 pub const OTHER_GROUPS: &str = "(other thread groups)";
 
-/// The index of the thread groups beyond [`PARTS_MAX`].
+/// The group index of samples beyond [`PARTS_MAX`].
 pub const OTHER_GROUP: u32 = u32::MAX;
 
 /// The totals of one thread group.
@@ -23,13 +23,13 @@ pub const OTHER_GROUP: u32 = u32::MAX;
 pub struct GroupTotals {
     /// Index into [`RunNames::groups`].
     pub group: u32,
-    /// Name and number of the group; [`OTHER_GROUPS`] for further groups.
+    /// Name and number of the group; [`OTHER_GROUPS`] for groups beyond the limit.
     pub name: GroupName,
-    /// Whether it is a setUp or tearDown group; false for result files of JMeter, which do not contain it.
+    /// Whether it is a setUp or tearDown group. False for JMeter's result files, which do not contain this information.
     pub is_set_up_or_tear_down: bool,
-    /// All requests of the group.
+    /// Totals of all requests of the group.
     pub total: Totals,
-    /// Per label and kind without sub-results, in order of first appearance in the run. They have no time series.
+    /// Totals of each label and kind, without sub-results, in order of first appearance in the run. They have no time series.
     pub labels: Vec<LabelTotals>,
 }
 
@@ -62,7 +62,7 @@ impl GroupTotals {
         self.labels.iter_mut().map(|label| &mut label.totals).chain([&mut self.total])
     }
 
-    /// First start and last end of its requests; `None` without any.
+    /// First start and last end of its requests; `None` if it has no requests.
     #[must_use]
     pub fn span(&self) -> Option<(Nanos, Nanos)> {
         (self.total.samples > 0).then_some((self.total.first_start, self.total.last_end))
@@ -78,8 +78,7 @@ pub fn sort_groups(groups: &mut [GroupTotals]) {
     groups.sort_by_cached_key(order);
 }
 
-/// Sets the names of the groups. Merges groups with the same name and number, which several generators of a test
-/// have.
+/// Sets the names of the groups. Merges groups with the same name and number, which occur if several generators run one test.
 pub fn name_groups(groups: Vec<GroupTotals>, names: &RunNames) -> Vec<GroupTotals> {
     let mut named: Vec<GroupTotals> = Vec::new();
     for mut group in groups {
@@ -105,7 +104,7 @@ pub struct LabelParts {
     parts: Vec<(u32, Box<Totals>)>,
     /// Index in `parts` by group.
     index: FxHashMap<u32, usize>,
-    /// Index of the last sample's part: consecutive samples of a label are mostly of one group.
+    /// Index of the part to which the last sample was added, because consecutive samples of a label mostly belong to one group.
     last: usize,
 }
 
@@ -139,7 +138,7 @@ impl LabelParts {
         self.parts.iter().map(|(_, totals)| totals.first_start).min().unwrap_or(Nanos::MAX)
     }
 
-    /// The totals over all groups, and those of each.
+    /// The totals over all groups, and those of each group by its index.
     pub fn finish(self) -> (Totals, Vec<(u32, Totals)>) {
         let mut all = Totals::new();
         self.parts.iter().for_each(|(_, totals)| all.merge(totals));

@@ -6,7 +6,7 @@ use crate::labels::{LABELS_MAX, Labels, OTHER_LABELS};
 use crate::sample::LabelId;
 use crate::sample_flags::SampleKind;
 
-/// The label of the rows that count the labels beyond [`LABELS_MAX`].
+/// The label of the rows for labels beyond [`LABELS_MAX`].
 const OTHER: LabelId = LabelId(u32::MAX);
 
 /// The rows of a table: one for each label and kind, and one of each kind for the labels beyond [`LABELS_MAX`].
@@ -15,12 +15,12 @@ pub struct LabelRows {
     /// Row numbers by label and kind.
     index: Vec<[Option<u32>; 3]>,
     rows: Vec<(LabelId, SampleKind)>,
-    /// The rows of the further labels, by kind.
+    /// For each kind, the row of the labels beyond the limit.
     other: [Option<u32>; 3],
 }
 
 impl LabelRows {
-    /// The number of the row for a label and kind, and whether it is the row of the further labels.
+    /// The number of the row for a label and kind, and whether it is the row of the labels beyond the limit.
     pub fn of(&mut self, label: LabelId, kind: SampleKind) -> (usize, bool) {
         let (at, kind_at) = (label.0 as usize, kind as usize);
         if self.index.len() <= at {

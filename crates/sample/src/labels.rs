@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::sample::LabelId;
 
-/// Maximum number of labels, of each kind of sample, with their own totals. Samples of further labels are counted under
-/// [`OTHER_LABELS`]. The histograms of a label take about 100 KiB, so a plan with a number in its labels would
-/// exhaust the memory otherwise.
+/// Maximum number of labels of each kind of sample with their own totals. Samples of further labels are counted under
+/// [`OTHER_LABELS`]. The histograms of a label take about 100 KiB, so without this limit a plan with a number in its labels
+/// would exhaust the memory.
 pub const LABELS_MAX: usize = 1_000;
 
-/// The name of the row for samples of further labels.
+/// The name of the row for samples of labels beyond the limit.
 pub const OTHER_LABELS: &str = "(other labels)";
 
 /// Interns labels: each distinct text has one number, which is never reused. Clones share one table.
@@ -46,7 +46,7 @@ impl Labels {
         id
     }
 
-    /// The text of `id`; empty if there is no such label.
+    /// The text of `id`; empty if there is no label with this number.
     #[must_use]
     pub fn name(&self, id: LabelId) -> Arc<str> {
         self.table().names.get(id.0 as usize).cloned().unwrap_or_else(|| Arc::from(""))
@@ -70,7 +70,7 @@ impl Labels {
         self.table().names.get(first..).map(<[_]>::to_vec).unwrap_or_default()
     }
 
-    // A panic in another thread cannot leave the table inconsistent.
+    // A poisoned lock is used all the same, because a panic cannot leave the table inconsistent.
     fn table(&self) -> MutexGuard<'_, Table> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -9,9 +9,9 @@ use crate::time_distribution::ElapsedMs;
 /// The figures of a summariser line: requests only, with JMeter's `elapsed` in whole ms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IntervalCounts {
-    /// Samples.
+    /// Number of samples.
     pub samples: u64,
-    /// Failed samples.
+    /// Number of failed samples.
     pub errors: u64,
     /// Sum and extremes of `elapsed`.
     pub elapsed: ElapsedMs,
@@ -22,7 +22,7 @@ pub struct IntervalCounts {
 }
 
 impl IntervalCounts {
-    /// No samples since this time.
+    /// Counts without samples, for an interval that starts at `since`.
     pub fn new(since: Nanos) -> IntervalCounts {
         IntervalCounts { samples: 0, errors: 0, elapsed: ElapsedMs::new(), since, until: since }
     }
@@ -51,7 +51,7 @@ impl IntervalCounts {
         i64::try_from(self.samples).ok().and_then(|n| self.elapsed.sum.checked_div(n)).unwrap_or(0)
     }
 
-    /// Length in ms.
+    /// Length of the interval in ms.
     #[must_use]
     pub fn length_ms(&self) -> u64 {
         self.until.since(self.since) / 1_000_000
@@ -63,15 +63,15 @@ impl IntervalCounts {
 pub struct Live {
     /// The last complete second in which a request ended; `None` before the first.
     pub last_second: Option<SecondPoint>,
-    /// Figures since the start of the run.
+    /// Counts since the start of the run.
     pub total: IntervalCounts,
-    /// Figures since the last summariser line.
+    /// Counts since the last summariser line.
     pub delta: IntervalCounts,
     /// Latest time up to which every responsive core has reported.
     pub watermark: Nanos,
-    /// Regularity of the arrivals in the last ten seconds; `None` while there are too few.
+    /// Regularity of the arrivals in the last ten seconds; `None` while there are too few arrivals.
     pub arrivals: Option<LiveArrivals>,
-    /// Number of errors of outputs so far.
+    /// Number of output errors so far.
     pub events: usize,
 }
 

@@ -9,27 +9,28 @@ use crate::nanos::Nanos;
 /// Length of the window in seconds.
 const WINDOW_S: u64 = 10;
 
-/// Seconds before the newest one that are stored.
+/// Number of stored seconds before the newest one.
 const STORED_S: u64 = WINDOW_S + 2;
 
-/// Maximum number of start times that are stored per second; at higher rates only the starts in a part of each second are stored.
+/// Maximum number of start times that are stored per second. At higher rates, only the starts in the first part of each second
+/// are stored.
 const STAMPS_MAX: usize = 20_000;
 
-/// With fewer gaps the coefficient is too uncertain to report.
+/// Minimum number of gaps. With fewer gaps, the coefficient of variation is too uncertain to report.
 const GAPS_MIN: u64 = 50;
 
-/// Least mean gap in clock ticks. Below this, rounding alone changes the coefficient of variation of Poisson arrivals
-/// by more than 2 %.
+/// Minimum mean gap in clock ticks. With a smaller mean gap, rounding alone changes the coefficient of variation of Poisson
+/// arrivals by more than 2 %.
 const GAP_TICKS_MIN: f64 = 2.0;
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Arrivals of the last seconds: session starts in an open load, otherwise starts of requests.
+/// Regularity of the arrivals of the last seconds: of session starts in an open load, otherwise of request starts.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LiveArrivals {
     /// Coefficient of variation of the gaps (standard deviation divided by mean).
     pub cov: f64,
-    /// Number of gaps.
+    /// Number of gaps from which it was computed.
     pub gaps: u64,
 }
 
@@ -45,11 +46,11 @@ struct Slice {
 pub struct RecentStarts {
     slices: VecDeque<Slice>,
     spare: Vec<Vec<u64>>,
-    /// Only starts within the first `stored_ns` nanoseconds of each second are stored.
+    /// Length in ns of the first part of each second; only starts in this part are stored.
     stored_ns: u64,
-    /// Session starts were reported, so starts of requests are ignored.
+    /// Whether session starts were reported, so that starts of requests are ignored.
     open: bool,
-    /// TimeDistribution tick of the start times, in ns.
+    /// Resolution of the start times, in ns.
     tick_ns: u64,
 }
 
@@ -60,7 +61,7 @@ impl Default for RecentStarts {
 }
 
 impl RecentStarts {
-    /// No starts, with times in ns.
+    /// A collector without starts, for times with a resolution of 1 ns.
     pub fn new() -> RecentStarts {
         RecentStarts {
             slices: VecDeque::new(),
@@ -71,7 +72,7 @@ impl RecentStarts {
         }
     }
 
-    /// For start times that are rounded down to multiples of `tick_ns`.
+    /// A collector for start times that are rounded down to multiples of `tick_ns`.
     pub fn with_tick_ns(tick_ns: u64) -> RecentStarts {
         RecentStarts { tick_ns, ..RecentStarts::new() }
     }
@@ -98,7 +99,7 @@ impl RecentStarts {
         }
         let second = start.second();
         self.make_room(second);
-        // A request that lasted longer than the window has no slice.
+        // There is no slice for a request that lasted longer than the window.
         let Some(slice) = self.slices.iter_mut().rev().find(|slice| slice.second == second) else { return };
         slice.stamps.push(start.0);
         if slice.stamps.len() > STAMPS_MAX {
@@ -110,8 +111,8 @@ impl RecentStarts {
         }
     }
 
-    /// Makes the slice of `second`, unless it is before the window. Slices have no gaps, so that the result does not
-    /// depend on the order of the starts.
+    /// Adds the slice of `second`, unless it is before the window. Seconds without starts have slices, too, so that the result
+    /// does not depend on the order of the starts.
     fn make_room(&mut self, second: u64) {
         let (Some(oldest), Some(newest)) = (self.slices.front(), self.slices.back()) else {
             return self.slices.push_back(Slice { second, stamps: Vec::new() });
@@ -201,7 +202,7 @@ mod tests {
         for rate in [100.0, 5_000.0, 200_000.0] {
             let mut starts = RecentStarts::new();
             let mut all = poisson(rate, 8);
-            // Within a tenth of a second they come in any order.
+            // Within a tenth of a second, start times can have any order.
             all.sort_by_key(|at| (at.0 / 100_000_000, at.0 % 7));
             all.into_iter().for_each(|at| starts.request(at));
             let live = starts.regularity(Nanos::from_secs(8)).unwrap();
@@ -216,7 +217,7 @@ mod tests {
         for second in 0..40 {
             for n in 0..100 {
                 let at = Nanos(second * SECOND_NS + n * 10_000_000);
-                // Requests of a session follow at once: bunches that are no arrivals.
+                // The requests of a session follow it immediately. These bunches are not arrivals.
                 starts.session(at);
                 starts.request(at + 1_000_u64);
                 starts.request(at + 2_000_u64);

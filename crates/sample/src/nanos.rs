@@ -67,7 +67,7 @@ impl Add<Duration> for Nanos {
     }
 }
 
-/// Adds nanoseconds, saturating.
+/// Adds nanoseconds; the result is at most [`Nanos::MAX`].
 impl Add<u64> for Nanos {
     type Output = Nanos;
     fn add(self, rhs: u64) -> Nanos {
@@ -75,7 +75,7 @@ impl Add<u64> for Nanos {
     }
 }
 
-/// Subtracts nanoseconds, stopping at the start of the run.
+/// Subtracts nanoseconds; the result is at least [`Nanos::ZERO`].
 impl Sub<u64> for Nanos {
     type Output = Nanos;
     fn sub(self, rhs: u64) -> Nanos {

@@ -1,7 +1,7 @@
 //! Response times over the run, in time slices of equal length. When there are too many slices, their length doubles.
 //! A heat map counts all requests by band; each row of the aggregator has counts, means and percentiles.
 //!
-//! Slices are filled when the aggregator closes a second, so that adding a sample costs nothing extra.
+//! Slices are updated when the aggregator closes a second, so adding a sample costs nothing extra.
 
 use crate::bands::{self, BANDS, PER_DECADE};
 
@@ -11,13 +11,13 @@ const HEAT_SLICES_MAX: u64 = 480;
 /// Maximum number of slices of a row.
 const ROW_SLICES_MAX: u64 = 240;
 
-/// Maximum number of slices of a row's series, which are pairs of its slices if there are more.
+/// Maximum number of slices of a row's series. If the row has more slices, the series contains pairs of them.
 const SERIES_SLICES_MAX: u64 = 120;
 
 /// Bands of the heat map per decade.
 pub const HEAT_BANDS_PER_DECADE: usize = 16;
 
-/// Number of [`crate::bands`] per band of the heat map.
+/// Number of the bands of [`crate::bands`] per band of the heat map.
 const FINE: usize = PER_DECADE / HEAT_BANDS_PER_DECADE;
 
 /// Response times of requests over the run.
@@ -27,7 +27,8 @@ pub struct Heat {
     pub from_second: u64,
     /// Length of a slice in seconds.
     pub step_s: u64,
-    /// By slice: bands in ascending order, and the number of requests that ended. Band `b` starts at 10^(b/16) µs.
+    /// For each slice: its bands in ascending order, each with the number of requests that ended. Band `b` starts at 10^(b/16)
+    /// µs.
     pub columns: Vec<Vec<(u16, u64)>>,
 }
 
@@ -45,12 +46,12 @@ pub struct LabelSeries {
 /// One slice of a row.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct SlicePoint {
-    /// Samples that ended.
+    /// Number of samples that ended.
     pub samples: u64,
-    /// Failed samples.
+    /// Number of failed samples.
     pub errors: u64,
-    /// Mean and 95th percentile of the response time in ms; `None` if no sample ended. The percentile is the middle
-    /// of a band that is 3.7 % wide.
+    /// Mean and 95th percentile of the response time in ms; `None` if no sample ended. The percentile is the midpoint of a band
+    /// that is 3.7 % wide.
     pub response_ms: Option<(f64, f64)>,
 }
 
@@ -68,16 +69,16 @@ pub struct LabelSlices {
 /// Counts and times of one slice of a row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LabelSlice {
-    /// Samples that ended.
+    /// Number of samples that ended.
     pub samples: u64,
-    /// Failed samples.
+    /// Number of failed samples.
     pub errors: u64,
     /// Sum of the response times in µs.
     pub response_us: u64,
     /// Sum of the service times in µs.
     pub service_us: u64,
-    /// Bands of response times in ascending order, and the number of times in each; [`LabelSlices::band_edge_us`] has
-    /// their edges.
+    /// Bands of response times in ascending order, each with the number of times; [`LabelSlices::band_edge_us`] returns the
+    /// start of a band.
     pub bands: Vec<(u16, u32)>,
 }
 
@@ -92,7 +93,7 @@ impl LabelSlices {
 /// The slice of a row that is being filled.
 #[derive(Debug, Default)]
 struct Slice {
-    /// Its number.
+    /// Number of the slice.
     at: u64,
     samples: u64,
     errors: u64,
@@ -113,7 +114,7 @@ impl Slice {
 
     fn point(&self) -> SlicePoint {
         let times: u64 = self.bands.iter().map(|(_, count)| u64::from(*count)).sum();
-        // The band of the 95th percentile.
+        // Finds the band of the 95th percentile.
         let wanted = (times * 95).div_ceil(100);
         let mut seen = 0;
         let band = self.bands.iter().find(|(_, count)| {
@@ -129,7 +130,7 @@ impl Slice {
     }
 }
 
-/// Adds the sorted list `more` to the sorted list `into`.
+/// Merges the sorted list `more` into the sorted list `into`. `add` adds up the numbers of equal bands.
 fn merge<N: Copy>(into: &mut Vec<(u16, N)>, more: &[(u16, N)], add: impl Fn(&mut N, N)) {
     let mut at = 0;
     for (band, count) in more {
@@ -141,20 +142,20 @@ fn merge<N: Copy>(into: &mut Vec<(u16, N)>, more: &[(u16, N)], add: impl Fn(&mut
     }
 }
 
-/// One second of one row.
+/// The samples of one row that ended in one second.
 #[derive(Debug, Default)]
 pub struct RowSecond {
     /// Whether its samples are requests, which the heat map contains.
     pub is_request: bool,
     /// Number of samples.
     pub samples: u64,
-    /// How many of them failed.
+    /// Number of failed samples.
     pub errors: u64,
-    /// Service and response times in µs.
+    /// Service and response time in µs of each sample.
     pub times: Vec<(u64, u64)>,
 }
 
-/// The slices of a run in progress.
+/// The slices of a run, to which seconds are added.
 #[derive(Debug)]
 pub struct OverTime {
     /// The first second of the run.
@@ -163,7 +164,7 @@ pub struct OverTime {
     heat_step: u64,
     rows: Vec<Vec<Slice>>,
     row_step: u64,
-    /// Seconds from the first to the last.
+    /// Number of seconds from the first to the last.
     length: u64,
     /// Counts by band, cleared after use.
     counts: Vec<u32>,
@@ -179,7 +180,7 @@ impl Default for OverTime {
 }
 
 impl OverTime {
-    /// Sums without samples.
+    /// Time series without samples.
     pub fn new() -> OverTime {
         OverTime {
             from: None,
@@ -195,7 +196,7 @@ impl OverTime {
         }
     }
 
-    /// Adds the second `number`, not before the first that was added.
+    /// Adds the second `number`, which must not be before the first second that was added.
     pub fn add(&mut self, number: u64, rows: &[RowSecond]) {
         let since = number.saturating_sub(*self.from.get_or_insert(number));
         self.length = self.length.max(since);
@@ -270,7 +271,7 @@ impl OverTime {
         if slices.last().is_none_or(|slice| slice.at < at) {
             slices.push(Slice { at, ..Slice::default() });
         }
-        // Seconds are added in order, so it is the last slice.
+        // Seconds are added in order, so the last slice is the right one.
         let Some(slice) = slices.last_mut() else { return };
         slice.samples += row.samples;
         slice.errors += row.errors;

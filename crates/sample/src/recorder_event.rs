@@ -6,25 +6,25 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum RecorderEvent {
-    /// A file could not be written. Other outputs and the totals are not affected.
+    /// A file could not be written completely. Other outputs and the totals are not affected.
     LostOutput {
-        /// The file.
+        /// Name of the file.
         file: String,
-        /// The system's message.
+        /// Error message of the operating system.
         error: String,
-        /// Rows or samples that are missing in the file at the end of the run.
+        /// Number of rows or samples that are missing in the file at the end of the run.
         lost: u64,
     },
     /// A listener's file could not be opened; its rows are missing. As in JMeter, the run continues.
     NotOpened {
-        /// The file.
+        /// Name of the file.
         file: String,
-        /// The system's message.
+        /// Error message of the operating system.
         error: String,
     },
-    /// The recorder failed; figures of the run are missing.
+    /// The recorder failed; figures of the run are incomplete.
     Failed {
-        /// The message.
+        /// Error message.
         error: String,
     },
 }

@@ -11,12 +11,12 @@ pub struct GroupName {
     pub number: u32,
 }
 
-/// The names in the rows of a run, which are fixed before it starts.
+/// The names that the rows of a run contain. They are fixed before the run starts.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunNames {
-    /// The thread groups, by [`crate::Sample::group`].
+    /// The thread groups; [`crate::Sample::group`] is an index into this list.
     pub groups: Vec<GroupName>,
-    /// `sample_variables`.
+    /// The names of the variables in JMeter's property `sample_variables`.
     pub variables: Vec<String>,
     /// The generator's host name, for the `Hostname` column.
     pub hostname: String,

@@ -16,17 +16,17 @@ use crate::user_counts::UsersOverTime;
 /// All totals of a run.
 #[derive(Debug, Clone)]
 pub struct RunTotals {
-    /// All requests: without the samples of transaction controllers and without sub-results.
+    /// Totals of all requests, without the samples of transaction controllers and without sub-results.
     pub total: Totals,
-    /// Per label and kind, in order of first appearance.
+    /// Totals of each label and kind, in order of first appearance.
     pub labels: Vec<LabelTotals>,
-    /// Per thread group, in the order of their numbers, if several groups have requests; empty otherwise.
+    /// Totals of each thread group, in the order of their numbers, if several groups have requests; empty otherwise.
     pub groups: Vec<GroupTotals>,
     /// The thread groups of the samples, as indices into [`crate::RunNames::groups`].
     pub active_groups: Vec<u32>,
     /// The kinds of error among the requests, most frequent first; at most [`crate::ERROR_KINDS_MAX`].
     pub errors: Vec<ErrorKind>,
-    /// Errors of further kinds.
+    /// Number of errors of kinds beyond that limit.
     pub errors_other: u64,
     /// One point for each second in which a request ended.
     pub seconds: Vec<SecondPoint>,
@@ -34,27 +34,27 @@ pub struct RunTotals {
     pub heat: Option<Heat>,
     /// The slowest requests, slowest first.
     pub slowest: Vec<SlowRequest>,
-    /// Requests that started in each second; `None` if start times are too far apart to be counted.
+    /// Number of requests that started in each second; `None` if start times are too far apart to be counted.
     pub started: Option<SecondCounts>,
     /// Active users at the end of each second.
     pub users: UsersOverTime,
-    /// The earliest start of any sample, also outside the window; `Nanos::MAX` without samples.
+    /// The earliest start of any sample, inside or outside the window; `Nanos::MAX` without samples.
     pub first_start: Nanos,
-    /// Arrivals of open workloads by the second of their scheduled time; `None` without open workloads.
+    /// Number of arrivals of open workloads by the second of their scheduled time; `None` without open workloads.
     pub offered: Option<SecondCounts>,
     /// The limits for [`Totals::satisfied`] and [`Totals::tolerated`].
     pub apdex: ApdexLimits,
-    /// The window in which samples count, and the requests outside it; `None` if all samples count. Time series
-    /// contain all samples.
+    /// The window in which samples are counted, and the numbers of requests outside it; `None` if all samples are counted. Time
+    /// series contain all samples.
     pub window: Option<OutsideWindow>,
-    /// Samples before the measured part, excluded from all other figures.
+    /// Number of samples before the measured part. They are excluded from all other figures.
     pub warmup_samples: u64,
-    /// Samples that reached the recorder after their second was closed. They are in all totals, and in a later second
-    /// of the series.
+    /// Number of samples that reached the recorder after their second was closed. They are included in all totals; in the
+    /// series, they are in a later second.
     pub late_samples: u64,
-    /// Samples that are counted under [`crate::OTHER_LABELS`].
+    /// Number of samples that are counted under [`crate::OTHER_LABELS`].
     pub other_label_samples: u64,
-    /// Errors while writing.
+    /// Errors of the recorder.
     pub events: Vec<RecorderEvent>,
 }
 
@@ -89,7 +89,7 @@ impl RunTotals {
         self.groups = name_groups(std::mem::take(&mut self.groups), names);
     }
 
-    /// Moves the origin of all times `seconds` later.
+    /// Moves all times `seconds` later, for an origin that is `seconds` earlier.
     pub fn move_origin(&mut self, seconds: u64) {
         let ns = Nanos::from_secs(seconds).0;
         self.users.move_origin(seconds);
@@ -99,7 +99,7 @@ impl RunTotals {
         let rows = self.labels.iter_mut().map(|label| &mut label.totals);
         let groups = self.groups.iter_mut().flat_map(GroupTotals::all_totals);
         for totals in rows.chain(groups).chain([&mut self.total]) {
-            // `Nanos::MAX` without samples.
+            // The value is `Nanos::MAX` without samples.
             if totals.first_start < Nanos::MAX {
                 totals.first_start = totals.first_start - ns;
             }

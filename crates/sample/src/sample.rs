@@ -1,7 +1,8 @@
 //! The fields of a sample, in groups, and their packed form.
 //!
-//! [`Sample`], [`crate::Detail`] and the results of samplers and scripts contain the same groups. Only this file lists
-//! all fields of a group or of [`Sample`]: a function that misses a new field does not compile.
+//! [`Sample`], [`crate::Detail`] and the results of samplers and scripts contain the same groups. Only this file lists all
+//! fields of a group or of [`Sample`], and its functions destructure them: if a function omits a new field, it does not
+//! compile.
 
 use std::ops::AddAssign;
 
@@ -10,7 +11,7 @@ use crate::data_type::DataType;
 use crate::nanos::Nanos;
 use crate::sample_flags::SampleFlags;
 
-/// Version of the file `samples.bhs`, which contains packed samples. Another version is not read.
+/// Version of the file `samples.bhs`, which contains packed samples. Files with another version are rejected.
 pub const SAMPLES_VERSION: u32 = 1;
 
 /// A sample label, interned in [`crate::Labels`].
@@ -24,18 +25,18 @@ pub struct SampleTimes {
     pub intended: Nanos,
     /// The actual start. The service time counts from here.
     pub start: Nanos,
-    /// When it ended, before any post-processing.
+    /// The end, before any post-processing.
     pub end: Nanos,
     /// Time to connect, TLS handshake included, in ns.
     pub connect_ns: u64,
     /// Time to the first byte, in ns.
     pub latency_ns: u64,
-    /// Idle time: timers within a transaction, in ns.
+    /// Idle time in ns, such as timers within a transaction.
     pub idle_ns: u64,
 }
 
 impl SampleTimes {
-    /// The times of a sample whose intended start is not known: it is the actual start.
+    /// The times of a sample whose intended start is unknown: the actual start is used in its place.
     #[must_use]
     pub const fn of_one_clock(start: Nanos, end: Nanos) -> SampleTimes {
         SampleTimes { intended: start, start, end, connect_ns: 0, latency_ns: 0, idle_ns: 0 }
@@ -53,8 +54,7 @@ impl SampleTimes {
         self.end.since(self.intended).saturating_sub(self.idle_ns)
     }
 
-    /// JMeter's `elapsed` in ms: the difference of two times that are truncated to whole milliseconds, less the idle
-    /// time.
+    /// JMeter's `elapsed` in ms: end minus actual start, both truncated to whole milliseconds, minus the idle time.
     #[must_use]
     pub const fn elapsed_ms(&self) -> i64 {
         (self.end.0 / 1_000_000) as i64
@@ -63,16 +63,16 @@ impl SampleTimes {
     }
 }
 
-/// The active users when a sample ended.
+/// The numbers of active users when a sample ended.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ActiveUsers {
-    /// Users of its thread group.
+    /// Number of active users of its thread group.
     pub group: u32,
-    /// Users of all thread groups.
+    /// Number of active users of all thread groups.
     pub all: u32,
 }
 
-/// What came of a sample. `T` is `&str` in a [`Sample`], and `String` in a result that owns its texts.
+/// The outcome of a sample. `T` is `&str` in a [`Sample`], and `String` in a result that owns its texts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SampleOutcome<T> {
     /// Response code: `200`, or `Non HTTP response code: …`.
@@ -84,7 +84,7 @@ pub struct SampleOutcome<T> {
 }
 
 impl<T> SampleOutcome<T> {
-    /// An outcome.
+    /// An outcome with these values.
     pub const fn new(code: T, message: T, success: bool) -> SampleOutcome<T> {
         SampleOutcome { code, message, success }
     }
@@ -108,7 +108,7 @@ impl SampleOutcome<String> {
 }
 
 impl SampleOutcome<&str> {
-    /// The outcome with texts of its own.
+    /// A copy of the outcome that owns its texts.
     #[must_use]
     pub fn to_strings(&self) -> SampleOutcome<String> {
         let SampleOutcome { code, message, success } = *self;
@@ -116,17 +116,17 @@ impl SampleOutcome<&str> {
     }
 }
 
-/// What the response data are. `T` is as in [`SampleOutcome`].
+/// Type and encoding of the response data. `T` is as in [`SampleOutcome`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SampleContent<T> {
-    /// Text or binary.
+    /// Whether the data are text or binary.
     pub data_type: DataType,
     /// Encoding of the data as given by the response, empty if unknown.
     pub encoding: T,
 }
 
 impl<T> SampleContent<T> {
-    /// A content.
+    /// A content with these values.
     pub const fn new(data_type: DataType, encoding: T) -> SampleContent<T> {
         SampleContent { data_type, encoding }
     }
@@ -149,7 +149,7 @@ impl SampleContent<String> {
 }
 
 impl SampleContent<&str> {
-    /// The content with texts of its own.
+    /// A copy of the content that owns its texts.
     #[must_use]
     pub fn to_strings(&self) -> SampleContent<String> {
         let SampleContent { data_type, encoding } = *self;
@@ -157,8 +157,8 @@ impl SampleContent<&str> {
     }
 }
 
-/// Clears `text` and keeps its buffer unless that has more than `capacity_max` bytes, so that one large text does not
-/// occupy memory in each user.
+/// Clears `text`. Keeps its buffer unless the buffer has more than `capacity_max` bytes, so that one large text does not occupy
+/// memory in each user.
 pub fn reset_text(text: &mut String, capacity_max: usize) {
     text.clear();
     if text.capacity() > capacity_max {
@@ -169,12 +169,12 @@ pub fn reset_text(text: &mut String, capacity_max: usize) {
 /// The numbers of bytes of a sample.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SampleSizes {
-    /// Bytes of headers received, as far as they were counted apart from the body. Rows of files contain only the sum;
-    /// see [`SampleSizes::of_row`].
+    /// Number of received header bytes, if they were counted separately from the body. Rows of files contain only the sum; see
+    /// [`SampleSizes::of_row`].
     pub header_bytes: u64,
-    /// Bytes of body received, as on the wire.
+    /// Number of received body bytes, as on the wire.
     pub body_bytes: u64,
-    /// Bytes sent.
+    /// Number of bytes sent.
     pub sent_bytes: u64,
 }
 
@@ -185,8 +185,8 @@ impl SampleSizes {
         SampleSizes { header_bytes, body_bytes, sent_bytes }
     }
 
-    /// The sizes that a row contains: all bytes received, headers included, and bytes sent. The bytes received are not
-    /// divided, and count as body.
+    /// The sizes in a row of a file: all bytes received, including headers, and bytes sent. All received bytes are counted as
+    /// body bytes.
     #[must_use]
     pub const fn of_row(bytes: u64, sent_bytes: u64) -> SampleSizes {
         SampleSizes::new(0, bytes, sent_bytes)
@@ -219,25 +219,26 @@ pub struct Sample<'a> {
     pub user: u32,
     /// Its times.
     pub times: SampleTimes,
-    /// What came of it.
+    /// The outcome.
     pub outcome: SampleOutcome<&'a str>,
-    /// What its response data are.
+    /// Type and encoding of the response data.
     pub content: SampleContent<&'a str>,
-    /// The first failed assertion's message, or empty.
+    /// The first failed assertion's message; empty if no assertion failed.
     pub failure_message: &'a str,
-    /// Its sizes. A batch contains only their sums; see [`SampleSizes::of_row`].
+    /// The sizes. A batch contains only their sums; see [`SampleSizes::of_row`].
     pub sizes: SampleSizes,
-    /// The active users when it ended.
+    /// The numbers of active users when it ended.
     pub users: ActiveUsers,
     /// The URL; see [`SampleFlags::NO_URL`].
     pub url: &'a str,
     /// Number of samples that this row represents, usually 1.
     pub sample_count: u32,
-    /// How many of them failed.
+    /// Number of these samples that failed.
     pub error_count: u32,
-    /// Where the sample is counted and written.
+    /// Flags that determine where the sample is counted and written.
     pub flags: SampleFlags,
-    /// Index into [`crate::RecorderConfig::listener_sets`]; 0 is always the empty set.
+    /// Number of the set of listeners that receive the sample: an index into [`crate::RecorderConfig::listener_sets`]; 0 is
+    /// always the empty set.
     pub listeners: u32,
     /// Values of `sample_variables`, in the order of [`crate::RunNames::variables`].
     pub variables: &'a [&'a str],
@@ -262,7 +263,7 @@ impl Sample<'_> {
         self.times.elapsed_ms()
     }
 
-    /// The sample with copies of its texts.
+    /// A copy of the sample that owns its texts.
     #[must_use]
     pub fn to_owned_sample(&self) -> OwnedSample {
         let Sample {
@@ -283,7 +284,7 @@ impl Sample<'_> {
             variables,
         } = *self;
         OwnedSample {
-            // Without a base expression, which would have the lifetime of the texts.
+            // This lists every field instead of using `..*self`, because the result would then have the lifetime of the texts.
             numbers: Sample {
                 label,
                 group,
@@ -310,10 +311,10 @@ impl Sample<'_> {
     }
 }
 
-/// A sample with texts of its own.
+/// A sample that owns its texts.
 #[derive(Debug, Clone)]
 pub struct OwnedSample {
-    /// The sample without its texts.
+    /// The sample with empty texts.
     numbers: Sample<'static>,
     outcome: SampleOutcome<String>,
     content: SampleContent<String>,
@@ -361,7 +362,7 @@ impl Default for Sample<'_> {
 }
 
 impl Encoder {
-    /// The most bytes that `sample` can take.
+    /// Maximum number of bytes of `sample` in a batch.
     pub fn size_max(sample: &Sample<'_>) -> usize {
         let SampleOutcome { code, message, success: _ } = sample.outcome;
         let SampleContent { data_type: _, encoding } = sample.content;
@@ -425,7 +426,7 @@ impl Encoder {
 }
 
 impl BatchReader<'_> {
-    /// The next sample, `None` at the end.
+    /// The next sample; `None` at the end.
     ///
     /// # Errors
     /// The bytes are not a batch.

@@ -7,26 +7,26 @@ use serde::{Deserialize, Serialize};
 pub struct SampleFlags(pub u16);
 
 impl SampleFlags {
-    /// An ordinary sample.
+    /// No flags: an ordinary sample.
     pub const NONE: SampleFlags = SampleFlags(0);
-    /// The own sample of a transaction controller.
+    /// The sample of a transaction controller itself.
     pub const TRANSACTION: SampleFlags = SampleFlags(1);
     /// A sub-result: a result within another one that is not a request of the plan, such as a redirect or an embedded
     /// resource. It is not in the totals. The same core must record it directly after its parent (depth first), in
     /// JMeter's order.
     pub const SUB_RESULT: SampleFlags = SampleFlags(1 << 1);
-    /// Before the measured part of the run: written to files, but not in the totals.
+    /// A sample before the measured part of the run: written to files, but not included in the totals.
     pub const WARMUP: SampleFlags = SampleFlags(1 << 2);
-    /// The sampler's URL is unset: the `URL` column reads `null`, as JMeter prints it.
+    /// The sampler's URL is unset. The `URL` column then contains `null`, as in JMeter.
     pub const NO_URL: SampleFlags = SampleFlags(1 << 3);
-    /// A request within the sample of a transaction controller in parent mode. Files treat it as a sub-result, the
-    /// totals as a request.
+    /// A request within the sample of a transaction controller in parent mode. It is a sub-result in files, but a request in
+    /// the totals.
     pub const TRANSACTION_CHILD: SampleFlags = SampleFlags(1 << 4);
-    /// A row only for files of listeners, within a transaction in parent mode. It is not in the main log, and the
-    /// totals contain it as part of its transaction's sample. Readers of the record skip it.
+    /// A sample within a transaction in parent mode, written only to the files of listeners. It is not in the main log, and the
+    /// totals contain it as part of its transaction's sample. Readers of `samples.bhs` skip it.
     pub const LISTENERS_ONLY: SampleFlags = SampleFlags(1 << 5);
-    /// A [`crate::Detail`] is sent with the sample, for files that show more than a row. The record does not contain
-    /// it.
+    /// A [`crate::Detail`] is sent with the sample, for files that contain more than a row. `samples.bhs` does not contain the
+    /// detail.
     pub const DETAILED: SampleFlags = SampleFlags(1 << 6);
     /// The `threadName` column is empty, as for deeply nested results in JMeter.
     pub const NO_THREAD: SampleFlags = SampleFlags(1 << 7);
@@ -61,11 +61,11 @@ impl std::ops::BitOr for SampleFlags {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SampleKind {
-    /// A sampler's own sample.
+    /// The sample of a sampler itself.
     Request,
-    /// The sample of a transaction controller: not in the total, as in JMeter's summary.
+    /// The sample of a transaction controller; not included in the total, as in JMeter's summary.
     Transaction,
-    /// A sub-result: not in the total.
+    /// A sub-result; not included in the total.
     SubResult,
 }
 

@@ -9,13 +9,13 @@ use crate::time_histogram::band_end;
 pub struct SecondPoint {
     /// Number of the second, from 0.
     pub second: u64,
-    /// Requests that ended.
+    /// Number of requests that ended.
     pub requests: u64,
-    /// Failed requests.
+    /// Number of failed requests.
     pub errors: u64,
-    /// Bytes received.
+    /// Number of bytes received.
     pub bytes: u64,
-    /// Bytes sent.
+    /// Number of bytes sent.
     pub sent_bytes: u64,
     /// Service time (end − actual start).
     pub service: SecondTimes,
@@ -34,19 +34,19 @@ pub struct SecondTimes {
     pub p95: f64,
     /// 99th percentile.
     pub p99: f64,
-    /// Largest.
+    /// Maximum.
     pub max: f64,
 }
 
 impl SecondTimes {
-    /// From times in µs with the exact sum `sum_ns`. Each result is the greatest value of its histogram band. Changes
-    /// the order of `times_us`.
+    /// Computes the figures from times in µs whose exact sum is `sum_ns`. Each percentile is the greatest value of its
+    /// histogram band. Changes the order of `times_us`.
     pub(crate) fn of(times_us: &mut [u64], sum_ns: u128) -> SecondTimes {
         let count = times_us.len() as f64;
         let (mut rest, mut passed) = (times_us, 0);
         let mut quantile_ms = |q: f64| {
             let rank = ((q * count).ceil() as usize).saturating_sub(1) - passed;
-            // The next quantile is not before this one.
+            // The next quantile is not smaller than this one, so only the rest is searched.
             let behind = std::mem::take(&mut rest);
             if rank >= behind.len() {
                 return 0.0;

@@ -7,10 +7,11 @@ use crate::over_time::{OverTime, RowSecond};
 use crate::sample::Sample;
 use crate::second_point::{SecondPoint, SecondTimes};
 
-/// Seconds that stay open for cores that report late. If another one is needed, the oldest is closed without them.
+/// Number of seconds that stay open for cores that report late. If another second is needed, the oldest is closed without these
+/// reports.
 const OPEN_SECONDS_MAX: u64 = 30;
 
-/// Maximum number of samples whose times are held at the same time when rows are not in the order of their ends: 64 MiB.
+/// Maximum number of samples whose times are held in memory if rows are not sorted by end time: 64 MiB.
 pub const HELD_SAMPLES_MAX: usize = 1 << 22;
 
 /// The samples of one second.
@@ -18,14 +19,14 @@ pub const HELD_SAMPLES_MAX: usize = 1 << 22;
 pub struct Second {
     /// Number of the second since the start of the run.
     pub number: u64,
-    /// Requests that ended in it.
+    /// Number of requests that ended in it.
     pub requests: u64,
     errors: u64,
     bytes: u64,
     sent_bytes: u64,
     service_ns: u128,
     response_ns: u128,
-    /// By index of the aggregator's row. Empty for sub-results.
+    /// The samples of each row, by the index of the aggregator's row. Sub-results are not included.
     pub rows: Vec<RowSecond>,
 }
 
@@ -73,11 +74,11 @@ impl Second {
     }
 }
 
-/// What was computed from the seconds that are closed.
+/// The series computed from the closed seconds.
 pub struct ClosedSeconds {
     /// The closed seconds, in order.
     pub points: Vec<SecondPoint>,
-    /// Their sums over longer times.
+    /// Time series in slices of several seconds.
     pub over_time: OverTime,
     one_clock: bool,
     /// Times of the second that is being closed; its memory is reused.
@@ -85,12 +86,12 @@ pub struct ClosedSeconds {
 }
 
 impl ClosedSeconds {
-    /// With `one_clock`, response times equal service times.
+    /// Series without seconds. With `one_clock`, response times equal service times.
     pub fn new(one_clock: bool) -> ClosedSeconds {
         ClosedSeconds { points: Vec::new(), over_time: OverTime::new(), one_clock, times: Vec::new() }
     }
 
-    /// Closes a second, which is not before any that is closed.
+    /// Adds a second, which must not be before the previous one.
     pub fn close(&mut self, second: &Second) {
         if second.is_empty() {
             return;
@@ -119,7 +120,7 @@ impl ClosedSeconds {
     }
 }
 
-/// The seconds of samples that come approximately in the order of their ends.
+/// The seconds of samples that are added approximately in the order of their ends.
 pub struct OpenSeconds {
     /// The open seconds, without gaps; the first one has the number `open_from`.
     open: VecDeque<Second>,
@@ -128,7 +129,7 @@ pub struct OpenSeconds {
     spare: Vec<Second>,
     closed: VecDeque<Second>,
     watermark: Nanos,
-    /// Samples whose second was closed before; they count in the first open one.
+    /// Number of samples whose second was already closed; they are added to the first open second.
     pub late: u64,
     done: ClosedSeconds,
 }
@@ -155,7 +156,7 @@ impl OpenSeconds {
         if number < self.open_from {
             self.late += 1;
         }
-        // Limits the number of open seconds, also after a long gap.
+        // Limits the number of open seconds, even after a long time without samples.
         while !self.open.is_empty() && number >= self.open_from.saturating_add(OPEN_SECONDS_MAX) {
             self.close_one();
             if self.open.iter().all(Second::is_empty) {
@@ -200,7 +201,7 @@ impl OpenSeconds {
         }
     }
 
-    /// The next closed second; return it with [`OpenSeconds::recycle`].
+    /// The next closed second. The caller returns its memory with [`OpenSeconds::recycle`].
     pub fn next_closed(&mut self) -> Option<Second> {
         self.closed.pop_front()
     }
@@ -211,12 +212,12 @@ impl OpenSeconds {
         }
     }
 
-    /// What was computed from the closed seconds.
+    /// The series computed from the closed seconds.
     pub const fn done(&self) -> &ClosedSeconds {
         &self.done
     }
 
-    /// Replaces what was computed by the result of another reading.
+    /// Replaces the series by those of another reading.
     pub fn replace(&mut self, done: ClosedSeconds) {
         (self.done, self.late) = (done, 0);
     }
@@ -226,20 +227,19 @@ impl OpenSeconds {
     }
 }
 
-/// A part of the seconds of samples that come in any order. It starts at a given second and ends where the held
-/// samples become too many; the samples of later seconds are ignored, and need another reading of the same rows.
+/// A part of the seconds of samples that are added in any order. It starts at a given second and ends where the number of held
+/// samples exceeds the limit. The samples of later seconds are ignored; they require another reading of the same rows.
 pub struct SecondsPart {
     held: HeldPart<Second>,
 }
 
 impl SecondsPart {
-    /// The part that starts at the second `from`.
-    /// A part from second `from` on, for at most `held_max` samples at once.
+    /// A part from second `from` on, which holds at most `held_max` samples at once.
     pub fn from(from: u64, held_max: usize) -> SecondsPart {
         SecondsPart { held: HeldPart::from(from, held_max) }
     }
 
-    /// Adds a sample if it ended in this part.
+    /// Adds a sample if it ended in a second of this part.
     pub fn add(&mut self, row: usize, sample: &Sample<'_>, request: bool) {
         let number = sample.times.end.second();
         if let Some(second) = self.held.second(number, 1) {
@@ -256,31 +256,31 @@ impl SecondsPart {
     }
 }
 
-/// Seconds of a limited number of samples.
+/// Data of consecutive seconds, for a limited number of samples.
 pub struct HeldPart<S> {
     from: u64,
     /// The first second that does not belong to the part; `None` if there is none.
     to: Option<u64>,
     held: usize,
     held_max: usize,
-    /// The seconds of the part, with their numbers of samples.
+    /// By second: the number of samples, and the data.
     seconds: BTreeMap<u64, (usize, S)>,
 }
 
 impl<S: Default> HeldPart<S> {
-    /// A part from second `from` on, for at most `held_max` samples at once.
+    /// A part from second `from` on, which holds at most `held_max` samples at once.
     pub fn from(from: u64, held_max: usize) -> HeldPart<S> {
         HeldPart { from, to: None, held: 0, held_max, seconds: BTreeMap::new() }
     }
 
-    /// Second `number`, to which `samples` are added; `None` if it is outside the part.
+    /// The data of second `number`, to which the caller adds `samples` samples; `None` if the second is outside the part.
     pub fn second(&mut self, number: u64, samples: usize) -> Option<&mut S> {
         if number < self.from || self.to.is_some_and(|to| number >= to) {
             return None;
         }
         self.held += samples;
         self.seconds.entry(number).or_default().0 += samples;
-        // At least one second is held, however many samples it has.
+        // At least one second is held, even if it has more samples than the limit.
         while self.held > self.held_max && self.seconds.len() > 1 {
             let Some((last, (count, _))) = self.seconds.pop_last() else { break };
             self.held -= count;

@@ -9,7 +9,7 @@ use crate::sample::{LabelId, Sample};
 /// Number of requests in the list.
 pub const SLOWEST_MAX: usize = 20;
 
-/// Longest message in bytes; longer ones are truncated.
+/// Maximum length of a message in bytes; longer messages are truncated.
 const MESSAGE_BYTES_MAX: usize = 500;
 
 /// One of the slowest requests.
@@ -37,11 +37,11 @@ impl SlowRequest {
     }
 }
 
-/// Collects the slowest requests. A request as slow as the fastest one in a full list is not added, so that most
-/// samples cost one comparison.
+/// Collects the slowest requests. A request that is not slower than the fastest one in a full list is ignored, so most samples
+/// cost one comparison.
 #[derive(Debug, Default)]
 pub(crate) struct Slowest {
-    /// In ascending order of response time, and in descending order of start.
+    /// The requests in ascending order of response time; for equal times, in descending order of start.
     requests: Vec<(LabelId, SlowRequest)>,
 }
 
@@ -71,7 +71,7 @@ impl Slowest {
             message: message[..end.unwrap_or(0)].to_owned(),
             success: sample.outcome.success,
         };
-        // Equal requests are in a fixed order, so that the list does not depend on the order of the samples.
+        // Requests with equal times have a fixed order, so that the list does not depend on the order of the samples.
         let order = |label: LabelId, request: &SlowRequest| {
             let texts = (labels.name(label), request.code.clone(), request.message.clone());
             (request.key(), Reverse(texts))

@@ -2,15 +2,15 @@
 
 use std::collections::VecDeque;
 
-/// Maximum number of seconds that are counted (48 days), so that an implausible time does not need much memory.
+/// Maximum number of seconds that are counted (48 days). The limit keeps an implausible time from requiring much memory.
 const SECONDS_MAX: u64 = 1 << 22;
 
-/// Counts by second, without gaps.
+/// Counts for consecutive seconds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SecondCounts {
-    /// Number of the first second.
+    /// Number of the first counted second.
     pub first: u64,
-    /// The counts, from the first second.
+    /// The counts, one for each second from `first` on.
     pub counts: VecDeque<u64>,
 }
 

@@ -5,7 +5,7 @@ use crate::time_histogram::TimeHistogram;
 /// The distribution of service times or of response times.
 #[derive(Debug, Clone)]
 pub struct TimeDistribution {
-    /// Values truncated to whole µs.
+    /// Histogram of the values, truncated to whole µs.
     pub histogram: TimeHistogram,
     /// Exact sum in ns.
     pub sum_ns: u128,
@@ -63,7 +63,7 @@ impl TimeDistribution {
         if n < 2 {
             return 0.0;
         }
-        // n·Σx² − (Σx)² in integers, which avoids cancellation.
+        // Computes n·Σx² − (Σx)² in integers, which avoids cancellation.
         let n = u128::from(n);
         let squares = n.checked_mul(self.sum_squares_ns2).zip(self.sum_ns.checked_mul(self.sum_ns));
         let spread = match squares {
@@ -97,7 +97,7 @@ impl TimeDistribution {
     }
 }
 
-/// JMeter's `elapsed` in whole milliseconds.
+/// Sum and extremes of JMeter's `elapsed` in whole milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ElapsedMs {
     /// Sum.

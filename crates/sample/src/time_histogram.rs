@@ -1,17 +1,17 @@
-//! A histogram of times with the bands of an HdrHistogram of three digits. It allocates bands only up to the largest
-//! time.
+//! A histogram of times with the bands of an HdrHistogram with three significant digits. It allocates bands only up to the
+//! largest time.
 
 use hdrhistogram::Histogram;
 
 /// Significant digits of every histogram.
 pub const HISTOGRAM_DIGITS: u8 = 3;
 
-/// Significant bits of a value in a band: a histogram of [`HISTOGRAM_DIGITS`] = 3 has 2,048 bands in its first scale
-/// (up to the first power of two above 2·10³), and half as many in each further one.
+/// Number of significant bits that distinguish bands. A histogram of [`HISTOGRAM_DIGITS`] = 3 has 2,048 bands in its first
+/// scale (up to the first power of two above 2·10³), and half as many in each further scale.
 const KEPT_BITS: u32 = 11;
 const _: () = assert!(HISTOGRAM_DIGITS == 3);
 
-/// Bands of a scale after the first.
+/// Number of bands in each scale after the first.
 const SCALE: usize = 1 << (KEPT_BITS - 1);
 
 /// Number of bands that the search for a quantile adds up at once.
@@ -49,7 +49,7 @@ const fn start_of(number: usize) -> u64 {
     ((number - cut * SCALE) as u64) << cut
 }
 
-/// A histogram of microseconds from 1 µs up that grows as needed.
+/// An HdrHistogram for times in µs, from 1 µs, that grows as needed.
 pub fn new_histogram() -> Histogram<u64> {
     let mut histogram = Histogram::new_with_bounds(1, 1_000_000, HISTOGRAM_DIGITS)
         .unwrap_or_else(|_| unreachable!("constant bounds are valid"));
@@ -60,7 +60,7 @@ pub fn new_histogram() -> Histogram<u64> {
 /// A histogram of times with a precision of 0.1 %.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TimeHistogram {
-    /// By band number, up to the end of the scale of the largest time.
+    /// The count of each band, up to the end of the scale that contains the largest time.
     counts: Vec<u64>,
     count: u64,
 }
@@ -100,14 +100,14 @@ impl TimeHistogram {
         self.count
     }
 
-    /// The least and greatest value in µs, and the count, of each band that is not empty; ascending.
+    /// For each band that is not empty, in ascending order: its least and greatest value in µs, and its count.
     pub fn bands(&self) -> impl Iterator<Item = (u64, u64, u64)> {
         let held = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         held.map(|(number, count)| (start_of(number), band_end(start_of(number)), *count))
     }
 
-    /// The quantile `q` (0..=1) in µs: the greatest value of the first band up to which there are at least `⌈q·n⌉`
-    /// times. For `q` = 0 it is the least value of the first band that is not empty. 0 without times.
+    /// The quantile `q` (0..=1) in µs: the greatest value of the first band for which at least `⌈q·n⌉` times are in this band
+    /// or below. For `q` = 0 it is the least value of the first band that is not empty. Without times it is 0.
     #[must_use]
     pub fn quantile_us(&self, q: f64) -> u64 {
         let rank = ((q.min(1.0) * self.count as f64).ceil() as u64).max(1);

@@ -10,35 +10,35 @@ use crate::time_distribution::{ElapsedMs, TimeDistribution};
 /// How samples are counted.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct TotalsSettings {
-    /// Whether intended starts are unknown. Response times equal service times then, and are counted only once.
+    /// Whether intended starts are unknown. Response times then equal service times and are counted only once.
     pub one_clock: bool,
     /// The limits of the Application Performance Index.
     pub apdex: ApdexLimits,
-    /// The window: samples count that start from the first time on and before the second; `None` for all. Time series
-    /// and heat map contain all samples.
+    /// The window, from its start (inclusive) to its end (exclusive): only samples that start in it are counted. `None` if all
+    /// samples are counted. Time series and heat map contain all samples.
     pub window: Option<(Nanos, Nanos)>,
 }
 
-/// Counts and times of one label, or of the whole run.
+/// Counts and times of one label, of one thread group or of the whole run.
 #[derive(Debug, Clone)]
 pub struct Totals {
-    /// Samples (a row can represent more than one).
+    /// Number of samples (a row can represent more than one).
     pub samples: u64,
-    /// Failed samples.
+    /// Number of failed samples.
     pub errors: u64,
-    /// Bytes received.
+    /// Number of bytes received.
     pub bytes: u64,
-    /// Bytes sent.
+    /// Number of bytes sent.
     pub sent_bytes: u64,
-    /// End − actual start.
+    /// Service times (end − actual start).
     pub service: TimeDistribution,
-    /// End − intended start.
+    /// Response times (end − intended start).
     pub response: TimeDistribution,
     /// JMeter's `elapsed`.
     pub elapsed: ElapsedMs,
-    /// Successful samples within the first of the limits [`crate::RunTotals::apdex`].
+    /// Number of successful samples within the first limit of [`crate::RunTotals::apdex`].
     pub satisfied: u64,
-    /// Successful samples within the second limit but not the first.
+    /// Number of successful samples within the second limit but not the first.
     pub tolerated: u64,
     /// Earliest start.
     pub first_start: Nanos,
@@ -94,7 +94,7 @@ impl Totals {
         self.last_end = self.last_end.max(sample.times.end);
     }
 
-    /// Copies the response times to the service times if only one of them was counted.
+    /// If only response times were counted, copies them to the service times.
     pub fn finish(&mut self, settings: &TotalsSettings) {
         if settings.one_clock {
             self.service = self.response.clone();
@@ -136,23 +136,23 @@ pub struct LabelTotals {
     pub totals: Totals,
     /// The time series of the label; `None` for sub-results, and if no sample ended.
     pub series: Option<LabelSeries>,
-    /// Its times in slices, from which the search for incidents starts; like `series`.
+    /// The times of the label in slices, which the search for incidents uses first; `None` in the same cases as `series`.
     pub slices: Option<LabelSlices>,
 }
 
-/// The requests outside the window.
+/// The numbers of requests outside the window.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OutsideWindow {
-    /// The window: samples count that start from the first time on and before the second.
+    /// The window, from its start (inclusive) to its end (exclusive).
     pub window: (Nanos, Nanos),
-    /// Requests that started before the window.
+    /// Number of requests that started before the window.
     pub before: u64,
-    /// Requests that started after the window.
+    /// Number of requests that started after the window.
     pub after: u64,
 }
 
 impl OutsideWindow {
-    /// Whether `sample` is in `window`; otherwise counts it as outside.
+    /// Returns whether `sample` is in `window`. Otherwise counts it as outside if it is a request.
     pub fn admits(&mut self, window: (Nanos, Nanos), sample: &Sample<'_>, is_request: bool) -> bool {
         self.window = window;
         let count = if is_request { u64::from(sample.sample_count) } else { 0 };

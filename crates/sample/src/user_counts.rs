@@ -1,8 +1,8 @@
 //! The number of active users at the end of each second.
 //!
-//! A run counts how many users started and ended in each second, so that its numbers are exact, also in seconds in
-//! which nothing completes. A result file contains only the active users at the end of each sample (`allThreads`): the
-//! last sample up to the end of a second determines the number. In seconds in which no sample ended, it is at least the
+//! A run counts how many users started and ended in each second, so its numbers are exact, even in seconds in which no sample
+//! ends. A result file contains only the number of active users at the end of each sample (`allThreads`). The last sample up to
+//! the end of a second determines the number for that second. In seconds in which no sample ended, the number is at least the
 //! number of requests in flight.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,19 +12,19 @@ use crate::sample::Sample;
 use crate::sample_flags::SampleFlags;
 use crate::starts::SecondCounts;
 
-/// How many more users started than ended in one second, on one core.
+/// The change of the number of active users in one second, on one core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct UserChange {
     /// Number of the second.
     pub second: u64,
-    /// Users that started, less those that ended.
+    /// Number of users that started minus the number that ended.
     pub change: i64,
 }
 
-/// The active users at the ends of seconds.
+/// The number of active users at the end of each second.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UsersOverTime {
-    /// Seconds at whose end the number differs from the second before, in order, and the number.
+    /// The seconds at whose end the number differs from that of the previous second, in order, each with its number.
     steps: Vec<(u64, u32)>,
     /// The largest number at any time; 0 if unknown.
     pub max: u32,
@@ -47,7 +47,7 @@ impl UsersOverTime {
         }
     }
 
-    /// The users of all sources together.
+    /// The users of all generators together.
     pub fn of(sources: &[UserCounts]) -> UsersOverTime {
         let sources: Vec<SourceSteps> = sources.iter().filter_map(UserCounts::steps).collect();
         let seconds: BTreeSet<u64> = sources.iter().flat_map(|source| source.0.keys().copied()).collect();
@@ -70,25 +70,26 @@ impl UsersOverTime {
         users
     }
 
-    /// Moves the origin of the seconds later.
+    /// Moves all seconds `seconds` later, for an earlier origin.
     pub fn move_origin(&mut self, seconds: u64) {
         self.steps.iter_mut().for_each(|(second, _)| *second = second.saturating_sub(seconds));
     }
 }
 
-/// By second: the users at its end, and the most in it. Seconds that are missing end with the users of the one before.
+/// By second: the number of users at its end, and the maximum in it. The number at the end of a missing second is that of the
+/// previous one.
 struct SourceSteps(BTreeMap<u64, (u32, u32)>);
 
 /// The active users of one generator.
 #[derive(Debug, Clone, Default)]
 pub struct UserCounts {
-    /// By second: started less ended users. Empty for result files.
+    /// By second: users that started minus users that ended. Empty for result files.
     changes: BTreeMap<u64, i64>,
-    /// By second: what the samples that ended in it contain.
+    /// By second: the numbers of users according to the samples that ended in it.
     seen: BTreeMap<u64, SeenUsers>,
     /// The second of the last sample, which is not in `seen` yet.
     last: Option<(u64, SeenUsers)>,
-    /// Requests by the second in which they started and ended; `None` if these are too far apart.
+    /// Number of requests that started in each second, and that ended in each second; `None` if the times are too far apart.
     started: Option<SecondCounts>,
     ended: Option<SecondCounts>,
 }
@@ -96,7 +97,7 @@ pub struct UserCounts {
 /// The active users according to the samples that ended in one second.
 #[derive(Debug, Clone, Copy, Default)]
 struct SeenUsers {
-    /// The last end, and the users then.
+    /// The last end of a sample, and the number of users at that time.
     latest: (Nanos, u32),
     most: u32,
 }
@@ -109,13 +110,13 @@ impl SeenUsers {
 }
 
 impl UserCounts {
-    /// Of result files, whose requests are counted as well.
+    /// Counts for a result file, for which requests are counted as well.
     pub fn of_file() -> UserCounts {
         let (started, ended) = (Some(SecondCounts::default()), Some(SecondCounts::default()));
         UserCounts { started, ended, ..UserCounts::default() }
     }
 
-    /// Counts the users that a sample reports, and a request as started and ended.
+    /// Counts the users that a sample reports. Counts a request as started and ended.
     #[inline]
     pub fn sample(&mut self, sample: &Sample<'_>, is_request: bool) {
         let is_excluded = |flag| sample.flags.contains(flag);
@@ -149,7 +150,7 @@ impl UserCounts {
         }
     }
 
-    /// `None` if the number is unknown.
+    /// The numbers by second; `None` if they are unknown.
     fn steps(&self) -> Option<SourceSteps> {
         let mut seen = self.seen.clone();
         if let Some((second, last)) = self.last {
@@ -265,7 +266,7 @@ mod tests {
         let rows = [
             sample(100, 300, 4),
             sample(200, 700, 5),
-            // Of equal ends the larger number counts.
+            // If two samples end at the same time, the larger number is used.
             sample(300, 700, 4),
             // Nothing ends from 1 s to 4 s, while requests start.
             sample(1_200, 4_100, 9),

@@ -22,11 +22,11 @@ pub enum Message {
         /// The writer's time when it was sent.
         now: Nanos,
     },
-    /// Only the writer's time, without samples.
+    /// Only the current time of the writer, without samples.
     Tick {
         /// Number of the writer.
         writer: usize,
-        /// Its time.
+        /// The writer's current time.
         now: Nanos,
     },
     /// The writer has finished.
@@ -46,7 +46,7 @@ const DETAIL_BYTES_MAX: usize = 1 << 20;
 pub struct Batch {
     /// Packed samples.
     pub samples: Vec<u8>,
-    /// Packed arrivals.
+    /// Packed arrivals of open workloads.
     pub arrivals: Vec<u8>,
     /// Details of the samples with the flag [`SampleFlags::DETAILED`], in order.
     pub details: Vec<Detail>,
@@ -61,7 +61,7 @@ impl Batch {
         self.samples.is_empty() && self.arrivals.is_empty() && self.users.is_empty()
     }
 
-    /// Clears the batch and keeps its memory.
+    /// Clears the batch but keeps its buffers.
     pub fn clear(&mut self) {
         self.samples.clear();
         self.arrivals.clear();
@@ -71,7 +71,8 @@ impl Batch {
     }
 }
 
-/// No empty batch is available because the recorder is slower than the samples. Wait and try again.
+/// Error: no empty batch is available, because the recorder processes samples more slowly than they are recorded. The caller
+/// waits and tries again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Full;
 
@@ -90,7 +91,7 @@ pub struct BatchWriter {
     batch: Option<Batch>,
     batch_bytes: usize,
     encoder: Encoder,
-    /// Arrivals that were not sent yet. Recording one never needs an empty batch.
+    /// Arrivals that were not sent yet. An arrival can be recorded without an empty batch.
     arrivals: Vec<u8>,
     /// Scheduled time of the last arrival in `arrivals`.
     arrival_before: u64,
@@ -119,7 +120,7 @@ impl BatchWriter {
         self.encoder.omits_urls = true;
     }
 
-    /// A writer, and the channel by which the recorder returns empty batches.
+    /// Returns a writer, and the channel through which the recorder returns empty batches.
     pub fn new(
         id: usize,
         full: SyncSender<Message>,
@@ -159,7 +160,7 @@ impl BatchWriter {
         self.record_with(sample, &mut None)
     }
 
-    /// Records `sample` and its detail, which is taken when the sample is recorded.
+    /// Records `sample` and its detail. `detail` is `None` afterwards if the sample was recorded.
     ///
     /// # Errors
     /// [`Full`], as for [`BatchWriter::record`].
@@ -212,18 +213,19 @@ impl BatchWriter {
         }
     }
 
-    /// Records that `change` more users started than ended at `now`. They are sent by the next [`BatchWriter::flush`].
+    /// Records that the number of active users changed by `change` at `now`. The change is sent by the next
+    /// [`BatchWriter::flush`].
     pub fn record_users(&mut self, change: i64, now: Nanos) {
         note_change(&mut self.users, now.second(), change);
     }
 
-    /// Sends everything recorded so far. Call it every 100–200 ms, with or without samples, and at the end. `now`
-    /// (not before any recorded end) tells the recorder which seconds are complete.
+    /// Sends everything recorded so far. The caller calls it every 100–200 ms, with or without samples, and at the end. From
+    /// `now`, which must not be before any recorded end, the recorder determines which seconds are complete.
     pub fn flush(&mut self, now: Nanos) {
         self.latest = self.latest.max(now);
         let has_counts = !self.arrivals.is_empty() || !self.users.is_empty();
         if self.batch.is_none() && has_counts {
-            // Without an empty batch they are sent by the next call.
+            // Without an empty batch, arrivals and users are sent by the next call.
             self.take_empty();
         }
         if self.batch.as_ref().is_some_and(|batch| !batch.is_empty() || has_counts) {
@@ -246,13 +248,13 @@ impl BatchWriter {
         self.samples
     }
 
-    /// Number of samples that were lost because the recorder's thread has ended; 0 in a normal run.
+    /// Number of samples that were lost because the recorder's thread had ended; 0 in a normal run.
     #[must_use]
     pub const fn lost(&self) -> u64 {
         self.lost
     }
 
-    /// Takes an empty batch. Also returns true if the recorder has ended, so that callers do not wait in vain.
+    /// Takes an empty batch. Also returns true if the recorder has ended, so that callers do not wait for it.
     fn take_empty(&mut self) -> bool {
         match self.empty.try_recv() {
             Ok(batch) => {
@@ -275,7 +277,7 @@ impl BatchWriter {
                 std::mem::swap(&mut batch.users, &mut self.users);
             }
             let message = Message::Batch { writer: self.id, batch, now: self.latest };
-            // Ticks have filled the channel, so the batch is sent later.
+            // Messages with only the time have filled the channel, so the batch is sent later.
             if let Err(TrySendError::Full(Message::Batch { batch, .. })) = self.full.try_send(message) {
                 self.batch = Some(batch);
             }
@@ -310,7 +312,7 @@ mod tests {
     fn arrivals_without_an_empty_batch_are_kept_without_blocking() {
         const BATCHES: usize = 2;
         let (full, inbox) = sync_channel(100);
-        // No batch is returned, as if the recorder were too slow.
+        // No batch is ever returned, as if the recorder were too slow.
         let (mut writer, _give) = BatchWriter::new(0, full, BATCHES, 64);
         let all: Vec<_> = (0..1_000)
             .map(|n| Nanos(n * 1_000_000))

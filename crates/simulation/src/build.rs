@@ -1,4 +1,4 @@
-//! Builds a simulator from a network.
+//! Builds a simulator for a network.
 
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -18,10 +18,10 @@ use crate::station::{LoadDependentServer, PreemptionRule, Serving, Station};
 use crate::tally::Tally;
 use crate::waiting::Waiting;
 
-/// The name of the place outside all stations in the keys of streams.
+/// The name that the place outside all stations has in the keys of random streams.
 const OUTSIDE_NAME: &str = model::OUTSIDE;
 
-/// Maximum number of customers of closed classes, which need about 1 GB.
+/// Maximum number of customers of closed classes. This number needs about 1 GB.
 const POPULATION_MAX: u64 = 10_000_000;
 
 /// Builds a simulator at time 0. `network` must be valid.
@@ -64,7 +64,7 @@ pub(crate) fn build(network: &QueueingNetwork, streams: Streams) -> Result<Simul
     Ok(simulator)
 }
 
-/// The rank of each class's priority among all priorities, 0 for the highest.
+/// The rank of each class's priority among all priorities; 0 is the highest.
 fn levels(network: &QueueingNetwork) -> Vec<usize> {
     let mut priorities: Vec<i32> = network.classes.iter().map(|class| class.priority).collect();
     priorities.sort_unstable_by(|a, b| b.cmp(a));
@@ -229,7 +229,7 @@ impl Builder<'_> {
         Ok(routes)
     }
 
-    /// Routing in a network without routes: from a place through the stations after it.
+    /// Routing in a network without routes: customers visit the stations in their order, here those after `place`.
     fn in_order(&self, place: &Place, class: &str) -> Result<Strategy, SimulationError> {
         let own = match place {
             Place::Outside => None,
@@ -333,12 +333,12 @@ mod tests {
         let mut simulator = build(&network, Streams::new(1, 0)).unwrap();
         simulator.run(64);
         assert!(simulator.tally.begin_batches(simulator.now_s));
-        // Until queues and histograms have their maximum length, and batches were merged for the first time.
+        // Runs until queues and histograms have their maximum length and batches have been merged for the first time.
         simulator.run(400_000);
         let used = allocation_counter::measure(|| {
             simulator.run(200_000);
         });
-        // A histogram may grow for a time that is longer than all previous ones.
+        // A histogram may still grow if a time is longer than all previous ones.
         assert!(used.count_total <= 4, "{used:?}");
     }
 }

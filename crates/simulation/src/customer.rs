@@ -1,6 +1,6 @@
 //! Storage of customers in slots that are reused.
 
-/// The id of no customer.
+/// The id that stands for no customer.
 pub(crate) const NO_CUSTOMER: u32 = u32::MAX;
 
 /// A service time that has not been drawn yet.
@@ -9,27 +9,28 @@ pub(crate) const NOT_DRAWN: f64 = -1.0;
 /// A customer, or a sibling task of a forked customer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Customer {
-    /// Start of the visit.
+    /// Start time of the current visit.
     pub(crate) arrived_s: f64,
-    /// Start of the pass.
+    /// Start time of the current pass.
     pub(crate) entered_s: f64,
     /// The time at which service started or resumed.
     pub(crate) served_from_s: f64,
     /// Remaining service time; [`NOT_DRAWN`] before it is known.
     pub(crate) remaining_s: f64,
-    /// Number of the event that ends the service. Other service ends of this customer are obsolete.
+    /// Sequence number of the event that ends the service. Other events for the end of this customer's service are obsolete.
     pub(crate) due: u32,
     pub(crate) class: u16,
-    /// The class at the start of the pass.
+    /// The customer's class at the start of the pass.
     pub(crate) initial_class: u16,
     pub(crate) station: u16,
     /// Remaining visits to this station in this pass.
     pub(crate) visits_due: u32,
-    /// Of a sibling: the customer that was forked; otherwise [`NO_CUSTOMER`].
+    /// For a sibling: the customer that was forked; otherwise [`NO_CUSTOMER`].
     pub(crate) parent: u32,
     /// Number of siblings that have not arrived at the join.
     pub(crate) siblings: u32,
-    /// Linked list of the siblings at the join: of a forked customer the last one, of a sibling the one before it.
+    /// Linked list of the siblings that arrived at the join. For a forked customer: the last one; for a sibling: the previous
+    /// one.
     pub(crate) joined: u32,
     /// Number of the visit in the order of visit starts, for preemptive disciplines.
     pub(crate) order: u64,

@@ -9,7 +9,7 @@ pub(crate) enum Event {
     Arrival(u32),
     /// The think time of a customer of a closed class ends.
     ThinkEnd(u32),
-    /// A service at a station with processor sharing or load-dependent speed may end.
+    /// A service may end at a station with processor sharing or load-dependent speed.
     StationDue(u32),
 }
 
@@ -49,11 +49,11 @@ pub(crate) struct Due {
     pub(crate) event: Event,
 }
 
-/// A binary heap of 16-byte keys, each with the time, the sequence number and the event. The bits of a non-negative time
-/// have the same order as the time, so one comparison of integers determines the order.
+/// A binary heap of 16-byte keys. Each key consists of the time, the sequence number and the event. The bits of a non-negative
+/// time have the same order as the time, so one integer comparison determines the order.
 ///
-/// Removing an event leaves a hole at the root until the next event is scheduled. Most events schedule exactly one event,
-/// which then sinks from the root in one pass instead of two.
+/// When an event is removed, the root of the heap remains empty until the next event is scheduled. Most events schedule exactly
+/// one event, which then moves down from the root in one pass instead of two.
 #[derive(Debug, Default)]
 pub(crate) struct EventQueue {
     heap: Vec<u128>,
@@ -63,7 +63,7 @@ pub(crate) struct EventQueue {
 
 impl EventQueue {
     /// Schedules an event and returns its sequence number, which is never 0. Sequence numbers wrap around after 2³² events.
-    /// Pending events then still have different numbers, but the order of simultaneous events could be wrong.
+    /// Pending events still have different numbers then, but simultaneous events could be processed in the wrong order.
     #[inline]
     pub(crate) fn schedule(&mut self, at_s: f64, event: Event) -> u32 {
         debug_assert!(at_s >= 0.0 && at_s.is_finite(), "{at_s}");
@@ -147,12 +147,12 @@ mod tests {
     fn events_are_ordered_by_time_and_sequence() {
         let mut random = crate::random::Stream::seed_from_u64(3);
         let mut queue = EventQueue::default();
-        // A sorted list as the reference.
+        // A sorted list is the reference for the heap.
         let mut list: Vec<(f64, u32, u32)> = Vec::new();
         let mut now = 0.0;
         for id in 0..5_000_u32 {
             if random.random_bool(0.6) || list.is_empty() {
-                // Integers, so that many events are simultaneous.
+                // Times are whole numbers, so that many events are simultaneous.
                 let at_s = now + f64::from(random.random_range(0..8_u32));
                 let sequence = queue.schedule(at_s, Event::ServiceEnd(id));
                 list.push((at_s, sequence, id));

@@ -2,14 +2,15 @@
 
 /// Binary logarithm of the number of bins per power of two: the relative width of a bin is at most 1/64.
 const BIN_BITS: u32 = 6;
-/// Bits of a double that do not affect the bin.
+/// Number of low bits of a double that do not affect the bin.
 const SHIFT: u32 = 52 - BIN_BITS;
 
-/// A histogram with bins of a relative width of 1.6 %. The bin of a time consists of the exponent and the first six bits of
-/// the fraction of its double. The memory depends on the range of the times, not on their number. Histograms can be merged.
+/// A histogram with bins of a relative width of 1.6 %. The bin of a time is determined by the exponent and the first six bits
+/// of the fraction of its floating-point representation. The memory depends on the range of the times, not on their number.
+/// Histograms can be merged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Histogram {
-    /// The bin of the first count.
+    /// Number of the bin of the first element of `counts`.
     first: u32,
     counts: Vec<u64>,
     /// Number of times equal to 0.
@@ -35,7 +36,7 @@ impl Histogram {
 
     #[cold]
     fn grow(&mut self, bin: u32) {
-        // Grows by whole powers of two, so that this is rare.
+        // The counts grow by whole powers of two, so that this is rare.
         let low = bin >> BIN_BITS << BIN_BITS;
         let high = low + (1 << BIN_BITS);
         if self.counts.is_empty() {
@@ -115,7 +116,7 @@ mod tests {
             assert!((found / share - 1.0).abs() < 0.016, "{share}: {found}");
         }
         assert_eq!(histogram.total(), 10_000);
-        // A factor of 10,000 needs 14 powers of two, and one more for the rest.
+        // A range of 10,000 needs 14 powers of two, and one more for the start within a power of two.
         assert!(histogram.counts.len() <= 15 * 64, "{}", histogram.counts.len());
     }
 

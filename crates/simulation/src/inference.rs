@@ -1,4 +1,4 @@
-//! Estimates with confidence intervals from batches.
+//! Computes estimates with confidence intervals from batches.
 
 use busyhour_stats::{
     Estimate, IntervalMethod, SPECTRAL_VALUES_MIN, Truncation, VarianceOfMean, spectral_variance, truncation,
@@ -8,19 +8,20 @@ use crate::histogram::Histogram;
 use crate::result::{PERCENTILES, Percentile};
 use crate::tally::{Sums, Tally};
 
-/// Number of batches, and minimum number of batches, for batch means if there are too few values for the spectrum.
+/// Number of batches for the method of batch means, which is used if there are too few values for the spectrum. It is also the
+/// minimum number.
 const BATCHES: usize = 20;
 const BATCHES_MIN: usize = 10;
 
-/// Minimum number of visits in all replications for an interval.
+/// Minimum number of visits, in all replications, for a confidence interval.
 const DONE_MIN: f64 = 50.0;
 
-/// If the variance between replications is more than this many times the variance estimated from their spectra, the variance
-/// between replications is used. With eight replications this happens by chance for about one measure in ten thousand.
+/// The variance between replications is used if it is more than this many times the variance estimated from their spectra. With
+/// eight replications this happens by chance for about one measure in ten thousand.
 const DISAGREEMENT: f64 = 5.0;
 const DISAGREEMENT_REPLICATIONS_MIN: usize = 5;
 
-/// The observations of a replication without its start-up.
+/// The observations of a replication after its start-up.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TruncatedTally<'t> {
     pub(crate) tally: &'t Tally,
@@ -28,20 +29,20 @@ pub(crate) struct TruncatedTally<'t> {
     pub(crate) first_batch: usize,
 }
 
-/// A ratio of two sums over batches.
+/// A measure that is the ratio of two sums over batches.
 pub(crate) struct Ratio<'f> {
     pub(crate) numerator: &'f dyn Fn(&[Sums]) -> f64,
-    /// `None`: the length of the batch.
+    /// The denominator of a batch; `None` if it is the length of the batch.
     pub(crate) denominator: Option<&'f dyn Fn(&[Sums]) -> f64>,
 }
 
 /// The start-up of a replication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Transient {
-    /// Number of batches of the start-up: the maximum over the numbers of customers at each station and of each class in the
-    /// system.
+    /// Number of batches of the start-up. It is the maximum over the numbers of customers at each station and of each class in
+    /// the system.
     pub(crate) batches: usize,
-    /// Which of these numbers are not steady: the stations, followed by the classes.
+    /// Which of these numbers have not become steady: first for the stations, then for the classes.
     pub(crate) unsettled: Vec<bool>,
 }
 
@@ -74,8 +75,8 @@ impl Ratio<'_> {
 
     /// The ratio of the sums over all replications. `None` if the denominator is 0.
     ///
-    /// The deviation of a batch is d = numerator − ratio·denominator. The ratio estimator treats Σ denominator as constant.
-    /// The deviations of a replication are a dependent series, and the replications are independent.
+    /// The deviation of a batch is d = numerator − ratio·denominator. The ratio estimator treats Σ denominator as constant. The
+    /// deviations within a replication are a dependent series; different replications are independent.
     pub(crate) fn estimate(&self, replications: &[TruncatedTally<'_>], confidence: f64) -> Option<Estimate> {
         let (mut numerator, mut denominator) = (0.0, 0.0);
         for &TruncatedTally { tally, first_batch } in replications {
@@ -99,7 +100,7 @@ impl Ratio<'_> {
         if self.denominator.is_some() && denominator < DONE_MIN {
             return Some(without_interval);
         }
-        // Satterthwaite's degrees of freedom of a sum of variances.
+        // Degrees of freedom of the sum of variances, by Satterthwaite's formula.
         let (mut variance, mut square_by_freedom, mut between) = (0.0, 0.0, 0.0);
         let mut method = IntervalMethod::Spectral;
         for &TruncatedTally { tally, first_batch } in replications {
@@ -151,7 +152,7 @@ fn variance_of_mean(values: &[f64]) -> Option<(VarianceOfMean, IntervalMethod)> 
         .then_some((VarianceOfMean { variance, freedom: count - 1.0 }, IntervalMethod::BatchMeans))
 }
 
-/// Percentiles of the response times of all replications, with intervals from the percentiles of each replication.
+/// Percentiles of the response times of all replications. The intervals are computed from the percentiles of each replication.
 pub(crate) fn percentiles(histograms: &[Histogram], confidence: f64) -> Vec<Percentile> {
     let mut all = Histogram::default();
     histograms.iter().for_each(|histogram| all.merge(histogram));
@@ -221,7 +222,8 @@ mod tests {
             tallies.iter().map(|tally| TruncatedTally { tally, first_batch: 0 }).collect();
         let ratio = Ratio { numerator: &|batch| batch[0].busy_s, denominator: None };
         let found = ratio.estimate(&replications, 0.95).unwrap();
-        // Two standard errors: the standard deviation of a uniform number, divided by the square root of 3200.
+        // The half width is about two standard errors. The standard error is the standard deviation of a uniform number divided
+        // by the square root of 3200.
         let expected = (1.0_f64 / 12.0 / 3200.0).sqrt() * 2.0;
         assert!((found.value - 0.5).abs() < 0.02, "{found:?}");
         assert!((found.half_width() / expected - 1.0).abs() < 0.4, "{found:?} for ±{expected}");

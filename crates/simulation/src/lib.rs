@@ -1,15 +1,15 @@
 //! Discrete-event simulation of queueing networks, for models that the analytic solvers of `queueing` do not support.
 //!
-//! `simulator` has the state of a network ([`QueueingNetwork`](busyhour_queueing::network::QueueingNetwork)) and processes
-//! one event after another; each event changes the state and schedules other events. Its parts are the event queue
-//! (`events`), random times (`sampler`), waiting lines (`waiting`), stations with processor sharing (`sharing`) or
-//! preemption and load-dependent speeds (`serving`), and routing strategies (`routing`). Observations are summed in
-//! batches of equal simulated time (`tally`), in memory that does not grow with the simulated time.
+//! `simulator` contains the state of a network ([`QueueingNetwork`](busyhour_queueing::network::QueueingNetwork)) and processes
+//! one event after another. Each event changes the state and schedules other events. Other modules are the event queue
+//! (`events`), random times (`sampler`), waiting lines (`waiting`), stations with processor sharing (`sharing`) or preemption
+//! and load-dependent speeds (`serving`), and routing strategies (`routing`). Observations are summed in batches of equal
+//! simulated time (`tally`), so memory does not grow with the simulated time.
 //!
-//! [`simulate`] runs independent replications in parallel, removes their transients, and continues until the
-//! interval of every measure is as narrow as requested (`inference`): Heidelberger and Welch's spectral estimate
-//! within each replication, pooled over the replications. It uses no clock and no files, and the result depends only on the
-//! seed, not on the number of threads.
+//! [`simulate`] runs independent replications in parallel, removes their transients, and continues until the interval of every
+//! measure is as narrow as requested (`inference`). Intervals are computed with Heidelberger and Welch's spectral estimate
+//! within each replication, pooled over the replications. The simulation uses no clock and no files. Its result depends only on
+//! the seed, not on the number of threads.
 //!
 //! ```
 //! use busyhour_queueing::network::{CustomerClass, QueueingNetwork, Station};

@@ -1,4 +1,4 @@
-//! The measures of stations and classes.
+//! Computes the measures of stations and classes.
 
 use busyhour_queueing::network::{QueueingNetwork, StationKind, WhenFull};
 use busyhour_stats::Estimate;
@@ -9,13 +9,13 @@ use crate::result::{ClassResult, MeasureKind, Reason, StationMeasures, StationRe
 use crate::tally::Sums;
 use crate::validity::{Validity, Verdict};
 
-/// Minimum number of passes per customer of a closed class, in each replication, for converged measures.
+/// Minimum number of passes per customer of a closed class in each replication. With fewer passes, measures are not converged.
 const PASSES_MIN: f64 = 5.0;
 
-/// Selects observations of a batch and adds them up.
+/// Selects some of the observations of a batch and adds them up.
 type Selection<'f> = &'f dyn Fn(&[Sums]) -> Sums;
 
-/// The observations of a network without the start-up.
+/// The observations of a network after the start-up.
 pub(crate) struct Measurements<'m> {
     pub(crate) network: &'m QueueingNetwork,
     pub(crate) replications: Vec<TruncatedTally<'m>>,
@@ -23,7 +23,7 @@ pub(crate) struct Measurements<'m> {
     pub(crate) validity: &'m Validity,
 }
 
-/// Removes the interval of an estimate if the laws make it invalid, and the estimate itself if the mean is infinite.
+/// Removes the interval of an estimate if the verdict says that it is invalid, and the estimate itself if the mean is infinite.
 fn remove_invalid(estimate: Option<Estimate>, verdict: &Verdict) -> Option<Estimate> {
     match verdict {
         None => estimate,
@@ -68,7 +68,7 @@ impl Measurements<'_> {
         self.ratio(&|batch| select(batch).lost, None)
     }
 
-    /// Lost customers as a share of all visits that end or are rejected.
+    /// The number of lost customers divided by the number of visits that ended or were rejected.
     fn lost_share(&self, select: Selection<'_>) -> Option<Estimate> {
         self.ratio(
             &|batch| select(batch).lost,
@@ -79,14 +79,14 @@ impl Measurements<'_> {
         )
     }
 
-    /// `None` if the station has no servers.
+    /// The utilization of a station; `None` if it has no servers.
     fn utilization(&self, station: usize, select: Selection<'_>) -> Option<Estimate> {
         let StationKind::Queue(queue) = &self.network.stations[station].kind else { return None };
         let found = self.ratio(&|batch| select(batch).busy_s, None)?;
         Some(found.scaled(1.0 / f64::from(queue.servers)))
     }
 
-    /// Whether there was any customer.
+    /// Whether any customer was observed.
     fn is_visited(&self, observed: std::ops::Range<usize>) -> bool {
         self.replications.iter().any(|replication| {
             (replication.first_batch..replication.tally.count()).any(|at| {
@@ -96,8 +96,8 @@ impl Measurements<'_> {
         })
     }
 
-    /// Whether the customers of a closed class have completed too few passes on average. Successive passes of a customer
-    /// depend on each other, and a shorter simulation does not show this dependence, regardless of the number of events.
+    /// Whether the customers of a closed class have completed too few passes on average. Successive passes of a customer depend
+    /// on each other, and a simulation of few passes does not show this dependence, regardless of the number of events.
     fn is_too_short(&self, class: usize) -> bool {
         let Some(users) = self.network.classes[class].users().filter(|&users| users > 0) else {
             return false;
@@ -148,7 +148,7 @@ impl Measurements<'_> {
             .map(|class| {
                 let (own, system) = (first + class, self.system_index(class));
                 let name = self.network.classes[class].name.clone();
-                // The result of a single class is the total.
+                // If there is a single class, its result is the total.
                 let measures = if count == 1 {
                     total.clone()
                 } else {
@@ -191,15 +191,16 @@ impl Measurements<'_> {
         }
     }
 
-    /// Returns the measures that are less precise than requested, not steady, or without a valid interval because moments are
-    /// infinite; the latter with the relative width of the invalid interval. Checks X and R of each class in the system,
-    /// and X, R, Q and U of each station with service, over all classes.
+    /// Returns the measures that are less precise than requested, that are not steady, or that have no valid interval because
+    /// moments are infinite. For the last group, the relative width is that of the invalid interval. Checks throughput X and
+    /// response time R of each class in the system, and X, R, number of customers Q and utilization U of each station with
+    /// service, over all classes.
     pub(crate) fn unconverged(&self, precision: f64, unsettled: &[bool]) -> Vec<Unconverged> {
         let mut found = Vec::new();
         let too_short: Vec<bool> = (0..self.class_count()).map(|class| self.is_too_short(class)).collect();
         let mut check =
             |station: Option<usize>, class: Option<usize>, measure, estimate: Option<Estimate>| {
-                // A growing queue does not make throughput and utilization uncertain.
+                // A growing queue makes only the number of customers and the response time uncertain.
                 let is_affected_by_growth = matches!(measure, MeasureKind::Customers | MeasureKind::Response);
                 let place = station.or(class.map(|class| self.network.stations.len() + class));
                 let relative = estimate.map(|estimate| relative_width(&estimate));

@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// A stream of random numbers.
 pub(crate) type Stream = Xoshiro256PlusPlus;
 
-/// The purpose of a stream.
+/// The purpose of a stream of random numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Purpose {
     /// Interarrival times or think times.
@@ -21,9 +21,9 @@ pub(crate) enum Purpose {
     Choice = 5,
 }
 
-/// Creates streams. A stream depends on the seed, the replication, and the *names* of the station and the class. A variant
-/// of a model with another station or strategy therefore has the same arrivals and service times (common random numbers),
-/// and the difference of the two models is more precise than each result.
+/// Creates random streams. A stream depends on the seed, the replication, and the *names* of the station and the class. A
+/// variant of a model with another station or strategy therefore has the same arrivals and service times (common random
+/// numbers). The difference between the results of the two models is then more precise than each result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Streams {
     seed: u64,
@@ -41,7 +41,7 @@ impl Streams {
         key.add(&self.replication.to_le_bytes());
         key.add(&[purpose as u8]);
         key.add(station.as_bytes());
-        // A separator that does not occur in UTF-8, so that "a" + "bc" differs from "ab" + "c".
+        // This separator does not occur in UTF-8; with it, "a" + "bc" differs from "ab" + "c".
         key.add(&[0xff]);
         key.add(class.as_bytes());
         // `seed_from_u64` expands the key by SplitMix64.
@@ -49,7 +49,7 @@ impl Streams {
     }
 }
 
-/// The hash of Fowler, Noll and Vo (FNV-1a, 64 bits), which is the same on all machines and in all versions.
+/// The hash function of Fowler, Noll and Vo (FNV-1a, 64 bits), which is the same on all machines and in all versions.
 struct Fnv(u64);
 
 impl Fnv {

@@ -3,15 +3,15 @@
 use busyhour_stats::Estimate;
 use serde::Serialize;
 
-/// The shares of the percentiles in results.
+/// The percentiles in results, as shares of the response times.
 pub const PERCENTILES: [f64; 4] = [0.5, 0.9, 0.95, 0.99];
 
-/// Measures of a network in its steady state, with intervals.
+/// Measures of a network in its steady state, with confidence intervals.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SimulationResult {
-    /// The classes in the whole system.
+    /// The results of each class in the whole system.
     pub classes: Vec<ClassResult>,
-    /// The stations.
+    /// The results of each station.
     pub stations: Vec<StationResult>,
     /// Number of events in all replications.
     pub events: u64,
@@ -21,11 +21,11 @@ pub struct SimulationResult {
     pub seed: u64,
     /// Simulated time of all replications, in seconds.
     pub simulated_s: f64,
-    /// The part of the simulated time that was excluded as start-up, in seconds.
+    /// Simulated time that was excluded as start-up, in seconds.
     pub transient_s: f64,
     /// Confidence level of the intervals.
     pub confidence: f64,
-    /// Requested half width of the intervals, relative to the value.
+    /// Requested half width of the intervals, divided by the value.
     pub precision: f64,
     /// Why the simulation ended.
     pub ending: Ending,
@@ -41,9 +41,9 @@ pub enum Ending {
     Precise,
     /// The maximum number of events was reached.
     EventsMax,
-    /// Stop was requested.
+    /// The caller requested the stop.
     Stopped,
-    /// There were too many open customers, because the system is saturated.
+    /// There were too many customers of open classes, because the system is saturated.
     #[serde(rename = "flooded")]
     TooManyCustomers,
 }
@@ -57,11 +57,11 @@ pub struct ClassResult {
     pub throughput_per_s: Option<Estimate>,
     /// Response time of a pass, R, in seconds, without think time.
     pub response_s: Option<Estimate>,
-    /// Customers in the system, Q, without thinking customers.
+    /// Number of customers in the system, Q, without thinking customers.
     pub customers: Option<Estimate>,
-    /// Passes per second that end because a station was full; `None` if no station drops customers.
+    /// Passes per second that end because a station is full; `None` if no station drops customers.
     pub lost_per_s: Option<Estimate>,
-    /// Lost passes as a share of all passes that end, 0 to 1.
+    /// Share of all passes that end because a station is full, 0 to 1.
     pub lost_share: Option<Estimate>,
     /// Percentiles of the response time.
     pub percentiles: Vec<Percentile>,
@@ -74,9 +74,9 @@ pub struct StationResult {
     pub name: String,
     /// Whether customers stay at the station (queues, delays and joins), or are only routed.
     pub serves: bool,
-    /// All classes together.
+    /// The measures of all classes together.
     pub total: StationMeasures,
-    /// Each class that visited the station.
+    /// The measures of each class that visited the station.
     pub classes: Vec<(String, StationMeasures)>,
 }
 
@@ -87,11 +87,11 @@ pub struct StationMeasures {
     pub throughput_per_s: Option<Estimate>,
     /// Response time of a visit in seconds, including waiting, service and blocking.
     pub response_s: Option<Estimate>,
-    /// Customers at the station, waiting and in service, Q.
+    /// Number of customers at the station, waiting and in service, Q.
     pub customers: Option<Estimate>,
     /// Share of the servers that are busy or blocked, U; `None` if the station has no servers.
     pub utilization: Option<Estimate>,
-    /// Residence time: time at the station per pass, in seconds; for a class, per pass of this class.
+    /// Residence time: time at the station per pass, in seconds. For a class, per pass of this class.
     pub residence_s: Option<Estimate>,
     /// Customers per second that are lost because the station is full; `None` if it does not drop customers.
     pub lost_per_s: Option<Estimate>,
@@ -134,21 +134,21 @@ pub struct Unconverged {
     pub class: Option<String>,
     /// The measure.
     pub measure: MeasureKind,
-    /// Half the interval's width divided by the value, if there is an interval.
+    /// Half the interval's width divided by the value; `None` without an interval.
     pub relative: Option<f64>,
     /// The reason.
     pub reason: Reason,
-    /// The law that is the reason; `None` for other reasons.
+    /// The distribution of times that is the reason; `None` for other reasons.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub heavy_tail: Option<HeavyTail>,
 }
 
-/// A law of times whose higher moments are infinite.
+/// A distribution of times whose higher moments are infinite.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct HeavyTail {
-    /// The station of the service time, or `outside` for interarrival and think times.
+    /// The station of the service time, or `outside` for interarrival times and think times.
     pub place: String,
-    /// The order below which moments are finite.
+    /// The order of the moments below which they are finite.
     pub tail_index: f64,
 }
 
@@ -162,18 +162,19 @@ pub enum Reason {
     TooLittle,
     /// The mean is infinite.
     InfiniteMean,
-    /// The variance is infinite, so an interval from observed variances contains the mean far too rarely. Most
-    /// estimates are too low, and a few are far too high.
+    /// The variance is infinite. An interval from observed variances would contain the mean far too rarely: most estimates are
+    /// too low, and a few are far too high.
     InfiniteVariance,
     /// The variance is finite, but successive values are so strongly correlated that the standard error of the mean of n values
     /// decreases more slowly than 1/√n. An interval would be too narrow.
     LongMemory,
-    /// The measure still changed at the end: far more events are needed, or the station is saturated and has no steady state.
+    /// The measure was still changing at the end. Either far more events are needed, or the station is saturated and has no
+    /// steady state.
     NotSteady,
 }
 
 impl Reason {
-    /// Whether the reason is a law of the model, so that more events do not help.
+    /// Whether the distributions in the model are the reason, so that more events do not help.
     #[must_use]
     pub const fn is_caused_by_laws(self) -> bool {
         matches!(self, Reason::InfiniteMean | Reason::InfiniteVariance | Reason::LongMemory)

@@ -1,7 +1,7 @@
 //! Routing of customers.
 //!
-//! The strategies use the state of the network at the time of the choice, by the rules of JMT (jmt.engine,
-//! NetStrategies.RoutingStrategies), described in `docs/capacity-models.md`.
+//! The strategies use the state of the network at the time of the choice. They follow the rules of JMT (jmt.engine,
+//! NetStrategies.RoutingStrategies), which `docs/capacity-models.md` describes.
 
 use rand::Rng as _;
 
@@ -13,7 +13,7 @@ pub(crate) type Target = u16;
 /// The place outside all stations.
 pub(crate) const OUTSIDE: Target = Target::MAX;
 
-/// The state of a station on which strategies depend.
+/// The state of a station, as far as strategies depend on it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StationView {
     /// Number of customers, waiting and in service.
@@ -31,32 +31,32 @@ pub(crate) struct StationView {
 /// A routing strategy with its state.
 #[derive(Clone, Debug)]
 pub(crate) enum Strategy {
-    /// A single target.
+    /// Always the same target.
     Fixed(Target),
-    /// Equal probabilities.
+    /// All targets with equal probabilities.
     Random(Box<[Target]>),
-    /// Cumulative probabilities.
+    /// Targets with cumulative probabilities.
     Probabilities(Box<[(f64, Target)]>),
-    /// In turn; the second field is the index of the next target.
+    /// The targets in turn; the second field is the index of the next target.
     RoundRobin(Box<[Target]>, usize),
-    /// In turn, by weights.
+    /// The targets in turn, by weights.
     Weighted(WeightedRoundRobin),
-    /// The station with the smallest value of a quantity.
+    /// The target with the smallest value of a quantity.
     Least(Least, Box<[Target]>),
-    /// The shortest queue of `k` stations drawn at random.
+    /// The station with the shortest queue among `k` stations that are drawn at random.
     PowerOfK {
         k: usize,
         to: Box<[Target]>,
-        /// The last observed length of each queue, if the strategy has a memory.
+        /// The last observed length of each queue; `None` if the strategy has no memory.
         memory: Option<Box<[u32]>>,
-        /// Buffer of drawn indices, for drawing without replacement.
+        /// Buffer of indices for drawing without replacement.
         drawn: Vec<usize>,
     },
-    /// Cumulative probabilities by the number of customers of the class at the station that is left. Each range has its
-    /// smallest number of customers, in ascending order.
+    /// Probabilities that depend on the number of customers of the class at the station that is left. For each range, in
+    /// ascending order: its smallest number of customers, and the targets with cumulative probabilities.
     LoadDependent(Box<[(u32, Box<[(f64, Target)]>)]>),
-    /// Through the stations in their order. For each station after this place: the index, and the integer and fractional part
-    /// of its visits.
+    /// The stations in their order. For each station after this place: its index, and the integer and fractional part of its
+    /// number of visits.
     InOrder(Box<[(Target, u32, f64)]>),
 }
 
@@ -73,8 +73,8 @@ pub(crate) enum Least {
     Service,
 }
 
-/// Weighted round robin as in Linux Virtual Server: first the targets with the greatest weight, then all whose weight is at
-/// most one step lower, and so on.
+/// Weighted round robin as in Linux Virtual Server: first the targets with the greatest weight, then all targets whose weight
+/// is at most one step lower, and so on.
 #[derive(Clone, Debug)]
 pub(crate) struct WeightedRoundRobin {
     to: Box<[(Target, u32)]>,
@@ -85,7 +85,7 @@ pub(crate) struct WeightedRoundRobin {
 }
 
 impl WeightedRoundRobin {
-    /// At least one weight must be greater than 0.
+    /// Creates the strategy for targets with weights. At least one weight must be greater than 0.
     pub(crate) fn new(to: Box<[(Target, u32)]>) -> Self {
         let step = to.iter().map(|(_, weight)| *weight).fold(0, gcd).max(1);
         let max = to.iter().map(|(_, weight)| *weight).max().unwrap_or(0);
@@ -113,19 +113,19 @@ fn gcd(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// The customer that is routed.
+/// A customer for which a target is chosen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RoutedCustomer {
     /// The station that the customer leaves; [`OUTSIDE`] for arrivals.
     pub(crate) from: Target,
     /// Number of customers of the class at that station, including this one.
     pub(crate) class_present: u32,
-    /// Remaining visits to the station ([`Strategy::InOrder`]).
+    /// Remaining visits to the station, for [`Strategy::InOrder`].
     pub(crate) visits_due: u32,
 }
 
 impl Strategy {
-    /// Chooses a target. The second value is the number of visits to it after the next one.
+    /// Chooses a target. The second value of the result is the number of visits to the target after the next one.
     #[inline]
     pub(crate) fn choose(
         &mut self,
@@ -160,8 +160,8 @@ fn by_probabilities(to: &[(f64, Target)], stream: &mut Stream) -> Target {
     to.iter().find(|(up_to, _)| uniform < *up_to).or(to.last()).map_or(OUTSIDE, |(_, target)| *target)
 }
 
-/// The target with the smallest value, chosen at random among equal ones. Outside counts as an empty station with a response
-/// time of 0.
+/// The target with the smallest value. Among targets with equal values, one is chosen at random. The outside counts as an empty
+/// station with a response time of 0.
 fn least(
     quantity: Least,
     to: &[Target],
@@ -188,7 +188,7 @@ fn least(
             chosen = target;
             equals = 1;
         } else if found == best {
-            // The n-th equal target replaces the chosen one with probability 1/n, so all have equal probabilities.
+            // The n-th target with this value replaces the chosen one with probability 1/n, so all have equal probabilities.
             equals += 1;
             if stream.random_range(0..equals) == 0 {
                 chosen = target;
@@ -312,7 +312,7 @@ mod tests {
         let to = || Box::from([0, 1, 2, 3]);
         let shortest = counts(&mut Strategy::Least(Least::Queue, to()), 3_000, queues([5, 1, 1, 1]));
         assert!(shortest[0] == 0 && shortest[1..].iter().all(|&n| (900..1_100).contains(&n)), "{shortest:?}");
-        // The station with the shortest last response time if all are busy, otherwise an empty station.
+        // If all stations are busy, the one with the shortest last response time is chosen, otherwise an empty station.
         let all_busy = queues([1, 2, 3, 4]);
         assert_eq!(counts(&mut Strategy::Least(Least::Response, to()), 10, all_busy), [0, 0, 0, 10]);
         assert_eq!(counts(&mut Strategy::Least(Least::Service, to()), 10, all_busy), [10, 0, 0, 0]);
@@ -358,7 +358,7 @@ mod tests {
     #[test]
     fn a_pass_visits_each_station_as_often_as_configured() {
         let stations = [(0, 2, 0.0), (1, 0, 0.3), (2, 1, 0.5)];
-        // From each station, and from outside.
+        // The strategies for each station, and for outside.
         let mut strategies = [1, 2, 3, 0].map(|after| Strategy::InOrder(stations[after..].into()));
         let mut stream = Stream::seed_from_u64(4);
         let mut visits = [0_u32; 3];

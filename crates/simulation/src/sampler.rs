@@ -1,4 +1,4 @@
-//! Random times.
+//! Draws random times.
 
 use std::sync::Arc;
 
@@ -9,21 +9,21 @@ use rand_distr::{Distribution as _, Exp1, Gamma, LogNormal, Pareto, StandardNorm
 
 use crate::random::Stream;
 
-/// Number of times of which [`Sampler::draw_residual_s`] selects one.
+/// Number of times from which [`Sampler::draw_residual_s`] selects one.
 const RESIDUAL_CANDIDATES: usize = 32;
 
-/// Draws times of a law, in seconds. Some laws have a state.
+/// Draws times from a distribution, in seconds. Some distributions have a state.
 #[derive(Clone, Debug)]
 pub(crate) enum Sampler {
-    /// Constant.
+    /// A constant.
     Constant(f64),
     /// Exponential with this mean.
     Exponential(f64),
-    /// Mixture of two exponentials: the probability of the first, and both means.
+    /// Hyperexponential, a mixture of two exponentials: the probability of the first, and both means.
     Hyperexponential(f64, [f64; 2]),
-    /// One or two exponential phases: the probability of the second, and both means.
+    /// Coxian, with one or two exponential phases: the probability of the second phase, and both means.
     Coxian(f64, [f64; 2]),
-    /// Gamma and Erlang (gamma with an integer shape).
+    /// Gamma, and Erlang (gamma with an integer shape).
     Gamma(Gamma<f64>),
     /// Lognormal.
     LogNormal(LogNormal<f64>),
@@ -31,13 +31,13 @@ pub(crate) enum Sampler {
     Normal(f64, f64),
     /// Pareto.
     Pareto(Pareto<f64>),
-    /// Uniform: the lower end, and the width.
+    /// Uniform: the lower end and the width.
     Uniform(f64, f64),
     /// Weibull.
     Weibull(Weibull<f64>),
     /// The gaps of a Poisson process whose rate switches between two values.
     Mmpp2(Mmpp2),
-    /// Recorded times in their order, cyclically; the second field is the index of the next time.
+    /// Recorded times in their order, repeated cyclically. The second field is the index of the next time.
     Replay(Arc<[f64]>, usize),
 }
 
@@ -69,7 +69,7 @@ impl Mmpp2 {
 }
 
 impl Sampler {
-    /// `None` if the parameters are out of their ranges or the mean is infinite, which the validation of the network excludes.
+    /// `None` if the parameters are out of range or the mean is infinite. Validation of the network excludes both cases.
     pub(crate) fn new(law: &TimeLaw) -> Option<Self> {
         let mean_s = law.mean_s();
         if !(mean_s.is_finite() && mean_s >= 0.0) {
@@ -84,7 +84,7 @@ impl Sampler {
             TimeLaw::Exponential { .. } | TimeLaw::Erlang { phases: 1, .. } => {
                 Some(Self::Exponential(mean_s))
             }
-            // The sum of k exponentials is gamma with shape k.
+            // The sum of k exponential variates is a gamma variate with shape k.
             TimeLaw::Erlang { phases, .. } => by_shape(f64::from(*phases)),
             TimeLaw::Gamma { cv, .. } => by_shape(1.0 / (cv * cv)),
             TimeLaw::Hyperexponential { first_probability, first_mean_s, second_mean_s } => {
@@ -124,9 +124,9 @@ impl Sampler {
         }
     }
 
-    /// Draws the residual time of this law at a random point in time. A random point falls into long times more often than
-    /// into short ones. Therefore one of several times is selected with a probability proportional to its length, and then a
-    /// random point of it. This is exact in the limit of infinitely many times.
+    /// Draws the residual time of this distribution at a random point in time. A random point is in a long time more often than
+    /// in a short one. Therefore one of several times is selected with a probability proportional to its length, and then a
+    /// random point within it. This is exact in the limit of infinitely many times.
     pub(crate) fn draw_residual_s(&mut self, stream: &mut Stream) -> f64 {
         if let Self::Exponential(_) = self {
             return self.draw_s(stream);
@@ -227,7 +227,8 @@ mod tests {
 
     #[test]
     fn residual_times_have_the_mean_of_renewal_theory() {
-        // The mean is E[T²]/2E[T]; selection among 32 times is slightly too low for highly variable times.
+        // The mean residual time is E[T²]/2E[T]. With selection among 32 times, it is slightly too low for highly variable
+        // times.
         for law in [
             TimeLaw::Deterministic { mean_s: 2.0 },
             TimeLaw::Exponential { mean_s: 2.0 },

@@ -1,4 +1,4 @@
-//! Stations at which arrivals affect customers in service: preemption, load-dependent speeds, processor sharing.
+//! Stations at which arrivals affect customers in service: preemption, load-dependent speeds and processor sharing.
 
 use crate::events::Event;
 use crate::simulator::Simulator;
@@ -19,8 +19,8 @@ impl Simulator {
             self.start_service(customer, index);
             return;
         }
-        // The victim is the customer that arrived first, or the last arrival of the lowest level. A blocked customer, whose
-        // service has ended, cannot be preempted.
+        // The preempted customer is the one that arrived first, or the last arrival of the lowest priority level. A blocked
+        // customer cannot be preempted, because its service has ended.
         let rank = |id: &u32| {
             let other = &self.customers[*id];
             match rule {
@@ -82,7 +82,7 @@ impl Simulator {
                     Some(PreemptionRule::FirstArrival) => true,
                     Some(PreemptionRule::LowerLevel) => own_level < level,
                 };
-                // A blocked customer stays in its server.
+                // A blocked customer keeps its server.
                 if preempts && !server.blocked {
                     station.waiting.put_back(served, level);
                     let victim_index = self.index(at, class);
@@ -105,7 +105,7 @@ impl Simulator {
         self.serve_load_dependent(at, next);
     }
 
-    /// Assigns a customer, or none, to the server.
+    /// Assigns a customer to the server, or none.
     fn serve_load_dependent(&mut self, at: usize, customer: Option<u32>) {
         let station = &mut self.stations[at];
         let Serving::LoadDependent(server) = &mut station.serving else { return };
@@ -121,7 +121,7 @@ impl Simulator {
         self.schedule_load_dependent(at);
     }
 
-    /// Subtracts the service since the last change of speed from the remaining service time.
+    /// Subtracts from the remaining service time the service received since the last change of speed.
     fn progress_load_dependent(&mut self, at: usize) {
         let Serving::LoadDependent(server) = &self.stations[at].serving else { return };
         let Some(customer) = server.customer else { return };
@@ -130,7 +130,7 @@ impl Simulator {
         this.served_from_s = self.now_s;
     }
 
-    /// Sets the speed for the customers that are present and schedules the end of service.
+    /// Sets the speed for the current number of customers and schedules the end of service.
     fn schedule_load_dependent(&mut self, at: usize) {
         let station = &mut self.stations[at];
         let Serving::LoadDependent(server) = &mut station.serving else { return };
@@ -141,8 +141,8 @@ impl Simulator {
         self.schedule_station(at, at_s);
     }
 
-    /// Schedules the event of a station, unless an earlier one is scheduled, which will be too early and schedule another
-    /// event.
+    /// Schedules the event of a station, unless an earlier event is already scheduled. An event that is too early schedules
+    /// another one.
     fn schedule_station(&mut self, at: usize, at_s: f64) {
         let station = &mut self.stations[at];
         if at_s.is_finite() && (station.due.0 == 0 || at_s < station.due.1) {
@@ -173,7 +173,7 @@ impl Simulator {
         }
     }
 
-    /// Processes the event of a station: a service ends, or the event was too early.
+    /// Processes the event of a station: ends a service, unless the event was too early.
     pub(crate) fn station_due(&mut self, at: usize) {
         let now_s = self.now_s;
         match &mut self.stations[at].serving {
@@ -182,7 +182,7 @@ impl Simulator {
                 self.update_shared(at);
                 if let Some((_, customer)) = departed {
                     self.end_service(customer);
-                    // The customer may have left the station.
+                    // The customer may have left the station since the event was scheduled.
                     let station = &mut self.stations[at];
                     station.in_service = station.present.min(station.servers);
                 }

@@ -8,18 +8,18 @@ use thiserror::Error;
 /// Settings of a simulation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SimulationSettings {
-    /// The seed of all random numbers. Networks simulated with the same seed have the same random numbers at stations and
-    /// classes with the same names.
+    /// The seed of all random numbers. Two networks that are simulated with the same seed have the same random numbers at
+    /// stations and classes with the same names.
     pub seed: u64,
     /// Confidence level of the intervals, greater than 0 and less than 1.
     pub confidence: f64,
-    /// Required half width of the intervals, relative to the value.
+    /// Required half width of the intervals, divided by the value.
     pub precision: f64,
-    /// Number of independent replications, at least 1. In contrast to the number of threads, it affects the result.
+    /// Number of independent replications, at least 1. Unlike the number of threads, it affects the result.
     pub replications: u32,
-    /// Maximum number of events of all replications; the simulation then ends with the precision reached.
+    /// Maximum number of events of all replications. When it is reached, the simulation ends with the precision reached so far.
     pub events_max: u64,
-    /// Number of threads; default: the number of cores.
+    /// Number of threads; `None` for the number of cores.
     pub threads: Option<usize>,
 }
 
@@ -56,7 +56,7 @@ impl SimulationSettings {
     }
 }
 
-/// Progress of a running simulation, readable from any thread.
+/// Progress of a running simulation; it can be read on any thread.
 #[derive(Debug, Default)]
 pub struct SimulationWatch {
     stop: AtomicBool,
@@ -64,7 +64,7 @@ pub struct SimulationWatch {
 }
 
 impl SimulationWatch {
-    /// Requests the end of the simulation with the results so far.
+    /// Requests that the simulation ends with the results so far.
     pub fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
     }
@@ -84,7 +84,7 @@ impl SimulationWatch {
     }
 }
 
-/// Why there is no result.
+/// The error if a simulation has no result.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum SimulationError {
     /// The network is inconsistent.
@@ -93,23 +93,23 @@ pub enum SimulationError {
     /// A setting is out of its range.
     #[error("{0}")]
     Settings(String),
-    /// A law without a finite mean.
+    /// A distribution of times has no finite mean.
     #[error("no times can be drawn for class {class:?} at {station:?}: its law has no finite mean")]
     Law {
-        /// The station, or "outside".
+        /// The station; "outside" for interarrival times and think times.
         station: String,
         /// The class.
         class: String,
     },
-    /// A station or class that does not exist.
+    /// A name refers to a station or class that does not exist.
     #[error("there is no station or class {0:?}")]
     Unknown(String),
     /// The model exceeds a limit of the simulator.
     #[error("too many {what}: the maximum is {most}")]
     TooLarge {
-        /// The items of which there are too many.
+        /// The kind of items of which there are too many.
         what: &'static str,
-        /// The maximum.
+        /// The maximum number of these items.
         most: u64,
     },
     /// Customers block each other, so that the simulation cannot continue.
@@ -124,7 +124,7 @@ pub enum SimulationError {
         /// The stations in the deadlock.
         stations: Vec<String>,
     },
-    /// Events follow each other without end, but simulated time does not pass.
+    /// Events follow each other without end while simulated time does not pass.
     #[error(
         "endless loop after {at_s:.6} s of simulated time: customers circulate without thinking or being served, so that \
          simulated time does not pass"

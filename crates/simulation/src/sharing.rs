@@ -1,9 +1,9 @@
 //! Stations that serve all customers simultaneously.
 //!
-//! With processor sharing, all customers of a class are served at the same speed, so one number per class describes
-//! the progress of all of them: the *attained* service of a customer that was present from the start. A customer finishes
-//! when this number has grown by its own service time (the virtual time of Parekh and Gallager, IEEE/ACM Trans. Networking 1,
-//! 1993). An arrival or departure takes logarithmic time in the number of customers.
+//! With processor sharing, all customers of a class are served at the same speed. One number per class therefore describes the
+//! progress of all of them: the *attained* service of a customer that has been present from the start. A customer finishes when
+//! this number has grown by its own service time (the virtual time of Parekh and Gallager, IEEE/ACM Trans. Networking 1, 1993).
+//! An arrival or departure takes logarithmic time in the number of customers.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,12 +11,12 @@ use std::collections::BinaryHeap;
 /// The customers of one class.
 #[derive(Debug, Default)]
 struct ClassShare {
-    /// Service attained since this was 0, in seconds.
+    /// Attained service in seconds, since it was last set to 0.
     attained_s: f64,
-    /// Customers in the order in which they finish. The keys are the attained service at the finish (as bits, which have the
-    /// same order as the numbers), the number of the arrival, and the customer.
+    /// Customers in the order in which they finish. A key consists of the attained service at the finish (as bits, which have
+    /// the same order as the number), the number of the arrival, and the customer.
     finishes: BinaryHeap<Reverse<(u64, u64, u32)>>,
-    /// Speed of each customer, in servers.
+    /// Speed at which each customer is served, in servers.
     speed: f64,
 }
 
@@ -26,7 +26,7 @@ pub(crate) struct Sharing {
     classes: Vec<ClassShare>,
     /// Weights of the classes. A customer with weight 2 is served twice as fast as a customer with weight 1.
     weights: Vec<f64>,
-    /// Total speed with 1, 2, … customers, in servers; the last value applies to more customers.
+    /// Total speed with 1, 2, … customers, in servers; the last value applies to all larger numbers of customers.
     capacity: Vec<f64>,
     /// Maximum speed of a customer: 1 for equal servers, infinite for one server with load-dependent speed.
     speed_max: f64,
@@ -36,13 +36,13 @@ pub(crate) struct Sharing {
 }
 
 impl Sharing {
-    /// `servers` equal servers.
+    /// A station with `servers` equal servers.
     pub(crate) fn servers(servers: u32, weights: Vec<f64>) -> Self {
         let capacity = (1..=servers).map(f64::from).collect();
         Self::new(capacity, 1.0, weights)
     }
 
-    /// One server whose speed depends on the number of customers.
+    /// A station with one server whose speed depends on the number of customers.
     pub(crate) fn load_dependent(speeds: Vec<f64>, weights: Vec<f64>) -> Self {
         Self::new(speeds, f64::INFINITY, weights)
     }
@@ -59,7 +59,7 @@ impl Sharing {
         if self.speed_max.is_finite() {
             share.speed * share.finishes.len() as f64
         } else {
-            // The class's share of the single server.
+            // The single server is shared, so this is the class's share of it.
             let total = self.current_capacity();
             if total > 0.0 { share.speed * share.finishes.len() as f64 / total } else { 0.0 }
         }
@@ -78,7 +78,7 @@ impl Sharing {
         self.arrivals += 1;
         let share = &mut self.classes[class];
         if share.finishes.is_empty() {
-            // No customer uses the old origin any more, and small numbers are more precise.
+            // No customer depends on the old value any more, and small numbers are more precise.
             share.attained_s = 0.0;
         }
         share.finishes.push(Reverse(((share.attained_s + service_s).to_bits(), self.arrivals, customer)));
@@ -86,11 +86,11 @@ impl Sharing {
         self.distribute_capacity();
     }
 
-    /// Removes the customer that finishes next if its service has ended. `None` if it has not, because the speed decreased after
-    /// the event was scheduled.
+    /// Removes the customer that finishes next if its service has ended. `None` if its service has not ended, because the speed
+    /// decreased after the event was scheduled.
     pub(crate) fn remove_finished(&mut self, now_s: f64) -> Option<(usize, u32)> {
         let (class, at_s) = self.next_finish()?;
-        // Tolerance for rounding errors.
+        // The tolerance is for rounding errors.
         if at_s > now_s * (1.0 + 4.0 * f64::EPSILON) {
             return None;
         }
@@ -108,7 +108,7 @@ impl Sharing {
         self.next_finish().map(|(_, at_s)| at_s)
     }
 
-    /// The class and the time of the next end of service.
+    /// The class of the customer that finishes next, and the time of its end of service.
     fn next_finish(&self) -> Option<(usize, f64)> {
         let mut next: Option<(usize, f64)> = None;
         for (class, share) in self.classes.iter().enumerate() {
@@ -142,7 +142,8 @@ impl Sharing {
             share.speed = 0.0;
             total += weight * share.finishes.len() as f64;
         }
-        // Each round but the last sets at least one class to the maximum speed, so there are at most as many rounds as classes.
+        // Each round except the last sets at least one class to the maximum speed, so there are at most as many rounds as
+        // classes.
         while total > 0.0 {
             let per_weight = capacity / total;
             let mut changed = false;
@@ -174,7 +175,7 @@ impl Sharing {
 mod tests {
     use super::*;
 
-    /// All departures with their times.
+    /// All departing customers with their departure times.
     fn departures(mut station: Sharing, arrivals: &[(f64, usize, f64)]) -> Vec<(f64, u32)> {
         let mut out = Vec::new();
         let mut arrivals = arrivals.iter().enumerate().peekable();
@@ -203,8 +204,8 @@ mod tests {
 
     #[test]
     fn one_server_is_shared_evenly() {
-        // The first customer is alone for 1 s. Its remaining 1 s takes 2 s at half speed, until 3. The second customer then has
-        // 1 s left.
+        // The first customer is alone for 1 s. Its remaining 1 s takes 2 s at half speed, until second 3. The second customer
+        // then has 1 s left.
         let found = departures(Sharing::servers(1, vec![1.0]), &[(0.0, 0, 2.0), (1.0, 0, 2.0)]);
         assert_near(&found, &[(3.0, 0), (4.0, 1)]);
     }
@@ -213,19 +214,22 @@ mod tests {
     fn three_customers_share_two_servers() {
         let found =
             departures(Sharing::servers(2, vec![1.0]), &[(0.0, 0, 2.0), (0.0, 0, 2.0), (0.0, 0, 4.0)]);
-        // Each customer gets 2/3 of a server until 3, when two finish. The third customer needs 2 s more on its own server.
+        // Each customer gets 2/3 of a server until second 3, when two of them finish. The third customer needs 2 s more on its
+        // own server.
         assert_near(&found, &[(3.0, 0), (3.0, 1), (5.0, 2)]);
     }
 
     #[test]
     fn weights_share_capacity_up_to_one_server_each() {
-        // Weights 3 and 1 on one server: 3/4 and 1/4.
+        // With the weights 3 and 1, the customers get 3/4 and 1/4 of the server.
         let found = departures(Sharing::servers(1, vec![3.0, 1.0]), &[(0.0, 0, 3.0), (0.0, 1, 3.0)]);
         assert_near(&found, &[(4.0, 0), (6.0, 1)]);
-        // On two servers the first customer would get 3/2, so each gets one server.
+        // With two servers, the first customer's share would be 3/2 servers, but a customer can use only one. So each gets one
+        // server.
         let found = departures(Sharing::servers(2, vec![3.0, 1.0]), &[(0.0, 0, 3.0), (0.0, 1, 3.0)]);
         assert_near(&found, &[(3.0, 0), (3.0, 1)]);
-        // Three customers: 5/7 · 2 > 1, so the first gets one server, and each of the others half of the other server.
+        // The first of three customers would get 5/7 of two servers, which is more than one. It gets one server, and each of
+        // the others gets half of the other server.
         let arrivals = [(0.0, 0, 2.0), (0.0, 1, 2.0), (0.0, 1, 2.0)];
         let found = departures(Sharing::servers(2, vec![5.0, 1.0]), &arrivals);
         assert_near(&found, &[(2.0, 0), (3.0, 1), (3.0, 2)]);
@@ -233,7 +237,7 @@ mod tests {
 
     #[test]
     fn the_speed_may_depend_on_the_load() {
-        // Speed 1 for one customer, 1.5 for two.
+        // The speed is 1 for one customer and 1.5 for two.
         let station = Sharing::load_dependent(vec![1.0, 1.5], vec![1.0]);
         let found = departures(station, &[(0.0, 0, 3.0), (0.0, 0, 1.5)]);
         assert_near(&found, &[(2.0, 1), (3.5, 0)]);

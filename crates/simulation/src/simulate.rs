@@ -14,17 +14,17 @@ use crate::settings::{SimulationError, SimulationSettings, SimulationWatch};
 use crate::simulator::{Halt, Simulator};
 use crate::validity::Validity;
 
-/// Number of events of the first batch of a replication; the simulated time of these events is the length of all batches.
+/// Number of events of the first batch of a replication. The simulated time of these events becomes the length of all batches.
 const FIRST_BATCH: u64 = 64;
-/// Number of events of the first round, in all replications; percentiles exclude the first eighth.
+/// Number of events of the first round, over all replications. Percentiles exclude the first eighth of them.
 const FIRST_ROUND: u64 = 400_000;
 /// Number of events between two checks for a stop request.
 const SLICE: u64 = 1 << 16;
-/// Maximum and minimum factor by which a round makes the simulation longer.
+/// Maximum and minimum factor by which a round extends the simulation.
 const GROWTH_MAX: f64 = 4.0;
 const GROWTH_MIN: f64 = 1.3;
-/// Reserve beyond the length that the width of the intervals requires, because otherwise the last round would often not be
-/// sufficient.
+/// Factor by which the simulation is longer than the width of the intervals requires. Without it, the last round would often
+/// not be sufficient.
 const GROWTH_RESERVE: f64 = 1.15;
 
 /// Simulates a network until every measure has the requested precision or the maximum number of events is reached.
@@ -39,10 +39,10 @@ pub fn simulate(
     simulate_watched(network, settings, &SimulationWatch::default())
 }
 
-/// Like [`simulate`], with a watch that reports progress and can request the end.
+/// Like [`simulate`], with a watch that reports progress and can request the end of the simulation.
 ///
 /// # Errors
-/// The errors of [`simulate`].
+/// As for [`simulate`].
 pub fn simulate_watched(
     network: &QueueingNetwork,
     settings: &SimulationSettings,
@@ -96,7 +96,7 @@ pub fn simulate_watched(
             None
         };
         if let Some(ending) = ending {
-            // The width of an invalid interval is not reported.
+            // The width of an invalid interval is not reported to the user.
             unconverged
                 .iter_mut()
                 .filter(|measure| measure.reason.is_caused_by_laws())
@@ -112,10 +112,10 @@ pub fn simulate_watched(
 }
 
 /// Determines the start-up of each replication. Returns which numbers of customers are not steady in at least half of the
-/// replications: the stations, followed by the classes.
+/// replications: first for the stations, then for the classes.
 ///
-/// Each replication is truncated at the mean end of the start-up of the others, so that the truncation does not
-/// depend on its own values. Otherwise it would remove early peaks selectively, and the means would be too low.
+/// Each replication is truncated at the mean end of the start-up of the other replications, so that the truncation does not
+/// depend on its own values. Otherwise it would selectively remove early peaks, and the means would be too low.
 fn find_transients(network: &QueueingNetwork, replications: &mut [Replication]) -> Vec<bool> {
     let (stations, classes) = (network.stations.len(), network.classes.len());
     let mut unsettled = vec![0; stations + classes];
@@ -139,8 +139,9 @@ fn find_transients(network: &QueueingNetwork, replications: &mut [Replication]) 
     unsettled.into_iter().map(|count| 2 * count >= replications.len()).collect()
 }
 
-/// Whether more events are needed. Measures without a valid interval are simulated until their invalid interval has the
-/// requested width, so that their values are as good as others. An infinite mean never becomes precise.
+/// Whether more events are needed for a measure. A measure without a valid interval is simulated until its invalid interval has
+/// the requested width, so that its value is as good as those of other measures. A measure with an infinite mean never becomes
+/// precise.
 fn is_pending(measure: &Unconverged, precision: f64) -> bool {
     match measure.reason {
         Reason::Wide | Reason::TooLittle | Reason::NotSteady => true,
@@ -151,7 +152,8 @@ fn is_pending(measure: &Unconverged, precision: f64) -> bool {
     }
 }
 
-/// The factor by which the simulation should be longer. Widths are inversely proportional to the square root of the length.
+/// The factor by which the simulation should be extended. The width of an interval is inversely proportional to the square root
+/// of the simulated time.
 fn growth<'u>(pending: impl Iterator<Item = &'u Unconverged>, precision: f64) -> f64 {
     let factor = |measure: &Unconverged| match (measure.reason, measure.relative) {
         (Reason::NotSteady | Reason::TooLittle, _) | (_, None) => GROWTH_MAX,
@@ -184,7 +186,7 @@ fn halted(network: &QueueingNetwork, replications: &[Replication]) -> Option<Sim
 struct Replication {
     simulator: Simulator,
     events: u64,
-    /// Number of batches of the start-up, which are excluded.
+    /// Number of batches of the start-up, which are excluded from the results.
     transient_batches: usize,
 }
 
@@ -227,7 +229,7 @@ struct Rounds<'s> {
 }
 
 impl Rounds<'_> {
-    /// Runs every replication until it has processed `target` events, on several threads. The assignment of replications to
+    /// Runs every replication, on several threads, until it has processed `target` events. The assignment of replications to
     /// threads does not affect the result.
     fn run(&mut self, replications: &mut [Replication], target: u64) {
         let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -240,7 +242,7 @@ impl Rounds<'_> {
         let slots: Vec<Mutex<&mut Replication>> = replications.iter_mut().map(Mutex::new).collect();
         let work = || {
             while let Some(slot) = slots.get(next.fetch_add(1, Ordering::Relaxed)) {
-                // Each slot is locked only once, so the lock never blocks; the scope propagates panics.
+                // Each slot is locked only once, so the lock never blocks. If a thread panics, the scope panics, too.
                 if let Ok(mut replication) = slot.lock() {
                     replication.run_until(target, self.watch);
                 }

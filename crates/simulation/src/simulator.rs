@@ -10,7 +10,7 @@ use crate::sampler::Sampler;
 use crate::station::{Blocked, Hop, Serving, Station};
 use crate::tally::Tally;
 
-/// The sampler of a law and its random stream.
+/// The sampler of a distribution of times, and its random stream.
 #[derive(Debug)]
 pub(crate) struct TimeSource {
     pub(crate) sampler: Sampler,
@@ -24,7 +24,7 @@ impl TimeSource {
     }
 }
 
-/// The routing of a class from a place.
+/// The routing strategy of a class at a place, and its random stream.
 #[derive(Debug)]
 pub(crate) struct Route {
     pub(crate) strategy: Strategy,
@@ -34,10 +34,10 @@ pub(crate) struct Route {
 /// A class of customers.
 #[derive(Debug)]
 pub(crate) struct Class {
-    /// Interarrival time or think time.
+    /// Interarrival time (open class) or think time (closed class).
     pub(crate) outside: TimeSource,
     pub(crate) is_closed: bool,
-    /// Rank of its priority among all priorities, 0 for the highest.
+    /// Rank of its priority among all priorities; 0 is the highest.
     pub(crate) level: usize,
 }
 
@@ -46,20 +46,20 @@ pub(crate) struct Class {
 pub(crate) enum Halt {
     /// Customers block each other.
     Deadlock,
-    /// Events follow each other without end, but simulated time does not pass.
+    /// Events follow each other without end while simulated time does not pass.
     Standstill,
-    /// More open customers than [`CUSTOMERS_MAX`].
+    /// There are more customers of open classes than [`CUSTOMERS_MAX`].
     TooManyCustomers,
 }
 
-/// Consecutive visits to routers after which a customer is considered to circulate without end.
+/// Number of consecutive visits to routers after which a customer is considered to circulate without end.
 const HOPS_MAX: usize = 10_000;
-/// Simultaneous events after which the clock is considered stuck, in addition to ten per customer.
+/// Number of simultaneous events after which simulated time is considered to have stopped, in addition to ten per customer.
 const SIMULTANEOUS_MAX: u64 = 1_000_000;
-/// Maximum number of customers besides the population of closed classes.
+/// Maximum number of customers in addition to the population of closed classes.
 const CUSTOMERS_MAX: usize = 2_000_000;
 
-/// A simulated network. Observations of class c at station s have the index s · classes + c; observations of the whole
+/// A simulated network. The observations of class c at station s have the index s · classes + c. The observations of the whole
 /// system follow those of the last station.
 #[derive(Debug)]
 pub(crate) struct Simulator {
@@ -70,26 +70,26 @@ pub(crate) struct Simulator {
     pub(crate) classes: Vec<Class>,
     /// Service times by station and class; `None` for classes that the station does not serve.
     pub(crate) services: Vec<Option<TimeSource>>,
-    /// Routing from each station, followed by routing from outside, by class.
+    /// Routing from each station, then routing from outside; for each class.
     pub(crate) routes: Vec<Route>,
     /// Random streams for class switches, by station and class.
     pub(crate) switching: Vec<Stream>,
     pub(crate) tally: Tally,
     /// Customers to be placed before the next event.
     pub(crate) moves: Vec<(u32, Hop)>,
-    /// Stations with free room, for which waiting customers are admitted before the next event.
+    /// Stations that have room again, so that waiting customers are admitted before the next event.
     pub(crate) freed: Vec<u16>,
     pub(crate) customers_max: usize,
     /// Number of visits that started.
     pub(crate) visits: u64,
     pub(crate) halt: Option<Halt>,
-    /// Number of events since simulated time last passed.
+    /// Number of events since simulated time last advanced.
     pub(crate) simultaneous: u64,
 }
 
 impl Simulator {
-    /// Schedules the end of think time of closed customers, who start at a random point of it, and the first arrivals of open
-    /// classes.
+    /// Schedules the first arrivals of open classes, and the ends of think times of closed customers, each of whom starts at a
+    /// random point of a think time.
     pub(crate) fn start(&mut self, users: &[u64]) {
         for (class, &users) in users.iter().enumerate() {
             if !self.classes[class].is_closed {
@@ -107,7 +107,7 @@ impl Simulator {
         self.customers_max = self.customers.count() + CUSTOMERS_MAX;
     }
 
-    /// Processes this many events, or fewer if the simulation cannot continue; returns their number.
+    /// Processes `events` events, or fewer if the simulation cannot continue; returns the number of processed events.
     pub(crate) fn run(&mut self, events: u64) -> u64 {
         for done in 0..events {
             let Some(due) = self.events.pop() else {
@@ -190,7 +190,7 @@ impl Simulator {
         self.place(customer, OUTSIDE, hop);
     }
 
-    /// Ends a pass, which was completed or lost.
+    /// Ends a pass. It was either completed or lost.
     fn end_pass(&mut self, customer: u32, is_completed: bool) {
         let this = self.customers[customer];
         if this.parent != NO_CUSTOMER {
@@ -213,7 +213,7 @@ impl Simulator {
         }
     }
 
-    /// Chooses the next target from a place, and passes through routers. The customer has not left the place yet.
+    /// Chooses the next target of a customer that is still at the place `from`, and follows routers to their targets.
     #[inline]
     fn next_hop(&mut self, from: Target, class: u16, visits_due: u32) -> Hop {
         let hop = self.choose_target(from, from, class, visits_due);
@@ -225,7 +225,7 @@ impl Simulator {
         self.pass_through(from, hop)
     }
 
-    /// Follows a hop through routers, for a customer that leaves the station `leaving`.
+    /// Follows routers from a hop to its final target, for a customer that leaves the station `leaving`.
     fn pass_through(&mut self, leaving: Target, mut hop: Hop) -> Hop {
         for _ in 0..HOPS_MAX {
             if hop.target == OUTSIDE {
@@ -248,8 +248,8 @@ impl Simulator {
         Hop { target: OUTSIDE, ..hop }
     }
 
-    /// Chooses a target from a place. The customer leaves the station `leaving`, which differs from the place if it passed
-    /// through routers.
+    /// Chooses a target from the place `from`. The customer leaves the station `leaving`, which differs from `from` if it has
+    /// passed through routers.
     #[inline]
     fn choose_target(&mut self, leaving: Target, from: Target, class: u16, visits_due: u32) -> Hop {
         let count = self.classes.len();
@@ -268,7 +268,7 @@ impl Simulator {
             }
             let station = &stations[usize::from(target)];
             let observed = tally.observed(usize::from(target) * count + usize::from(class));
-            // The customer itself is not counted.
+            // The customer itself is not counted at the station that it leaves.
             let own = u32::from(target == leaving);
             StationView {
                 present: station.present.saturating_sub(own),
@@ -281,7 +281,7 @@ impl Simulator {
         Hop { target, class, visits_due }
     }
 
-    /// Places a customer that left `from`: at a station, outside, or in front of a full station.
+    /// Moves a customer that left `from` to its target: into a station, outside, or into the queue in front of a full station.
     #[inline]
     fn place(&mut self, customer: u32, from: Target, hop: Hop) {
         self.customers[customer].class = hop.class;
@@ -345,7 +345,7 @@ impl Simulator {
             Serving::Shared(_) => self.enter_shared(customer, at, index),
             Serving::Fork(_) => self.fork(customer, at),
             Serving::Join => self.join(customer),
-            // `pass_through` skips routers.
+            // Routers are skipped by `pass_through`.
             Serving::Router(_) => {}
         }
     }
@@ -435,10 +435,12 @@ impl Simulator {
         }
     }
 
-    /// The stations of a deadlock: all customers in service at each of them wait for room at another one of them.
+    /// The stations of a deadlock. All customers in service at each of these stations wait for room at another of these
+    /// stations.
     pub(crate) fn deadlocked(&self) -> Vec<usize> {
         let mut stuck: Vec<bool> = self.stations.iter().map(Station::is_stuck).collect();
-        // A customer that waits for a station outside the deadlock will progress, and so will its station.
+        // If a customer waits for a station outside the deadlock, the customer can continue, so its station is not part of the
+        // deadlock.
         loop {
             let mut changed = false;
             for (at, station) in self.stations.iter().enumerate() {
@@ -457,7 +459,7 @@ impl Simulator {
         }
     }
 
-    /// Splits a customer into siblings. The customer itself is at no station until the siblings are joined.
+    /// Splits a customer into siblings. The customer itself is not at any station until the siblings are joined.
     fn fork(&mut self, customer: u32, at: usize) {
         let this = self.customers[customer];
         let index = self.index(at, this.class);
@@ -478,10 +480,10 @@ impl Simulator {
         if self.customers.count() >= self.customers_max {
             self.halt = Some(Halt::TooManyCustomers);
         }
-        // `moves` is a stack, and the first branch is placed first.
+        // `moves` is a stack, so the first branch must be on top to be placed first.
         let first = self.moves.len() - siblings as usize;
         self.moves[first..].reverse();
-        // Branches may start with routers.
+        // A branch may start with routers.
         for at in first..self.moves.len() {
             let (_, hop) = self.moves[at];
             self.moves[at].1 = self.pass_through(OUTSIDE, hop);
@@ -503,7 +505,7 @@ impl Simulator {
         self.sibling_done(parent);
     }
 
-    /// Counts a sibling that arrived at the join, was lost, or went outside. After the last one, the parent continues.
+    /// Counts a sibling that arrived at the join, was lost, or went outside. After the last sibling, the parent continues.
     fn sibling_done(&mut self, parent: u32) {
         let this = &mut self.customers[parent];
         this.siblings -= 1;
@@ -512,7 +514,7 @@ impl Simulator {
         }
         let mut next = std::mem::replace(&mut this.joined, NO_CUSTOMER);
         if next == NO_CUSTOMER {
-            // All siblings were lost or went outside without a join.
+            // All siblings were lost or went outside without reaching a join.
             self.end_pass(parent, false);
             return;
         }

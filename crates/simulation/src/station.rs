@@ -8,48 +8,49 @@ use crate::routing::Target;
 use crate::sharing::Sharing;
 use crate::waiting::Waiting;
 
-/// How a station serves customers.
+/// The way in which a station serves customers.
 #[derive(Debug)]
 pub(crate) enum Serving {
-    /// A limited number at a time, without preemption.
+    /// Serves a limited number of customers at a time, without preemption.
     NonPreemptive,
-    /// A limited number at a time; arrivals can preempt. The second field has the customers in service.
+    /// Serves a limited number of customers at a time. Arrivals can preempt them. The second field contains the customers in
+    /// service.
     Preemptive(PreemptionRule, Vec<u32>),
-    /// One customer at a time, at a speed that depends on the number of customers; arrivals may preempt.
+    /// Serves one customer at a time, at a speed that depends on the number of customers. Arrivals may preempt it.
     LoadDependent(LoadDependentServer),
-    /// All customers at once, which share the servers.
+    /// Serves all customers at once; they share the servers.
     Shared(Sharing),
-    /// All customers at once, independently of each other.
+    /// Serves all customers at once, independently of each other.
     Delay,
-    /// No service: creates siblings, a number for each target.
+    /// Has no service; creates siblings. The field contains the number of siblings for each target.
     Fork(Box<[(Target, u32)]>),
-    /// No service: siblings wait for each other.
+    /// Has no service; siblings wait for each other.
     Join,
-    /// No service: routes customers, which may change their class. By class: cumulative probabilities and classes; empty for
-    /// a class that does not change.
+    /// Has no service; routes customers, which may change their class. For each class: cumulative probabilities and the new
+    /// classes; empty for a class that does not change.
     Router(Box<[Box<[(f64, u16)]>]>),
 }
 
-/// The customer in service that an arrival preempts.
+/// The rule that selects the customer in service that an arrival preempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PreemptionRule {
-    /// The one that arrived first.
+    /// The customer that arrived first.
     FirstArrival,
-    /// One of a lower priority level.
+    /// A customer of a lower priority level.
     LowerLevel,
 }
 
 /// One server whose speed depends on the load.
 #[derive(Debug)]
 pub(crate) struct LoadDependentServer {
-    /// The speed with 1, 2, … customers.
+    /// The speeds with 1, 2, … customers.
     pub(crate) speeds: Box<[f64]>,
     pub(crate) preemption: Option<PreemptionRule>,
-    /// The customer in service, the current speed, and the start of its service.
+    /// The customer in service; the next fields are the current speed and the start of its service.
     pub(crate) customer: Option<u32>,
     pub(crate) speed: f64,
     pub(crate) since_s: f64,
-    /// Whether the service has ended and the customer is blocked.
+    /// Whether the service has ended but the customer is blocked.
     pub(crate) blocked: bool,
 }
 
@@ -61,8 +62,8 @@ pub(crate) struct Hop {
     pub(crate) visits_due: u32,
 }
 
-/// A customer that waits for room at a full station, and the station whose server it blocks. Customers from outside
-/// do not block a server.
+/// A customer that waits for room at a full station, and the station whose server it blocks in the meantime. Customers from
+/// outside do not block a server.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Blocked {
     pub(crate) customer: u32,
@@ -70,7 +71,7 @@ pub(crate) struct Blocked {
     pub(crate) hop: Hop,
 }
 
-/// A station.
+/// The state of a station.
 #[derive(Debug)]
 pub(crate) struct Station {
     pub(crate) serving: Serving,
@@ -79,13 +80,13 @@ pub(crate) struct Station {
     pub(crate) draws_on_arrival: bool,
     /// Number of servers; 0 if it is infinite.
     pub(crate) servers: u32,
-    /// Servers with a customer, in service or blocked.
+    /// Number of servers that have a customer, in service or blocked.
     pub(crate) in_service: u32,
     /// Number of customers.
     pub(crate) present: u32,
     /// Number of blocked customers among them.
     pub(crate) blocked: u32,
-    /// Maximum number of customers.
+    /// Maximum number of customers at the station.
     pub(crate) capacity: u32,
     pub(crate) when_full: WhenFull,
     /// Customers that wait for room at this station, in order of arrival.
@@ -112,7 +113,7 @@ impl Station {
         }
     }
 
-    /// Whether no customer of this station can progress: the station is full, and all customers in service are blocked.
+    /// Whether no customer at this station can continue: the station is full, and all customers in service are blocked.
     pub(crate) fn is_stuck(&self) -> bool {
         let served = match &self.serving {
             Serving::Delay | Serving::Shared(_) => self.present,

@@ -1,19 +1,20 @@
-//! Observations, in batches of equal simulated time.
+//! Sums observations in batches of equal simulated time.
 
 use crate::histogram::Histogram;
 
-/// Sums over a batch, for a class at a station or in the whole system.
+/// Sums over one batch, for a class at a station or in the whole system.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Sums {
-    /// ∫ customers present dt, in seconds.
+    /// Integral of the number of customers over time, in seconds.
     pub(crate) present_s: f64,
-    /// ∫ busy servers dt, in seconds.
+    /// Integral of the number of busy servers over time, in seconds.
     pub(crate) busy_s: f64,
-    /// Completed visits; for the system, completed passes.
+    /// Number of completed visits; for the system, of completed passes.
     pub(crate) done: f64,
-    /// Sum of their response times, in seconds.
+    /// Sum of the response times of these visits or passes, in seconds.
     pub(crate) response_s: f64,
-    /// Customers that were lost because the station was full; for the system, passes that ended with a loss.
+    /// Number of customers that were lost because the station was full; for the system, number of passes that ended with a
+    /// loss.
     pub(crate) lost: f64,
 }
 
@@ -33,9 +34,9 @@ pub(crate) struct Observed {
     sums: Sums,
     /// Number of customers.
     pub(crate) present: u32,
-    /// Number of servers that serve them.
+    /// Number of servers that serve these customers.
     busy: f64,
-    /// The last response and service time, for routing strategies.
+    /// The last response time and the last service time, for routing strategies.
     pub(crate) last_response_s: f64,
     pub(crate) last_service_s: f64,
     responses: Histogram,
@@ -43,9 +44,9 @@ pub(crate) struct Observed {
 
 /// All observations of a replication.
 ///
-/// Time integrals are updated only at changes. A customer that arrives at time t after the start of the batch and stays
-/// contributes T − t to a batch of length T. Therefore each change adds its size times −t, and the end of the batch adds the
-/// number of customers times T.
+/// Time integrals are updated only when the number of customers changes. A customer that arrives at time t after the start of
+/// the batch and stays contributes T − t to a batch of length T. Therefore each change adds its size times −t, and the end of
+/// the batch adds the number of customers times T.
 #[derive(Clone, Debug)]
 pub(crate) struct Tally {
     observed: Vec<Observed>,
@@ -58,17 +59,17 @@ pub(crate) struct Tally {
     end_s: f64,
     /// Time since the start of the batch.
     passed_s: f64,
-    /// The time from which on response times are in the histograms.
+    /// The time since which response times are counted in the histograms.
     histograms_from_s: f64,
 }
 
 impl Tally {
-    /// Observes `count` pairs of a station (or the system) and a class. Batches start with [`Tally::begin_batches`].
+    /// Creates a tally for `count` pairs of a station (or the system) and a class. Batches start with [`Tally::begin_batches`].
     pub(crate) fn new(count: usize) -> Self {
         Self {
             observed: vec![Observed::default(); count],
             batches: Vec::new(),
-            // With 512 batches, enough for the spectrum remain after half of them are removed as transient.
+            // With 512 batches, enough values for the spectrum remain after half of the batches are removed as transient.
             batches_max: if count <= 4_096 { 512 } else { 256 },
             length_s: 0.0,
             start_s: 0.0,
@@ -78,7 +79,7 @@ impl Tally {
         }
     }
 
-    /// Advances the time to `now_s`; nothing changed since the last event.
+    /// Advances the time to `now_s`. No number has changed since the last event.
     #[inline]
     pub(crate) fn advance(&mut self, now_s: f64) {
         if now_s >= self.end_s {
@@ -112,7 +113,7 @@ impl Tally {
         state.responses.add(response_s);
     }
 
-    /// Records the end of a pass by a loss.
+    /// Records that a pass ended with a loss.
     pub(crate) fn abort(&mut self, observed: usize) {
         let state = &mut self.observed[observed];
         state.present -= 1;
@@ -138,7 +139,7 @@ impl Tally {
     pub(crate) fn set_busy(&mut self, observed: usize, busy: f64) {
         let change = busy - self.observed[observed].busy;
         self.add_busy(observed, change);
-        // Avoids the rounding error of the difference.
+        // The value is assigned, because adding the difference would cause a rounding error.
         self.observed[observed].busy = busy;
     }
 
@@ -148,7 +149,8 @@ impl Tally {
         self.observed[observed].last_service_s = service_s;
     }
 
-    /// Ends the first batch at `now_s`; all other batches have the same length. Returns false if no time has passed yet.
+    /// Ends the first batch at `now_s`. All other batches get the same length. Returns false if no simulated time has passed
+    /// yet.
     pub(crate) fn begin_batches(&mut self, now_s: f64) -> bool {
         if now_s <= 0.0 {
             return false;
@@ -175,7 +177,7 @@ impl Tally {
         }
     }
 
-    /// Merges adjacent pairs of batches.
+    /// Merges adjacent batches in pairs.
     fn merge_pairs(&mut self) {
         let width = self.observed.len();
         let pairs = self.count() / 2;
@@ -206,12 +208,12 @@ impl Tally {
         &self.batches[batch * width..(batch + 1) * width]
     }
 
-    /// The response times since [`Tally::histograms_from_s`].
+    /// The response times since [`Tally::histograms_from_s`], as a histogram.
     pub(crate) fn responses(&self, observed: usize) -> &Histogram {
         &self.observed[observed].responses
     }
 
-    /// The time from which on response times are in the histograms.
+    /// The time since which response times are counted in the histograms.
     pub(crate) fn histograms_from_s(&self) -> f64 {
         self.histograms_from_s
     }
@@ -244,7 +246,8 @@ mod tests {
         tally.set_busy(0, 0.5);
         tally.advance(12.0);
         let batches: Vec<Sums> = (0..tally.count()).map(|at| tally.batch(at)[0]).collect();
-        // Present: 1 from 1 to 6, 2 from 6 to 9, 1 after; busy 1 from 1 to 9, a half after.
+        // One customer is present from 1 to 6, two from 6 to 9, one after that. One server is busy from 1 to 9, half a server
+        // after that.
         let present: Vec<f64> = batches.iter().map(|sums| sums.present_s).collect();
         assert_eq!(present, [3.0, 2.0 + 4.0, 2.0 + 3.0]);
         let busy: Vec<f64> = batches.iter().map(|sums| sums.busy_s).collect();
@@ -264,7 +267,7 @@ mod tests {
         assert!((256..512).contains(&tally.count()), "{}", tally.count());
         assert_eq!(tally.length_s(), 32.0);
         let done: f64 = (0..tally.count()).map(|at| tally.batch(at)[1].done).sum();
-        // There is no customer at second 0, and customers after the last complete batch are not counted.
+        // No customer is done at second 0, and customers after the last complete batch are not counted.
         assert_eq!(done, f64::from((10_000_u32 / 32) * 32 - 1));
     }
 }

@@ -1,12 +1,13 @@
-//! Determines which measures can have a valid interval, by the moments of the laws.
+//! Determines, from the moments of the distributions, which measures can have a valid confidence interval.
 //!
-//! A service of length x blocks a server for time x. If the queue behind it is unlimited, both its length and its duration
-//! grow in proportion to x, so the total waiting time is proportional to x². With one server and FCFS, therefore, the mean
-//! waiting time is finite if E\[S²\] is finite (Pollaczek & Khinchine), and its variance is finite if E\[S³\] is finite. The
-//! standard error of the mean is proportional to 1/√n only if E\[S⁴\] is finite (Daley, "The serial correlation coefficients of
-//! waiting times in a stationary single server queue", Journal of the Australian Mathematical Society 8, 1968). With m servers
-//! of which ρ are busy on average, a queue forms only if s = m − ⌊ρ⌋ long services coincide: E\[Wʳ\] is finite if
-//! E\[S^((s + r)/s)\] is finite (Scheller-Wolf & Sigman, "Delay moments for FIFO GI/GI/s queues", Queueing Systems 25, 1997).
+//! A service of length x blocks a server for time x. If the queue behind it is unlimited, both the length of the queue and the
+//! time for which it exists grow in proportion to x, so the total waiting time is proportional to x². With one server and FCFS,
+//! therefore, the mean waiting time is finite if E\[S²\] is finite (Pollaczek & Khinchine), and its variance is finite if
+//! E\[S³\] is finite. The standard error of the mean is proportional to 1/√n only if E\[S⁴\] is finite (Daley, "The serial
+//! correlation coefficients of waiting times in a stationary single server queue", Journal of the Australian Mathematical
+//! Society 8, 1968). With m servers, of which ρ are busy on average, a queue forms only if s = m − ⌊ρ⌋ long services coincide.
+//! Then E\[Wʳ\] is finite if E\[S^((s + r)/s)\] is finite (Scheller-Wolf & Sigman, "Delay moments for FIFO GI/GI/s queues",
+//! Queueing Systems 25, 1997).
 //!
 //! If there is no unlimited queue (closed classes only, limited capacity, processor sharing, preemption, delays), a service of
 //! length x causes waiting times proportional to x, and a finite E\[S²\] is sufficient.
@@ -16,15 +17,15 @@ use busyhour_queueing::solve::visits;
 
 use crate::result::{HeavyTail, MeasureKind, Reason};
 
-/// The reason why a measure has no valid interval, with the law that causes it; `None` for a valid interval.
+/// The reason why a measure has no valid interval, with the distribution that causes it; `None` if the interval is valid.
 pub(crate) type Verdict = Option<(Reason, HeavyTail)>;
 
 /// The verdicts on the measures of a station or class.
 #[derive(Clone, Debug, Default)]
 struct Verdicts {
-    /// For throughput and utilization.
+    /// The verdict on throughput and utilization.
     throughput: Verdict,
-    /// For response time and number of customers.
+    /// The verdict on response time and number of customers.
     waiting: Verdict,
 }
 
@@ -52,11 +53,11 @@ impl Validity {
                 let verdicts = found.stations[station].clone();
                 worsen(&mut own.waiting, &verdicts.waiting);
                 if class.is_closed() {
-                    // Customers in one queue are missing at all other stations.
+                    // While customers are in the queue of one station, all other stations lack them.
                     worsen(&mut own.throughput, &verdicts.throughput);
                 }
             }
-            // The variability of arrivals affects the throughput of all visited stations.
+            // The variability of arrivals affects the throughput of every visited station.
             for station in visited() {
                 let verdicts = &mut found.stations[station];
                 worsen(&mut verdicts.throughput, &outside);
@@ -72,8 +73,8 @@ impl Validity {
         found
     }
 
-    /// A queue that forms behind a long service drains at the full rate of the station, so a slower downstream station
-    /// has a burst of the same relative size. This is checked only if stations are visited in their order.
+    /// After a long service, the queue behind it is served at the full rate of the station. A slower downstream station
+    /// therefore receives a burst of the same relative size. This is checked only if stations are visited in their order.
     fn propagate_downstream(&mut self, network: &QueueingNetwork, is_visited: &dyn Fn(usize, usize) -> bool) {
         if !network.routes.is_empty() {
             return;
@@ -123,8 +124,8 @@ impl Verdicts {
     }
 }
 
-/// Visits per class and station. In networks with forks, class switches or classes that never leave, which the traffic
-/// equations do not describe, 1 for each station that serves the class or is a join.
+/// Visits by class and station. Networks with forks, class switches or classes that never leave are not described by the
+/// traffic equations; for these, the value is 1 for each station that serves the class or is a join.
 fn visits_by_class(network: &QueueingNetwork) -> Vec<Vec<f64>> {
     let has_traffic_equations = !network
         .stations
@@ -145,7 +146,7 @@ fn visits_by_class(network: &QueueingNetwork) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// Replaces a verdict by another one that is worse.
+/// Replaces a verdict by the other one if that is worse.
 fn worsen(verdict: &mut Verdict, other: &Verdict) {
     let Some((reason, _)) = other else { return };
     let rank = |reason: Reason| match reason {
@@ -159,7 +160,7 @@ fn worsen(verdict: &mut Verdict, other: &Verdict) {
     }
 }
 
-/// The verdict that follows from interarrival times or think times.
+/// The verdict that follows from the interarrival times or think times of a class.
 fn outside_verdict(load: &ClassLoad) -> Verdict {
     let law = match load {
         ClassLoad::Closed { think, .. } => think,
@@ -199,7 +200,7 @@ fn station_verdicts(network: &QueueingNetwork, at: usize, visits: &[Vec<f64>]) -
     {
         let has_closed = visiting().any(|class| class.is_closed());
         let spare = spare_servers(network, station, at, queue, visits, has_closed);
-        // The tail index of the waiting time.
+        // Determines the reason from the tail index of the waiting time.
         let reason = match spare * (tail_index - 1.0) {
             index if index <= 1.0 => Some(Reason::InfiniteMean),
             index if index <= 2.0 => Some(Reason::InfiniteVariance),
@@ -211,7 +212,8 @@ fn station_verdicts(network: &QueueingNetwork, at: usize, visits: &[Vec<f64>]) -
     found
 }
 
-/// Whether arrivals wait for the end of a service in progress. With preemptive priorities, they do within a class.
+/// Whether arrivals wait for the end of a service in progress. With preemptive priorities, arrivals wait for services of their
+/// own class.
 fn waits_for_service_end(scheduling: &Scheduling) -> bool {
     match scheduling {
         Scheduling::Fcfs
@@ -226,8 +228,8 @@ fn waits_for_service_end(scheduling: &Scheduling) -> bool {
     }
 }
 
-/// The number of long services that must coincide for a queue to form: m − ⌊ρ⌋. It is 1, a conservative value, if closed
-/// classes visit the station, whose load is unknown.
+/// The number of long services that must coincide for a queue to form: m − ⌊ρ⌋. If closed classes, whose load is unknown, visit
+/// the station, it is 1, which is conservative.
 fn spare_servers(
     network: &QueueingNetwork,
     station: &Station,
@@ -291,7 +293,7 @@ mod tests {
             for scheduling in [Scheduling::Fcfs, Scheduling::Random, Scheduling::ShortestJobFirst] {
                 assert_eq!(waiting_verdict(open(), queue(1, scheduling, &service)), expected, "{shape}");
             }
-            // No customer waits for the end of a long service, so a finite second moment is sufficient.
+            // No customer waits for the end of another's long service, so a finite second moment is sufficient.
             let shared = (shape <= 2.0).then_some(Reason::InfiniteVariance);
             for scheduling in [Scheduling::ProcessorSharing, Scheduling::LcfsPreemptiveResume] {
                 assert_eq!(waiting_verdict(open(), queue(1, scheduling, &service)), shared, "{shape}");
@@ -312,13 +314,14 @@ mod tests {
 
     #[test]
     fn spare_servers_reduce_the_effect_of_long_services() {
-        // The load is half a server: a queue forms only if all three are blocked. 3 · (2.3 − 1) = 3.9 is greater than 3.
+        // The load is half a server, so a queue forms only if all three servers are blocked. 3 · (2.3 − 1) = 3.9 is greater
+        // than 3.
         assert_eq!(waiting_verdict(open(), queue(3, Scheduling::Fcfs, "pareto(1s, shape=2.3)")), None);
         assert_eq!(
             waiting_verdict(open(), queue(2, Scheduling::Fcfs, "pareto(1s, shape=2.3)")),
             Some(Reason::LongMemory)
         );
-        // With a load of 2.5 of 3 servers, a queue forms during one long service.
+        // With a load of 2.5 on 3 servers, one long service is enough for a queue to form.
         assert_eq!(
             waiting_verdict(
                 CustomerClass::open("jobs", 2.5),

@@ -1,4 +1,4 @@
-//! Waiting lines.
+//! Waiting lines of stations, by queueing discipline.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -14,12 +14,12 @@ pub(crate) enum Waiting {
     Fifo(VecDeque<u32>),
     /// Last come, first served.
     Lifo(Vec<u32>),
-    /// Random order.
+    /// Random order, with the random stream of the choices.
     Random(Vec<u32>, Stream),
-    /// Shortest service time first; equal service times in order of arrival. The keys are service time, arrival number and
-    /// customer; the second field is the number of arrivals.
+    /// Shortest service time first; equal service times in order of arrival. A key consists of service time, arrival number and
+    /// customer. The second field is the number of arrivals.
     Shortest(BinaryHeap<Reverse<(u64, u64, u32)>>, u64),
-    /// Highest priority first, in order of arrival within a priority; the first level has the highest priority.
+    /// Highest priority first, in order of arrival within a priority. The first level is the highest priority.
     Levels(Vec<VecDeque<u32>>),
 }
 
@@ -46,12 +46,12 @@ impl Waiting {
             Self::Levels(levels) => levels[level].push_front(customer),
             Self::Fifo(line) => line.push_front(customer),
             Self::Lifo(stack) => stack.push(customer),
-            // The other disciplines are not preemptive.
+            // The other disciplines do not preempt customers, so this is not reached.
             Self::Random(..) | Self::Shortest(..) => self.add(customer, 0.0, level),
         }
     }
 
-    /// Removes the next customer.
+    /// Removes and returns the next customer.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<u32> {
         match self {

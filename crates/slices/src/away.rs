@@ -24,7 +24,7 @@ struct Job {
     waker: Waker,
 }
 
-// SAFETY: the closure behind the pointer is `Send`, and only the thread that has the job uses it.
+// SAFETY: the closure behind the pointer is `Send`, and only the thread that received the job uses it.
 unsafe impl Send for Job {}
 
 impl Job {
@@ -99,7 +99,7 @@ pub fn away<R: Send>(bytes: usize, work: impl FnOnce() -> R + Send) -> R {
     }
 }
 
-/// Waits for the work, also when the stack is unwound because the evaluation is dropped.
+/// Waits for the work when it is dropped, also if the stack is unwound because the evaluation is dropped.
 struct Waiting<'d>(&'d Done);
 
 impl Drop for Waiting<'_> {

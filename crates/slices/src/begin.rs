@@ -1,12 +1,13 @@
-//! Enters a coroutine before long work.
+//! Continues a user inside of a coroutine before long work starts.
 
 use std::future::poll_fn;
 use std::task::Poll;
 
 use crate::slice::{is_inside, need_coroutines};
 
-/// Gets the rest of the poll into a coroutine: outside of one it gives the thread back once, and the next poll is inside. For work
-/// that may be long in plans whose users are not polled in coroutines from the start.
+/// Ensures that the rest of the poll runs inside of a coroutine. Outside of coroutines it returns `Pending` once, so that the
+/// next poll is made in a coroutine. It is called before work that may take long in plans whose users are not polled in
+/// coroutines from the start.
 ///
 /// # Examples
 /// ```

@@ -1,7 +1,7 @@
-//! Coroutines that poll futures.
+//! Polls futures inside of coroutines, so that a poll can be suspended.
 //!
-//! A coroutine serves poll after poll. Only a poll that is suspended keeps its coroutine, all others give it back to the
-//! pool of the thread, so that a poll costs two switches of the stack and no allocation.
+//! A coroutine is reused for many polls. Only a suspended poll keeps its coroutine; all others return it to the thread's pool.
+//! A poll therefore costs two stack switches and no allocation.
 
 use std::cell::{RefCell, UnsafeCell};
 use std::future::Future;
@@ -17,11 +17,11 @@ use crate::handle::{Done, Handle, Job, Pause};
 use crate::numbers::{self, FRESH, Numbers};
 use crate::slice;
 
-/// Address space of a stack, in bytes; memory is used as far as the stack was deep. Twice the stack of the threads for
-/// which the evaluators limit their recursion.
+/// Size of a stack in bytes of address space. Memory is used only up to the greatest depth that was reached. The size is twice
+/// the stack size of the threads for which the evaluators limit their recursion.
 const STACK_BYTES: usize = 4 << 20;
 
-/// Coroutines without work that a thread keeps.
+/// Maximum number of unused coroutines that a thread keeps.
 const IDLE_MAX: usize = 8;
 
 type Worker = Coroutine<Job, Pause, (), DefaultStack>;
@@ -35,8 +35,8 @@ fn new_worker() -> Option<Worker> {
     Some(Coroutine::with_stack(stack, |yielder: &Handle, mut job: Job| {
         loop {
             slice::enter(yielder);
-            // SAFETY: `SlicedPoll::poll` gives a function and a pointer that belong together, and keeps what is pointed to
-            // until the work is done or the coroutine is dropped.
+            // SAFETY: `SlicedPoll::poll` passes a function and a pointer that belong together, and keeps the object behind the
+            // pointer alive until the work is done or the coroutine is dropped.
             unsafe { (job.work)(job.of) };
             job = yielder.suspend(Pause::Done);
         }
@@ -48,9 +48,9 @@ fn new_worker() -> Option<Worker> {
 pub enum Polled<T> {
     /// The future is ready.
     Ready(T),
-    /// The future waits for something, perhaps in the middle of an evaluation, and its waker is registered.
+    /// The future waits for an event, possibly in the middle of an evaluation. Its waker is registered.
     Pending,
-    /// The slice is over; nothing wakes the future, it is to be polled again when others have run.
+    /// The slice is over. The future has no waker registered; the caller polls it again after other users have run.
     Suspended,
 }
 
@@ -58,9 +58,9 @@ pub enum Polled<T> {
 pub struct SlicedPoll<F: Future> {
     inner: UnsafeCell<Inner<F>>,
     suspended: Option<Worker>,
-    /// What it waits for on another thread.
+    /// The work on another thread for which the future waits; `None` if there is none.
     away: Option<Arc<Done>>,
-    /// Whether it waits for a future.
+    /// Whether the suspended poll waits for another future.
     is_waiting: bool,
     _pinned: PhantomPinned,
 }
@@ -78,7 +78,7 @@ impl<F: Future> std::fmt::Debug for SlicedPoll<F> {
 }
 
 impl<F: Future> SlicedPoll<F> {
-    /// A future that has not been polled yet.
+    /// Wraps a future that has not been polled yet.
     pub fn new(future: F) -> Self {
         let inner = Inner { waker: Waker::noop().clone(), output: Poll::Pending, future };
         Self {
@@ -90,17 +90,17 @@ impl<F: Future> SlicedPoll<F> {
         }
     }
 
-    /// Whether the last poll was suspended, also for work on another thread or a future.
+    /// Whether the last poll was suspended, at the end of a slice or to wait for work on another thread or for a future.
     pub fn is_suspended(&self) -> bool {
         self.suspended.is_some()
     }
 
-    /// Polls the future, or continues the poll that was suspended. `clock` returns nanoseconds since any moment.
+    /// Polls the future, or continues the suspended poll. `clock` returns nanoseconds since an arbitrary time.
     ///
     /// # Panics
-    /// When the future panics, with its panic.
+    /// If the future panics, with the same payload.
     pub fn poll(self: Pin<&mut Self>, context: &Context<'_>, clock: fn() -> u64) -> Polled<F::Output> {
-        // SAFETY: nothing is moved out of the pinned value: `future` stays where it is.
+        // SAFETY: nothing is moved out of the pinned value; `future` keeps its address.
         let this = unsafe { self.get_unchecked_mut() };
         if this.away.as_ref().is_some_and(|work| !work.is_done()) {
             return Polled::Pending;
@@ -109,14 +109,14 @@ impl<F: Future> SlicedPoll<F> {
         let was_suspended = this.suspended.is_some();
         let polled = this.poll_once(context, clock);
         if was_suspended && matches!(polled, Polled::Pending) && this.suspended.is_none() {
-            // Parts that were polled before the suspension may have been woken since. That wake has been used up by the polls
-            // of this value, which only continued the suspended part.
+            // Parts of the future that were polled before the suspension may have been woken since. These wakes have led only
+            // to polls that continued the suspended part, so the future is polled once more.
             return this.poll_once(context, clock);
         }
         polled
     }
 
-    /// One poll of the future, or the next slice of one.
+    /// Polls the future once, or runs the next slice of a suspended poll.
     fn poll_once(&mut self, context: &Context<'_>, clock: fn() -> u64) -> Polled<F::Output> {
         let inner = self.inner.get();
         if self.suspended.is_none() && !slice::are_coroutines_needed() {
@@ -140,7 +140,7 @@ impl<F: Future> SlicedPoll<F> {
                     waker.clone_from(context.waker());
                 }
                 let Some(worker) = IDLE.with_borrow_mut(Vec::pop).or_else(new_worker) else {
-                    // Without memory for a stack it is polled on this one, in one piece.
+                    // If there is no memory for another stack, the future is polled on this stack, without suspension.
                     // SAFETY: `inner` is pinned and not used elsewhere.
                     unsafe { poll_inner::<F>(inner.cast_const().cast()) };
                     return self.take_output();
@@ -148,7 +148,7 @@ impl<F: Future> SlicedPoll<F> {
                 worker
             }
         };
-        // SAFETY: a pointer is taken, nothing is read.
+        // SAFETY: this only takes a pointer and reads nothing.
         let outside = Outside::leave_for(clock, unsafe { &raw const (*inner).waker });
         let paused = worker.resume(Job { work: poll_inner::<F>, of: inner.cast_const().cast() });
         drop(outside);
@@ -178,7 +178,7 @@ impl<F: Future> SlicedPoll<F> {
         }
     }
 
-    /// The suspended coroutine continues or is dropped.
+    /// Records that the suspended coroutine continues or is dropped.
     fn count_resumption(&mut self) {
         if std::mem::take(&mut self.is_waiting) {
             slice::no_longer_waiting();
@@ -197,7 +197,7 @@ impl<F: Future> SlicedPoll<F> {
 
 impl<F: Future> Drop for SlicedPoll<F> {
     fn drop(&mut self) {
-        // Its frames borrow the future, so they are unwound first.
+        // The frames of the coroutine borrow the future, so they are unwound first.
         if let Some(worker) = self.suspended.take() {
             self.count_resumption();
             let outside = Outside::leave_for(|| 0, std::ptr::null());
@@ -207,14 +207,13 @@ impl<F: Future> Drop for SlicedPoll<F> {
     }
 }
 
-/// Polls the future of an [`Inner`] and stores the output.
+/// Polls the future of an [`Inner`] and stores its result.
 ///
 /// # Safety
-/// The pointer is to a pinned `Inner<F>` that is not used elsewhere until the function returns or its stack is
-/// unwound.
+/// `inner` must point to a pinned `Inner<F>` that is not used elsewhere until the function returns or its stack is unwound.
 unsafe fn poll_inner<F: Future>(inner: *const ()) {
     let inner: *mut Inner<F> = inner.cast_mut().cast();
-    // SAFETY: see above; the future is never moved.
+    // SAFETY: guaranteed by the caller; the future is never moved.
     unsafe {
         let future = Pin::new_unchecked(&mut (*inner).future);
         let polled = future.poll(&mut Context::from_waker(&(*inner).waker));
@@ -222,7 +221,7 @@ unsafe fn poll_inner<F: Future>(inner: *const ()) {
     }
 }
 
-/// What the thread is to have again after a coroutine gave it back, also by a panic.
+/// The thread's numbers outside of coroutines. They are restored when a coroutine is suspended, finishes or panics.
 struct Outside(Numbers);
 
 impl Outside {

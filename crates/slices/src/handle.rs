@@ -1,31 +1,31 @@
-//! What passes between a coroutine and the thread that runs it.
+//! The messages between a coroutine and the thread that runs it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use corosensei::Yielder;
 
-/// What a coroutine is to do: calls the function with the pointer.
+/// The work of a coroutine: a function that is called with the pointer.
 #[derive(Clone, Copy)]
 pub(crate) struct Job {
     pub(crate) work: unsafe fn(*const ()),
     pub(crate) of: *const (),
 }
 
-/// How a coroutine gives the thread back.
+/// The reason why a coroutine returns control to its thread.
 pub(crate) enum Pause {
     Done,
     Suspended,
-    /// Until work on another thread is done.
+    /// It waits for work on another thread.
     Away(Arc<Done>),
-    /// Until its waker is called.
+    /// It waits until its waker is called.
     Waiting,
 }
 
-/// The inside end of a coroutine.
+/// The handle with which the code inside of a coroutine suspends it.
 pub(crate) type Handle = Yielder<Job, Pause>;
 
-/// Whether work has been done.
+/// A flag that is set when work on another thread is done.
 #[derive(Debug, Default)]
 pub(crate) struct Done {
     is_done: AtomicBool,

@@ -1,12 +1,13 @@
-//! Long evaluations in slices, so that the other users of a core continue meanwhile.
+//! Divides long evaluations into slices, so that the other users of a core can continue in between.
 //!
 //! A core runs many users on one thread. The engine polls the future of a user inside a coroutine ([`SlicedPoll`]).
-//! Evaluators (regular expressions, XPath, scripts and so on) call [`tick`] with the steps that they take. When a poll has
-//! taken longer than [`SLICE_NS`], `tick` suspends the coroutine with all its stack frames, and the thread continues with other users.
+//! Evaluators (regular expressions, XPath, scripts and so on) call [`tick`] with the number of steps that they took. When a
+//! poll has taken longer than [`SLICE_NS`], `tick` suspends the coroutine with all its stack frames, and the thread continues
+//! with other users.
 //!
-//! Work of a library that counts no steps is done by [`away`] on another thread, if it is on a long text.
+//! Libraries that do not count steps are called through [`away`], which runs them on another thread if the text is long.
 //!
-//! An evaluation waits for a future, such as a network exchange, with [`wait_for`].
+//! An evaluation that has to wait for a future, such as a network exchange, calls [`wait_for`].
 //!
 //! Rules for code that calls `tick`, `away` or `wait_for`, directly or indirectly:
 //!
@@ -30,13 +31,13 @@ pub use numbers::Number;
 pub use slice::{checkpoint, need_coroutines, slices, suspend_every, tick, whole};
 pub use wait::wait_for;
 
-/// A slice ends after this time, in nanoseconds.
+/// Duration after which a slice ends, in nanoseconds.
 pub const SLICE_NS: u64 = 1_000_000;
 
-/// Suspended evaluations of one thread; beyond them an evaluation is not suspended.
+/// Maximum number of suspended evaluations of one thread. Further evaluations are not suspended.
 pub const SUSPENDED_MAX: usize = 64;
 
-/// Evaluations of one thread that wait for a future; beyond them an evaluation has the thread wait.
+/// Maximum number of evaluations of one thread that wait for a future. For further evaluations, the whole thread waits.
 pub const WAITING_MAX: usize = 1024;
 
 #[cfg(test)]

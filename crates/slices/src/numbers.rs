@@ -1,24 +1,24 @@
-//! Numbers that belong to an evaluation although no argument carries them.
+//! Numbers that belong to an evaluation but are not passed as arguments.
 
 use std::cell::Cell;
 
-/// A number that each coroutine has for itself: 0 when a poll begins, kept while the poll is suspended. Outside of
-/// coroutines it belongs to the thread.
+/// A number of which each coroutine has its own value. The value is 0 when a poll starts and is kept while the poll is
+/// suspended. Outside of coroutines, the value belongs to the thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {
-    /// Address on the stack where the outermost run of a script began.
+    /// Stack address at which the outermost run of a script started.
     ScriptStack,
-    /// Which limit an operation of a script reached that cannot return an error; 0: none.
+    /// The limit that was reached by an operation of a script that cannot return an error; 0 if there is none.
     ScriptOverflow,
-    /// Steps that are left to the outermost run of a script.
+    /// Remaining steps of the outermost run of a script.
     ScriptSteps,
-    /// Bytes by which the values of scripts have grown since the outermost run began, as an `i64`.
+    /// Bytes by which the values of scripts have grown since the start of the outermost run, as an `i64`.
     ScriptBytes,
-    /// Steps that are left to the regular expressions of a script.
+    /// Remaining steps of the regular expressions of a script.
     ScriptSearchSteps,
-    /// How deep texts are evaluated inside of texts.
+    /// Depth of nested evaluations of texts.
     TextDepth,
-    /// How many texts were evaluated inside of the outermost.
+    /// Number of texts that were evaluated within the outermost one.
     TextCount,
 }
 
@@ -31,22 +31,22 @@ thread_local! {
     static NUMBERS: Cell<Numbers> = const { Cell::new([0; COUNT]) };
 }
 
-/// Sets all numbers and returns what they were.
+/// Sets all numbers and returns their previous values.
 pub(crate) fn exchange(numbers: Numbers) -> Numbers {
     NUMBERS.replace(numbers)
 }
 
-/// The numbers of an evaluation that begins.
+/// The values at the start of an evaluation.
 pub(crate) const FRESH: Numbers = [0; COUNT];
 
 impl Number {
-    /// Its value.
+    /// Returns the value.
     #[inline]
     pub fn get(self) -> u64 {
         NUMBERS.with(|numbers| self.cell(numbers).get())
     }
 
-    /// Changes its value.
+    /// Sets the value.
     #[inline]
     pub fn set(self, value: u64) {
         NUMBERS.with(|numbers| self.cell(numbers).set(value));

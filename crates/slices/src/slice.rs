@@ -1,4 +1,4 @@
-//! When a slice ends.
+//! Determines when a slice ends, and suspends evaluations.
 
 use std::cell::Cell;
 use std::ptr;
@@ -10,14 +10,14 @@ use crate::handle::{Done, Handle, Pause};
 use crate::numbers::{self, FRESH, Numbers};
 use crate::{SLICE_NS, SUSPENDED_MAX, WAITING_MAX};
 
-/// Steps between two looks at the clock. A step takes about 5 to 300 ns.
+/// Number of steps after which the clock is read. A step takes about 5 to 300 ns.
 const STEPS_PER_LOOK: usize = 1024;
 
-/// Steps after which a slice ends, if that is not decided by time.
+/// Number of steps after which a slice ends; 0 if slices end by time.
 static SUSPEND_EVERY: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// Steps until the next look at the clock.
+    /// Remaining steps until the clock is read.
     static LEFT: Cell<usize> = const { Cell::new(STEPS_PER_LOOK) };
     /// Whether futures are polled inside of coroutines.
     static NEEDED: Cell<bool> = const { Cell::new(false) };
@@ -39,26 +39,26 @@ fn no_clock() -> u64 {
     0
 }
 
-/// The current slice.
+/// The current slice of a thread, and the counts of its coroutines.
 struct Slice {
-    /// The coroutine that runs; null outside of coroutines.
+    /// The running coroutine; null outside of coroutines.
     handle: Cell<*const Handle>,
-    /// Wakes the future that is polled in it.
+    /// The waker of the future that is polled in the coroutine.
     waker: Cell<*const Waker>,
     clock: Cell<fn() -> u64>,
-    /// When the clock was read first.
+    /// The time at which the clock was first read in this slice.
     since_ns: Cell<Option<u64>>,
-    /// How many calls of [`whole`] are on the stack.
+    /// Number of calls of [`whole`] on the stack.
     whole: Cell<u32>,
-    /// Suspended coroutines of this thread, those that wait for a future aside.
+    /// Number of suspended coroutines of this thread, without those that wait for a future.
     suspended: Cell<usize>,
-    /// Coroutines of this thread that wait for a future.
+    /// Number of coroutines of this thread that wait for a future.
     waiting: Cell<usize>,
-    /// Slices of this thread that ended with a suspension.
+    /// Number of slices of this thread that ended with a suspension.
     ended: Cell<u64>,
 }
 
-/// Counts steps of an evaluation. Suspends the evaluation when its slice is over.
+/// Counts steps of an evaluation. Suspends the evaluation if its slice is over.
 #[inline]
 pub fn tick(steps: usize) {
     let left = LEFT.get();
@@ -69,13 +69,13 @@ pub fn tick(steps: usize) {
     }
 }
 
-/// As [`tick`], but reads the clock at once: for calls before and after work of unknown length.
+/// Like [`tick`], but reads the clock at once. It is called before and after work of unknown duration.
 pub fn checkpoint() {
     look();
 }
 
-/// From now on, the futures of this thread are polled inside of coroutines. Without this call, that begins when a poll has taken
-/// more than a thousand steps, so that users without evaluations do not pay for coroutines.
+/// Polls the futures of this thread inside of coroutines from now on. Without this call, this starts when a poll has taken more
+/// than a thousand steps, so that coroutines cost nothing for users without evaluations.
 pub fn need_coroutines() {
     NEEDED.set(true);
 }
@@ -103,13 +103,13 @@ pub fn whole<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Ends slices after `steps` steps instead of by time, in the whole process; 0 means by time again. A small number finds
-/// borrows and counters that a suspension breaks.
+/// Ends slices in the whole process after `steps` steps instead of by time; 0 restores the end by time. Tests use a small
+/// number to find borrows and counters that a suspension breaks.
 pub fn suspend_every(steps: usize) {
     SUSPEND_EVERY.store(steps, Ordering::Relaxed);
 }
 
-/// How many slices of this thread ended with a suspension.
+/// Number of slices of this thread that ended with a suspension.
 pub fn slices() -> u64 {
     SLICE.with(|slice| slice.ended.get())
 }
@@ -125,7 +125,7 @@ fn look() {
             return;
         }
         LEFT.set(steps_per_look());
-        // A thread counts the panics of all its users together, so none may be left half-way.
+        // A coroutine is not suspended while it panics, because the thread's count of panics is shared by all of its users.
         let may_end = slice.is_over() && slice.whole.get() == 0 && !std::thread::panicking();
         if !may_end || slice.suspended.get() >= SUSPENDED_MAX {
             return;
@@ -135,7 +135,7 @@ fn look() {
     });
 }
 
-/// Counts a coroutine that is about to be suspended.
+/// Counts a coroutine that is going to be suspended.
 pub(crate) fn note_suspension() {
     SLICE.with(|slice| {
         slice.suspended.set(slice.suspended.get() + 1);
@@ -143,12 +143,12 @@ pub(crate) fn note_suspension() {
     });
 }
 
-/// The coroutine and its waker, if it may be suspended for work on another thread.
+/// The running coroutine and its waker; `None` if it must not be suspended for work on another thread.
 pub(crate) fn leave_for_away() -> Option<(*const Handle, Waker)> {
     leave(|slice| slice.suspended.get() < SUSPENDED_MAX)
 }
 
-/// The coroutine and its waker, if it may be suspended until a future is ready.
+/// The running coroutine and its waker; `None` if it must not be suspended until a future is ready.
 pub(crate) fn leave_to_wait() -> Option<(*const Handle, Waker)> {
     leave(|slice| slice.waiting.get() < WAITING_MAX)
 }
@@ -163,30 +163,30 @@ fn leave(has_room: impl FnOnce(&Slice) -> bool) -> Option<(*const Handle, Waker)
         if !may_leave || !has_room(slice) {
             return None;
         }
-        // SAFETY: `begin` was called with the waker of the poll at hand, which lasts until the poll is done.
+        // SAFETY: `begin` was called with the waker of the current poll, which is valid until the poll is done.
         Some((handle, unsafe { (*slice.waker.get()).clone() }))
     })
 }
 
-/// Suspends the coroutine that runs until the work is done.
+/// Suspends the running coroutine until the work is done.
 pub(crate) fn suspend_for(handle: *const Handle, work: Arc<Done>) {
     pause(handle, Pause::Away(work));
 }
 
-/// Suspends the coroutine that runs until its waker is called; gives the waker of the poll that resumes it.
+/// Suspends the running coroutine until its waker is called. Returns the waker of the poll that resumes it.
 pub(crate) fn suspend_until_woken(handle: *const Handle) -> Waker {
     SLICE.with(|slice| {
         slice.waiting.set(slice.waiting.get() + 1);
         slice.ended.set(slice.ended.get() + 1);
     });
     pause(handle, Pause::Waiting);
-    // SAFETY: `begin` was called with the waker of the poll at hand, which lasts until the poll is done.
+    // SAFETY: `begin` was called with the waker of the current poll, which is valid until the poll is done.
     SLICE.with(|slice| unsafe { (*slice.waker.get()).clone() })
 }
 
-/// Gives the thread back; returns when the coroutine is resumed.
+/// Suspends the coroutine; returns when it is resumed.
 fn pause(handle: *const Handle, pause: Pause) {
-    /// Restores the numbers also when the stack is unwound because the evaluation is dropped.
+    /// Restores the numbers when it is dropped, also if the stack is unwound because the evaluation is dropped.
     struct Restore(Numbers);
     impl Drop for Restore {
         fn drop(&mut self) {
@@ -194,8 +194,8 @@ fn pause(handle: *const Handle, pause: Pause) {
         }
     }
     let _restore = Restore(numbers::exchange(FRESH));
-    // SAFETY: `enter` was called with the yielder of the coroutine that runs this function; it is valid as long as
-    // the coroutine's outermost function, which does not return.
+    // SAFETY: `enter` was called with the yielder of the coroutine that runs this function. The yielder is valid until the
+    // coroutine's outermost function returns, which it never does.
     let yielder = unsafe { &*handle };
     yielder.suspend(pause);
     enter(handle);
@@ -229,7 +229,7 @@ impl Slice {
     }
 }
 
-/// A slice begins.
+/// Starts a slice.
 #[inline]
 pub(crate) fn begin(clock: fn() -> u64, waker: *const Waker) {
     LEFT.set(steps_per_look());
@@ -240,25 +240,25 @@ pub(crate) fn begin(clock: fn() -> u64, waker: *const Waker) {
     });
 }
 
-/// The coroutine that runs from now on.
+/// Sets the coroutine that runs from now on.
 #[inline]
 pub(crate) fn enter(handle: *const Handle) {
     SLICE.with(|slice| slice.handle.set(handle));
 }
 
-/// No coroutine runs any more.
+/// Records that no coroutine runs any more.
 #[inline]
 pub(crate) fn end() {
     LEFT.set(usize::MAX);
     SLICE.with(|slice| slice.handle.set(ptr::null()));
 }
 
-/// A suspended coroutine continues or is dropped.
+/// Records that a suspended coroutine continues or is dropped.
 pub(crate) fn no_longer_suspended() {
     SLICE.with(|slice| slice.suspended.set(slice.suspended.get() - 1));
 }
 
-/// A coroutine that waited for a future continues or is dropped.
+/// Records that a coroutine that waited for a future continues or is dropped.
 pub(crate) fn no_longer_waiting() {
     SLICE.with(|slice| slice.waiting.set(slice.waiting.get() - 1));
 }

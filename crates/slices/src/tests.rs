@@ -10,7 +10,7 @@ thread_local! {
     static NOW: Cell<u64> = const { Cell::new(0) };
 }
 
-/// A clock that advances a quarter of a slice with every look.
+/// A clock that advances by a quarter of a slice whenever it is read.
 fn clock() -> u64 {
     NOW.set(NOW.get() + SLICE_NS / 4);
     NOW.get()
@@ -66,7 +66,7 @@ fn a_short_poll_is_not_suspended_and_waits_as_without_a_coroutine() {
 
 #[test]
 fn a_wake_that_comes_during_a_suspension_is_not_lost() {
-    // Two parts, as of a select: the first waits for an event, the second evaluates, then waits forever.
+    // The future has two parts, like a `select`: the first waits for an event; the second evaluates, then waits forever.
     let event = Cell::new(false);
     let mut evaluates = true;
     let both = poll_fn(|_| {
@@ -194,7 +194,7 @@ fn work_without_steps_is_done_on_another_thread() {
     };
     assert_eq!(length, text.len());
 
-    // Dropped in the middle: the drop waits for the work, which uses the stack.
+    // The evaluation is dropped before its end. The drop waits for the work, which uses the stack.
     let finished = std::sync::atomic::AtomicBool::new(false);
     let mut future = Box::pin(SlicedPoll::new(async {
         away(LONG, || finished.store(true, std::sync::atomic::Ordering::Relaxed));
@@ -217,7 +217,7 @@ fn a_panic_on_another_thread_reaches_the_evaluation() {
     }
 }
 
-/// Wakes a thread.
+/// A waker that unparks a thread.
 struct Unpark(std::thread::Thread);
 
 impl std::task::Wake for Unpark {
@@ -228,7 +228,7 @@ impl std::task::Wake for Unpark {
 
 #[test]
 fn long_work_of_the_first_user_is_suspended_too() {
-    // A thread on which nothing has needed coroutines.
+    // A new thread, on which no future has needed coroutines yet.
     std::thread::spawn(|| {
         let mut future = pin!(SlicedPoll::new(async {
             begin_slices().await;
@@ -241,7 +241,7 @@ fn long_work_of_the_first_user_is_suspended_too() {
     })
     .join()
     .unwrap();
-    // Outside of the engine it returns once and goes on.
+    // Outside of the engine, it returns `Pending` once and then continues.
     let mut alone = pin!(begin_slices());
     let mut poll = || alone.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     assert_eq!([poll(), poll()], [Poll::Pending, Poll::Ready(())]);

@@ -1,4 +1,4 @@
-//! Waiting for a future in the middle of an evaluation.
+//! Waits for a future in the middle of an evaluation.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -9,8 +9,8 @@ use crate::slice;
 /// Waits for a future while the thread continues with other users.
 ///
 /// # Errors
-/// Gives the future back, not polled, where the evaluation cannot be suspended: outside of coroutines, inside of
-/// [`whole`](crate::whole), or when [`WAITING_MAX`](crate::WAITING_MAX) evaluations of the thread wait already.
+/// Returns the future, not yet polled, if the evaluation cannot be suspended: outside of coroutines, inside of
+/// [`whole`](crate::whole), or if [`WAITING_MAX`](crate::WAITING_MAX) evaluations of the thread are already waiting.
 pub fn wait_for<F: Future + Unpin>(mut future: F) -> Result<F::Output, F> {
     let Some((handle, mut waker)) = slice::leave_to_wait() else { return Err(future) };
     loop {

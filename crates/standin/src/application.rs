@@ -1,12 +1,12 @@
-//! Responses for third-party plans, which expect a real application: pages with forms and resources, JSON with common
-//! field names, a session cookie, a redirect after a login. They depend only on the request.
+//! Responses for third-party plans, which expect a real application: pages with forms and resources, JSON with common field
+//! names, a session cookie, and a redirect after a login. A response depends only on the request.
 
 use std::fmt::Write as _;
 
 use crate::request::ReceivedRequest;
 use crate::response::{Response, WireResponse};
 
-/// Names of hidden form fields that plans typically extract.
+/// Names of hidden form fields from which plans typically extract values.
 const HIDDEN: [&str; 8] = [
     "csrf_token",
     "_csrf",
@@ -18,7 +18,7 @@ const HIDDEN: [&str; 8] = [
     "authenticity_token",
 ];
 
-/// The response of an application that accepts every path.
+/// The response of an application that responds to every path.
 pub(crate) fn respond(request: &ReceivedRequest, target: &str) -> WireResponse {
     let path = target.split(['?', '#']).next().unwrap_or_default();
     let lower = path.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! A case: a plan, its files, and the settings for the comparison with its recording.
+//! A case: a plan, its files, and settings for comparing a run with the recording.
 
 use std::fs;
 use std::io;
@@ -10,7 +10,7 @@ use crate::recording::Recording;
 use crate::server::StandIn;
 use crate::settings::CaseSettings;
 
-/// An error in the files of a case.
+/// The error if the files of a case cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
     /// A file or folder cannot be read.
@@ -22,7 +22,7 @@ pub enum CaseError {
         #[source]
         source: io::Error,
     },
-    /// A file has an invalid content.
+    /// The content of a file is invalid.
     #[error("{} is not valid", path.display())]
     Json {
         /// The file or folder.
@@ -33,12 +33,13 @@ pub enum CaseError {
     },
 }
 
-/// A plan in its folder, with the settings for the comparison with its recording.
+/// A plan in its folder, with settings for comparing a run with the recording of JMeter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Case {
-    /// The name of the folder.
+    /// Name of the folder.
     pub name: String,
-    /// The folder: `plan.jmx`, `case.json`, `expected.json`, optionally `user.properties` and data files.
+    /// Path of the folder. It contains `plan.jmx`, `case.json`, `expected.json`, and optionally `user.properties` and data
+    /// files.
     pub dir: PathBuf,
     /// The content of `case.json`.
     pub settings: CaseSettings,
@@ -77,7 +78,7 @@ impl Case {
         self.dir.join("plan.jmx")
     }
 
-    /// Reads the recording of JMeter.
+    /// Reads the recording of JMeter's run.
     ///
     /// # Errors
     /// The file `expected.json` cannot be read.
@@ -85,9 +86,9 @@ impl Case {
         read_json(&self.dir.join("expected.json"))
     }
 
-    /// The arguments that run the plan, which are the same for `jmeter` and for `busyhour`: requests are sent to
-    /// `server`, results are written to `results.jtl` in `out_dir`, and other files of the plan to the same folder. The
-    /// property `OUT` contains this folder, `CASE` the plan's folder.
+    /// The arguments with which the plan is run; they are the same for `jmeter` and `busyhour`. Requests are sent to `server`.
+    /// Results are written to `results.jtl` in `out_dir`, and other files of the plan to the same folder. The property `OUT`
+    /// contains the path of this folder, `CASE` that of the plan's folder.
     #[must_use]
     pub fn command_line(&self, server: &StandIn, out_dir: &Path) -> Vec<String> {
         let text = |path: &Path| path.display().to_string();
@@ -113,8 +114,8 @@ impl Case {
         line
     }
 
-    /// Collects the recording of a run of [`Case::command_line`], with masks for everything that may differ, and clears
-    /// the server's record.
+    /// Creates the recording of a run with [`Case::command_line`]. Masks replace everything that may differ between runs.
+    /// Clears the server's list of requests.
     ///
     /// # Errors
     /// A file in `out_dir` cannot be read, or a mask is not a regular expression.

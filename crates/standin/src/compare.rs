@@ -1,16 +1,16 @@
-//! The differences between two recordings.
+//! Finds the differences between two recordings.
 
 use std::fmt::Write as _;
 
 use crate::recording::{Recording, RequestRecord};
 
-/// The number of equal lines that are printed before a difference.
+/// Number of equal lines that are printed before a difference.
 const CONTEXT_LINES: usize = 2;
-/// The number of lines that are printed of each side, starting with the first difference.
+/// Number of lines of each recording that are printed, starting with the first difference.
 const PRINTED_LINES: usize = 6;
 
-/// Compares a run with the recording of JMeter. The text contains the first difference of each part that differs, with
-/// its context: lines of JMeter begin with `-`, lines of the run with `+`.
+/// Compares a run with the recording of JMeter; `None` if they are equal. The text contains the first difference of each part
+/// that differs, with its context. Lines of JMeter start with `-`, lines of the run with `+`.
 pub fn differences(expected: &Recording, actual: &Recording) -> Option<String> {
     let mut diff = String::new();
     if expected.exit_code != actual.exit_code {

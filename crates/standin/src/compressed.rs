@@ -1,9 +1,9 @@
-//! Compressed bodies, valid and invalid.
+//! Responses with compressed bodies, both valid and invalid.
 
 use crate::response::Response;
 
-/// [`plain`], compressed. The bytes are constants, because compressors produce different output and recordings contain
-/// sizes.
+/// The text of [`plain`], compressed. The bytes are constants, because different compressors produce different output, and
+/// recordings contain sizes.
 const DEFLATED: [u8; 54] = [
     0xCD, 0xCA, 0x47, 0x01, 0xC0, 0x20, 0x10, 0x04, 0x40, 0x2B, 0xAB, 0x20, 0x6A, 0x30, 0x90, 0x42, 0x12,
     0xEA, 0xD1, 0x9B, 0x7A, 0x90, 0xC1, 0x7B, 0x86, 0xFD, 0x1C, 0x3E, 0x8B, 0x5B, 0xE1, 0x0A, 0x54, 0x2D,
@@ -13,14 +13,14 @@ const DEFLATED: [u8; 54] = [
 
 const GZIP_HEAD: [u8; 10] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF];
 
-/// The checksum and the length.
+/// The checksum and the length at the end of a gzip body.
 const GZIP_TRAILER: [u8; 8] = [0x1B, 0x8D, 0xFF, 0x44, 0xB4, 0, 0, 0];
 
 const ZLIB_HEAD: [u8; 2] = [0x78, 0x9C];
 
 const ZLIB_TRAILER: [u8; 4] = [0xFA, 0x60, 0x40, 0x9D];
 
-/// The text before compression.
+/// The text that is compressed.
 pub(crate) fn plain() -> String {
     "The quick brown fox jumps over the lazy dog. ".repeat(4)
 }

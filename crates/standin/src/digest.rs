@@ -1,4 +1,4 @@
-//! Digest authorization of the server: `user:secret` for the realm `vault`.
+//! Digest authorization of the server. It accepts the user `user` with the password `secret` in the realm `vault`.
 
 use md5::Md5;
 use sha2::{Digest, Sha256};
@@ -8,7 +8,7 @@ use crate::response::Response;
 
 const NONCE: &str = "dcd98b7102dd2f0e8b11d0f600bfb0c0";
 
-/// The response to `/digest/KIND`: a challenge, or the result of the check.
+/// The response to `/digest/KIND`: a challenge, or the result of checking the request's authorization.
 pub(crate) fn respond(kind: &str, request: &ReceivedRequest) -> Response {
     let authorization = request.header("authorization").unwrap_or_default();
     if authorization.starts_with("Digest ") && kind != "stale" && is_correct(&authorization, request) {
@@ -41,7 +41,7 @@ fn hex<D: Digest>(text: &[u8]) -> String {
     D::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whether the response to the challenge is correct.
+/// Whether the request's authorization is the correct response to the challenge.
 fn is_correct(authorization: &str, request: &ReceivedRequest) -> bool {
     let parameter = |name: &str| {
         let at = authorization.find(&format!(" {name}=")).map(|at| at + name.len() + 2)?;

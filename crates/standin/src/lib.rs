@@ -1,11 +1,11 @@
-//! Components of conformance tests: a small HTTP server that records all requests, the cases (plans with recordings of
-//! Apache JMeter), and the comparison of such a recording with the behaviour of another load generator.
+//! Tools for conformance tests: a small HTTP server that records all requests, cases (plans with recordings of Apache JMeter),
+//! and the comparison of these recordings with runs of another load generator.
 //!
-//! A replay has five steps: [`cases`] finds the plans, [`StandIn::start`] starts the server, the generator runs with
-//! [`Case::command_line`], [`Case::collect`] collects its recording, and [`differences`] compares it with
+//! A replay has five steps: [`cases`] finds the plans, [`StandIn::start`] starts the server, the caller runs the load generator
+//! with [`Case::command_line`], [`Case::collect`] creates the recording of this run, and [`differences`] compares it with
 //! [`Case::expected`].
 //!
-//! [`LivePageClient`] is a client of the live page of a run, for the tests of its server.
+//! [`LivePageClient`] is a client of a run's live page, for tests of the server of that page.
 
 mod application;
 mod case;

@@ -1,16 +1,16 @@
-//! A client of the live page of a run: requests, orders and events.
+//! A client of a run's live page: sends requests and orders, and receives events.
 
 use std::io::{BufRead as _, BufReader, Read as _, Result, Write as _};
 use std::net::TcpStream;
 
 use serde_json::Value;
 
-/// A live page.
+/// A client of the live page at an address.
 #[derive(Debug, Clone)]
 pub struct LivePageClient {
-    /// The address of its server: `127.0.0.1:8080`.
+    /// Address of the page's server, for instance `127.0.0.1:8080`.
     pub address: String,
-    /// The token that authorizes its owner.
+    /// The token that authorizes the owner of the run.
     pub token: String,
 }
 
@@ -22,7 +22,7 @@ impl LivePageClient {
         Some(LivePageClient { address: address.to_owned(), token: token.to_owned() })
     }
 
-    /// Sends a request with this request line and headers, without a final line break, and this body.
+    /// Sends a request. `head` consists of the request line and the headers, without a line break at the end.
     ///
     /// # Errors
     /// The connection fails.
@@ -44,10 +44,10 @@ impl LivePageClient {
         Ok(response)
     }
 
-    /// Sends an order like the script of the page, and reads the complete response.
+    /// Sends an order in the same way as the page's script, and reads the complete response.
     ///
     /// # Errors
-    /// The same as for [`Self::ask`].
+    /// As for [`Self::ask`].
     pub fn order(&self, body: &str) -> Result<String> {
         let Self { address, token } = self;
         let head = format!("POST /order HTTP/1.1\r\nX-Busyhour-Token: {token}\r\nOrigin: http://{address}");
@@ -61,7 +61,7 @@ impl LivePageClient {
     pub fn events(&self) -> Result<LiveEvents> {
         let mut lines = BufReader::new(self.send(&format!("GET /events?token={} HTTP/1.1", self.token), "")?);
         let mut line = String::new();
-        // The head ends with an empty line.
+        // The head of the response ends with an empty line.
         while lines.read_line(&mut line)? > 2 {
             line.clear();
         }

@@ -1,4 +1,4 @@
-//! Replaces texts that may differ between two runs of the same plan by placeholders.
+//! Replaces texts that may differ between two runs of a plan with placeholders.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use regex::Regex;
 
 use crate::settings::CaseSettings;
 
-/// Columns that contain times or the machine's name.
+/// Columns that contain times or the name of the machine.
 const VARYING_COLUMNS: [&str; 6] = ["timeStamp", "elapsed", "Latency", "IdleTime", "Connect", "Hostname"];
 
 /// The masks of one case and one run.
@@ -34,13 +34,13 @@ impl Masks {
             out_dir: out_dir.display().to_string(),
             case_dirs: names(case_dir)?,
             patterns: patterns.collect::<io::Result<_>>()?,
-            // Elapsed, idle, latency, connect, time stamp and host name in the XML form of results.
+            // These are the attributes elapsed, idle time, latency, connect time, time stamp and host name in XML results.
             xml: compile(r#" (t|it|lt|ct|ts|hn)="[^"]*""#)?,
             columns: settings.mask_columns.clone(),
         })
     }
 
-    /// Masks a text: the folders, the ports, then the patterns of the case in their order.
+    /// Masks a text: first the folders, then the ports, then the patterns of the case in their order.
     pub(crate) fn text(&self, text: &str) -> String {
         let mut text = text.replace(&self.out_dir, "{OUT}");
         for dir in &self.case_dirs {
@@ -58,13 +58,13 @@ impl Masks {
         self.text(&self.xml.replace_all(line, " $1=\"{T}\""))
     }
 
-    /// Whether the values of this column are not compared.
+    /// Whether the values of this column are masked.
     pub(crate) fn hides_column(&self, name: &str) -> bool {
         VARYING_COLUMNS.contains(&name) || self.columns.iter().any(|column| column == name)
     }
 }
 
-/// Replaces a port where it is a number of its own, not some digits of a digest or of a longer number.
+/// Replaces a port if it is a separate number, and not a part of a digest or of a longer number.
 fn mask_port(text: &str, port: &str, placeholder: &str) -> String {
     let mut masked = String::with_capacity(text.len());
     let mut copied = 0;
@@ -81,8 +81,8 @@ fn mask_port(text: &str, port: &str, placeholder: &str) -> String {
     masked
 }
 
-/// Whether a number may begin after this text: after an encoded character (`%3A`), an escape (`\n`), or anything that
-/// is neither a letter nor a digit.
+/// Whether a number may start after this text. It may start after an encoded character (`%3A`), an escape (`
+/// `), or any character that is neither a letter nor a digit.
 fn ends_before_number(text: &str) -> bool {
     let bytes = text.as_bytes();
     match bytes {
@@ -93,7 +93,7 @@ fn ends_before_number(text: &str) -> bool {
     }
 }
 
-/// The forms of the folder's path in messages of programs.
+/// The forms in which programs write the folder's path in messages.
 fn names(dir: &Path) -> io::Result<[String; 2]> {
     let text = |path: PathBuf| path.display().to_string();
     Ok([text(std::path::absolute(dir)?), text(dir.canonicalize()?)])

@@ -1,4 +1,4 @@
-//! Pages whose content comes from the request.
+//! Pages whose content is taken from the request.
 
 use crate::response::{Response, percent_decode};
 

@@ -1,7 +1,7 @@
-//! JMeter's own batch tests of release 5.6.3: listeners in the plans write a CSV and an XML file, which must equal the
+//! Runs JMeter's own batch tests of release 5.6.3. Listeners in the plans write a CSV file and an XML file. Both must equal the
 //! expected files (except for line ends), and the log must not contain errors.
 //!
-//! The files belong to JMeter and are not part of this repository.
+//! The files of these tests belong to JMeter and are not part of this repository.
 
 use std::fs;
 use std::io;
@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 pub struct PeerPlan {
     /// The name of the plan and of its files.
     pub name: &'static str,
-    /// Additional arguments.
+    /// Additional arguments of the run.
     pub arguments: &'static [&'static str],
 }
 
@@ -21,7 +21,7 @@ const fn plain(name: &'static str) -> PeerPlan {
     PeerPlan { name, arguments: &[] }
 }
 
-/// The plans whose expected files JMeter 5.6.3 itself reproduces on all machines.
+/// The plans for which JMeter 5.6.3 itself writes the expected files on all machines.
 pub const PEER_PLANS: [PeerPlan; 13] = [
     plain("Bug62239"),
     plain("BUG_62847"),
@@ -38,14 +38,14 @@ pub const PEER_PLANS: [PeerPlan; 13] = [
     plain("TestSchedulerWithTimer"),
 ];
 
-/// The number of expected lines in a file.
+/// The result of comparing the lines of a file with those of the expected file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LinesEqual {
-    /// The number of lines that both files contain, in the same order.
+    /// Number of lines that both files contain in the same order.
     pub equal: usize,
-    /// The number of lines of the expected file.
+    /// Number of lines of the expected file.
     pub expected: usize,
-    /// The number of lines of the written file.
+    /// Number of lines of the written file.
     pub written: usize,
 }
 
@@ -62,27 +62,27 @@ impl LinesEqual {
 pub struct PeerOutcome {
     /// The plan.
     pub plan: PeerPlan,
-    /// The CSV file.
+    /// The comparison of the CSV file.
     pub csv: LinesEqual,
-    /// The XML file.
+    /// The comparison of the XML file.
     pub xml: LinesEqual,
-    /// The deviations; empty if everything is as expected.
+    /// Descriptions of the deviations; empty if there are none.
     pub problems: Vec<String>,
 }
 
-/// The directory of JMeter's test files next to this workspace, if it exists.
+/// The directory with JMeter's test files next to this workspace; `None` if it does not exist.
 #[must_use]
 pub fn peer_files(workspace: &Path) -> Option<PathBuf> {
     workspace.join("../shared/jmeter-testfiles/testfiles").canonicalize().ok()
 }
 
 impl PeerPlan {
-    /// Whether the samples of the plan read the test files themselves.
+    /// Whether the plan's samples read the test files, so that sizes of files affect results.
     fn reads_pages(&self) -> bool {
         self.name == "HTMLParserTestFile_2"
     }
 
-    /// Runs the plan like JMeter's build, in an empty `folder` to which the test files are linked or copied.
+    /// Runs the plan as JMeter's build does. `folder` must be empty; the test files are linked or copied to it.
     ///
     /// # Errors
     /// A file cannot be read or linked, or the program cannot be run.
@@ -122,8 +122,8 @@ impl PeerPlan {
     }
 }
 
-/// Links the files of a folder, except for pages and style sheets, which are copied with the line ends of JMeter's
-/// release, because the expected files contain their sizes.
+/// Links the files of a folder. Pages and style sheets are copied instead, with the line ends of JMeter's release, because the
+/// expected files contain their sizes.
 fn copy_with_release_line_ends(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir(to)?;
     for entry in fs::read_dir(from)? {
@@ -152,7 +152,8 @@ fn link(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The lines of a file without line ends; a last line without a line end differs from one with it.
+/// The lines of a file without their line ends. A last line that has no line end is marked, so that it differs from a line that
+/// has one.
 fn lines(bytes: &[u8]) -> Vec<String> {
     String::from_utf8_lossy(bytes).replace("\r\n", "\n").split('\n').map(str::to_owned).collect()
 }
@@ -172,7 +173,7 @@ fn first_difference(name: &str, expected: &[String], written: &[String]) -> Opti
     ))
 }
 
-/// The length of the longest common subsequence of lines.
+/// The length of the longest common subsequence of the two lists of lines.
 fn common_line_count(left: &[String], right: &[String]) -> usize {
     let mut previous = vec![0; right.len() + 1];
     for line in left {

@@ -1,9 +1,9 @@
-//! The stand-in as a proxy: authentication and tunnels.
+//! The stand-in server as a proxy, with authentication and tunnels.
 //!
-//! The response depends on the host of the request: `guarded.test` requires `me:secret` by Basic authentication;
-//! `closing.test` too, and closes the connection with each challenge; `silent.test` responds with 407 without a
-//! challenge; `forbidden.test` is rejected. All others are accepted. The other end of a tunnel is the stand-in itself,
-//! over TLS.
+//! The response depends on the host of the request. `guarded.test` requires Basic authentication with `me:secret`.
+//! `closing.test` requires it, too, and closes the connection after each challenge. `silent.test` responds with 407 without a
+//! challenge. `forbidden.test` is rejected. All other hosts are accepted. The other end of a tunnel is the stand-in server
+//! itself, over TLS.
 
 use crate::request::ReceivedRequest;
 use crate::response::{Response, WireResponse};
@@ -11,7 +11,7 @@ use crate::response::{Response, WireResponse};
 /// The start of a response that opens a tunnel.
 pub(crate) const TUNNEL_OPENED: &[u8] = b"HTTP/1.1 200 ";
 
-/// The proxy's own response; `None` if the request is passed to the server.
+/// The response of the proxy itself; `None` if the request is passed on to the server.
 pub(crate) fn respond(request: &ReceivedRequest) -> Option<WireResponse> {
     let target = request.target();
     let tunnel = request.method() == "CONNECT";

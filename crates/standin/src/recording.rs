@@ -1,4 +1,4 @@
-//! The recording of one run of a case, masked and in a comparable order.
+//! The recording of one run of a case: masked, and in an order that can be compared.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,7 +33,8 @@ pub struct Recording {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequestRecord {
-    /// The number of the connection, in the order of first requests; 0 if the order of connections is not defined.
+    /// Number of the connection, in the order of the connections' first requests; 0 if the order of connections is not
+    /// compared.
     pub connection: usize,
     /// The request line.
     pub request: String,
@@ -116,7 +117,7 @@ fn ordered_requests(mut requests: Vec<RequestRecord>, settings: &CaseSettings) -
             }
             let mut connections: Vec<_> = connections.into_values().collect();
             connections.sort();
-            // New numbers, because their order has no meaning.
+            // Connections are renumbered, because the order of their numbers has no meaning.
             for (at, connection) in connections.iter_mut().enumerate() {
                 connection.iter_mut().for_each(|request| request.connection = at + 1);
             }
@@ -130,7 +131,7 @@ fn ordered_requests(mut requests: Vec<RequestRecord>, settings: &CaseSettings) -
     deduplicate(requests, settings)
 }
 
-/// Orders the rows after the `header` first ones.
+/// Sorts the rows as the settings require, except for the first `header` rows.
 fn ordered_rows(mut rows: Vec<Row>, header: usize, settings: &CaseSettings) -> Vec<String> {
     let header = header.min(rows.len());
     let data = &mut rows[header..];

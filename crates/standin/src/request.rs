@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead, Read};
 
-/// The maximum length of a request line or header line in bytes; the stand-in only serves test plans.
+/// Maximum length of a request line or header line in bytes. It is large because the stand-in server only serves test plans.
 const LINE_BYTES_MAX: usize = 1 << 20;
 
 /// A received request.
@@ -62,7 +62,7 @@ impl ReceivedRequest {
         self.line.ends_with(b"HTTP/1.0")
     }
 
-    /// The value of the first header with this name (in any case), trimmed.
+    /// The trimmed value of the first header with this name; `None` if there is none. The name is case-insensitive.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<String> {
         self.headers.iter().find_map(|line| {
@@ -77,7 +77,7 @@ impl ReceivedRequest {
     }
 }
 
-/// Reads a line without its end; `None` at the end of the stream.
+/// Reads a line and removes its line end; `None` at the end of the stream.
 fn read_line(from: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     from.take(LINE_BYTES_MAX as u64).read_until(b'\n', &mut line)?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::request::ReceivedRequest;
 
-/// The bytes of a response, and the handling of its connection.
+/// The bytes of a response, and whether the connection is closed after it.
 pub(crate) struct WireResponse {
     pub(crate) bytes: Vec<u8>,
     pub(crate) close: bool,
@@ -47,7 +47,7 @@ impl Response {
         head
     }
 
-    /// Encodes the response with a length, which almost all responses have.
+    /// Encodes the response with a `Content-Length`, as almost all responses are.
     pub(crate) fn sized(self, request: &ReceivedRequest) -> WireResponse {
         let has_no_body = matches!(self.code, 204 | 304);
         let mut head = self.head();
@@ -78,7 +78,7 @@ impl Response {
         bytes
     }
 
-    /// Encodes the response without a length: the end of the connection ends the body.
+    /// Encodes the response without a length. The body ends when the connection is closed.
     pub(crate) fn until_close(self) -> WireResponse {
         let mut bytes = (self.head() + "\r\n").into_bytes();
         bytes.extend_from_slice(&self.body);

@@ -1,4 +1,5 @@
-//! The responses of the stand-in by path. They depend only on the request (except for `/seq`, a counter).
+//! The responses of the stand-in server by path. They depend only on the request, except for that to `/seq`, which contains a
+//! counter.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -11,13 +12,13 @@ use crate::proxy;
 use crate::request::ReceivedRequest;
 use crate::response::{Response, WireResponse, percent_decode};
 
-/// A document for JSON processors: objects, arrays, numbers of several kinds, null, nesting.
+/// A document for JSON processors: it contains objects, arrays, several kinds of numbers, null, and nested values.
 const JSON: &str = r#"{"store":{"book":[{"category":"reference","author":"Nigel Rees","title":"Sayings of the Century","price":8.95},{"category":"fiction","author":"Evelyn Waugh","title":"Sword of Honour","price":12.99},{"category":"fiction","author":"Herman Melville","title":"Moby Dick","isbn":"0-553-21311-3","price":8.99}],"bicycle":{"color":"red","price":19.95}},"id":42,"big":12345678901234567890,"ratio":1.50,"name":"Zoë","none":null,"yes":true,"no":false,"empty":[],"void":{},"tags":["a","b","c"],"quote":"say \"hi\" \\ /","exp":1e3}"#;
 
-/// A page for regular expressions, boundaries and embedded resources.
+/// A page for tests of regular expressions, boundaries and embedded resources.
 const PAGE: &str = "<html><head><title>A page &amp; more</title><link rel=\"stylesheet\" href=\"/style.css\"></head>\n<body>\n<p class=\"row\">alpha=1</p>\n<p class=\"row\">beta=22</p>\n<p class=\"row\">gamma=333</p>\n<form action=\"/login\"><input type=\"hidden\" name=\"token\" value=\"t0k-9\"></form>\n<img src=\"/one.png\"><img src=\"two.png\">\n<script src=\"/code.js\"></script>\n<p>price: $5.00 (net) [x]</p>\n</body></html>\n";
 
-/// A page that declares its encoding.
+/// A page that declares its encoding in a `meta` element.
 const META: &[u8] = b"<html><head><meta http-equiv=\"Content-Type\" content=\"text/html; charset=ISO-8859-1\"></head>caf\xe9</html>";
 
 /// A small XML document.
@@ -26,53 +27,53 @@ const XML: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<list><item id=\"
 /// The state between requests: the counter of `/seq`.
 #[derive(Default)]
 pub(crate) struct State {
-    /// Whether the server simulates an application that accepts every path, instead of the paths of [`State::respond`].
+    /// Whether the server simulates an application that responds to every path, instead of the paths of [`State::respond`].
     is_application: bool,
     sequence: AtomicU64,
 }
 
 impl State {
-    /// The state of an application that accepts every path.
+    /// The state of a server that simulates an application.
     pub(crate) fn application() -> Self {
         Self { is_application: true, ..Self::default() }
     }
 
-    /// Responds to a request:
+    /// Returns the response to a request:
     ///
     /// | path | response |
     /// |---|---|
     /// | `/json`, `/page`, `/xml`, `/latin1`, `/utf8`, `/meta`, `/image` | fixed documents |
     /// | `/bytes/N` | N bytes of `x` |
-    /// | `/seq` | `seq=1`, `seq=2`, … during the life of the server |
+    /// | `/seq` | `seq=1`, `seq=2`, …, counted since the start of the server |
     /// | `/body` | the request's body |
-    /// | `/certificate` | `certificate=NAME;`, the name in the client's certificate, or `none` |
-    /// | `/status/CODE` | that status |
-    /// | `/redirect/CODE/N` | N redirects by relative `Location`, then `/landed` |
+    /// | `/certificate` | `certificate=NAME;` with the name in the client's certificate, or with `none` |
+    /// | `/status/CODE` | a response with this status |
+    /// | `/redirect/CODE/N` | N redirects with a relative `Location`, the last one to `/landed` |
     /// | `/redirect-absolute/CODE`, `/redirect-parent/CODE`, `/redirect-none/CODE`, `/redirect-loop` | as named |
     /// | `/cookie/NAME/VALUE[/ATTRIBUTES]` | sets a cookie with percent-encoded attributes |
     /// | `/set-cookie/NAME/VALUE` | sets a cookie with `Path=/` |
     /// | `/auth` | 401 without Basic authorization for `user:secret` |
-    /// | `/digest/KIND` | 401 without Digest authorization for `user:secret`, see the `digest` module |
-    /// | `/brotli/KIND` | `hello`, compressed, complete or invalid |
+    /// | `/digest/KIND` | 401 without Digest authorization for `user:secret`; see the `digest` module |
+    /// | `/brotli/KIND` | `hello`, compressed with Brotli: complete or invalid |
     /// | `/gzip`, `/gzip-chunked`, `/deflate` | a compressed text |
-    /// | `/broken/KIND`, `/broken/KIND/chunked` | a body that cannot be decompressed, see the `compressed` module |
-    /// | `/chunked`, `/close`, `/until-close`, `/drop`, `/truncated`, `/garbage` | valid and invalid framings |
-    /// | `/slow/MS` | responds after this number of milliseconds |
-    /// | `/cache/KIND` | validators and lifetimes; responds with 304 to a matching validator |
-    /// | `/header/NAME` | the value of that request header |
-    /// | `/say/KIND?TEXT` | the decoded text as this kind of content, see the `pages` module |
+    /// | `/broken/KIND`, `/broken/KIND/chunked` | a body that cannot be decompressed; see the `compressed` module |
+    /// | `/chunked`, `/close`, `/until-close`, `/drop`, `/truncated`, `/garbage` | a body with valid or invalid framing |
+    /// | `/slow/MS` | a response after this number of milliseconds |
+    /// | `/cache/KIND` | cache validators and lifetimes; 304 if the request contains the same validator |
+    /// | `/header/NAME` | the value of this request header |
+    /// | `/say/KIND?TEXT` | the decoded text as this kind of content; see the `pages` module |
     /// | `/frames/N` | a page with an image and, if N is not 0, a frame of `/frames/N-1` |
-    /// | `/ws…` with an upgrade | a WebSocket, see the `websocket` module |
-    /// | anything else | 200, `METHOD target` as text |
+    /// | `/ws…` with an upgrade | a WebSocket; see the `websocket` module |
+    /// | any other path | status 200 and `METHOD target` as text |
     ///
-    /// As a proxy, it can also require credentials, see the `proxy` module. `client` is the client's certificate in
+    /// As a proxy, the server can also require credentials; see the `proxy` module. `client` is the client's certificate in
     /// DER.
     pub(crate) fn respond(&self, request: &ReceivedRequest, client: Option<&[u8]>) -> WireResponse {
         let target = request.target();
         if let Some(response) = proxy::respond(request) {
             return response;
         }
-        // A target in absolute form, as sent to proxies, starts with the origin.
+        // A target in absolute form, which clients send to proxies, starts with the origin.
         let target = target
             .strip_prefix("http://")
             .map_or(target.as_str(), |rest| rest.find('/').map_or("/", |slash| &rest[slash..]));
@@ -160,7 +161,7 @@ fn framing_response(segments: &[&str], target: &str, request: &ReceivedRequest) 
 }
 
 fn authorize(request: &ReceivedRequest) -> Response {
-    // user:secret
+    // The value is `user:secret` in base64.
     if request.header("authorization").as_deref() == Some("Basic dXNlcjpzZWNyZXQ=") {
         Response::text("welcome")
     } else {
@@ -226,9 +227,9 @@ fn cached(kind: &str, request: &ReceivedRequest) -> Response {
     }
 }
 
-/// The last common name in a certificate, which belongs to the owner and follows that of the issuer.
+/// The last common name in a certificate. It is that of the owner, because the name of the issuer precedes it.
 fn common_name(certificate: &[u8]) -> Option<&str> {
-    /// The object identifier 2.5.4.3 in DER.
+    /// The object identifier of common names, 2.5.4.3, in DER.
     const COMMON_NAME: &[u8] = &[0x06, 0x03, 0x55, 0x04, 0x03];
     let at = certificate.windows(COMMON_NAME.len()).rposition(|bytes| bytes == COMMON_NAME)?;
     let [_tag, length, text @ ..] = &certificate[at + COMMON_NAME.len()..] else { return None };

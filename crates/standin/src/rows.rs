@@ -1,4 +1,4 @@
-//! The rows of result files, with unchanged fields (including quotes).
+//! Splits result files into rows and masks them. Fields are left unchanged, including their quotes.
 
 use crate::mask::Masks;
 
@@ -30,9 +30,9 @@ pub(crate) fn split(text: &str, delimiter: char) -> Vec<Vec<String>> {
     rows
 }
 
-/// Masks the rows of a result file; the first row is the header line if the file has one.
+/// Masks the rows of a result file. The first row is the header line, if the file has one.
 ///
-/// `columns` contains the columns of a file without a header line. Each row is returned with its `threadName`.
+/// `columns` contains the names of the columns of a file without a header line. Each row is returned with its `threadName`.
 pub(crate) fn masked(text: &str, delimiter: char, columns: &[String], masks: &Masks) -> Vec<Row> {
     if text.starts_with("<?xml") {
         return text.lines().map(|line| Row { thread: String::new(), text: masks.xml(line) }).collect();
@@ -48,7 +48,7 @@ pub(crate) fn masked(text: &str, delimiter: char, columns: &[String], masks: &Ma
     for row in rows {
         let field = |name: &str| columns.iter().position(|column| column == name).and_then(|at| row.get(at));
         let thread = field("threadName").cloned().unwrap_or_default();
-        // The body of a failed exchange is a Java stack trace, whose length is not relevant.
+        // The body of a failed exchange is a Java stack trace, whose length is not compared.
         let has_stack_trace =
             field("responseCode").is_some_and(|code| code.starts_with("Non HTTP response code"));
         let fields = row.iter().enumerate().map(|(at, field)| match columns.get(at) {
@@ -61,7 +61,7 @@ pub(crate) fn masked(text: &str, delimiter: char, columns: &[String], masks: &Ma
     out
 }
 
-/// A line of a result file.
+/// A row of a result file.
 pub(crate) struct Row {
     /// The name of its thread; empty if unknown.
     pub(crate) thread: String,

@@ -1,4 +1,4 @@
-//! The server: one thread per connection; every request is recorded before the response is sent.
+//! The server. It has one thread per connection, and records every request before it sends the response.
 
 use std::io::{self, BufReader, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream, UdpSocket};
@@ -15,7 +15,7 @@ use crate::responses::State;
 use crate::tls::{self, ClientCertificates};
 use crate::websocket;
 
-/// A request and its connection.
+/// A received request, with the number of its connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received {
     /// The number of the connection; connections are numbered from 1 in the order of their first request.
@@ -38,11 +38,11 @@ struct Record {
     received: Vec<Received>,
 }
 
-/// A recording HTTP server on two loopback ports, one plain and one with TLS; it stops when dropped. It echoes UDP
-/// packets to the plain port.
+/// A recording HTTP server on two loopback ports, one for plain HTTP and one for TLS. It stops when it is dropped. It also
+/// echoes UDP packets that are sent to the plain port.
 ///
-/// Responses depend only on the path (see the `responses` module), never on time or random values, so that clients that
-/// send the same requests receive the same bytes.
+/// Responses depend only on the request (see the `responses` module), never on time or random values. Clients that send the
+/// same requests therefore receive the same bytes.
 pub struct StandIn {
     port: u16,
     tls_port: u16,
@@ -53,7 +53,7 @@ pub struct StandIn {
 impl StandIn {
     /// Starts listening on free loopback ports.
     ///
-    /// The ports have five digits, so that lengths that include them (a `Host` header) do not vary.
+    /// The ports have five digits, so that the length of data that contain them (such as a `Host` header) does not vary.
     ///
     /// # Errors
     /// No port is available.
@@ -69,7 +69,7 @@ impl StandIn {
         Self::start_with(State::default(), ClientCertificates::Required)
     }
 
-    /// Like [`StandIn::start`], but simulates an application that accepts every path: pages, JSON, a session cookie
+    /// Like [`StandIn::start`], but simulates an application that responds to every path with pages, JSON and a session cookie
     /// (see the `application` module).
     ///
     /// # Errors
@@ -91,7 +91,7 @@ impl StandIn {
         };
         let port = listen(None)?;
         let tls_port = listen(Some(tls::server_config(clients)?))?;
-        // The UDP socket uses the same port number, if it is free.
+        // The UDP socket uses the same port number if it is free.
         if let Ok(socket) = UdpSocket::bind((Ipv4Addr::LOCALHOST, port)) {
             let shared = Arc::clone(&shared);
             acceptors
@@ -112,7 +112,7 @@ impl StandIn {
         self.tls_port
     }
 
-    /// Returns all requests so far, in the order of arrival, and clears the record.
+    /// Returns all requests since the last call, in the order in which they were received, and clears the list.
     #[must_use]
     pub fn take_record(&self) -> Vec<Received> {
         std::mem::take(&mut lock(&self.shared.record).received)
@@ -122,7 +122,7 @@ impl StandIn {
 impl Drop for StandIn {
     fn drop(&mut self) {
         self.shared.stopping.store(true, Ordering::SeqCst);
-        // The acceptors block in accept(): a connection wakes them, so that they check the flag.
+        // The accepting threads block in accept(). A connection wakes them, so that they check the flag.
         for port in [self.port, self.tls_port] {
             drop(TcpStream::connect((Ipv4Addr::LOCALHOST, port)));
         }
@@ -160,7 +160,7 @@ fn listen() -> io::Result<TcpListener> {
         if listener.local_addr()?.port() >= 10_000 {
             return Ok(listener);
         }
-        // These ports remain open during the search, because a closed port could be assigned again.
+        // The rejected ports remain open during the search, because a closed port could be assigned again.
         rejected.push(listener);
     }
 }
@@ -180,7 +180,7 @@ fn accept(listener: &TcpListener, tls: Option<&Arc<ServerConfig>>, shared: &Arc<
         let shared = Arc::clone(shared);
         let tls = tls.cloned();
         thread::spawn(move || {
-            // Errors of connections are ignored: everything that the client sent until then is recorded.
+            // Errors of a connection are ignored. Everything that the client sent before the error is recorded.
             drop(serve_connection(&stream, tls, &shared));
             drop(stream.shutdown(Shutdown::Both));
         });
@@ -205,18 +205,18 @@ fn serve_connection(stream: &TcpStream, tls: Option<Arc<ServerConfig>>, shared: 
     Ok(())
 }
 
-/// The reason why the requests of a connection ended.
+/// The reason why the server stopped reading HTTP requests from a connection.
 #[derive(PartialEq, Eq)]
 enum End {
     /// One side has closed the connection.
     Closed,
-    /// A tunnel was opened: the next bytes are TLS, and this server is also the other end of the tunnel.
+    /// A tunnel was opened. The following bytes are TLS, and this server is also the other end of the tunnel.
     Tunnel,
 }
 
-/// A connection that may have a client certificate.
+/// A connection whose client may have sent a certificate.
 trait ClientStream: Read + Write {
-    /// The client's certificate in DER.
+    /// The client's certificate in DER; `None` without one.
     fn client_certificate(&self) -> Option<&[u8]>;
 }
 

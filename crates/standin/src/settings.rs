@@ -5,17 +5,17 @@ use std::ffi::OsStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The way in which the order of requests and result rows is compared.
+/// The rule by which the order of requests and result rows is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OrderRule {
-    /// For one thread at a time: everything in the order of arrival, with numbered connections.
+    /// For one thread at a time: everything is compared in the order of arrival, with numbered connections.
     #[default]
     Sequence,
-    /// For concurrent threads: requests in order within each connection, connections as a set; result rows in order
-    /// within each thread name.
+    /// For concurrent threads: requests are compared in order within each connection, and connections as a set. Result rows are
+    /// compared in order within each thread name.
     Connections,
-    /// For random order: requests and rows as sets, connections ignored.
+    /// For random order: requests and rows are compared as sets, and connections are ignored.
     Any,
 }
 
@@ -38,16 +38,16 @@ pub struct CaseSettings {
     /// The elements (`LoopController`) and functions (`__P`) that the case covers.
     #[serde(default)]
     pub covers: Vec<String>,
-    /// The purpose of the case, and unexpected behaviour of JMeter in it.
+    /// The purpose of the case, and a description of JMeter's behaviour if it is unexpected.
     #[serde(default)]
     pub why: String,
-    /// The way in which the order is compared.
+    /// The rule by which the order is compared.
     #[serde(default)]
     pub order: OrderRule,
-    /// Texts that depend on chance.
+    /// Texts that are masked because they depend on chance.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub masks: Vec<Mask>,
-    /// Additional result columns that are not compared; columns with times and the machine's name never are.
+    /// Additional result columns that are not compared. Columns with times and the name of the machine are never compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mask_columns: Vec<String>,
     /// The columns of a result file without a header line.
@@ -56,10 +56,10 @@ pub struct CaseSettings {
     /// The delimiter of the result file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delimiter: Option<char>,
-    /// Whether equal adjacent items (requests, rows) are combined, because their number depends on time or chance.
+    /// Whether equal adjacent items (requests or rows) are combined, because their number depends on time or chance.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub collapse: bool,
-    /// Whether requests and rows are compared as sets of distinct masked items, without their numbers.
+    /// Whether requests and rows are compared as sets of distinct masked items, without the number of occurrences.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub distinct: bool,
     /// Plugins that JMeter needs for the recording, as `group:artifact:version` of Maven Central.
@@ -68,8 +68,8 @@ pub struct CaseSettings {
     /// Additional JMeter properties (`-J`).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub properties: BTreeMap<String, String>,
-    /// Additional arguments at the end of the command line; `{PORT}` is replaced by the port, `{CASE}` by the folder of
-    /// the case.
+    /// Additional arguments at the end of the command line. `{PORT}` is replaced by the server's port, `{CASE}` by the case's
+    /// folder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<String>,
 }

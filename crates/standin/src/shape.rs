@@ -1,25 +1,25 @@
-//! The shape of a recording: its content without everything that depends on chance.
+//! The shape of a recording: its content without the parts that depend on chance.
 
 use crate::recording::{Recording, RequestRecord};
 use crate::rows::split;
 
-/// The columns that normally do not depend on chance; the last two are the outcome of a sample.
+/// The columns that normally do not depend on chance. The last two are the outcome of a sample.
 const COLUMNS: [&str; 4] = ["label", "threadName", "responseCode", "success"];
 
-/// The parts that are removed.
+/// The parts of a recording that its shape does not contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemovedParts {
-    /// Values. The shape contains methods and paths without queries, headers and bodies, and rows with label, code,
-    /// thread and success; numbers in paths and labels are replaced. The number of occurrences is compared, but not
+    /// Values. The shape still contains requests as methods and paths without queries, headers and bodies; and rows as label,
+    /// code, thread and success. Numbers in paths and labels are replaced. The numbers of occurrences are compared, but not
     /// their order.
     Values,
-    /// Values and the number of occurrences.
+    /// Values and the numbers of occurrences.
     Counts,
-    /// Values, the number of occurrences, and the outcomes of samples.
+    /// Values, the numbers of occurrences, and the outcomes of samples.
     Outcomes,
 }
 
-/// The shape of a recording, which is the same for two runs of a plan that uses random values.
+/// The shape of a recording. It is the same for two runs of a plan that uses random values.
 #[must_use]
 pub fn shape(recording: &Recording, removed: RemovedParts) -> Recording {
     let mut requests: Vec<_> = recording.requests.iter().map(request_shape).collect();
@@ -52,7 +52,7 @@ fn request_shape(request: &RequestRecord) -> RequestRecord {
     RequestRecord { request: format!("{method} {}", without_numbers(path)), ..RequestRecord::default() }
 }
 
-/// Replaces each sequence of digits by one `#`.
+/// Replaces each sequence of digits with one `#`.
 fn without_numbers(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

@@ -1,5 +1,5 @@
-//! The certificates of the stand-in and of its clients. The key is not secret: it is only used by this server in
-//! tests.
+//! The certificates of the stand-in server and of its clients. The private key is not secret, because only this test server
+//! uses it.
 
 use std::io;
 use std::sync::Arc;
@@ -25,8 +25,8 @@ pub enum ClientCertificates {
     Required,
 }
 
-/// The configuration of the server. It accepts all client certificates and does not resume sessions, so that each
-/// connection sends a certificate.
+/// The TLS configuration of the server. It accepts all client certificates and does not resume sessions, so that the client
+/// sends its certificate on each connection.
 pub(crate) fn server_config(clients: ClientCertificates) -> io::Result<Arc<ServerConfig>> {
     let certificate = CertificateDer::from_pem_slice(CERTIFICATE).map_err(io::Error::other)?;
     let key = PrivateKeyDer::from_pem_slice(KEY).map_err(io::Error::other)?;
@@ -43,7 +43,7 @@ pub(crate) fn server_config(clients: ClientCertificates) -> io::Result<Arc<Serve
     Ok(Arc::new(config))
 }
 
-/// Accepts all certificates whose key the client has.
+/// Accepts every certificate for which the client has the private key.
 #[derive(Debug)]
 struct AnyClient {
     provider: Arc<CryptoProvider>,

@@ -1,18 +1,18 @@
-//! A WebSocket whose responses depend on the text of a frame; every frame is recorded like a request.
+//! A WebSocket whose responses depend on the text of a received frame. Every frame is recorded like a request.
 //!
 //! | text | response |
 //! |---|---|
-//! | `ping` | a ping with `are you there`, then a text `pinged` |
-//! | `parts` | a text in two frames, `first` and `second` |
-//! | `noise` | texts `noise 1`, `noise 2`, bytes 1 2 3, then a text `signal` |
-//! | `bytes` | bytes 0 127 128 255 |
-//! | `bye` | a close frame, 1001 `going away` |
-//! | `nothing` | nothing |
-//! | `drop` | closes the connection |
-//! | anything else | the same text |
+//! | `ping` | a ping frame with `are you there`, then the text `pinged` |
+//! | `parts` | one text in two frames, `first` and `second` |
+//! | `noise` | the texts `noise 1` and `noise 2`, the bytes 1 2 3, then the text `signal` |
+//! | `bytes` | the bytes 0 127 128 255 |
+//! | `bye` | a close frame with status 1001 and reason `going away` |
+//! | `nothing` | no response |
+//! | `drop` | no response; the connection is closed |
+//! | any other text | the same text |
 //!
-//! Binary frames are echoed, pings and closes are answered: a close with its own status, and without a reason if the
-//! status is 1001.
+//! Binary frames are echoed, and pings are answered with pongs. A close frame is answered with the same status, without a
+//! reason if the status is 1001.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 
@@ -28,7 +28,7 @@ const CLOSE: u8 = 8;
 const PING: u8 = 9;
 const PONG: u8 = 10;
 
-/// The response to a WebSocket handshake, if the request is one and the path is for WebSockets.
+/// The response to a WebSocket handshake; `None` if the request is not a handshake or the path is not for WebSockets.
 pub(crate) fn accept_upgrade(request: &ReceivedRequest) -> Option<Vec<u8>> {
     let upgrade = request.header("upgrade")?;
     let key = request.header("sec-websocket-key")?;
@@ -41,7 +41,7 @@ pub(crate) fn accept_upgrade(request: &ReceivedRequest) -> Option<Vec<u8>> {
     Some(format!("{head}\r\nSec-WebSocket-Accept: {accept}\r\n\r\n").into_bytes())
 }
 
-/// Responds to frames until one side closes; passes each frame to `record` as a request without headers.
+/// Responds to frames until one side closes the connection. Passes each frame to `record` as a request without headers.
 pub(crate) fn serve_frames<S: Read + Write>(
     stream: &mut BufReader<S>,
     mut record: impl FnMut(ReceivedRequest),
@@ -59,7 +59,7 @@ pub(crate) fn serve_frames<S: Read + Write>(
             PONG => "pong",
             _ => "other",
         };
-        // The status of a close frame is binary.
+        // The first two bytes of a close frame are a binary status.
         let body = match (opcode, payload.as_slice()) {
             (CLOSE, [high, low, rest @ ..]) => {
                 let reason = String::from_utf8_lossy(rest);
@@ -114,7 +114,7 @@ fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Reads one masked frame; returns its opcode and payload.
+/// Reads one masked frame and returns its opcode and payload.
 fn read_frame(from: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
     const PAYLOAD_BYTES_MAX: u64 = 1 << 24;
     let mut head = [0; 2];
@@ -149,7 +149,7 @@ fn read_frame(from: &mut impl Read) -> io::Result<(u8, Vec<u8>)> {
 mod tests {
     use super::*;
 
-    /// A stream with separate buffers for reading and writing.
+    /// A stream with one buffer for reading and another for writing.
     struct TestStream(io::Cursor<Vec<u8>>, Vec<u8>);
 
     impl Read for TestStream {

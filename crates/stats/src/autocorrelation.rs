@@ -1,4 +1,4 @@
-//! Autocorrelation.
+//! Autocorrelation of a series, and a test of independence.
 
 use statrs::function::gamma::checked_gamma_ur;
 
@@ -8,17 +8,17 @@ use crate::kolmogorov::TestResult;
 /// The autocorrelation of a series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Autocorrelations {
-    /// Coefficients for lag 1, 2, ….
+    /// Coefficients for the lags 1, 2, and so on.
     pub coefficients: Vec<f64>,
-    /// Half-width of the band that contains a coefficient of independent values with probability [`CONFIDENCE`](crate::CONFIDENCE):
-    /// 1.96/√n.
+    /// Half-width of the band that contains a coefficient with probability [`CONFIDENCE`](crate::CONFIDENCE) if the values are
+    /// independent: 1.96/√n.
     pub band: f64,
     /// Number of values.
     pub n: u64,
 }
 
-/// Autocorrelation for the lags 1 to `lags` of a series that is given in blocks of consecutive values. Pairs of values in
-/// different blocks are ignored.
+/// Autocorrelation of a series for the lags 1 to `lags`. The series is given in blocks of consecutive values. Pairs of values
+/// in different blocks are ignored.
 ///
 /// r_k is the mean product of deviations over pairs, divided by the variance. `None` if the variance is 0, or if no
 /// block is longer than `lags`.

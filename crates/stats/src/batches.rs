@@ -1,21 +1,21 @@
-//! Functions of mean and variance, with confidence intervals by the method of batch means.
+//! Estimates functions of mean and variance, with confidence intervals by the method of batch means.
 //!
-//! A stream is divided into consecutive batches, of which only count, sum and sum of squares are stored. A measure
-//! θ = g(mean, variance) is linearised: each value contributes its influence, the influences of a batch add up to z_j,
-//! and the standard error of θ is that of Σ z_j / n, with Σ z_j² taken over batches instead of values. Batches are long compared to
-//! the range of dependence, so that their variance includes the dependence of consecutive values (Schmeiser, "Batch size effects in
-//! the analysis of simulation output", Operations Research 30, 1982; Hampel's influence function for the linearisation). For
-//! batches of different lengths this is the ratio estimator of survey sampling.
+//! A stream is divided into consecutive batches, of which only count, sum and sum of squares are stored. A measure θ = g(mean,
+//! variance) is linearised: each value contributes its influence, and the influences of the values in batch j add up to z_j.
+//! The standard error of θ is that of Σ z_j / n, where Σ z_j² is computed over batches instead of values. Batches are long
+//! compared to the range of dependence, so their variance includes the dependence of consecutive values (Schmeiser, "Batch size
+//! effects in the analysis of simulation output", Operations Research 30, 1982; Hampel's influence function for the
+//! linearisation). For batches of different lengths this is the ratio estimator of survey sampling.
 
 use crate::estimate::{Estimate, IntervalMethod, normal_quantile};
 
-/// Maximum number of batches; a long stream has at least half as many.
+/// Maximum number of batches. A long stream has at least half as many.
 pub(crate) const BATCHES_MAX: usize = 64;
 
 /// Minimum number of batches for a confidence interval.
 const BATCHES_MIN: usize = 5;
 
-/// Count, sum and sum of squares of values, each relative to a pivot chosen by the caller.
+/// Count, sum and sum of squares of values. Values are relative to a pivot that the caller chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct PowerSums {
     /// Number of values.
@@ -27,7 +27,7 @@ pub struct PowerSums {
 }
 
 impl PowerSums {
-    /// Adds one value relative to the pivot.
+    /// Adds one value, given relative to the pivot.
     #[inline]
     pub fn add(&mut self, relative: f64) {
         self.n += 1.0;
@@ -50,7 +50,7 @@ impl PowerSums {
     }
 }
 
-/// A stream divided into at most 64 consecutive batches of equal length. When there are more, adjacent batches are merged.
+/// A stream divided into at most 64 consecutive batches of equal length. If there are more, adjacent batches are merged.
 #[derive(Debug, Clone, Default)]
 pub struct Batches {
     /// Number of values per batch; 0 means 1.
@@ -60,7 +60,7 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// Adds one value relative to the pivot.
+    /// Adds one value, given relative to the pivot.
     #[inline]
     pub fn add(&mut self, relative: f64) {
         self.current.add(relative);
@@ -77,7 +77,7 @@ impl Batches {
         }
     }
 
-    /// The batches; the incomplete one at the end is merged into the last.
+    /// The batches. The incomplete one at the end is merged into the batch before it.
     #[must_use]
     pub fn parts(&self) -> Vec<PowerSums> {
         let mut parts = self.full.clone();
@@ -105,13 +105,13 @@ struct Centred {
     n: f64,
     mean: f64,
     variance: f64,
-    /// Per batch: Σ (x − mean), and Σ ((x − mean)² − variance).
+    /// For each batch: Σ (x − mean), and Σ ((x − mean)² − variance).
     deviations: Vec<(f64, f64)>,
 }
 
-/// `None` with fewer than two values.
+/// Mean, variance and deviations of the batches `parts`; `None` with fewer than two values.
 fn centre(parts: &[PowerSums], pivot: f64) -> Option<Centred> {
-    // Empty batches have no information; many short batches would not include the dependence.
+    // Empty batches contain no information. With many short batches, the dependence would not be included.
     let parts: Vec<PowerSums> = parts.iter().copied().filter(|part| part.n > 0.0).collect();
     let parts = join(&parts, parts.len().div_ceil(BATCHES_MAX));
     let total = join(&parts, parts.len()).pop()?;
@@ -131,7 +131,8 @@ fn centre(parts: &[PowerSums], pivot: f64) -> Option<Centred> {
 }
 
 impl Centred {
-    /// The estimate of a measure, given the weights of a batch's two deviations in the influence.
+    /// The estimate of a measure. Its influence is the sum of a batch's two deviations with the weights `of_mean` and
+    /// `of_variance`.
     fn estimate(&self, value: f64, of_mean: f64, of_variance: f64) -> Estimate {
         let count = self.deviations.len();
         if count < BATCHES_MIN {
@@ -149,11 +150,11 @@ impl Centred {
     }
 }
 
-/// Coefficient of variation, sd/mean, of the values in `parts`, which are consecutive batches relative to `pivot`. `None`
-/// for fewer than two values or a mean of 0. For fewer than five batches the interval is infinite.
+/// Coefficient of variation (standard deviation divided by mean) of the values in `parts`, which are consecutive batches
+/// relative to `pivot`. `None` for fewer than two values or a mean of 0. With fewer than five batches the interval is infinite.
 ///
-/// For independent exponential values the standard error tends to 1/√n. It increases with the coefficient, so the
-/// interval is symmetric on the logarithmic scale: with few values, an interval symmetric about the estimate would be too low.
+/// For independent exponential values, the standard error tends to 1/√n. It increases with the coefficient, so the interval is
+/// symmetric on the logarithmic scale. With few values, an interval that is symmetric about the estimate would be too low.
 #[must_use]
 pub fn coefficient_of_variation(parts: &[PowerSums], pivot: f64) -> Option<Estimate> {
     let centred = centre(parts, pivot).filter(|centred| centred.mean != 0.0)?;
@@ -169,8 +170,8 @@ pub fn coefficient_of_variation(parts: &[PowerSums], pivot: f64) -> Option<Estim
     Some(Estimate { low: a.min(b), high: a.max(b), ..found })
 }
 
-/// Variance-to-mean ratio of the values in `parts` (for counts, their index of dispersion). See
-/// [`coefficient_of_variation`] for the parameters.
+/// Variance-to-mean ratio of the values in `parts`; for counts, this is their index of dispersion. For the parameters, see
+/// [`coefficient_of_variation`].
 #[must_use]
 pub fn index_of_dispersion(parts: &[PowerSums], pivot: f64) -> Option<Estimate> {
     let centred = centre(parts, pivot).filter(|centred| centred.mean != 0.0)?;
@@ -179,20 +180,20 @@ pub fn index_of_dispersion(parts: &[PowerSums], pivot: f64) -> Option<Estimate> 
     Some(Estimate { low: if mean > 0.0 { found.low.max(0.0) } else { found.low }, ..found })
 }
 
-/// The reciprocal of the mean of the values in `parts`: the rate, if they are gaps. See [`coefficient_of_variation`] for the
-/// parameters.
+/// The reciprocal of the mean of the values in `parts`; for gaps, this is the rate. For the parameters, see
+/// [`coefficient_of_variation`].
 #[must_use]
 pub fn reciprocal_mean(parts: &[PowerSums], pivot: f64) -> Option<Estimate> {
     let centred = centre(parts, pivot).filter(|centred| centred.mean != 0.0)?;
     Some(centred.estimate(1.0 / centred.mean, -1.0 / (centred.mean * centred.mean), 0.0))
 }
 
-/// Share of values with a property, from consecutive batches of (number with the property, number of values). The interval is the
-/// union of that of batch means, which is valid for dependent values, and Wilson's score interval, which is valid for a share near 0
-/// or 1 of few independent values (Wilson, JASA 22, 1927). `None` for fewer than two values.
+/// Share of values with a property. Each part is a consecutive batch: (number of values with the property, number of values).
+/// The interval is the union of two intervals: that of batch means is valid for dependent values; Wilson's score interval is
+/// valid for a share near 0 or 1 with few independent values (Wilson, JASA 22, 1927). `None` for fewer than two values.
 #[must_use]
 pub fn proportion(parts: &[(f64, f64)]) -> Option<Estimate> {
-    // The mean of an indicator, whose squares are itself.
+    // The share is the mean of an indicator variable. Its squares equal its values, because these are 0 or 1.
     let sums: Vec<PowerSums> =
         parts.iter().map(|&(with, n)| PowerSums { n, sum: with, squares: with }).collect();
     let centred = centre(&sums, 0.0)?;

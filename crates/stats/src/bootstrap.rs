@@ -1,13 +1,14 @@
-//! The stationary bootstrap: standard errors of statistics of an autocorrelated sequence.
+//! The stationary bootstrap: estimates standard errors of statistics of an autocorrelated sequence.
 //!
-//! A resample consists of blocks of the sequence, wrapped around at its end, with geometrically distributed lengths. It therefore
-//! preserves the dependence within a block (Politis and Romano, "The stationary bootstrap", JASA 89, 1994). The mean block length is
-//! computed from the autocorrelation of the sequence (Politis and White, "Automatic block-length selection for the dependent
-//! bootstrap", Econometric Reviews 23, 2004, with the correction of Patton, Politis and White, Econometric Reviews 28, 2009).
+//! A resample consists of blocks of the sequence, which is continued at its start after its end. The block lengths are
+//! geometrically distributed. A resample therefore preserves the dependence within a block (Politis and Romano, "The stationary
+//! bootstrap", JASA 89, 1994). The mean block length is computed from the autocorrelation of the sequence (Politis and White,
+//! "Automatic block-length selection for the dependent bootstrap", Econometric Reviews 23, 2004, with the correction of Patton,
+//! Politis and White, Econometric Reviews 28, 2009).
 
 use rand::Rng;
 
-/// Maximum lag-1 autocorrelation that is assumed.
+/// Maximum lag-1 autocorrelation that is assumed for a sequence.
 const COEFFICIENT_MAX: f64 = 0.95;
 
 /// Minimum share of the variance that is assumed to remain after fitting the mean.
@@ -60,8 +61,8 @@ impl Resamples {
         self.times.chunks_exact(self.length.max(1))
     }
 
-    /// The standard deviation of `statistic` over the resamples, which is the bootstrap standard error. Resamples for which it
-    /// cannot be computed are excluded; `None` if fewer than half of the resamples, or fewer than two, remain.
+    /// The standard deviation of `statistic` over the resamples, which is the bootstrap standard error. Resamples for which
+    /// `statistic` returns `None` are excluded. `None` if fewer than half of the resamples, or fewer than two, remain.
     pub fn standard_error(&self, mut statistic: impl FnMut(&[u32]) -> Option<f64>) -> Option<f64> {
         let mut moments = crate::Moments::default();
         let mut of = 0_u64;
@@ -75,8 +76,8 @@ impl Resamples {
     }
 }
 
-/// Optimal mean block length of [`Resamples::stationary`] for `series`: at least 1, and at most a third of its length and three
-/// times the square root of its length.
+/// Optimal mean block length of [`Resamples::stationary`] for `series`. It is at least 1, and at most a third of the length and
+/// three times the square root of the length.
 #[must_use]
 pub fn stationary_block_length(series: &[f64]) -> f64 {
     let n = series.len();
@@ -91,13 +92,13 @@ pub fn stationary_block_length(series: &[f64]) -> f64 {
     if covariance[0] <= 0.0 {
         return 1.0;
     }
-    // The lag after which `lags_quiet` consecutive autocorrelations are not significant.
+    // Finds the lag after which `lags_quiet` consecutive autocorrelations are not significant.
     let noise = 2.0 * (n_f.log10() / n_f).sqrt() * covariance[0];
     let loud = |lag: usize| covariance.get(lag).is_some_and(|c| c.abs() >= noise);
     let last_loud_before = (0..=lags_max).find(|from| !(from + 1..=from + lags_quiet).any(loud));
     let last = last_loud_before.unwrap_or(lags_max).max(1);
     let bandwidth = (2 * last).min(lags_max);
-    // The flat-top window: 1 up to a half, then decreasing to 0 at 1.
+    // The flat-top window is 1 up to a half, then decreases to 0 at 1.
     let window = |lag: usize| (2.0 * (1.0 - lag as f64 / bandwidth as f64)).clamp(0.0, 1.0);
     let (mut weighted, mut at_zero) = (0.0, covariance[0]);
     for (lag, value) in covariance.iter().enumerate().take(bandwidth + 1).skip(1) {
@@ -118,10 +119,11 @@ pub fn stationary_block_length(series: &[f64]) -> f64 {
 pub struct SerialDependence {
     /// Mean block length of [`Resamples::stationary`].
     pub block: f64,
-    /// Correction factor of its standard error of the mean, at least 1. The dependence of short sequences is underestimated, and the
-    /// bootstrap reduces it further.
+    /// Correction factor, at least 1, for the standard error of the mean in that bootstrap. It is necessary because the
+    /// dependence of short sequences is underestimated, and the bootstrap reduces it further.
     pub correction: f64,
-    /// Effective sample size: the number of independent elements with the same variance of the mean; at most the number of elements.
+    /// Effective sample size: the number of independent elements whose mean would have the same variance. At most the number of
+    /// elements.
     pub independent: f64,
 }
 
@@ -144,7 +146,7 @@ impl SerialDependence {
         let first = covariance.get(1).map_or(0.0, |first| first / variance);
         let coefficient = (first + (1.0 + 3.0 * first) / n).clamp(0.0, COEFFICIENT_MAX);
         let times = (1.0 + coefficient) / (1.0 - coefficient);
-        // The variance about the fitted mean is too small by the variance of that mean.
+        // The variance about the sample mean is too small by the variance of that mean.
         let autoregressive = variance / (1.0 - times / n).max(FITTED_MIN) * times / n;
         let end = 1.0 / block;
         let bootstrap: f64 =
@@ -163,7 +165,7 @@ impl SerialDependence {
     }
 }
 
-/// Autocovariances (divisor n) of lags 0 to `lags_max`.
+/// Autocovariances (divisor n) for the lags 0 to `lags_max`.
 fn autocovariances(series: &[f64], lags_max: usize) -> Vec<f64> {
     let n = series.len() as f64;
     let mean = series.iter().sum::<f64>() / n;
@@ -208,7 +210,7 @@ mod tests {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(2);
         let together = |block: f64, random: &mut Xoshiro256PlusPlus| {
             let resamples = Resamples::stationary(200, block, 200, random);
-            // A block begins at an element that was drawn more often than its predecessor.
+            // A block starts at an element that was drawn more often than its predecessor.
             let begun: u32 = resamples
                 .iter()
                 .map(|times| times.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).sum::<u32>())
@@ -222,7 +224,7 @@ mod tests {
     #[test]
     fn the_standard_error_of_a_mean_equals_the_theoretical_one() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(3);
-        // For AR(1) with unit variance the variance of the mean is (1 + ρ)/(1 − ρ)/n.
+        // For an AR(1) series with unit variance, the variance of the mean is (1 + ρ)/(1 − ρ)/n.
         for (rho, slack) in [(0.0_f64, 0.1), (0.5, 0.2)] {
             let n = 4_000;
             let series = autoregressive(n, rho, &mut random);
@@ -259,7 +261,7 @@ mod tests {
                 known.p_value() > 0.05
             });
             let share = held.count() as f64 / f64::from(replicates);
-            // Three standard errors of the coverage.
+            // The tolerance is three standard errors of the coverage.
             assert!(share >= 0.95 - 0.033, "{rho} {share}");
         }
     }
@@ -280,7 +282,7 @@ mod tests {
         };
         let (none, some, much) = (mean_length(0.0), mean_length(0.5), mean_length(0.9));
         assert!(none < some && some < much, "{none} {some} {much}");
-        // The formula with the true spectrum: G/g(0) = 2ρ/(1 − ρ²), so (2ρ/(1 − ρ²))^(2/3) n^(1/3).
+        // The optimal length for the true spectrum is (2ρ/(1 − ρ²))^(2/3) n^(1/3), because G/g(0) = 2ρ/(1 − ρ²).
         let theory = |rho: f64| (2.0 * rho / (1.0 - rho * rho)).powf(2.0 / 3.0) * 500.0_f64.cbrt();
         assert!((some / theory(0.5) - 1.0).abs() < 0.35, "{some} {}", theory(0.5));
         assert!(stationary_block_length(&[1.0; 50]) == 1.0 && stationary_block_length(&[]) == 1.0);

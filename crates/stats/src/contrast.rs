@@ -1,11 +1,12 @@
 //! The difference between two groups, each given by a few independent values or by one value with its standard error.
 //!
-//! Student's t with the degrees of freedom of Welch and Satterthwaite (Welch, "The generalization of 'Student's' problem when
-//! several different population variances are involved", Biometrika 34, 1947), which allows different variances in the groups.
+//! The interval uses Student's t with the degrees of freedom of Welch and Satterthwaite, which allows different variances in
+//! the groups (Welch, "The generalization of 'Student's' problem when several different population variances are involved",
+//! Biometrika 34, 1947).
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// A mean with its variance and the degrees of freedom of that variance.
+/// A mean, the variance of that mean, and the degrees of freedom of the variance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KnownMean {
     /// The mean.
@@ -33,7 +34,7 @@ impl KnownMean {
     }
 }
 
-/// A difference of two means.
+/// The difference of two means, with its standard error.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Contrast {
     /// The second mean minus the first.
@@ -53,7 +54,7 @@ impl Contrast {
         let variance = first.variance + second.variance;
         let share = |mean: &KnownMean| mean.variance * mean.variance / mean.freedom;
         let freedom = variance * variance / (share(first) + share(second));
-        // If both variances are 0, the smaller number of degrees of freedom is conservative.
+        // If both variances are 0, the smaller number of degrees of freedom is used, which is conservative.
         let freedom = if freedom.is_finite() { freedom } else { first.freedom.min(second.freedom) };
         Contrast {
             difference: second.value - first.value,
@@ -71,12 +72,12 @@ impl Contrast {
         }
         let quantile = StudentsT::new(0.0, 1.0, self.freedom)
             .map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + confidence / 2.0));
-        // If the variance is 0, the quantile, which may be infinite, is not used.
+        // If the standard error is 0, the quantile, which may be infinite, is not used.
         let random = if self.standard_error > 0.0 { quantile * self.standard_error } else { 0.0 };
         random + self.resolution
     }
 
-    /// The two-sided p-value of no difference: 1 minus the confidence at which the interval reaches 0.
+    /// The two-sided p-value for the null hypothesis of no difference: 1 minus the confidence at which the interval reaches 0.
     #[must_use]
     pub fn p_value(&self) -> f64 {
         let beyond = self.difference.abs() - self.resolution;
@@ -99,7 +100,7 @@ mod tests {
 
     #[test]
     fn the_contrast_equals_a_textbook_example_of_welch() {
-        // Means 2 and 5, variances 1 and 16/3, of 3 and 4 values.
+        // The means are 2 and 5, the variances 1 and 16/3, of 3 and 4 values.
         let first = KnownMean::of_values(&[1.0, 2.0, 3.0]).unwrap();
         let second = KnownMean::of_values(&[3.0, 3.0, 7.0, 7.0]).unwrap();
         let found = Contrast::between(&first, &second);

@@ -1,14 +1,14 @@
-//! Index of dispersion of counts.
+//! Index of dispersion of counts: their variance divided by their mean.
 
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use crate::batches::{Batches, PowerSums, index_of_dispersion};
 use crate::estimate::{CONFIDENCE, Estimate, IntervalMethod};
 
-/// Consecutive windows that have just ended, all with the same count.
+/// Consecutive windows that have ended and have the same count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Windows {
-    /// Arrivals in each window.
+    /// Number of arrivals in each window.
     pub count: u64,
     /// Number of windows.
     pub windows: u64,
@@ -16,11 +16,11 @@ pub struct Windows {
     pub first_end: u64,
 }
 
-/// Counts sorted time stamps in consecutive windows of one width.
+/// Counts sorted time stamps in consecutive windows of equal width.
 ///
-/// Window k is (origin + k·width, origin + (k+1)·width]. The time stamp at the origin, which determines the windows, is in none, so
-/// that even arrivals have the same count in each. A window is reported when a later time stamp shows that it has ended, so that
-/// all windows are inside the observed span.
+/// Window k is (origin + k·width, origin + (k+1)·width]. The time stamp at the origin, which determines the windows, is not in
+/// any of them, so that even arrivals have the same count in each window. A window is reported when a later time stamp shows
+/// that it has ended. All reported windows are therefore inside the observed span.
 #[derive(Debug, Clone)]
 pub struct WindowCounter {
     width: u64,
@@ -29,14 +29,15 @@ pub struct WindowCounter {
 }
 
 impl WindowCounter {
-    /// Creates a counter for windows of this width (at least 1) from `origin` on, both in the unit of the time stamps.
+    /// Creates a counter for windows of this width (at least 1), the first of which starts at `origin`. Both are in the unit of
+    /// the time stamps.
     #[must_use]
     pub fn new(origin: u64, width: u64) -> WindowCounter {
         let width = width.max(1);
         WindowCounter { width, end: origin.saturating_add(width), count: 0 }
     }
 
-    /// Width of a window, in the stamps' unit.
+    /// Width of a window, in the unit of the time stamps.
     #[must_use]
     pub fn width(&self) -> u64 {
         self.width
@@ -57,13 +58,13 @@ impl WindowCounter {
         self.count += arrivals;
     }
 
-    /// Reports the windows that ended before `at`, given that there were no more arrivals before it.
+    /// Reports the windows that ended before `at`, if there are no more arrivals before `at`.
     pub fn pass(&mut self, at: u64, mut ended: impl FnMut(Windows)) {
         if at <= self.end {
             return;
         }
         ended(Windows { count: self.count, windows: 1, first_end: self.end });
-        // (at − 1 − end) / width further windows ended, all of them empty.
+        // The (at − 1 − end) / width windows that also ended are all empty.
         let empty = (at - 1 - self.end) / self.width;
         if empty > 0 {
             ended(Windows { count: 0, windows: empty, first_end: self.end.saturating_add(self.width) });
@@ -73,8 +74,8 @@ impl WindowCounter {
     }
 }
 
-/// Index of dispersion (variance-to-mean ratio) of the counts in windows of one width: 1 for Poisson arrivals, 0 for
-/// even arrivals, above 1 for bursts longer than a window.
+/// Index of dispersion (variance-to-mean ratio) of the counts in windows of equal width: 1 for Poisson arrivals, 0 for even
+/// arrivals, above 1 for bursts longer than a window.
 #[derive(Debug, Clone)]
 pub struct DispersionCounter {
     origin: Option<u64>,
@@ -84,12 +85,13 @@ pub struct DispersionCounter {
     batches: Batches,
 }
 
-/// Maximum number of consecutive empty windows that are counted; a longer pause is truncated to this, because it would dominate any
-/// statistic.
+/// Maximum number of consecutive empty windows that are counted. A longer pause is truncated to this number, because it would
+/// dominate any statistic.
 const EMPTY_MAX: u64 = 1 << 20;
 
 impl DispersionCounter {
-    /// Creates a counter for windows of this width, in the unit of the time stamps, from the first time stamp on.
+    /// Creates a counter for windows of this width, in the unit of the time stamps. The first window starts at the first time
+    /// stamp.
     #[must_use]
     pub fn new(width: u64) -> DispersionCounter {
         let counter = WindowCounter::new(0, width);
@@ -124,16 +126,16 @@ impl DispersionCounter {
         self.windows
     }
 
-    /// The index with its interval; `None` for fewer than two windows or without arrivals in them.
+    /// The index with its interval; `None` for fewer than two windows, or if all windows are empty.
     #[must_use]
     pub fn index(&self) -> Option<Estimate> {
         dispersion_estimate(&self.batches.parts())
     }
 }
 
-/// Index of dispersion of counts that are given in consecutive batches (pivot 0). The interval is the union of that of batch means,
-/// which is valid for dependence over less than a batch, and [`chi_square_interval`], which is valid for few independent windows,
-/// where the former is too narrow.
+/// Index of dispersion of counts that are given in consecutive batches (pivot 0). The interval is the union of two intervals:
+/// that of batch means is valid for dependence over less than a batch, but too narrow for few windows; [`chi_square_interval`]
+/// is valid for few independent windows.
 #[must_use]
 pub fn dispersion_estimate(parts: &[PowerSums]) -> Option<Estimate> {
     let by_batches = index_of_dispersion(parts, 0.0)?;
@@ -147,10 +149,10 @@ pub fn dispersion_estimate(parts: &[PowerSums]) -> Option<Estimate> {
     })
 }
 
-/// Confidence interval of the index of dispersion of `windows` independent counts: (m − 1)·I / χ²(m − 1). It is exact for normal
-/// counts of any variance. For Poisson counts (m − 1)·I has, given the total n, the mean m − 1 and the variance
-/// 2(m − 1)(1 − 1/n), nearly those of chi-square (Cochran, "Some methods for strengthening the common χ² tests", Biometrics 10,
-/// 1954), so it is valid for small counts too. `None` for fewer than two windows.
+/// Confidence interval of the index of dispersion I of m = `windows` independent counts: (m − 1)·I / χ²(m − 1). It is exact for
+/// normal counts of any variance. For Poisson counts with the total n, (m − 1)·I has the mean m − 1 and the variance 2(m − 1)(1
+/// − 1/n), nearly those of chi-square (Cochran, "Some methods for strengthening the common χ² tests", Biometrics 10, 1954), so
+/// the interval is valid for small counts, too. `None` for fewer than two windows.
 #[must_use]
 pub fn chi_square_interval(index: f64, windows: f64) -> Option<(f64, f64)> {
     let freedom = windows - 1.0;
@@ -162,9 +164,9 @@ pub fn chi_square_interval(index: f64, windows: f64) -> Option<(f64, f64)> {
     Some((index * freedom / quantile(1.0 - tail), index * freedom / quantile(tail)))
 }
 
-/// Two-sided p-value of an index of dispersion of `windows` Poisson counts: (m − 1)·I is nearly chi-square with m − 1 degrees of
-/// freedom, as in [`chi_square_interval`]. From 1,000 degrees of freedom on, its cube root is treated as normal (Wilson and
-/// Hilferty, 1931).
+/// Two-sided p-value of an index of dispersion I of m = `windows` Poisson counts: (m − 1)·I is nearly chi-square with m − 1
+/// degrees of freedom, as in [`chi_square_interval`]. From 1,000 degrees of freedom on, the cube root of chi-square is treated
+/// as normal (Wilson and Hilferty, 1931).
 #[must_use]
 pub fn dispersion_p_value(index: f64, windows: f64) -> f64 {
     let freedom = (windows - 1.0).max(1.0);
@@ -179,7 +181,7 @@ pub fn dispersion_p_value(index: f64, windows: f64) -> f64 {
     normal_p_value((index.cbrt() - (1.0 - small)) / small.sqrt())
 }
 
-/// Probability that a Poisson variable with this mean is at least `count`, which need not be whole.
+/// Probability that a Poisson variable with this mean is at least `count`, which need not be a whole number.
 #[must_use]
 pub fn poisson_upper_tail(count: f64, mean: f64) -> f64 {
     if count <= 0.0 {
@@ -188,7 +190,8 @@ pub fn poisson_upper_tail(count: f64, mean: f64) -> f64 {
     if mean <= 0.0 {
         return 0.0;
     }
-    // P(X ≥ k) is the regularized lower incomplete gamma function at (k, mean). It does not converge for large means.
+    // P(X ≥ k) is the regularized lower incomplete gamma function at (k, mean). Its computation does not converge for large
+    // means.
     if mean < 1e4 {
         statrs::function::gamma::gamma_lr(count, mean)
     } else {
@@ -205,8 +208,8 @@ pub fn normal_p_value(z: f64) -> f64 {
     2.0 * statrs::distribution::Normal::standard().cdf(-z.abs())
 }
 
-/// Quantile of chi-square. From 1,000 degrees of freedom on it is computed by Wilson and Hilferty's cube root, which is then
-/// accurate to six digits.
+/// Quantile of chi-square. From 1,000 degrees of freedom on, it is computed with Wilson and Hilferty's approximation by the
+/// cube root, which is then accurate to six digits.
 fn chi_square_quantile(p: f64, freedom: f64) -> f64 {
     if freedom < 1_000.0
         && let Ok(chi_square) = ChiSquared::new(freedom)
@@ -256,14 +259,14 @@ mod tests {
 
     #[test]
     fn p_values_equal_tabulated_values() {
-        // The 2.5 % and 97.5 % points of chi-square with 29 degrees of freedom.
+        // These are the 2.5 % and 97.5 % points of chi-square with 29 degrees of freedom.
         for chi_square in [16.047, 45.722] {
             let p_value = dispersion_p_value(chi_square / 29.0, 30.0);
             assert!((p_value - 0.05).abs() < 2e-3, "{p_value}");
         }
         assert!((normal_p_value(-1.96) - 0.05).abs() < 1e-4);
         assert!(dispersion_p_value(0.0, 100.0) < 1e-9);
-        // Twenty equal counts.
+        // The index is that of twenty equal counts.
         assert!(dispersion_p_value(0.0, 20.0) < 1e-9);
         let (below, above) = (dispersion_p_value(1.1, 1_000.5), dispersion_p_value(1.1, 1_001.5));
         assert!((below / above - 1.0).abs() < 0.02, "both methods agree at the boundary: {below} {above}");

@@ -1,13 +1,14 @@
-//! Equivalence tests: with enough values every test of equality rejects, so decisions are based on whether a difference is material.
+//! Equivalence tests. With enough values, every test of equality rejects, so decisions are based on whether a difference is
+//! material.
 
 use serde::{Deserialize, Serialize};
 
 /// A band of values that are practically equivalent to the expected one.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Band {
-    /// Lower end.
+    /// Lower end of the band.
     pub low: f64,
-    /// Upper end.
+    /// Upper end of the band.
     pub high: f64,
 }
 
@@ -30,7 +31,7 @@ impl Band {
         Band { low: middle - half, high: middle + half }
     }
 
-    /// The position of the interval from `low` to `high`; inconclusive if an end is NaN.
+    /// The position of the interval from `low` to `high` relative to the band; inconclusive if an end is NaN.
     #[must_use]
     pub fn judge(&self, low: f64, high: f64) -> Decision {
         if low >= self.low && high <= self.high {
@@ -44,7 +45,8 @@ impl Band {
 }
 
 impl Decision {
-    /// Combines the decisions on two measures: outside if one of them is, inside if both are.
+    /// Combines the decisions on two measures: outside if one of them is outside, inside if both are inside, otherwise
+    /// inconclusive.
     #[must_use]
     pub fn and(self, other: Decision) -> Decision {
         match (self, other) {

@@ -10,16 +10,16 @@ pub const CONFIDENCE: f64 = 0.95;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IntervalMethod {
-    /// Delta method on batch means, Student's t; valid for dependent values if the dependence is short compared to a batch
-    /// (there are 32 to 64 batches).
+    /// Delta method on batch means, with Student's t. Valid for dependent values if the range of dependence is short compared
+    /// to a batch (there are 32 to 64 batches).
     BatchMeans,
     /// The union of [`IntervalMethod::BatchMeans`] and the chi-square interval for the variance of independent counts.
     BatchMeansAndChiSquare,
     /// The union of [`IntervalMethod::BatchMeans`] and Wilson's score interval for the share of independent values.
     BatchMeansAndScore,
-    /// The spectrum at frequency zero ([`spectral_variance`](crate::spectral_variance)), Student's t.
+    /// The spectrum at frequency zero ([`spectral_variance`](crate::spectral_variance)), with Student's t.
     Spectral,
-    /// The spread of independent replications, Student's t.
+    /// The spread of independent replications, with Student's t.
     Replications,
 }
 
@@ -39,7 +39,8 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// An interval with [`CONFIDENCE`] around `value` from its standard error and the degrees of freedom of that.
+    /// An interval with [`CONFIDENCE`] around `value`, from its standard error and the degrees of freedom of the standard
+    /// error.
     #[must_use]
     pub fn from_standard_error(
         value: f64,
@@ -50,7 +51,7 @@ impl Estimate {
         Estimate::with_confidence(value, standard_error, freedom, CONFIDENCE, method)
     }
 
-    /// Like [`Self::from_standard_error`] with another confidence, above 0 and below 1.
+    /// Like [`Self::from_standard_error`], with another confidence above 0 and below 1.
     #[must_use]
     pub fn with_confidence(
         value: f64,
@@ -69,7 +70,7 @@ impl Estimate {
         (self.high - self.low) / 2.0
     }
 
-    /// Converts the estimate to another unit.
+    /// The estimate and its interval multiplied by `factor`, for another unit.
     #[must_use]
     pub fn scaled(self, factor: f64) -> Estimate {
         let (a, b) = (self.low * factor, self.high * factor);
@@ -82,7 +83,7 @@ fn student_quantile(freedom: f64, confidence: f64) -> f64 {
     StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + confidence / 2.0))
 }
 
-/// The two-sided quantile of the normal distribution: 1.96.
+/// The two-sided quantile of the normal distribution for [`CONFIDENCE`]: 1.96.
 pub(crate) fn normal_quantile() -> f64 {
     Normal::standard().inverse_cdf(0.5 + CONFIDENCE / 2.0)
 }

@@ -1,4 +1,4 @@
-//! Tests of exponentiality with an estimated mean.
+//! Tests whether values are exponentially distributed with an unknown mean.
 //!
 //! The usual tables of the Kolmogorov–Smirnov and Anderson–Darling statistics assume a fully specified distribution. If the mean is
 //! estimated from the same sample, the distance is smaller, and tests with these tables reject far too rarely. Stephens ("EDF
@@ -10,7 +10,7 @@
 
 use crate::kolmogorov::{TestResult, largest_distance};
 
-/// Upper-tail probabilities of the two tables.
+/// The tail probabilities for which the two tables below contain values.
 const TAIL: [f64; 25] = [
     0.999, 0.995, 0.99, 0.975, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.075, 0.05,
     0.025, 0.01, 0.005, 0.0025, 0.001, 0.0005, 0.0001,
@@ -28,7 +28,7 @@ const ANDERSON: [f64; 25] = [
     0.8140, 0.9148, 1.0625, 1.1688, 1.3217, 1.5927, 1.9615, 2.2427, 2.5326, 2.9170, 3.2159, 3.9381,
 ];
 
-/// The tail probability of `statistic`: log-linear interpolation in the table, and extrapolation beyond its ends.
+/// The tail probability of `statistic`, by log-linear interpolation in the table, and by extrapolation beyond its ends.
 fn tail(statistic: f64, table: &[f64; 25]) -> f64 {
     let after = table.partition_point(|&point| point < statistic);
     let (from, to) = match after {
@@ -41,8 +41,8 @@ fn tail(statistic: f64, table: &[f64; 25]) -> f64 {
     (anchor.1.ln() + slope * (statistic - anchor.0)).exp().clamp(0.0, 1.0)
 }
 
-/// Distribution function of the exponential distribution with the mean of the values, at the sorted values. `None` for fewer than
-/// two values, if a value is negative or NaN, or if all are 0.
+/// Replaces the values by the distribution function of the exponential distribution with their mean, at the sorted values.
+/// `None` for fewer than two values, if a value is negative or NaN, or if all are 0.
 fn transform(values: &mut [f64]) -> Option<()> {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let usable =
@@ -55,11 +55,12 @@ fn transform(values: &mut [f64]) -> Option<()> {
     })
 }
 
-/// Lilliefors' test of exponentiality: the largest distance D between the distribution of `values` and the exponential
-/// with their mean. The statistic is D itself; its p-value is that of D* = (D − 0.2/n)(√n + 0.26 + 0.5/√n) (Stephens).
+/// Lilliefors' test for an exponential distribution. The statistic is D, the largest distance between the distribution function
+/// of `values` and that of the exponential distribution with their mean. Its p-value is that of D* = (D − 0.2/n)(√n + 0.26 +
+/// 0.5/√n) (Stephens).
 ///
-/// For continuous values; see [`lilliefors_rounded`](crate::lilliefors_rounded) for whole milliseconds.
-/// Overwrites `values`. `None` for fewer than two values, if a value is negative, or if all are 0.
+/// The test is for continuous values; for whole milliseconds, see [`lilliefors_rounded`](crate::lilliefors_rounded). Overwrites
+/// `values`. `None` for fewer than two values, if a value is negative, or if all are 0.
 #[must_use]
 pub fn lilliefors_exponential(values: &mut [f64]) -> Option<TestResult> {
     transform(values)?;
@@ -69,9 +70,9 @@ pub fn lilliefors_exponential(values: &mut [f64]) -> Option<TestResult> {
     Some(TestResult { statistic, p_value: tail(modified, &KOLMOGOROV), n: values.len() as u64 })
 }
 
-/// Anderson and Darling's test of exponentiality with estimated mean, which is sensitive to the tails and therefore to bursts. The
-/// statistic is A²; its p-value is that of A* = A²(1 + 0.6/n) (Stephens). A value of 0 is impossible for an exponential
-/// distribution: the statistic is then infinite and the p-value 0, so rounded gaps must not be tested.
+/// Anderson and Darling's test for an exponential distribution with estimated mean. It is sensitive to the tails and therefore
+/// to bursts. The statistic is A²; its p-value is that of A* = A²(1 + 0.6/n) (Stephens). A value of 0 is impossible for an
+/// exponential distribution: the statistic is then infinite and the p-value 0, so rounded gaps must not be tested.
 ///
 /// Overwrites `values`. `None` under the same conditions as [`lilliefors_exponential`].
 #[must_use]

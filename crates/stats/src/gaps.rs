@@ -1,4 +1,4 @@
-//! Times between arrivals.
+//! Statistics of the times between arrivals.
 
 use crate::batches::{Batches, coefficient_of_variation, reciprocal_mean};
 use crate::estimate::Estimate;
@@ -9,13 +9,13 @@ use crate::moments::Moments;
 #[derive(Debug, Clone, Default)]
 pub struct GapStatistics {
     moments: Moments,
-    /// The first gap. Sums are relative to it, which avoids cancellation for nearly equal gaps.
+    /// The first gap. Sums are relative to it, which avoids cancellation if gaps are nearly equal.
     pivot: f64,
     batches: Batches,
 }
 
 impl GapStatistics {
-    /// The statistics of the gaps between sorted time stamps, in the same unit.
+    /// The statistics of the gaps between sorted time stamps, in the unit of the time stamps.
     #[must_use]
     pub fn of_stamps(stamps: &[u64]) -> GapStatistics {
         let mut gaps = GapStatistics::default();
@@ -25,7 +25,7 @@ impl GapStatistics {
         gaps
     }
 
-    /// Adds one gap, in any unit.
+    /// Adds one gap. All gaps must have the same unit.
     pub fn add(&mut self, gap: f64) {
         if self.moments.n() == 0 {
             self.pivot = gap;
@@ -40,13 +40,14 @@ impl GapStatistics {
         &self.moments
     }
 
-    /// Standard deviation divided by mean: 1 for Poisson arrivals, 0 for even arrivals. `None` for fewer than two gaps.
+    /// Coefficient of variation (standard deviation divided by mean): 1 for Poisson arrivals, 0 for even arrivals. `None` for
+    /// fewer than two gaps.
     #[must_use]
     pub fn coefficient_of_variation(&self) -> Option<Estimate> {
         coefficient_of_variation(&self.batches.parts(), self.pivot)
     }
 
-    /// Arrivals per unit of the gaps; `None` for fewer than two gaps, or if all are 0.
+    /// Number of arrivals per unit of time of the gaps; `None` for fewer than two gaps, or if all are 0.
     #[must_use]
     pub fn rate(&self) -> Option<Estimate> {
         reciprocal_mean(&self.batches.parts(), self.pivot)

@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 pub struct TestResult {
     /// The test statistic.
     pub statistic: f64,
-    /// Probability of a statistic at least as large under the null hypothesis.
+    /// Probability, under the null hypothesis, of a statistic that is at least as large.
     pub p_value: f64,
     /// Number of values.
     pub n: u64,
 }
 
-/// Tests whether `values` are independent and uniform on \[0, 1\]. Values of any continuous distribution can be tested after
-/// transformation by their distribution function, if it is fully specified. If its parameters are estimated from the same values,
-/// the p-value is far too large; use a Lilliefors test instead.
+/// Tests whether `values` are independent and uniform on \[0, 1\]. Values of another continuous distribution can be tested if
+/// they are first transformed by their distribution function. The distribution must be fully specified: if its parameters are
+/// estimated from the same values, the p-value is far too large, and a Lilliefors test is needed instead.
 ///
-/// The statistic is D = sup |F_n(x) − x|; its p-value is that of the limiting distribution at
-/// D·(√n + 0.12 + 0.11/√n) (Stephens, "Use of the Kolmogorov–Smirnov, Cramér–Von Mises and Related Statistics Without
-/// Extensive Tables", 1970), accurate to three digits for n ≥ 5. Sorts `values`. `None` without values, or if one is NaN.
+/// The statistic is D = sup |F_n(x) − x|. Its p-value is that of the limiting distribution at D·(√n + 0.12 + 0.11/√n), which is
+/// accurate to three digits for n ≥ 5 (Stephens, "Use of the Kolmogorov–Smirnov, Cramér–Von Mises and Related Statistics
+/// Without Extensive Tables", 1970). Sorts `values`. `None` without values, or if one is NaN.
 #[must_use]
 pub fn kolmogorov_uniform(values: &mut [f64]) -> Option<TestResult> {
     if values.is_empty() || values.iter().any(|value| value.is_nan()) {
@@ -32,7 +32,7 @@ pub fn kolmogorov_uniform(values: &mut [f64]) -> Option<TestResult> {
     Some(TestResult { statistic, p_value, n: values.len() as u64 })
 }
 
-/// D of sorted values against the uniform distribution on \[0, 1\].
+/// The largest distance D between sorted values and the uniform distribution on \[0, 1\].
 pub(crate) fn largest_distance(sorted: &[f64]) -> f64 {
     let n = sorted.len() as f64;
     let mut largest = 0.0_f64;
@@ -43,8 +43,8 @@ pub(crate) fn largest_distance(sorted: &[f64]) -> f64 {
     largest
 }
 
-/// Upper tail of Kolmogorov's limiting distribution, P(√n·D > x): 2·Σ (−1)^(k−1) exp(−2k²x²), and for small x, where this series
-/// converges slowly, its theta-transformed series.
+/// Upper tail of Kolmogorov's limiting distribution, P(√n·D > x): 2·Σ (−1)^(k−1) exp(−2k²x²). For small x, where this series
+/// converges slowly, its theta-transformed series is used.
 #[must_use]
 pub fn kolmogorov_upper_tail(x: f64) -> f64 {
     use std::f64::consts::PI;

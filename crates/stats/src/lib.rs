@@ -1,4 +1,5 @@
-//! Statistics of arrivals and of groups of runs. Pure functions: no files, no clock, and randomness only from a parameter.
+//! Statistics of arrivals and of groups of runs. All functions are pure: they use no files and no clock, and randomness only
+//! from a parameter.
 //!
 //! Comparing runs:
 //!
@@ -11,11 +12,12 @@
 //!
 //! Judging arrivals:
 //!
-//! - [`GapStatistics`], [`DispersionCounter`] and [`autocorrelations`] have confidence intervals that are valid for dependent values.
+//! - [`GapStatistics`], [`DispersionCounter`] and [`autocorrelations`] provide confidence intervals that are valid for dependent
+//!   values.
 //! - [`kolmogorov_uniform`], [`lilliefors_exponential`], [`anderson_darling_exponential`], [`lilliefors_rounded`] and [`ljung_box`]
-//!   are tests with the critical values for an estimated mean and for rounded times.
-//! - [`Band`] makes decisions by equivalence, because with many values every test rejects: it determines whether a confidence
-//!   interval is inside a band of immaterial differences.
+//!   are tests. Their critical values take an estimated mean and rounded times into account.
+//! - [`Band`] is for decisions about equivalence, because with many values every test rejects: it determines whether a
+//!   confidence interval is inside a band of immaterial differences.
 //!
 //! ```
 //! use busyhour_stats::{Band, Decision, GapStatistics};

@@ -1,9 +1,9 @@
 //! Mean and variance of a stream.
 
-/// Count, mean, variance and extremes of a stream of values, in one pass.
+/// Count, mean, variance and extremes of a stream of values, computed in one pass.
 ///
-/// Welford's recurrence; merged as in Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for
-/// computing sample variances" (1979).
+/// Values are added with Welford's recurrence. Streams are merged as in Chan, Golub and LeVeque, "Updating formulae and a
+/// pairwise algorithm for computing sample variances" (1979).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Moments {
     n: u64,
@@ -31,7 +31,7 @@ impl Moments {
         self.max = self.max.max(value);
     }
 
-    /// Adds the same value `times` times, at the cost of one.
+    /// Adds the same value `times` times, in constant time.
     pub fn add_many(&mut self, value: f64, times: u64) {
         if times > 0 {
             self.merge(&Moments { n: times, mean: value, squares: 0.0, min: value, max: value });

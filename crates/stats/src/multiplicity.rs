@@ -1,4 +1,4 @@
-//! Adjustment for multiple tests.
+//! Adjusts the results of multiple tests.
 
 /// The result of adjusting multiple tests.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -7,15 +7,16 @@ pub struct Selection {
     pub rejected: usize,
     /// Number of tests.
     pub tests: usize,
-    /// Confidence at which the intervals of rejected tests, and only those, exclude the tested value.
+    /// Confidence level of the intervals that are to be reported: the intervals of rejected tests, and only those, exclude the
+    /// tested value.
     pub confidence: f64,
 }
 
 /// Rejects null hypotheses with a false discovery rate of at most `rate` (Benjamini and Hochberg, JRSS B 57, 1995; valid for
-/// independent and for positively dependent tests). The confidence of the selected intervals is adjusted so that at most the
-/// share `rate` of them misses the true value (Benjamini and Yekutieli, "False discovery rate-adjusted multiple confidence intervals
-/// for selected parameters", JASA 100, 2005): 1 − rate · rejected / tests. If nothing is rejected, the confidence is that for one
-/// rejection. NaN p-values are ignored.
+/// independent and for positively dependent tests). The confidence of the intervals of rejected tests is adjusted so that at
+/// most the share `rate` of them does not contain the true value (Benjamini and Yekutieli, "False discovery rate-adjusted
+/// multiple confidence intervals for selected parameters", JASA 100, 2005): 1 − rate · rejected / tests. If no hypothesis is
+/// rejected, the confidence is that for one rejection. p-values that are NaN are ignored.
 #[must_use]
 pub fn select(p_values: &[f64], rate: f64) -> Selection {
     let mut ordered: Vec<f64> = p_values.iter().copied().filter(|p| !p.is_nan()).collect();
@@ -35,7 +36,7 @@ mod tests {
 
     #[test]
     fn the_selection_equals_the_published_example() {
-        // Benjamini and Hochberg 1995, section 4.1: fifteen p-values, of which the four smallest are rejected.
+        // The example of Benjamini and Hochberg 1995, section 4.1: fifteen p-values, of which the four smallest are rejected.
         let p_values = [
             0.0001, 0.0004, 0.0019, 0.0095, 0.0201, 0.0278, 0.0298, 0.0344, 0.0459, 0.3240, 0.4262, 0.5719,
             0.6528, 0.7590, 1.000,
@@ -61,7 +62,7 @@ mod tests {
         ) {
             let found = select(&p_values, 0.1);
             let below = p_values.iter().filter(|p| **p <= 1.0 - found.confidence).count();
-            // Tolerance for the rounding error of 1 − confidence.
+            // The tolerance is for the rounding error of 1 − confidence.
             let near = p_values.iter().any(|p| (p - (1.0 - found.confidence)).abs() < 1e-12);
             prop_assert!(near || below == found.rejected);
         }

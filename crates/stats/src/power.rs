@@ -3,10 +3,10 @@
 use statrs::distribution::{ChiSquared, ContinuousCDF, Normal, StudentsT};
 use statrs::function::gamma::ln_gamma;
 
-/// Maximum number of values per group.
+/// Maximum number of values per group that is considered.
 pub const VALUES_MAX: u64 = 1_000_000;
 
-/// Number of steps of Simpson's rule over the distribution of the standard deviation.
+/// Number of steps of Simpson's rule for the integral over the distribution of the standard deviation.
 const STEPS: usize = 400;
 
 /// Power of the two-sided t-test at `confidence` for a true `difference` between the means of two groups of `n` independent normal
@@ -22,13 +22,14 @@ pub fn power(difference: f64, sd: f64, n: u64, confidence: f64) -> Option<f64> {
     power_of_test(difference, sd, n, confidence, 2.0 * (n - 1) as f64)
 }
 
-/// Power of a test whose critical value is that of Student's t with `test_freedom` degrees of freedom.
+/// Power of a test whose critical value is that of Student's t with `test_freedom` degrees of freedom; see [`power`] for the
+/// other parameters.
 fn power_of_test(difference: f64, sd: f64, n: u64, confidence: f64, test_freedom: f64) -> Option<f64> {
     let freedom = 2.0 * (n - 1) as f64;
     let shift = difference.abs() / (sd * (2.0 / n as f64).sqrt());
     let critical = StudentsT::new(0.0, 1.0, test_freedom).ok()?.inverse_cdf(0.5 + confidence / 2.0);
-    // Given s, the ratio of the estimated to the true standard deviation, the test compares a normal variable with critical·s;
-    // freedom·s² has a chi-square distribution.
+    // Let s be the ratio of the estimated to the true standard deviation. Given s, the test compares a normal variable with
+    // critical·s. The distribution of freedom·s² is chi-square.
     let normal = Normal::standard();
     let seen = |s: f64| normal.cdf(shift - critical * s) + normal.cdf(-shift - critical * s);
     let half = freedom / 2.0;
@@ -59,8 +60,8 @@ pub fn values_needed(difference: f64, sd: f64, wanted: f64, confidence: f64) -> 
     fewest(|n| power(difference, sd, n, confidence).is_some_and(|power| power >= wanted))
 }
 
-/// Minimum number of values per group for Welch's test, which does not assume equal variances. With few values it has fewer degrees
-/// of freedom, on average 2n(n − 1)/(n + 1) for equal variances.
+/// Minimum number of values per group for Welch's test, which does not assume equal variances. With few values, this test has
+/// fewer degrees of freedom: on average 2n(n − 1)/(n + 1) for equal variances.
 #[must_use]
 pub fn values_needed_welch(difference: f64, sd: f64, wanted: f64, confidence: f64) -> Option<u64> {
     fewest(|n| {
@@ -73,7 +74,7 @@ pub fn values_needed_welch(difference: f64, sd: f64, wanted: f64, confidence: f6
     })
 }
 
-/// The minimum number of values, at least 2, that is enough; `None` if [`VALUES_MAX`] is not.
+/// The minimum number of values, at least 2, for which `enough` is true; `None` if it is false for [`VALUES_MAX`].
 fn fewest(enough: impl Fn(u64) -> bool) -> Option<u64> {
     let mut high = 2;
     while !enough(high) {
@@ -82,7 +83,7 @@ fn fewest(enough: impl Fn(u64) -> bool) -> Option<u64> {
             return None;
         }
     }
-    // Power increases with n.
+    // Power increases with n, so a binary search finds the minimum.
     let mut low = high / 2;
     while high - low > 1 {
         let middle = low + (high - low) / 2;
@@ -91,9 +92,9 @@ fn fewest(enough: impl Fn(u64) -> bool) -> Option<u64> {
     Some(high.max(2))
 }
 
-/// Upper confidence bound of a variance that was estimated with `freedom` degrees of freedom, for planning from a small pilot sample
-/// (Browne, "On the use of a pilot sample for sample size determination", Statistics in Medicine 14, 1995). `None` for 0 degrees of
-/// freedom.
+/// Upper confidence bound of a variance that was estimated with `freedom` degrees of freedom. It is used for planning from a
+/// small pilot sample (Browne, "On the use of a pilot sample for sample size determination", Statistics in Medicine 14, 1995).
+/// `None` for 0 degrees of freedom.
 #[must_use]
 pub fn variance_upper(variance: f64, freedom: f64, confidence: f64) -> Option<f64> {
     let quantile = ChiSquared::new(freedom).ok()?.inverse_cdf(1.0 - confidence);
@@ -111,7 +112,8 @@ mod tests {
 
     #[test]
     fn sample_sizes_equal_tabulated_values() {
-        // Cohen, "Statistical power analysis", table 2.4.1 (α two-sided 0.05, power 0.80 and 0.90), and R's power.t.test.
+        // The values are from Cohen, "Statistical power analysis", table 2.4.1 (α two-sided 0.05, power 0.80 and 0.90), and R's
+        // power.t.test.
         for (effect, wanted, n) in
             [(0.5, 0.8, 64), (0.8, 0.8, 26), (0.5, 0.9, 86), (1.0, 0.8, 17), (3.0, 0.8, 4)]
         {
@@ -144,7 +146,7 @@ mod tests {
 
     #[test]
     fn the_upper_bound_of_a_variance_equals_tabulated_values() {
-        // Chi-square tables: the 20 % point of 4 degrees of freedom is 1.649.
+        // In chi-square tables, the 20 % point for 4 degrees of freedom is 1.649.
         assert!((variance_upper(1.0, 4.0, 0.8).unwrap() - 4.0 / 1.649).abs() < 1e-3);
         assert!(variance_upper(1.0, 1e6, 0.8).unwrap() < 1.01);
         assert_eq!(variance_upper(1.0, 0.0, 0.8), None);

@@ -1,35 +1,39 @@
-//! Finds changepoints in a series of measurements, sequentially after every value, with a bounded rate of false alarms.
+//! Finds changepoints in a series of measurements. The search is repeated after every new value, with a bounded rate of false
+//! alarms.
 //!
-//! The only assumption is that without a change every order of the values is equally likely (the values are exchangeable).
-//! Their distribution is arbitrary, even heavy-tailed or discrete. Only ranks are used, so the influence of an outlier is limited.
+//! The only assumption is that, without a change, every order of the values is equally likely (the values are exchangeable).
+//! Their distribution is arbitrary and can be heavy-tailed or discrete. Only ranks are used, so the influence of an outlier is
+//! limited.
 //!
-//! For each possible changepoint k, the values before k and those from k on are ranked together. The
-//! evidence for a change at k is the likelihood ratio of that order: its probability if the values from k on follow a
-//! distribution F^a where those before follow F (Lehmann, "The power of rank tests", Annals of Mathematical Statistics 24,
-//! 1953; Savage, "Contributions to the theory of rank order statistics", 1956), over that of n equally likely orders, 1/n!.
-//! The ratio is averaged over several a and over both tails. Without a change it is a martingale with expectation 1 in the
-//! number of values, so the probability that it ever reaches c is at most 1/c, even with a test after every value (Ville's
-//! inequality). A change is reported when the evidence for a changepoint reaches a threshold c. Every value adds one candidate, so
-//! the probability of a false alarm in n values without a change is at most n/c (e-detectors: Shin, Ramdas and
-//! Rinaldo, 2023). For several series this probability is divided among them (Bonferroni).
+//! For each possible changepoint k, the values before k and those from k on are ranked together. The evidence for a change at k
+//! is a likelihood ratio of the order that is found. Its numerator is the probability of this order if the values before k
+//! follow a distribution F and those from k on follow F^a (Lehmann, "The power of rank tests", Annals of Mathematical
+//! Statistics 24, 1953; Savage, "Contributions to the theory of rank order statistics", 1956). Its denominator is 1/n!, because
+//! n values have n! equally likely orders without a change. The ratio is averaged over several a and over both tails. Without a
+//! change, it is a martingale in the number of values, with expectation 1. The probability that it ever reaches c is therefore
+//! at most 1/c, even with a test after every value (Ville's inequality). A change is reported when the evidence for a
+//! changepoint reaches a threshold c. Every value adds one candidate, so the probability of a false alarm in n values without a
+//! change is at most n/c (e-detectors: Shin, Ramdas and Rinaldo, 2023). For several series, this probability is divided among
+//! them (Bonferroni).
 //!
-//! Ties are broken by random numbers from the caller, so that the rate is also valid for shares that are often 0.
+//! Ties are broken by random numbers from the caller, so that the bound is also valid for measurements that are often equal,
+//! such as shares of errors that are mostly 0.
 
-/// Exponents a of the alternatives: small steps, larger ones, and complete separation.
+/// Exponents a of the alternative hypotheses: a small step, a larger one, and complete separation.
 const EXPONENTS: [f64; 3] = [2.0, 6.0, 30.0];
 
-/// Prior weight of a change upwards.
+/// Prior weight of a change to larger values.
 const UPWARDS: f64 = 0.75;
 
 /// Maximum number of values before and after a candidate that are compared.
 const BEFORE_MAX: usize = 60;
 const AFTER_MAX: usize = 40;
 
-/// Candidates whose rank sums differ by fewer standard deviations are skipped, because their evidence cannot reach a useful
-/// threshold.
+/// Candidates are skipped if their rank sum deviates from its expectation by fewer standard deviations than this, because their
+/// evidence cannot reach a useful threshold.
 const DEVIATIONS_MIN: f64 = 2.3;
 
-/// The exact changepoint is searched within this number of values around the candidate with the most evidence.
+/// The changepoint is searched for within this number of values around the candidate with the most evidence.
 const STEP_NEAR: usize = 5;
 
 /// Settings for finding changes.
@@ -37,7 +41,8 @@ const STEP_NEAR: usize = 5;
 pub struct RankChangeSettings {
     /// Minimum number of values before and after a change; at least 2.
     pub least: usize,
-    /// Evidence from which a change is reported. The probability of a false alarm in n values is at most n divided by this.
+    /// Evidence at which a change is reported. The probability of a false alarm in n values is at most n divided by this
+    /// number.
     pub threshold: f64,
 }
 
@@ -48,15 +53,16 @@ pub struct RankChange {
     pub at: usize,
     /// Index of the value at which the change was detected.
     pub seen_at: usize,
-    /// The evidence when the change was detected; `None` for a return to the level before the last change, which is an estimate and
-    /// not a test.
+    /// The evidence at the time of detection. `None` for a return to the level before the last change, which is estimated, not
+    /// tested.
     pub evidence: Option<f64>,
 }
 
-/// The changes of `series`, in order. `ties` are independent uniform numbers that break ties between equal values.
+/// Returns the changes of `series`, in order. `ties` are independent uniform numbers that break ties between equal values.
 ///
 /// After a change, the search continues with the values after it. If the latest [`RankChangeSettings::least`] values are all
-/// nearer to the level before the change than to that after it, a return to that level is reported from the first of them on.
+/// nearer to the level before the change than to the level after it, a return to the earlier level is reported, starting at the
+/// first of these values.
 #[must_use]
 pub fn rank_changes(series: &[f64], ties: &[f64], settings: &RankChangeSettings) -> Vec<RankChange> {
     let least = settings.least.max(2);
@@ -88,7 +94,7 @@ pub fn rank_changes(series: &[f64], ties: &[f64], settings: &RankChangeSettings)
     found
 }
 
-/// The minimum number of values in which a change can reach `threshold`; `None` if 10,000 are not enough.
+/// The minimum number of values that a series needs so that a change can reach `threshold`; `None` if 10,000 are not enough.
 #[must_use]
 pub fn values_for_change(threshold: f64, least: usize) -> Option<usize> {
     let least = least.max(2);
@@ -129,8 +135,8 @@ fn strongest(window: &[usize], series: &[f64], ties: &[f64], least: usize) -> Op
     best
 }
 
-/// The changepoint near `split` for which two levels fit the values best, by absolute deviations from the medians. Ranks alone cannot
-/// determine whether a high value just before a step belongs to it.
+/// The changepoint near `split` for which two constant levels fit the values best, measured by absolute deviations from the
+/// medians. Ranks alone cannot determine whether a high value just before a step belongs to the step.
 fn nearest_step(window: &[usize], series: &[f64], split: usize, least: usize) -> usize {
     let misfit = |part: &[usize]| {
         let values: Vec<f64> = part.iter().map(|at| series[*at]).collect();
@@ -143,7 +149,7 @@ fn nearest_step(window: &[usize], series: &[f64], split: usize, least: usize) ->
         .map_or(split, |(_, split)| split)
 }
 
-/// Deviation of the rank sum of the `after` values from its expectation, in standard deviations.
+/// Deviation of the rank sum of the `after` values after the changepoint from its expectation, in standard deviations.
 fn deviations(is_after: &[bool], after: usize) -> f64 {
     let sum: usize = is_after.iter().zip(1..).filter(|(after, _)| **after).map(|(_, rank)| rank).sum();
     let (n, after) = (is_after.len() as f64, after as f64);
@@ -151,20 +157,22 @@ fn deviations(is_after: &[bool], after: usize) -> f64 {
     (sum as f64 - after * (n + 1.0) / 2.0) / variance.sqrt()
 }
 
-/// The likelihood ratio of an order of values, smallest first, averaged over the alternatives.
+/// The likelihood ratio of an order, averaged over the alternatives. `is_after` is for the values in ascending order: whether
+/// the value is after the changepoint.
 fn evidence(is_after: &[bool]) -> f64 {
     let mut sum = 0.0;
     for a in EXPONENTS {
         let ascending = |raised: bool| ratio(is_after.iter().map(|after| *after == raised), a);
         let descending = |raised: bool| ratio(is_after.iter().rev().map(|after| *after == raised), a);
-        // After an upward change the later values are distributed like maxima of several values, or the earlier ones like minima.
+        // After a change to larger values, the later values are distributed like maxima of several values, or the earlier ones
+        // like minima.
         sum += UPWARDS * f64::midpoint(ascending(true), descending(false));
         sum += (1.0 - UPWARDS) * f64::midpoint(ascending(false), descending(true));
     }
     sum / EXPONENTS.len() as f64
 }
 
-/// Π j·cⱼ/(c₁ + … + cⱼ) over the order, with c = `a` for raised values and 1 for the others.
+/// The product of j·cⱼ/(c₁ + … + cⱼ) over the values in order, where c is `a` for raised values and 1 for the others.
 fn ratio(is_raised: impl Iterator<Item = bool>, a: f64) -> f64 {
     let (mut weights, mut product, mut rank) = (0.0, 1.0, 0.0);
     for raised in is_raised {
@@ -218,7 +226,7 @@ mod tests {
 
     #[test]
     fn the_expected_evidence_of_all_orders_is_one() {
-        // All 6!/(2!·4!) orders of two later and four earlier values are equally likely.
+        // All 6!/(2!·4!) orders of two later and four earlier values are equally likely without a change.
         let orders: Vec<Vec<bool>> = (0_u32..64)
             .filter(|bits| bits.count_ones() == 2)
             .map(|bits| (0..6).map(|at| bits >> at & 1 == 1).collect())
@@ -271,7 +279,8 @@ mod tests {
 
     #[test]
     fn the_rate_of_false_alarms_is_bounded_for_any_distribution() {
-        // The threshold allows 20 % in 100 values. Distributions: normal, heavy-tailed, and a share of errors that is mostly 0.
+        // The threshold allows false alarms in 20 % of series of 100 values. The distributions are normal, heavy-tailed, and a
+        // share of errors that is mostly 0.
         let settings = RankChangeSettings { threshold: 500.0, ..SETTINGS };
         let laws: [fn(&mut Xoshiro256PlusPlus) -> f64; 3] = [
             |random| random.sample(StandardNormal),

@@ -1,8 +1,9 @@
-//! Exponential gaps between rounded time stamps.
+//! Tests exponential gaps between rounded time stamps.
 //!
-//! In a log with whole milliseconds, gaps are whole milliseconds, and some of them are 0, which is impossible for a continuous
-//! exponential distribution. At 32 arrivals per second the statistic of the continuous test for a true Poisson log of 20 minutes is
-//! three times the critical value. The gaps must therefore be compared with exponential gaps that were rounded in the same way.
+//! In a log with whole milliseconds, gaps are whole milliseconds. Some of them are 0, which is impossible for a continuous
+//! exponential distribution. For a true Poisson log of 20 minutes with 32 arrivals per second, the statistic of the continuous
+//! test is three times the critical value. The gaps must therefore be compared with exponential gaps that were rounded in the
+//! same way.
 
 use rand::Rng;
 
@@ -10,16 +11,16 @@ use crate::kolmogorov::TestResult;
 
 /// Distribution of the gaps of Poisson arrivals whose time stamps are rounded down to ticks of a clock.
 ///
-/// The first arrival is uniformly distributed in its tick. Therefore the gap D, in ticks, has
-/// P(D = 0) = 1 − (1 − e^(−a))/a and P(D > k) = (1 − e^(−a))·e^(−ka)/a, where a is the number of arrivals per tick. Its mean is
-/// 1/a, as without rounding.
+/// The first arrival is uniformly distributed within its tick. Therefore the gap D, in ticks, has P(D = 0) = 1 − (1 − e^(−a))/a
+/// and P(D > k) = (1 − e^(−a))·e^(−ka)/a, where a is the number of arrivals per tick. The mean of D is 1/a, as without
+/// rounding.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RoundedExponential {
     per_tick: f64,
 }
 
 impl RoundedExponential {
-    /// The distribution for a number of arrivals per tick of the clock. `None` unless that is positive and finite.
+    /// The distribution for this number of arrivals per tick of the clock; `None` unless the number is positive and finite.
     #[must_use]
     pub fn new(arrivals_per_tick: f64) -> Option<RoundedExponential> {
         (arrivals_per_tick > 0.0 && arrivals_per_tick.is_finite())
@@ -42,13 +43,15 @@ impl RoundedExponential {
     }
 }
 
-/// Tests whether gaps, as whole numbers of ticks between rounded time stamps, are those of Poisson arrivals with unknown rate.
+/// Tests whether gaps between rounded time stamps are those of Poisson arrivals with unknown rate. Gaps are whole numbers of
+/// ticks.
 ///
-/// The statistic is Lilliefors' D, the largest distance between the sample's distribution function and that of the exponential
-/// distribution with the sample's mean, on both sides of each step. Its p-value is simulated: in each replicate, the same number of
-/// exponential gaps with the same mean is drawn, summed, rounded down and evaluated in the same way; p = (1 + replicates with at
-/// least this distance) / (1 + replicates) (Davison and Hinkley, "Bootstrap Methods and their Application", 4.2.1). The time is
-/// proportional to n × replicates. `None` for fewer than two gaps, without replicates, or if all gaps are 0.
+/// The statistic is Lilliefors' D: the largest distance between the sample's distribution function and that of the exponential
+/// distribution with the sample's mean, on both sides of each step. Its p-value is simulated. In each replicate, the same
+/// number of exponential gaps with the same mean is drawn, summed, rounded down and evaluated in the same way. Then p = (1 +
+/// number of replicates with at least this distance) / (1 + number of replicates) (Davison and Hinkley, "Bootstrap Methods and
+/// their Application", 4.2.1). The time is proportional to n × replicates. `None` for fewer than two gaps, without replicates,
+/// or if all gaps are 0.
 #[must_use]
 pub fn lilliefors_rounded(
     gaps_ticks: &[u64],
@@ -74,27 +77,27 @@ pub fn lilliefors_rounded(
             let now = at as u64;
             now - std::mem::replace(&mut tick, now)
         }));
-        // Distances that are equal up to rounding count as equal.
+        // Distances that differ only by rounding errors are treated as equal.
         as_far += u32::from(drawn >= statistic - 1e-12);
     }
     let p_value = f64::from(1 + as_far) / f64::from(1 + replicates);
     Some(TestResult { statistic, p_value, n: n as u64 })
 }
 
-/// Counts of whole numbers; reused for all replicates to avoid allocation.
+/// Counts of whole numbers. The memory is reused for all replicates.
 #[derive(Default)]
 struct Counts {
-    /// Counts of small values.
+    /// The counts of small values, by value.
     dense: Vec<u32>,
-    /// Large values, not counted.
+    /// All large values, which are stored individually.
     sparse: Vec<u64>,
 }
 
-/// Values below this are counted in an array.
+/// Values below this limit are counted in an array.
 const DENSE: u64 = 4_096;
 
 impl Counts {
-    /// D of whole numbers for the exponential distribution with their mean.
+    /// The statistic D of whole numbers, for the exponential distribution with their mean.
     fn distance(&mut self, values: impl Iterator<Item = u64>) -> f64 {
         self.dense.clear();
         self.sparse.clear();
@@ -160,7 +163,8 @@ mod tests {
     #[test]
     fn the_distance_is_exact_for_small_and_large_values() {
         let mut counts = Counts::default();
-        // For equal values the distribution function has one step, from 0 to 1, where the exponential has 1 − 1/e.
+        // If all values are equal, their distribution function has one step from 0 to 1, where the exponential distribution
+        // function is 1 − 1/e.
         for value in [7, 7_000_000] {
             let found = counts.distance([value; 5].into_iter());
             assert!((found - (1.0 - (-1.0_f64).exp())).abs() < 1e-12, "{found}");

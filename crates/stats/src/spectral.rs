@@ -1,8 +1,8 @@
-//! The variance of the mean of an autocorrelated series, from its spectrum at frequency zero.
+//! Estimates the variance of the mean of an autocorrelated series from the series' spectrum at frequency zero.
 
 use std::f64::consts::TAU;
 
-/// Variance of a mean, with its degrees of freedom.
+/// The variance of a mean, with its degrees of freedom.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VarianceOfMean {
     /// The variance of the mean.
@@ -11,23 +11,24 @@ pub struct VarianceOfMean {
     pub freedom: f64,
 }
 
-/// Number of ordinates of the smoothed periodogram to which the curve is fitted.
+/// Number of ordinates of the smoothed periodogram to which the parabola is fitted.
 const ORDINATES: usize = 25;
 
-/// Minimum length of a series: the ordinates need twice as many frequencies below one half.
+/// Minimum length of a series. Each ordinate needs two frequencies, all below one half.
 pub const SPECTRAL_VALUES_MIN: usize = 4 * ORDINATES;
 
-/// Factor that makes the exponential of the fitted value unbiased, and degrees of freedom of the result, for [`ORDINATES`] and a
-/// parabola (Heidelberger and Welch, table 1).
+/// For [`ORDINATES`] and a parabola: the factor that makes the exponential of the fitted value unbiased, and the degrees of
+/// freedom of the result (Heidelberger and Welch, table 1).
 const UNBIASED: f64 = 0.882;
 const FREEDOM: f64 = 7.0;
 
 /// The expectation of the logarithm of half the sum of two independent exponential variates with mean 1.
 const LOG_BIAS: f64 = 0.270;
 
-/// Variance of the mean of an autocorrelated series, by Heidelberger and Welch, "A spectral method for confidence interval generation
-/// and run length control in simulations" (CACM 24, 1981): a parabola is fitted to the logarithms of the periodogram near frequency
-/// zero, averaged over pairs of frequencies, and extrapolated to zero. Unlike for batch means, the range of dependence may be long.
+/// Estimates the variance of the mean of an autocorrelated series with the method of Heidelberger and Welch, "A spectral method
+/// for confidence interval generation and run length control in simulations" (CACM 24, 1981). A parabola is fitted to the
+/// logarithms of the periodogram near frequency zero, averaged over pairs of frequencies, and extrapolated to zero. Unlike for
+/// batch means, the range of dependence may be long.
 ///
 /// The variance of a constant series is 0. `None` for fewer than [`SPECTRAL_VALUES_MIN`] values, or if a value is not finite.
 #[must_use]
@@ -42,12 +43,12 @@ pub fn spectral_variance(values: &[f64]) -> Option<VarianceOfMean> {
         return None;
     }
     let scale = square / n as f64;
-    // The mean of equal values may differ from them because of rounding.
+    // Because of rounding, the mean of equal values may differ from them.
     let is_constant = values.iter().all(|value| *value == values[0]);
     if is_constant || scale <= f64::EPSILON * f64::EPSILON * mean * mean {
         return Some(VarianceOfMean { variance: 0.0, freedom: FREEDOM });
     }
-    // Powers are relative to the variance, so that the minimum below does not depend on the unit.
+    // Powers are divided by the variance, so that the minimum below does not depend on the unit.
     let power = |frequency: usize| periodogram(values, mean, frequency) / scale;
     let logs: Vec<(f64, f64)> = (1..=ORDINATES)
         .map(|k| {
@@ -73,7 +74,7 @@ fn periodogram(values: &[f64], mean: f64, frequency: usize) -> f64 {
 
 /// The value at 0 of the least-squares parabola through points.
 fn parabola_at_zero(points: &[(f64, f64)]) -> Option<f64> {
-    // The points are centred and scaled, so that the normal equations are well conditioned.
+    // The points are centred and scaled for numerical stability of the normal equations.
     let n = points.len() as f64;
     let middle = points.iter().map(|(x, _)| x).sum::<f64>() / n;
     let reach = points.iter().map(|(x, _)| (x - middle).abs()).fold(0.0, f64::max);
@@ -101,7 +102,7 @@ mod tests {
     use rand::{Rng as _, SeedableRng as _};
     use rand_xoshiro::Xoshiro256PlusPlus;
 
-    /// x_t = φ x_{t−1} + noise.
+    /// A first-order autoregressive series: x_t = φ x_{t−1} + noise.
     fn autoregressive(phi: f64, n: usize, random: &mut Xoshiro256PlusPlus) -> Vec<f64> {
         let mut noise = || {
             let normal: f64 = random.sample(rand_distr::StandardNormal);
@@ -143,12 +144,12 @@ mod tests {
     #[test]
     fn the_variance_equals_that_of_the_process_on_average() {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(5);
-        // The 25 ordinates reach up to the frequency 50/n. If the spectrum decreases strongly up to there (the last case), the parabola
-        // is too high at zero, and intervals are too wide rather than too narrow.
+        // The 25 ordinates extend to the frequency 50/n. If the spectrum decreases strongly up to there (as in the last case),
+        // the parabola is too high at zero, and intervals are too wide rather than too narrow.
         for (phi, n, from, to) in
             [(0.0, 256, 0.85, 1.15), (0.5, 256, 0.85, 1.15), (0.8, 1_024, 0.85, 1.15), (0.8, 256, 1.0, 1.4)]
         {
-            // n Var(mean) tends to 1/(1 − φ)².
+            // The limit of n Var(mean) is 1/(1 − φ)².
             let expected = 1.0 / (1.0 - phi) / (1.0 - phi);
             let rounds = 400;
             let found: f64 = (0..rounds)

@@ -2,10 +2,10 @@
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
-/// Maximum number of values of a trend; the slope is the median over all pairs.
+/// Maximum number of values of a series. It is limited because the slope is the median over all pairs of values.
 pub const TREND_VALUES_MAX: usize = 512;
 
-/// Minimum number of values, below which the normal approximation of the test is poor.
+/// Minimum number of values. With fewer values, the normal approximation of the test is poor.
 pub const TREND_VALUES_MIN: usize = 8;
 
 /// A monotonic trend of a series.
@@ -13,32 +13,33 @@ pub const TREND_VALUES_MIN: usize = 8;
 pub struct MonotonicTrend {
     /// Number of values.
     pub n: usize,
-    /// Kendall's S: the number of pairs that rise less those that fall.
+    /// Kendall's S: the number of rising pairs minus the number of falling pairs.
     pub s: i64,
     /// Factor by which serial correlation increases the variance of S; at least 1.
     pub correction: f64,
-    /// Probability of at least this S in a series without trend (one-sided).
+    /// Probability of an S that is at least as large, in a series without trend (one-sided).
     pub p_rising: f64,
-    /// Probability of at most this S in a series without trend (one-sided).
+    /// Probability of an S that is at most as large, in a series without trend (one-sided).
     pub p_falling: f64,
-    /// Median of the slopes of all pairs, in units of a value per unit of time.
+    /// Median of the slopes of all pairs, in units of the values per unit of time.
     pub slope: f64,
     /// Lower end of the confidence interval of the slope.
     pub slope_low: f64,
-    /// Upper end.
+    /// Upper end of the confidence interval of the slope.
     pub slope_high: f64,
 }
 
 /// The trend of `values` at increasing `times`, with a confidence interval of the slope at `confidence`.
 ///
-/// The variance of S accounts for ties (Kendall, "Rank Correlation Methods", 1975) and for serial correlation (Hamed and Rao, "A
-/// modified Mann-Kendall trend test for autocorrelated data", Journal of Hydrology 204, 1998): the ranks of the values
-/// without the slope are correlated, and only significant coefficients count. Negative correlation is ignored, because the test is
-/// to be conservative. The interval is that of Sen ("Estimates of the regression coefficient based on Kendall's tau", Journal of
-/// the American Statistical Association 63, 1968) with the corrected variance.
+/// The variance of S takes ties (Kendall, "Rank Correlation Methods", 1975) and serial correlation into account. For serial
+/// correlation (Hamed and Rao, "A modified Mann-Kendall trend test for autocorrelated data", Journal of Hydrology 204, 1998),
+/// the slope is removed from the values, and the autocorrelation of their ranks is used, as far as it is significant. Negative
+/// correlation is ignored, which makes the test conservative. The interval of the slope is that of Sen ("Estimates of the
+/// regression coefficient based on Kendall's tau", Journal of the American Statistical Association 63, 1968) with the corrected
+/// variance.
 ///
-/// `None` with fewer than [`TREND_VALUES_MIN`] or more than [`TREND_VALUES_MAX`] values, times that do not increase, or values
-/// that are not finite.
+/// `None` with fewer than [`TREND_VALUES_MIN`] or more than [`TREND_VALUES_MAX`] values, if times do not increase, or if values
+/// are not finite.
 #[must_use]
 pub fn monotonic_trend(times: &[f64], values: &[f64], confidence: f64) -> Option<MonotonicTrend> {
     let n = values.len();
@@ -74,7 +75,7 @@ pub fn monotonic_trend(times: &[f64], values: &[f64], confidence: f64) -> Option
     })
 }
 
-/// S, and the slopes of all pairs in increasing order.
+/// Kendall's S, and the slopes of all pairs in increasing order.
 fn pairs(times: &[f64], values: &[f64]) -> (i64, Vec<f64>) {
     let mut s = 0;
     let mut slopes = Vec::with_capacity(values.len() * (values.len() - 1) / 2);
@@ -117,7 +118,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
     ranks
 }
 
-/// n / n* of Hamed and Rao, at least 1.
+/// The correction factor n / n* of Hamed and Rao, at least 1.
 fn correction(ranks: &[f64]) -> f64 {
     let n = ranks.len() as f64;
     let mean = (n + 1.0) / 2.0;
@@ -179,7 +180,7 @@ mod tests {
         assert_eq!((constant.s, constant.slope, constant.p_rising), (0, 0.0, 1.0));
     }
 
-    /// Shares of series without trend that are called rising at 5 %.
+    /// Share of simulated series without trend for which a rising trend is found at the 5 % level.
     fn size(correlation: f64, seeds: u64) -> f64 {
         let rising = (0..seeds)
             .filter(|seed| {
@@ -202,7 +203,7 @@ mod tests {
     fn the_test_keeps_its_size_for_independent_values_and_nearly_for_correlated_ones() {
         let independent = size(0.0, 400);
         assert!((0.01..0.09).contains(&independent), "{independent}");
-        // Without the correction it would be about 0.28.
+        // Without the correction, the share would be about 0.28.
         let correlated = size(0.7, 400);
         assert!(correlated < 0.15, "{correlated}");
     }

@@ -1,23 +1,23 @@
 //! Detects the end of the initial transient of a simulation.
 
-/// The number of values to truncate at the beginning of a series, which minimizes the standard error of the remaining mean (White,
-/// "An effective truncation heuristic for bias reduction in simulation output", Simulation 69, 1997; with batches of five values it
-/// is called MSER-5).
+/// The number of values to remove at the start of a series so that the standard error of the mean of the remaining values is
+/// minimal (White, "An effective truncation heuristic for bias reduction in simulation output", Simulation 69, 1997). With
+/// batches of five values, this method is called MSER-5.
 ///
-/// At most half of the series is truncated, because a minimum in the second half is based on few values. If the result is about
-/// half ([`Truncation::at_limit`]), the series has not settled.
+/// At most half of the series is removed, because a minimum in the second half would be based on few values. If the result is
+/// about half of the series ([`Truncation::at_limit`]), the series has not reached its steady state.
 #[must_use]
 pub fn truncation(values: &[f64]) -> Truncation {
     let limit = values.len() / 2;
     let (mut best, mut cut) = (f64::INFINITY, 0);
-    // From the end, so that the sums over the remaining values can be updated with one value at a time.
+    // The loop starts at the end of the series, so that the sums over the remaining values are updated by one value at a time.
     let (mut n, mut mean, mut squares) = (0.0, 0.0, 0.0);
     for (at, value) in values.iter().enumerate().rev() {
         n += 1.0;
         let from_old = value - mean;
         mean += from_old / n;
         squares += from_old * (value - mean);
-        // Of equal errors, the longest remainder is chosen.
+        // If errors are equal, the fewest values are removed.
         if at <= limit && squares / (n * n) <= best {
             best = squares / (n * n);
             cut = at;
@@ -29,9 +29,9 @@ pub fn truncation(values: &[f64]) -> Truncation {
 /// The result of [`truncation`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Truncation {
-    /// Number of values to truncate.
+    /// Number of values to remove at the start.
     pub cut: usize,
-    /// Whether the limit was reached: the series has not settled.
+    /// Whether the limit was reached, so that the series has not reached its steady state.
     pub at_limit: bool,
 }
 

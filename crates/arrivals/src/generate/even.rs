@@ -1,12 +1,12 @@
-//! Even arrivals: where the expected number is a whole number.
+//! Even arrivals: one whenever the expected number of arrivals reaches a whole number.
 
 use crate::linear_rate::LinearRate;
 
-/// Relative tolerance for whole expected numbers, so that rounding of a product like 100/60 · 3 does not add a sixth arrival to
-/// five.
+/// Relative tolerance for expected numbers that should be whole, because products such as 100/60 · 3 are rounded. Without it,
+/// rounding could add a sixth arrival to five.
 const NEAR: f64 = 1e-9;
 
-/// The k-th arrival (from 0) is where Λ reaches `phase` + k.
+/// Generates the k-th arrival (from 0) at the time at which Λ reaches `phase` + k.
 #[derive(Clone, Debug)]
 pub(crate) struct Even {
     line: LinearRate,
@@ -29,18 +29,19 @@ impl Even {
         }
         let offset_ns = self.line.time_of(self.phase + self.next as f64).round();
         self.next += 1;
-        // Rounding may reach the end (the cast saturates), and for a rate that falls to 0 the last root is about 0.
+        // Rounding may shift the last offset to the end or beyond it; the cast saturates. If the rate falls to 0, the last root
+        // is only approximate.
         Some((offset_ns as u64).min(self.duration_ns - 1))
     }
 }
 
-/// How many of phase, phase + 1, … are below `expected`.
+/// The number of the values phase, phase + 1, … that are below `expected`.
 fn count_within(phase: f64, expected: f64) -> u64 {
     let span = expected - phase;
     (span - NEAR * expected.max(1.0)).ceil().max(0.0) as u64
 }
 
-/// The phase of the next even stage after one with `expected` arrivals.
+/// The phase of the next even stage, after a stage with `expected` expected arrivals.
 pub(crate) fn phase_after(phase: f64, expected: f64) -> f64 {
     let rest = phase + count_within(phase, expected) as f64 - expected;
     if rest.abs() <= NEAR * expected.max(1.0) { 0.0 } else { rest.max(0.0) }

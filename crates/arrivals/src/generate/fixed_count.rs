@@ -5,8 +5,8 @@ use crate::linear_rate::NS_PER_S;
 use crate::random::Source;
 use crate::stage::Stage;
 
-/// JMeter 5.6.3 fills a stage with two layers of points: uniform points according to the lower of the two rates, and the remaining
-/// points with a density that rises from or falls to 0. The number of points in each layer is fixed.
+/// The two layers of points in a stage of JMeter 5.6.3: uniform points according to the lower of the two rates, and the
+/// remaining points with a density that rises from 0 or falls to 0. The number of points in each layer is fixed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layers {
     flat: u64,
@@ -45,9 +45,9 @@ pub(crate) struct FixedCount {
 struct Layer {
     density: Density,
     left: u64,
-    /// Share of the uniform distribution above the last point.
+    /// The fraction of the interval that is above the last point.
     above: f64,
-    /// The next point, if already drawn.
+    /// The next point, if it has already been drawn.
     next_ns: Option<u64>,
 }
 
@@ -83,8 +83,8 @@ impl Layer {
         Layer { density, left, above: 1.0, next_ns: None }
     }
 
-    /// Draws the next point unless there is one. The smallest of m uniform points on the remaining interval leaves the share V^(1/m)
-    /// of it above (Devroye, "Non-Uniform Random Variate Generation", 1986, V.3).
+    /// Draws the next point unless one has been drawn. The smallest of m uniform points on the remaining interval leaves the
+    /// fraction V^(1/m) of it above, where V is uniform (Devroye, "Non-Uniform Random Variate Generation", 1986, V.3).
     fn draw(&mut self, source: &mut Source, duration_ns: u64) {
         if self.next_ns.is_some() || self.left == 0 {
             return;
@@ -100,10 +100,10 @@ impl Layer {
     }
 }
 
-/// Exactly the points that JMeter places for a random seed: drawn in random order and sorted.
+/// Exactly the points that JMeter generates for a random seed: they are drawn in random order and sorted.
 #[derive(Clone, Debug)]
 pub(crate) struct Listed {
-    /// Descending, so that the next one is at the end.
+    /// The points in descending order, so that the next one is at the end of the list.
     offsets_ns: Vec<u64>,
 }
 

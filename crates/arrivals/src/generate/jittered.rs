@@ -3,8 +3,8 @@
 use crate::linear_rate::LinearRate;
 use crate::random::Source;
 
-/// One uniform point in each cell [k, k+1) of Λ. In the last, partial cell the point may be after the end, so that the
-/// expected number is exactly Λ(end).
+/// Generates one uniform point in each cell [k, k+1) of Λ. The last cell may be partial. Its point is discarded if it is after
+/// the end, so that the expected number is exactly Λ(end).
 #[derive(Clone, Debug)]
 pub(crate) struct Jittered {
     source: Source,

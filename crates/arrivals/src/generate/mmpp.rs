@@ -5,17 +5,17 @@ use crate::linear_rate::NS_PER_S;
 use crate::random::Source;
 use crate::stage::Mmpp;
 
-/// Simulates the states, which is exact: an exponential time in one state with a Poisson process, then the other state. A gap that
-/// extends beyond the time in a state is redrawn, because exponential gaps are memoryless.
+/// Simulates the states, which is exact: an exponential time in one state with a Poisson process, then the other state. If a
+/// gap extends beyond the time in a state, a new gap is drawn in the next state, because exponential gaps are memoryless.
 #[derive(Clone, Debug)]
 pub(crate) struct Switched {
     source: Source,
-    /// Mean gap in each state, infinite for a rate of 0.
+    /// Mean gap in each state; infinite for a rate of 0.
     gap_ns: [f64; 2],
     sojourn_ns: [f64; 2],
     state: usize,
     position: Position,
-    /// Remaining time in the state.
+    /// Remaining time in the current state.
     left_ns: f64,
     duration_ns: u64,
 }

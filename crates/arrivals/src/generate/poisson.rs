@@ -4,9 +4,10 @@ use super::position::Position;
 use crate::linear_rate::LinearRate;
 use crate::random::Source;
 
-/// Λ increases by independent exponential variates with mean 1 between arrivals; each step is inverted exactly from the end of the
-/// last one (Çınlar, "Introduction to Stochastic Processes", 1975: time change by Λ). Each stage starts independently. Because the
-/// exponential distribution is memoryless, the stages together are one Poisson process with a piecewise linear rate.
+/// Between arrivals, Λ increases by independent exponential variates with mean 1. Each increase is converted to a time by
+/// inverting Λ exactly, starting from the previous arrival (Çınlar, "Introduction to Stochastic Processes", 1975: time change
+/// by Λ). Each stage starts independently. Because the exponential distribution is memoryless, the stages together are one
+/// Poisson process with a piecewise linear rate.
 #[derive(Clone, Debug)]
 pub(crate) struct Poisson {
     source: Source,

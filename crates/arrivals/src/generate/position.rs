@@ -1,6 +1,6 @@
-//! An offset in a stage that is the sum of many small steps.
+//! An offset in a stage, computed as the sum of many small steps.
 
-/// Stores whole nanoseconds and the fraction separately, so that a gap of 100 ns is exact even after months.
+/// Stores whole nanoseconds and the fraction separately, so that a gap of 100 ns is still exact after months.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Position {
     whole_ns: u64,
@@ -8,7 +8,7 @@ pub(crate) struct Position {
 }
 
 impl Position {
-    /// The offset from the begin of the stage, rounded down.
+    /// The offset from the start of the stage, rounded down.
     pub(crate) fn whole_ns(self) -> u64 {
         self.whole_ns
     }
@@ -21,7 +21,7 @@ impl Position {
     /// Advances the position; `None` if it would reach `end_ns` or if the step is not finite.
     pub(crate) fn step(self, step_ns: f64, end_ns: u64) -> Option<Position> {
         let sum = self.rest_ns + step_ns;
-        // Infinite steps, as for a rate of 0, are beyond any end.
+        // Infinite steps, as for a rate of 0, also end here.
         if sum.is_nan() || sum >= (end_ns - self.whole_ns) as f64 {
             return None;
         }

@@ -7,15 +7,15 @@ use crate::random::Source;
 /// The distribution of a gap with mean 1.
 #[derive(Clone, Copy, Debug)]
 enum Gap {
-    /// Shape k, scale 1/k.
+    /// A gamma distribution with shape k and scale 1/k.
     Gamma { shape: f64 },
-    /// Shape c, and the scale for which the mean is 1.
+    /// A Weibull distribution with shape c, and the scale for which its mean is 1.
     Weibull { shape: f64, scale: f64 },
 }
 
-/// A stationary renewal process, as if it had been running before the stage, so that the expected number of arrivals is
-/// Λ from the begin on. The first step is the residual life, a uniform fraction of a length-biased gap
-/// (Cox, "Renewal Theory", 1962, ch. 5).
+/// A stationary renewal process: it behaves as if it had been running before the stage, so the expected number of arrivals is Λ
+/// from the start of the stage on. The first step is the residual life, a uniform fraction of a length-biased gap (Cox,
+/// "Renewal Theory", 1962, ch. 5).
 #[derive(Clone, Debug)]
 pub(crate) struct Renewal {
     source: Source,
@@ -57,8 +57,8 @@ impl Renewal {
         }
     }
 
-    /// Draws a length-biased gap, with density proportional to x·f(x): for gamma, a gamma variate with a shape larger by 1; for
-    /// Weibull, the power of a gamma variate.
+    /// Draws a length-biased gap, whose density is proportional to x·f(x). For gamma gaps it is a gamma variate with a shape
+    /// larger by 1; for Weibull gaps it is the power of a gamma variate.
     fn draw_biased(&mut self) -> f64 {
         match self.gap {
             Gap::Gamma { shape } => self.source.gamma(shape + 1.0) / shape,
@@ -69,8 +69,8 @@ impl Renewal {
     }
 }
 
-/// The shape of the Weibull distribution with this coefficient of variation: the root of Γ(1+2/c)/Γ(1+1/c)² = 1 + cov²,
-/// whose left side decreases with c, by bisection of ln c. Accurate for 0.005 ≤ cov ≤ 400.
+/// The shape c of the Weibull distribution with this coefficient of variation. It is the root of Γ(1+2/c)/Γ(1+1/c)² = 1 + cov²,
+/// whose left side decreases with c; the root is found by bisection of ln c. Accurate for 0.005 ≤ cov ≤ 400.
 fn weibull_shape(cov: f64) -> f64 {
     let target = libm::log1p(cov * cov);
     let (mut low, mut high) = (libm::log(0.1), libm::log(400.0));
@@ -93,7 +93,8 @@ mod tests {
 
     #[test]
     fn weibull_shapes_of_known_distributions_are_found() {
-        // Shape 1 is the exponential, shape 2 the Rayleigh distribution with CoV √(4/π − 1), shape 1/2 has CoV √5.
+        // Shape 1 is the exponential distribution. Shape 2 is the Rayleigh distribution, with CoV √(4/π − 1). Shape 1/2 has CoV
+        // √5.
         assert!((weibull_shape(1.0) - 1.0).abs() < 1e-9);
         assert!((weibull_shape((4.0 / std::f64::consts::PI - 1.0_f64).sqrt()) - 2.0).abs() < 1e-9);
         assert!((weibull_shape(5.0_f64.sqrt()) - 0.5).abs() < 1e-9);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::stage::Replay;
 
-/// Yields the recorded offsets.
+/// Returns the recorded offsets.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorded {
     offsets_ns: Arc<[u64]>,

@@ -1,4 +1,4 @@
-//! Recursive descent parser for the grammar in the documentation of the crate.
+//! Recursive descent parser for the grammar in the crate's documentation.
 
 use std::str::FromStr;
 
@@ -8,7 +8,7 @@ use crate::error::{ParseError, nearest};
 use crate::process::{ArrivalProcess, Piece};
 use crate::stage::{Mmpp, MmppState, Process, Rate, Replay};
 
-/// The laws whose parameter is a rate.
+/// The laws whose only positional parameter is a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Word {
     Poisson,
@@ -28,18 +28,18 @@ const WORDS: [(&str, Word); 6] = [
     ("fixed", Word::Fixed),
 ];
 
-/// All words that begin a stage.
+/// All words that can start a stage.
 const HEADS: [&str; 10] =
     ["poisson", "even", "jittered", "gamma", "weibull", "fixed", "ramp", "pause", "mmpp", "replay"];
 
-/// The head of a stage.
+/// The start of a stage: its law with parameters.
 enum Head {
     Rates { word: Option<Word>, begin: Rate, end: Rate, ramp: bool },
     Mmpp(Mmpp),
     Replay(String),
 }
 
-/// The clauses after the head.
+/// The clauses after the head, such as the duration.
 #[derive(Default)]
 struct Tail {
     duration_ns: Option<u64>,
@@ -59,7 +59,7 @@ impl ArrivalProcess {
         parse(text, None)
     }
 
-    /// Parses the notation when the length is given separately: if the last stage has no time, it lasts `last_ns`.
+    /// Parses the notation for a run whose duration is given separately: if the last stage has no time, it lasts `last_ns`.
     ///
     /// # Errors
     /// The text is not a valid arrival process.
@@ -141,7 +141,7 @@ fn stage(scanner: &mut Scanner<'_>, last_ns: Option<u64>) -> Result<Piece, Parse
     }
 }
 
-/// The process of a stage with rates.
+/// The process of a stage whose law has rates.
 fn law(
     word: Word,
     tail: &Tail,
@@ -165,7 +165,7 @@ fn law(
     if tail.count.is_some() && !matches!(word, Word::Even | Word::Fixed) {
         return Err(ParseError::new(at, "only even and fixed arrivals can have a count"));
     }
-    // A printed count may include one arrival more because of rounding.
+    // Because of rounding, a printed count may exceed the expected number by one arrival.
     if word == Word::Even && tail.count.is_some_and(|count| count as f64 > (area * (1.0 - 1e-9)).ceil()) {
         let error = ParseError::new(at, "the count is larger than the expected number of arrivals");
         return Err(error.with_hint("increase the rate, or omit the count"));
@@ -262,7 +262,7 @@ fn cov(scanner: &mut Scanner<'_>) -> Result<f64, ParseError> {
     check_cov(number.value, number.at)
 }
 
-/// A file name up to the closing parenthesis, or in quotes.
+/// Parses a file name, which is in quotes or extends to the closing parenthesis.
 fn file(scanner: &mut Scanner<'_>) -> Result<String, ParseError> {
     let at = scanner.at;
     let quote = scanner.peek().filter(|c| matches!(c, '"' | '\''));

@@ -3,18 +3,19 @@
 use crate::error::ParseError;
 use crate::stage::{MmppState, Rate};
 
-/// One arrival per nanosecond, the resolution of the clock.
+/// Maximum rate: one arrival per nanosecond, the resolution of the clock.
 const RATE_PER_S_MAX: f64 = 1e9;
-/// A hundred Julian years: far from the end of u64 nanoseconds.
+/// Maximum duration: a hundred Julian years, far from the end of u64 nanoseconds.
 const DURATION_NS_MAX: u64 = 3_155_760_000_000_000_000;
-/// Maximum number of points placed by JMeter's generator, which are stored in a list with 8 bytes each.
+/// Maximum number of points from JMeter's generator. They are stored in a list with 8 bytes each.
 const LISTED_MAX: u64 = 100_000_000;
-/// Coefficients of variation for which the distributions of gaps are computed accurately.
+/// Range of coefficients of variation for which the distributions of gaps are computed accurately.
 const COV_RANGE: std::ops::RangeInclusive<f64> = 0.01..=20.0;
-/// Maximum number of state changes of an MMPP per arrival. With more it is practically Poisson, and slow to generate.
+/// Maximum number of state changes of an MMPP per arrival. With more changes, the process is practically a Poisson process and
+/// slow to generate.
 const SWITCHES_PER_ARRIVAL_MAX: f64 = 10_000.0;
 
-/// Rejects rates above one per nanosecond.
+/// Rejects rates above one arrival per nanosecond.
 pub(crate) fn check_rate(rate: Rate, at: usize) -> Result<Rate, ParseError> {
     if rate.per_s() <= RATE_PER_S_MAX {
         return Ok(rate);
@@ -30,7 +31,8 @@ pub(crate) fn check_duration(duration_ns: u128, at: usize) -> Result<u64, ParseE
     }
 }
 
-/// Rejects numbers of points that need too much memory: JMeter places the points of a stage in random order and sorts them.
+/// Rejects numbers of points that need too much memory: the points of a stage are generated in random order and sorted, as in
+/// JMeter.
 pub(crate) fn check_listed(count: u64, at: usize) -> Result<u64, ParseError> {
     if count <= LISTED_MAX {
         return Ok(count);

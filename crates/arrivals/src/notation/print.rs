@@ -6,7 +6,7 @@ use crate::law::Law;
 use crate::process::ArrivalProcess;
 use crate::stage::{Per, Process, Rate, Stage};
 
-/// The canonical notation, which is parsed as the same process, without the start times of replayed files.
+/// The canonical notation, without the start times of replayed files. Parsing it gives the same process.
 impl fmt::Display for ArrivalProcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.stages().is_empty() {
@@ -87,7 +87,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// Formats nanoseconds in the largest unit of which they are a whole multiple.
+/// A time in nanoseconds, formatted in the largest unit of which it is a whole multiple.
 struct Time(u64);
 
 impl fmt::Display for Time {
@@ -107,7 +107,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// The name of the law for reports.
+/// The name of the law in reports.
 impl fmt::Display for Law {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -4,7 +4,7 @@ use super::limits::{check_duration, check_rate};
 use crate::error::{ParseError, nearest};
 use crate::stage::{Per, Rate};
 
-/// A position in a text.
+/// Scans a text from a position on.
 #[derive(Clone, Copy)]
 pub(super) struct Scanner<'a> {
     pub(super) text: &'a str,
@@ -69,7 +69,7 @@ impl<'a> Scanner<'a> {
         self.rest().chars().next()
     }
 
-    /// Consumes `what` if it is next.
+    /// Consumes `what` if the text continues with it; returns whether it did.
     pub(super) fn take(&mut self, what: &str) -> bool {
         self.skip_space();
         let found = self.rest().starts_with(what);
@@ -97,7 +97,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// The next word, without consuming it: a letter followed by letters, digits and underscores.
+    /// Returns the next word without consuming it: a letter followed by letters, digits and underscores.
     pub(super) fn peek_word(&mut self) -> Option<&'a str> {
         self.skip_space();
         let rest = self.rest();
@@ -121,7 +121,7 @@ impl<'a> Scanner<'a> {
         self.peek().is_some_and(|c| c.is_ascii_digit() || c == '.')
     }
 
-    /// Parses a number without sign: digits, optionally grouped by underscores, a fraction, an exponent.
+    /// Parses a number without a sign: digits, optionally grouped by underscores, then optionally a fraction and an exponent.
     pub(super) fn number(&mut self, what: &str) -> Result<Number, ParseError> {
         self.skip_space();
         let (at, rest) = (self.at, self.rest());

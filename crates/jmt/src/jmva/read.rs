@@ -9,7 +9,7 @@ use crate::element::Element;
 use crate::findings::Findings;
 use crate::per_class::per_class;
 
-/// Relative tolerance for tables of load-dependent times of two classes that are proportional to each other.
+/// Relative tolerance for the check that the tables of load-dependent times of two classes are proportional to each other.
 const SAME_RATIO: f64 = 1e-9;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -21,13 +21,13 @@ enum Kind {
     HeadOfLine,
 }
 
-/// A station of the file.
+/// A station as described in the file.
 struct FileStation<'e> {
     element: &'e Element,
     name: String,
     kind: Kind,
     servers: u32,
-    /// By class: visits, and service times with 1, 2, … customers (a single time if they are load-independent).
+    /// For each class: its visits, and its service times with 1, 2, … customers (a single time if they are load-independent).
     classes: Vec<(f64, Vec<f64>)>,
 }
 
@@ -134,7 +134,7 @@ fn read_station<'e>(
     };
     let mut station =
         FileStation { element, name, kind, servers, classes: vec![(0.0, vec![0.0]); names.len()] };
-    // In JMT's own files each list contains all classes.
+    // In JMT's own files, each list contains all classes.
     for time in &times.children {
         let class = class_index(time, names, findings)?;
         let parts = time.text().split(if kind == Kind::LoadDependent { ';' } else { '\0' });
@@ -168,8 +168,8 @@ fn non_negative_number(element: &Element, text: &str, findings: &mut Findings<'_
     Some(value)
 }
 
-/// Normalizes the visits of a closed class to one visit to its reference station per pass. If the reference station is a delay,
-/// it becomes the think time.
+/// Divides the visits of a closed class by those to its reference station, so that there is one visit to that station per pass.
+/// If the reference station is a delay, it becomes the think time.
 fn apply_reference_station(
     parameters: &Element,
     at: usize,
@@ -183,7 +183,7 @@ fn apply_reference_station(
             .find(|element| element.attribute("name") == Some(class.name.as_str()))
     });
     let reference = match named.and_then(|named| Some((named, named.attribute("refStation")?))) {
-        // JMT uses the first station.
+        // JMT uses the first station in this case.
         None => stations.first().map(|_| 0),
         Some((element, ARRIVALS)) => {
             findings.error(element, "is a closed class, but the arrival process is for open classes only");
@@ -244,7 +244,7 @@ fn convert_station(
         StationKind::Delay { service }
     } else {
         let mut queue = Queue::new(station.servers, service);
-        // If classes have different service times, JMT's mean values are those of processor sharing.
+        // If classes have different service times, the mean values that JMT computes are those of processor sharing.
         queue.scheduling = match station.kind {
             Kind::Preemptive => Scheduling::PriorityPreemptive,
             Kind::HeadOfLine => Scheduling::Priority,
@@ -265,8 +265,8 @@ fn convert_station(
     Some(Station {
         name: station.name.clone(),
         kind,
-        // One value is sufficient if all visiting classes have the same visits, because classes without a service time do not
-        // visit the station.
+        // A class without a service time does not visit the station. One value is therefore sufficient if all visiting classes
+        // have the same number of visits.
         visits: match per_class(visits.clone(), visits.len()) {
             PerClass::ByClass(_) => PerClass::ByClass(visits.into_iter().collect()),
             same @ PerClass::Same(_) => same,
@@ -274,7 +274,8 @@ fn convert_station(
     })
 }
 
-/// The speeds by number of customers: the first service time divided by the service time. They must be the same for all classes.
+/// The speeds by number of customers: the service time with one customer divided by that with n customers. They must be equal
+/// for all classes.
 fn speeds(station: &FileStation<'_>, findings: &mut Findings<'_>) -> Option<Vec<f64>> {
     let mut speeds: Option<Vec<f64>> = None;
     for (_, times) in station.classes.iter().filter(|(visits, _)| *visits > 0.0) {
@@ -300,7 +301,7 @@ fn speeds(station: &FileStation<'_>, findings: &mut Findings<'_>) -> Option<Vec<
             None => speeds = Some(class_speeds),
         }
     }
-    // The last value applies to more customers, so equal values at the end are redundant.
+    // The last value applies to all larger numbers of customers, so equal values at the end are redundant.
     let mut speeds = speeds.unwrap_or_default();
     while let [.., second_last, last] = speeds[..]
         && second_last == last

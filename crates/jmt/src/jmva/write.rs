@@ -8,13 +8,13 @@ use busyhour_queueing::solve::{BrokenAssumption, broken_assumptions, visits};
 use super::ARRIVALS;
 use crate::text::{decimal, escape};
 
-/// Name of the delay in which closed customers think.
+/// Name of the delay station at which closed customers think.
 const THINK: &str = "Think";
 
 /// Maximum length of a table of load-dependent service times.
 const TABLE_MAX: u64 = 1_000_000;
 
-/// Visits below this are treated as zero: they result from a linear system.
+/// Visits below this value are treated as zero, because they are rounding errors of a linear system.
 const VISITS_MIN: f64 = 1e-12;
 
 /// Returns the file, or the parts of the network that it cannot represent.
@@ -40,7 +40,7 @@ pub(crate) fn write(network: &QueueingNetwork, title: &str) -> Result<String, Ve
     Ok(Writer { network, visits, out: String::new() }.write_model(title))
 }
 
-/// Whether the broken assumption is a priority discipline, which JMT has as head-of-line and preemptive-resume stations.
+/// Whether the broken assumption is a priority discipline. JMT supports these as head-of-line and preemptive-resume stations.
 fn is_by_priority(network: &QueueingNetwork, broken: &BrokenAssumption) -> bool {
     let BrokenAssumption::Scheduling { station, .. } = broken else { return false };
     network.station(station).is_some_and(|at| {
@@ -49,7 +49,7 @@ fn is_by_priority(network: &QueueingNetwork, broken: &BrokenAssumption) -> bool 
     })
 }
 
-/// The properties of a queue, other than broken assumptions of product form, that the file cannot represent.
+/// The properties of a queue that the file cannot represent, other than broken assumptions of product form.
 fn unsupported_properties(network: &QueueingNetwork, station: &Station, queue: &Queue) -> Vec<String> {
     let mut unsupported = Vec::new();
     let by_priority = matches!(queue.scheduling, Scheduling::Priority | Scheduling::PriorityPreemptive);
@@ -85,7 +85,7 @@ fn population(network: &QueueingNetwork) -> Option<u64> {
 
 struct Writer<'n> {
     network: &'n QueueingNetwork,
-    /// Visits by class and station.
+    /// Number of visits by class and station.
     visits: Vec<Vec<f64>>,
     out: String,
 }
@@ -149,7 +149,7 @@ impl Writer<'_> {
         self.out
     }
 
-    /// A name for the delay in which customers think that no station has.
+    /// A name for the delay station at which customers think; no station of the model has this name.
     fn unused_think_name(&self) -> String {
         let mut names = std::iter::once(THINK.to_owned()).chain((2..).map(|at| format!("{THINK} {at}")));
         names.find(|name| self.network.station(name).is_none()).unwrap_or_default()

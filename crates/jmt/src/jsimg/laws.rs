@@ -1,4 +1,4 @@
-//! Reads and writes laws of times.
+//! Reads and writes distributions of times.
 
 use busyhour_queueing::network::TimeLaw;
 
@@ -11,19 +11,19 @@ use crate::text::decimal;
 pub(super) enum Service {
     /// The class is not served.
     None,
-    /// A load-independent law.
+    /// A load-independent distribution.
     Law(TimeLaw),
-    /// The law with one customer, and the speeds with 1, 2, 3 … customers.
+    /// The distribution with one customer, and the speeds with 1, 2, 3 … customers.
     LoadDependent(TimeLaw, Vec<f64>),
 }
 
 /// Maximum length of a table of speeds.
 const SPEEDS_MAX: usize = 100_000;
 
-/// Largest difference of the squared coefficients of variation of laws with the same shape.
+/// Largest difference between the squared coefficients of variation of distributions that are treated as having the same shape.
 const SAME_SHAPE: f64 = 1e-9;
 
-/// Reads the law of a service strategy; reports an error and returns `None` if it cannot be read.
+/// Reads the distribution of a service strategy; reports an error and returns `None` if it cannot be read.
 pub(super) fn read_service(strategy: &Element, findings: &mut Findings<'_>) -> Option<Service> {
     if strategy.value() == Some("null") {
         return Some(Service::None);
@@ -47,7 +47,8 @@ pub(super) fn read_service(strategy: &Element, findings: &mut Findings<'_>) -> O
     }
 }
 
-/// Reads load-dependent service: ranges of the number of customers, each with a law, whose mean is given by a function.
+/// Reads a load-dependent service. It consists of ranges of the number of customers. Each range has a distribution whose mean
+/// is given by a function.
 fn read_load_dependent(strategy: &Element, findings: &mut Findings<'_>) -> Option<Service> {
     let mut ranges: Vec<(usize, TimeLaw)> = Vec::new();
     for range in strategy.inner().flat_map(Element::inner) {
@@ -186,7 +187,7 @@ pub(super) fn value_parameter(class_path: &str, name: &str, value: impl std::fmt
     sub_parameter(class_path, name, &format!("<value>{value}</value>\n"))
 }
 
-/// A law with its parameters in the notation of JMT.
+/// Writes a distribution with its parameters in the notation of JMT.
 pub(super) fn distribution(law: &TimeLaw) -> String {
     let double = |name: &str, value: f64| value_parameter("java.lang.Double", name, decimal(value));
     let (class, parameters_class, name, parameters) = match law {

@@ -11,11 +11,11 @@ pub(super) struct Class {
     /// Number of customers of a closed class; `None` for an open class.
     pub(super) users: Option<u64>,
     pub(super) priority: i32,
-    /// The reference node: the source of an open class, or the node that a closed class visits once per pass.
+    /// The reference node: the source of an open class, or the node that customers of a closed class visit once per pass.
     pub(super) reference: usize,
 }
 
-/// The kind of a node, which its three sections define.
+/// The kind of a node, which is determined by its three sections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NodeKind {
     Source,
@@ -49,7 +49,7 @@ impl Node<'_> {
 pub(super) struct Model<'e> {
     pub(super) classes: Vec<Class>,
     pub(super) nodes: Vec<Node<'e>>,
-    /// The capacities of nodes in a finite capacity region, which drops further customers.
+    /// The capacity of each node that is alone in a finite capacity region which drops further customers.
     pub(super) region_capacities: BTreeMap<usize, u32>,
 }
 
@@ -62,17 +62,18 @@ impl Model<'_> {
         self.nodes.iter().position(|node| node.name == name)
     }
 
-    /// Whether customers of a class think at a node: a delay that is the reference node of the class.
+    /// Whether customers of a class think at a node. They do if it is a delay and the reference node of the class.
     pub(super) fn is_thinking(&self, node: usize, class: usize) -> bool {
         self.nodes[node].kind == NodeKind::Delay && self.classes[class].reference == node
     }
 }
 
-/// Reads a `<sim>`; `None`, with findings, if a part of it cannot be read.
+/// Reads a `<sim>`. Returns `None` and adds findings if a part of it cannot be read.
 pub(super) fn read<'e>(sim: &'e Element, findings: &mut Findings<'_>) -> Option<Model<'e>> {
     for child in &sim.children {
         match child.name.as_str() {
-            // Measures are ignored because all are computed; preloads do not affect the steady state.
+            // Measures are ignored because all measures are computed. Preloads are ignored because they do not affect the
+            // steady state.
             "userClass" | "node" | "connection" | "measure" | "preload" | "blockingRegion" => {}
             _ => findings.error(child, "is not supported"),
         }
@@ -112,7 +113,7 @@ fn read_node<'e>(element: &'e Element, findings: &mut Findings<'_>) -> Option<No
         ["JobSink", ..] => NodeKind::Sink,
         ["Queue", "Delay", "Router"] => NodeKind::Delay,
         ["Queue", "Server" | "PSServer" | "PreemptiveServer", "Router"] => NodeKind::Queue,
-        // A logger only records the customers that pass.
+        // A logger only records the customers that pass through it.
         ["Queue", "ServiceTunnel" | "LogTunnel", "Router"] => NodeKind::Router,
         ["Queue", "ClassSwitch", "Router"] => NodeKind::ClassSwitch,
         ["Queue", "ServiceTunnel", "Fork"] => NodeKind::Fork,
@@ -159,7 +160,7 @@ fn read_class(
     };
     let reference = findings.attribute(element, "referenceSource")?;
     let Some(reference) = nodes.iter().position(|node| node.name == reference) else {
-        // Errors of nodes are already reported.
+        // Errors in nodes have already been reported.
         if all_read {
             findings.error(element, format!("refers to a node {reference:?} that does not exist"));
         }

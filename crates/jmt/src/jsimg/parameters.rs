@@ -16,12 +16,12 @@ impl Element {
         self.child("value").map(Self::text)
     }
 
-    /// The parameters in a parameter.
+    /// The parameters inside of this parameter.
     pub(super) fn inner(&self) -> impl Iterator<Item = &Self> {
         self.children_named("subParameter")
     }
 
-    /// The parameter with this name in a parameter.
+    /// The parameter with this name inside of this parameter.
     pub(super) fn inner_named(&self, name: &str) -> Option<&Self> {
         self.inner().find(|parameter| parameter.attribute("name") == Some(name))
     }
@@ -44,7 +44,7 @@ impl Element {
         })
     }
 
-    /// The parameter of a class of customers.
+    /// The parameter for this class of customers.
     pub(super) fn for_class(&self, name: &str) -> Option<&Self> {
         self.by_class().find(|(class, _)| *class == name).map(|(_, parameter)| parameter)
     }

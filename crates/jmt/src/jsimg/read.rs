@@ -1,8 +1,8 @@
 //! Reads `.jsimg` files.
 //!
-//! A delay that is the reference station of a class is outside for this class, and its service time is the think
-//! time. Routes to any other reference station become routes to outside, where the pass ends and closed customers do not
-//! think, and from outside to the station.
+//! A delay that is the reference station of a class is not a station for this class: it is the outside, and its service time is
+//! the think time. If a class has another reference station, routes to that station are replaced by two routes: one to outside,
+//! where the pass ends and closed customers do not think, and one from outside to the station.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,7 +60,8 @@ struct Converter<'m> {
     model: &'m Model<'m>,
     /// The reachable pairs of a node and a class, with the routing of the class; `None` for forks and sinks.
     reached: BTreeMap<(usize, usize), Option<Choice>>,
-    /// Class switches by node and arriving class: the probabilities of the classes in which customers depart.
+    /// Class switches by node and by the class in which customers arrive: the probabilities of the classes in which they
+    /// depart.
     switches: BTreeMap<usize, BTreeMap<String, BTreeMap<String, f64>>>,
 }
 
@@ -98,7 +99,7 @@ impl Converter<'_> {
         }
     }
 
-    /// Reads the probabilities of a class at a class switch. Returns the classes in which its customers depart.
+    /// Reads the probabilities of one arriving class at a class switch. Returns the classes in which its customers depart.
     fn read_switch(&mut self, node: usize, class: usize, findings: &mut Findings<'_>) -> Vec<usize> {
         let model = self.model;
         let name = &model.classes[class].name;
@@ -122,7 +123,7 @@ impl Converter<'_> {
         departing
     }
 
-    /// The classes that visit a node and do not think there.
+    /// The classes whose customers visit a node and do not think there.
     fn visiting_classes(&self, node: usize) -> Vec<usize> {
         let classes = 0..self.model.classes.len();
         classes
@@ -156,8 +157,8 @@ impl Converter<'_> {
         let model = self.model;
         let mut routes = Vec::new();
         let classes = || 0..model.classes.len();
-        // The route from outside is that of the source or of the delay in which customers think, or leads to the reference
-        // station.
+        // The route from outside is that of the source, or that of the delay at which customers think. Otherwise it leads to
+        // the reference station.
         let from_outside = classes().filter_map(|class| {
             let reference = model.classes[class].reference;
             let found = self.reached.get(&(reference, class))?;
@@ -182,7 +183,7 @@ impl Converter<'_> {
         routes
     }
 
-    /// Adds the routes from a place: one for all classes with the same strategy.
+    /// Adds the routes from a place. Classes with the same strategy share one route.
     fn add_routes(&self, routes: &mut Vec<Route>, from: Place, choices: Vec<(usize, Strategy)>) {
         let mut groups: Vec<(Strategy, BTreeSet<usize>)> = Vec::new();
         for (class, strategy) in choices {
@@ -231,7 +232,7 @@ fn read_fork(model: &Model<'_>, node: &Node<'_>, findings: &mut Findings<'_>) ->
         Some(tasks) if value("isSimplifiedFork") == Some("true") => {
             findings.number(tasks, tasks.value().unwrap_or_default())?
         }
-        // `has_one_task_per_link` is true, or the default is one task.
+        // `has_one_task_per_link` is true, or the parameter is missing and the default is one task.
         _ => 1,
     };
     Some(StationKind::Fork { to, tasks })

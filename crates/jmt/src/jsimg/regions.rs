@@ -1,7 +1,7 @@
-//! Finite capacity regions (`<blockingRegion>`).
+//! Reads finite capacity regions (`<blockingRegion>`).
 //!
-//! A region with a single queue that drops customers is read as the capacity of the queue. Regions with several stations, and
-//! regions in front of which customers wait, are not supported.
+//! If a region contains a single queue and drops customers, its capacity becomes that of the queue. Regions with several
+//! stations, and regions in front of which customers wait, are not supported.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::nodes::{Class, Node, NodeKind};
 use crate::element::Element;
 use crate::findings::Findings;
 
-/// Returns the capacities of queues in regions, by node, and reports regions that are not supported.
+/// Returns the capacities of queues that are in regions, by node, and reports unsupported regions.
 pub(super) fn read(
     sim: &Element,
     classes: &[Class],

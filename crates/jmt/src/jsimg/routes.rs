@@ -9,7 +9,7 @@ use crate::findings::Findings;
 /// The routing of a class from a node.
 pub(super) struct Choice {
     pub(super) strategy: Strategy,
-    /// All possible target nodes, including those that are outside for the class.
+    /// All possible target nodes, including nodes that are the outside for this class.
     pub(super) nodes: Vec<usize>,
 }
 
@@ -93,7 +93,7 @@ struct Reader<'m> {
 }
 
 impl Reader<'_> {
-    /// The place of a node; sinks and the reference node of the class are outside.
+    /// The place of a node. Sinks and the reference node of the class are the outside.
     fn place(&self, node: usize) -> Place {
         let file_node = &self.model.nodes[node];
         if file_node.kind == NodeKind::Sink || self.model.classes[self.class].reference == node {
@@ -103,7 +103,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads an array of entries with a node and a number.
+    /// Reads an array whose entries consist of a node and a number.
     fn entries<T: std::str::FromStr>(
         &self,
         parameter: &Element,
@@ -131,7 +131,7 @@ impl Reader<'_> {
         Some(found)
     }
 
-    /// Reads the probabilities of places, and adds those of the same place.
+    /// Reads the probabilities of places. Probabilities of the same place are added up.
     fn shares(&self, parameter: &Element, findings: &mut Findings<'_>) -> Option<Vec<(Place, f64)>> {
         let mut shares: Vec<(Place, f64)> = Vec::new();
         for (place, share) in self.entries(parameter, findings)? {
@@ -144,7 +144,7 @@ impl Reader<'_> {
         Some(shares)
     }
 
-    /// Replaces strategies with a single target, and checks that the targets of state-dependent strategies are stations.
+    /// Replaces a strategy that has only one target, and checks that the targets of state-dependent strategies are stations.
     fn finish(&self, strategy: Strategy, targets: Vec<usize>, findings: &mut Findings<'_>) -> Option<Choice> {
         let places = strategy.places();
         if places.is_empty() {

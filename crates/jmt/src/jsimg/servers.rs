@@ -10,7 +10,7 @@ use crate::element::Element;
 use crate::findings::Findings;
 use crate::per_class::per_class;
 
-/// Reads a queue or a delay with the properties of the visiting classes.
+/// Reads a queue or a delay, with its properties for each visiting class.
 pub(super) fn read(
     model: &Model<'_>,
     node: &Node<'_>,
@@ -26,7 +26,7 @@ pub(super) fn read(
     for class in classes {
         let name = &model.classes[*class].name;
         let law = match read_class_service(server, name, findings)? {
-            // The validation of the network reports classes that visit a station without service.
+            // If a class visits a station without service, the validation of the network reports it.
             Service::None => continue,
             Service::Law(law) => law,
             Service::LoadDependent(law, class_speeds) => {
@@ -71,7 +71,7 @@ pub(super) fn read(
     Some(StationKind::Queue(queue))
 }
 
-/// Reads the law of a class from a service section or a source.
+/// Reads the service of a class from a service section or a source.
 fn read_class_service(section: &Element, class: &str, findings: &mut Findings<'_>) -> Option<Service> {
     let Some(strategies) = section.parameter("ServiceStrategy") else {
         findings.error(section, "has no parameter \"ServiceStrategy\"");
@@ -86,7 +86,7 @@ fn read_class_service(section: &Element, class: &str, findings: &mut Findings<'_
     }
 }
 
-/// Reads the load-independent law of a class from a delay or a source.
+/// Reads the distribution of times of a class from a delay or a source; it must be load-independent.
 pub(super) fn read_class_law(section: &Element, class: &str, findings: &mut Findings<'_>) -> Option<TimeLaw> {
     match read_class_service(section, class, findings)? {
         Service::Law(law) => Some(law),
@@ -119,7 +119,7 @@ fn apply_region(
     }
 }
 
-/// Reads the capacity of a station; the outer option is `None` if it cannot be read.
+/// Reads the capacity of a station. The result is `None` if it cannot be read, and `Some(None)` if the capacity is unlimited.
 fn read_capacity(
     model: &Model<'_>,
     input: &Element,
@@ -170,7 +170,7 @@ fn read_capacity(
     Some(Some(Capacity { customers, when_full: found.unwrap_or(WhenFull::Drop) }))
 }
 
-/// Reports parameters of servers that are not supported.
+/// Reports unsupported parameters of servers.
 fn check_unsupported(server: &Element, findings: &mut Findings<'_>) -> Option<()> {
     let before = findings.errors.len();
     for parameter in server.children_named("parameter") {
@@ -220,7 +220,7 @@ fn read_scheduling(
     for name in names {
         let Some(strategy) = put.and_then(|put| put.for_class(name)) else { continue };
         let scheduling = match strategy.java_class() {
-            // Without priorities no customer is preempted.
+            // Without priorities, these strategies do not preempt customers.
             "TailStrategy" | "FCFSPRStrategy" => Scheduling::Fcfs,
             "TailStrategyPriority" => Scheduling::Priority,
             "HeadStrategy" => Scheduling::Lcfs,

@@ -1,7 +1,7 @@
-//! Writes `.jsimg` files, so that results of JMT's simulator can be compared with ours.
+//! Writes `.jsimg` files, so that the results of JMT's simulator can be compared with ours.
 //!
-//! The structure is that of the example models of JMT 1.2: a node with three sections (input, service, output) per station,
-//! and parameters with a value per class after the name of the class.
+//! The structure is that of the example models of JMT 1.2. Each station is a node with three sections (input, service, output).
+//! A parameter contains one value for each class, which follows the name of the class.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use busyhour_queueing::network::{
 use super::laws::{distribution, sub_parameter, value_parameter};
 use crate::text::{decimal, escape};
 
-/// The nodes that represent outside.
+/// Names of the nodes that represent the outside.
 const SOURCE: &str = "Source";
 const SINK: &str = "Sink";
 const THINK: &str = "Think";
@@ -37,9 +37,9 @@ struct Writer<'n> {
 /// The routing of a class from a place.
 enum Routing<'n> {
     None,
-    /// Names of nodes with their probabilities.
+    /// The names of the target nodes with their probabilities.
     Probabilities(Vec<(String, f64)>),
-    /// A strategy of JMT: the Java class (empty if there is none), the name, and the targets.
+    /// A strategy of JMT: its Java class (empty if there is none), its name, and its targets.
     Strategy(&'static str, &'static str, Vec<&'n Place>),
 }
 
@@ -51,7 +51,7 @@ impl<'n> Writer<'n> {
 
     fn write_model(&mut self, title: &str) {
         let network = self.network;
-        // JMT uses the title in names of result files.
+        // JMT uses the title in the names of result files.
         let title = escape(&title.replace(['/', '\\'], "-"));
         self.line("<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>");
         self.line(format!(
@@ -186,7 +186,7 @@ impl<'n> Writer<'n> {
         ));
     }
 
-    /// An array with one entry per class.
+    /// Writes an array with one entry for each class.
     fn per_class(&mut self, class_path: &str, name: &str, entry: impl Fn(&CustomerClass) -> String) {
         self.line(format!("<parameter array=\"true\" classPath=\"{class_path}\" name=\"{name}\">"));
         for class in &self.network.classes {
@@ -251,7 +251,7 @@ impl<'n> Writer<'n> {
         for class in &self.network.classes {
             match law(class) {
                 Some(TimeLaw::Replay { file, .. }) => self.unsupported.push(format!("replay({file})")),
-                // JMT does not truncate normal laws in the same way: it also draws negative times.
+                // JMT does not truncate normal distributions in the same way: it also draws negative times.
                 Some(TimeLaw::NormalTruncated { untruncated_mean_s: mean_s, untruncated_sd_s: sd_s })
                     if mean_s < 5.0 * sd_s =>
                 {
@@ -313,8 +313,9 @@ impl<'n> Writer<'n> {
         }
     }
 
-    /// Routing in a network without routes. A station with v > 1 visits is left with probability 1/v after each visit; a
-    /// station with v < 1 visits is entered with probability v. The mean number of visits is that of the model.
+    /// The routing in a network without routes. After each visit to a station with v > 1 visits, customers leave it with
+    /// probability 1/v. Customers enter a station with v < 1 visits with probability v. The mean numbers of visits are those of
+    /// the model.
     fn routing_by_visits(&self, from: &Place, class: &CustomerClass, outside: &str) -> Routing<'n> {
         let stations = &self.network.stations;
         let (after, mut remaining) = match from {
@@ -345,7 +346,7 @@ impl<'n> Writer<'n> {
         Routing::Probabilities(shares)
     }
 
-    /// Writes the router section of a node for the classes that `is_included` selects.
+    /// Writes the router section of a node for the classes for which `is_included` is true.
     fn router(&mut self, from: &Place, is_included: &dyn Fn(&CustomerClass) -> bool) {
         let network = self.network;
         let targets = self.targets(from, is_included);
@@ -381,7 +382,7 @@ impl<'n> Writer<'n> {
         });
     }
 
-    /// All nodes to which a node routes customers.
+    /// All nodes to which the node `from` routes customers.
     fn targets(&self, from: &Place, is_included: &dyn Fn(&CustomerClass) -> bool) -> Vec<String> {
         let mut targets: Vec<String> = Vec::new();
         for class in self.network.classes.iter().filter(|class| is_included(class)) {

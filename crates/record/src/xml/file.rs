@@ -1,4 +1,4 @@
-//! The start and end of an XML file, and how a complete file is continued.
+//! The start and end of an XML file, and how an existing file is continued.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -26,7 +26,7 @@ pub(crate) fn tail(out: &mut Vec<u8>) {
     out.extend_from_slice(b"\n</testResults>\n");
 }
 
-/// Removes the end tag of the file at `path` so that it can be continued. Returns false if there is none and the file
+/// Removes the end tag of the file at `path`, so that elements can be appended. Returns false if the file has no end tag and
 /// must be overwritten.
 pub(crate) fn continued(path: &Path) -> io::Result<bool> {
     let mut file = match OpenOptions::new().read(true).write(true).open(path) {
@@ -39,13 +39,13 @@ pub(crate) fn continued(path: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// The offset of the end tag.
+/// The offset of the end tag; `None` if there is none.
 fn end_of_samples(file: &mut File) -> io::Result<Option<u64>> {
     let metadata = file.metadata()?;
     if !metadata.is_file() || metadata.len() < (HEADER.len() + START.len() + END.len()) as u64 {
         return Ok(None);
     }
-    // The end tag with a few line ends around it.
+    // The end of the file that can contain the end tag with a few line ends around it.
     let from = metadata.len() - (END.len() as u64 + 10);
     file.seek(SeekFrom::Start(from))?;
     let mut last = Vec::new();

@@ -28,14 +28,14 @@ pub(super) fn escape(text: &str, in_attribute: bool, out: &mut Vec<u8>) {
     out.extend_from_slice(&bytes[from..]);
 }
 
-/// Whether a character is written unchanged: it is assigned in Unicode and no control character. The writer checks
-/// UTF-16 code units, so all characters beyond the first plane are.
+/// Whether a character is written unchanged: it is assigned in Unicode and not a control character. XStream's writer checks
+/// UTF-16 code units, so all characters outside the Basic Multilingual Plane are written unchanged.
 fn is_plain(c: char) -> bool {
     !c.is_control() && !matches!(c, '\u{fdd0}'..='\u{fdef}' | '\u{fffe}' | '\u{ffff}')
 }
 
-/// The name of an attribute. Characters that XML names cannot contain are encoded, but only in names with a character
-/// that makes XStream check.
+/// The name of an attribute. Characters that XML names cannot contain are encoded, but only if the name contains one of the
+/// characters that make XStream check it.
 pub(super) fn name(name: &str) -> String {
     let looks = |c: char| matches!(c, '$' | '_') || c <= '\u{1b}' || c >= '\u{7f}';
     let Some(first) = name.find(looks) else { return name.to_owned() };

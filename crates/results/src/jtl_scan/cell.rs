@@ -1,13 +1,13 @@
-//! One cell of a row, whose bytes are read several at once.
+//! One cell of a row. Several of its bytes are loaded at once.
 
 use super::cells;
 
-/// Length of the longest cells with a [`Cell::short`] or [`Cell::middling`] key.
+/// Maximum lengths of cells with a [`Cell::short`] key and with a [`Cell::middling`] key.
 const SHORT_MAX: usize = 7;
 const MIDDLING_MAX: usize = 15;
 
-/// A cell and the bytes before it in its row. If there are enough of them, the last bytes of the cell can be loaded
-/// at once, whatever its length.
+/// A cell and the bytes before it in its row. If there are enough bytes before it, the last bytes of the cell can be loaded at
+/// once, whatever the length of the cell.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Cell<'r> {
     upto: &'r [u8],
@@ -15,13 +15,13 @@ pub(crate) struct Cell<'r> {
 }
 
 impl<'r> Cell<'r> {
-    /// The last `len` bytes of `upto`, which must not be shorter.
+    /// The cell that consists of the last `len` bytes of `upto`, which must not be shorter.
     #[inline]
     pub(crate) const fn new(upto: &'r [u8], len: usize) -> Cell<'r> {
         Cell { upto, len }
     }
 
-    /// The contents.
+    /// The bytes of the cell.
     #[inline]
     pub(crate) fn bytes(self) -> &'r [u8] {
         &self.upto[self.upto.len() - self.len..]
@@ -32,7 +32,7 @@ impl<'r> Cell<'r> {
         self.len == 0
     }
 
-    /// The cell as a whole number without a sign: equal to [`cells::number`] of its bytes.
+    /// The cell as a whole number without a sign; the result is that of [`cells::number`] for its bytes.
     #[inline]
     pub(crate) fn number(self) -> Option<u64> {
         match self.upto.last_chunk() {
@@ -45,13 +45,13 @@ impl<'r> Cell<'r> {
         }
     }
 
-    /// A duration in ms, converted to ns: equal to [`cells::span_ns`] of its bytes.
+    /// The cell as a duration in ms, converted to ns; the result is that of [`cells::span_ns`] for its bytes.
     #[inline]
     pub(crate) fn span_ns(self) -> Option<u64> {
         cells::ms_to_ns(self.number()?)
     }
 
-    /// A key that differs between short cells with different contents; `None` for longer cells, and if too few bytes
+    /// A key for short cells: cells with different contents have different keys. `None` for longer cells, or if too few bytes
     /// precede the cell.
     #[inline]
     pub(crate) fn short(self) -> Option<u64> {
@@ -62,7 +62,7 @@ impl<'r> Cell<'r> {
         Some(u64::from_le_bytes(*last) >> (64 - 8 * self.len as u32) | (self.len as u64) << (8 * SHORT_MAX))
     }
 
-    /// The same for cells up to twice as long.
+    /// Like [`Cell::short`], but for cells up to twice as long.
     #[inline]
     pub(crate) fn middling(self) -> Option<u128> {
         let last = self.upto.last_chunk().filter(|_| self.len <= MIDDLING_MAX)?;
@@ -74,16 +74,16 @@ impl<'r> Cell<'r> {
     }
 }
 
-/// The value of eight digits, the first in the lowest byte; `None` unless all of them are 0 to 9.
+/// The value of eight digits, the first of which is in the lowest byte; `None` unless all of them are between 0 and 9.
 #[inline]
 fn digits(digits: u64) -> Option<u64> {
     const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
     const OVER: u64 = u64::from_le_bytes([0x80 - 10; 8]);
-    // Sets the highest bit of bytes from 10 on.
+    // Sets the highest bit of each byte that is 10 or more.
     if (digits.wrapping_add(OVER) | digits) & HIGH != 0 {
         return None;
     }
-    // Combines the digits to pairs in every second byte, then to fours, then to eight.
+    // Combines the digits into pairs in every second byte, then into groups of four, then into one number of eight digits.
     let pairs = (digits * 10 + (digits >> 8)) & 0x00ff_00ff_00ff_00ff;
     let fours = (pairs * 100 + (pairs >> 16)) & 0x0000_ffff_0000_ffff;
     Some((fours * 10_000 + (fours >> 32)) & 0xffff_ffff)

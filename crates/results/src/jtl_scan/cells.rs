@@ -5,13 +5,13 @@ use std::num::NonZeroU64;
 
 use rustc_hash::FxHasher;
 
-/// The largest time stamp whose ns since 1970 fit: in the year 2262.
+/// The largest time stamp that can be converted to ns since 1970: in the year 2262.
 pub(super) const STAMP_MS_MAX: u64 = (i64::MAX / 1_000_000) as u64;
 
-/// Longest plausible duration in ms: about 31 years.
+/// Maximum plausible duration in ms: about 31 years.
 const SPAN_MS_MAX: u64 = 1_000_000_000_000;
 
-/// A whole number without a sign.
+/// Parses a whole number without a sign.
 pub(crate) fn number(cell: &[u8]) -> Option<u64> {
     if cell.is_empty() || cell.len() > 19 {
         return None;
@@ -22,13 +22,13 @@ pub(crate) fn number(cell: &[u8]) -> Option<u64> {
         if digit > 9 {
             return None;
         }
-        // 19 digits fit.
+        // Numbers of up to 19 digits cannot overflow here.
         value = value * 10 + u64::from(digit);
     }
     Some(value)
 }
 
-/// A duration in ms, converted to ns.
+/// Parses a duration in ms and converts it to ns.
 pub(crate) fn span_ns(cell: &[u8]) -> Option<u64> {
     ms_to_ns(number(cell)?)
 }
@@ -39,7 +39,7 @@ pub(crate) fn ms_to_ns(ms: u64) -> Option<u64> {
     (ms <= SPAN_MS_MAX).then(|| ms * 1_000_000)
 }
 
-/// A time in ns since 1970, from ms since 1970 or one of the patterns that JMeter reads, in local time.
+/// Parses a time, in ms since 1970 or in one of the patterns that JMeter reads (local time), and returns it in ns since 1970.
 pub(crate) fn stamp_ns(cell: &[u8]) -> Option<i64> {
     if let Some(ms) = number(cell) {
         return (ms <= STAMP_MS_MAX).then(|| ms as i64 * 1_000_000);
@@ -48,8 +48,8 @@ pub(crate) fn stamp_ns(cell: &[u8]) -> Option<i64> {
     ms.checked_mul(1_000_000)
 }
 
-/// The start of a sample from its time stamp. If that is the end, duration and idle time are subtracted; an empty
-/// `idle` is 0.
+/// The start of a sample from its time stamp, in ns since 1970. If the time stamp is the end, duration and idle time are
+/// subtracted. An empty `idle` means 0.
 pub(crate) fn start_ns(stamp_ns: i64, elapsed_ns: u64, idle: &[u8], stamp_is_end: bool) -> Option<i64> {
     if !stamp_is_end {
         return Some(stamp_ns);
@@ -58,7 +58,7 @@ pub(crate) fn start_ns(stamp_ns: i64, elapsed_ns: u64, idle: &[u8], stamp_is_end
     Some(stamp_ns.saturating_sub_unsigned(elapsed_ns.saturating_add(idle_ns)))
 }
 
-/// The trailing number of a thread's name: `Thread Group 1-25` is 25.
+/// The number at the end of a thread's name: 25 for `Thread Group 1-25`.
 pub(crate) fn thread(name: &[u8]) -> Option<u32> {
     let digits = name.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
     number(&name[name.len() - digits..]).and_then(|number| u32::try_from(number).ok())
@@ -71,10 +71,10 @@ pub(crate) fn user(name: &[u8]) -> Option<NonZeroU64> {
     NonZeroU64::new(hasher.finish()).filter(|_| !name.is_empty())
 }
 
-/// Whether a sample was successful, by JMeter's rules.
+/// Whether a cell says that the sample was successful, by JMeter's rules.
 #[inline]
 pub(crate) fn passed(cell: &[u8]) -> bool {
-    // The bit that differs between lower and upper case.
+    // Sets the bit that differs between upper and lower case.
     <[u8; 4]>::try_from(cell).is_ok_and(|cell| cell.map(|byte| byte | 0x20) == *b"true")
 }
 

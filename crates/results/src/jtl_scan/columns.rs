@@ -10,8 +10,8 @@ use super::error::LogError;
 const JMETER_5: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,failureMessage,\
                         bytes,sentBytes,grpThreads,allThreads,URL,Latency,IdleTime,Connect";
 
-/// JMeter's default columns over the years, all without names in older versions; the first is also that of
-/// web-generator-toolkit.
+/// The default columns of different versions of JMeter. Files of older versions have no column names. The first entry is also
+/// the format of web-generator-toolkit.
 const UNNAMED: [&str; 4] = [
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,bytes,Latency",
     "timeStamp,elapsed,label,responseCode,responseMessage,threadName,dataType,success,bytes,grpThreads,allThreads,Latency",
@@ -32,11 +32,11 @@ pub(crate) struct Columns {
     pub(crate) delimiter: u8,
     /// Names of all columns, in order; those of variables are in quotes.
     pub(crate) names: Vec<String>,
-    /// Number of columns.
+    /// Number of all columns.
     pub(crate) count: usize,
     /// Position of the last column that is read.
     pub(crate) last: usize,
-    /// Whether the first line contains the names.
+    /// Whether the first line contains the column names.
     pub(crate) named: bool,
     pub(crate) stamp: usize,
     pub(crate) elapsed: usize,
@@ -47,7 +47,7 @@ pub(crate) struct Columns {
     pub(crate) bytes: Option<usize>,
     pub(crate) latency: Option<usize>,
     pub(crate) sample_count: Option<usize>,
-    /// Read only if time stamps are ends.
+    /// The position of the idle time, which is read only if time stamps are ends.
     pub(crate) idle: Option<usize>,
     pub(crate) stamps_are_ends: bool,
 }
@@ -75,14 +75,14 @@ impl Columns {
         Columns::unnamed(line)
     }
 
-    /// The columns of rows without names, according to the save configuration; the first row in `head` must fit it.
+    /// The columns of a file without column names, according to the save configuration. The first row in `head` must match it.
     pub(crate) fn of_config(config: &SaveConfig, head: &[u8]) -> Result<Columns, LogError> {
         let names = config.column_names();
         let delimiter = u8::try_from(config.delimiter).map_err(|_| LogError::NoNames)?;
         let columns = Columns::from_names(&names, delimiter, false)?;
         let mut first = CsvRows::new(head, delimiter, false, HEAD_CELLS_MAX);
         match first.next(&mut |_| {})? {
-            // Values of variables may follow.
+            // The row may have further cells, with the values of variables.
             Some(row)
                 if row.count >= columns.count
                     && cells::stamp_ns(row.cell(columns.stamp).bytes()).is_some() =>
@@ -127,7 +127,7 @@ impl Columns {
         self
     }
 
-    /// Finds the columns from a first line that is a row.
+    /// Determines the columns from a first line that is a row, not the column names.
     fn unnamed(line: &[u8]) -> Result<Columns, LogError> {
         let split = |delimiter| {
             let mut row = crate::jtl_cells::Cells::default();
@@ -137,7 +137,7 @@ impl Columns {
         };
         let begins = |delimiter: &u8| cells::stamp_ns(split(*delimiter).get(0).as_bytes()).is_some();
         let delimiter = [b',', b';', b'\t', b'|'].into_iter().find(|delimiter| {
-            // A single number is not a row.
+            // A line with a single number is not a row.
             begins(delimiter) && split(*delimiter).len() > 1
         });
         let Some(delimiter) = delimiter else { return Err(LogError::NoNames) };

@@ -12,7 +12,7 @@ use super::error::{BadRow, LogError, RowPlace};
 use super::rows::{LogLabels, ScanState};
 use super::stamps::Stamps;
 
-/// Reads all rows.
+/// Reads all rows and passes them to `see`.
 pub(super) fn scan(
     input: impl Read,
     columns: &Columns,
@@ -49,7 +49,7 @@ fn take(
     }
     let stamp = cell(columns.stamp);
     let Some(start_ns) = stamps.ns(stamp) else {
-        // Files to which several runs were appended may repeat the names.
+        // Files to which several runs were appended may contain the column names several times.
         if !is_names(stamp) {
             const NO_TIME: &str = "is not a time in ms since 1970";
             state.add_bad_row(|| BadRow::new(RowPlace::Line(line), "timeStamp", stamp.bytes(), NO_TIME));

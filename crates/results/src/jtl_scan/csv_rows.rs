@@ -10,17 +10,17 @@ use crate::jtl_cells::{Cells, split};
 /// Number of bytes that are read at once.
 const PART: usize = 1 << 20;
 
-/// Longest row in bytes, including quoted line ends.
+/// Maximum length of a row in bytes, including quoted line ends.
 const ROW_MAX: usize = 16 << 20;
 
-/// Maximum number of lines of a truncated last row within quotes; more lines indicate a stray quote.
+/// Maximum number of lines of a truncated last row that ends within quotes. More lines indicate a stray quote.
 const CUT_LINES_MAX: u64 = 100;
 
 /// Finds complete lines in a file that is read in parts.
 struct Lines<R> {
     input: R,
     buffer: Vec<u8>,
-    /// The unread part of the buffer.
+    /// Start of the unread part of the buffer.
     from: usize,
     to: usize,
     read: u64,
@@ -64,9 +64,8 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// The length of the first row without its line feed, its number of lines, and whether it contains a quote: a
-    /// line feed within quotes is part of its cell. `None` if the file ends within the row, or if the row exceeds
-    /// `ROW_MAX`.
+    /// The length of the first row without its line feed, its number of lines, and whether it contains a quote. A line feed
+    /// within quotes is part of a cell. `None` if the file ends within the row, or if the row exceeds `ROW_MAX`.
     fn row(&mut self, progress: &mut dyn FnMut(u64)) -> io::Result<Option<(usize, u64, bool)>> {
         let (mut searched, mut lines, mut quotes) = (0, 1, 0usize);
         loop {
@@ -101,26 +100,26 @@ pub(crate) struct CsvRows<R> {
     marks: Marks,
     /// Whether the first line contains the column names.
     named: bool,
-    /// The last cell that is needed.
+    /// Index of the last cell that is needed.
     last: usize,
     /// Number of the first line of the next row.
     line: u64,
-    /// The start of each cell of a row without quotes, and the end of the last plus one.
+    /// For a row without quotes: the start of each cell, and the end of the last cell plus one.
     bounds: Vec<usize>,
     quoted: Cells,
-    /// Bytes and lines of the last row that was returned.
+    /// Number of bytes and lines of the row that was returned last.
     given: (usize, u64),
 }
 
 /// One row.
 pub(crate) struct CsvRow<'r> {
-    /// Its first line, from 1.
+    /// Number of its first line, from 1.
     pub(crate) line: u64,
-    /// Number of cells, up to the last that is needed.
+    /// Number of cells, up to the last one that is needed.
     pub(crate) count: usize,
-    /// Its cells, each followed by one byte.
+    /// The texts of its cells, each followed by one separator byte.
     text: &'r [u8],
-    /// The start of each cell, and the end of the last plus one.
+    /// The start of each cell in `text`, and the end of the last cell plus one.
     bounds: &'r [usize],
 }
 
@@ -136,7 +135,7 @@ impl<'r> CsvRow<'r> {
 }
 
 impl<R: Read> CsvRows<R> {
-    /// Cells after number `last` are skipped.
+    /// An iterator over the rows of `input`, without the cells after index `last`.
     pub(crate) fn new(input: R, delimiter: u8, named: bool, last: usize) -> CsvRows<R> {
         CsvRows {
             lines: Lines::new(input),
@@ -151,8 +150,7 @@ impl<R: Read> CsvRows<R> {
         }
     }
 
-    /// The next row that is not empty; `None` at the end. `progress` is called from time to time with the number of
-    /// bytes read.
+    /// The next row that is not empty; `None` at the end. Calls `progress` at intervals with the number of bytes read.
     ///
     /// # Errors
     /// The file cannot be read, or a quote is not closed.
@@ -172,16 +170,16 @@ impl<R: Read> CsvRows<R> {
         self.any_row(progress)
     }
 
-    /// The length of the first row without its line feed, and its number of cells up to the last that is needed.
-    /// `None` if it is empty, contains quotes or a carriage return, or is not yet read completely.
+    /// The length of the first row without its line feed, and its number of cells up to the last one that is needed. `None` if
+    /// the row is empty, contains quotes or a carriage return, or has not been read completely.
     #[inline]
     fn plain_row(&mut self) -> Option<(usize, usize)> {
         let rest = &self.lines.buffer[self.lines.from..self.lines.to];
-        // One pass finds the cells and the end, because a search for each short cell would be slower.
+        // One pass finds both the cells and the end of the row, because a separate search for each short cell would be slower.
         let mut cells = 0;
         for (block, from) in rest.as_chunks::<BLOCK>().0.iter().zip((0..).step_by(BLOCK)) {
             let BlockMarks { delimiters, stops } = self.marks.of(block);
-            // The delimiters before the first stop.
+            // Keeps only the delimiters before the first stop.
             let mut delimiters = delimiters & !stops & stops.wrapping_sub(1);
             while delimiters != 0 {
                 cells += 1;
@@ -206,7 +204,7 @@ impl<R: Read> CsvRows<R> {
         None
     }
 
-    /// The next row of any form.
+    /// The next row, which may contain quotes, a carriage return or a byte order mark.
     fn any_row(&mut self, progress: &mut dyn FnMut(u64)) -> Result<Option<CsvRow<'_>>, LogError> {
         let (from, to, has_quotes) = loop {
             let (bytes, lines) = std::mem::take(&mut self.given);
@@ -253,7 +251,8 @@ impl<R: Read> CsvRows<R> {
         Ok(())
     }
 
-    /// The offset of a truncated last row, at the end of the file: every program ends rows with a line feed.
+    /// The offset of a truncated last row at the end of the file; `None` if the last row is complete. Every program ends rows
+    /// with a line feed.
     pub(crate) const fn cut_at(&self) -> Option<u64> {
         let rest = self.lines.to - self.lines.from;
         if rest > 0 { Some(self.lines.read - rest as u64) } else { None }

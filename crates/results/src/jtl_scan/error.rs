@@ -10,24 +10,24 @@ use busyhour_record::SamplesError;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}{}{column}: {text:?} {problem}", if matches!(place, RowPlace::Line(_)) { ", column " } else { ", attribute " })]
 pub struct BadRow {
-    /// The start of the row.
+    /// The position of the row in the file.
     pub place: RowPlace,
-    /// JMeter's name of the column or XML attribute.
+    /// Name of the column or XML attribute in JMeter.
     pub column: &'static str,
-    /// The contents of the cell, truncated.
+    /// The content of the cell, truncated.
     pub text: String,
-    /// The error.
+    /// What is wrong with the cell.
     pub problem: &'static str,
 }
 
-/// The place of a row.
+/// The position of a row in its file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowPlace {
-    /// On this line of a CSV, from 1.
+    /// The row starts on this line of a CSV file, counted from 1.
     Line(u64),
-    /// In this sample of an XML log, counted from 1 including nested ones.
+    /// The row is this sample of an XML file, counted from 1 and including nested samples.
     Sample(u64),
-    /// In the sample of an XML log whose tag ends on this line, from 1.
+    /// The row is a sample of an XML file whose tag ends on this line, counted from 1.
     Element(u64),
 }
 
@@ -47,7 +47,7 @@ impl BadRow {
     }
 }
 
-/// Rows are too far from the order of their starts.
+/// The error if rows are too far out of order to be sorted by start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the rows are not in the order in which samples ended: one started {:.3} s before an earlier row, \
@@ -59,39 +59,39 @@ pub struct OutOfOrder {
     pub lag_ns: u64,
 }
 
-/// The error when a log cannot be read.
+/// The error if a log cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
-    /// The system reported an error.
+    /// An error of the operating system.
     #[error("cannot read the file")]
     Io(#[from] io::Error),
     /// The file is empty.
     #[error("the file is empty")]
     Empty,
-    /// A directory without a record of samples.
+    /// The path is a directory without a samples file.
     #[error("the directory contains no samples.bhs, so it is not a run directory")]
     NoRun,
-    /// A pipe or a device.
+    /// The path is not a regular file but a pipe or a device.
     #[error("it is not a regular file, and may have to be read twice")]
     NoFile,
     /// The first line contains neither column names nor a row of a known format.
     #[error("line 1, column 1: neither JMeter's column names nor a row that starts with a time stamp")]
     NoNames,
-    /// There are no column names, and the first row fits none of JMeter's formats.
+    /// There are no column names, and the first row matches none of JMeter's formats.
     #[error(
         "line 1: {columns} columns without names match none of JMeter's formats (10, 12, 16 or 17 columns)"
     )]
     Unnamed {
-        /// Number of columns.
+        /// Number of columns in the first row.
         columns: usize,
     },
-    /// There are no column names, and the first row does not fit the properties.
+    /// There are no column names, and the first row does not match the properties.
     #[error(
         "line 1: the file has no column names, and its {columns} columns do not fit the properties \
          jmeter.save.saveservice.*: there are fewer than {asked}, or the time stamp is in another column"
     )]
     Properties {
-        /// Number of columns.
+        /// Number of columns in the first row.
         columns: usize,
         /// Number of columns according to the properties.
         asked: usize,
@@ -102,7 +102,7 @@ pub enum LogError {
     /// A quote is not closed.
     #[error("line {line}: a quoted cell is not closed")]
     Quote {
-        /// Line at which the row begins, from 1.
+        /// Line at which the row starts, from 1.
         line: u64,
     },
     /// Too many rows are invalid.
@@ -118,17 +118,17 @@ pub enum LogError {
     /// The XML is not well-formed.
     #[error("line {line}: not well-formed XML: {problem}")]
     Xml {
-        /// Line, from 1.
+        /// Line of the error, from 1.
         line: u64,
-        /// Offset in bytes, from 0.
+        /// Offset of the error in bytes, from 0.
         at: u64,
         /// The parser's message.
         problem: String,
     },
-    /// A part of an XML file is longer than what is kept in memory.
+    /// A tag or text of an XML file exceeds the limit for memory.
     #[error("line {line}: an element or a text of more than {} MiB; JMeter writes none that long", bytes >> 20)]
     XmlPart {
-        /// Line, from 1.
+        /// Line of the tag or text, from 1.
         line: u64,
         /// The limit in bytes.
         bytes: u64,
@@ -136,16 +136,16 @@ pub enum LogError {
     /// The root element is not `testResults`.
     #[error("the XML is not a JTL: its root element is <{0}> instead of <testResults>")]
     XmlRoot(String),
-    /// The record of a run cannot be read.
+    /// The samples file of a run cannot be read.
     #[error("cannot read its samples.bhs")]
     Samples(#[from] SamplesError),
-    /// The rows are too far from the order of their ends.
+    /// The rows are too far out of order to be sorted by start.
     #[error(transparent)]
     Order(#[from] OutOfOrder),
 }
 
 impl LogError {
-    /// Advice for the user, or an empty string.
+    /// Advice for the user; empty if there is none.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
@@ -169,7 +169,7 @@ impl LogError {
         }
     }
 
-    /// Adds the line number for the error's offset in the file at `path`.
+    /// Adds the line number, which is determined from the error's offset in the file at `path`.
     pub(super) fn with_line_of(self, path: &Path) -> LogError {
         match self {
             LogError::Xml { at, problem, .. } => {

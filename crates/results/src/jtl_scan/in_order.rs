@@ -1,52 +1,52 @@
-//! Sorts rows by their start, with a part of them in memory.
+//! Sorts rows by their start while only a part of them is in memory.
 //!
-//! Logs are written when samples end, so the row of a long sample follows rows that started later. Its *lag* is the
-//! time from its start to the latest start before it in the file. No lag exceeds the longest sample. Rows that
-//! started earlier than the latest start less the greatest lag are in their final order.
+//! Logs are written when samples end, so the row of a long sample follows rows that started later. The *lag* of a row is the
+//! time from its start to the latest start of any row before it in the file. No lag exceeds the duration of the longest sample.
+//! Rows that started more than the greatest lag before the latest start are in their final order.
 
 use busyhour_sample::LogRow;
 
 use super::error::OutOfOrder;
 
-/// Rows per part: sorting is fastest in parts that fit the cache.
+/// Number of rows that are sorted at once. Sorting is fastest if they fit the cache.
 const PART: usize = 1 << 16;
 
-/// Maximum number of rows in memory, of about 64 bytes each.
+/// Maximum number of rows in memory. A row takes about 64 bytes.
 pub const HELD_ROWS_MAX: usize = 1 << (PLACE_BITS - 1);
 
-/// Bits of a sort key for the index of a row.
+/// Number of bits of a sort key for the index of a row.
 const PLACE_BITS: u32 = 23;
 
-/// Bits of a sort key for the start, in ns: up to 2199 s.
+/// Number of bits of a sort key for the start in ns: up to 2199 s.
 const KEY_TIME_BITS: u32 = u64::BITS - PLACE_BITS;
 
-/// Passes rows on sorted by start; equal starts keep their order.
+/// Passes on rows sorted by start; rows with equal starts keep their order.
 pub(super) struct InOrder {
     held: Vec<LogRow>,
     /// Number of rows at the front of `held` that are already sorted.
     sorted: usize,
     /// Indices into `held`, sorted by start.
     places: Vec<u32>,
-    /// Memory that is reused.
+    /// Buffers whose memory is reused.
     keys: Vec<u64>,
     spare: Vec<LogRow>,
-    /// Length of `held` at which it is sorted.
+    /// Number of rows in `held` at which they are sorted.
     sort_at: usize,
-    /// Rows per part, and most rows in memory.
+    /// Number of rows that are sorted at once, and maximum number of rows in memory.
     part: usize,
     held_max: usize,
-    /// The greatest lag in ns, if a first reading has found it.
+    /// The greatest lag in ns, if it is known from a first reading.
     window_ns: Option<u64>,
     lag_ns: u64,
     latest_ns: i64,
     passed_ns: i64,
-    /// Whether a row came too late, or too many rows were in memory.
+    /// Whether a row followed later rows that were already passed on, or too many rows were in memory.
     failed: bool,
 }
 
 impl InOrder {
-    /// `window_ns` is the greatest lag in ns if a first reading has found it. Without it, twice the greatest lag so
-    /// far is used, and a row may come too late.
+    /// `window_ns` is the greatest lag in ns if it is known from a first reading. Without it, twice the greatest lag so far is
+    /// used; a row with a greater lag may then be found too late.
     pub(super) fn new(window_ns: Option<u64>) -> InOrder {
         InOrder {
             held: Vec::new(),
@@ -75,7 +75,7 @@ impl InOrder {
             self.failed |= row.start_ns < self.passed_ns;
         }
         if self.failed {
-            // Only the greatest lag is still needed.
+            // After a failure, only the greatest lag is determined.
             self.held = Vec::new();
             self.sorted = 0;
             return;
@@ -95,7 +95,7 @@ impl InOrder {
         self.sort_at = (self.held.len() + self.held.len().max(self.part)).min(self.held_max);
     }
 
-    /// Passes on the rows that started before `safe_ns`, and keeps the rest in order.
+    /// Passes on the rows that started before `safe_ns`; the rest stays in memory.
     fn pass_before(&mut self, safe_ns: i64, pass: &mut impl FnMut(&LogRow)) {
         self.order();
         let is_safe = |at: &u32| self.held[*at as usize].start_ns < safe_ns;
@@ -115,7 +115,8 @@ impl InOrder {
     /// Sorts the indices of the rows in memory by start.
     fn order(&mut self) {
         let (old, new) = self.held.split_at(self.sorted);
-        // Rows are large, so keys of start and index are sorted instead, which also keeps the order of equal starts.
+        // Rows are large, so keys that consist of start and index are sorted instead. This also keeps the order of rows with
+        // equal starts.
         let least = new.iter().map(|row| row.start_ns).min().unwrap_or_default();
         let most = new.iter().map(|row| row.start_ns).max().unwrap_or_default();
         self.keys.clear();
@@ -128,7 +129,7 @@ impl InOrder {
             self.keys.extend(0..new.len() as u64);
             self.keys.sort_by_key(|at| new[*at as usize].start_ns);
         }
-        // The kept rows are already sorted, and precede new rows with an equal start.
+        // The kept rows are already sorted, and precede new rows with equal starts.
         self.places.clear();
         let mut kept = 0;
         for at in &self.keys {
@@ -142,7 +143,7 @@ impl InOrder {
         self.places.extend(kept as u32..old.len() as u32);
     }
 
-    /// Passes on the rest; returns the greatest lag in ns.
+    /// Passes on the remaining rows; returns the greatest lag in ns.
     pub(super) fn finish(mut self, pass: &mut impl FnMut(&LogRow)) -> Result<u64, OutOfOrder> {
         if self.failed {
             return Err(OutOfOrder { lag_ns: self.lag_ns });
@@ -157,7 +158,7 @@ impl InOrder {
 
 #[cfg(test)]
 impl InOrder {
-    /// Sorts in parts of `part` rows.
+    /// An instance that sorts `part` rows at once.
     pub(super) fn in_parts(window_ns: Option<u64>, part: usize) -> InOrder {
         InOrder { sort_at: part, part, ..InOrder::new(window_ns) }
     }
@@ -185,7 +186,7 @@ mod tests {
         for window_ns in [None, Some(rows as u64)] {
             let mut order = InOrder { held_max: 2 * PART, ..InOrder::new(window_ns) };
             let mut passed = 0;
-            // All of it backwards: nothing may be passed on before the end.
+            // The rows are in reverse order, so nothing may be passed on before the end.
             (0..rows).rev().for_each(|start| order.push(row(start), &mut |_| passed += 1));
             assert_eq!(order.finish(&mut |_| ()), Err(OutOfOrder { lag_ns: rows as u64 - 1 }));
             assert_eq!(passed, 0);

@@ -1,23 +1,23 @@
 //! Finds the ends of cells and rows in a block of bytes, many bytes at once.
 
-/// Bytes per block.
+/// Number of bytes in a block.
 pub(super) const BLOCK: usize = 64;
 
-/// Bytes per register.
+/// Number of bytes that one register holds.
 #[cfg(target_arch = "x86_64")]
 const PART: usize = 16;
 
-/// Finds delimiters, line feeds and quotes.
+/// Finds the delimiters, line feeds and quotes in blocks.
 pub(super) struct Marks {
     delimiter: u8,
 }
 
-/// The result for a block: bit `i` belongs to byte `i`.
+/// The marks in a block. Bit `i` belongs to byte `i`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BlockMarks {
-    /// Delimiters.
+    /// The positions of delimiters.
     pub(super) delimiters: u64,
-    /// Line feeds and quotes: the row ends there, or contains quotes.
+    /// The positions of line feeds and quotes: the row ends there, or contains quotes.
     pub(super) stops: u64,
 }
 
@@ -36,7 +36,7 @@ impl Marks {
         let mut found = BlockMarks { delimiters: 0, stops: 0 };
         for (at, part) in block.as_chunks::<PART>().0.iter().enumerate() {
             let part = u128::from_le_bytes(*part);
-            // SAFETY: every x86-64 has SSE2, and values alone are worked on, no memory.
+            // SAFETY: every x86-64 processor has SSE2, and these intrinsics use only values, not memory.
             let (delimiters, stops) = unsafe {
                 // The compiler merges the two halves into one load.
                 let bytes = _mm_set_epi64x((part >> 64) as i64, part as i64);
@@ -57,7 +57,7 @@ impl Marks {
         self.plain(block)
     }
 
-    /// The same, byte by byte.
+    /// Finds the marks in `block` byte by byte.
     #[cfg(any(test, not(target_arch = "x86_64")))]
     fn plain(&self, block: &[u8; BLOCK]) -> BlockMarks {
         let bits = |wanted: &[u8]| {

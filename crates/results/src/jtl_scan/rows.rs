@@ -1,4 +1,4 @@
-//! The contents of a log: rows, labels, and counts of the rows that were left out.
+//! The contents of a log: rows, labels, and counts of the rows that are ignored.
 
 use busyhour_sample::{LABELS_MAX, OTHER_LABELS};
 use rustc_hash::FxHashMap;
@@ -8,16 +8,16 @@ use super::error::{BadRow, LogError};
 /// The format of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogForm {
-    /// JMeter's CSV.
+    /// A CSV file of JMeter.
     Csv {
         /// Whether the first line contains the column names.
         names: bool,
         /// Number of columns.
         columns: usize,
     },
-    /// JMeter's XML.
+    /// An XML file of JMeter.
     Xml,
-    /// The record in a run directory.
+    /// The samples file in a run directory.
     Run,
 }
 
@@ -43,7 +43,7 @@ impl std::fmt::Display for LogForm {
     }
 }
 
-/// The labels of a log by their numbers. Labels beyond [`LABELS_MAX`] share the number of [`OTHER_LABELS`].
+/// The labels of a log by their numbers. All labels beyond [`LABELS_MAX`] have the number of [`OTHER_LABELS`].
 #[derive(Debug, Default)]
 pub struct LogLabels {
     names: Vec<String>,
@@ -88,25 +88,26 @@ impl LogLabels {
 pub struct LogFacts {
     /// Its format.
     pub form: LogForm,
-    /// Rows of samplers.
+    /// Number of rows of samplers.
     pub rows: u64,
-    /// Rows of transaction controllers, left out.
+    /// Number of rows of transaction controllers, which are ignored.
     pub transactions: u64,
-    /// Sub-results (redirects, embedded resources), left out. A CSV file does not mark them.
+    /// Number of sub-results (redirects, embedded resources), which are ignored. They are not marked in CSV files, so there
+    /// they are counted as rows.
     pub sub_results: u64,
-    /// Rows before the measured part, left out.
+    /// Number of rows before the measured part, which are ignored.
     pub warmup: u64,
-    /// Rows that represent several samples (`SampleCount`). They count as one arrival, because the log does not
-    /// contain the starts of the others.
+    /// Number of rows that represent several samples (`SampleCount`). Each of these rows is counted as one arrival, because the
+    /// log does not contain the starts of its other samples.
     pub of_several: u64,
-    /// Invalid rows, left out.
+    /// Number of invalid rows, which are ignored.
     pub bad_rows: u64,
     /// The first invalid row.
     pub first_bad: Option<BadRow>,
-    /// Whether the log is truncated within a row or damaged at its end; that row is left out.
+    /// Whether the log is truncated within a row or damaged at its end; that row is ignored.
     pub cut_off: bool,
-    /// The greatest lag: the longest time by which a row started before an earlier row, in ns; 0 unless the rows were
-    /// sorted.
+    /// The greatest lag in ns: the maximum time by which a row started before a row that precedes it in the file. 0 if the rows
+    /// were not sorted.
     pub lag_ns: u64,
     /// The labels by their numbers.
     pub labels: Vec<String>,
@@ -121,7 +122,7 @@ pub(super) struct ScanState {
 /// Number of invalid rows that are always accepted.
 const BAD_ROWS_FREE: u64 = 3;
 
-/// One invalid row in this many is accepted.
+/// Beyond that number, at most one row in this many may be invalid.
 const BAD_ROWS_SHARE: u64 = 100;
 
 impl ScanState {

@@ -1,4 +1,4 @@
-//! Reads the rows of a run directory's record.
+//! Reads the rows of a run directory's samples file.
 
 use std::io::{self, Read};
 use std::num::NonZeroU64;
@@ -23,7 +23,7 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Reads all rows.
+/// Reads all rows and passes them to `see`.
 pub(super) fn scan(
     input: impl Read,
     state: &mut ScanState,
@@ -34,7 +34,7 @@ pub(super) fn scan(
     let reader = SamplesReader::new(Counted { input, read: std::rc::Rc::clone(&read) })?;
     let anchor_ns = reader.names().wall_anchor_ms.saturating_mul(1_000_000);
     let names = reader.labels().clone();
-    // The numbers in `seen.labels` of the record's labels.
+    // For each label of the file, its number in `seen.labels`.
     let mut numbers: Vec<Option<u32>> = Vec::new();
     let mut reported = 0;
     let (end, _, _) = reader.without_texts().read(|_, sample| {
@@ -74,7 +74,7 @@ pub(super) fn scan(
                     label,
                     group: Some(sample.group),
                     thread: Some(sample.user),
-                    // Not 0, because users are counted from 1.
+                    // The result is never 0, because users are counted from 1.
                     user: NonZeroU64::new(u64::from(sample.group) << 32 | u64::from(sample.user)),
                     success: sample.outcome.success,
                 };

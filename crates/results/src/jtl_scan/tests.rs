@@ -23,7 +23,7 @@ fn log(contents: impl AsRef<[u8]>) -> (tempfile::TempDir, Result<Log, LogError>)
     (dir, log)
 }
 
-/// A row with its label's text.
+/// A row that was read: start, elapsed time, latency and lateness in ns, label, thread, success.
 type Told = (i64, u64, Option<u64>, Option<u64>, String, Option<u32>, bool);
 
 fn in_order(log: &Log) -> Result<(Vec<Told>, LogFacts), LogError> {
@@ -68,7 +68,7 @@ fn expected() -> Vec<Told> {
     let reported = |row: &Written| {
         (row.0 as i64, row.1, Some(row.1 / 2), Some(row.1 * 3), row.2.to_owned(), Some(row.3), row.4)
     };
-    // The fast rows have equal starts and keep the order of the file.
+    // The fast samples have equal starts and keep the order of the file.
     ROWS.iter().map(reported).collect()
 }
 
@@ -93,7 +93,7 @@ fn all_log_formats_give_the_same_rows() {
     assert_eq!(rows(&default).0, expected());
     let (reported, facts) = rows(names.to_owned() + &default);
     assert_eq!((reported, facts.form), (expected(), LogForm::Csv { names: true, columns: 17 }));
-    // Files to which several runs were appended may repeat the names.
+    // Files to which several runs were appended may contain the column names several times.
     assert_eq!(rows(names.to_owned() + &default + names).1.bad_rows, 0);
 
     let other = csv(&ROWS, |(start, elapsed, label, thread, success)| {
@@ -209,7 +209,7 @@ fn errors_contain_their_place() {
     let expected =
         "1 of 1 rows cannot be read; the first: sample 1, attribute ts: \"\" is not a time in ms since 1970";
     assert_eq!(unstamped, expected);
-    // A killed run has not written the end tag.
+    // If a run was killed, the end tag is missing.
     let (reported, facts) = rows("timeStamp,elapsed,label\n1,1,a\n2,2,\"b\n");
     assert_eq!((reported.len(), facts.cut_off), (1, true));
     let (reported, facts) = rows("<testResults>\n<sample t=\"1\" ts=\"5\" lb=\"a\"/>\n<sample t=\"1\" ts=");
@@ -224,7 +224,7 @@ fn a_late_row_causes_a_second_reading() {
     for start in 1_000..141_000 {
         text += &format!("{start},1,a\n");
     }
-    // It started first and lasted until the end.
+    // This sample started first and lasted until the end.
     text += "5,140000,long\n";
     let (_dir, log) = log(text);
     let mut begun = 0;
@@ -275,7 +275,7 @@ proptest! {
     #[test]
     fn rows_in_any_order_are_sorted(
         starts in prop::collection::vec(0u64..5_000, 1..200),
-        // Starts too far apart for sort keys.
+        // With the larger scale, starts are too far apart for sort keys.
         scale in prop_oneof![Just(1u64), Just(1 << 40)],
         part in 1usize..40,
         swaps in prop::collection::vec((0usize..200, 0usize..200), 0..40),
@@ -297,7 +297,7 @@ proptest! {
             order.finish(&mut |row| out.push(*row)).map(|_| out)
         };
         let out = read(None).or_else(|late| read(Some(late.lag_ns)));
-        // Equal starts keep their order.
+        // The sort is stable, so rows with equal starts keep their order.
         sorted.sort_by_key(|row| row.start_ns);
         let out = out.unwrap();
         prop_assert_eq!(out, sorted);

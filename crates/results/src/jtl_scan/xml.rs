@@ -13,16 +13,16 @@ use super::cells;
 use super::error::{BadRow, LogError, RowPlace};
 use super::rows::{LogLabels, ScanState};
 
-/// The kind of a sample that encloses others.
+/// The kind of a sample that contains other samples.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Outer {
-    /// The sample of a transaction controller: its direct children are requests of the plan.
+    /// The sample of a transaction controller; its direct children are requests of the plan.
     Transaction,
-    /// The sample of a sampler: its children are redirects and embedded resources.
+    /// The sample of a sampler; its children are redirects and embedded resources.
     Sampler,
 }
 
-/// Reads all rows.
+/// Reads all rows and passes them to `see`.
 pub(super) fn scan(
     input: impl BufRead,
     stamps_are_ends: bool,
@@ -44,7 +44,7 @@ pub(super) fn scan(
             Err(quick_xml::Error::Io(error)) => {
                 return Err(std::io::Error::new(error.kind(), error.to_string()).into());
             }
-            // A killed run leaves elements open, possibly within a tag or an entity.
+            // If a run was killed, elements are not closed, and the file may end within a tag or an entity.
             Err(
                 quick_xml::Error::Syntax(_) | quick_xml::Error::IllFormed(IllFormedError::UnclosedReference),
             ) if rooted && at_end(&mut reader) => {
@@ -106,7 +106,7 @@ fn at_end<R: BufRead>(reader: &mut Reader<R>) -> bool {
     reader.get_mut().fill_buf().is_ok_and(<[u8]>::is_empty)
 }
 
-/// Makes a row of a sample's attributes, unless the sample is within that of another sampler.
+/// Creates a row from the attributes of a sample, unless the sample is nested in a sampler's sample.
 fn take(
     element: &BytesStart<'_>,
     stamp_is_end: bool,

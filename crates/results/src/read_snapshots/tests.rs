@@ -13,13 +13,13 @@ fn at(second: u64, ms: u64) -> Nanos {
     Nanos(second * SECOND_NS + ms * 1_000_000)
 }
 
-/// Records ten seconds on two cores: five requests per second within a transaction, of which every fifth fails, and
-/// nothing in second 4.
+/// Records ten seconds on two cores, with five requests per second in a transaction. Every fifth request fails, and second 4 is
+/// empty.
 fn record(config: RecorderConfig) -> RunTotals {
     let labels = config.labels.clone();
     let (home, cart) = (labels.intern("home"), labels.intern("cart"));
     let (recorder, mut writers) = Recorder::start(RecorderConfig { writers: 2, ..config }).unwrap();
-    // Four users start on one core and three on the other; two of them end on the first one while nothing completes.
+    // Four users start on one core and three on the other. Two users of the first core end while no sample ends.
     writers[0].record_users(4, at(0, 10));
     writers[1].record_users(3, at(0, 10));
     for second in (0..10).filter(|second| *second != 4) {
@@ -155,7 +155,7 @@ fn snapshots_add_up_to_the_totals_live_and_from_the_record() {
     assert_eq!((source.wall_anchor_ms, source.late_samples), (1_700_000_000_000, 0));
     assert_eq!(again[2].arrivals, Some(arrivals));
 
-    // The log has whole milliseconds from the first start, only actual starts and no arrivals.
+    // The log has whole milliseconds since the first start. It contains only actual starts and no arrivals.
     let mut rows = Vec::new();
     read_snapshots(&[ResultsInput::path(&jtl)], &RecordReading::default(), |snapshot| rows.push(snapshot))
         .unwrap();
@@ -195,14 +195,14 @@ fn a_blocked_core_does_not_delay_the_seconds_of_the_others() {
         writers[0].record(&sample(now)).unwrap();
         writers[0].flush(now);
     }
-    // The other core was blocked for six seconds after it had received this.
+    // After it had received this sample, the other core was blocked for six seconds.
     writers[1].record(&sample(Nanos::from_millis(1_500))).unwrap();
     writers[1].flush(Nanos::from_millis(6_000));
     drop(writers);
     let totals = recorder.finish();
     let seconds: Vec<_> =
         received(&receiver).iter().map(|second| (second.total().samples, second.late_samples)).collect();
-    // For two seconds without a report, the seconds waited for the core.
+    // The seconds waited two seconds for the core that did not report.
     assert_eq!(seconds, [(9, 0), (10, 0), (10, 0), (10, 0), (10, 0), (11, 1)]);
     let points: Vec<_> = totals.seconds.iter().map(|point| point.requests).collect();
     assert_eq!(points, [9, 11, 10, 10, 10, 10]);
@@ -239,7 +239,7 @@ fn snapshots_can_be_serialized_as_json() {
     }
 }
 
-/// Result files of two generators in the order of ends. The first row of neither is the earliest.
+/// Result files of two generators in the order of ends. In neither file is the first row the earliest sample.
 fn two_logs(folder: &std::path::Path) -> [ResultsInput; 2] {
     const START_MS: u64 = 1_700_000_000_000;
     let rows = |rows: &[(u64, u64)]| {

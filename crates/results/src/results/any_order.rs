@@ -1,9 +1,9 @@
-//! Aggregates results whose rows are in any order.
+//! Aggregates results whose rows may be in any order.
 //!
-//! Rows are usually almost in the order of their ends, and then one reading in bounded memory is enough. Files are read
-//! once more if the earliest sample is not among the first rows, because the start of the run determines the seconds.
-//! If a row comes long after others that ended later, the series are made by further readings, each of which holds the
-//! times of a limited number of samples. Streams are read once: their late samples count in a later second.
+//! Rows are usually almost in the order of their ends, and one reading in bounded memory is enough. If the earliest sample is
+//! not among the first rows, files are read once more, because the start of the run determines the seconds. If a row follows
+//! rows that ended much later, the time series are computed in further readings, each of which holds the times of a limited
+//! number of samples. Streams are read only once; their late samples are counted in a later second.
 
 use busyhour_sample::{
     ClosedSeconds, HELD_SAMPLES_MAX, LabelRows, Nanos, Sample, SampleFlags, SampleKind, SecondsPart,
@@ -15,9 +15,9 @@ use super::visitor::Visitor;
 use super::{Aggregated, Results, ResultsError, ResultsInput};
 use crate::replay::ReplayedRun;
 
-/// Receives the requests that count.
+/// Receives the requests that are included in the totals.
 pub trait SampleObserver {
-    /// Receives a request, whose times count from an origin before the start of the run.
+    /// Receives a request. Its times count from an origin before the start of the run.
     fn request(&mut self, sample: &Sample<'_>);
 }
 
@@ -25,11 +25,12 @@ impl SampleObserver for () {
     fn request(&mut self, _: &Sample<'_>) {}
 }
 
-/// Opens and aggregates `inputs`, whose rows may be in any order. `observer` makes an observer for a reading; that of
-/// the last complete reading is returned.
+/// Opens and aggregates `inputs`, whose rows may be in any order. `observer` creates an observer for each reading; the observer
+/// of the last complete reading is returned.
 ///
 /// # Errors
-/// An input cannot be read, or has no valid row. The start of a window is uncertain, and an input is a stream.
+/// An input cannot be read, or has no valid row. An error is also returned if the start of a window is uncertain and an input
+/// is a stream.
 pub fn add_up_inputs<O: SampleObserver>(
     inputs: Vec<ResultsInput>,
     read: &ReadSettings,
@@ -40,7 +41,7 @@ pub fn add_up_inputs<O: SampleObserver>(
     add_up_holding(inputs, read, settings, observer, progress, HELD_SAMPLES_MAX)
 }
 
-/// The same, with the times of at most `held_max` samples in memory for rows that are out of order.
+/// Like [`add_up_inputs`], with the times of at most `held_max` samples in memory for rows that are out of order.
 pub(super) fn add_up_holding<O: SampleObserver>(
     inputs: Vec<ResultsInput>,
     read: &ReadSettings,
@@ -73,7 +74,7 @@ pub(super) fn add_up_holding<O: SampleObserver>(
     Ok((found.into_replay(), seen))
 }
 
-/// Makes the series of the seconds by further readings.
+/// Computes the time series by second in further readings.
 fn order_seconds(
     found: &mut Aggregated,
     inputs: &[ResultsInput],
@@ -104,18 +105,18 @@ fn order_seconds(
     Ok(())
 }
 
-/// Whether a sample counts in any figure.
+/// Whether a sample is included in any figure.
 fn counts(sample: &Sample<'_>) -> bool {
     let has = |flag| sample.flags.contains(flag);
     !has(SampleFlags::LISTENERS_ONLY) && !has(SampleFlags::WARMUP)
 }
 
-/// Facts of results that are determined before they are read second by second.
+/// Facts that are determined before results are read second by second.
 #[derive(Debug, Clone)]
 pub(crate) struct Survey {
-    /// The start of the run in ms since 1970: that of the earliest sample, unless it is known otherwise.
+    /// The start of the run in ms since 1970. It is the start of the earliest sample, unless it is known otherwise.
     pub(crate) start_ms: i64,
-    /// Maximum time by which a sample ended before an earlier sample of the input.
+    /// Maximum time in ns by which a sample ended before a sample that precedes it in the input.
     pub(crate) disorder_ns: u64,
     /// Active users, by seconds from the start of the run.
     pub(crate) users: UsersOverTime,

@@ -1,4 +1,4 @@
-//! Inputs: files, run directories and streams, and the error of one that cannot be read.
+//! Inputs of results (files, run directories and streams), and the error if an input cannot be read.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ pub struct ResultsInput {
     pub from: ResultsFrom,
 }
 
-/// The source of results.
+/// The location from which results are read.
 pub enum ResultsFrom {
     /// A file or a run directory.
     Path(PathBuf),
@@ -54,7 +54,7 @@ impl ResultsInput {
     }
 }
 
-/// An input cannot be read.
+/// The error if an input cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("{name}")]
 pub struct ResultsError {

@@ -1,11 +1,11 @@
-//! Thread groups of several inputs.
+//! Merges the thread groups of several inputs.
 
 use rustc_hash::FxHashMap;
 
 use busyhour_sample::{GroupName, RunNames};
 
-/// The thread groups of several inputs, which number their groups from 0 each: a common number for each group with
-/// samples.
+/// Numbers the thread groups of several inputs. Each input numbers its groups from 0, so each group with samples gets a common
+/// number.
 #[derive(Default)]
 pub(super) struct MergedGroups(FxHashMap<(usize, u32), u32>);
 
@@ -15,7 +15,7 @@ impl MergedGroups {
         *self.0.entry((input, group)).or_insert(next)
     }
 
-    /// Adds the groups of an input to the common names.
+    /// Adds the names of an input's groups to the common names.
     pub(super) fn name(&self, input: usize, groups: &[GroupName], apart: &[u32], names: &mut RunNames) {
         names.groups.resize(self.0.len(), GroupName { name: String::new(), number: 0 });
         for (group, name) in (0..).zip(groups) {

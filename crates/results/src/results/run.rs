@@ -1,4 +1,4 @@
-//! Reads samples from a run directory's record.
+//! Reads samples from a run directory's samples file.
 
 use busyhour_record::SamplesReader;
 use busyhour_sample::{LabelId, Labels, Nanos, RunNames, Sample, SampleKind, SampleTimes, UserCounts};
@@ -10,7 +10,7 @@ use crate::unpack::Bytes;
 pub(super) struct RunSamples {
     reader: SamplesReader<Bytes>,
     labels: Labels,
-    /// The numbers in `labels` of the record's labels.
+    /// For each label of the file, its number in `labels`.
     ids: Vec<LabelId>,
 }
 
@@ -23,8 +23,8 @@ impl RunSamples {
         self.reader.names().wall_anchor_ms.saturating_mul(1_000_000)
     }
 
-    /// Reads the next segment of the record, and counts its active users. Returns the number of samples and their
-    /// latest end; `None` at the end.
+    /// Reads the next segment of the file, and counts its active users. Returns the number of samples and their latest end;
+    /// `None` at the end.
     pub(super) fn next(
         &mut self,
         origin_ns: i64,
@@ -39,7 +39,7 @@ impl RunSamples {
         let Visitor { sample: see, arrival: see_arrival } = visitor;
         let mut each = |sample: &Sample<'_>| {
             let at = sample.label.0 as usize;
-            // Labels are numbered in the order of the record, so that tables list them in the order of the run.
+            // Labels are numbered in the order of the file, so that tables list them in the order of the run.
             for known in ids.len()..=at.min(names.len().saturating_sub(1)) {
                 ids.push(labels.intern(&names.name(LabelId(known as u32))));
             }

@@ -12,7 +12,7 @@ use crate::jtl_scan::{BadRow, Cell, Columns, CsvRow, RowPlace, Stamps, cells};
 /// The error of an invalid or missing time stamp.
 pub(super) const NO_STAMP: &str = "is not a time in ms since 1970";
 
-/// The position of an absent column: a cell so far beyond the last is empty.
+/// The position of an absent column. It is so far beyond the last cell that the cell is empty.
 const NOWHERE: usize = usize::MAX;
 
 /// Maximum number of cached labels of a file. Samples of labels beyond [`LABELS_MAX`] are counted together anyway.
@@ -47,14 +47,14 @@ enum Field {
     Connect,
 }
 
-/// When a column is read.
+/// The settings with which a column is read.
 #[derive(Clone, Copy)]
 enum Need {
-    /// Always: totals need it.
+    /// The column is always read, because totals need it.
     Always,
-    /// If all columns are read.
+    /// The column is read if all columns are read.
     All,
-    /// If all columns are read, or totals of thread groups are.
+    /// The column is read if all columns are read or totals of thread groups are computed.
     AllOrGroups,
 }
 
@@ -93,7 +93,7 @@ const _: () = {
 
 /// The positions of the columns of a sample.
 pub(super) struct SampleColumns {
-    /// By [`Field`].
+    /// The position of each field, by [`Field`].
     places: [usize; FIELDS.len()],
     pub(super) variables: Vec<(String, usize)>,
     /// Whether all columns are read, or only those that totals need.
@@ -102,7 +102,7 @@ pub(super) struct SampleColumns {
 }
 
 impl SampleColumns {
-    /// All of `columns`, or without `all` those that totals need, and with `groups` the thread name.
+    /// The positions of all fields in `columns`. Without `all`, only those that totals need; `groups` adds the thread name.
     pub(super) fn new(columns: &Columns, all: bool, groups: bool, stamps_are_ends: bool) -> SampleColumns {
         let names = &columns.names;
         let place = |(_, name, need): (Field, &str, Need)| {
@@ -146,16 +146,16 @@ impl SampleColumns {
 
 /// The result of reading a row.
 pub(super) enum RowResult {
-    /// A sample with this end.
+    /// A sample, and its end.
     Sample {
         end: Nanos,
     },
-    /// The column names: files to which several runs were appended may repeat them.
+    /// The column names. Files to which several runs were appended may contain them several times.
     Names,
     Bad(BadRow),
 }
 
-/// Makes samples of rows.
+/// Converts rows to samples.
 pub(super) struct RowSamples {
     pub(super) columns: SampleColumns,
     /// The last column that is read.
@@ -167,7 +167,7 @@ pub(super) struct RowSamples {
     texts: Texts,
 }
 
-/// Texts of the last row.
+/// Texts of the last row, which are reused if the next row has the same.
 #[derive(Default)]
 struct Texts {
     code: Text,
@@ -183,7 +183,7 @@ impl RowSamples {
             last: columns.last(),
             labels: KnownLabels::new(labels),
             stamps: Stamps::default(),
-            // When rows are written to another file, each needs its own group.
+            // If rows are written to another file, each group needs its own number.
             groups: if columns.all { Groups::default() } else { Groups::up_to(GROUPS_KNOWN_MAX) },
             columns,
             hostname: String::new(),
@@ -191,7 +191,7 @@ impl RowSamples {
         }
     }
 
-    /// Calls `see` with the sample of `row`, whose times count from `origin_ns` since 1970. `ALL` is
+    /// Calls `see` with the sample of `row`. Its times count from `origin_ns`, in ns since 1970. `ALL` is
     /// [`SampleColumns::all`] as a constant, so that skipped columns cost nothing.
     #[inline]
     pub(super) fn take<const ALL: bool>(
@@ -206,7 +206,7 @@ impl RowSamples {
             RowResult::Bad(BadRow::new(RowPlace::Line(row.line), column, cell.bytes(), problem))
         };
         let stamp = row.cell(columns.at(Field::Stamp));
-        // Files to which several runs were appended may repeat the names, truncated like any other row.
+        // Files to which several runs were appended may contain the column names several times, truncated like any other row.
         let is_names = || stamp.bytes() == b"timeStamp";
         if row.count <= self.last {
             let short = || bad("timeStamp", row.cell(0), "is the first cell of a row with too few columns");
@@ -296,11 +296,12 @@ impl RowSamples {
     }
 }
 
-/// The text of a cell. Consecutive cells are mostly equal, and comparing is cheaper than checking UTF-8.
+/// The text of the last cell of a column. Consecutive cells are mostly equal, and comparing them is cheaper than checking
+/// UTF-8.
 #[derive(Default)]
 struct Text {
     text: String,
-    /// [`Cell::short`] of the cell.
+    /// The key [`Cell::short`] of the cell.
     short: Option<u64>,
 }
 
@@ -330,7 +331,7 @@ impl Text {
 /// A cache of labels by the contents of their cells.
 struct KnownLabels {
     labels: Labels,
-    /// By [`Cell::middling`], which is faster to look up than bytes.
+    /// Labels by [`Cell::middling`] key, whose lookup is faster than that of bytes.
     middling: FxHashMap<u128, LabelId>,
     long: FxHashMap<Box<[u8]>, LabelId>,
 }
@@ -353,7 +354,7 @@ impl KnownLabels {
         }
     }
 
-    /// Adds a label that is not cached.
+    /// Adds a label that is not in the cache.
     #[cold]
     fn add_label(&mut self, cell: Cell<'_>) -> LabelId {
         if self.middling.len() + self.long.len() >= LABELS_KNOWN_MAX {
@@ -380,10 +381,10 @@ fn flags_of(message: Cell<'_>, url: Cell<'_>) -> SampleFlags {
     flags
 }
 
-/// A sample that is being read.
+/// A sample of an XML file that is being read.
 #[derive(Default)]
 pub(super) struct XmlSample {
-    /// The error of the sample or of a nested one.
+    /// The error in the sample or in a nested one.
     pub(super) bad: Option<BadRow>,
     pub(super) label: String,
     pub(super) stamp_ns: i64,
@@ -401,7 +402,7 @@ pub(super) struct XmlSample {
     pub(super) hostname: String,
     pub(super) url: Option<String>,
     pub(super) failure: Option<String>,
-    /// Attributes that JMeter does not define: variables.
+    /// Variables: the attributes that JMeter does not define.
     pub(super) variables: Vec<(String, String)>,
     pub(super) children: Vec<XmlSample>,
 }
@@ -437,7 +438,7 @@ impl XmlSample {
         self.stamp_ns
     }
 
-    /// Its times, if it starts and ends at these times of the run.
+    /// Its times, for this start and end in the run.
     pub(super) fn times(&self, start: Nanos, end: Nanos) -> SampleTimes {
         SampleTimes {
             connect_ns: self.connect_ns,
@@ -447,7 +448,7 @@ impl XmlSample {
         }
     }
 
-    /// Sets the field of an attribute, or returns the text of an attribute that JMeter does not define.
+    /// Sets the field of an attribute. If JMeter does not define the attribute, returns its text.
     pub(super) fn set_attribute(&mut self, line: u64, key: &[u8], text: String) -> Option<String> {
         match key {
             b"t" => self.elapsed_ns = self.span(line, "t", &text),
@@ -478,7 +479,7 @@ impl XmlSample {
     }
 }
 
-/// The data type that a file names.
+/// The data type with this name in a file.
 fn data_type(name: &[u8]) -> DataType {
     match name {
         b"text" => DataType::Text,

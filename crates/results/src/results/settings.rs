@@ -1,12 +1,12 @@
-//! How results are read and added up.
+//! Settings for reading results and computing totals.
 
 use busyhour_record::SaveConfig;
 use busyhour_sample::ApdexLimits;
 
-/// How results are read.
+/// Settings for reading results.
 #[derive(Debug, Clone, Default)]
 pub struct ReadSettings {
-    /// The save configuration of CSV files without column names. Without it, JMeter's default formats are tried.
+    /// The save configuration of CSV files without column names; `None` to try JMeter's default formats.
     pub unnamed: Option<SaveConfig>,
     /// Whether time stamps are the ends of samples (`sampleresult.timestamp.start=false`).
     pub stamps_are_ends: bool,
@@ -14,7 +14,7 @@ pub struct ReadSettings {
     pub all_columns: bool,
     /// Whether the thread groups of CSV rows are read, for totals by group. Other formats always contain them.
     pub groups: bool,
-    /// The start of the run in ms since 1970, if an earlier reading has found it.
+    /// The start of the run in ms since 1970, if it is known from an earlier reading.
     pub start_ms: Option<i64>,
 }
 
@@ -23,7 +23,7 @@ pub struct ReadSettings {
 pub struct AddUpSettings {
     /// The limits of the Application Performance Index.
     pub apdex: ApdexLimits,
-    /// The window in seconds since the start of the run: samples count that start from the first time on and before
-    /// the second. `None` for all samples.
+    /// The window in seconds since the start of the run, from its start (inclusive) to its end (exclusive): only samples that
+    /// start in it are counted. `None` for all samples.
     pub window_s: Option<(f64, f64)>,
 }

@@ -1,4 +1,4 @@
-//! One input.
+//! Reads one input.
 
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read as _};
@@ -21,16 +21,16 @@ const ROWS_AT_ONCE: usize = 8_192;
 /// One input.
 pub(super) struct Source {
     rows: Rows,
-    /// The earliest start in the first rows, or that of the run, in ns since 1970.
+    /// The earliest start in the first rows, or the start of the run if it is known, in ns since 1970.
     pub(super) first_ns: Option<i64>,
     pub(super) facts: InputFacts,
-    /// The latest end so far.
+    /// The latest end of a sample so far.
     pub(super) latest_end: Nanos,
     pub(super) users: UserCounts,
     pub(super) ended: bool,
-    /// Size of the file.
+    /// Size of the file in bytes; `None` for a stream.
     pub(super) bytes: Option<u64>,
-    /// Bytes read so far.
+    /// Number of bytes read so far.
     pub(super) read: ReadBytes,
 }
 
@@ -125,7 +125,7 @@ impl Source {
         Ok(())
     }
 
-    /// Reads a CSV row, an XML sample or a segment of a record; returns false at the end.
+    /// Reads a CSV row, an XML sample or a segment of a samples file; returns false at the end.
     #[inline]
     fn step(&mut self, origin_ns: i64, visitor: &mut Visitor<'_>) -> Result<bool, LogError> {
         let facts = &mut self.facts;
@@ -214,7 +214,7 @@ impl Source {
     }
 }
 
-/// The columns of a CSV: those of its first line, of the settings, or of JMeter's default formats.
+/// The columns of a CSV file: from its first line, from the settings, or from JMeter's default formats.
 fn columns(text: &[u8], settings: &ReadSettings) -> Result<Columns, LogError> {
     match (Columns::of(text), &settings.unnamed) {
         (Ok(columns), _) if columns.named => Ok(columns),

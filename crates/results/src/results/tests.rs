@@ -39,7 +39,7 @@ fn replay(inputs: Vec<ResultsInput>) -> ReplayedRun {
     added(inputs, &ReadSettings::default(), &AddUpSettings::default()).unwrap()
 }
 
-/// The totals that must be equal for two readings.
+/// The totals that must be equal for two readings of the same samples.
 fn numbers(totals: &RunTotals) -> impl PartialEq + std::fmt::Debug {
     let label = |label: &busyhour_sample::LabelTotals| {
         let clock = &label.totals.response;
@@ -93,7 +93,7 @@ fn files_of_several_generators_give_the_totals_of_one_file() {
     let rows: Vec<String> = (0..9_000u64).map(|at| row(1_000 + at * 5, at * 31 % 400, "page")).collect();
     let mut parts = [const { String::new() }; 3];
     for (at, row) in rows.iter().enumerate() {
-        // One file has all rows of some seconds and none of others.
+        // One file has all rows of some seconds, and no rows of the others.
         parts[if at % 2_000 < 500 { 0 } else { at % 3 }].push_str(row);
     }
     let whole = replay(vec![file(&dir, "whole", format!("{NAMES}{}", rows.concat()))]);
@@ -118,7 +118,7 @@ fn a_sample_before_the_first_row_moves_the_start() {
     assert_eq!(slow.totals.first_start, Nanos::ZERO);
     assert_eq!(slow.series.as_ref().map(|series| series.from_second), Some(2));
     assert_eq!(whole.totals.slowest[0].start, Nanos::ZERO);
-    // A window is relative to that start, once it is known.
+    // Once the start of the run is known, a window is relative to it.
     let window = AddUpSettings { window_s: Some((2.5, 3.5)), ..AddUpSettings::default() };
     let known = ReadSettings { start_ms: Some(whole.wall_anchor_ms), ..ReadSettings::default() };
     let part = added(input(), &known, &window).unwrap().totals;

@@ -1,4 +1,4 @@
-//! Reads JMeter's XML result files: samples with nested samples.
+//! Reads JMeter's XML result files, in which samples contain nested samples.
 //!
 //! Unlike in CSV, nested samples can be distinguished: those within a sampler's sample are sub-results, and those
 //! within a transaction are requests of the plan.
@@ -20,33 +20,34 @@ use crate::unpack::LineCounted;
 
 use super::sample_fields::{NO_STAMP, XmlSample};
 
-/// Deepest nesting of results that is represented.
+/// Maximum depth of nested results. Deeper results are ignored.
 const DEPTH_MAX: usize = 64;
 
-/// Longest tag or text in bytes; response data are not needed, but pass through memory. A compressed file of 2 MB can
-/// hold a text of 2 GB.
+/// Maximum length of a tag or text in bytes. Response data are not needed, but they have to be read into memory, and a
+/// compressed file of 2 MB can contain a text of 2 GB.
 const PART_BYTES_MAX: u64 = 256 << 20;
 
-/// Maximum number of bytes of a URL or a failure message that are kept.
+/// Maximum length in bytes of a URL or a failure message; longer ones are truncated.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
-/// Maximum number of nested samples of one sample, which are in memory together. JMeter writes one for each embedded resource and redirect.
+/// Maximum number of samples nested in one sample, all of which are in memory at once. JMeter writes one for each embedded
+/// resource and redirect.
 const NESTED_MAX: usize = 100_000;
 
-/// Maximum number of variables, as for the columns of a CSV; further ones are ignored.
+/// Maximum number of variables, as for the columns of a CSV file; further variables are ignored.
 const VARIABLES_MAX: usize = 1_000;
 
-/// Reads an XML result file sample by sample; only one sample with its nested samples is in memory.
+/// Reads an XML result file sample by sample. Only one sample with its nested samples is in memory.
 pub(super) struct XmlSamples<R> {
     reader: Reader<LineCounted<R>>,
     lines: Rc<Cell<u64>>,
     buffer: Vec<u8>,
     part_bytes_max: u64,
-    /// The open samples.
+    /// The samples whose elements are open, outermost first.
     open: Vec<XmlSample>,
     /// Number of open samples deeper than [`DEPTH_MAX`].
     deeper: usize,
-    /// Number of samples nested in the open ones, which are complete.
+    /// Number of complete samples that are nested in the open ones.
     nested: usize,
     rooted: bool,
     closed: bool,
@@ -62,7 +63,7 @@ pub(super) struct XmlSamples<R> {
 
 /// The result of reading the next top-level sample.
 pub(super) enum Step {
-    /// A sample with its nested samples.
+    /// A complete sample with its nested samples.
     Whole(Box<XmlSample>),
     /// An invalid sample, which is skipped with its nested samples.
     Bad(BadRow),
@@ -126,7 +127,7 @@ impl<R: BufRead> XmlSamples<R> {
             Err(quick_xml::Error::Io(error)) => {
                 return Err(std::io::Error::new(error.kind(), error.to_string()).into());
             }
-            // A killed run leaves elements open, possibly within a tag or an entity.
+            // If a run was killed, elements are not closed, and the file may end within a tag or an entity.
             Err(
                 quick_xml::Error::Syntax(_) | quick_xml::Error::IllFormed(IllFormedError::UnclosedReference),
             ) if self.rooted && at_end(&mut self.reader) => {
@@ -150,7 +151,7 @@ impl<R: BufRead> XmlSamples<R> {
                     self.open.push(read);
                 }
                 b"java.net.URL" => self.text = Some(Text::Url),
-                // As in CSV, the message of the first assertion that has one.
+                // As in CSV files, the failure message is that of the first assertion that has one.
                 b"failureMessage" if self.open.last().is_some_and(|read| read.failure.is_none()) => {
                     self.text = Some(Text::FailureMessage);
                 }
@@ -228,7 +229,7 @@ impl<R: BufRead> XmlSamples<R> {
         None
     }
 
-    /// A sample from its attributes.
+    /// Creates a sample from the attributes of its element.
     fn begun(&self, element: &BytesStart<'_>) -> XmlSample {
         let mut read = XmlSample::default();
         read.outcome.success = true;
@@ -255,8 +256,8 @@ impl<R: BufRead> XmlSamples<R> {
         read
     }
 
-    /// Calls `see` with a sample and its nested samples, each after its parent. Times count from `origin_ns` since
-    /// 1970. Returns the latest end and the number of samples.
+    /// Calls `see` with a sample and its nested samples, each after its parent. Times count from `origin_ns`, in ns since 1970.
+    /// Returns the latest end and the number of samples.
     pub(super) fn emit(
         &mut self,
         read: &XmlSample,
@@ -294,7 +295,7 @@ impl<R: BufRead> XmlSamples<R> {
             }
         }
         let mut variables = vec![""; self.variables.len()];
-        // Of several with one name the first counts.
+        // If several variables have the same name, the first one is used.
         for (name, value) in read.variables.iter().rev() {
             if let Some(place) = self.variable_places.get(name) {
                 variables[*place] = value;

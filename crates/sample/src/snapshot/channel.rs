@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use super::second::Snapshot;
 
-/// A channel for at most `capacity` snapshots. If the reader is too slow, the newest snapshots are lost and counted;
-/// the recorder never waits.
+/// A channel for at most `capacity` snapshots. If the reader is too slow, the newest snapshots are discarded and counted; the
+/// recorder never waits.
 #[must_use]
 pub fn snapshot_channel(capacity: usize) -> (SnapshotSender, SnapshotReceiver) {
     let (sender, receiver) = sync_channel(capacity.max(1));
@@ -16,7 +16,7 @@ pub fn snapshot_channel(capacity: usize) -> (SnapshotSender, SnapshotReceiver) {
     (SnapshotSender { sender, lost: Arc::clone(&lost) }, SnapshotReceiver { receiver, lost })
 }
 
-/// The recorder's end. The channel closes when the recorder has ended and all clones of its sender are dropped.
+/// The recorder's end of the channel. The channel closes when the recorder has ended and all clones of its sender are dropped.
 #[derive(Debug, Clone)]
 pub struct SnapshotSender {
     sender: SyncSender<Arc<Snapshot>>,
@@ -33,7 +33,7 @@ impl SnapshotSender {
     }
 }
 
-/// The reader's end.
+/// The reader's end of the channel.
 #[derive(Debug)]
 pub struct SnapshotReceiver {
     receiver: Receiver<Arc<Snapshot>>,
@@ -59,14 +59,14 @@ impl SnapshotReceiver {
         }
     }
 
-    /// Number of snapshots lost so far.
+    /// Number of snapshots that were discarded so far because the channel was full.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
 }
 
-/// There are no further snapshots.
+/// The run is over, so there are no further snapshots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the run is over: there are no further snapshots")]
 pub struct RunOver;

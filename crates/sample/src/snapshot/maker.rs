@@ -14,17 +14,17 @@ use crate::sample::{LabelId, Sample};
 use crate::sample_flags::{SampleFlags, SampleKind};
 use crate::user_counts::UserChange;
 
-/// Seconds that stay open for cores that report late, as in [`crate::seconds::OpenSeconds`].
+/// Number of seconds that stay open for cores that report late, as in [`crate::seconds::OpenSeconds`].
 const OPEN_SECONDS_MAX: u64 = 30;
 
 /// Maximum number of consecutive empty seconds that are sent individually.
 const EMPTY_SECONDS_MAX: u64 = 60;
 
-/// Collects the samples of the seconds that are still open.
+/// Collects the samples of open seconds, and passes a snapshot of each closed second to the caller.
 ///
-/// It closes a second as soon as the responsive cores have reported it, because live figures and thresholds cannot wait
-/// for a core that hangs; [`crate::aggregator::Aggregator`] waits for all cores, so that each sample counts in its own
-/// second of the results. Otherwise both would share their seconds.
+/// The maker closes a second as soon as the responsive cores have reported it, because live figures and thresholds cannot wait for a
+/// core that hangs. [`crate::aggregator::Aggregator`], in contrast, waits for all cores, so that each sample is counted in its
+/// own second of the results. Therefore the two have separate seconds.
 pub struct SnapshotMaker {
     labels: Labels,
     rows: LabelRows,
@@ -35,9 +35,9 @@ pub struct SnapshotMaker {
     spare: Vec<OpenSecond>,
     /// Whether there was an arrival of an open workload.
     has_arrivals: bool,
-    /// Active users at the end of the last closed second; `None` before the first change.
+    /// Number of active users at the end of the last closed second; `None` before the first change.
     users: Option<i64>,
-    /// Changes of the number of active users in later seconds.
+    /// Changes of the number of active users in seconds that are not closed yet.
     user_changes: BTreeMap<u64, i64>,
 }
 
@@ -46,14 +46,14 @@ pub struct SnapshotMaker {
 pub struct OpenSecond {
     rows: Vec<Option<OpenRow>>,
     users: Option<SecondUsers>,
-    /// The last end of a sample, and the users then.
+    /// The last end of a sample, and the number of active users at that time.
     last_users: (Nanos, u32),
     arrivals: SecondArrivals,
     late: u64,
 }
 
 struct OpenRow {
-    /// Counts and codes, without times.
+    /// Counts and response codes, without times.
     counts: SnapshotRow,
     service: OpenTimes,
     response: OpenTimes,
@@ -75,7 +75,7 @@ impl OpenTimes {
         self.passed.is_empty() && self.failed.is_empty()
     }
 
-    /// Counts the times and clears them.
+    /// Returns the counted times and clears the lists.
     fn close(&mut self) -> OutcomeTimes {
         let times = OutcomeTimes {
             passed: TimeCounts::of(&mut self.passed),
@@ -111,7 +111,7 @@ impl OpenSecond {
     }
 }
 
-/// The row of a sample in `rows`; `None` if it does not count.
+/// The row of a sample in `rows`; `None` if snapshots do not include the sample.
 pub fn counted_row(rows: &mut LabelRows, sample: &Sample<'_>) -> Option<CountedRow> {
     let kind = SampleKind::of(sample.flags);
     let elsewhere = sample.flags.contains(SampleFlags::LISTENERS_ONLY)
@@ -124,7 +124,7 @@ pub fn counted_row(rows: &mut LabelRows, sample: &Sample<'_>) -> Option<CountedR
     rows.get(number).map(|(label, kind)| CountedRow { number, label, kind })
 }
 
-/// The row of a sample.
+/// The number and name of a sample's row.
 #[derive(Debug, Clone, Copy)]
 pub struct CountedRow {
     number: usize,
@@ -133,7 +133,7 @@ pub struct CountedRow {
 }
 
 impl OpenSecond {
-    /// Adds a sample of `row`.
+    /// Adds a sample to its row.
     pub fn sample(&mut self, row: CountedRow, labels: &Labels, sample: &Sample<'_>) {
         if self.rows.len() <= row.number {
             self.rows.resize_with(row.number + 1, || None);
@@ -207,7 +207,7 @@ impl SnapshotMaker {
         }
     }
 
-    /// Adds `sample` if it counts.
+    /// Adds `sample` if snapshots include it.
     pub fn sample(&mut self, sample: &Sample<'_>, closed: &mut dyn FnMut(Snapshot)) {
         let Some(row) = counted_row(&mut self.rows, sample) else { return };
         let number = sample.times.end.second();
@@ -228,7 +228,7 @@ impl SnapshotMaker {
         self.open[started].arrival(arrival);
     }
 
-    /// Adds a complete second, which is not before any other.
+    /// Adds a complete second, which must not be before any previous one.
     pub fn put(&mut self, number: u64, mut second: OpenSecond, closed: &mut dyn FnMut(Snapshot)) {
         self.has_arrivals |= second.arrivals != SecondArrivals::default();
         self.close_before(number, None, closed);
@@ -244,7 +244,7 @@ impl SnapshotMaker {
         }
     }
 
-    /// The users of the next second, which ends now; `of_samples` are those of its samples.
+    /// Computes the users of the next second to be closed. `of_samples` are the users according to its samples.
     fn close_users(&mut self, of_samples: Option<SecondUsers>) -> Option<SecondUsers> {
         while let Some(entry) = self.user_changes.first_entry().filter(|entry| *entry.key() <= self.next) {
             self.users = Some(self.users.unwrap_or(0).saturating_add(entry.remove()));
@@ -257,7 +257,7 @@ impl SnapshotMaker {
         }
     }
 
-    /// Closes the seconds before `watermark`.
+    /// Closes the seconds before `watermark`, and passes their snapshots to `closed`.
     pub fn advance(
         &mut self,
         watermark: Nanos,
@@ -267,7 +267,7 @@ impl SnapshotMaker {
         self.close_before(watermark.second(), regularity, closed);
     }
 
-    /// Closes all open seconds.
+    /// Closes all open seconds, and passes their snapshots to `closed`.
     pub fn finish(&mut self, regularity: Option<LiveArrivals>, closed: &mut dyn FnMut(Snapshot)) {
         let end = self.next + self.open.len() as u64;
         let mut last = |snapshot: Snapshot| {

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::time_counts::TimeCounts;
 use crate::sample_flags::SampleKind;
 
-/// Maximum number of response codes, and of kinds of failure, in one row.
+/// Maximum number of response codes in one row; also the maximum number of kinds of failure.
 pub const CODES_MAX: usize = 100;
 
-/// The response code of samples with codes beyond [`CODES_MAX`].
+/// The response code under which samples with codes beyond [`CODES_MAX`] are counted.
 pub const OTHER_CODES: &str = "(other codes)";
 
 /// The samples of one label that ended in one second.
@@ -16,41 +16,41 @@ pub const OTHER_CODES: &str = "(other codes)";
 pub struct SnapshotRow {
     /// The label.
     pub label: String,
-    /// Requests or transactions.
+    /// Whether they are requests or transactions.
     pub kind: SampleKind,
-    /// Samples (a row of a result file can represent more than one).
+    /// Number of samples (a row of a result file can represent more than one).
     pub samples: u64,
-    /// Failed samples.
+    /// Number of failed samples.
     pub errors: u64,
-    /// Bytes received.
+    /// Number of bytes received.
     pub bytes: u64,
-    /// Bytes sent.
+    /// Number of bytes sent.
     pub sent_bytes: u64,
-    /// End − actual start.
+    /// Service times (end − actual start).
     pub service: OutcomeTimes,
-    /// End − intended start.
+    /// Response times (end − intended start).
     pub response: OutcomeTimes,
     /// Sum of the times to the first byte, in ns.
     pub latency_sum_ns: u64,
     /// Sum of the times to connect, in ns.
     pub connect_sum_ns: u64,
-    /// Samples by response code.
+    /// Number of samples by response code.
     pub codes: Vec<CodeCount>,
-    /// Failed samples by response code and message.
+    /// Number of failed samples by response code and message.
     pub failures: Vec<FailureCount>,
 }
 
 /// Service times or response times, of successful and of failed samples.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutcomeTimes {
-    /// Of successful samples.
+    /// Times of successful samples.
     pub passed: TimeCounts,
-    /// Of failed samples.
+    /// Times of failed samples.
     pub failed: TimeCounts,
 }
 
 impl OutcomeTimes {
-    /// Both together.
+    /// Times of successful and failed samples together.
     #[must_use]
     pub fn all(&self) -> TimeCounts {
         let mut all = self.passed.clone();
@@ -68,24 +68,24 @@ impl OutcomeTimes {
 /// The samples of one response code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodeCount {
-    /// The response code; [`OTHER_CODES`] for those beyond the limit.
+    /// The response code; [`OTHER_CODES`] for codes beyond the limit.
     pub code: String,
-    /// Samples.
+    /// Number of samples.
     pub samples: u64,
-    /// Failed samples.
+    /// Number of failed samples.
     pub errors: u64,
 }
 
 /// The failed samples of one response code and message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureCount {
-    /// The response code; [`OTHER_CODES`] for those beyond the limit.
+    /// The response code; [`OTHER_CODES`] for codes beyond the limit.
     pub code: String,
     /// The first failed assertion's message, or the response message when no assertion failed.
     pub message: String,
-    /// Whether an assertion failed.
+    /// Whether `message` is that of a failed assertion.
     pub assertion: bool,
-    /// Failed samples.
+    /// Number of failed samples.
     pub errors: u64,
 }
 
@@ -109,7 +109,7 @@ impl SnapshotRow {
         }
     }
 
-    /// Adds the counts of `other`. Label and kind are kept.
+    /// Adds the counts of `other`. Label and kind do not change.
     pub fn merge(&mut self, other: &SnapshotRow) {
         self.samples += other.samples;
         self.errors += other.errors;

@@ -8,35 +8,34 @@ use crate::sample_flags::SampleKind;
 
 /// One second of a run: the samples that ended in it, and its arrivals.
 ///
-/// Snapshots are sent in the order of their seconds. Of a long time without samples only the last second may be sent:
-/// seconds that are missing between two snapshots were empty. Sub-results (redirects, embedded resources) are not
-/// included.
+/// Snapshots are sent in the order of their seconds. For a long period without samples, only the last second may be sent:
+/// seconds that are missing between two snapshots were empty. Sub-results (redirects, embedded resources) are not included.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Snapshot {
     /// Number of the second, from 0.
     pub second: u64,
-    /// Whether the second is complete: false for the last one of a run.
+    /// Whether the second is complete. It is false for the last second of a run.
     pub whole: bool,
-    /// Labels and kinds with samples.
+    /// The samples of each label and kind.
     pub rows: Vec<SnapshotRow>,
     /// Active users; `None` if they are unknown.
     pub users: Option<SecondUsers>,
     /// Arrivals of open workloads; `None` if there were none in the run so far.
     pub arrivals: Option<SecondArrivals>,
-    /// Regularity of the arrivals in the last ten seconds; `None` while there are too few.
+    /// Regularity of the arrivals in the last ten seconds; `None` while there are too few arrivals.
     pub regularity: Option<LiveArrivals>,
-    /// Samples in `rows` that reached the recorder after their own second was closed.
+    /// Number of samples in `rows` that reached the recorder after their own second was closed.
     pub late_samples: u64,
 }
 
-/// Numbers of active users: users that have started and not ended.
+/// Numbers of active users: users that have started and not yet ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SecondUsers {
-    /// At the end of the second, or of the last of several.
+    /// Number at the end of the second, or of the last second if several were merged.
     pub at_end: u32,
-    /// Fewest.
+    /// Minimum.
     pub min: u32,
-    /// Most.
+    /// Maximum.
     pub max: u32,
     /// Sum over the samples.
     pub sum: u64,
@@ -45,12 +44,13 @@ pub struct SecondUsers {
 }
 
 impl SecondUsers {
-    /// The numbers of one sample.
+    /// The numbers according to one sample.
     pub const fn one(users: u32) -> SecondUsers {
         SecondUsers { at_end: users, min: users, max: users, sum: users as u64, samples: 1 }
     }
 
-    /// The numbers of a second with `at_end` users at its end; `of_samples` are those of the samples that ended in it.
+    /// The numbers of a second with `at_end` users at its end. `of_samples` are the numbers according to the samples that ended
+    /// in it.
     pub fn with_end(at_end: u32, of_samples: Option<SecondUsers>) -> SecondUsers {
         let Some(users) = of_samples else { return SecondUsers::one(at_end) };
         SecondUsers { at_end, min: users.min.min(at_end), max: users.max.max(at_end), ..users }
@@ -71,7 +71,7 @@ impl SecondUsers {
         self.samples += other.samples;
     }
 
-    /// Adds the users of another generator, which are active at the same time.
+    /// Adds the users of another generator in the same second.
     fn with_generator(self, other: SecondUsers) -> SecondUsers {
         // The means are added; `sum` is over the samples of both.
         let samples = self.samples + other.samples;
@@ -89,19 +89,19 @@ impl SecondUsers {
 /// Arrivals of open workloads in one second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SecondArrivals {
-    /// Arrivals scheduled in this second. An arrival that waited for a user longer than seconds stay open counts in
-    /// the second in which it was reported.
+    /// Number of arrivals scheduled in this second. If an arrival waited so long for a user that its second was already closed, it is
+    /// counted in the second in which it was reported.
     pub scheduled: u64,
-    /// Sessions that were started in this second.
+    /// Number of sessions that were started in this second.
     pub begun: u64,
-    /// Sessions among them that had waited for a free user.
+    /// Number of started sessions that had waited for a free user.
     pub waited: u64,
-    /// Arrivals that were discarded because no user was free.
+    /// Number of arrivals that were discarded because no user was free.
     pub dropped: u64,
 }
 
 impl SecondArrivals {
-    /// The counts by the names that exporters use.
+    /// The counts with the names that exporters use.
     #[must_use]
     pub const fn fates(&self) -> [(&'static str, u64); 4] {
         [
@@ -122,7 +122,7 @@ impl SecondArrivals {
 }
 
 impl Snapshot {
-    /// The sum of all requests, without transactions, which contain them.
+    /// The sum over all requests. Transactions are excluded, because they contain requests.
     #[must_use]
     pub fn total(&self) -> SnapshotRow {
         let mut total = SnapshotRow::new("Total", SampleKind::Request);
@@ -130,7 +130,8 @@ impl Snapshot {
         total
     }
 
-    /// Adds the same second of another generator. Users are added; the regularity of the merged arrivals is unknown.
+    /// Adds the same second of another generator. The numbers of users are added; the regularity of the merged arrivals is
+    /// unknown.
     pub fn merge(&mut self, other: &Snapshot) {
         for row in &other.rows {
             match self.rows.iter_mut().find(|own| own.kind == row.kind && own.label == row.label) {

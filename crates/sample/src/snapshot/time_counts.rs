@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::time_histogram::{band_end, band_start, band_width};
 
-/// A sparse histogram of times, with exact sum and extremes. Its bands are those of the run's histograms, so it can
-/// be merged into those without loss.
+/// A sparse histogram of times, with exact sum and extremes. It has the same bands as the run's histograms, so it can be merged
+/// into them without loss.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TimeCounts {
-    /// The least value in µs, and the count, of each band that is not empty; ascending.
+    /// For each band that is not empty, in ascending order: its least value in µs, and its count.
     bands: Vec<(u64, u64)>,
     count: u64,
     sum_ns: u128,
@@ -17,12 +17,12 @@ pub struct TimeCounts {
 }
 
 impl TimeCounts {
-    /// From times in ns; sorts `times`.
+    /// The histogram of times in ns. Sorts `times`.
     pub(crate) fn of(times: &mut [u64]) -> TimeCounts {
         times.sort_unstable();
         let mut counts = TimeCounts::default();
         for &ns in &*times {
-            // Times are ascending, so the band is the last one or a new one.
+            // Times are ascending, so the time belongs to the last band or to a new one.
             let us = band_start(ns / 1_000);
             match counts.bands.last_mut() {
                 Some((last, count)) if *last == us => *count += 1,
@@ -36,7 +36,7 @@ impl TimeCounts {
         counts
     }
 
-    /// From times in ns, in any order.
+    /// The histogram of times in ns, which can be in any order.
     #[must_use]
     pub fn from_ns(times: impl IntoIterator<Item = u64>) -> TimeCounts {
         TimeCounts::of(&mut times.into_iter().collect::<Vec<_>>())
@@ -87,8 +87,8 @@ impl TimeCounts {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// Removes times that were added by [`TimeCounts::merge`], for a moving window. If the extremes were removed, the
-    /// edges of the outermost bands replace them.
+    /// Removes times that were added by [`TimeCounts::merge`], for a moving window. If the minimum or maximum was removed, the
+    /// edge of the outermost band takes its place.
     pub fn subtract(&mut self, earlier: &TimeCounts) {
         let mut gone = earlier.bands.iter().peekable();
         for (us, count) in &mut self.bands {
@@ -113,7 +113,7 @@ impl TimeCounts {
         }
     }
 
-    /// The least value in µs, and the count, of each band that is not empty; ascending.
+    /// For each band that is not empty, in ascending order: its least value in µs, and its count.
     #[must_use]
     pub fn bands(&self) -> &[(u64, u64)] {
         &self.bands
@@ -164,7 +164,7 @@ impl TimeCounts {
         Some((us as f64 / 1e3).clamp(min, max))
     }
 
-    /// Standard deviation (divisor n − 1) in ms, from the middles of the bands; `None` for fewer than two times.
+    /// Standard deviation (divisor n − 1) in ms, from the midpoints of the bands; `None` for fewer than two times.
     #[must_use]
     pub fn deviation_ms(&self) -> Option<f64> {
         let mean = self.mean_ms().filter(|_| self.count > 1)?;
@@ -174,7 +174,7 @@ impl TimeCounts {
         Some((squares / (self.count - 1) as f64).sqrt())
     }
 
-    /// Number of times up to `ms`, with the precision of a band.
+    /// Number of times that are at most `ms`, with the precision of a band.
     #[must_use]
     pub fn count_up_to_ms(&self, ms: f64) -> u64 {
         let us = (ms * 1e3).max(0.0) as u64;
@@ -204,7 +204,7 @@ mod tests {
                 (histogram.value_at_quantile(q) as f64 / 1e3).clamp(min as f64 / 1e6, max as f64 / 1e6);
             prop_assert_eq!(counts.quantile_ms(q), Some(expected));
             prop_assert_eq!(counts.max_ms(), Some(max as f64 / 1e6));
-            // Recording the bands gives the same histogram.
+            // Recording the bands in a histogram gives the same histogram.
             let mut again = new_histogram();
             counts.bands().iter().for_each(|(us, count)| again.record_n(*us, *count).unwrap());
             prop_assert_eq!(again, histogram);

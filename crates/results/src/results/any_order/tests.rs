@@ -12,7 +12,7 @@ use crate::read_snapshots::{RecordReading, read_snapshots_holding};
 const NAMES: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,failureMessage,bytes,sentBytes,\
                      grpThreads,allThreads\n";
 
-/// Rows of a run with two thread groups, errors, slow requests and a pause in which nothing ends.
+/// Rows of a run with two thread groups, errors, slow requests and a pause in which no request ends.
 fn rows(count: u64) -> Vec<String> {
     let row = |at: u64| {
         let start_ms = 1_700_000_000_137 + at * 37 + at * at % 11;
@@ -44,7 +44,7 @@ fn file(dir: &tempfile::TempDir, name: &str, rows: &[String]) -> ResultsInput {
     ResultsInput::path(path)
 }
 
-/// Everything that is computed, as text, but for the names of the files and the numbers of thread groups in them.
+/// All results as text, except for the names of the files and the numbers of thread groups in them.
 fn all(inputs: &[ResultsInput], held_max: usize, window_s: Option<(f64, f64)>) -> String {
     let inputs = || ResultsInput::try_clone_all(inputs).unwrap();
     let read = ReadSettings { groups: true, ..ReadSettings::default() };
@@ -84,7 +84,7 @@ fn end_ms(row: &str) -> u64 {
 #[test]
 fn rows_in_any_order_give_the_same_results() {
     let dir = tempfile::tempdir().unwrap();
-    // Sorted by start, as rows are made.
+    // The rows are sorted by start, as they were generated.
     let by_start = rows(1_600);
     let mut by_end = by_start.clone();
     by_end.sort_by_key(|row| end_ms(row));
@@ -118,7 +118,7 @@ fn concatenated_files_give_the_results_of_the_files() {
     let expected = all(&parts, HELD_SAMPLES_MAX, None);
     let reversed = [file(&dir, "two", &two), file(&dir, "one", &shuffled(one.clone(), 7))];
     assert_eq!(all(&reversed, 700, None), expected);
-    // The users of two generators are added, those of a concatenated file are not.
+    // The users of two generators are added, but those of a concatenated file are not.
     let without_users = |text: &str| {
         let lines = text.lines().map(|line| {
             let (before, rest) = line.split_once("users: ").unwrap();

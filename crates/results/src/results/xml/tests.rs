@@ -141,7 +141,7 @@ fn long_parts_end_the_reading_before_they_fill_the_memory() {
         assert_eq!(message, "line 2: an element or a text of more than 1 MiB; JMeter writes none that long");
         assert!(memory <= 4 * part_bytes_max, "{memory}");
     }
-    // Many parts are no long part.
+    // The limit applies to each part, not to the sum of many parts.
     assert!(read(&sample(&"<name>x</name>".repeat(1_000_000))).0.unwrap());
     let url = format!("<java.net.URL>{}</java.net.URL>", "&lt;é".repeat(1_000_000));
     assert!(read(&sample(&url)).0.unwrap());
