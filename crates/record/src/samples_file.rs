@@ -12,7 +12,7 @@
 //! | 2 labels | number of the first label (varint), number of labels (varint), then the length (varint) and bytes of each label |
 //! | 3 samples | number of the core (varint), then a batch as [`busyhour_sample::BatchReader`] reads it |
 //! | 4 arrivals | number of the core (varint), then arrivals of an open workload, in the order of their starts or discards |
-//! | 5 users | number of the core (varint), then for each second: its number (varint), users started minus ended (signed varint) |
+//! | 5 users | number of the core (varint), then for each second: number (varint), users started minus ended (signed varint) |
 //!
 //! The segment of a label precedes the first batch that uses the label. A truncated file is readable up to its last complete
 //! segment.

@@ -89,7 +89,7 @@ impl RunTotals {
         self.groups = name_groups(std::mem::take(&mut self.groups), names);
     }
 
-    /// Moves all times `seconds` later, for an origin that is `seconds` earlier.
+    /// Makes all times relative to an origin that is `seconds` later, so that they become smaller.
     pub fn move_origin(&mut self, seconds: u64) {
         let ns = Nanos::from_secs(seconds).0;
         self.users.move_origin(seconds);

@@ -70,7 +70,7 @@ impl UsersOverTime {
         users
     }
 
-    /// Moves all seconds `seconds` later, for an earlier origin.
+    /// Makes all seconds relative to an origin that is `seconds` later, so that they become smaller.
     pub fn move_origin(&mut self, seconds: u64) {
         self.steps.iter_mut().for_each(|(second, _)| *second = second.saturating_sub(seconds));
     }

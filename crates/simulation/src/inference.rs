@@ -8,8 +8,8 @@ use crate::histogram::Histogram;
 use crate::result::{PERCENTILES, Percentile};
 use crate::tally::{Sums, Tally};
 
-/// Number of batches for the method of batch means, which is used if there are too few values for the spectrum. It is also the
-/// minimum number.
+/// Number of batches, and minimum number of batches, for the method of batch means. The method is used if there are too few
+/// values for the spectrum.
 const BATCHES: usize = 20;
 const BATCHES_MIN: usize = 10;
 

@@ -152,8 +152,8 @@ fn link(_: &Path, _: &Path) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The lines of a file without their line ends. A last line that has no line end is marked, so that it differs from a line that
-/// has one.
+/// The lines of a file without their line ends. If the file ends with a line end, an empty line follows, so that it differs from
+/// a file without one.
 fn lines(bytes: &[u8]) -> Vec<String> {
     String::from_utf8_lossy(bytes).replace("\r\n", "\n").split('\n').map(str::to_owned).collect()
 }

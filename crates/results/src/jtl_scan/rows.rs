@@ -122,7 +122,7 @@ pub(super) struct ScanState {
 /// Number of invalid rows that are always accepted.
 const BAD_ROWS_FREE: u64 = 3;
 
-/// Beyond that number, at most one row in this many may be invalid.
+/// In larger logs, one invalid row in this many rows is accepted.
 const BAD_ROWS_SHARE: u64 = 100;
 
 impl ScanState {

@@ -22,9 +22,9 @@ const EMPTY_SECONDS_MAX: u64 = 60;
 
 /// Collects the samples of open seconds, and passes a snapshot of each closed second to the caller.
 ///
-/// The maker closes a second as soon as the responsive cores have reported it, because live figures and thresholds cannot wait for a
-/// core that hangs. [`crate::aggregator::Aggregator`], in contrast, waits for all cores, so that each sample is counted in its
-/// own second of the results. Therefore the two have separate seconds.
+/// The maker closes a second as soon as the responsive cores have reported it, because live figures and thresholds cannot wait
+/// for a core that hangs. [`crate::aggregator::Aggregator`], in contrast, waits for all cores, so that each sample is counted in
+/// its own second of the results. Therefore the two have separate seconds.
 pub struct SnapshotMaker {
     labels: Labels,
     rows: LabelRows,

@@ -89,8 +89,8 @@ impl SecondUsers {
 /// Arrivals of open workloads in one second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SecondArrivals {
-    /// Number of arrivals scheduled in this second. If an arrival waited so long for a user that its second was already closed, it is
-    /// counted in the second in which it was reported.
+    /// Number of arrivals scheduled in this second. If an arrival waited so long for a user that its second was already closed,
+    /// it is counted in the second in which it was reported.
     pub scheduled: u64,
     /// Number of sessions that were started in this second.
     pub begun: u64,
