@@ -72,7 +72,7 @@ pub(crate) enum Verb {
     Observe(crate::observe::ObserveArgs),
     /// Start servers to test.
     Lab(LabArgs),
-    /// Show what can be watched on this machine, what is missing, and what to do.
+    /// Show what can be watched on this machine, and what is missing.
     Doctor(crate::doctor::DoctorArgs),
     /// Shell completions, man pages and schemas of files.
     Config(crate::config::ConfigArgs),

@@ -70,8 +70,8 @@ pub type Sampling<'a> = Pin<Box<dyn Future<Output = ()> + 'a>>;
 ///             let text = self.text.text(user).into_owned();
 ///             user.begin_result(label, intended);
 ///             // Here a sampler sends the request and waits for the response.
-///             user.result.code.push_str("200");
-///             user.result.body_bytes = text.len() as u64;
+///             user.result.outcome.code.push_str("200");
+///             user.result.sizes.body_bytes = text.len() as u64;
 ///             if keep.body {
 ///                 user.result.body.extend_from_slice(text.as_bytes());
 ///             }

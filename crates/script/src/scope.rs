@@ -64,8 +64,8 @@ pub use variables::ScriptVariables;
 ///
 /// use busyhour_script::java_like::{self, JavaLike};
 /// use busyhour_script::{
-///     Level, ScriptClock, ScriptOutput, ScriptPlan, ScriptProperties, ScriptRequests, ScriptSamples, ScriptThread,
-///     ScriptVariables,
+///     LineSeverity, ScriptClock, ScriptOutput, ScriptPlan, ScriptProperties, ScriptRequests, ScriptSamples,
+///     ScriptThread, ScriptVariables,
 /// };
 ///
 /// #[derive(Default)]
@@ -87,7 +87,7 @@ pub use variables::ScriptVariables;
 /// }
 ///
 /// impl ScriptOutput for User {
-///     fn log(&mut self, level: Level, message: &str) {
+///     fn log(&mut self, level: LineSeverity, message: &str) {
 ///         self.log.push(format!("{level:?} {message}"));
 ///     }
 /// }

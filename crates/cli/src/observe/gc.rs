@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use busyhour_gclog::{GcComparison, GcSummary};
+use busyhour_report::numbers::counted;
 use clap::Args;
 use serde_json::json;
 
@@ -119,7 +120,9 @@ fn report_damage(log: &SummarisedLog) {
     if lines.damaged > 0 {
         let example =
             first.map(|line| format!("; the first is line {}: {}", line.line, line.text)).unwrap_or_default();
-        say(&format!("warning: {}: {} damaged lines were skipped{example}", log.name, lines.damaged));
+        let count = counted(lines.damaged, "damaged line");
+        let verb = if lines.damaged == 1 { "was" } else { "were" };
+        say(&format!("warning: {}: {count} {verb} skipped{example}", log.name));
     }
     if lines.beyond_limit > 0 {
         let (name, kept) = (&log.name, busyhour_gclog::EVENTS_MAX);

@@ -23,6 +23,7 @@ mod limits;
 mod live;
 mod live_page;
 mod models;
+mod observe;
 mod open_load;
 mod planning;
 mod plans;

@@ -38,7 +38,7 @@ impl StatusProperties {
         let Ok(number) = code.parse::<i32>() else {
             *result = SampleResult {
                 body: Vec::new(),
-                sizes: SampleSizes { body_bytes: 0, ..std::mem::take(result).sizes },
+                sizes: SampleSizes { body_bytes: 0, ..result.sizes },
                 outcome: SampleOutcome::new(
                     "500".into(),
                     format!("java.lang.NumberFormatException: For input string: \"{code}\""),
