@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 use std::process::ExitCode;
 
-use busyhour_logs::{Collector, CollectorSettings, Redactor, RunClock, Scope, StampSettings, Zone};
+use busyhour_logs::{CollectorSettings, LogCollector, Redactor, RunClock, Scope, StampSettings, Zone};
 use rand::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
@@ -110,7 +110,7 @@ fn main() -> ExitCode {
     let mut settings = CollectorSettings::new(stamps, clock, Redactor::new(|_| false, |_| false));
     // The most work: all entries are grouped.
     settings.scope = Scope::All;
-    let mut collector = Collector::new(settings);
+    let mut collector = LogCollector::new(settings);
     let source = collector.add_source(None);
     for _ in 0..lines.div_ceil(GENERATED) {
         for piece in text.as_bytes().chunks(PIECE) {

@@ -1,6 +1,6 @@
 //! Collects the counts of logs from bytes.
 //!
-//! A [`Collector`] receives the bytes of one or more sources in pieces of any size, in order per source. It does no I/O.
+//! A [`LogCollector`] receives the bytes of one or more sources in pieces of any size, in order per source. It does no I/O.
 
 mod group;
 mod settings;
@@ -26,16 +26,16 @@ pub struct SourceId(usize);
 
 /// Counts the entries of logs. Memory is bounded by the settings, whatever the length and the content of the logs.
 #[derive(Debug, Clone)]
-pub struct Collector {
+pub struct LogCollector {
     sources: Vec<Source>,
     tally: Tally,
 }
 
-impl Collector {
+impl LogCollector {
     /// Creates a collector without sources.
     #[must_use]
-    pub fn new(settings: CollectorSettings) -> Collector {
-        Collector { sources: Vec::new(), tally: Tally::new(settings) }
+    pub fn new(settings: CollectorSettings) -> LogCollector {
+        LogCollector { sources: Vec::new(), tally: Tally::new(settings) }
     }
 
     /// Adds a source: a file, a container, a journal. Without an envelope, the first line decides.

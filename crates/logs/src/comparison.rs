@@ -26,7 +26,7 @@ mod rates;
 use serde::{Deserialize, Serialize};
 
 use crate::counts::{FORMAT_VERSION, LogCounts};
-use crate::severity::Severity;
+use crate::severity::EntrySeverity;
 use blocks::BlockCounts;
 use matching::Pair;
 pub use rates::FALSE_DISCOVERY_RATE;
@@ -49,12 +49,12 @@ pub enum ComparisonError {
     #[error(
         "the length of the {0} is unknown, because its log has no entry with a time; specify its start and end"
     )]
-    NoLength(Side),
+    NoLength(LogSide),
     /// The counts were written by another version.
     #[error("the counts of the {side} have format {found}; this version reads format {FORMAT_VERSION}")]
     UnknownFormat {
         /// Whose counts.
-        side: Side,
+        side: LogSide,
         /// Its format.
         found: u32,
     },
@@ -62,7 +62,7 @@ pub enum ComparisonError {
     #[error("the exposure of the {side} is {value}; it has to be a positive number")]
     InvalidExposure {
         /// Whose exposure.
-        side: Side,
+        side: LogSide,
         /// Its value.
         value: f64,
     },
@@ -70,18 +70,18 @@ pub enum ComparisonError {
 
 /// One of the two logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Side {
+pub enum LogSide {
     /// The log of the clean run.
     Baseline,
     /// The log of the run.
     Run,
 }
 
-impl std::fmt::Display for Side {
+impl std::fmt::Display for LogSide {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Side::Baseline => "baseline",
-            Side::Run => "run",
+            LogSide::Baseline => "baseline",
+            LogSide::Run => "run",
         })
     }
 }
@@ -103,7 +103,7 @@ pub enum Exposure {
 
 /// The differences between two logs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Comparison {
+pub struct LogComparison {
     /// What the rates refer to.
     pub exposure: Exposure,
     /// Exposure of the baseline: seconds or requests.
@@ -137,7 +137,7 @@ pub struct Difference {
     /// The template or the key of the trace.
     pub text: String,
     /// Its highest severity in the run.
-    pub severity: Option<Severity>,
+    pub severity: Option<EntrySeverity>,
     /// The logger of its first entry in the run.
     pub logger: Option<String>,
     /// An entry of the run.
@@ -167,8 +167,8 @@ pub fn compare(
     baseline: &LogCounts,
     run: &LogCounts,
     exposure: Exposure,
-) -> Result<Comparison, ComparisonError> {
-    for (side, counts) in [(Side::Baseline, baseline), (Side::Run, run)] {
+) -> Result<LogComparison, ComparisonError> {
+    for (side, counts) in [(LogSide::Baseline, baseline), (LogSide::Run, run)] {
         if counts.format != FORMAT_VERSION {
             return Err(ComparisonError::UnknownFormat { side, found: counts.format });
         }
@@ -180,12 +180,12 @@ pub fn compare(
     let length = |counts: &LogCounts, side| {
         counts.length_s.filter(|length| *length > 0.0).ok_or(ComparisonError::NoLength(side))
     };
-    let lengths_s = (length(baseline, Side::Baseline)?, length(run, Side::Run)?);
+    let lengths_s = (length(baseline, LogSide::Baseline)?, length(run, LogSide::Run)?);
     let (baseline_exposure, run_exposure) = match exposure {
         Exposure::Seconds => lengths_s,
         Exposure::Requests { baseline, run } => (baseline, run),
     };
-    for (side, value) in [(Side::Baseline, baseline_exposure), (Side::Run, run_exposure)] {
+    for (side, value) in [(LogSide::Baseline, baseline_exposure), (LogSide::Run, run_exposure)] {
         if !(value.is_finite() && value > 0.0) {
             return Err(ComparisonError::InvalidExposure { side, value });
         }
@@ -193,7 +193,7 @@ pub fn compare(
     let context = Context { lengths_s, exposures: (baseline_exposure, run_exposure) };
     let template_pairs = matching::match_templates(&baseline.templates, &run.templates);
     let trace_pairs = matching::match_equal(&baseline.traces, &run.traces);
-    Ok(Comparison {
+    Ok(LogComparison {
         exposure,
         baseline_exposure,
         run_exposure,

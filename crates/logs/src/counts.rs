@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::series::Series;
-use crate::severity::Severity;
+use crate::severity::EntrySeverity;
 use crate::stamps::NoTime;
 
 /// The version of the serialized form of [`LogCounts`].
@@ -68,7 +68,7 @@ pub struct GroupCounts {
     /// The template with `<*>` for values, or the key of the stack trace. Secrets are redacted.
     pub text: String,
     /// The highest severity among the entries; `None` if the log states none.
-    pub severity: Option<Severity>,
+    pub severity: Option<EntrySeverity>,
     /// The logger of the first entry.
     pub logger: Option<String>,
     /// Number of entries in the run.

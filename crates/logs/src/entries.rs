@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use crate::access::{AccessRecord, DurationUnit, read_access};
 use crate::header::{self, Header};
-use crate::severity::Severity;
+use crate::severity::EntrySeverity;
 use crate::stamps::{EntryTime, NoTime, Notation, StampReader, StampSettings};
 use crate::traces::{TraceKey, TraceReader, is_crash_start};
 use continuation::Continuation;
@@ -25,7 +25,7 @@ pub struct Entry<'a> {
     /// Its time.
     pub time: EntryTime,
     /// Its severity, if the log states it.
-    pub severity: Option<Severity>,
+    pub severity: Option<EntrySeverity>,
     /// The logger, program or source file that wrote it.
     pub logger: Option<&'a str>,
     /// The first line without stamp, severity, thread and logger.
@@ -50,14 +50,14 @@ pub struct LineContext {
     /// When the transport received the line, in nanoseconds since 1970. It is the time of an entry without a usable stamp.
     pub received_unix_ns: Option<i64>,
     /// The severity of an entry that states none.
-    pub severity: Option<Severity>,
+    pub severity: Option<EntrySeverity>,
 }
 
 /// The entry whose lines are being read.
 #[derive(Debug, Clone)]
 struct Open {
     time: EntryTime,
-    severity: Option<Severity>,
+    severity: Option<EntrySeverity>,
     logger: Option<Range<usize>>,
     message: Range<usize>,
     notation: Option<Notation>,

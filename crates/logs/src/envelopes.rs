@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::severity::Severity;
+use crate::severity::EntrySeverity;
 use crate::stamps::{EntryTime, StampReader, StampSettings};
 
 /// The envelope of the lines of a source.
@@ -35,7 +35,7 @@ pub struct Unwrapped<'a> {
     /// When the driver received it, in nanoseconds since 1970.
     pub received_unix_ns: Option<i64>,
     /// Severity according to the driver.
-    pub severity: Option<Severity>,
+    pub severity: Option<EntrySeverity>,
     /// What distinguishes the streams of a source: lines with different keys do not belong to one entry.
     pub stream: Stream<'a>,
     /// Whether the line continues in the next part with the same stream.
@@ -207,7 +207,7 @@ fn journal(line: &str) -> Result<Unwrapped<'_>, EnvelopeError> {
     Ok(Unwrapped {
         text: Cow::Owned(message),
         received_unix_ns: received_us.checked_mul(1_000),
-        severity: priority.map(Severity::of_priority),
+        severity: priority.map(EntrySeverity::of_priority),
         stream: Stream::Process(Cow::Owned(program), Cow::Owned(process)),
         is_partial: false,
     })

@@ -1,7 +1,7 @@
 //! Follows logs while they grow. This is the only module with I/O; it has no threads and never waits.
 //!
 //! [`FileFollower`] reads a file that grows, is rotated or truncated. [`JournalFollower`] reads journald by running `journalctl`. Both
-//! are polled: each call reads what has arrived, up to a limit, and passes the bytes on, for example to [`crate::Collector::read`].
+//! are polled: each call reads what has arrived, up to a limit, and passes the bytes on, for example to [`crate::LogCollector::read`].
 
 mod file;
 #[cfg(unix)]

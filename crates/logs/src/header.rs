@@ -5,13 +5,13 @@
 
 use std::ops::Range;
 
-use crate::severity::Severity;
+use crate::severity::EntrySeverity;
 use crate::stamps::Notation;
 
 /// The parts of the first line of an entry, as byte ranges of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Header {
-    pub severity: Option<Severity>,
+    pub severity: Option<EntrySeverity>,
     pub logger: Option<Range<usize>>,
     /// From the message to the end of the line.
     pub message: usize,
@@ -33,7 +33,7 @@ pub(crate) fn split_stamped(line: &str, notation: Notation, stamp: &Range<usize>
             return Header { message: 0, ..reader.header };
         }
         Notation::Klog => {
-            reader.header.severity = Severity::lettered(line.as_bytes()[stamp.start]);
+            reader.header.severity = EntrySeverity::lettered(line.as_bytes()[stamp.start]);
             reader.klog();
         }
         Notation::Syslog => reader.syslog(),
@@ -47,7 +47,7 @@ pub(crate) fn split_stamped(line: &str, notation: Notation, stamp: &Range<usize>
 /// The first line of the report of a crash, all of which is the message.
 pub(crate) fn of_crash(line: &str) -> Header {
     let is_of_thread = line.starts_with("Exception in thread");
-    let severity = if is_of_thread { Severity::Error } else { Severity::Fatal };
+    let severity = if is_of_thread { EntrySeverity::Error } else { EntrySeverity::Fatal };
     Header { severity: Some(severity), ..Header::default() }
 }
 
@@ -66,10 +66,10 @@ pub(crate) fn split_unstamped(line: &str) -> Header {
 }
 
 /// The severity of the priority at the beginning of a line of syslog: `<34>`.
-fn priority(line: &str) -> Option<Severity> {
+fn priority(line: &str) -> Option<EntrySeverity> {
     let (number, _) = line.strip_prefix('<')?.split_once('>')?;
     let is_number = (1..=3).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit());
-    is_number.then(|| number.parse().ok()).flatten().map(Severity::of_priority)
+    is_number.then(|| number.parse().ok()).flatten().map(EntrySeverity::of_priority)
 }
 
 struct Reader<'a> {
@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
             let is_number = field.bytes().all(|byte| byte.is_ascii_digit());
             if self.bytes.get(end) != Some(&b'|')
                 || !(is_number || is_name(field))
-                || Severity::named(field).is_some()
+                || EntrySeverity::named(field).is_some()
             {
                 return;
             }
@@ -180,7 +180,7 @@ impl<'a> Reader<'a> {
         let after = end + 1;
         if self.header.severity.is_none() {
             let level = inside.rsplit(':').next().unwrap_or(inside).trim();
-            self.header.severity = Severity::named(level);
+            self.header.severity = EntrySeverity::named(level);
             self.at = after;
             return true;
         }
@@ -211,7 +211,7 @@ impl<'a> Reader<'a> {
         let word = &self.line[self.at..end];
         let name_end = word.find([':', ']', ',', ';', '[']).unwrap_or(word.len());
         let name = &word[..name_end];
-        let Some(severity) = Severity::named(name) else { return false };
+        let Some(severity) = EntrySeverity::named(name) else { return false };
         let is_upper = name.bytes().all(|byte| byte.is_ascii_uppercase());
         let is_capitalized = name.as_bytes()[0].is_ascii_uppercase() && self.header.message > 0;
         let is_delimited = word[name_end..].starts_with(':') || self.bytes.get(end) == Some(&b'|');
@@ -238,7 +238,7 @@ impl<'a> Reader<'a> {
         let Some((name, value)) = self.line[self.at..end].split_once('=') else { return false };
         match name {
             "level" | "lvl" | "severity" => {
-                self.header.severity = Severity::named(value.trim_matches('"'));
+                self.header.severity = EntrySeverity::named(value.trim_matches('"'));
                 self.at = end;
                 self.header.severity.is_some()
             }
@@ -288,7 +288,7 @@ impl<'a> Reader<'a> {
         let word = next.split([' ', ':', '|', ']']).next().unwrap_or_default();
         let is_followed = next.len() < self.line.len() - end
             && word.bytes().all(|byte| byte.is_ascii_uppercase())
-            && Severity::named(word).is_some();
+            && EntrySeverity::named(word).is_some();
         if is_followed && is_name(name) {
             self.header.logger = Some(self.at..end);
             self.at = end;
@@ -336,7 +336,7 @@ impl<'a> Reader<'a> {
     /// `1702  2395 D WindowManager: message`
     fn logcat(&mut self) {
         self.skip(b" 0123456789");
-        let severity = self.bytes.get(self.at).copied().and_then(Severity::lettered);
+        let severity = self.bytes.get(self.at).copied().and_then(EntrySeverity::lettered);
         if severity.is_some() && self.bytes.get(self.at + 1) == Some(&b' ') {
             self.header.severity = severity;
             self.at += 2;

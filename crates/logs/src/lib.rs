@@ -1,6 +1,6 @@
 //! Application logs: what a run wrote, counted by template, stack trace and second, and compared with a clean run.
 //!
-//! A [`Collector`] receives the bytes of one or more sources and does no I/O, so that files, followed logs and experiments use the same
+//! A [`LogCollector`] receives the bytes of one or more sources and does no I/O, so that files, followed logs and experiments use the same
 //! code. [`follow`] is the only module with I/O.
 //!
 //! ```
@@ -88,9 +88,9 @@ mod templates;
 mod traces;
 
 pub use access::{AccessRecord, DurationUnit, read_access};
-pub use collector::{Collector, CollectorSettings, RunClock, Scope, SourceId};
+pub use collector::{CollectorSettings, LogCollector, RunClock, Scope, SourceId};
 pub use comparison::{
-    Comparison, ComparisonError, Difference, Differences, Exposure, FALSE_DISCOVERY_RATE, Side, compare,
+    ComparisonError, Difference, Differences, Exposure, FALSE_DISCOVERY_RATE, LogComparison, LogSide, compare,
 };
 pub use counts::{FORMAT_VERSION, GroupCounts, Intervals, LogCounts};
 pub use entries::{ENTRY_BYTES_MAX, Entry, EntryReader, LineContext};
@@ -99,7 +99,7 @@ pub use lines::{LINE_BYTES_MAX, LineSplitter};
 pub use query::{Query, QueryError, Rule};
 pub use redaction::{REDACTED, Redactor};
 pub use series::Series;
-pub use severity::Severity;
+pub use severity::EntrySeverity;
 pub use stamps::{EntryTime, FoundStamp, NoTime, Notation, StampReader, StampSettings, UnknownZone, Zone};
 pub use templates::{Miner, MinerSettings, TemplateId};
 pub use traces::TraceKey;

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use aho_corasick::{AhoCorasick, MatchKind};
 use serde::{Deserialize, Serialize};
 
-use crate::severity::Severity;
+use crate::severity::EntrySeverity;
 
 /// A rule of a query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,7 +19,7 @@ pub enum Rule {
     /// `NullPointerException`, but `error` is not found in `terror`.
     Word(String),
     /// The severity of the entry is at least this one.
-    SeverityAtLeast(Severity),
+    SeverityAtLeast(EntrySeverity),
     /// The entry is a request in an access log with a status in this range (both ends included).
     Status {
         /// Lowest status.
@@ -59,7 +59,7 @@ const RULES_MAX: usize = 1_000;
 pub struct Query {
     rules: Vec<Rule>,
     words: Option<AhoCorasick>,
-    severity: Option<Severity>,
+    severity: Option<EntrySeverity>,
     statuses: Vec<(u16, u16)>,
 }
 
@@ -80,7 +80,7 @@ impl Query {
             match rule {
                 Rule::Word(word) => words.push(checked_word(word)?),
                 Rule::SeverityAtLeast(least) => {
-                    severity = Some(severity.map_or(*least, |other: Severity| other.min(*least)));
+                    severity = Some(severity.map_or(*least, |other: EntrySeverity| other.min(*least)));
                 }
                 Rule::Status { from, to } if (100..1_000).contains(from) && (*from..1_000).contains(to) => {
                     statuses.push((*from, *to));
@@ -101,7 +101,7 @@ impl Query {
     /// Whether an entry satisfies a rule. `status` is the status of a record of an access log; only the rules on the status apply
     /// to such an entry, because its words are those of its address.
     #[must_use]
-    pub fn matches(&self, text: &str, severity: Option<Severity>, status: Option<u16>) -> bool {
+    pub fn matches(&self, text: &str, severity: Option<EntrySeverity>, status: Option<u16>) -> bool {
         if let Some(status) = status {
             return self.statuses.iter().any(|(from, to)| (*from..=*to).contains(&status));
         }
@@ -157,11 +157,11 @@ impl Default for Query {
     fn default() -> Query {
         let words = DEFAULT_WORDS.map(|word| Rule::Word(word.to_owned()));
         let statuses = DEFAULT_STATUSES.map(|status| Rule::Status { from: status, to: status });
-        let severity = Rule::SeverityAtLeast(Severity::Error);
+        let severity = Rule::SeverityAtLeast(EntrySeverity::Error);
         Query {
             rules: words.into_iter().chain([severity]).chain(statuses).collect(),
             words: automaton(&DEFAULT_WORDS),
-            severity: Some(Severity::Error),
+            severity: Some(EntrySeverity::Error),
             statuses: DEFAULT_STATUSES.map(|status| (status, status)).to_vec(),
         }
     }
@@ -176,7 +176,7 @@ impl FromStr for Query {
         let rules = parts.map(|part| {
             if let Some(name) = part.strip_prefix("level>=") {
                 let severity =
-                    Severity::named(name).ok_or_else(|| QueryError::UnknownSeverity(clipped(name)))?;
+                    EntrySeverity::named(name).ok_or_else(|| QueryError::UnknownSeverity(clipped(name)))?;
                 return Ok(Rule::SeverityAtLeast(severity));
             }
             match part.strip_prefix("status=") {
@@ -249,8 +249,8 @@ mod tests {
         for text in ["terror", "mirrored", "perseverance", "failedover", "all good", "", "errors"] {
             assert!(!matches(&query, text), "{text}");
         }
-        assert!(query.matches("x", Some(Severity::Fatal), None));
-        assert!(!query.matches("x", Some(Severity::Warn), None));
+        assert!(query.matches("x", Some(EntrySeverity::Fatal), None));
+        assert!(!query.matches("x", Some(EntrySeverity::Warn), None));
         assert!(query.matches("GET /", None, Some(503)));
         assert!(!query.matches("GET /error", None, Some(200)), "words of an address do not count");
         assert!(!query.matches("GET /", None, Some(502)));
@@ -262,7 +262,7 @@ mod tests {
         let query: Query = text.parse().unwrap();
         assert_eq!(query.to_string(), text);
         assert!(matches(&query, "java: Out Of Memory!"));
-        assert!(query.matches("", Some(Severity::Warn), None));
+        assert!(query.matches("", Some(EntrySeverity::Warn), None));
         assert!(query.matches("", None, Some(599)));
         let classes: Query = "status=5xx".parse().unwrap();
         assert_eq!(classes.rules(), [Rule::Status { from: 500, to: 599 }]);

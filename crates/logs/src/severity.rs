@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// The severity of an entry, from the least to the most severe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Severity {
+pub enum EntrySeverity {
     /// `TRACE`, `FINER`, `FINEST`.
     Trace,
     /// `DEBUG`, `FINE`, `CONFIG`.
@@ -21,46 +21,46 @@ pub enum Severity {
 }
 
 /// The names of severities in the usual logging libraries, in upper case.
-const NAMES: &[(&str, Severity)] = &[
-    ("INFO", Severity::Info),
-    ("WARN", Severity::Warn),
-    ("ERROR", Severity::Error),
-    ("DEBUG", Severity::Debug),
-    ("WARNING", Severity::Warn),
-    ("SEVERE", Severity::Error),
-    ("TRACE", Severity::Trace),
-    ("FATAL", Severity::Fatal),
-    ("CRITICAL", Severity::Fatal),
-    ("NOTICE", Severity::Info),
-    ("INFORMATION", Severity::Info),
-    ("FINE", Severity::Debug),
-    ("FINER", Severity::Trace),
-    ("FINEST", Severity::Trace),
-    ("CONFIG", Severity::Debug),
-    ("VERBOSE", Severity::Trace),
-    ("CRIT", Severity::Fatal),
-    ("ALERT", Severity::Fatal),
-    ("EMERG", Severity::Fatal),
-    ("EMERGENCY", Severity::Fatal),
-    ("PANIC", Severity::Fatal),
-    ("ERR", Severity::Error),
-    ("FAIL", Severity::Error),
-    ("INF", Severity::Info),
-    ("WRN", Severity::Warn),
-    ("DBG", Severity::Debug),
-    ("VRB", Severity::Trace),
-    ("FTL", Severity::Fatal),
-    ("DBUG", Severity::Debug),
-    ("TRCE", Severity::Trace),
+const NAMES: &[(&str, EntrySeverity)] = &[
+    ("INFO", EntrySeverity::Info),
+    ("WARN", EntrySeverity::Warn),
+    ("ERROR", EntrySeverity::Error),
+    ("DEBUG", EntrySeverity::Debug),
+    ("WARNING", EntrySeverity::Warn),
+    ("SEVERE", EntrySeverity::Error),
+    ("TRACE", EntrySeverity::Trace),
+    ("FATAL", EntrySeverity::Fatal),
+    ("CRITICAL", EntrySeverity::Fatal),
+    ("NOTICE", EntrySeverity::Info),
+    ("INFORMATION", EntrySeverity::Info),
+    ("FINE", EntrySeverity::Debug),
+    ("FINER", EntrySeverity::Trace),
+    ("FINEST", EntrySeverity::Trace),
+    ("CONFIG", EntrySeverity::Debug),
+    ("VERBOSE", EntrySeverity::Trace),
+    ("CRIT", EntrySeverity::Fatal),
+    ("ALERT", EntrySeverity::Fatal),
+    ("EMERG", EntrySeverity::Fatal),
+    ("EMERGENCY", EntrySeverity::Fatal),
+    ("PANIC", EntrySeverity::Fatal),
+    ("ERR", EntrySeverity::Error),
+    ("FAIL", EntrySeverity::Error),
+    ("INF", EntrySeverity::Info),
+    ("WRN", EntrySeverity::Warn),
+    ("DBG", EntrySeverity::Debug),
+    ("VRB", EntrySeverity::Trace),
+    ("FTL", EntrySeverity::Fatal),
+    ("DBUG", EntrySeverity::Debug),
+    ("TRCE", EntrySeverity::Trace),
 ];
 
 /// Length of the longest name.
 const LONGEST: usize = 11;
 
-impl Severity {
+impl EntrySeverity {
     /// The severity with this name, in upper or lower case.
     #[must_use]
-    pub fn named(word: &str) -> Option<Severity> {
+    pub fn named(word: &str) -> Option<EntrySeverity> {
         if !(3..=LONGEST).contains(&word.len()) {
             return None;
         }
@@ -69,40 +69,40 @@ impl Severity {
 
     /// The severity with this letter: `I` of klog, logcat and glog.
     #[must_use]
-    pub fn lettered(letter: u8) -> Option<Severity> {
+    pub fn lettered(letter: u8) -> Option<EntrySeverity> {
         match letter {
-            b'V' => Some(Severity::Trace),
-            b'D' => Some(Severity::Debug),
-            b'I' => Some(Severity::Info),
-            b'W' => Some(Severity::Warn),
-            b'E' => Some(Severity::Error),
-            b'F' => Some(Severity::Fatal),
+            b'V' => Some(EntrySeverity::Trace),
+            b'D' => Some(EntrySeverity::Debug),
+            b'I' => Some(EntrySeverity::Info),
+            b'W' => Some(EntrySeverity::Warn),
+            b'E' => Some(EntrySeverity::Error),
+            b'F' => Some(EntrySeverity::Fatal),
             _ => None,
         }
     }
 
     /// The severity of a priority of syslog (RFC 5424, section 6.2.1): the facility times 8, plus 0 (emergency) to 7 (debug).
     #[must_use]
-    pub fn of_priority(priority: u32) -> Severity {
+    pub fn of_priority(priority: u32) -> EntrySeverity {
         match priority & 7 {
-            0..=2 => Severity::Fatal,
-            3 => Severity::Error,
-            4 => Severity::Warn,
-            5 | 6 => Severity::Info,
-            _ => Severity::Debug,
+            0..=2 => EntrySeverity::Fatal,
+            3 => EntrySeverity::Error,
+            4 => EntrySeverity::Warn,
+            5 | 6 => EntrySeverity::Info,
+            _ => EntrySeverity::Debug,
         }
     }
 }
 
-impl std::fmt::Display for Severity {
+impl std::fmt::Display for EntrySeverity {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Severity::Trace => "trace",
-            Severity::Debug => "debug",
-            Severity::Info => "info",
-            Severity::Warn => "warn",
-            Severity::Error => "error",
-            Severity::Fatal => "fatal",
+            EntrySeverity::Trace => "trace",
+            EntrySeverity::Debug => "debug",
+            EntrySeverity::Info => "info",
+            EntrySeverity::Warn => "warn",
+            EntrySeverity::Error => "error",
+            EntrySeverity::Fatal => "fatal",
         })
     }
 }
@@ -113,20 +113,20 @@ mod tests {
 
     #[test]
     fn names_are_found_in_any_case_and_parts_of_words_are_not() {
-        assert_eq!(Severity::named("Warning"), Some(Severity::Warn));
-        assert_eq!(Severity::named("SEVERE"), Some(Severity::Error));
-        assert_eq!(Severity::named("errors"), None);
-        assert_eq!(Severity::named("I"), None);
+        assert_eq!(EntrySeverity::named("Warning"), Some(EntrySeverity::Warn));
+        assert_eq!(EntrySeverity::named("SEVERE"), Some(EntrySeverity::Error));
+        assert_eq!(EntrySeverity::named("errors"), None);
+        assert_eq!(EntrySeverity::named("I"), None);
         for (name, severity) in NAMES {
             assert!(name.len() <= LONGEST, "{name}");
-            assert_eq!(Severity::named(name), Some(*severity));
+            assert_eq!(EntrySeverity::named(name), Some(*severity));
         }
     }
 
     #[test]
     fn the_facility_of_a_priority_is_ignored() {
         // RFC 5424, section 6.5: <34> is facility 4, severity 2; <165> is facility 20, severity 5.
-        assert_eq!(Severity::of_priority(34), Severity::Fatal);
-        assert_eq!(Severity::of_priority(165), Severity::Info);
+        assert_eq!(EntrySeverity::of_priority(34), EntrySeverity::Fatal);
+        assert_eq!(EntrySeverity::of_priority(165), EntrySeverity::Info);
     }
 }

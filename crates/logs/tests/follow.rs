@@ -5,7 +5,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use busyhour_logs::follow::{FileFollower, Piece, Polled, StartAt};
-use busyhour_logs::{Collector, CollectorSettings, Redactor, RunClock, StampSettings, Zone};
+use busyhour_logs::{CollectorSettings, LogCollector, Redactor, RunClock, StampSettings, Zone};
 
 fn append(path: &Path, text: &str) {
     let mut file = OpenOptions::new().create(true).append(true).open(path).unwrap();
@@ -119,10 +119,10 @@ fn a_rotated_log_is_counted_as_one() {
     let stamps = StampSettings { zone: Some(Zone::utc()), near_unix_ns: 0 };
     let clock = RunClock { start_unix_ns: 0, end_unix_ns: None };
     let redactor = Redactor::new(|_| false, |_| false);
-    let mut collector = Collector::new(CollectorSettings::new(stamps, clock, redactor));
+    let mut collector = LogCollector::new(CollectorSettings::new(stamps, clock, redactor));
     let source = collector.add_source(None);
     let mut follower = FileFollower::open(&path, StartAt::Beginning).unwrap();
-    let mut poll = |collector: &mut Collector| {
+    let mut poll = |collector: &mut LogCollector| {
         let polled = follower.poll(|piece| match piece {
             Piece::Bytes(bytes) => collector.read(source, bytes),
             Piece::Begin => collector.end(source),

@@ -40,7 +40,7 @@ mod vm_flags;
 #[cfg(target_os = "linux")]
 pub use attach::{Attach, AttachError};
 pub use class_histogram::{ClassCount, ClassHistogram, ClassHistogramError};
-pub use collector::Collector;
+pub use collector::JvmCollector;
 #[cfg(target_os = "linux")]
 pub use commands::{HistogramScope, RecordingCommandError};
 pub use identity::JvmIdentity;
@@ -52,6 +52,8 @@ pub use probe::JvmProbe;
 pub use process::ProcessError;
 pub use quantity::{JvmMetrics, JvmValue};
 pub use recording::{RecordingError, RecordingSettings};
-pub use thread_dump::{BlockedThread, JavaThread, Lock, ThreadDump, ThreadDumpError, ThreadState, WaitKind};
+pub use thread_dump::{
+    BlockedThread, JavaThread, MonitorLock, ThreadDump, ThreadDumpError, ThreadState, WaitKind,
+};
 pub use version::JavaVersion;
 pub use vm_flags::{VmFlag, VmFlagsError};

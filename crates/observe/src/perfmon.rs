@@ -2,7 +2,7 @@
 //!
 //! Test plans with a PerfMon Metrics Collector ask an agent on the system's machine for values. The original agent is no
 //! longer maintained and its native library does not work on current systems; `AgentServer` replaces it on Linux, and
-//! [`Collector`] is the client that such a plan needs.
+//! [`PerfMonCollector`] is the client that such a plan needs.
 //!
 //! - [`request`] parses the names of metrics; `system` reads their values from `/proc`.
 //! - `agent_session` and [`client_session`] are the two sides of the protocol, without input or output.
@@ -24,4 +24,4 @@ pub mod system;
 
 #[cfg(target_os = "linux")]
 pub use agent_server::AgentServer;
-pub use collector::Collector;
+pub use collector::PerfMonCollector;

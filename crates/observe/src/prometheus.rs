@@ -20,5 +20,5 @@ pub mod text;
 pub use busyhour_server::{ServerTls, ServerTlsError};
 pub use fetch::{FetchError, FetchOptions, Fetcher, PAGE_MAX};
 pub use scrape::{ScrapeError, ScrapeProbe};
-pub use selection::Selection;
+pub use selection::MetricSelection;
 pub use serve::{MetricsServer, MetricsServerOptions, exposition_text};

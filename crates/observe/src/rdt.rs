@@ -13,4 +13,4 @@ pub mod xen;
 
 pub use files::{MountedFiles, ResctrlFiles};
 pub use probe::RdtProbe;
-pub use resctrl::{Group, MonitorValue, RdtError, Resctrl, Value};
+pub use resctrl::{MonitorValue, RdtError, Resctrl, ResctrlGroup, ResctrlValue};

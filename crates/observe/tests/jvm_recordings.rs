@@ -7,7 +7,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use busyhour_observe::jvm::counters::{CounterIndex, CounterValue};
-use busyhour_observe::jvm::{Collector, JvmIdentity, JvmMetrics};
+use busyhour_observe::jvm::{JvmCollector, JvmIdentity, JvmMetrics};
 use flate2::read::GzDecoder;
 
 fn data() -> PathBuf {
@@ -195,14 +195,14 @@ fn collectors_and_versions_are_recognised() {
             .and_then(|name| name.split_once('-'))
             .expect("JDK and collector");
         let expected = match collector {
-            "Serial" => Collector::Serial,
-            "Parallel" => Collector::Parallel,
-            "ConcMarkSweep" => Collector::ConcurrentMarkSweep,
-            "G1" => Collector::G1,
-            "Z" => Collector::Z,
-            "ZGenerational" => Collector::GenerationalZ,
-            "Shenandoah" | "ShenandoahGenerational" => Collector::Shenandoah,
-            "Epsilon" => Collector::Epsilon,
+            "Serial" => JvmCollector::Serial,
+            "Parallel" => JvmCollector::Parallel,
+            "ConcMarkSweep" => JvmCollector::ConcurrentMarkSweep,
+            "G1" => JvmCollector::G1,
+            "Z" => JvmCollector::Z,
+            "ZGenerational" => JvmCollector::GenerationalZ,
+            "Shenandoah" | "ShenandoahGenerational" => JvmCollector::Shenandoah,
+            "Epsilon" => JvmCollector::Epsilon,
             other => panic!("a recording of {other}"),
         };
         assert_eq!(identity.collector, expected, "{}", recording.name);
@@ -305,7 +305,7 @@ fn the_rules_of_jdk_8_depend_on_its_version() {
     replace(&mut bytes, "sun.gc.collector.2.", "sun.gc.xollector.2.");
     let eight = Recording { index: CounterIndex::parse(&bytes).expect("a file"), bytes, ..eleven };
     let identity = eight.identity();
-    assert_eq!((identity.version.expect("stated").feature(), identity.collector), (8, Collector::G1));
+    assert_eq!((identity.version.expect("stated").feature(), identity.collector), (8, JvmCollector::G1));
     assert_eq!(
         eight.reason("jvm_gc_pauses_total").as_deref(),
         Some("G1 of JDK 1.8.0_4 does not count the pauses of its concurrent cycle (Remark, Cleanup)")

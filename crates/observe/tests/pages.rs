@@ -1,12 +1,12 @@
 //! Pages of real exporters: node_exporter 1.5 and the Python client in OpenMetrics.
 
-use busyhour_observe::prometheus::Selection;
-use busyhour_observe::prometheus::text::{Sample, Samples, SeriesRole, TextFormat};
+use busyhour_observe::prometheus::MetricSelection;
+use busyhour_observe::prometheus::text::{MetricSample, Samples, SeriesRole, TextFormat};
 
 const NODE: &str = include_str!("pages/node_exporter.txt");
 const PYTHON: &str = include_str!("pages/python_client_openmetrics.txt");
 
-fn read(text: &str, format: TextFormat) -> Vec<Sample<'_>> {
+fn read(text: &str, format: TextFormat) -> Vec<MetricSample<'_>> {
     Samples::new(text, format).map(|sample| sample.expect("exporters write valid lines")).collect()
 }
 
@@ -31,9 +31,9 @@ fn all_samples_of_a_node_exporter_are_read() {
 
 #[test]
 fn the_default_selection_of_a_node_exporter_is_small() {
-    let selection = Selection::default();
+    let selection = MetricSelection::default();
     let samples = read(NODE, TextFormat::Prometheus);
-    let selected: Vec<&Sample<'_>> =
+    let selected: Vec<&MetricSample<'_>> =
         samples.iter().filter(|sample| selection.selects(&sample.name, &sample.labels)).collect();
     for name in [
         "node_cpu_seconds_total",

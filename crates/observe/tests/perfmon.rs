@@ -8,7 +8,7 @@ use std::time::Duration;
 use busyhour_observe::ProcRoot;
 use busyhour_observe::perfmon::client_session::MetricRow;
 use busyhour_observe::perfmon::rows::PerfMonSample;
-use busyhour_observe::perfmon::{AgentServer, Collector};
+use busyhour_observe::perfmon::{AgentServer, PerfMonCollector};
 use busyhour_program::clock::Clock;
 
 /// Longest time to wait for a sample.
@@ -18,10 +18,10 @@ fn row(port: u16, metric: &str, parameters: &str) -> MetricRow {
     MetricRow { host: "127.0.0.1".into(), port, metric: metric.into(), parameters: parameters.into() }
 }
 
-fn collect(rows: &[MetricRow]) -> (Collector, Receiver<PerfMonSample>) {
+fn collect(rows: &[MetricRow]) -> (PerfMonCollector, Receiver<PerfMonSample>) {
     let (send, samples) = channel();
     let sink = Box::new(move |sample: &PerfMonSample| drop(send.send(sample.clone())));
-    let collector = Collector::start(rows, Collector::interval(500), &Clock::start(), sink);
+    let collector = PerfMonCollector::start(rows, PerfMonCollector::interval(500), &Clock::start(), sink);
     (collector.expect("threads can be started"), samples)
 }
 

@@ -2,20 +2,20 @@
 
 mod resctrl_double;
 
-use busyhour_observe::rdt::{Group, MountedFiles, RdtError, RdtProbe, Resctrl, Value};
+use busyhour_observe::rdt::{MountedFiles, RdtError, RdtProbe, Resctrl, ResctrlGroup, ResctrlValue};
 use busyhour_observe::{ProbeRunner, SeriesStore, SourceState};
 use busyhour_program::clock::Clock;
 use resctrl_double::{Demand, Double, Machine};
 
 const MIB: u64 = 1 << 20;
 
-fn number(resctrl: &Resctrl, group: &Group, domain: &str, event: &str) -> f64 {
+fn number(resctrl: &Resctrl, group: &ResctrlGroup, domain: &str, event: &str) -> f64 {
     let values = resctrl.values(group).unwrap();
     let value =
         values.iter().find(|value| value.domain == domain && value.event == event && value.node.is_none());
     match &value.unwrap().value {
-        Value::Number(number) => *number,
-        Value::Absent(text) => panic!("{event}: {text}"),
+        ResctrlValue::Number(number) => *number,
+        ResctrlValue::Absent(text) => panic!("{event}: {text}"),
     }
 }
 
@@ -37,36 +37,36 @@ fn groups_are_created_until_identifiers_run_out() {
     assert_eq!(info.monitors["L3"].events, ["llc_occupancy", "mbm_total_bytes", "mbm_local_bytes"]);
     assert_eq!(info.monitors["L3"].rmids, Some(5));
 
-    resctrl.create(&Group::control("web")).unwrap();
-    resctrl.create(&Group::control("batch")).unwrap();
-    let error = resctrl.create(&Group::control("more")).unwrap_err();
+    resctrl.create(&ResctrlGroup::control("web")).unwrap();
+    resctrl.create(&ResctrlGroup::control("batch")).unwrap();
+    let error = resctrl.create(&ResctrlGroup::control("more")).unwrap_err();
     assert!(matches!(error, RdtError::NoIdentifiers { .. }), "{error:?}");
     assert!(
         error.to_string().ends_with("all identifiers of the hardware are in use (Out of CLOSIDs)"),
         "{error}"
     );
-    resctrl.create(&Group::monitor("web", "a")).unwrap();
-    resctrl.create(&Group::monitor("", "b")).unwrap();
-    let error = resctrl.create(&Group::monitor("web", "c")).unwrap_err();
+    resctrl.create(&ResctrlGroup::monitor("web", "a")).unwrap();
+    resctrl.create(&ResctrlGroup::monitor("", "b")).unwrap();
+    let error = resctrl.create(&ResctrlGroup::monitor("web", "c")).unwrap_err();
     assert!(error.to_string().contains("(Out of RMIDs)"), "{error}");
     let groups: Vec<String> =
         resctrl.groups().unwrap().iter().map(|group| group.path().display().to_string()).collect();
     assert_eq!(groups, ["", "mon_groups/b", "batch", "web", "web/mon_groups/a"]);
 
     for name in ["", ".", "..", "a/b", "info", "mon_groups", "mon_data", "a\nb"] {
-        assert!(matches!(resctrl.create(&Group::control(name)), Err(RdtError::Name(_))), "{name:?}");
+        assert!(matches!(resctrl.create(&ResctrlGroup::control(name)), Err(RdtError::Name(_))), "{name:?}");
     }
-    assert!(matches!(resctrl.create(&Group::control("web")), Err(RdtError::Refused { .. })));
-    resctrl.remove(&Group::control("web")).unwrap();
+    assert!(matches!(resctrl.create(&ResctrlGroup::control("web")), Err(RdtError::Refused { .. })));
+    resctrl.remove(&ResctrlGroup::control("web")).unwrap();
     assert_eq!(resctrl.groups().unwrap().len(), 3);
-    resctrl.create(&Group::control("more")).unwrap();
+    resctrl.create(&ResctrlGroup::control("more")).unwrap();
 }
 
 #[test]
 fn allocations_are_checked_and_rounded() {
     let machine = Machine { min_cbm_bits: 2, bandwidth: Some((10, 10)), ..Machine::default() };
     let mut resctrl = Resctrl::new(Box::new(Double::mount(machine, &[])));
-    resctrl.create(&Group::control("web")).unwrap();
+    resctrl.create(&ResctrlGroup::control("web")).unwrap();
     resctrl.allocate("web", &"L3:0=ffffc;1=3".parse().unwrap()).unwrap();
     resctrl.allocate("web", &"MB:1=42".parse().unwrap()).unwrap();
     let schemata: Vec<String> = resctrl.schemata("web").unwrap().iter().map(ToString::to_string).collect();
@@ -102,7 +102,7 @@ fn sparse_masks_and_separate_masks_for_code() {
 fn a_task_is_in_one_control_group_and_counters_add_up() {
     let double = Double::mount(Machine::default(), &[10, 11, 12]);
     let mut resctrl = Resctrl::new(Box::new(double.clone()));
-    let (web, part) = (Group::control("web"), Group::monitor("web", "part"));
+    let (web, part) = (ResctrlGroup::control("web"), ResctrlGroup::monitor("web", "part"));
     resctrl.create(&web).unwrap();
     resctrl.create(&part).unwrap();
     let error = resctrl.move_task(&part, 10).unwrap_err();
@@ -113,8 +113,8 @@ fn a_task_is_in_one_control_group_and_counters_add_up() {
         resctrl.move_task(&web, task).unwrap();
     }
     resctrl.move_task(&part, 11).unwrap();
-    let tasks = |resctrl: &Resctrl, group: &Group| resctrl.tasks(group).unwrap();
-    assert_eq!(tasks(&resctrl, &Group::control("")), [12]);
+    let tasks = |resctrl: &Resctrl, group: &ResctrlGroup| resctrl.tasks(group).unwrap();
+    assert_eq!(tasks(&resctrl, &ResctrlGroup::control("")), [12]);
     assert_eq!((tasks(&resctrl, &web), tasks(&resctrl, &part)), (vec![10, 11], vec![11]));
 
     let demand = |traffic, working_set| Demand { socket: 1, traffic, working_set, ..Demand::default() };
@@ -124,26 +124,26 @@ fn a_task_is_in_one_control_group_and_counters_add_up() {
     assert_eq!(number(&resctrl, &web, "01", "mbm_total_bytes"), 360.0);
     assert_eq!(number(&resctrl, &part, "01", "mbm_total_bytes"), 60.0);
     assert_eq!(number(&resctrl, &web, "00", "mbm_total_bytes"), 0.0);
-    let early = number(&resctrl, &Group::control(""), "01", "llc_occupancy");
+    let early = number(&resctrl, &ResctrlGroup::control(""), "01", "llc_occupancy");
     for _ in 0..60 {
         double.tick(&[(12, demand(1, 1000 * MIB))]);
     }
-    let late = number(&resctrl, &Group::control(""), "01", "llc_occupancy");
+    let late = number(&resctrl, &ResctrlGroup::control(""), "01", "llc_occupancy");
     assert!(early < late && (late - (55 * MIB) as f64).abs() < 100.0, "{early} {late}");
 
     resctrl.remove(&part).unwrap();
     assert_eq!(tasks(&resctrl, &web), [10, 11]);
     resctrl.remove(&web).unwrap();
-    assert_eq!(tasks(&resctrl, &Group::control("")), [10, 11, 12]);
+    assert_eq!(tasks(&resctrl, &ResctrlGroup::control("")), [10, 11, 12]);
 }
 
 #[test]
 fn the_probe_records_all_groups() {
     let double = Double::mount(Machine { sockets: 1, energy: true, ..Machine::default() }, &[10]);
     let mut resctrl = Resctrl::new(Box::new(double.clone()));
-    resctrl.create(&Group::control("web")).unwrap();
-    resctrl.create(&Group::monitor("web", "a")).unwrap();
-    resctrl.move_task(&Group::control("web"), 10).unwrap();
+    resctrl.create(&ResctrlGroup::control("web")).unwrap();
+    resctrl.create(&ResctrlGroup::monitor("web", "a")).unwrap();
+    resctrl.move_task(&ResctrlGroup::control("web"), 10).unwrap();
     let store = SeriesStore::in_memory();
     let mut runner = ProbeRunner::new(&store, Box::new(RdtProbe::new(resctrl)));
     double.tick(&[(10, Demand { socket: 0, traffic: 4000, working_set: 4 * MIB, energy: 1.5 })]);

@@ -7,7 +7,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use busyhour_observe::prometheus::{
-    FetchOptions, MetricsServer, MetricsServerOptions, ScrapeProbe, Selection, ServerTls, exposition_text,
+    FetchOptions, MetricSelection, MetricsServer, MetricsServerOptions, ScrapeProbe, ServerTls,
+    exposition_text,
 };
 use busyhour_observe::{
     LatestValue, Metric, Probe, ProbeError, ProbeRunner, Reading, SeriesStore, SourceState,
@@ -70,7 +71,7 @@ fn gzip(body: &[u8]) -> Vec<u8> {
 
 fn runner(store: &SeriesStore, url: &str, patterns: &[&str]) -> ProbeRunner {
     let options = FetchOptions { timeout: Some(Duration::from_secs(20)), ..FetchOptions::default() };
-    let selection = Selection::parse(patterns.iter().copied()).unwrap();
+    let selection = MetricSelection::parse(patterns.iter().copied()).unwrap();
     ProbeRunner::new(store, Box::new(ScrapeProbe::new(url, &options, selection).unwrap()))
 }
 
@@ -225,7 +226,7 @@ fn a_served_watch_can_be_scraped() {
     let scrape = |token: Option<&str>| {
         let options = FetchOptions { bearer_token: token.map(str::to_owned), ..FetchOptions::default() };
         let store = SeriesStore::in_memory();
-        let probe = ScrapeProbe::new(&url, &options, Selection::parse([]).unwrap()).unwrap();
+        let probe = ScrapeProbe::new(&url, &options, MetricSelection::parse([]).unwrap()).unwrap();
         ProbeRunner::new(&store, Box::new(probe)).read(&clock);
         (latest(&store), store.status().sources[0].state.clone())
     };
@@ -256,7 +257,7 @@ fn a_watch_is_served_with_encryption() {
     let scrape = |authorities: Option<Vec<u8>>| {
         let options = FetchOptions { authorities, ..FetchOptions::default() };
         let store = SeriesStore::in_memory();
-        let probe = ScrapeProbe::new(&url, &options, Selection::parse([]).unwrap()).unwrap();
+        let probe = ScrapeProbe::new(&url, &options, MetricSelection::parse([]).unwrap()).unwrap();
         ProbeRunner::new(&store, Box::new(probe)).read(&clock);
         (latest(&store).len(), store.status().sources[0].state.clone())
     };

@@ -7,7 +7,7 @@ use crate::counts::GroupCounts;
 use crate::entries::Entry;
 use crate::lines::cut;
 use crate::series::CountTable;
-use crate::severity::Severity;
+use crate::severity::EntrySeverity;
 use crate::traces::TraceKey;
 
 /// An entry in the run.
@@ -19,7 +19,7 @@ pub(super) struct Observation<'a> {
 
 #[derive(Debug, Clone)]
 struct Group {
-    severity: Option<Severity>,
+    severity: Option<EntrySeverity>,
     logger: Option<Box<str>>,
     count: u64,
     example: Box<str>,

@@ -25,7 +25,7 @@ pub enum Scope {
     All,
 }
 
-/// The settings of a [`crate::Collector`].
+/// The settings of a [`crate::LogCollector`].
 #[derive(Debug, Clone)]
 pub struct CollectorSettings {
     /// What completes stamps without a date or an offset.

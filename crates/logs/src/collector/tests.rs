@@ -1,6 +1,6 @@
 use super::*;
 use crate::redaction::tests::redactor;
-use crate::severity::Severity;
+use crate::severity::EntrySeverity;
 use crate::stamps::{StampSettings, Zone};
 
 /// 2024-03-18T10:00:00Z.
@@ -13,7 +13,7 @@ fn settings() -> CollectorSettings {
 }
 
 fn counts(text: &str) -> LogCounts {
-    let mut collector = Collector::new(settings());
+    let mut collector = LogCollector::new(settings());
     let source = collector.add_source(None);
     collector.read(source, text.as_bytes());
     collector.finish()
@@ -41,7 +41,7 @@ java.lang.IllegalStateException: x
         [("no seat for booking <*>", 2), ("no seat for booking <*>, password=[redacted]<*>", 1)]
     );
     let [first, second] = counts.templates.as_slice() else { panic!() };
-    assert_eq!((first.severity, first.logger.as_deref()), (Some(Severity::Error), Some("shop.Shop")));
+    assert_eq!((first.severity, first.logger.as_deref()), (Some(EntrySeverity::Error), Some("shop.Shop")));
     assert_eq!(first.example, "2024-03-18 10:00:05 ERROR shop.Shop - no seat for booking 1");
     assert!(!second.example.contains("hunter2"));
     assert_eq!(counts.traces[0].text, "java.lang.IllegalStateException at shop.Shop.book");
@@ -70,7 +70,7 @@ fn requests_have_templates_with_their_status_and_path() {
 fn entries_without_a_time_are_counted_with_the_reason() {
     let mut settings = settings();
     settings.stamps.zone = None;
-    let mut collector = Collector::new(settings);
+    let mut collector = LogCollector::new(settings);
     let source = collector.add_source(None);
     collector.read(source, b"2024-03-18 10:00:00 ERROR a\n");
     let source = collector.add_source(None);
@@ -95,7 +95,7 @@ broken
 ";
     let mut query = settings();
     query.query = "level>=error".parse().unwrap();
-    let mut collector = Collector::new(query);
+    let mut collector = LogCollector::new(query);
     let source = collector.add_source(None);
     collector.read(source, text.as_bytes());
     let counts = collector.finish();
@@ -110,7 +110,7 @@ broken
 fn long_lines_in_parts_are_cut_and_counted() {
     let part = |tag| format!("2024-03-18T10:00:01Z stdout {tag} error{}\n", " x".repeat(20_000));
     let text = [part("P"), part("P"), part("F"), part("F")].concat();
-    let mut collector = Collector::new(settings());
+    let mut collector = LogCollector::new(settings());
     let source = collector.add_source(Some(Envelope::Cri));
     collector.read(source, text.as_bytes());
     let counts = collector.finish();
@@ -121,7 +121,7 @@ fn long_lines_in_parts_are_cut_and_counted() {
 fn a_journal_is_counted_by_the_time_of_its_records() {
     let mut settings = settings();
     settings.clock = RunClock { start_unix_ns: 1_795_739_590_000_000_000, end_unix_ns: None };
-    let mut collector = Collector::new(settings);
+    let mut collector = LogCollector::new(settings);
     let source = collector.add_source(Some(Envelope::Journal));
     collector.read(source, include_bytes!("../../tests/journal/journalctl-252.json"));
     let counts = collector.finish();
@@ -134,7 +134,7 @@ fn a_journal_is_counted_by_the_time_of_its_records() {
 
 #[test]
 fn an_open_entry_is_completed_on_request() {
-    let mut collector = Collector::new(settings());
+    let mut collector = LogCollector::new(settings());
     let source = collector.add_source(None);
     collector.read(source, b"2024-03-18 10:00:00 ERROR a\n\tat a.B.c(B.java:1)\n");
     assert_eq!(collector.counts().matching, 0);
@@ -153,7 +153,7 @@ fn counts_are_serialized_and_read_back() {
 
 #[test]
 fn many_streams_and_templates_stay_bounded() {
-    let mut collector = Collector::new(settings());
+    let mut collector = LogCollector::new(settings());
     let source = collector.add_source(Some(Envelope::Journal));
     for process in 0..3_000 {
         let word: String = format!("{process:05}").bytes().map(|digit| (digit + 49) as char).collect();
@@ -176,7 +176,7 @@ proptest::proptest! {
     ) {
         let text = lines.join("\n");
         let whole = counts(&text);
-        let mut collector = Collector::new(settings());
+        let mut collector = LogCollector::new(settings());
         let source = collector.add_source(None);
         let cut = cut.min(text.len());
         collector.read(source, &text.as_bytes()[..cut]);

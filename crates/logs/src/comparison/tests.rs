@@ -8,7 +8,7 @@ use crate::series::Series;
 fn group(text: &str, counts: &[(u32, u32)]) -> GroupCounts {
     GroupCounts {
         text: text.into(),
-        severity: Some(Severity::Error),
+        severity: Some(EntrySeverity::Error),
         logger: None,
         count: counts.iter().map(|(_, count)| u64::from(*count)).sum(),
         example: text.into(),
@@ -104,15 +104,18 @@ fn errors_say_what_is_wrong() {
     let error = compare(&good, &other_query, Exposure::Seconds).unwrap_err().to_string();
     assert!(error.contains("`error`") && error.contains("`failed`"), "{error}");
     let no_length = LogCounts { length_s: None, ..good.clone() };
-    assert_eq!(compare(&no_length, &good, Exposure::Seconds), Err(ComparisonError::NoLength(Side::Baseline)));
+    assert_eq!(
+        compare(&no_length, &good, Exposure::Seconds),
+        Err(ComparisonError::NoLength(LogSide::Baseline))
+    );
     let later = LogCounts { format: 99, ..good.clone() };
     assert_eq!(
         compare(&good, &later, Exposure::Seconds),
-        Err(ComparisonError::UnknownFormat { side: Side::Run, found: 99 })
+        Err(ComparisonError::UnknownFormat { side: LogSide::Run, found: 99 })
     );
     let exposure = Exposure::Requests { baseline: 0.0, run: 5.0 };
     assert!(matches!(
         compare(&good, &good, exposure),
-        Err(ComparisonError::InvalidExposure { side: Side::Baseline, .. })
+        Err(ComparisonError::InvalidExposure { side: LogSide::Baseline, .. })
     ));
 }

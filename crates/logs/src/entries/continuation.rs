@@ -1,6 +1,6 @@
 //! Which lines without a stamp belong to the entry before them.
 
-use crate::severity::Severity;
+use crate::severity::EntrySeverity;
 use crate::traces::{continues_trace, exception_name, is_crash_start};
 
 /// Lines without a stamp that an entry with a stamp may have, apart from those of a trace. It limits the damage when a program
@@ -52,7 +52,7 @@ impl Continuation {
     }
 
     /// Whether a line that is not empty and has no stamp belongs to the entry; if it does, it is added.
-    pub(super) fn accepts(&mut self, line: &str, severity: Option<Severity>) -> bool {
+    pub(super) fn accepts(&mut self, line: &str, severity: Option<EntrySeverity>) -> bool {
         if is_crash_start(line) {
             return false;
         }
@@ -67,11 +67,11 @@ impl Continuation {
         true
     }
 
-    fn is_of_trace(&self, line: &str, severity: Option<Severity>) -> bool {
+    fn is_of_trace(&self, line: &str, severity: Option<EntrySeverity>) -> bool {
         if line.starts_with([' ', '\t']) || continues_trace(line) {
             return true;
         }
-        let is_problem = severity.is_some_and(|severity| severity >= Severity::Warn);
+        let is_problem = severity.is_some_and(|severity| severity >= EntrySeverity::Warn);
         match self.block {
             Block::Python | Block::GoCrash => return true,
             Block::Goroutine if line.ends_with(')') => return true,

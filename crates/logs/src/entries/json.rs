@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value};
 
-use crate::severity::Severity;
+use crate::severity::EntrySeverity;
 
 /// The fields of an entry in JSON.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct JsonEntry {
     pub(super) time: JsonTime,
-    pub(super) severity: Option<Severity>,
+    pub(super) severity: Option<EntrySeverity>,
     pub(super) logger: Option<String>,
     pub(super) message: String,
     /// The stack trace, with line breaks.
@@ -103,17 +103,17 @@ fn time(value: &Value) -> JsonTime {
 }
 
 /// A name, or a number: 0 to 7 as in syslog (GELF), 10 to 60 as in Bunyan and pino.
-fn severity(value: &Value) -> Option<Severity> {
+fn severity(value: &Value) -> Option<EntrySeverity> {
     match value {
-        Value::String(name) => Severity::named(name),
+        Value::String(name) => EntrySeverity::named(name),
         Value::Number(number) => match number.as_u64()? {
-            priority @ 0..=7 => Some(Severity::of_priority(priority as u32)),
-            10..=19 => Some(Severity::Trace),
-            20..=29 => Some(Severity::Debug),
-            30..=39 => Some(Severity::Info),
-            40..=49 => Some(Severity::Warn),
-            50..=59 => Some(Severity::Error),
-            60..=69 => Some(Severity::Fatal),
+            priority @ 0..=7 => Some(EntrySeverity::of_priority(priority as u32)),
+            10..=19 => Some(EntrySeverity::Trace),
+            20..=29 => Some(EntrySeverity::Debug),
+            30..=39 => Some(EntrySeverity::Info),
+            40..=49 => Some(EntrySeverity::Warn),
+            50..=59 => Some(EntrySeverity::Error),
+            60..=69 => Some(EntrySeverity::Fatal),
             _ => None,
         },
         _ => None,
@@ -131,7 +131,7 @@ mod tests {
         );
         let expected = JsonEntry {
             time: JsonTime::Text("2024-03-18T10:00:00Z".into()),
-            severity: Some(Severity::Error),
+            severity: Some(EntrySeverity::Error),
             logger: Some("a.B".into()),
             message: "no seat".into(),
             stack: Some("a.E: x\n\tat a.B.c(B.java:1)".into()),
@@ -140,12 +140,12 @@ mod tests {
         let zap = read(r#"{"level":"warn","ts":1710763200.5,"msg":"slow"}"#).unwrap();
         assert_eq!(
             (zap.time, zap.severity),
-            (JsonTime::UnixNs(1_710_763_200_500_000_000), Some(Severity::Warn))
+            (JsonTime::UnixNs(1_710_763_200_500_000_000), Some(EntrySeverity::Warn))
         );
         let pino = read(r#"{"level":50,"time":1710763200123,"msg":"x","err":{"type":"E","stack":"E: y\n    at f (a.js:1:2)"}}"#).unwrap();
         assert_eq!(
             (pino.time, pino.severity),
-            (JsonTime::UnixNs(1_710_763_200_123_000_000), Some(Severity::Error))
+            (JsonTime::UnixNs(1_710_763_200_123_000_000), Some(EntrySeverity::Error))
         );
         assert_eq!(pino.stack.as_deref(), Some("E: y\n    at f (a.js:1:2)"));
     }

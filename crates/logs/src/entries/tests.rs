@@ -220,14 +220,17 @@ fn records_of_access_logs_are_read() {
 
 #[test]
 fn the_time_of_the_transport_is_used_if_the_stamp_is_missing() {
-    let context = LineContext { received_unix_ns: Some(5), severity: Some(Severity::Warn) };
+    let context = LineContext { received_unix_ns: Some(5), severity: Some(EntrySeverity::Warn) };
     let mut reader = reader();
     reader.push("no stamp", context, |_| {});
     reader.push("1970-01-01 00:00:01 ERROR x", context, |entry| {
-        assert_eq!((entry.time, entry.severity), (EntryTime::UnixNs(5), Some(Severity::Warn)));
+        assert_eq!((entry.time, entry.severity), (EntryTime::UnixNs(5), Some(EntrySeverity::Warn)));
     });
     reader.finish(|entry| {
-        assert_eq!((entry.time, entry.severity), (EntryTime::UnixNs(1_000_000_000), Some(Severity::Error)));
+        assert_eq!(
+            (entry.time, entry.severity),
+            (EntryTime::UnixNs(1_000_000_000), Some(EntrySeverity::Error))
+        );
     });
 }
 

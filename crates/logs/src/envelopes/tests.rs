@@ -22,7 +22,7 @@ fn recorded_output_of_journalctl_is_read() {
         ]
     );
     let first = found[0].as_ref().unwrap();
-    assert_eq!(first.severity, Some(Severity::Error));
+    assert_eq!(first.severity, Some(EntrySeverity::Error));
     assert_eq!(first.received_unix_ns, Some(1_795_739_596_965_330_000));
     assert_eq!(first.stream, Stream::Process("shop".into(), "25741".into()));
 }

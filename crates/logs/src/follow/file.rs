@@ -144,7 +144,7 @@ impl FileFollower {
 pub enum Piece<'a> {
     /// The next bytes.
     Bytes(&'a [u8]),
-    /// The next bytes are those of another file: an unfinished line has ended ([`crate::Collector::end`]).
+    /// The next bytes are those of another file: an unfinished line has ended ([`crate::LogCollector::end`]).
     Begin,
 }
 

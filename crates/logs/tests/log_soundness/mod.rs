@@ -1,7 +1,7 @@
 //! What holds for any bytes: reading ends, the counts add up, and they do not depend on the pieces in which the bytes arrive.
 
 use busyhour_logs::{
-    Collector, CollectorSettings, DurationUnit, Envelope, Exposure, LogCounts, Miner, MinerSettings,
+    CollectorSettings, DurationUnit, Envelope, Exposure, LogCollector, LogCounts, Miner, MinerSettings,
     Redactor, RunClock, Scope, StampSettings, Zone, compare,
 };
 
@@ -18,7 +18,7 @@ fn collect(envelope: Option<Envelope>, scope: Scope, pieces: &[&[u8]]) -> LogCou
     settings.miner = MinerSettings { templates_max: 50, leaf_templates_max: 5, ..MinerSettings::default() };
     settings.cells_max = 64;
     settings.example_bytes_max = 100;
-    let mut collector = Collector::new(settings);
+    let mut collector = LogCollector::new(settings);
     let source = collector.add_source(envelope);
     for piece in pieces {
         collector.read(source, piece);

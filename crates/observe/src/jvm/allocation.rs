@@ -9,7 +9,7 @@
 //!
 //! ZGC and Shenandoah publish a number that does not cover the time between collections: it gave 0.1 to 10 times the allocation.
 
-use super::collector::Collector;
+use super::collector::JvmCollector;
 use super::counters::{CounterId, CounterIndex};
 
 /// Bytes of a word of the heap, on 64-bit machines.
@@ -27,14 +27,17 @@ pub(super) struct Allocation {
 
 impl Allocation {
     /// The allocation of a JVM; `None` if its collector does not publish it.
-    pub(super) fn of(index: &CounterIndex, collector: Collector) -> Option<Allocation> {
+    pub(super) fn of(index: &CounterIndex, collector: JvmCollector) -> Option<Allocation> {
         match collector {
-            Collector::Serial | Collector::Parallel | Collector::ConcurrentMarkSweep | Collector::G1 => {}
-            Collector::Z
-            | Collector::GenerationalZ
-            | Collector::Shenandoah
-            | Collector::Epsilon
-            | Collector::Unknown => return None,
+            JvmCollector::Serial
+            | JvmCollector::Parallel
+            | JvmCollector::ConcurrentMarkSweep
+            | JvmCollector::G1 => {}
+            JvmCollector::Z
+            | JvmCollector::GenerationalZ
+            | JvmCollector::Shenandoah
+            | JvmCollector::Epsilon
+            | JvmCollector::Unknown => return None,
         }
         let collections = [0, 1]
             .iter()

@@ -4,7 +4,7 @@ use super::counters::CounterIndex;
 
 /// A garbage collector of HotSpot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Collector {
+pub enum JvmCollector {
     /// `-XX:+UseSerialGC`.
     Serial,
     /// `-XX:+UseParallelGC`.
@@ -65,9 +65,9 @@ const fn pool(generation: u8, spaces: &'static [u8], name: &'static str, label: 
     HeapPool { generation, spaces, name, label }
 }
 
-impl Collector {
+impl JvmCollector {
     /// Finds the collector by the names that it publishes.
-    pub(super) fn detect(index: &CounterIndex, bytes: &[u8]) -> Collector {
+    pub(super) fn detect(index: &CounterIndex, bytes: &[u8]) -> JvmCollector {
         let policy = index.text_of(bytes, "sun.gc.policy.name");
         match policy.as_deref() {
             Some("GarbageFirst") => return Self::G1,

@@ -1,6 +1,6 @@
 //! What kind of JVM publishes a file of counters.
 
-use super::collector::Collector;
+use super::collector::JvmCollector;
 use super::counters::CounterIndex;
 use super::version::JavaVersion;
 
@@ -20,7 +20,7 @@ pub struct JvmIdentity {
     /// The vendor of the virtual machine.
     pub vendor: Option<String>,
     /// The garbage collector.
-    pub collector: Collector,
+    pub collector: JvmCollector,
     /// When the JVM was created, in ms since 1970.
     pub created_ms: Option<u64>,
     /// The command line after `java` and its options. It may contain secrets; it serves to recognise a restarted JVM.
@@ -38,7 +38,7 @@ impl JvmIdentity {
             version: text("java.property.java.version").and_then(|version| JavaVersion::parse(&version)),
             vm: text("java.property.java.vm.name"),
             vendor: text("java.property.java.vm.vendor"),
-            collector: Collector::detect(index, bytes),
+            collector: JvmCollector::detect(index, bytes),
             created_ms: index
                 .long_of(bytes, "sun.rt.createVmBeginTime")
                 .and_then(|created| u64::try_from(created).ok())

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use busyhour_sample::Nanos;
 
-use super::collector::{Collector, Counted};
+use super::collector::{Counted, JvmCollector};
 use super::counters::{CounterId, CounterIndex};
 use super::identity::JvmIdentity;
 use crate::mark::{Mark, MarkKind};
@@ -129,7 +129,7 @@ fn describe(stalled_ns: u64, collections: &[(&Group, i64)]) -> String {
         .map(|(group, count)| match (group.counted, *count) {
             (Counted::Pauses, 1) => group.name.to_owned(),
             (Counted::Pauses, count) => format!("{count} x {}", group.name),
-            (Counted::Phases, count) => format!("{count} phases of {}", Collector::Shenandoah.name()),
+            (Counted::Phases, count) => format!("{count} phases of {}", JvmCollector::Shenandoah.name()),
         })
         .collect();
     #[expect(clippy::cast_precision_loss, reason = "shown in ms")]

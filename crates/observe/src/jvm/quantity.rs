@@ -1,7 +1,7 @@
 //! The metrics that a JVM provides: which counters they are computed from, and why others are unavailable.
 
 use super::allocation::Allocation;
-use super::collector::{Collector, CollectorGroup, Counted, HeapPool};
+use super::collector::{CollectorGroup, Counted, HeapPool, JvmCollector};
 use super::counters::{CounterId, CounterIndex};
 use super::identity::JvmIdentity;
 use super::metrics as m;
@@ -121,7 +121,7 @@ struct Planner<'a> {
 impl Planner<'_> {
     fn heap(&mut self) {
         let collector = self.identity.collector;
-        if collector == Collector::Unknown {
+        if collector == JvmCollector::Unknown {
             let reason = format!("the garbage collector of {} is not known", self.identity.jdk());
             for metric in [&m::MEMORY_USED, &m::MEMORY_COMMITTED, &m::MEMORY_MAX] {
                 self.unavailable(metric, reason.clone());
@@ -144,7 +144,7 @@ impl Planner<'_> {
         };
         let labels = [("area", "heap"), ("pool", pool.name), ("generation", pool.label)];
         // Epsilon publishes its use at every megabyte; both are 0 before.
-        let guard = (collector == Collector::Epsilon).then_some("sun.gc.generation.1.space.0.capacity");
+        let guard = (collector == JvmCollector::Epsilon).then_some("sun.gc.generation.1.space.0.capacity");
         // The sampler that refreshed the use of spaces every 50 ms also published this counter, and was removed with it.
         let is_sampled = self.index.find("sun.os.hrt.ticks").is_some();
         let is_eden = pool.generation == 0 && pool.spaces == [0];
@@ -164,7 +164,7 @@ impl Planner<'_> {
         let collector = self.identity.collector;
         match collector {
             // Never collected, all that was allocated is in use.
-            Collector::Epsilon => {
+            JvmCollector::Epsilon => {
                 let used = Sum::of(&m::ALLOCATED, one("sun.gc.generation.1.space.0.used"));
                 self.add(used.unknown_while_zero(Some("sun.gc.generation.1.space.0.capacity")));
             }
@@ -218,13 +218,13 @@ impl Planner<'_> {
     fn reason_without_pauses(&self, groups: usize) -> Option<String> {
         let jdk = self.identity.jdk();
         match self.identity.collector {
-            Collector::Shenandoah => Some(
+            JvmCollector::Shenandoah => Some(
                 "Shenandoah's counters add concurrent phases to pauses; jvm_safepoint_seconds_total has the pauses"
                     .to_owned(),
             ),
-            Collector::Epsilon => Some("Epsilon does not collect".to_owned()),
-            Collector::Unknown => Some(format!("the garbage collector of {jdk} is not known")),
-            Collector::G1 if groups < 3 => {
+            JvmCollector::Epsilon => Some("Epsilon does not collect".to_owned()),
+            JvmCollector::Unknown => Some(format!("the garbage collector of {jdk} is not known")),
+            JvmCollector::G1 if groups < 3 => {
                 Some(format!("G1 of {jdk} does not count the pauses of its concurrent cycle (Remark, Cleanup)"))
             }
             _ if groups == 0 => Some(format!("{jdk} does not publish them")),
@@ -240,15 +240,18 @@ impl Planner<'_> {
         let collector = self.identity.collector;
         match collector {
             // Their total is always 0.
-            Collector::Z
-            | Collector::GenerationalZ
-            | Collector::Shenandoah
-            | Collector::Epsilon
-            | Collector::Unknown => {
+            JvmCollector::Z
+            | JvmCollector::GenerationalZ
+            | JvmCollector::Shenandoah
+            | JvmCollector::Epsilon
+            | JvmCollector::Unknown => {
                 let reason = format!("the JVM does not measure it for the collector {}", collector.name());
                 self.unavailable(&m::GC_CPU_SECONDS, reason);
             }
-            Collector::Serial | Collector::Parallel | Collector::ConcurrentMarkSweep | Collector::G1 => {
+            JvmCollector::Serial
+            | JvmCollector::Parallel
+            | JvmCollector::ConcurrentMarkSweep
+            | JvmCollector::G1 => {
                 self.add_seconds(Sum::of(&m::GC_CPU_SECONDS, one("sun.threads.total_gc_cpu_time")));
             }
         }

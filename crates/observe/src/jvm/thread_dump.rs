@@ -40,7 +40,7 @@ impl ThreadState {
 
 /// A lock, identified by the address of its object within one dump.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Lock {
+pub struct MonitorLock {
     /// The address.
     pub address: u64,
     /// The class of the object.
@@ -72,9 +72,9 @@ pub struct JavaThread {
     /// Its state.
     pub state: ThreadState,
     /// What it waits for.
-    pub waits_for: Option<(WaitKind, Lock)>,
+    pub waits_for: Option<(WaitKind, MonitorLock)>,
     /// The locks that it holds. Those of `java.util.concurrent` are only known in a dump with synchronizers.
-    pub holds: Vec<Lock>,
+    pub holds: Vec<MonitorLock>,
     /// The upper frames of its stack, at most 64, such as `Load.pause(Load.java:46)`.
     pub frames: Vec<String>,
 }
@@ -85,7 +85,7 @@ pub struct BlockedThread<'a> {
     /// The thread that waits.
     pub thread: &'a JavaThread,
     /// The lock.
-    pub lock: &'a Lock,
+    pub lock: &'a MonitorLock,
     /// The thread that holds the lock; `None` if the dump does not tell.
     pub owner: Option<&'a JavaThread>,
 }
@@ -219,8 +219,8 @@ struct Draft {
     is_daemon: bool,
     native_id: Option<u64>,
     state: Option<ThreadState>,
-    waits_for: Option<(WaitKind, Lock)>,
-    holds: Vec<Lock>,
+    waits_for: Option<(WaitKind, MonitorLock)>,
+    holds: Vec<MonitorLock>,
     frames: Vec<String>,
 }
 
@@ -278,13 +278,13 @@ impl Draft {
             // Up to JDK 16, a thread in Object.wait is said to wait to re-lock also before it is notified.
             let is_notified = self.state == Some(ThreadState::Blocked);
             let kind = if prefix == RE_LOCK && !is_notified { WaitKind::Notification } else { kind };
-            if let Some(lock) = Lock::parse(&fact[prefix.len()..]) {
+            if let Some(lock) = MonitorLock::parse(&fact[prefix.len()..]) {
                 self.waits_for = Some((kind, lock));
             }
             return;
         }
         // In the list of synchronizers, the lock stands alone.
-        if let Some(lock) = Lock::parse(fact.strip_prefix("locked ").unwrap_or(fact)) {
+        if let Some(lock) = MonitorLock::parse(fact.strip_prefix("locked ").unwrap_or(fact)) {
             self.holds.push(lock);
         }
     }
@@ -310,11 +310,11 @@ impl Draft {
     }
 }
 
-impl Lock {
+impl MonitorLock {
     /// Reads `<0x00000000fc0168d8> (a java.util.concurrent.locks.ReentrantLock$NonfairSync)`.
-    fn parse(text: &str) -> Option<Lock> {
+    fn parse(text: &str) -> Option<MonitorLock> {
         let (address, class) = text.trim_start().strip_prefix("<0x")?.split_once("> (a ")?;
         let class = class.trim_end().strip_suffix(')')?;
-        Some(Lock { address: u64::from_str_radix(address, 16).ok()?, class: class.to_owned() })
+        Some(MonitorLock { address: u64::from_str_radix(address, 16).ok()?, class: class.to_owned() })
     }
 }

@@ -14,8 +14,8 @@ use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, sleep, timeout};
 
-use super::agent_session::{Action, AgentProblem, AgentSession};
-use super::system::Snapshot;
+use super::agent_session::{AgentAction, AgentProblem, AgentSession};
+use super::system::SystemCounters;
 use crate::proc_root::ProcRoot;
 
 /// Clients at once; further ones are disconnected.
@@ -133,13 +133,13 @@ async fn serve(mut stream: TcpStream, shared: Arc<Shared>) {
         session.receive(&buffer[..read], &shared.snapshot(), &mut actions);
         for action in actions.drain(..) {
             let text = match action {
-                Action::Send(text) => text,
-                Action::SendValues => session.values_line(&shared.snapshot()),
-                Action::Problem(problem) => {
+                AgentAction::Send(text) => text,
+                AgentAction::SendValues => session.values_line(&shared.snapshot()),
+                AgentAction::Problem(problem) => {
                     shared.report(&problem);
                     continue;
                 }
-                Action::Close => return,
+                AgentAction::Close => return,
             };
             if !write(&mut stream, &text).await {
                 return;
@@ -179,8 +179,8 @@ async fn write(stream: &mut TcpStream, text: &str) -> bool {
 }
 
 impl Shared {
-    fn snapshot(&self) -> Snapshot<'_> {
-        Snapshot::new(&self.root, Duration::from_nanos(self.clock.now().0))
+    fn snapshot(&self) -> SystemCounters<'_> {
+        SystemCounters::new(&self.root, Duration::from_nanos(self.clock.now().0))
     }
 
     fn report(&self, problem: &AgentProblem) {

@@ -9,9 +9,9 @@
 use std::time::Duration;
 
 use super::lines::{LineTooLong, Lines};
-use super::measure::Difference;
-use super::request::{Metric, Refusal};
-use super::system::Snapshot;
+use super::measure::CounterDifference;
+use super::request::{MetricRefusal, PerfMonMetric};
+use super::system::SystemCounters;
 
 /// Most metrics of one client.
 const METRICS_MAX: usize = 1_000;
@@ -24,7 +24,7 @@ const INTERVAL_MAX: Duration = Duration::from_secs(3_600);
 
 /// What the session asks of its owner.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Action {
+pub enum AgentAction {
     /// Send this text.
     Send(String),
     /// Send one line of values now: [`AgentSession::values_line`].
@@ -45,7 +45,7 @@ pub enum AgentProblem {
         metric: String,
         /// Why.
         #[source]
-        refusal: Refusal,
+        refusal: MetricRefusal,
     },
     /// A client wants to end the agent.
     #[error("`shutdown` is refused: stop this agent where it was started")]
@@ -70,8 +70,8 @@ pub enum AgentProblem {
 /// A metric of a client.
 #[derive(Debug)]
 enum Slot {
-    Read(Metric, Difference),
-    Refused(Refusal),
+    Read(PerfMonMetric, CounterDifference),
+    Refused(MetricRefusal),
 }
 
 /// One client.
@@ -99,22 +99,22 @@ impl AgentSession {
     /// Reads bytes of the client; appends what is to be done to `actions`, in its order.
     ///
     /// `snapshot` is the state of the system now, the start of the first interval.
-    pub fn receive(&mut self, bytes: &[u8], snapshot: &Snapshot<'_>, actions: &mut Vec<Action>) {
+    pub fn receive(&mut self, bytes: &[u8], snapshot: &SystemCounters<'_>, actions: &mut Vec<AgentAction>) {
         let mut lines = std::mem::take(&mut self.lines);
         let result = lines.receive(bytes, |line| self.command(line, snapshot, actions));
         self.lines = lines;
         if let Err(error) = result {
-            actions.extend([Action::Problem(error.into()), Action::Close]);
+            actions.extend([AgentAction::Problem(error.into()), AgentAction::Close]);
         }
     }
 
-    fn command(&mut self, line: &str, snapshot: &Snapshot<'_>, actions: &mut Vec<Action>) {
+    fn command(&mut self, line: &str, snapshot: &SystemCounters<'_>, actions: &mut Vec<AgentAction>) {
         let (command, parameters) = line.split_once(':').unwrap_or((line, ""));
         match command.trim() {
-            "test" => actions.push(Action::Send("Yep\n".to_owned())),
+            "test" => actions.push(AgentAction::Send("Yep\n".to_owned())),
             "interval" => match parameters.trim().parse::<u64>() {
                 Ok(seconds) => self.interval = Duration::from_secs(seconds.max(1)).min(INTERVAL_MAX),
-                Err(_) => actions.push(Action::Problem(AgentProblem::Interval(shortened(parameters)))),
+                Err(_) => actions.push(AgentAction::Problem(AgentProblem::Interval(shortened(parameters)))),
             },
             "metrics" => {
                 self.set_up(parameters, snapshot, actions);
@@ -122,27 +122,27 @@ impl AgentSession {
             }
             "metrics-single" => {
                 self.set_up(parameters, snapshot, actions);
-                actions.push(Action::SendValues);
+                actions.push(AgentAction::SendValues);
             }
-            "exit" => actions.push(Action::Close),
-            "shutdown" => actions.push(Action::Problem(AgentProblem::Shutdown)),
-            "udp-transmitter" => actions.push(Action::Problem(AgentProblem::Udp)),
+            "exit" => actions.push(AgentAction::Close),
+            "shutdown" => actions.push(AgentAction::Problem(AgentProblem::Shutdown)),
+            "udp-transmitter" => actions.push(AgentAction::Problem(AgentProblem::Udp)),
             "" => {}
-            other => actions.push(Action::Problem(AgentProblem::UnknownCommand(shortened(other)))),
+            other => actions.push(AgentAction::Problem(AgentProblem::UnknownCommand(shortened(other)))),
         }
     }
 
-    fn set_up(&mut self, names: &str, snapshot: &Snapshot<'_>, actions: &mut Vec<Action>) {
+    fn set_up(&mut self, names: &str, snapshot: &SystemCounters<'_>, actions: &mut Vec<AgentAction>) {
         let names = names.trim_matches([' ', '\t']);
         self.slots.clear();
         for name in names.split('\t').filter(|_| !names.is_empty()) {
             if self.slots.len() == METRICS_MAX {
-                actions.push(Action::Problem(AgentProblem::TooManyMetrics));
+                actions.push(AgentAction::Problem(AgentProblem::TooManyMetrics));
                 return;
             }
-            match name.parse::<Metric>() {
+            match name.parse::<PerfMonMetric>() {
                 Ok(metric) => {
-                    let mut difference = Difference::default();
+                    let mut difference = CounterDifference::default();
                     if let Ok(measure) = snapshot.measure(&metric) {
                         difference.next(snapshot.time(), measure);
                     }
@@ -150,7 +150,10 @@ impl AgentSession {
                 }
                 Err(refusal) => {
                     let metric = shortened(name);
-                    actions.push(Action::Problem(AgentProblem::Refused { metric, refusal: refusal.clone() }));
+                    actions.push(AgentAction::Problem(AgentProblem::Refused {
+                        metric,
+                        refusal: refusal.clone(),
+                    }));
                     self.slots.push(Slot::Refused(refusal));
                 }
             }
@@ -159,7 +162,7 @@ impl AgentSession {
 
     /// A line of values. A value that needs an interval, such as a rate, is empty until one has passed.
     #[must_use]
-    pub fn values_line(&mut self, snapshot: &Snapshot<'_>) -> String {
+    pub fn values_line(&mut self, snapshot: &SystemCounters<'_>) -> String {
         let mut line = String::new();
         for slot in &mut self.slots {
             match slot {

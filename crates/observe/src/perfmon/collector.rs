@@ -27,12 +27,12 @@ pub type SampleSink = Box<dyn FnMut(&PerfMonSample) + Send>;
 /// sample per interval whose label and message are the error in the words of Java's exceptions, as in JMeter. Unlike
 /// JMeter's collector, this one connects again, also to an agent that went away later.
 #[derive(Debug)]
-pub struct Collector {
+pub struct PerfMonCollector {
     stops: Vec<Sender<()>>,
     threads: Vec<JoinHandle<()>>,
 }
 
-impl Collector {
+impl PerfMonCollector {
     /// The interval for a value of the property `jmeterPlugin.perfmon.interval` in ms. JMeter's collector cuts it to whole
     /// seconds and gets stuck with less than one; here it is at least one.
     #[must_use]
@@ -60,7 +60,7 @@ impl Collector {
             }
             agents[at].push(row.clone());
         }
-        let mut collector = Collector { stops: Vec::new(), threads: Vec::new() };
+        let mut collector = PerfMonCollector { stops: Vec::new(), threads: Vec::new() };
         for rows in agents {
             let (stop, stopped) = channel();
             let agent = Agent {
@@ -82,7 +82,7 @@ impl Collector {
     pub fn stop(self) {}
 }
 
-impl Drop for Collector {
+impl Drop for PerfMonCollector {
     fn drop(&mut self) {
         self.stops.clear();
         for thread in self.threads.drain(..) {

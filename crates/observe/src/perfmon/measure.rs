@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// What one reading of the system yields for a metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Measure {
+pub enum PerfMonMeasure {
     /// The value itself.
     Value(f64),
     /// A counter; the metric is its increase since the previous reading.
@@ -29,29 +29,30 @@ pub enum Measure {
 
 /// The previous reading of a metric.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Difference {
-    previous: Option<(Duration, Measure)>,
+pub struct CounterDifference {
+    previous: Option<(Duration, PerfMonMeasure)>,
 }
 
-impl Difference {
+impl CounterDifference {
     /// The value of the metric; `None` if it needs an earlier reading and there is none, if a counter was reset, or if the
     /// denominator of a quotient did not increase.
-    pub fn next(&mut self, time: Duration, measure: Measure) -> Option<f64> {
+    pub fn next(&mut self, time: Duration, measure: PerfMonMeasure) -> Option<f64> {
         let previous = self.previous.replace((time, measure));
-        if let Measure::Value(value) = measure {
+        if let PerfMonMeasure::Value(value) = measure {
             return Some(value);
         }
         let (before, earlier) = previous?;
         let seconds = time.checked_sub(before)?.as_secs_f64();
         let value = match (measure, earlier) {
-            (Measure::Counter(now), Measure::Counter(then)) => increase(now, then)?,
+            (PerfMonMeasure::Counter(now), PerfMonMeasure::Counter(then)) => increase(now, then)?,
             (
-                Measure::Quotient { part, whole, scale },
-                Measure::Quotient { part: part_then, whole: whole_then, .. },
+                PerfMonMeasure::Quotient { part, whole, scale },
+                PerfMonMeasure::Quotient { part: part_then, whole: whole_then, .. },
             ) => scale * increase(part, part_then)? / increase(whole, whole_then)?,
-            (Measure::PerSecond { counter, scale }, Measure::PerSecond { counter: then, .. }) => {
-                scale * increase(counter, then)? / seconds
-            }
+            (
+                PerfMonMeasure::PerSecond { counter, scale },
+                PerfMonMeasure::PerSecond { counter: then, .. },
+            ) => scale * increase(counter, then)? / seconds,
             _ => return None,
         };
         value.is_finite().then_some(value)
@@ -67,8 +68,8 @@ fn increase(now: f64, then: f64) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn values(measures: &[Measure]) -> Vec<Option<f64>> {
-        let mut difference = Difference::default();
+    fn values(measures: &[PerfMonMeasure]) -> Vec<Option<f64>> {
+        let mut difference = CounterDifference::default();
         (0..)
             .zip(measures)
             .map(|(n, measure)| difference.next(Duration::from_secs(2 * n), *measure))
@@ -77,13 +78,13 @@ mod tests {
 
     #[test]
     fn differences_need_two_readings() {
-        assert_eq!(values(&[Measure::Value(3.0)]), [Some(3.0)]);
-        let counter = [5.0, 8.0, 2.0, 2.0].map(Measure::Counter);
+        assert_eq!(values(&[PerfMonMeasure::Value(3.0)]), [Some(3.0)]);
+        let counter = [5.0, 8.0, 2.0, 2.0].map(PerfMonMeasure::Counter);
         assert_eq!(values(&counter), [None, Some(3.0), None, Some(0.0)]);
-        let per_second = [5.0, 8.0].map(|counter| Measure::PerSecond { counter, scale: 100.0 });
+        let per_second = [5.0, 8.0].map(|counter| PerfMonMeasure::PerSecond { counter, scale: 100.0 });
         assert_eq!(values(&per_second), [None, Some(150.0)]);
         let quotient = [(1.0, 4.0), (2.0, 8.0), (2.0, 8.0), (1.0, 9.0)];
-        let quotient = quotient.map(|(part, whole)| Measure::Quotient { part, whole, scale: 100.0 });
+        let quotient = quotient.map(|(part, whole)| PerfMonMeasure::Quotient { part, whole, scale: 100.0 });
         assert_eq!(values(&quotient), [None, Some(25.0), None, None], "0/0 and a decrease are unknown");
     }
 }

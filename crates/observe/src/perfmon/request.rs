@@ -7,16 +7,16 @@ use std::str::FromStr;
 
 /// A metric that the agent can read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Metric {
+pub struct PerfMonMetric {
     /// What to read.
-    pub quantity: Quantity,
+    pub quantity: PerfMonQuantity,
     /// By how much the value of a size in bytes is divided.
-    pub unit: Unit,
+    pub unit: MetricUnit,
 }
 
 /// A quantity, with the part of the system to which it belongs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Quantity {
+pub enum PerfMonQuantity {
     /// CPU time of the machine or of one core, in percent of the time.
     Cpu(CpuField, Option<usize>),
     /// CPU time of a process.
@@ -46,7 +46,7 @@ pub enum ProcessName {
 
 /// The unit of a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
+pub enum MetricUnit {
     /// The quantity's own: bytes; KiB for the space of file systems.
     Default,
     /// Bytes.
@@ -279,7 +279,7 @@ fields! {
 
 /// Why a metric is not read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
+pub enum MetricRefusal {
     /// The metric runs a program.
     #[error("exec is refused: this agent runs no programs")]
     Exec,
@@ -322,71 +322,74 @@ struct Parameters {
     unit: String,
 }
 
-impl FromStr for Metric {
-    type Err = Refusal;
+impl FromStr for PerfMonMetric {
+    type Err = MetricRefusal;
 
-    fn from_str(text: &str) -> Result<Self, Refusal> {
+    fn from_str(text: &str) -> Result<Self, MetricRefusal> {
         let (kind, parameters) = text.split_once(':').unwrap_or((text, ""));
         let kind = kind.trim().split(' ').next().unwrap_or_default().to_ascii_lowercase();
         match kind.as_str() {
-            "exec" => return Err(Refusal::Exec),
-            "tail" => return Err(Refusal::Tail),
-            "jmx" => return Err(Refusal::Jmx),
+            "exec" => return Err(MetricRefusal::Exec),
+            "tail" => return Err(MetricRefusal::Tail),
+            "jmx" => return Err(MetricRefusal::Jmx),
             _ => {}
         }
         let parameters = parse_parameters(parameters.trim())?;
         let quantity = parse_quantity(&kind, &parameters)?;
         let unit = match parameters.unit.as_str() {
-            "b" => Unit::Bytes,
-            "kb" => Unit::KiloBytes,
-            "mb" => Unit::MegaBytes,
-            _ => Unit::Default,
+            "b" => MetricUnit::Bytes,
+            "kb" => MetricUnit::KiloBytes,
+            "mb" => MetricUnit::MegaBytes,
+            _ => MetricUnit::Default,
         };
-        Ok(Metric { quantity, unit })
+        Ok(PerfMonMetric { quantity, unit })
     }
 }
 
-fn parse_quantity(kind: &str, parameters: &Parameters) -> Result<Quantity, Refusal> {
+fn parse_quantity(kind: &str, parameters: &Parameters) -> Result<PerfMonQuantity, MetricRefusal> {
     let field = parameters.field.as_str();
     Ok(match (kind, &parameters.process) {
-        ("cpu", None) => Quantity::Cpu(parse_field("cpu", field, CpuField::Combined)?, parameters.core),
-        ("cpu", Some(process)) => Quantity::ProcessCpu(
+        ("cpu", None) => {
+            PerfMonQuantity::Cpu(parse_field("cpu", field, CpuField::Combined)?, parameters.core)
+        }
+        ("cpu", Some(process)) => PerfMonQuantity::ProcessCpu(
             parse_field("cpu of a process", field, ProcessCpuField::Percent)?,
             process.clone(),
         ),
-        ("memory", None) => Quantity::Memory(parse_field("memory", field, MemoryField::UsedPercent)?),
-        ("memory", Some(process)) => Quantity::ProcessMemory(
+        ("memory", None) => PerfMonQuantity::Memory(parse_field("memory", field, MemoryField::UsedPercent)?),
+        ("memory", Some(process)) => PerfMonQuantity::ProcessMemory(
             parse_field("memory of a process", field, ProcessMemoryField::Resident)?,
             process.clone(),
         ),
-        ("swap", _) => Quantity::Swap(parse_field("swap", field, SwapField::Used)?),
-        ("disks", _) => {
-            Quantity::Disk(parse_field("disks", field, DiskField::Queue)?, parameters.file_system.clone())
-        }
+        ("swap", _) => PerfMonQuantity::Swap(parse_field("swap", field, SwapField::Used)?),
+        ("disks", _) => PerfMonQuantity::Disk(
+            parse_field("disks", field, DiskField::Queue)?,
+            parameters.file_system.clone(),
+        ),
         ("network", _) => {
             let field = parse_field("network", field, NetworkField::BytesReceived)?;
-            Quantity::Network(field, parameters.interface.clone())
+            PerfMonQuantity::Network(field, parameters.interface.clone())
         }
         ("tcp", _) => match parse_field("tcp", field, TcpField::Established)? {
-            TcpField::Bound => return Err(Refusal::NotOnLinux("the TCP state `bound`")),
-            TcpField::Idle => return Err(Refusal::NotOnLinux("the TCP state `idle`")),
-            field => Quantity::Tcp(field),
+            TcpField::Bound => return Err(MetricRefusal::NotOnLinux("the TCP state `bound`")),
+            TcpField::Idle => return Err(MetricRefusal::NotOnLinux("the TCP state `idle`")),
+            field => PerfMonQuantity::Tcp(field),
         },
-        _ => return Err(Refusal::UnknownType(kind.chars().take(40).collect())),
+        _ => return Err(MetricRefusal::UnknownType(kind.chars().take(40).collect())),
     })
 }
 
-fn parse_field<F: FromStr>(of: &'static str, text: &str, default: F) -> Result<F, Refusal> {
+fn parse_field<F: FromStr>(of: &'static str, text: &str, default: F) -> Result<F, MetricRefusal> {
     if text.is_empty() {
         return Ok(default);
     }
-    text.parse().map_err(|_| Refusal::UnknownField { of, field: text.chars().take(40).collect() })
+    text.parse().map_err(|_| MetricRefusal::UnknownField { of, field: text.chars().take(40).collect() })
 }
 
-fn parse_parameters(text: &str) -> Result<Parameters, Refusal> {
+fn parse_parameters(text: &str) -> Result<Parameters, MetricRefusal> {
     let mut parameters = Parameters::default();
     for token in split_parameters(text) {
-        let bad = || Refusal::BadParameter(token.chars().take(40).collect());
+        let bad = || MetricRefusal::BadParameter(token.chars().take(40).collect());
         match token.split_once('=') {
             Some(("pid", pid)) => {
                 parameters.process = Some(ProcessName::Pid(pid.trim().parse().map_err(|_| bad())?));
@@ -396,7 +399,7 @@ fn parse_parameters(text: &str) -> Result<Parameters, Refusal> {
                 let number = number.parse().map_err(|_| bad())?;
                 parameters.process = Some(ProcessName::Executable(name.to_owned(), number));
             }
-            Some(("ptql", _)) => return Err(Refusal::Ptql),
+            Some(("ptql", _)) => return Err(MetricRefusal::Ptql),
             Some(("core", core)) => parameters.core = Some(core.parse().map_err(|_| bad())?),
             Some(("fs", path)) => parameters.file_system = Some(path.to_owned()),
             Some(("iface", name)) => parameters.interface = Some(name.to_owned()),
@@ -434,13 +437,13 @@ pub(super) fn split_parameters(text: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn quantity(text: &str) -> Quantity {
-        text.parse::<Metric>().unwrap_or_else(|refusal| panic!("{text}: {refusal}")).quantity
+    fn quantity(text: &str) -> PerfMonQuantity {
+        text.parse::<PerfMonMetric>().unwrap_or_else(|refusal| panic!("{text}: {refusal}")).quantity
     }
 
     #[test]
     fn metrics_of_existing_plans() {
-        use Quantity::*;
+        use PerfMonQuantity::*;
         let java = |number| ProcessName::Executable("java".to_owned(), number);
         for (text, expected) in [
             ("cpu:", Cpu(CpuField::Combined, None)),
@@ -461,8 +464,8 @@ mod tests {
         ] {
             assert_eq!(quantity(text), expected, "{text}");
         }
-        assert_eq!("memory:used:unit=mb".parse::<Metric>().unwrap().unit, Unit::MegaBytes);
-        assert_eq!("memory:used:unit=tb".parse::<Metric>().unwrap().unit, Unit::Default);
+        assert_eq!("memory:used:unit=mb".parse::<PerfMonMetric>().unwrap().unit, MetricUnit::MegaBytes);
+        assert_eq!("memory:used:unit=tb".parse::<PerfMonMetric>().unwrap().unit, MetricUnit::Default);
     }
 
     #[test]
@@ -490,8 +493,8 @@ mod tests {
             ("tcp:idle", "the TCP state `idle` does not exist on Linux"),
             ("", "unknown metric ``; known are cpu, memory, swap, disks, network and tcp"),
         ] {
-            assert_eq!(text.parse::<Metric>().unwrap_err().to_string(), expected, "{text}");
+            assert_eq!(text.parse::<PerfMonMetric>().unwrap_err().to_string(), expected, "{text}");
         }
-        assert!(long.parse::<Metric>().unwrap_err().to_string().len() < 200);
+        assert!(long.parse::<PerfMonMetric>().unwrap_err().to_string().len() < 200);
     }
 }

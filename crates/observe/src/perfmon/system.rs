@@ -7,27 +7,31 @@ mod network;
 mod process;
 mod snapshot;
 
-use super::measure::Measure;
-use super::request::{Metric, Quantity};
+use super::measure::PerfMonMeasure;
+use super::request::{PerfMonMetric, PerfMonQuantity};
 
-pub use snapshot::{MetricError, Snapshot};
+pub use snapshot::{MetricError, SystemCounters};
 
-impl Snapshot<'_> {
+impl SystemCounters<'_> {
     /// Reads a metric.
     ///
     /// # Errors
     /// The system does not have it, or it cannot be read.
-    pub fn measure(&self, metric: &Metric) -> Result<Measure, MetricError> {
+    pub fn measure(&self, metric: &PerfMonMetric) -> Result<PerfMonMeasure, MetricError> {
         let unit = metric.unit;
         match &metric.quantity {
-            Quantity::Cpu(field, core) => machine::cpu(self.stat()?, &self.proc("stat"), *field, *core),
-            Quantity::Memory(field) => machine::memory(self.meminfo()?, &self.proc("meminfo"), *field, unit),
-            Quantity::Swap(field) => machine::swap(self, *field, unit),
-            Quantity::ProcessCpu(field, name) => process::cpu(self, *field, name),
-            Quantity::ProcessMemory(field, name) => process::memory(self, *field, name, unit),
-            Quantity::Disk(field, path) => disks::measure(self, *field, path.as_deref(), unit),
-            Quantity::Network(field, name) => network::measure(self, *field, name.as_deref(), unit),
-            Quantity::Tcp(field) => Ok(Measure::Value(self.connections()?.of_field(*field))),
+            PerfMonQuantity::Cpu(field, core) => {
+                machine::cpu(self.stat()?, &self.proc("stat"), *field, *core)
+            }
+            PerfMonQuantity::Memory(field) => {
+                machine::memory(self.meminfo()?, &self.proc("meminfo"), *field, unit)
+            }
+            PerfMonQuantity::Swap(field) => machine::swap(self, *field, unit),
+            PerfMonQuantity::ProcessCpu(field, name) => process::cpu(self, *field, name),
+            PerfMonQuantity::ProcessMemory(field, name) => process::memory(self, *field, name, unit),
+            PerfMonQuantity::Disk(field, path) => disks::measure(self, *field, path.as_deref(), unit),
+            PerfMonQuantity::Network(field, name) => network::measure(self, *field, name.as_deref(), unit),
+            PerfMonQuantity::Tcp(field) => Ok(PerfMonMeasure::Value(self.connections()?.of_field(*field))),
         }
     }
 }

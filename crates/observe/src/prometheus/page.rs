@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use super::histogram::Buckets;
 use super::line_error::LineError;
-use super::selection::Selection;
-use super::text::{Label, Sample, Samples, SeriesRole, TextFormat};
+use super::selection::MetricSelection;
+use super::text::{Label, MetricSample, Samples, SeriesRole, TextFormat};
 use crate::series_file::SERIES_MAX;
 
 /// Most histograms of a page of which quantiles are computed.
@@ -57,7 +57,7 @@ pub(super) struct PageHistogram {
 
 /// Where values of a page are collected.
 struct Collector<'s> {
-    selection: &'s Selection,
+    selection: &'s MetricSelection,
     page: Page,
     /// Sums over a label, as indices of values.
     sums: HashMap<(String, Vec<(String, String)>), usize>,
@@ -70,7 +70,7 @@ struct Collector<'s> {
 
 impl Page {
     /// Reads a page.
-    pub(super) fn read(text: &str, format: TextFormat, selection: &Selection) -> Page {
+    pub(super) fn read(text: &str, format: TextFormat, selection: &MetricSelection) -> Page {
         let mut collector = Collector {
             selection,
             page: Page::default(),
@@ -102,7 +102,7 @@ impl Page {
 }
 
 impl Collector<'_> {
-    fn add(&mut self, sample: &Sample<'_>, samples: &Samples<'_>) {
+    fn add(&mut self, sample: &MetricSample<'_>, samples: &Samples<'_>) {
         if sample.role == SeriesRole::Created {
             return;
         }
@@ -143,7 +143,7 @@ impl Collector<'_> {
         });
     }
 
-    fn add_bucket(&mut self, family: &str, sample: &Sample<'_>, samples: &Samples<'_>) {
+    fn add_bucket(&mut self, family: &str, sample: &MetricSample<'_>, samples: &Samples<'_>) {
         let Some(bound) = sample.label("le").and_then(|bound| bound.parse().ok()) else { return };
         let key = (family.to_owned(), owned_labels(&sample.labels, Some("le")));
         let at = match self.histograms.get(&key) {
@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str, patterns: &[&str]) -> Page {
-        let selection = Selection::parse(patterns.iter().copied()).unwrap();
+        let selection = MetricSelection::parse(patterns.iter().copied()).unwrap();
         Page::read(text, TextFormat::Prometheus, &selection)
     }
 
@@ -236,7 +236,7 @@ mod tests {
                     .map(|mode| format!("node_cpu_seconds_total{{cpu=\"{cpu}\",mode=\"{mode}\"}} {cpu}\n"))
             })
             .collect();
-        let page = Page::read(&text, TextFormat::Prometheus, &Selection::default());
+        let page = Page::read(&text, TextFormat::Prometheus, &MetricSelection::default());
         let values: Vec<_> =
             page.values.iter().map(|value| (value.labels[0].1.as_str(), value.value)).collect();
         assert_eq!(values, [("idle", 2016.0), ("user", 2016.0)]);
@@ -248,7 +248,7 @@ mod tests {
         let text: String = (0..SERIES_MAX + 7).map(|n| format!("a{{n=\"{n}\"}} 1\n")).collect();
         let page = read(&text, &[]);
         assert_eq!((page.values.len(), page.omitted), (SERIES_MAX, 7));
-        let cut = Page::read("a 1\n", TextFormat::OpenMetrics, &Selection::default());
+        let cut = Page::read("a 1\n", TextFormat::OpenMetrics, &MetricSelection::default());
         assert!(cut.is_cut);
     }
 }

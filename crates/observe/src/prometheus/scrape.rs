@@ -8,7 +8,7 @@ use super::fetch::{FetchError, FetchOptions, Fetcher};
 use super::histogram::Buckets;
 use super::line_error::LineError;
 use super::page::{Page, PageHistogram, PageValue};
-use super::selection::Selection;
+use super::selection::MetricSelection;
 use crate::metric::{Metric, MetricKind};
 use crate::probe::{Probe, ProbeError};
 use crate::reading::Reading;
@@ -56,7 +56,7 @@ pub enum ScrapeError {
 #[derive(Debug)]
 pub struct ScrapeProbe {
     fetcher: Fetcher,
-    selection: Selection,
+    selection: MetricSelection,
     source: String,
     /// The latest stamp of series whose values have stamps, in s since 1970.
     stamps: HashMap<SeriesId, f64>,
@@ -69,7 +69,7 @@ impl ScrapeProbe {
     ///
     /// # Errors
     /// The address is not one of HTTP, or the certificate authorities cannot be read.
-    pub fn new(url: &str, options: &FetchOptions, selection: Selection) -> Result<Self, FetchError> {
+    pub fn new(url: &str, options: &FetchOptions, selection: MetricSelection) -> Result<Self, FetchError> {
         let fetcher = Fetcher::new(url, options)?;
         let source = format!("prometheus:{}", fetcher.shown());
         Ok(Self { fetcher, selection, source, stamps: HashMap::new(), histograms: HashMap::new() })

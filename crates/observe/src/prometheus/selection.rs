@@ -90,7 +90,7 @@ const DEFAULT_SUMS: &[(&str, &str)] =
 /// A pattern cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the pattern `{pattern}` is not NAME or NAME{{label=\"value\"}}, where `*` matches any text")]
-pub struct PatternError {
+pub struct SelectionError {
     /// The pattern.
     pub pattern: String,
     /// What is wrong with its labels, if its name is right.
@@ -100,7 +100,7 @@ pub struct PatternError {
 
 /// Decides which series are recorded.
 #[derive(Clone, Debug)]
-pub struct Selection {
+pub struct MetricSelection {
     patterns: Vec<Pattern>,
     sums: &'static [(&'static str, &'static str)],
 }
@@ -112,7 +112,7 @@ struct Pattern {
     labels: Vec<(String, String)>,
 }
 
-impl Default for Selection {
+impl Default for MetricSelection {
     /// The names of widespread exporters that describe the load and the saturation of a system.
     fn default() -> Self {
         let of_name = |text: &&str| Pattern {
@@ -124,12 +124,12 @@ impl Default for Selection {
     }
 }
 
-impl Selection {
+impl MetricSelection {
     /// The series that these patterns select. If all patterns exclude, everything else is selected.
     ///
     /// # Errors
     /// A pattern cannot be read.
-    pub fn parse<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Result<Self, PatternError> {
+    pub fn parse<'p>(patterns: impl IntoIterator<Item = &'p str>) -> Result<Self, SelectionError> {
         let mut parsed = patterns.into_iter().map(parse_pattern).collect::<Result<Vec<_>, _>>()?;
         if parsed.iter().all(|pattern| pattern.excludes) {
             parsed.push(Pattern { excludes: false, name: "*".to_owned(), labels: Vec::new() });
@@ -175,8 +175,8 @@ impl Pattern {
     }
 }
 
-fn parse_pattern(text: &str) -> Result<Pattern, PatternError> {
-    let failed = |source| PatternError { pattern: text.to_owned(), source };
+fn parse_pattern(text: &str) -> Result<Pattern, SelectionError> {
+    let failed = |source| SelectionError { pattern: text.to_owned(), source };
     let body = text.trim();
     let (excludes, body) = body.strip_prefix('!').map_or((false, body), |rest| (true, rest));
     let (name, labels) = match body.split_once('{') {
@@ -254,7 +254,7 @@ mod tests {
     fn selects(patterns: &[&str], name: &str, labels: &[(&'static str, &'static str)]) -> bool {
         let labels: Vec<Label<'_>> =
             labels.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect();
-        let selection = Selection::parse(patterns.iter().copied()).unwrap();
+        let selection = MetricSelection::parse(patterns.iter().copied()).unwrap();
         let selects = selection.selects(name, &labels);
         assert!(!(selects && selection.rejects_name(name)), "{patterns:?} {name}");
         selects
@@ -292,7 +292,7 @@ mod tests {
 
     #[test]
     fn names_are_rejected_without_their_labels() {
-        let selection = Selection::parse(["a*", "b{x=\"1\"}", "!ab*", "!ac{x=\"1\"}"]).unwrap();
+        let selection = MetricSelection::parse(["a*", "b{x=\"1\"}", "!ab*", "!ac{x=\"1\"}"]).unwrap();
         let rejected: Vec<_> = ["a", "b", "ab", "ac", "c"].map(|name| selection.rejects_name(name)).into();
         assert_eq!(rejected, [false, false, true, false, true]);
     }
@@ -300,14 +300,14 @@ mod tests {
     #[test]
     fn bad_patterns_are_refused() {
         for pattern in ["", "!", "a b", "a{", "a{x}", "a{x=1}", "a{x=\"1\"} b", "{x=\"1\"}"] {
-            let error = Selection::parse([pattern]).unwrap_err();
+            let error = MetricSelection::parse([pattern]).unwrap_err();
             assert!(error.to_string().contains(&format!("`{pattern}`")), "{error}");
         }
     }
 
     #[test]
     fn the_default_selects_names_of_exporters() {
-        let default = Selection::default();
+        let default = MetricSelection::default();
         for name in [
             "node_cpu_seconds_total",
             "node_pressure_cpu_waiting_seconds_total",

@@ -113,7 +113,7 @@ pub type Label<'t> = (Cow<'t, str>, Cow<'t, str>);
 
 /// One sample of a text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sample<'t> {
+pub struct MetricSample<'t> {
     /// The name of the series, with the suffix of its role (`_total`, `_bucket`, `_sum`, `_count`).
     pub name: Cow<'t, str>,
     /// The labels in the order of the text.
@@ -126,7 +126,7 @@ pub struct Sample<'t> {
     pub role: SeriesRole,
 }
 
-impl Sample<'_> {
+impl MetricSample<'_> {
     /// The value of a label.
     #[must_use]
     pub fn label(&self, name: &str) -> Option<&str> {
@@ -193,7 +193,7 @@ impl<'t> Samples<'t> {
         Some(line.strip_suffix('\r').unwrap_or(line))
     }
 
-    fn read_line(&mut self, line: &'t str) -> Result<Option<Sample<'t>>, LineProblem> {
+    fn read_line(&mut self, line: &'t str) -> Result<Option<MetricSample<'t>>, LineProblem> {
         let mut scanner = Scanner::new(line);
         scanner.skip_blanks();
         if scanner.is_at_end() {
@@ -228,7 +228,7 @@ impl<'t> Samples<'t> {
         Ok(())
     }
 
-    fn role(&self, sample: &Sample<'_>) -> SeriesRole {
+    fn role(&self, sample: &MetricSample<'_>) -> SeriesRole {
         let of = |name: &str| self.families.get(name)?.family_type;
         let name = &*sample.name;
         if let Some(own) = of(name).filter(|own| *own != FamilyType::Unknown) {
@@ -254,7 +254,7 @@ impl<'t> Samples<'t> {
 }
 
 impl<'t> Iterator for Samples<'t> {
-    type Item = Result<Sample<'t>, LineError>;
+    type Item = Result<MetricSample<'t>, LineError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -286,7 +286,7 @@ fn read_family_name<'t>(scanner: &mut Scanner<'t>) -> Result<Cow<'t, str>, LineP
     Ok(Cow::Borrowed(name))
 }
 
-fn read_sample(mut scanner: Scanner<'_>, format: TextFormat) -> Result<Sample<'_>, LineProblem> {
+fn read_sample(mut scanner: Scanner<'_>, format: TextFormat) -> Result<MetricSample<'_>, LineProblem> {
     let mut name = match scanner.peek() {
         Some(b'{') => None,
         _ => Some(read_family_name(&mut scanner)?),
@@ -310,7 +310,7 @@ fn read_sample(mut scanner: Scanner<'_>, format: TextFormat) -> Result<Sample<'_
     if !scanner.is_at_end() && scanner.peek() != Some(b'#') {
         return Err(LineProblem::TrailingText);
     }
-    Ok(Sample { name, labels, value, stamp_seconds, role: SeriesRole::Gauge })
+    Ok(MetricSample { name, labels, value, stamp_seconds, role: SeriesRole::Gauge })
 }
 
 /// Reads labels up to and including `}`. A text in quotes without `=` is the name of the metric.

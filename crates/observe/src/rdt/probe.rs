@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use super::info::RdtInfo;
-use super::resctrl::{Group, MonitorValue, RdtError, Resctrl, Value};
+use super::resctrl::{MonitorValue, RdtError, Resctrl, ResctrlGroup, ResctrlValue};
 use crate::metric::{Metric, MetricKind};
 use crate::probe::{Probe, ProbeError};
 use crate::reading::Reading;
@@ -65,7 +65,7 @@ pub struct RdtProbe {
 
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct SeriesKey {
-    group: Group,
+    group: ResctrlGroup,
     resource: String,
     domain: String,
     node: Option<String>,
@@ -79,10 +79,10 @@ impl RdtProbe {
         Self { resctrl, info: None, series: HashMap::new() }
     }
 
-    fn record(&mut self, reading: &mut Reading<'_>, group: &Group, value: MonitorValue) {
+    fn record(&mut self, reading: &mut Reading<'_>, group: &ResctrlGroup, value: MonitorValue) {
         let number = match value.value {
-            Value::Number(number) => number,
-            Value::Absent(text) => {
+            ResctrlValue::Number(number) => number,
+            ResctrlValue::Absent(text) => {
                 let reason = reason(&text, group);
                 reading.unavailable(&metric(&value.resource, &value.event), &reason);
                 return;
@@ -161,7 +161,7 @@ fn metric(resource: &str, event: &str) -> Metric {
 }
 
 /// Why a counter has no value.
-fn reason(text: &str, group: &Group) -> String {
+fn reason(text: &str, group: &ResctrlGroup) -> String {
     let group = group.path();
     let shown = if group.as_os_str().is_empty() { "/".to_owned() } else { group.display().to_string() };
     match text {

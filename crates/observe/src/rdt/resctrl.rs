@@ -73,14 +73,14 @@ pub enum RdtError {
 
 /// A group of tasks or cores.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Group {
+pub struct ResctrlGroup {
     /// The control group; empty for the default group.
     pub control: String,
     /// The monitor group within it; `None` for the control group itself, whose counters include those of its monitor groups.
     pub monitor: Option<String>,
 }
 
-impl Group {
+impl ResctrlGroup {
     /// A control group; the default group if `name` is empty.
     pub fn control(name: impl Into<String>) -> Self {
         Self { control: name.into(), monitor: None }
@@ -113,7 +113,7 @@ impl Group {
 
 /// The value of a counter.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum ResctrlValue {
     /// The number: bytes, J or F; totals since the group was created, except for the occupancy.
     Number(f64),
     /// There is none, in the kernel's words: `Unavailable`, `Unassigned`, `Error`.
@@ -132,7 +132,7 @@ pub struct MonitorValue {
     /// The event: `llc_occupancy`, `mbm_total_bytes`.
     pub event: String,
     /// Its value.
-    pub value: Value,
+    pub value: ResctrlValue,
 }
 
 /// The resctrl file system.
@@ -192,7 +192,7 @@ impl Resctrl {
     ///
     /// # Errors
     /// The root of the file system cannot be read.
-    pub fn groups(&self) -> Result<Vec<Group>, RdtError> {
+    pub fn groups(&self) -> Result<Vec<ResctrlGroup>, RdtError> {
         let root = Path::new("");
         let names = self
             .files
@@ -203,8 +203,9 @@ impl Resctrl {
         for control in std::iter::once(String::new()).chain(controls) {
             let monitors =
                 self.files.directories(&Path::new(&control).join("mon_groups")).unwrap_or_default();
-            groups.push(Group::control(control.as_str()));
-            groups.extend(monitors.into_iter().map(|monitor| Group::monitor(control.as_str(), monitor)));
+            groups.push(ResctrlGroup::control(control.as_str()));
+            groups
+                .extend(monitors.into_iter().map(|monitor| ResctrlGroup::monitor(control.as_str(), monitor)));
             if groups.len() >= GROUPS_MAX {
                 groups.truncate(GROUPS_MAX);
                 break;
@@ -217,7 +218,7 @@ impl Resctrl {
     ///
     /// # Errors
     /// The group does not exist, or has no counters.
-    pub fn values(&self, group: &Group) -> Result<Vec<MonitorValue>, RdtError> {
+    pub fn values(&self, group: &ResctrlGroup) -> Result<Vec<MonitorValue>, RdtError> {
         let path = group.path().join("mon_data");
         let domains =
             self.files.directories(&path).map_err(|source| RdtError::Read { path: path.clone(), source })?;
@@ -255,7 +256,7 @@ impl Resctrl {
             }
             let value = match self.files.read(&path.join(&event)) {
                 Ok(text) => parse_value(&text),
-                Err(error) => Value::Absent(error.to_string()),
+                Err(error) => ResctrlValue::Absent(error.to_string()),
             };
             values.push(MonitorValue {
                 resource: resource.to_owned(),
@@ -271,7 +272,7 @@ impl Resctrl {
     ///
     /// # Errors
     /// The group does not exist.
-    pub fn tasks(&self, group: &Group) -> Result<Vec<u32>, RdtError> {
+    pub fn tasks(&self, group: &ResctrlGroup) -> Result<Vec<u32>, RdtError> {
         let path = group.path().join("tasks");
         let text = self.files.read(&path).map_err(|source| RdtError::Read { path, source })?;
         Ok(text.lines().filter_map(|line| line.trim().parse().ok()).collect())
@@ -291,7 +292,7 @@ impl Resctrl {
     ///
     /// # Errors
     /// It exists, its name is not allowed, or the hardware has no identifier left.
-    pub fn create(&mut self, group: &Group) -> Result<(), RdtError> {
+    pub fn create(&mut self, group: &ResctrlGroup) -> Result<(), RdtError> {
         group.check_name()?;
         let path = group.path();
         self.files.create_directory(&path).map_err(|source| {
@@ -308,7 +309,7 @@ impl Resctrl {
     ///
     /// # Errors
     /// It does not exist.
-    pub fn remove(&mut self, group: &Group) -> Result<(), RdtError> {
+    pub fn remove(&mut self, group: &ResctrlGroup) -> Result<(), RdtError> {
         group.check_name()?;
         let path = group.path();
         self.files.remove_directory(&path).map_err(|source| self.refused(path, source))
@@ -318,7 +319,7 @@ impl Resctrl {
     ///
     /// # Errors
     /// The task does not exist, or a monitor group belongs to another control group than the task.
-    pub fn move_task(&mut self, group: &Group, task: u32) -> Result<(), RdtError> {
+    pub fn move_task(&mut self, group: &ResctrlGroup, task: u32) -> Result<(), RdtError> {
         self.write(group.path().join("tasks"), &task.to_string())
     }
 
@@ -347,10 +348,10 @@ impl Resctrl {
     }
 }
 
-fn parse_value(text: &str) -> Value {
+fn parse_value(text: &str) -> ResctrlValue {
     let text = text.trim();
     match text.parse::<f64>() {
-        Ok(number) if number.is_finite() => Value::Number(number),
-        _ => Value::Absent(text.chars().take(80).collect()),
+        Ok(number) if number.is_finite() => ResctrlValue::Number(number),
+        _ => ResctrlValue::Absent(text.chars().take(80).collect()),
     }
 }

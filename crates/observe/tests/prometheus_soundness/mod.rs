@@ -3,7 +3,7 @@
 use busyhour_observe::prometheus::exposition::{
     ExpositionFamily, ExpositionSample, ExpositionType, write_exposition,
 };
-use busyhour_observe::prometheus::text::{LABELS_MAX, Sample, Samples, SeriesRole, TextFormat};
+use busyhour_observe::prometheus::text::{LABELS_MAX, MetricSample, Samples, SeriesRole, TextFormat};
 
 /// Reads `text` in both formats and checks what must hold for any text.
 pub fn check(text: &str) {
@@ -29,7 +29,7 @@ pub fn check(text: &str) {
 }
 
 /// What the exposition writer writes is read as the same samples.
-fn check_written(samples: &[Sample<'_>]) {
+fn check_written(samples: &[MetricSample<'_>]) {
     for sample in samples {
         let stamp_ms = sample.stamp_seconds.map(|stamp| (stamp * 1e3).clamp(-1e15, 1e15).round() as i64);
         let labels = sample.labels.iter().map(|(name, value)| (&**name, &**value)).collect();

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use busyhour_observe::perfmon::client_session::{ClientSession, MetricRow, MetricValue};
-use busyhour_observe::perfmon::request::Metric;
+use busyhour_observe::perfmon::request::PerfMonMetric;
 use busyhour_observe::perfmon::rows::{PerfMonRows, PerfMonSample};
 use busyhour_observe::rdt::info::MonitorInfo;
 use busyhour_observe::rdt::schemata::parse_schemata;
-use busyhour_observe::rdt::{Group, RdtProbe, Resctrl, ResctrlFiles, pqos, xen};
+use busyhour_observe::rdt::{RdtProbe, Resctrl, ResctrlFiles, ResctrlGroup, pqos, xen};
 use busyhour_observe::{ProbeRunner, SeriesStore};
 use busyhour_program::clock::Clock;
 
@@ -32,7 +32,7 @@ pub fn check(text: &str) {
 
 fn check_perfmon(text: &str) {
     for name in text.split('\t') {
-        if let Err(refusal) = name.parse::<Metric>() {
+        if let Err(refusal) = name.parse::<PerfMonMetric>() {
             assert!(refusal.to_string().chars().count() < 200, "{refusal}");
         }
     }
@@ -66,10 +66,10 @@ fn check_perfmon(text: &str) {
 fn check_agent(text: &str) {
     use busyhour_observe::ProcRoot;
     use busyhour_observe::perfmon::agent_session::AgentSession;
-    use busyhour_observe::perfmon::system::Snapshot;
+    use busyhour_observe::perfmon::system::SystemCounters;
 
     let root = ProcRoot::recorded("/nonexistent");
-    let snapshot = Snapshot::new(&root, Duration::ZERO);
+    let snapshot = SystemCounters::new(&root, Duration::ZERO);
     let mut session = AgentSession::default();
     let mut actions = Vec::new();
     session.receive(text.as_bytes(), &snapshot, &mut actions);
@@ -122,7 +122,8 @@ fn check_resctrl(text: &str) {
     let info = MonitorInfo::of_files(&BTreeMap::from([("mon_features".to_owned(), text.to_owned())]));
     assert!(info.events.iter().all(|event| !event.contains(char::is_whitespace) || !event.is_ascii()));
     let mut resctrl = Resctrl::new(Box::new(SameText(text.to_owned())));
-    let error = resctrl.create(&Group::control(text)).expect_err("the hardware has no identifier left");
+    let error =
+        resctrl.create(&ResctrlGroup::control(text)).expect_err("the hardware has no identifier left");
     assert!(!error.to_string().is_empty());
     let store = SeriesStore::in_memory();
     ProbeRunner::new(&store, Box::new(RdtProbe::new(resctrl))).read(&Clock::manual(0));

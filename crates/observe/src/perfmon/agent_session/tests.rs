@@ -24,20 +24,20 @@ impl Agent {
         std::fs::write(self.dir.path().join("proc").join(file), text).unwrap();
     }
 
-    fn receive(&mut self, bytes: &[u8]) -> Vec<Action> {
+    fn receive(&mut self, bytes: &[u8]) -> Vec<AgentAction> {
         let mut actions = Vec::new();
-        self.session.receive(bytes, &Snapshot::new(&self.root, Duration::ZERO), &mut actions);
+        self.session.receive(bytes, &SystemCounters::new(&self.root, Duration::ZERO), &mut actions);
         actions
     }
 
     fn values(&mut self, seconds: u64) -> String {
-        self.session.values_line(&Snapshot::new(&self.root, Duration::from_secs(seconds)))
+        self.session.values_line(&SystemCounters::new(&self.root, Duration::from_secs(seconds)))
     }
 }
 
-fn problems(actions: &[Action]) -> Vec<String> {
-    let problem = |action: &Action| match action {
-        Action::Problem(problem) => Some(problem.to_string()),
+fn problems(actions: &[AgentAction]) -> Vec<String> {
+    let problem = |action: &AgentAction| match action {
+        AgentAction::Problem(problem) => Some(problem.to_string()),
         _ => None,
     };
     actions.iter().filter_map(problem).collect()
@@ -47,7 +47,7 @@ fn problems(actions: &[Action]) -> Vec<String> {
 fn the_exchange_with_jmeter() {
     let mut agent = Agent::new();
     assert_eq!(agent.receive(b"te"), []);
-    assert_eq!(agent.receive(b"st\n"), [Action::Send("Yep\n".to_owned())]);
+    assert_eq!(agent.receive(b"st\n"), [AgentAction::Send("Yep\n".to_owned())]);
     assert_eq!(agent.session.interval(), None);
     assert_eq!(agent.receive(b"interval:2\nmetrics:memory:used:unit=mb\tcpu:\t\n"), []);
     assert_eq!(agent.session.interval(), Some(Duration::from_secs(2)));
@@ -58,13 +58,13 @@ fn the_exchange_with_jmeter() {
     assert!(line.starts_with("3.0\t") && line.ends_with("stat has no line `cpu`\t\n"), "{line}");
     agent.write("stat", "cpu  140 0 0 130 0 0 0 0 0 0\n");
     assert!(agent.values(6).starts_with("3.0\t33.33"), "the interval began at the last value");
-    assert_eq!(agent.receive(b"exit\n"), [Action::Close]);
+    assert_eq!(agent.receive(b"exit\n"), [AgentAction::Close]);
 }
 
 #[test]
 fn a_single_line_has_no_rates() {
     let mut agent = Agent::new();
-    assert_eq!(agent.receive(b"metrics-single:cpu:\tmemory:\n"), [Action::SendValues]);
+    assert_eq!(agent.receive(b"metrics-single:cpu:\tmemory:\n"), [AgentAction::SendValues]);
     assert_eq!(agent.values(0), "\t50.0\t\n");
     assert_eq!(agent.session.interval(), None);
 }
@@ -101,7 +101,7 @@ fn bad_commands_are_reported_and_ignored() {
     }
     assert_eq!(agent.receive(b"\n\r\nmetrics:\n"), []);
     assert_eq!(agent.session.interval(), None);
-    assert_eq!(agent.receive(b"test\r\n"), [Action::Send("Yep\n".to_owned())]);
+    assert_eq!(agent.receive(b"test\r\n"), [AgentAction::Send("Yep\n".to_owned())]);
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn clients_cannot_use_unlimited_memory() {
     let mut agent = Agent::new();
     let actions = agent.receive(&vec![b'x'; 1 << 20]);
     assert_eq!(problems(&actions), ["a line of the protocol is longer than 65536 bytes"]);
-    assert_eq!(actions.last(), Some(&Action::Close));
+    assert_eq!(actions.last(), Some(&AgentAction::Close));
     let many = format!("metrics:{}\n", "swap\t".repeat(5_000));
     assert_eq!(problems(&agent.receive(many.as_bytes())), ["more than 1000 metrics"]);
     assert_eq!(agent.receive(b"interval:99999999\nmetrics:swap\n"), []);

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use super::super::measure::Measure;
-use super::super::request::{DiskField, Unit};
-use super::snapshot::{MetricError, Snapshot, in_unit, missing, read_text};
+use super::super::measure::PerfMonMeasure;
+use super::super::request::{DiskField, MetricUnit};
+use super::snapshot::{MetricError, SystemCounters, in_unit, missing, read_text};
 
 /// Bytes of a sector in `/proc/diskstats`, whatever the disk's own is.
 const SECTOR: f64 = 512.0;
@@ -18,11 +18,11 @@ struct Mount {
 }
 
 pub(super) fn measure(
-    snapshot: &Snapshot<'_>,
+    snapshot: &SystemCounters<'_>,
     field: DiskField,
     file_system: Option<&str>,
-    unit: Unit,
-) -> Result<Measure, MetricError> {
+    unit: MetricUnit,
+) -> Result<PerfMonMeasure, MetricError> {
     let mounts = mounts(snapshot, file_system)?;
     match field {
         DiskField::Queue
@@ -36,7 +36,7 @@ pub(super) fn measure(
 }
 
 /// The file system mounted at a path, or all on local devices, each device once.
-fn mounts(snapshot: &Snapshot<'_>, wanted: Option<&str>) -> Result<Vec<Mount>, MetricError> {
+fn mounts(snapshot: &SystemCounters<'_>, wanted: Option<&str>) -> Result<Vec<Mount>, MetricError> {
     let path = snapshot.proc("self/mountinfo");
     let text = read_text(&path)?;
     let mut seen = HashSet::new();
@@ -98,11 +98,11 @@ fn unescaped(text: &str) -> String {
 
 /// Sums of the disks' counters.
 fn requests(
-    snapshot: &Snapshot<'_>,
+    snapshot: &SystemCounters<'_>,
     field: DiskField,
     mounts: &[Mount],
-    unit: Unit,
-) -> Result<Measure, MetricError> {
+    unit: MetricUnit,
+) -> Result<PerfMonMeasure, MetricError> {
     let path = snapshot.proc("diskstats");
     let text = read_text(&path)?;
     let devices: HashSet<&str> = mounts.iter().map(|mount| mount.device.as_str()).collect();
@@ -126,22 +126,22 @@ fn requests(
         return Err(missing(&path, "disk of this file system"));
     }
     let [reads, _, sectors_read, read_ms, writes, _, sectors_written, write_ms, _, _, weighted_ms] = sums;
-    let size = |sectors: f64| Measure::Counter(in_unit(sectors * SECTOR, unit, false));
+    let size = |sectors: f64| PerfMonMeasure::Counter(in_unit(sectors * SECTOR, unit, false));
     Ok(match field {
-        DiskField::Reads => Measure::Counter(reads),
-        DiskField::Writes => Measure::Counter(writes),
+        DiskField::Reads => PerfMonMeasure::Counter(reads),
+        DiskField::Writes => PerfMonMeasure::Counter(writes),
         DiskField::ReadBytes => size(sectors_read),
         DiskField::WriteBytes => size(sectors_written),
         DiskField::Service => {
-            Measure::Quotient { part: read_ms + write_ms, whole: reads + writes, scale: 1.0 }
+            PerfMonMeasure::Quotient { part: read_ms + write_ms, whole: reads + writes, scale: 1.0 }
         }
         // ms of requests per ms.
-        _ => Measure::PerSecond { counter: weighted_ms, scale: 1e-3 },
+        _ => PerfMonMeasure::PerSecond { counter: weighted_ms, scale: 1e-3 },
     })
 }
 
 /// Sums of the file systems' sizes. The number of files is not divided by a unit.
-fn space(field: DiskField, mounts: &[Mount], unit: Unit) -> Result<Measure, MetricError> {
+fn space(field: DiskField, mounts: &[Mount], unit: MetricUnit) -> Result<PerfMonMeasure, MetricError> {
     let (mut total, mut free, mut available, mut files, mut free_files) = (0.0, 0.0, 0.0, 0.0, 0.0);
     for mount in mounts {
         let status = rustix::fs::statvfs(&mount.path)
@@ -155,7 +155,7 @@ fn space(field: DiskField, mounts: &[Mount], unit: Unit) -> Result<Measure, Metr
     }
     let size = |bytes| in_unit(bytes, unit, true);
     let used = total - free;
-    Ok(Measure::Value(match field {
+    Ok(PerfMonMeasure::Value(match field {
         DiskField::Available => size(available),
         DiskField::Free => size(free),
         DiskField::Total => size(total),

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::super::measure::Measure;
-use super::super::request::{CpuField, MemoryField, SwapField, Unit};
-use super::snapshot::{MetricError, Snapshot, column, in_unit, missing, read_text};
+use super::super::measure::PerfMonMeasure;
+use super::super::request::{CpuField, MemoryField, MetricUnit, SwapField};
+use super::snapshot::{MetricError, SystemCounters, column, in_unit, missing, read_text};
 
 /// Columns of `/proc/stat` that make up the total; guest time is part of user time.
 const CPU_COLUMNS: usize = 8;
@@ -14,7 +14,7 @@ pub(super) fn cpu(
     path: &Path,
     field: CpuField,
     core: Option<usize>,
-) -> Result<Measure, MetricError> {
+) -> Result<PerfMonMeasure, MetricError> {
     let name = core.map_or_else(|| "cpu".to_owned(), |core| format!("cpu{core}"));
     let line = stat.lines().find(|line| line.split(' ').next() == Some(name.as_str()));
     let Some(line) = line else {
@@ -41,7 +41,7 @@ pub(super) fn cpu(
         CpuField::User => user,
         CpuField::IoWait => iowait,
     };
-    Ok(Measure::Quotient { part, whole: ticks.iter().sum(), scale: 100.0 })
+    Ok(PerfMonMeasure::Quotient { part, whole: ticks.iter().sum(), scale: 100.0 })
 }
 
 /// A value of `/proc/meminfo` in bytes.
@@ -55,34 +55,38 @@ pub(super) fn memory(
     meminfo: &str,
     path: &Path,
     field: MemoryField,
-    unit: Unit,
-) -> Result<Measure, MetricError> {
+    unit: MetricUnit,
+) -> Result<PerfMonMeasure, MetricError> {
     let of = |name| bytes(meminfo, path, name);
     let total = of("MemTotal")?;
-    let size = |bytes| Ok(Measure::Value(in_unit(bytes, unit, false)));
+    let size = |bytes| Ok(PerfMonMeasure::Value(in_unit(bytes, unit, false)));
     // Kernels before 3.14 do not estimate what is available.
     let available = || of("MemAvailable").or_else(|_| Ok(of("MemFree")? + of("Buffers")? + of("Cached")?));
     match field {
         MemoryField::ActualFree => size(available()?),
         MemoryField::ActualUsed => size(total - available()?),
         MemoryField::Free => size(of("MemFree")?),
-        MemoryField::FreePercent => Ok(Measure::Value(100.0 * available()? / total)),
-        MemoryField::Ram => Ok(Measure::Value((total / 1_048_576.0).floor())),
+        MemoryField::FreePercent => Ok(PerfMonMeasure::Value(100.0 * available()? / total)),
+        MemoryField::Ram => Ok(PerfMonMeasure::Value((total / 1_048_576.0).floor())),
         MemoryField::Total => size(total),
         MemoryField::Used => size(total - of("MemFree")?),
-        MemoryField::UsedPercent => Ok(Measure::Value(100.0 * (total - available()?) / total)),
+        MemoryField::UsedPercent => Ok(PerfMonMeasure::Value(100.0 * (total - available()?) / total)),
     }
 }
 
-pub(super) fn swap(snapshot: &Snapshot<'_>, field: SwapField, unit: Unit) -> Result<Measure, MetricError> {
+pub(super) fn swap(
+    snapshot: &SystemCounters<'_>,
+    field: SwapField,
+    unit: MetricUnit,
+) -> Result<PerfMonMeasure, MetricError> {
     let pages = |name: &str| {
         let path = snapshot.proc("vmstat");
         let text = read_text(&path)?;
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        line.and_then(|line| column(line, 0)).map(Measure::Counter).ok_or_else(|| missing(&path, name))
+        line.and_then(|line| column(line, 0)).map(PerfMonMeasure::Counter).ok_or_else(|| missing(&path, name))
     };
     let path = snapshot.proc("meminfo");
-    let size = |bytes| Ok(Measure::Value(in_unit(bytes, unit, false)));
+    let size = |bytes| Ok(PerfMonMeasure::Value(in_unit(bytes, unit, false)));
     let total = || bytes(snapshot.meminfo()?, &path, "SwapTotal");
     let free = || bytes(snapshot.meminfo()?, &path, "SwapFree");
     match field {

@@ -1,16 +1,16 @@
 //! Traffic of network interfaces, from `/proc/net/dev`.
 
-use super::super::measure::Measure;
-use super::super::request::{NetworkField, Unit};
-use super::snapshot::{MetricError, Snapshot, column, in_unit, missing, read_text};
+use super::super::measure::PerfMonMeasure;
+use super::super::request::{MetricUnit, NetworkField};
+use super::snapshot::{MetricError, SystemCounters, column, in_unit, missing, read_text};
 
 /// Sums over the interfaces, or the value of one.
 pub(super) fn measure(
-    snapshot: &Snapshot<'_>,
+    snapshot: &SystemCounters<'_>,
     field: NetworkField,
     interface: Option<&str>,
-    unit: Unit,
-) -> Result<Measure, MetricError> {
+    unit: MetricUnit,
+) -> Result<PerfMonMeasure, MetricError> {
     let path = snapshot.proc("net/dev");
     let text = read_text(&path)?;
     let lines = text.lines().skip(2).filter_map(|line| line.split_once(':'));
@@ -38,9 +38,11 @@ pub(super) fn measure(
         return Err(MetricError::NoPart(name));
     }
     Ok(match field {
-        NetworkField::Speed | NetworkField::Used => Measure::Value(sum),
-        NetworkField::BytesReceived | NetworkField::BytesSent => Measure::Counter(in_unit(sum, unit, false)),
-        _ => Measure::Counter(sum),
+        NetworkField::Speed | NetworkField::Used => PerfMonMeasure::Value(sum),
+        NetworkField::BytesReceived | NetworkField::BytesSent => {
+            PerfMonMeasure::Counter(in_unit(sum, unit, false))
+        }
+        _ => PerfMonMeasure::Counter(sum),
     })
 }
 
@@ -65,7 +67,7 @@ const fn column_of(field: NetworkField) -> Option<usize> {
 }
 
 /// In bit/s.
-fn speed(snapshot: &Snapshot<'_>, interface: &str) -> Result<f64, MetricError> {
+fn speed(snapshot: &SystemCounters<'_>, interface: &str) -> Result<f64, MetricError> {
     let path = snapshot.root().path("/sys/class/net").join(interface).join("speed");
     let megabits = column(&read_text(&path)?, 0).filter(|speed| *speed > 0.0);
     megabits.map(|speed| speed * 1e6).ok_or_else(|| missing(&path, "speed"))

@@ -1,12 +1,12 @@
 //! CPU time and memory of a process.
 
-use super::super::measure::Measure;
-use super::super::request::{ProcessCpuField, ProcessMemoryField, ProcessName, Unit};
-use super::snapshot::{MetricError, Snapshot, column, in_unit, missing, read_text};
+use super::super::measure::PerfMonMeasure;
+use super::super::request::{MetricUnit, ProcessCpuField, ProcessMemoryField, ProcessName};
+use super::snapshot::{MetricError, SystemCounters, column, in_unit, missing, read_text};
 use crate::process_stat::{ProcessStat, read_process};
 
 /// Number of the process. A name is looked up at each reading, so that a process that restarts is found again.
-fn pid(snapshot: &Snapshot<'_>, name: &ProcessName) -> Result<u32, MetricError> {
+fn pid(snapshot: &SystemCounters<'_>, name: &ProcessName) -> Result<u32, MetricError> {
     let (wanted, number) = match name {
         ProcessName::Pid(pid) => return Ok(*pid),
         ProcessName::Executable(wanted, number) => (wanted, *number),
@@ -19,34 +19,34 @@ fn pid(snapshot: &Snapshot<'_>, name: &ProcessName) -> Result<u32, MetricError> 
     })
 }
 
-fn stat(snapshot: &Snapshot<'_>, name: &ProcessName) -> Result<ProcessStat, MetricError> {
+fn stat(snapshot: &SystemCounters<'_>, name: &ProcessName) -> Result<ProcessStat, MetricError> {
     let pid = pid(snapshot, name)?;
     let entry = read_process(snapshot.root(), pid).ok_or_else(|| MetricError::NoProcess(pid.to_string()))?;
     Ok(entry.stat)
 }
 
 pub(super) fn cpu(
-    snapshot: &Snapshot<'_>,
+    snapshot: &SystemCounters<'_>,
     field: ProcessCpuField,
     name: &ProcessName,
-) -> Result<Measure, MetricError> {
+) -> Result<PerfMonMeasure, MetricError> {
     let stat = stat(snapshot, name)?;
     let ms_per_tick = 1e3 / rustix::param::clock_ticks_per_second() as f64;
     let [user, system] = [stat.user[0], stat.system[0]].map(|ticks| ticks as f64 * ms_per_tick);
     Ok(match field {
-        ProcessCpuField::Percent => Measure::PerSecond { counter: user + system, scale: 0.1 },
-        ProcessCpuField::Total => Measure::Counter(user + system),
-        ProcessCpuField::System => Measure::Counter(system),
-        ProcessCpuField::User => Measure::Counter(user),
+        ProcessCpuField::Percent => PerfMonMeasure::PerSecond { counter: user + system, scale: 0.1 },
+        ProcessCpuField::Total => PerfMonMeasure::Counter(user + system),
+        ProcessCpuField::System => PerfMonMeasure::Counter(system),
+        ProcessCpuField::User => PerfMonMeasure::Counter(user),
     })
 }
 
 pub(super) fn memory(
-    snapshot: &Snapshot<'_>,
+    snapshot: &SystemCounters<'_>,
     field: ProcessMemoryField,
     name: &ProcessName,
-    unit: Unit,
-) -> Result<Measure, MetricError> {
+    unit: MetricUnit,
+) -> Result<PerfMonMeasure, MetricError> {
     if let Some(at) = match field {
         ProcessMemoryField::Virtual => Some(0),
         ProcessMemoryField::Resident => Some(1),
@@ -57,10 +57,10 @@ pub(super) fn memory(
         let path = snapshot.proc(&format!("{pid}/statm"));
         let text = read_text(&path).map_err(|_| MetricError::NoProcess(pid.to_string()))?;
         let pages = column(&text, at).ok_or_else(|| missing(&path, "size"))?;
-        return Ok(Measure::Value(in_unit(pages * rustix::param::page_size() as f64, unit, false)));
+        return Ok(PerfMonMeasure::Value(in_unit(pages * rustix::param::page_size() as f64, unit, false)));
     }
     let stat = stat(snapshot, name)?;
-    Ok(Measure::Counter(match field {
+    Ok(PerfMonMeasure::Counter(match field {
         ProcessMemoryField::MinorFaults => stat.minor_faults[0],
         ProcessMemoryField::MajorFaults => stat.major_faults[0],
         _ => stat.minor_faults[0] + stat.major_faults[0],

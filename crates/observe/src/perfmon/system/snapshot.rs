@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::super::request::Unit;
+use super::super::request::MetricUnit;
 use super::connections::Connections;
 use crate::proc_root::{ProcRoot, read_bounded};
 use crate::process_stat::PROCESSES_MAX;
@@ -46,7 +46,7 @@ pub enum MetricError {
 
 /// The state of the system at one time. Each file is read at most once per snapshot, when a metric first needs it.
 #[derive(Debug)]
-pub struct Snapshot<'r> {
+pub struct SystemCounters<'r> {
     root: &'r ProcRoot,
     time: Duration,
     stat: OnceCell<String>,
@@ -55,7 +55,7 @@ pub struct Snapshot<'r> {
     executables: OnceCell<Vec<(u32, String)>>,
 }
 
-impl<'r> Snapshot<'r> {
+impl<'r> SystemCounters<'r> {
     /// The state at `time`, a time since any fixed start. Files are read later.
     #[must_use]
     pub fn new(root: &'r ProcRoot, time: Duration) -> Self {
@@ -148,12 +148,12 @@ pub(super) fn missing(path: &Path, what: impl Into<String>) -> MetricError {
 }
 
 /// A size in bytes in the unit of the metric; KiB by default if `default_is_kib`.
-pub(super) fn in_unit(bytes: f64, unit: Unit, default_is_kib: bool) -> f64 {
+pub(super) fn in_unit(bytes: f64, unit: MetricUnit, default_is_kib: bool) -> f64 {
     match unit {
-        Unit::Default if default_is_kib => bytes / 1024.0,
-        Unit::Default | Unit::Bytes => bytes,
-        Unit::KiloBytes => bytes / 1024.0,
-        Unit::MegaBytes => bytes / 1_048_576.0,
+        MetricUnit::Default if default_is_kib => bytes / 1024.0,
+        MetricUnit::Default | MetricUnit::Bytes => bytes,
+        MetricUnit::KiloBytes => bytes / 1024.0,
+        MetricUnit::MegaBytes => bytes / 1_048_576.0,
     }
 }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use super::*;
-use crate::perfmon::measure::Difference;
+use crate::perfmon::measure::CounterDifference;
 use crate::proc_root::ProcRoot;
 
 /// A directory with files of `/proc` and `/sys`.
@@ -29,13 +29,13 @@ impl Recorded {
         fs::write(path, text).unwrap();
     }
 
-    fn measure(&self, metric: &str, seconds: u64) -> Result<Measure, MetricError> {
-        Snapshot::new(&self.root, Duration::from_secs(seconds)).measure(&metric.parse().unwrap())
+    fn measure(&self, metric: &str, seconds: u64) -> Result<PerfMonMeasure, MetricError> {
+        SystemCounters::new(&self.root, Duration::from_secs(seconds)).measure(&metric.parse().unwrap())
     }
 
     fn value(&self, metric: &str) -> f64 {
         match self.measure(metric, 0) {
-            Ok(Measure::Value(value)) => value,
+            Ok(PerfMonMeasure::Value(value)) => value,
             other => panic!("{metric}: {other:?}"),
         }
     }
@@ -43,7 +43,7 @@ impl Recorded {
 
 /// The value of a metric over 2 s in which the files change as `change` does.
 fn over_two_seconds(recorded: &Recorded, metric: &str, change: impl FnOnce()) -> Option<f64> {
-    let mut difference = Difference::default();
+    let mut difference = CounterDifference::default();
     assert_eq!(difference.next(Duration::ZERO, recorded.measure(metric, 0).unwrap()), None, "{metric}");
     change();
     difference.next(Duration::from_secs(2), recorded.measure(metric, 2).unwrap())
@@ -94,7 +94,7 @@ fn memory_and_swap_in_units() {
     ] {
         assert_eq!(recorded.value(metric), expected, "{metric}");
     }
-    assert_eq!(recorded.measure("swap:pageout", 0).unwrap(), Measure::Counter(7.0));
+    assert_eq!(recorded.measure("swap:pageout", 0).unwrap(), PerfMonMeasure::Counter(7.0));
     recorded.write("proc/meminfo", "MemTotal: 100 kB\nMemFree: 10 kB\nBuffers: 10 kB\nCached: 5 kB\n");
     assert_eq!(recorded.value("memory"), 75.0, "before Linux 3.14");
     assert!(recorded.measure("swap", 0).unwrap_err().to_string().ends_with("meminfo has no SwapTotal"));
@@ -116,7 +116,7 @@ fn network_interfaces() {
         ("network i/o:iface=eth0:txcollisions", 10.0),
         ("network i/o:tx", 41.0),
     ] {
-        assert_eq!(counter(metric), Measure::Counter(expected), "{metric}");
+        assert_eq!(counter(metric), PerfMonMeasure::Counter(expected), "{metric}");
     }
     assert_eq!(recorded.value("network:speed"), 1e9);
     assert_eq!(recorded.value("network:used"), 41.0);
@@ -193,9 +193,9 @@ fn processes_by_number_and_name() {
     let page = rustix::param::page_size() as f64;
     assert_eq!(recorded.value("memory:pid=12"), 200.0 * page);
     assert_eq!(recorded.value("memory:pid=12:virtual:unit=kb"), 1000.0 * page / 1024.0);
-    assert_eq!(recorded.measure("memory:pid=12:pagefaults", 0).unwrap(), Measure::Counter(103.0));
+    assert_eq!(recorded.measure("memory:pid=12:pagefaults", 0).unwrap(), PerfMonMeasure::Counter(103.0));
     let ms_per_tick = 1e3 / rustix::param::clock_ticks_per_second() as f64;
-    assert_eq!(recorded.measure("cpu:pid=12:user", 0).unwrap(), Measure::Counter(250.0 * ms_per_tick));
+    assert_eq!(recorded.measure("cpu:pid=12:user", 0).unwrap(), PerfMonMeasure::Counter(250.0 * ms_per_tick));
     let percent = over_two_seconds(&recorded, "cpu:pid=12", || {
         recorded.write("proc/12/stat", &stat.replace(" 250 50 ", " 300 150 "));
     });
@@ -214,7 +214,7 @@ fn processes_by_number_and_name() {
 #[test]
 fn every_metric_can_be_read_here() {
     let root = ProcRoot::default();
-    let snapshot = Snapshot::new(&root, Duration::ZERO);
+    let snapshot = SystemCounters::new(&root, Duration::ZERO);
     let own = std::process::id();
     for metric in ["cpu", "memory", "swap", "swap:pagein", "network i/o", "tcp", &format!("cpu:pid={own}")] {
         snapshot.measure(&metric.parse().unwrap()).unwrap_or_else(|error| panic!("{metric}: {error}"));

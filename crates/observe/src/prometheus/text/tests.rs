@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn read(text: &str, format: TextFormat) -> (Vec<Sample<'_>>, Vec<LineError>) {
+fn read(text: &str, format: TextFormat) -> (Vec<MetricSample<'_>>, Vec<LineError>) {
     let mut samples = Vec::new();
     let mut errors = Vec::new();
     for line in Samples::new(text, format) {
@@ -14,13 +14,13 @@ fn read(text: &str, format: TextFormat) -> (Vec<Sample<'_>>, Vec<LineError>) {
     (samples, errors)
 }
 
-fn one(line: &str) -> Sample<'_> {
+fn one(line: &str) -> MetricSample<'_> {
     let (mut samples, errors) = read(line, TextFormat::Prometheus);
     assert_eq!((samples.len(), errors.as_slice()), (1, &[][..]), "{line}");
     samples.remove(0)
 }
 
-fn labels<'s>(sample: &'s Sample<'_>) -> Vec<(&'s str, &'s str)> {
+fn labels<'s>(sample: &'s MetricSample<'_>) -> Vec<(&'s str, &'s str)> {
     sample.labels.iter().map(|(name, value)| (&**name, &**value)).collect()
 }
 
