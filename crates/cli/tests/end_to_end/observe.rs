@@ -51,7 +51,10 @@ fn two_gc_logs_are_compared() {
     room.file("after.log", G1.replace("12.000ms", "24.000ms"));
     let ended = room.type_in("observe gc before.log -- after.log").expect(0);
     let line = ended.stdout.lines().find(|line| line.starts_with("Longest pause")).unwrap();
-    assert_eq!(line.split_whitespace().collect::<Vec<_>>().join(" "), "Longest pause 0.012 s 0.024 s +100.0 % worse");
+    assert_eq!(
+        line.split_whitespace().collect::<Vec<_>>().join(" "),
+        "Longest pause 0.012 s 0.024 s +100.0 % worse"
+    );
     let ended = room.type_in("observe gc before.log --fail-if-worse 50% -- after.log").expect(8);
     assert!(ended.stderr.contains("worse: ") && ended.stderr.contains("Longest pause"), "{}", ended.stderr);
     room.type_in("observe gc before.log --fail-if-worse 50% -- before.log").expect(0);
