@@ -81,7 +81,7 @@ fn judge(
 pub(crate) fn stored_criteria(paths: &[PathBuf]) -> Result<Vec<Criterion>, (Exit, String)> {
     let mut criteria = Vec::new();
     for dir in paths.iter().filter(|path| path.is_dir()) {
-        add_own(&RunDir::open(dir), &mut criteria)?;
+        add_stored_criteria(&RunDir::open(dir), &mut criteria)?;
     }
     if criteria.is_empty() {
         let text = "no thresholds; add --threshold CRITERION or --thresholds FILE";
@@ -92,7 +92,7 @@ pub(crate) fn stored_criteria(paths: &[PathBuf]) -> Result<Vec<Criterion>, (Exit
 
 /// Adds the thresholds stored in a run directory. The generators of one test store the same thresholds, so duplicates are
 /// skipped.
-fn add_own(dir: &RunDir, criteria: &mut Vec<Criterion>) -> Result<(), (Exit, String)> {
+fn add_stored_criteria(dir: &RunDir, criteria: &mut Vec<Criterion>) -> Result<(), (Exit, String)> {
     let manifest =
         dir.read_manifest().map_err(|error| (Exit::Refused, hinted(chain(&error), run_dir_hint(&error))))?;
     for text in &manifest.thresholds {
