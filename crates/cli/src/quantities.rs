@@ -27,7 +27,7 @@ pub(crate) fn log_span(text: &str) -> Result<LogWindow, CommandError> {
     span(text).map(log_window)
 }
 
-/// Like [`log_span`], but it accepts numbers without a unit, as seconds. Only the old names of subcommands use it.
+/// Like [`log_span`], but it accepts numbers without a unit, as seconds, for the old names of subcommands.
 pub(crate) fn log_span_in_seconds(text: &str) -> Result<LogWindow, CommandError> {
     span_in_seconds(text).map(log_window)
 }
@@ -54,7 +54,7 @@ pub(crate) fn span(text: &str) -> Result<RunWindow, CommandError> {
     span_in_seconds(text)
 }
 
-/// Like [`span`], but it accepts numbers without a unit, as seconds. Only the old names of subcommands use it.
+/// Like [`span`], but it accepts numbers without a unit, as seconds, for the old names of subcommands.
 pub(crate) fn span_in_seconds(text: &str) -> Result<RunWindow, CommandError> {
     let (from, to) = text.split_once(',').ok_or("expected FROM,TO, such as 2min,22min")?;
     let (from_s, to_s) = (seconds(from)?, seconds(to)?);
