@@ -32,9 +32,10 @@ pub enum ArrivalCaveat {
         /// Number of arrivals.
         arrivals: u64,
     },
-    /// A confidence interval contains an edge of its band.
+    /// The confidence interval of a measure contains an edge of the band in which the measure agrees with the process.
     Inconclusive {
-        /// Length of a run that would probably decide, in s; `None` when a longer run is unlikely to decide.
+        /// Length of a run that would probably settle whether the arrivals agree with the process, in s; `None` when a longer run
+        /// is unlikely to settle it.
         run_for_s: Option<f64>,
     },
     /// There were stalls.
@@ -203,9 +204,9 @@ impl fmt::Display for ArrivalCaveat {
             ArrivalCaveat::Stall { stalls, at_s, length_s, backlog, backlog_s, .. } => {
                 write!(f, "no request started for {} at {}", span(length_s), clock(at_s))?;
                 if backlog > 0 && backlog_s > 0.0 {
-                    write!(f, ", and then {} within {}", count(backlog), span(backlog_s))?;
+                    write!(f, ", and then {} started within {}", count(backlog), span(backlog_s))?;
                 } else if backlog > 0 {
-                    write!(f, ", and then {} in the same millisecond", count(backlog))?;
+                    write!(f, ", and then {} started in the same millisecond", count(backlog))?;
                 }
                 match stalls {
                     0 | 1 => Ok(()),
@@ -227,7 +228,7 @@ impl fmt::Display for ArrivalCaveat {
             ),
             ArrivalCaveat::ShortGapsMany { ratio, shorter_than_s } => write!(
                 f,
-                "{ratio:.1} times as many gaps below {} as the process has: some starts were delayed and then happened together",
+                "{ratio:.1} times as many gaps below {} as in the requested process: some starts were delayed and then happened together",
                 span(shorter_than_s)
             ),
             ArrivalCaveat::Bunched { cov, short_ratio, .. } => {
@@ -343,19 +344,19 @@ impl ArrivalCaveat {
                 return format!("run for about {} at this rate", span(*run_for_s));
             }
             ArrivalCaveat::Inconclusive { run_for_s: None } => {
-                "look at the measures themselves (arrivals --details); a longer run alone is unlikely to decide"
+                "look at the measures themselves (arrivals --details); a longer run alone is unlikely to settle the question"
             }
             ArrivalCaveat::Stall { cause: StallCause::NoFreeUser, .. } => {
                 "all users waited for the system under test: check what it did at that time; to keep the load up during a stall, allow more users (--no-free-user 'grow to N')"
             }
             ArrivalCaveat::Stall { cause: StallCause::UsersOrGenerator, .. } => {
-                "look at the response times of that time: if they are long, the system under test stopped and its users waited; otherwise the generator did, so look at its CPU steal and load, and run again"
+                "check the response times during the stall: if they are long, the system under test stalled and the users waited for it; otherwise the generator stalled, so look at its CPU steal and load, and run again"
             }
             ArrivalCaveat::Stall { cause: StallCause::Unknown, .. } => {
                 "look at what stopped the generator then (CPU steal, other processes), and run again; if the pause was intended, judge the parts before and after it"
             }
             ArrivalCaveat::ShortGapsMissing { is_log: true, .. } => {
-                "the sender may need that long per request, or its process may not be Poisson; the log does not tell"
+                "the sender may need that long per request, or its arrivals may not be Poisson; the log alone cannot show which"
             }
             ArrivalCaveat::Repeats { .. } => {
                 "look for timers or users with a fixed cycle; vary their delays, or offer an open load: --arrivals 'poisson(RATE)'"
@@ -380,17 +381,17 @@ impl ArrivalCaveat {
                 "look at the rate over time: a change of load, a pause of the generator or of the system under test"
             }
             ArrivalCaveat::ClosedLoopRegular { .. } => {
-                "use more users with longer think times, keeping N/Z, if queues in the system under test build up over such times"
+                "use more users with longer think times, keeping N/Z constant, if queues in the system under test build up over periods of that length"
             }
             ArrivalCaveat::NotAsRequested { .. } => {
                 "look at the lateness of starts, and use more cores or machines"
             }
             ArrivalCaveat::NothingToCompare => "provide the schedule together with the delivered arrivals",
             ArrivalCaveat::ResponseInCycle { .. } => {
-                "use --arrivals to keep the load constant, or more users with longer think times, keeping N/Z (Principle A)"
+                "use --arrivals to keep the load constant, or more users with longer think times, keeping N/Z constant (Principle A in docs/offered-load.md)"
             }
             ArrivalCaveat::PartJudged { .. } => {
-                "if the rate was to be steady, look at what changed it; use --window to judge another part"
+                "if the rate was meant to be steady, find out what changed it; use --window to judge another part"
             }
             ArrivalCaveat::NeverSteady => {
                 "keep the rate constant for some time, or specify the requested rate"
@@ -400,16 +401,16 @@ impl ArrivalCaveat {
             }
             ArrivalCaveat::Disordered { .. } => "sort the samples by start time",
             ArrivalCaveat::Late { .. } => {
-                "use response times, which count from the intended start; use more cores or a less busy machine"
+                "rely on response times, which count from the intended start, not on service times; use more cores or a less busy machine"
             }
             ArrivalCaveat::Discarded { .. } => {
                 "allow more users: the load was lower than requested exactly when the system under test was slow"
             }
             ArrivalCaveat::Waited { .. } => {
-                "allow more users; response times include the wait, the system under test saw the arrivals later"
+                "allow more users; response times include this wait, but the requests reached the system under test later than scheduled"
             }
             ArrivalCaveat::SerialCorrelation { .. } => {
-                "treat intervals that assume independence as too narrow"
+                "treat confidence intervals that assume independent gaps as too narrow"
             }
             ArrivalCaveat::RateMissed { waited: true, .. } => {
                 "arrivals waited for users that waited for the system under test: allow more users (--no-free-user 'grow to N')"

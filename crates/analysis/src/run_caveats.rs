@@ -31,7 +31,8 @@ const STALLS_MAX: usize = 3;
 /// The caveats of a run, in the order of the report.
 pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
     let mut found = Vec::new();
-    // This caveat is first, because the run directory of the same run can lead to other conclusions.
+    // This caveat comes first because it qualifies the others: a result file has less information than the run directory of the
+    // same run, so the caveats can differ.
     if facts.one_clock && totals.total.samples > 0 {
         found.push(Caveat::OneClock);
     }
@@ -122,9 +123,9 @@ fn find_in_arrivals(facts: &RunFacts, totals: &RunTotals, found: &mut Vec<Caveat
         let started = counts.begun;
         let requests =
             total.samples + totals.warmup_samples + generator.interrupted_samples + generator.lost_samples;
-        let sessions = started.saturating_sub(requests);
-        if sessions as f64 > IDLE_SHARE_MIN * started as f64 {
-            found.push(Caveat::IdleSessions { sessions, started });
+        let idle_sessions = started.saturating_sub(requests);
+        if idle_sessions as f64 > IDLE_SHARE_MIN * started as f64 {
+            found.push(Caveat::IdleSessions { sessions: idle_sessions, started });
         }
     }
 }

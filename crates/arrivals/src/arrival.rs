@@ -9,7 +9,7 @@ pub struct Arrival {
     pub at_ns: u64,
     /// Number of the stage that it belongs to, from 0.
     pub stage: u32,
-    /// A number that is uniform over u64 and independent of the times; a function of seed and index. It determines the share of
-    /// an arrival of a Poisson stage and, by [`crate::pick`], the group of the arrival.
+    /// A number that is uniform over u64 and independent of the times; a function of seed and index. It determines to which
+    /// share of the load an arrival of a Poisson stage belongs and, by [`crate::pick`], its group.
     pub mark: u64,
 }

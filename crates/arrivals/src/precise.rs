@@ -20,7 +20,7 @@ const NS_PER_S: u128 = 1_000_000_000;
 /// JMeter stores starts as fractions of seconds and rounds waits to milliseconds. Here, starts are in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct PreciseSchedule {
-    placing: Placing,
+    start_source: StartSource,
     /// Number of samples that start together. For values below 1, see [`PreciseSchedule::next_ns`].
     batch_size: i64,
     /// Number of samples of the current batch that have been returned; 0 between batches.
@@ -29,16 +29,19 @@ pub struct PreciseSchedule {
     rate_per_s: f64,
     points: Points,
     /// The next point of the current window; `None` if there is none.
-    waiting_ns: Option<u64>,
+    next_offset_ns: Option<u64>,
     last_ns: u64,
     window: u32,
     window_begin_ns: u64,
     window_end_ns: u64,
 }
 
+/// The random numbers that determine the starts.
 #[derive(Clone, Copy, Debug)]
-enum Placing {
+enum StartSource {
+    /// Those of `java.util.Random`, as in JMeter.
     Java(JavaRandom),
+    /// Those of a seed.
     Seed(u64),
 }
 
@@ -49,7 +52,7 @@ enum Points {
     Drawn(FixedCount),
 }
 
-/// The error if a window has no starts.
+/// Why the starts of a window cannot be generated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PreciseError {
     /// The rate or the duration is 0, negative or NaN. (In JMeter, all samplers fail in this case.)
@@ -75,17 +78,17 @@ impl PreciseSchedule {
     /// If JMeter's `random_seed` is used, the starts are exactly those of JMeter. JMeter ignores a seed whose lower 32 bits are
     /// 0; in this case `seed` is used.
     pub fn new(random_seed: i64, seed: u64, batch_size: i64) -> PreciseSchedule {
-        let placing = match random_seed as i32 {
-            0 => Placing::Seed(seed),
-            _ => Placing::Java(JavaRandom::new(random_seed)),
+        let start_source = match random_seed as i32 {
+            0 => StartSource::Seed(seed),
+            _ => StartSource::Java(JavaRandom::new(random_seed)),
         };
         PreciseSchedule {
-            placing,
+            start_source,
             batch_size,
             batch_item: 0,
             rate_per_s: 0.0,
             points: Points::None,
-            waiting_ns: None,
+            next_offset_ns: None,
             last_ns: 0,
             window: 0,
             window_begin_ns: 0,
@@ -98,7 +101,8 @@ impl PreciseSchedule {
     ///
     /// As in JMeter:
     ///
-    /// - A window has ⌈rate · length⌉ starts. They are starts of samples or, if several samples start together, of batches.
+    /// - A window has ⌈rate · length⌉ starts of samples or, if several samples start together, ⌈rate / batch size · length⌉ starts
+    ///   of batches.
     /// - A new rate discards the rest of the current window; a new length takes effect with the next window.
     /// - With a batch size of 0 or less, all samples are in one batch.
     ///
@@ -106,7 +110,7 @@ impl PreciseSchedule {
     /// The next window has no starts, or too many.
     pub fn next_ns(&mut self, rate_per_s: f64, duration_s: i64) -> Result<u64, PreciseError> {
         let same = (rate_per_s - self.rate_per_s).abs() < RATE_RESOLUTION_PER_S;
-        if !same || (self.batch_item == 0 && self.waiting_ns.is_none()) {
+        if !same || (self.batch_item == 0 && self.next_offset_ns.is_none()) {
             self.begin_window(rate_per_s, duration_s)?;
         }
         if self.batch_size != 1 {
@@ -119,8 +123,8 @@ impl PreciseSchedule {
                 return Ok(self.last_ns);
             }
         }
-        let Some(offset_ns) = self.waiting_ns.take() else { return Err(PreciseError::NoStarts) };
-        self.waiting_ns = self.points.next_ns();
+        let Some(offset_ns) = self.next_offset_ns.take() else { return Err(PreciseError::NoStarts) };
+        self.next_offset_ns = self.points.next_ns();
         self.last_ns = self.window_begin_ns.saturating_add(offset_ns);
         Ok(self.last_ns)
     }
@@ -128,7 +132,7 @@ impl PreciseSchedule {
     fn begin_window(&mut self, rate_per_s: f64, duration_s: i64) -> Result<(), PreciseError> {
         self.rate_per_s = rate_per_s;
         self.batch_item = 0;
-        self.waiting_ns = None;
+        self.next_offset_ns = None;
         let batches_per_s =
             if self.batch_size > 1 { rate_per_s / self.batch_size as f64 } else { rate_per_s };
         if rate_per_s.is_infinite() {
@@ -145,11 +149,11 @@ impl PreciseSchedule {
         let end_ns = check_duration(end_ns, 0).map_err(too_much)?;
         let duration_ns = end_ns - self.window_end_ns;
         let layers = Layers::flat(count);
-        self.points = match &mut self.placing {
-            Placing::Seed(seed) => {
+        self.points = match &mut self.start_source {
+            StartSource::Seed(seed) => {
                 Points::Drawn(FixedCount::new(Source::new(*seed, self.window), layers, duration_ns))
             }
-            Placing::Java(random) => {
+            StartSource::Java(random) => {
                 check_listed(count, 0).map_err(too_much)?;
                 let state = random.state();
                 *random = random.skip_doubles(count);
@@ -159,7 +163,7 @@ impl PreciseSchedule {
         self.window = self.window.wrapping_add(1);
         self.window_begin_ns = self.window_end_ns;
         self.window_end_ns = end_ns;
-        self.waiting_ns = self.points.next_ns();
+        self.next_offset_ns = self.points.next_ns();
         Ok(())
     }
 }
@@ -305,7 +309,7 @@ mod tests {
         }
         assert!(
             PreciseSchedule::new(0, 7, 1).next_ns(1e5, 3_600).is_ok(),
-            "without a list there is no limit"
+            "starts that are not listed in memory have no such limit"
         );
     }
 

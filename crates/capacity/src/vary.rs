@@ -125,7 +125,8 @@ pub(crate) fn set(model: &mut Table, path: &str, value: &str) -> Result<(), Capa
         None => model,
         Some(Value::Table(table)) => table,
         Some(_) => {
-            return Err(format!("{path} is not a parameter: {:?} has no such part", steps.join(".")).into());
+            let parent = steps.join(".");
+            return Err(format!("{path} is not a parameter: {parent:?} is not a table of parameters").into());
         }
     };
     let new = new_value(table.get(last), value)?;

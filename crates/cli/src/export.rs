@@ -330,7 +330,7 @@ fn warn_about_missing_parts(input: &InputFacts) {
 }
 
 fn warn_about_cut_input(name: &str) {
-    say(&format!("warning: {name} is cut off or damaged at its end; the part before was exported"));
+    say(&format!("warning: {name} is cut off or damaged at its end; the readable part was exported"));
 }
 
 /// The exit code and the message for a failed export.

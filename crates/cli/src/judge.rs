@@ -81,7 +81,7 @@ fn judge(
 pub(crate) fn stored_criteria(paths: &[PathBuf]) -> Result<Vec<Criterion>, (Exit, String)> {
     let mut criteria = Vec::new();
     for dir in paths.iter().filter(|path| path.is_dir()) {
-        add_own(&RunDir::open(dir), &mut criteria)?;
+        add_stored_criteria(&RunDir::open(dir), &mut criteria)?;
     }
     if criteria.is_empty() {
         let text = "no thresholds; add --threshold CRITERION or --thresholds FILE";
@@ -92,7 +92,7 @@ pub(crate) fn stored_criteria(paths: &[PathBuf]) -> Result<Vec<Criterion>, (Exit
 
 /// Adds the thresholds stored in a run directory. The generators of one test store the same thresholds, so duplicates are
 /// skipped.
-fn add_own(dir: &RunDir, criteria: &mut Vec<Criterion>) -> Result<(), (Exit, String)> {
+fn add_stored_criteria(dir: &RunDir, criteria: &mut Vec<Criterion>) -> Result<(), (Exit, String)> {
     let manifest =
         dir.read_manifest().map_err(|error| (Exit::Refused, hinted(chain(&error), run_dir_hint(&error))))?;
     for text in &manifest.thresholds {
@@ -111,11 +111,11 @@ pub(crate) fn warn_about_missing_parts(paths: &[PathBuf], summary: &Summary) {
     let inputs = &summary.run.inputs;
     warn_about_unfinished_runs(paths, "judged");
     if summary.run.record_cut {
-        let text = "cut off or damaged at its end; the thresholds were evaluated on the part before";
+        let text = "cut off or damaged at the end; the thresholds were evaluated on the readable part";
         let cut: Vec<_> =
             inputs.iter().filter(|input| input.cut_off).map(|input| input.name.as_str()).collect();
         let named = if cut.is_empty() { names(paths) } else { cut.join(", ") };
-        say(&format!("warning: {named} is {text}"));
+        say(&format!("warning: {named}: {text}"));
     }
     for input in inputs.iter().filter(|input| input.bad_rows > 0) {
         let first = input.first_bad.first().map(|bad| format!("; the first: {bad}")).unwrap_or_default();
@@ -152,8 +152,8 @@ pub(crate) fn write_outcome(
     let asks_cov = criteria.iter().any(|criterion| criterion.subject == Subject::ArrivalsCov);
     if asks_cov && summary.arrivals.iter().any(|verdict| verdict.observed.is_too_coarse()) {
         note(
-            "note: arrivals-cov is unavailable: the time stamps are whole milliseconds, and the mean gap is below 2 ms; a run \
-             directory has nanoseconds",
+            "note: arrivals-cov is unavailable: the time stamps are whole milliseconds, and the mean gap is below 2 ms; judge \
+             a run directory instead, whose timestamps are in nanoseconds",
         );
     }
     let (written, failed) = files.write(&names(paths), summary);

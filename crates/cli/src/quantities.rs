@@ -27,7 +27,7 @@ pub(crate) fn log_span(text: &str) -> Result<LogWindow, CommandError> {
     span(text).map(log_window)
 }
 
-/// Like [`log_span`], but numbers without a unit are seconds, for the old names of verbs.
+/// Like [`log_span`], but it accepts numbers without a unit, as seconds, for the old names of subcommands.
 pub(crate) fn log_span_in_seconds(text: &str) -> Result<LogWindow, CommandError> {
     span_in_seconds(text).map(log_window)
 }
@@ -54,7 +54,7 @@ pub(crate) fn span(text: &str) -> Result<RunWindow, CommandError> {
     span_in_seconds(text)
 }
 
-/// Like [`span`], but numbers without a unit are seconds, for the old names of verbs.
+/// Like [`span`], but it accepts numbers without a unit, as seconds, for the old names of subcommands.
 pub(crate) fn span_in_seconds(text: &str) -> Result<RunWindow, CommandError> {
     let (from, to) = text.split_once(',').ok_or("expected FROM,TO, such as 2min,22min")?;
     let (from_s, to_s) = (seconds(from)?, seconds(to)?);
@@ -71,7 +71,10 @@ pub(crate) fn share(text: &str) -> Result<f64, CommandError> {
         None => match number(text)? {
             share if share < 1.0 => Ok(share),
             // Without a percent sign, 5 would mean 500 %, but the user probably means 5 %.
-            _ => Err(format!("write {text}% for per cent").into()),
+            _ => {
+                let hint = format!("write {text}% for {text} per cent");
+                Err(format!("a share without % must be less than 1; {hint}").into())
+            }
         },
     }
 }

@@ -30,7 +30,7 @@ pub(crate) struct Context<'p> {
     pub(crate) findings: Findings,
     /// Names of variables and states of elements.
     pub(crate) symbols: Symbols,
-    /// Labels that are the same for all samples.
+    /// Labels without variables, which do not change from sample to sample.
     pub(crate) labels: Labels,
     /// Result files and metrics.
     pub(crate) outputs: Outputs,
@@ -38,7 +38,7 @@ pub(crate) struct Context<'p> {
     pub(crate) parts: Parts,
     /// The settings of the group that is being compiled.
     pub(crate) group: GroupContext,
-    /// The data that elements may read besides their own sample, wherever they are in the plan.
+    /// The data, other than its own sample, that any element of the plan may read.
     pub(crate) reads: Reads,
     /// Texts of scripts that are evaluated when the test starts.
     pub(crate) at_start: TextsAtStart,
@@ -54,7 +54,7 @@ pub(crate) struct Context<'p> {
 /// The settings of the group that is being compiled.
 #[derive(Debug, Default)]
 pub(crate) struct GroupContext {
-    /// Whether the group's sessions start by a schedule.
+    /// Whether a schedule starts the group's sessions.
     pub(crate) is_open: bool,
     /// The time limits of the group's Sample Timeouts, in milliseconds.
     pub(crate) sample_timeouts: Arc<[Template]>,
@@ -219,7 +219,8 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// Evaluates a text now, before the run: functions of properties are evaluated, variables are left unchanged.
+    /// Evaluates a text now, before the run: functions such as `__P` are evaluated, references to variables are
+    /// left unchanged.
     pub(crate) fn now(&mut self, text: &str) -> String {
         busyhour_functions::evaluate_text(text, &mut self.user)
     }
@@ -233,7 +234,7 @@ impl<'p> Context<'p> {
         }
     }
 
-    /// A user without variables.
+    /// A user at the start of the test, before the plan's variables are set.
     pub(crate) fn user_at_start(&self) -> UserState {
         detached_user(&self.options.properties, self.symbols.names.clone(), self.symbols.state_count())
     }
@@ -252,8 +253,8 @@ impl<'p> Context<'p> {
     }
 }
 
-/// Restores a text without variables and functions as written: JMeter does not process it, so even its backslashes are
-/// unchanged.
+/// If a text has no variables and no functions, returns it as written: JMeter does not process such a text, so even its
+/// backslashes are unchanged.
 fn as_written(template: Template, text: &str) -> Template {
     let has_references = template.segments().iter().any(|segment| !matches!(segment, Segment::Text(_)));
     if has_references { template } else { Template::literal(text) }

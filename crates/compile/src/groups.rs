@@ -30,8 +30,8 @@ use crate::{backends, known, listeners, plan_variables, property_files, save_set
 struct Groups {
     groups: Vec<Group<AnySampler>>,
     labels: Vec<GroupLabel>,
-    opened: Vec<(u32, GroupWorkload)>,
-    /// Loops whose passes a variable can count, each with the index of its group.
+    workloads: Vec<(u32, GroupWorkload)>,
+    /// Loops that can store the number of their passes in a variable, each with the index of its group.
     counting: Vec<(usize, ControllerId)>,
     /// The number of groups in each phase.
     numbers: [u32; 3],
@@ -55,7 +55,7 @@ pub(crate) fn compile_plan<'p>(mut context: Context<'p>) -> (Option<Compiled>, V
     for place in std::iter::once(root).chain(workbenches) {
         add_groups(&mut context, place, &mut groups);
     }
-    let open = open::workloads(&mut context, root, std::mem::take(&mut groups.opened));
+    let open = open::workloads(&mut context, root, std::mem::take(&mut groups.workloads));
     check_unused(&mut context, root);
     scripts::add_unused_at_start(&mut context);
     if groups.groups.is_empty() {
@@ -183,7 +183,7 @@ fn add_group<'p>(
     groups.groups.push(group);
     groups.counting.extend(counting.into_iter().map(|id| (index, id)));
     context.group = GroupContext::default();
-    groups.opened.push((index_u32, open));
+    groups.workloads.push((index_u32, open));
 }
 
 /// Compiles or reports enabled elements that no sampler used, such as those of other protocols.
@@ -195,7 +195,7 @@ fn check_unused<'p>(context: &mut Context<'p>, root: Element<'p>) {
                 listeners::result_file(context, element, class);
             }
             Role::Unsupported(refused) => {
-                // If a module of a group refers to a fragment, the group contains a copy of it.
+                // If a Module Controller in a group refers to a fragment, the group contains a copy of it.
                 let is_in = |is: fn(Role) -> bool| element.ancestors().any(|above| is(role(above)));
                 let in_fragment = is_in(|role| role == Role::Fragment);
                 if !in_fragment || is_in(|role| matches!(role, Role::Group(_))) {
@@ -245,8 +245,8 @@ fn retain_previous_results(context: &Context<'_>, groups: &mut [Group<AnySampler
 /// The prefix of the variables with iteration counts of loops.
 const PASSES_PREFIX: &str = "__jm__";
 
-/// Makes loops count their passes in a variable if something may read it. The plan or a property can contain the name of the
-/// variable: in a reference, in `sample_variables`, or in a text that `__eval` evaluates.
+/// Makes loops store the number of their passes in a variable if something may read it. The plan or a property can contain the
+/// name of the variable: in a reference, in `sample_variables`, or in a text that `__eval` evaluates.
 fn count_passes(context: &mut Context<'_>, groups: &mut Groups) {
     let is_named = || {
         let properties = context.options.properties.all();
@@ -269,11 +269,11 @@ struct PlannedGroup<'p> {
     element: Element<'p>,
     class: GroupClass,
     phase: Phase,
-    /// Whether its sessions start by a schedule.
+    /// Whether a schedule starts its sessions.
     is_open: bool,
 }
 
-/// Compiles a group. Also returns its loops whose passes a variable can count.
+/// Compiles a group. Also returns its loops that can store the number of their passes in a variable.
 fn group<'p>(
     context: &mut Context<'p>,
     planned: &PlannedGroup<'p>,
@@ -371,7 +371,7 @@ fn on_error(context: &mut Context<'_>, element: Element<'_>) -> OnError {
                 "unknown-on-error",
                 format!("the action {other:?} on a sample error is unknown"),
             )
-            .with_hint("JMeter continues after errors then, and so does this run");
+            .with_hint("JMeter treats an unknown action as `continue`, and so does this run");
             context.findings.add(property.locate(finding));
             OnError::Continue
         }

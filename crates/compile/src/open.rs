@@ -1,4 +1,4 @@
-//! Open workloads: thread groups whose sessions start by a schedule, and their schedules.
+//! Open workloads: thread groups whose sessions are started by a schedule, and their schedules.
 
 use busyhour_arrivals::{ArrivalProcess, ParseError};
 use busyhour_diagnostic::Diagnostic;
@@ -254,10 +254,12 @@ pub(crate) fn sets_the_rate(opened: &GroupWorkload, class: GroupClass) -> bool {
     }
 }
 
-/// Reports a timer that sets a rate in a group whose sessions start by a schedule.
+/// Reports a timer that sets a rate in a group whose sessions are started by a schedule.
 pub(crate) fn report_rate_timer(context: &mut Context<'_>, element: Element<'_>) {
-    let text =
-        format!("{} sets a different rate in a group whose sessions start by a schedule", element.kind());
+    let text = format!(
+        "{} sets a different rate in a group whose sessions are started by a schedule",
+        element.kind()
+    );
     if context.options.open.as_ref().is_some_and(|open| open.ignore_rate_timers) {
         context.findings.warn(element, "rate-timer-left-out", format!("{text}: it is ignored"));
         return;

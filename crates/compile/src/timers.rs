@@ -19,7 +19,7 @@ pub(crate) fn timer<'p>(
     element: Element<'p>,
     class: TimerClass,
 ) -> Option<Arc<dyn Timer>> {
-    // In a group whose sessions start by a schedule, only the schedule sets the rate.
+    // If a schedule starts the sessions of a group, only the schedule sets the rate.
     if context.group.is_open && class.rate_timer().is_some() {
         open::report_rate_timer(context, element);
         return None;
@@ -51,7 +51,8 @@ pub(crate) fn timer<'p>(
     compiled
 }
 
-/// Compiles a timer that pauses, unless the plan specifies another distribution.
+/// Compiles a timer whose pauses are drawn from `draw`, or from the distribution in the property `busyhour.think` if the timer
+/// has one.
 fn pause<'p>(context: &mut Context<'p>, element: Element<'p>, draw: Draw) -> Option<Arc<dyn Timer>> {
     if let Some(think) = think::native(context, element) {
         return think;
@@ -81,7 +82,7 @@ fn synchronizing<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<
     if number(&group_size) == Some(0) && context.group.is_open {
         let finding = Diagnostic::error(
             "unsupported-setting",
-            "a group whose sessions start by a schedule has no fixed number of users to wait for",
+            "a group whose sessions are started by a schedule has no fixed number of users to wait for",
         );
         context
             .findings

@@ -16,7 +16,7 @@ pub(crate) struct Ending {
     pub(crate) requested: Stop,
     /// Whether a threshold stopped the run.
     pub(crate) by_threshold: bool,
-    /// Whether the program failed.
+    /// Whether the engine failed because of an internal error.
     pub(crate) has_failed: bool,
 }
 

@@ -35,8 +35,8 @@ pub struct Unwrapped<'a> {
     /// When the driver received it, in nanoseconds since 1970.
     pub received_unix_ns: Option<i64>,
     /// Severity according to the driver.
+    /// The stream of the line. Lines of different streams never belong to the same entry.
     pub severity: Option<EntrySeverity>,
-    /// What distinguishes the streams of a source: lines with different keys do not belong to one entry.
     pub stream: Stream<'a>,
     /// Whether the line continues in the next part with the same stream.
     pub is_partial: bool,
@@ -70,7 +70,7 @@ impl Stream<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EnvelopeError {
     /// The line is not a JSON object with the fields of the format.
-    #[error("the line is not an object as Docker or journalctl write it")]
+    #[error("the line is not a JSON object in the format of Docker or journalctl")]
     NotAnObject,
     /// The line does not begin with a time, a stream and a tag.
     #[error("the line does not begin with a time, a stream and a tag as in the format of CRI")]
@@ -111,7 +111,7 @@ impl Unwrapper {
     /// Creates an unwrapper of lines with this envelope.
     #[must_use]
     pub fn new(envelope: Envelope) -> Unwrapper {
-        // The times of envelopes have an offset.
+        // Times in envelopes include their UTC offset, so no time zone is needed.
         let stamps = StampReader::new(StampSettings { zone: None, near_unix_ns: 0 });
         Unwrapper { envelope, stamps }
     }
@@ -189,8 +189,8 @@ fn without_line_break(text: Cow<'_, str>) -> Cow<'_, str> {
     }
 }
 
-/// A line of `journalctl -o json`. A field may be a text, a list of bytes if it is not UTF-8, a list of those if the field occurs
-/// several times, or null if it is long.
+/// A line of `journalctl -o json`. A field may be a string, an array of bytes if it is not UTF-8, an array of such values if the
+/// field occurs several times, or null if it is long.
 fn journal(line: &str) -> Result<Unwrapped<'_>, EnvelopeError> {
     let fields: Map<String, Value> = serde_json::from_str(line).map_err(|_| EnvelopeError::NotAnObject)?;
     let text = |name: &str| fields.get(name).and_then(field_text);

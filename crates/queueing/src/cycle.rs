@@ -74,7 +74,7 @@ pub(crate) fn exponential_s(mean_s: f64, random: &mut impl Rng) -> f64 {
     -mean_s * (1.0 - random.random::<f64>()).ln()
 }
 
-/// The cycle of a user without interference: a think time, then a constant response time.
+/// The cycle of a user whose response time does not depend on other users: a think time, then a constant response time.
 ///
 /// ```text
 ///      think T        response R        think T
@@ -96,13 +96,13 @@ impl Cycle {
     }
 
     /// The coefficient of variation (standard deviation over mean) of the cycle, and therefore of the gaps of one user.
-    /// For any number of such users, the index of dispersion of counts tends to its square in long windows (Cox & Isham,
-    /// *Point Processes*, 1980, section 4.5: the variances and the means of independent counts both add).
+    /// For any number of such users, the index of dispersion of counts tends, in long windows, to the square of this coefficient
+    /// (Cox & Isham, *Point Processes*, 1980, section 4.5: the variances and the means of independent counts both add).
     pub fn cov(&self) -> f64 {
         self.think.variance_s2().sqrt() / self.mean_s()
     }
 
-    /// The share of time for which a stationary cycle still lasts longer than `x_s` seconds:
+    /// The probability that, at a random time, the current cycle lasts for more than another `x_s` seconds:
     /// (1/μ) ∫ₓ^∞ (1 − F(u)) du = E[(C − x)⁺] / E[C].
     pub fn equilibrium_survival(&self, x_s: f64) -> f64 {
         self.think.excess_s(x_s - self.response_s) / self.mean_s()

@@ -2,7 +2,7 @@
 
 use busyhour_sample::Nanos;
 
-/// Progress of the newest clock, in ns, after which a report counts as the next beat. Cores report at least ten times a second.
+/// Minimum time between two beats, in ns. Cores report at least ten times a second.
 const BEAT_NS: u64 = 100_000_000;
 
 /// A core that has not reported for this many beats (about two seconds) is unresponsive.
@@ -12,7 +12,6 @@ const UNRESPONSIVE_BEATS: u64 = 20;
 #[derive(Debug)]
 pub(crate) struct CoreClocks {
     cores: Vec<CoreClock>,
-    newest: Nanos,
     /// Number of beats. A beat is a report at least [`BEAT_NS`] after the previous beat. If the whole process stops, this
     /// is counted as one beat, however long it takes, so that it does not make any core unresponsive.
     beats: u64,
@@ -31,7 +30,7 @@ impl CoreClocks {
     /// Clocks of `cores` cores, at the start of a run.
     pub(crate) fn new(cores: usize) -> Self {
         let clock = CoreClock { reported: Some(Nanos::ZERO), beat: 0 };
-        Self { cores: vec![clock; cores], newest: Nanos::ZERO, beats: 0, beat_at: Nanos::ZERO }
+        Self { cores: vec![clock; cores], beats: 0, beat_at: Nanos::ZERO }
     }
 
     /// Records that a core has reported up to `now`, or, if `now` is `None`, that it has finished.
@@ -40,7 +39,6 @@ impl CoreClocks {
             self.beats += 1;
             self.beat_at = now;
         }
-        self.newest = self.newest.max(now.unwrap_or_default());
         if let Some(clock) = self.cores.get_mut(core) {
             clock.reported = now.map(|now| clock.reported.unwrap_or(Nanos::ZERO).max(now));
             clock.beat = self.beats;

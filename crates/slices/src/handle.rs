@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
 use corosensei::Yielder;
 
-/// The work of a coroutine: a function that is called with the pointer.
+/// The work of a coroutine: a function and the pointer with which it is called.
 #[derive(Clone, Copy)]
 pub(crate) struct Job {
     pub(crate) work: unsafe fn(*const ()),

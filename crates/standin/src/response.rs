@@ -47,7 +47,7 @@ impl Response {
         head
     }
 
-    /// Encodes the response with a `Content-Length`, as almost all responses are.
+    /// Encodes the response with a `Content-Length`. Almost all responses are encoded in this way.
     pub(crate) fn sized(self, request: &ReceivedRequest) -> WireResponse {
         let has_no_body = matches!(self.code, 204 | 304);
         let mut head = self.head();

@@ -3,7 +3,8 @@
 use statrs::distribution::{ChiSquared, ContinuousCDF, Normal, StudentsT};
 use statrs::function::gamma::ln_gamma;
 
-/// Maximum number of values per group that is considered.
+/// Limit on the number of values per group. The searches try powers of two below it, so the largest number that they return is
+/// 524,288.
 pub const VALUES_MAX: u64 = 1_000_000;
 
 /// Number of steps of Simpson's rule for the integral over the distribution of the standard deviation.
@@ -31,7 +32,7 @@ fn power_of_test(difference: f64, sd: f64, n: u64, confidence: f64, test_freedom
     // Let s be the ratio of the estimated to the true standard deviation. Given s, the test compares a normal variable with
     // critical·s. The distribution of freedom·s² is chi-square.
     let normal = Normal::standard();
-    let seen = |s: f64| normal.cdf(shift - critical * s) + normal.cdf(-shift - critical * s);
+    let significant_given = |s: f64| normal.cdf(shift - critical * s) + normal.cdf(-shift - critical * s);
     let half = freedom / 2.0;
     let constant = std::f64::consts::LN_2 + half * half.ln() - ln_gamma(half);
     let density = |s: f64| {
@@ -48,20 +49,21 @@ fn power_of_test(difference: f64, sd: f64, n: u64, confidence: f64, test_freedom
     let sum: f64 = (0..=STEPS)
         .map(|at| {
             let s = from + step * at as f64;
-            weight(at) * density(s) * seen(s)
+            weight(at) * density(s) * significant_given(s)
         })
         .sum();
     Some((sum * step / 3.0).clamp(0.0, 1.0))
 }
 
-/// Minimum number of values per group for which [`power`] is at least `wanted`; `None` if [`VALUES_MAX`] is not enough.
+/// Minimum number of values per group for which [`power`] is at least `wanted`; `None` if 524,288 values, the largest
+/// power of two below [`VALUES_MAX`], are not enough.
 #[must_use]
 pub fn values_needed(difference: f64, sd: f64, wanted: f64, confidence: f64) -> Option<u64> {
     fewest(|n| power(difference, sd, n, confidence).is_some_and(|power| power >= wanted))
 }
 
 /// Minimum number of values per group for Welch's test, which does not assume equal variances. With few values, this test has
-/// fewer degrees of freedom: on average 2n(n − 1)/(n + 1) for equal variances.
+/// fewer degrees of freedom: on average 2n(n − 1)/(n + 1) for equal variances. `None` as for [`values_needed`].
 #[must_use]
 pub fn values_needed_welch(difference: f64, sd: f64, wanted: f64, confidence: f64) -> Option<u64> {
     fewest(|n| {
@@ -74,7 +76,8 @@ pub fn values_needed_welch(difference: f64, sd: f64, wanted: f64, confidence: f6
     })
 }
 
-/// The minimum number of values, at least 2, for which `enough` is true; `None` if it is false for [`VALUES_MAX`].
+/// The minimum number of values, at least 2, for which `enough` is true; `None` if it is false for the largest power of
+/// two below [`VALUES_MAX`].
 fn fewest(enough: impl Fn(u64) -> bool) -> Option<u64> {
     let mut high = 2;
     while !enough(high) {
@@ -131,7 +134,7 @@ mod tests {
             (0..n).map(|_| mean + random.sample::<f64, _>(StandardNormal)).collect()
         };
         let critical = StudentsT::new(0.0, 1.0, 4.0).unwrap().inverse_cdf(0.975);
-        let seen = (0..times)
+        let significant = (0..times)
             .filter(|_| {
                 let moments = |values: &[f64]| values.iter().copied().collect::<crate::Moments>();
                 let (a, b) = (moments(&draw(0.0)), moments(&draw(shift)));
@@ -141,7 +144,7 @@ mod tests {
             })
             .count();
         let found = power(shift, 1.0, 3, 0.95).unwrap();
-        assert!((seen as f64 / f64::from(times) - found).abs() < 0.03, "{seen} {found}");
+        assert!((significant as f64 / f64::from(times) - found).abs() < 0.03, "{significant} {found}");
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(crate) struct Frame {
     /// Whether it is not the first frame of its message.
     pub(crate) continuation: bool,
     pub(crate) payload: Vec<u8>,
-    /// The part of the memory for the responses of all users that the payload uses.
+    /// The payload's reservation in the memory for the responses of all users.
     pub(crate) memory: BodyMemory,
     /// The size of the frame on the wire in bytes.
     pub(crate) size: u64,

@@ -95,7 +95,7 @@ fn sentence(
         Finding::NotAsRequested => not_delivered(basis, context),
         Finding::Undecided => match run_for_s {
             Some(run_for_s) => format!("inconclusive: run for about {}", format::span(run_for_s)),
-            None => "inconclusive: a longer run alone is unlikely to decide".to_owned(),
+            None => "inconclusive: a longer run alone is unlikely to settle the question".to_owned(),
         },
         Finding::NeverSteady => "inconclusive: the rate was never steady".to_owned(),
         Finding::Coarse => {

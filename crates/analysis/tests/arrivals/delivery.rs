@@ -60,9 +60,9 @@ fn each_caveat_has_advice() {
         found.caveats.iter().map(|caveat| format!("{}: {}", caveat.message, caveat.advice)).collect();
     insta::assert_snapshot!(reported.join("\n"), @r"
     the achieved rate is 1,003.7/s, the requested rate 1,500.0/s: arrivals waited for users that waited for the system under test: allow more users (--no-free-user 'grow to N')
-    starts were late by 2.5 ms at the median and 4.9 ms at p99: use response times, which count from the intended start; use more cores or a less busy machine
+    starts were late by 2.5 ms at the median and 4.9 ms at p99: rely on response times, which count from the intended start, not on service times; use more cores or a less busy machine
     12 arrivals found no free user and were discarded: allow more users: the load was lower than requested exactly when the system under test was slow
-    340 arrivals waited for a free user: allow more users; response times include the wait, the system under test saw the arrivals later
+    340 arrivals waited for a free user: allow more users; response times include this wait, but the requests reached the system under test later than scheduled
     ");
     let json = serde_json::to_value(&found.caveats[2]).unwrap();
     assert_eq!((json["code"].as_str(), json["doubt"].as_str()), (Some("arrivals"), Some("dropped")));

@@ -83,5 +83,5 @@ fn the_advice_for_a_closed_load_with_long_response_times_is_principle_a() {
     insta::assert_snapshot!(found.line, @"Arrivals: 160.0/s, CoV 1.16 ± 0.01: closed load of 200 users: gaps that vary more than those of independent users; R/(R+Z) 0.20: a slower server would lower this load");
     let advice: Vec<String> =
         found.caveats.iter().map(|caveat| format!("{}: {}", caveat.message, caveat.advice)).collect();
-    insta::assert_snapshot!(advice.join("\n"), @"users spend 20 % of their cycle waiting for responses, R/(R+Z): a slower server would lower this load: use --arrivals to keep the load constant, or more users with longer think times, keeping N/Z (Principle A)");
+    insta::assert_snapshot!(advice.join("\n"), @"users spend 20 % of their cycle waiting for responses, R/(R+Z): a slower server would lower this load: use --arrivals to keep the load constant, or more users with longer think times, keeping N/Z constant (Principle A in docs/offered-load.md)");
 }

@@ -56,7 +56,7 @@ fn poisson_arrivals_with_a_stall_are_poisson_except_for_the_stall() {
     assert_eq!((found.decision, found.finding), (Decision::Outside, Finding::ExceptStalls));
     let reported = format!("{}: {}", found.caveats[0].message, found.caveats[0].advice);
     assert!(
-        reported.starts_with("no request started for 2 s at 00:42, and then 199 within 995 µs: "),
+        reported.starts_with("no request started for 2 s at 00:42, and then 199 started within 995 µs: "),
         "{reported}"
     );
     assert!(reported.contains("look at what stopped the generator"), "{reported}");

@@ -13,9 +13,9 @@ enum Gap {
     Weibull { shape: f64, scale: f64 },
 }
 
-/// A stationary renewal process: it behaves as if it had been running before the stage, so the expected number of arrivals is Λ
-/// from the start of the stage on. The first step is the residual life, a uniform fraction of a length-biased gap (Cox,
-/// "Renewal Theory", 1962, ch. 5).
+/// A stationary renewal process: it behaves as if it had been running before the stage, so from the start of the
+/// stage the expected number of arrivals is the integral of the rate. The first step is the residual life, a uniform fraction of a
+/// length-biased gap (Cox, "Renewal Theory", 1962, ch. 5).
 #[derive(Clone, Debug)]
 pub(crate) struct Renewal {
     source: Source,
@@ -42,10 +42,10 @@ impl Renewal {
     }
 
     pub(crate) fn next_ns(&mut self) -> Option<u64> {
-        let count =
+        let rescaled_gap =
             if self.is_started { self.draw_gap() } else { self.draw_biased() * self.source.uniform() };
         self.is_started = true;
-        let step_ns = self.line.step(self.position.ns(), count);
+        let step_ns = self.line.step(self.position.ns(), rescaled_gap);
         self.position = self.position.step(step_ns, self.duration_ns)?;
         Some(self.position.whole_ns())
     }

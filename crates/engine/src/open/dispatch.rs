@@ -21,7 +21,7 @@ use crate::slices::sliced;
 use crate::virtual_user::VirtualUser;
 
 /// How often a workload that waits for its last sessions checks whether the run has been stopped, in nanoseconds.
-const LOOK_NS: u64 = 50_000_000;
+const STOP_CHECK_INTERVAL_NS: u64 = 50_000_000;
 
 /// An arrival that is due within this time is reserved for an idle user in advance, in nanoseconds. Otherwise the dispatcher
 /// would have to wake first and then wake the user. A user needs a few microseconds to prepare its session.
@@ -41,17 +41,18 @@ pub(crate) struct OpenStart {
     pub(crate) users: Vec<(u32, u32)>,
 }
 
-/// The part of `users` that belongs to a share, of a process or of a core. It is at least 1, because an arrival cannot move to
-/// another share.
+/// The number of `users` that serve one share of the load, which is that of a process or of a core. It is at least 1, because an
+/// arrival cannot move to another share.
 fn part(users: u32, share: &LoadShare) -> u32 {
     users_in(share, users).max(1)
 }
 
-/// With this many users per core, it does not matter that an arrival waits for a user of its own core.
+/// With this many users per core, it hardly matters that an arrival can use only users of its own core.
 const MANY_PER_CORE: u32 = 32;
 
 /// Whether one core should serve the whole share of a workload. This is the case if the workload is slow and either has few
-/// users or keeps the same users for all arrivals. (The plugin does the latter without separate cores.)
+/// users or keeps the same users for all arrivals. (In the JMeter plugin, all users
+/// that are kept are in one pool.)
 fn needs_one_pool<P>(
     program: &Program<P>,
     workload: &OpenWorkload,
@@ -99,12 +100,12 @@ pub(crate) async fn dispatch<P: Protocol>(
     // Groups that need only one core should not all use the same core.
     let shift =
         if serving < cores { workload.groups.first().map_or(0, |(group, _)| group % cores) } else { 0 };
-    let place = (core.index + cores.max(1) - shift) % cores.max(1);
-    if place >= serving {
+    let serving_index = (core.index + cores.max(1) - shift) % cores.max(1);
+    if serving_index >= serving {
         return;
     }
     let cores = serving;
-    let Some(share) = share_of_core(run_share, place, cores) else { return };
+    let Some(share) = share_of_core(run_share, serving_index, cores) else { return };
     core.timers.be_punctual();
     // Without this report, a panic would silently lose the remaining arrivals.
     let _report = workload.groups.first().map(|(group, _)| PanicReport::of_one(core, *group, core.index));
@@ -130,18 +131,18 @@ pub(crate) async fn dispatch<P: Protocol>(
         let group = busyhour_arrivals::pick(&weights, arrival.mark);
         let now = core.run.clock.now();
         if scheduled > now {
-            let is_ahead = scheduled.since(now) > AHEAD_NS
+            let is_reserved = scheduled.since(now) > AHEAD_NS
                 && !course.is_paused_at(scheduled)
-                && dispatcher.announce(group, &arrival, scheduled);
+                && dispatcher.reserve(group, &arrival, scheduled);
             // A user with a reservation starts on its own. The dispatcher wakes after it.
-            let wake = if is_ahead { scheduled + 1 } else { scheduled };
+            let wake = if is_reserved { scheduled + 1 } else { scheduled };
             tokio::select! {
                 biased;
                 () = core.timers.sleep_until(wake) => {}
                 () = core.load_changed.notified() => {}
             }
             at_once = 0;
-            if is_ahead && dispatcher.pools[group].0.cancel_reservation() {
+            if is_reserved && dispatcher.pools[group].0.cancel_reservation() {
                 course.take(scheduled);
                 core.count_arrivals(|counts| counts.scheduled += 1);
                 continue;
@@ -171,10 +172,10 @@ pub(crate) async fn dispatch<P: Protocol>(
 }
 
 impl<P: Protocol> Dispatcher<'_, P> {
-    /// Reserves a future arrival for an idle user; returns `false` if no user is idle.
-    fn announce(&self, at: usize, arrival: &Arrival, scheduled: Nanos) -> bool {
+    /// Reserves a future arrival for an idle user; returns `false` if no user is idle or the group keeps its users.
+    fn reserve(&self, at: usize, arrival: &Arrival, scheduled: Nanos) -> bool {
         let assignment = Assignment { arrival: arrival.index, scheduled, waited: false };
-        // In the plugins' groups, users are busy between arrivals.
+        // A user that keeps its state has no session to prepare ahead of an arrival; see `VirtualUser::serve_on`.
         !self.keeps_users(at) && self.pools[at].0.reserve(assignment)
     }
 
@@ -204,7 +205,7 @@ impl<P: Protocol> Dispatcher<'_, P> {
         if self.keeps_users(at) { pool.alive() } else { pool.users() }
     }
 
-    /// Whether the users of a group serve all their arrivals as the same users.
+    /// Whether a user keeps its state, such as variables, from one arrival to the next, as in the groups of jmeter-plugins.
     fn keeps_users(&self, at: usize) -> bool {
         let group = &self.program.groups[self.workload.groups[at].0 as usize];
         matches!(group.population.as_deref(), Some(Population::Arrivals))
@@ -260,10 +261,10 @@ impl<P: Protocol> Dispatcher<'_, P> {
     async fn drain(&self) {
         for (pool, _) in &self.pools {
             while !pool.is_idle() && self.core.run.stop() == Stop::No {
-                let look = self.core.run.clock.now() + LOOK_NS;
+                let next_check = self.core.run.clock.now() + STOP_CHECK_INTERVAL_NS;
                 tokio::select! {
                     () = pool.became_idle.notified() => {}
-                    () = self.core.timers.sleep_until(look) => {}
+                    () = self.core.timers.sleep_until(next_check) => {}
                 }
             }
         }
@@ -285,7 +286,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_parts_of_the_cores_are_the_whole() {
+    fn users_are_distributed_over_the_cores() {
         let of_core =
             |users, core, cores| part(users, &share_of_core(&LoadShare::WHOLE, core, cores).unwrap());
         for cores in 1..9 {

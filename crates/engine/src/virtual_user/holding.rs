@@ -36,8 +36,8 @@ pub(super) async fn within(core: &Core, limit: Nanos, sampling: Pin<&mut impl Fu
 }
 
 impl<P: Protocol> VirtualUser<P> {
-    /// Waits while the run is paused, or until this user must end. No intended start is in this time, so nothing is late after
-    /// it.
+    /// Waits while the run is paused, or until this user must end. The pause contains no intended start, so requests after
+    /// it do not count as late.
     pub(super) async fn hold(&mut self) {
         while self.user.run.control.is_paused() && self.goes_on() {
             let now = self.user.now();
@@ -56,7 +56,7 @@ impl<P: Protocol> VirtualUser<P> {
         self.next_intended_start = self.held_until;
     }
 
-    /// Waits for the lock that the walk needs.
+    /// Waits for the lock that the user's walk through the plan needs next.
     pub(super) async fn wait_for_lock(&mut self) {
         let Some(mut waits) = self.place.waits.take() else { return };
         tokio::select! {

@@ -19,19 +19,19 @@ impl Largest {
         self.used_kib = self.used_kib.max(Some(sizes.before_kib));
     }
 
-    fn occupancy(&self, none: Unavailable) -> Occupancy {
+    fn occupancy(&self, reason: Unavailable) -> Occupancy {
         Occupancy {
             capacity_kib: self.capacity_kib.ok_or(if self.used_kib.is_some() {
                 Unavailable::NoCapacity
             } else {
-                none
+                reason
             }),
-            used_kib: self.used_kib.ok_or(none),
+            used_kib: self.used_kib.ok_or(reason),
         }
     }
 }
 
-/// A group of collections.
+/// The values of one kind of collections: full collections, or all others.
 #[derive(Debug, Default)]
 struct Group {
     pauses_s: Vec<f64>,
@@ -81,7 +81,7 @@ struct Stop {
     is_safepoint: bool,
 }
 
-/// What is collected on the way.
+/// The values accumulated during the pass over the events.
 #[derive(Debug, Default)]
 struct Walk {
     first_s: Option<f64>,
@@ -112,7 +112,7 @@ impl Walk {
     fn add(&mut self, event: &GcEvent, time_s: Option<f64>) {
         let mut time_s = time_s;
         match event.kind {
-            // A cycle contains its pauses; an allocation stall stops one thread.
+            // Not counted: the pauses of a cycle are part of its event, and an allocation stall stops only one thread.
             EventKind::CyclePause | EventKind::AllocationStall => return,
             EventKind::ConcurrentStart => {}
             EventKind::HeapUse => {
@@ -134,7 +134,7 @@ impl Walk {
         }
     }
 
-    /// A safepoint contains the pause before it; only the rest counts.
+    /// The time of a safepoint includes the pause that was logged just before it, so only the remainder is added.
     fn safepoint(&mut self, event: &GcEvent, time_s: Option<f64>) -> Option<f64> {
         let mut pause_s = event.duration_s.unwrap_or(0.0);
         let mut time_s = time_s;
@@ -167,7 +167,7 @@ impl Walk {
             self.sizes(event, heap, time_s);
         }
         if event.kind == EventKind::Full {
-            // Growth is judged between full collections.
+            // Each slope is fitted to the collections between two full collections.
             self.slope.add(&std::mem::take(&mut self.gc.by_time));
             self.growth.add(&std::mem::take(&mut self.gc.by_number));
         }
@@ -208,17 +208,17 @@ impl Walk {
     fn end(self, phases: DurationStatistics) -> Figures {
         let has_events = !self.pauses_s.is_empty() || self.gc.freed.n() > 0;
         let total_s = self.total_s();
-        let none = if has_events { Unavailable::NoHeapSizes } else { Unavailable::NoCollections };
+        let reason = if has_events { Unavailable::NoHeapSizes } else { Unavailable::NoCollections };
         let freed_n = self.gc.freed.n() + self.full.freed.n();
         let freed_kib = if freed_n == 0 {
-            Err(none)
+            Err(reason)
         } else {
             Ok(self.gc.freed.sum_kib().saturating_add(self.full.freed.sum_kib()))
         };
         let spanned_s = total_s.and_then(|s| if s > 0.0 { Ok(s) } else { Err(Unavailable::NoTimeSpan) });
         let pauses = DurationStatistics::of(self.pauses_s);
         let paused_s = if self.lacks_pauses { Err(Unavailable::NoPausesOfCycles) } else { Ok(pauses.sum()) };
-        let heap = self.heap.occupancy(none);
+        let heap = self.heap.occupancy(reason);
         let has_full = !self.full.pauses_s.is_empty();
         let slopes =
             |mean: &MeanSlope| if has_full { mean.mean() } else { Err(Unavailable::NoFullCollections) };
@@ -266,11 +266,11 @@ fn group(
     group: Group,
     (slope, growth): (Figure<f64>, Figure<f64>),
     lacks_pauses: bool,
-    none: Unavailable,
+    reason: Unavailable,
 ) -> CollectionFigures {
     let pauses = DurationStatistics::of(group.pauses_s);
     let performance_kib_per_s = if pauses.n() == 0 {
-        Err(none)
+        Err(reason)
     } else if lacks_pauses {
         Err(Unavailable::NoPausesOfCycles)
     } else if group.freed.n() == 0 {

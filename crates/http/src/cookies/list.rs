@@ -11,7 +11,7 @@ use crate::limits::{COOKIE_BYTES_MAX, COOKIES_MAX};
 #[derive(Debug, Clone, Default)]
 pub(super) struct CookieList {
     cookies: Arc<VecDeque<Entry>>,
-    /// The size of all cookies in bytes, as the limit counts it.
+    /// The size of all cookies in bytes, as defined for [`COOKIE_BYTES_MAX`].
     bytes: usize,
 }
 
@@ -77,8 +77,8 @@ impl CookieList {
         self.retain(|own| !hashes.contains(&own.hash) || !other.iter().any(|cookie| *cookie == *own.cookie));
     }
 
-    /// Adds the cookies of another list; they replace cookies with the same key. `without_empty`: whether cookies without a
-    /// value only remove others.
+    /// Adds the cookies of another list; they replace cookies with the same key. If `without_empty` is true, a cookie without a
+    /// value removes the cookie with the same key but is not added itself.
     pub(super) fn add_all(&mut self, other: Self, without_empty: bool) {
         if Arc::ptr_eq(&self.cookies, &other.cookies) && !without_empty {
             return;

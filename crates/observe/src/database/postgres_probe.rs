@@ -24,7 +24,7 @@ const SESSION: &str = "SET statement_timeout = '2s'; SET lock_timeout = '500ms';
 
 static SESSIONS: Metric = Metric::gauge(
     "busyhour_postgres_sessions",
-    "Sessions of clients by state and by the event that they wait for, without this program's.",
+    "Client sessions by state and wait event, excluding the session of busyhour.",
 );
 static SESSIONS_MAX: Metric =
     Metric::gauge("busyhour_postgres_sessions_max", "The server's limit on sessions (max_connections).");
@@ -43,7 +43,7 @@ static TRANSACTIONS: Metric =
 static ROWS: Metric = Metric::counter("busyhour_postgres_rows_total", "Rows read and changed.");
 static BLOCKS: Metric = Metric::counter(
     "busyhour_postgres_blocks_total",
-    "Blocks found in the server's cache, or read from outside.",
+    "Blocks found in the server's buffer cache (hit), or read from the operating system (read).",
 );
 static DEADLOCKS: Metric = Metric::counter("busyhour_postgres_deadlocks_total", "Deadlocks.");
 static TEMPORARY: Metric = Metric::counter(
@@ -51,7 +51,7 @@ static TEMPORARY: Metric = Metric::counter(
     "Bytes written to temporary files by queries.",
 );
 
-/// Totals by their name in the query: the metric, and the name of the label for the detail.
+/// For each total in the result of the query: its name, the metric, and the label for the detail (empty if there is none).
 static TOTALS: [(&str, &Metric, &str); 5] = [
     ("transactions", &TRANSACTIONS, "outcome"),
     ("rows", &ROWS, "operation"),
@@ -62,9 +62,9 @@ static TOTALS: [(&str, &Metric, &str); 5] = [
 
 /// Watches a PostgreSQL server with one query per second.
 ///
-/// The user of the address needs no more than the right to connect. Without the role `pg_monitor`, PostgreSQL hides the states of
-/// other users' sessions; that is recorded as the reason. A session that begins to block others is marked, with its number, its
-/// application and its state. Texts of queries are not read.
+/// The database user in the address needs only the right to connect. Without the role `pg_monitor`, PostgreSQL hides the states
+/// of other users' sessions; the probe then reports the metric of sessions as unavailable, with this reason. A session that begins
+/// to block others is marked, with its process ID, its application and its state. Texts of queries are not read.
 pub struct PostgresProbe {
     address: DatabaseAddress,
     source: String,
@@ -72,7 +72,7 @@ pub struct PostgresProbe {
     /// Series of sessions. A state that no session has any more is 0.
     sessions: HashMap<[String; 3], SeriesId>,
     totals: HashMap<[String; 3], SeriesId>,
-    /// Numbers of the sessions that blocked others at the previous reading.
+    /// Process IDs of the sessions that blocked others at the previous reading.
     blockers: HashSet<String>,
 }
 
@@ -82,7 +82,7 @@ impl std::fmt::Debug for PostgresProbe {
     }
 }
 
-/// The server cannot be asked.
+/// The server cannot be queried.
 #[derive(Debug, thiserror::Error)]
 enum PostgresError {
     #[error("cannot connect to {address}")]
@@ -188,7 +188,7 @@ impl PostgresProbe {
         for blocker in blockers.iter().filter(|blocker| !self.blockers.contains(&blocker.pid)) {
             let Blocker { pid, application, state, waiting } = blocker;
             let application = if application.is_empty() { "unnamed application" } else { application };
-            // The number is 0 for a prepared transaction, which has no session.
+            // The process ID is 0 for a prepared transaction, which has no session.
             let who = match pid.as_str() {
                 "0" => "a prepared transaction".to_owned(),
                 pid => format!("session {pid} ({application}, {state})"),
@@ -216,7 +216,7 @@ impl Probe for PostgresProbe {
     fn read(&mut self, reading: &mut Reading<'_>) -> Result<(), ProbeError> {
         let activity = self.query().map_err(|error| probe_error(&error))?;
         if activity.hidden > 0.0 {
-            let reason = "the states of other users' sessions are hidden; allow them: GRANT pg_monitor TO the user of the address";
+            let reason = "the states of other users' sessions are hidden; run `GRANT pg_monitor TO user` for the user in the address";
             reading.unavailable(&SESSIONS, reason);
         }
         for (metric, value) in [
@@ -241,7 +241,7 @@ fn probe_error(error: &PostgresError) -> ProbeError {
     let mut cause = error.source();
     while let Some(error) = cause {
         let message = error.to_string();
-        // The causes of the client repeat each other.
+        // The messages of the client library's errors can contain those of their causes.
         if !text.contains(&message) {
             text.push_str(if text.is_empty() { "" } else { ": " });
             text.push_str(&message);

@@ -17,10 +17,10 @@ const INTERVAL_MIN_MS: u64 = 1;
 /// The longest interval in ms.
 const INTERVAL_MAX_MS: u64 = 10;
 
-/// Elapsed time per CPU time of the thread: at most 0.2 % of a core.
+/// Intended ratio of elapsed time to CPU time of the thread, so that it uses at most 0.2 % of a core.
 const ELAPSED_PER_COST: u64 = 500;
 
-/// Sleeps after which the interval is adapted to their cost.
+/// Number of sleeps after which the interval is adapted to their cost.
 const ADAPT_EVERY: u64 = 200;
 
 /// The interval in ms at which sleeps of this cost take at most the intended share of a core.
@@ -33,7 +33,8 @@ fn interval_for(cost_ns: u64) -> u64 {
 /// A sleep costs about 3 µs on a physical machine and 20 µs on a busy virtual one, where an interval of 1 ms would take 2 % of a core:
 /// the interval becomes longer.
 pub(super) fn run(histogram: &Mutex<StallHistogram>, clock: &Clock, stopped: &Receiver<()>) {
-    // The default of 50 µs would be part of each delay. If it cannot be changed, it is.
+    // With the default timer slack of 50 µs, each delay could be up to 50 µs too long. If the slack cannot be changed, this error
+    // is accepted.
     let _ = set_current_timer_slack(std::num::NonZeroU64::new(1_000));
     let mut interval = Duration::from_millis(INTERVAL_MIN_MS);
     let mut cpu_before = thread_cpu_ns();

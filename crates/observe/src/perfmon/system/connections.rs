@@ -37,7 +37,7 @@ impl Connections {
             TcpField::Inbound => self.inbound,
             TcpField::Outbound => self.outbound,
             TcpField::Established => of(TcpState::Established),
-            // Newer kernels list connections that the peer opens in a state of their own.
+            // Newer kernels have a separate state for connections that the peer is opening.
             TcpField::SynReceived => of(TcpState::SynReceived) + of(TcpState::NewSynReceived),
             TcpField::FinWait1 => of(TcpState::FinWait1),
             TcpField::FinWait2 => of(TcpState::FinWait2),

@@ -53,12 +53,12 @@ fn is_ascii(charset: &str) -> bool {
 }
 
 /// The characters of Windows-1252 from 128 to 159.
-const WINDOWS: [char; 32] = [
+const WINDOWS_1252_HIGH: [char; 32] = [
     '€', '\u{fffd}', '‚', 'ƒ', '„', '…', '†', '‡', 'ˆ', '‰', 'Š', '‹', 'Œ', '\u{fffd}', 'Ž', '\u{fffd}',
     '\u{fffd}', '‘', '’', '“', '”', '•', '–', '—', '˜', '™', 'š', '›', 'œ', '\u{fffd}', 'ž', 'Ÿ',
 ];
 
-fn is_windows(charset: &str) -> bool {
+fn is_windows_1252(charset: &str) -> bool {
     charset.eq_ignore_ascii_case("windows-1252") || charset.eq_ignore_ascii_case("cp1252")
 }
 
@@ -81,10 +81,10 @@ pub fn encode_text(text: &str, charset: &str) -> Result<Vec<u8>, Fault> {
         let bytes = |unit: u16| if is_big { unit.to_be_bytes() } else { unit.to_le_bytes() };
         return Ok(text.encode_utf16().flat_map(bytes).collect());
     }
-    if is_windows(charset) {
+    if is_windows_1252(charset) {
         let byte = |c: char| match u32::from(c) {
             code if code < 0x80 || (0xa0..=0xff).contains(&code) => c as u8,
-            _ => WINDOWS.iter().position(|known| *known == c).map_or(b'?', |at| 0x80 + at as u8),
+            _ => WINDOWS_1252_HIGH.iter().position(|known| *known == c).map_or(b'?', |at| 0x80 + at as u8),
         };
         return Ok(text.chars().map(byte).collect());
     }
@@ -111,9 +111,9 @@ pub fn decode_text(bytes: &[u8], charset: &str) -> Result<String, Fault> {
         let units: Vec<u16> = bytes.chunks(2).map(unit).collect();
         return Ok(String::from_utf16_lossy(&units));
     }
-    if is_windows(charset) {
+    if is_windows_1252(charset) {
         let c = |byte: &u8| match byte {
-            0x80..=0x9f => WINDOWS[usize::from(byte - 0x80)],
+            0x80..=0x9f => WINDOWS_1252_HIGH[usize::from(byte - 0x80)],
             byte => char::from(*byte),
         };
         return Ok(bytes.iter().map(c).collect());

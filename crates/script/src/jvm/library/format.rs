@@ -116,7 +116,7 @@ fn format_value(
                 V::Object(_) => i128::from(value.as_long().ok_or_else(wrong)?),
                 _ => return Err(wrong()),
             };
-            add_sign(number < 0, number.unsigned_abs().to_string(), flags, width)
+            apply_flags(number < 0, number.unsigned_abs().to_string(), flags, width)
         }
         'f' => {
             let places = precision.unwrap_or(6);
@@ -127,7 +127,7 @@ fn format_value(
                         .ok_or_else(|| unsupported("a number of this length"))?;
                     let text = scaled.to_string();
                     let negative = text.starts_with('-');
-                    return Ok(add_sign(negative, text.trim_start_matches('-').to_owned(), flags, width));
+                    return Ok(apply_flags(negative, text.trim_start_matches('-').to_owned(), flags, width));
                 }
                 V::Plain(Value::Double(_) | Value::Float(_)) => types::number(value)?,
                 _ => return Err(wrong()),
@@ -136,7 +136,7 @@ fn format_value(
                 return print::java(machine, value);
             }
             let text = round_half_up(number.abs(), places);
-            add_sign(number.is_sign_negative(), text, flags, width)
+            apply_flags(number.is_sign_negative(), text, flags, width)
         }
         'x' | 'X' | 'o' => {
             let text = match (value, kind) {
@@ -164,7 +164,7 @@ fn format_value(
 }
 
 /// Adds the sign, group separators and leading zeros according to the flags.
-fn add_sign(negative: bool, digits: String, flags: &str, width: usize) -> String {
+fn apply_flags(negative: bool, digits: String, flags: &str, width: usize) -> String {
     let mut text = digits;
     if flags.contains(',') {
         let (whole, rest) =
