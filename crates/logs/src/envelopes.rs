@@ -35,8 +35,8 @@ pub struct Unwrapped<'a> {
     /// When the driver received it, in nanoseconds since 1970.
     pub received_unix_ns: Option<i64>,
     /// Severity according to the driver.
-    /// The stream of the line. Lines of different streams never belong to the same entry.
     pub severity: Option<EntrySeverity>,
+    /// The stream of the line. Lines of different streams never belong to the same entry.
     pub stream: Stream<'a>,
     /// Whether the line continues in the next part with the same stream.
     pub is_partial: bool,
