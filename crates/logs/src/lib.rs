@@ -4,13 +4,13 @@
 //! code. [`follow`] is the only module with I/O.
 //!
 //! ```
-//! use busyhour_logs::{Collector, CollectorSettings, Redactor, RunClock, StampSettings, Zone};
+//! use busyhour_logs::{CollectorSettings, LogCollector, Redactor, RunClock, StampSettings, Zone};
 //!
 //! let start_unix_ns = 1_710_756_000_000_000_000; // 2024-03-18T10:00:00Z
 //! let stamps = StampSettings { zone: Some(Zone::utc()), near_unix_ns: start_unix_ns };
 //! let clock = RunClock { start_unix_ns, end_unix_ns: None };
 //! let redactor = Redactor::new(|name| name.contains("password"), |_| false);
-//! let mut collector = Collector::new(CollectorSettings::new(stamps, clock, redactor));
+//! let mut collector = LogCollector::new(CollectorSettings::new(stamps, clock, redactor));
 //! let source = collector.add_source(None);
 //! collector.read(source, b"2024-03-18 10:00:05,123 ERROR shop.Shop - no seat for booking 12\n");
 //! collector.read(source, b"2024-03-18 10:00:07,456 ERROR shop.Shop - no seat for booking 13\n");
