@@ -17,12 +17,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     use std::sync::mpsc::channel;
     use std::time::Duration;
 
-    use busyhour_observe::series_file::{FileStart, SeriesQuery, read_series};
     use busyhour_observe::{
         CgroupProbe, OsProbe, Probe, ProcRoot, ProcessProbe, SeriesStore, StallProbe, Watch, WatchOptions,
         discover,
     };
     use busyhour_program::clock::{Clock, monotonic_ns};
+    use busyhour_series::{FileStart, SeriesQuery, read_series};
 
     let argument = |number: usize| std::env::args().nth(number).map(|text| text.parse::<u64>()).transpose();
     let seconds = argument(1)?.unwrap_or(10);

@@ -9,9 +9,9 @@
 use std::io::Write;
 
 use busyhour_observe::Metric;
-use busyhour_observe::series_file::{FileStart, SeriesEncoder, SeriesQuery, read_series};
 use busyhour_program::clock::monotonic_ns;
 use busyhour_sample::Nanos;
+use busyhour_series::{FileStart, SeriesEncoder, SeriesQuery, read_series};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let argument = |number: usize| std::env::args().nth(number).map(|text| text.parse::<u32>()).transpose();

@@ -2,7 +2,8 @@
 
 use rustc_hash::FxHashMap;
 
-use crate::metric::Metric;
+use busyhour_series::Metric;
+
 use crate::reading::Reading;
 use crate::series_id::SeriesId;
 

@@ -4,7 +4,7 @@
 //! * A [`Probe`] reads one subsystem into a [`Reading`].
 //! * [`Watch`] schedules probes, measures their cost and stores their readings in a [`SeriesStore`].
 //! * The store keeps the latest values for live views and appends everything to a series file (`docs/series-file.md`), which
-//!   [`series_file`] writes and reads.
+//!   [`busyhour_series`] writes and reads.
 //!
 //! A value that cannot be read is never recorded as 0: it is absent, and [`Reading::unavailable`] records the reason.
 
@@ -22,8 +22,6 @@ mod discovery;
 #[cfg(target_os = "linux")]
 mod fields;
 pub mod jvm;
-mod mark;
-mod metric;
 #[cfg(target_os = "linux")]
 mod network;
 #[cfg(target_os = "linux")]
@@ -45,7 +43,6 @@ pub mod rdt;
 mod reading;
 mod runner;
 mod schedule;
-pub mod series_file;
 mod series_id;
 mod series_key;
 #[cfg(target_os = "linux")]
@@ -60,6 +57,7 @@ mod store;
 mod tcp_table;
 mod watch;
 
+pub use busyhour_series::{Mark, MarkKind, Metric, MetricKind, SourceState};
 #[cfg(target_os = "linux")]
 pub use capabilities::{Capability, CapabilityState, capabilities};
 #[cfg(target_os = "linux")]
@@ -69,8 +67,6 @@ pub use discovery::{
     Container, ContainerRuntime, Found, FoundProcess, Location, NetworkNamespace, ObservableSource, Origin,
     ServerKind, SourceAvailability, discover,
 };
-pub use mark::{Mark, MarkKind};
-pub use metric::{Metric, MetricKind};
 #[cfg(target_os = "linux")]
 pub use network::NetworkProbe;
 #[cfg(target_os = "linux")]
@@ -86,6 +82,6 @@ pub use schedule::ProbeSchedule;
 pub use series_id::SeriesId;
 #[cfg(target_os = "linux")]
 pub use stall::{StallHistogram, StallProbe};
-pub use status::{LatestValue, RecordedMark, SourceState, SourceStatus, UnavailableMetric, WatchStatus};
+pub use status::{LatestValue, RecordedMark, SourceStatus, UnavailableMetric, WatchStatus};
 pub use store::SeriesStore;
 pub use watch::{Watch, WatchError, WatchOptions};

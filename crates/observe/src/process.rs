@@ -12,9 +12,9 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use busyhour_sample::Nanos;
+use busyhour_series::{Mark, MarkKind};
 
 use crate::budget::Budget;
-use crate::mark::{Mark, MarkKind};
 use crate::probe::{Probe, ProbeError};
 use crate::proc_root::ProcRoot;
 use crate::process_stat::ProcessList;

@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use busyhour_program::clock::Clock;
 use busyhour_sample::Nanos;
+use busyhour_series::{Mark, Metric};
 
-use crate::mark::Mark;
-use crate::metric::Metric;
 use crate::series_id::{Pending, SeriesId, SourceId};
 use crate::store::SeriesStore;
 
@@ -52,7 +51,7 @@ impl Reading<'_> {
     /// order, which costs about 100 ns: probes with fixed series keep the result.
     ///
     /// There are limits on the number of series of a watch, of labels and of their lengths
-    /// ([`crate::series_file::SERIES_MAX`], [`crate::series_file::LABELS_MAX`], [`crate::series_file::LABEL_BYTES_MAX`]). Longer
+    /// ([`busyhour_series::SERIES_MAX`], [`busyhour_series::LABELS_MAX`], [`busyhour_series::LABEL_BYTES_MAX`]). Longer
     /// texts are shortened. Series beyond the limit are counted, and their values are discarded.
     pub fn series(&mut self, metric: &Metric, labels: &[(&str, &str)]) -> SeriesId {
         self.store.series(self.source, metric, labels)
@@ -85,7 +84,7 @@ impl Reading<'_> {
 
     /// Records an event.
     pub fn mark(&mut self, mark: Mark) {
-        if self.pending.marks.len() < crate::series_file::MARKS_PER_READING_MAX {
+        if self.pending.marks.len() < busyhour_series::MARKS_PER_READING_MAX {
             self.pending.marks.push(mark);
         } else {
             self.store.count_discarded_mark();

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use busyhour_program::clock::{Clock, thread_cpu_ns};
 use busyhour_sample::Nanos;
+use busyhour_series::SourceState;
 
 use crate::probe::{Probe, ProbeError};
 use crate::reading::Reading;
 use crate::series_id::{Pending, SourceId};
-use crate::status::SourceState;
 use crate::store::SeriesStore;
 
 /// A probe with its source in a store. [`Watch`](crate::Watch) runs probes with it; tests use it to read a probe once.

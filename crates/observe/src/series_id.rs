@@ -1,8 +1,7 @@
 //! Numbers of sources and series, and what a reading collects.
 
 use busyhour_sample::Nanos;
-
-use crate::mark::Mark;
+use busyhour_series::Mark;
 
 /// A source of a watch: its number in the order of declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

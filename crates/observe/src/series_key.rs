@@ -1,7 +1,6 @@
 //! Keys by which a source's series are found.
 
-use crate::metric::Metric;
-use crate::series_file::{LABEL_BYTES_MAX, LABELS_MAX, shorten};
+use busyhour_series::{LABEL_BYTES_MAX, LABELS_MAX, Metric, shorten};
 
 /// Writes the key of a metric with labels into `key`, which is cleared. Texts are separated by a byte that UTF-8 never contains in
 /// this position, so that different labels have different keys.

@@ -15,10 +15,9 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use busyhour_program::clock::Clock;
+use busyhour_series::{Mark, MarkKind, Metric};
 
 use crate::declared::DeclaredSeries;
-use crate::mark::{Mark, MarkKind};
-use crate::metric::Metric;
 use crate::probe::{Probe, ProbeError};
 use crate::reading::Reading;
 

@@ -3,20 +3,7 @@
 use std::sync::Arc;
 
 use busyhour_sample::Nanos;
-
-use crate::mark::Mark;
-use crate::metric::MetricKind;
-
-/// Whether a source can be read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum SourceState {
-    /// It is being read.
-    Watching,
-    /// The last reading failed.
-    Failed(String),
-    /// It is not read any more.
-    Ended(String),
-}
+use busyhour_series::{Mark, MetricKind, SourceState};
 
 /// The state of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]

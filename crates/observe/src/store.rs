@@ -8,17 +8,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use busyhour_record::RunPart;
 use busyhour_sample::Nanos;
+use busyhour_series::{
+    FileStart, LABEL_BYTES_MAX, LABELS_MAX, Mark, Metric, MetricKind, REASON_BYTES_MAX, SERIES_FILE_NAME,
+    SERIES_MAX, SERIES_VERSION, SeriesEncoder, SourceState, shorten,
+};
 use rustc_hash::FxHashMap;
 
-use crate::mark::Mark;
-use crate::metric::{Metric, MetricKind};
-use crate::series_file::{
-    FileStart, LABEL_BYTES_MAX, LABELS_MAX, REASON_BYTES_MAX, SERIES_FILE_NAME, SERIES_MAX, SERIES_VERSION,
-    SeriesEncoder, shorten,
-};
 use crate::series_id::{Pending, SeriesId, SourceId};
 use crate::series_key::write_key;
-use crate::status::{LatestValue, RecordedMark, SourceState, SourceStatus, UnavailableMetric, WatchStatus};
+use crate::status::{LatestValue, RecordedMark, SourceStatus, UnavailableMetric, WatchStatus};
 
 /// Sources of a watch.
 const SOURCES_MAX: usize = 10_000;
@@ -136,7 +134,7 @@ impl SeriesStore {
 
     /// Changes the limit on the number of series, [`SERIES_MAX`] unless it is changed. Series that exist remain.
     pub fn set_series_max(&self, series_max: usize) {
-        self.lock().series_max = series_max.min(crate::series_file::DECLARED_SERIES_MAX);
+        self.lock().series_max = series_max.min(busyhour_series::DECLARED_SERIES_MAX);
     }
 
     /// The latest value of each series that has one, in the order of declaration.

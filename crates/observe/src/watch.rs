@@ -8,8 +8,8 @@ use std::thread::{Builder, JoinHandle};
 use std::time::Duration;
 
 use busyhour_program::clock::Clock;
+use busyhour_series::Metric;
 
-use crate::metric::Metric;
 use crate::probe::{Probe, ProbeError};
 use crate::reading::Reading;
 use crate::runner::ProbeRunner;

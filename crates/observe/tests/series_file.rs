@@ -6,11 +6,11 @@ mod series_soundness;
 
 use std::sync::{Arc, Mutex};
 
-use busyhour_observe::series_file::{
+use busyhour_sample::Nanos;
+use busyhour_series::{
     DamagedEnd, FileStart, SeriesEncoder, SeriesEvent, SeriesQuery, SeriesReader, SeriesSet,
 };
-use busyhour_observe::{Mark, MarkKind, Metric, SourceState};
-use busyhour_sample::Nanos;
+use busyhour_series::{Mark, MarkKind, Metric, SourceState};
 use proptest::prelude::*;
 
 /// A value of a test: time, series, value.

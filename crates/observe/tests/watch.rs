@@ -80,11 +80,11 @@ fn intervals_have_a_minimum() {
 #[test]
 fn a_file_is_created_once() {
     let dir = tempfile::tempdir().unwrap();
-    let start = busyhour_observe::series_file::FileStart::default();
+    let start = busyhour_series::FileStart::default();
     let store = SeriesStore::create(dir.path(), &start).unwrap();
     store.mark("user", Mark { kind: MarkKind::User, from: Nanos(1), to: Nanos(1), text: "deployed".into() });
     let path = dir.path().join(&SeriesStore::part().file);
-    let set = busyhour_observe::series_file::read_series(&path, &Default::default()).unwrap();
+    let set = busyhour_series::read_series(&path, &Default::default()).unwrap();
     assert_eq!(set.marks[0].1.text, "deployed");
     let error = SeriesStore::create(dir.path(), &start).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::AlreadyExists);

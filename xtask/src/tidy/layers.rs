@@ -50,6 +50,7 @@ const LAYERS: &[CrateRule] = &[
     layered("slices", "long evaluations in slices of a millisecond", &[]),
     layered("sample", "samples: times, labels, batches, aggregation, snapshots", &[]),
     layered("record", "the recorder, its files and the run directory", &["sample"]),
+    layered("series", "series of measured values, and their file", &["sample"]),
     layered("server", "the HTTP server of the live page and of scrapes", &[]),
     layered("stats", "statistics of times and counts", &[]),
     layered("gclog", "garbage-collection logs: figures, rates, a verdict on leaks", &["stats"]),
@@ -67,7 +68,7 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "observe",
         "probes of the system under test, and their series",
-        &["program", "record", "sample", "server"],
+        &["program", "record", "sample", "series", "server"],
     ),
     layered(
         "engine",
@@ -155,7 +156,7 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "results",
         "reads and measures finished runs",
-        &["diagnostic", "sample", "record", "analysis", "arrivals", "stats", "queueing"],
+        &["diagnostic", "sample", "series", "record", "analysis", "arrivals", "stats", "queueing", "logs"],
     )
     .in_tests(&["limits"]),
     layered(
@@ -166,13 +167,13 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "report",
         "tables, pages and other forms of results",
-        &["diagnostic", "sample", "record", "results", "analysis", "stats", "queueing"],
+        &["diagnostic", "sample", "series", "record", "results", "analysis", "stats", "queueing"],
     )
     .in_tests(&["arrivals"]),
     layered(
         "export",
         "metrics and samples for other programs",
-        &["diagnostic", "sample", "results", "server"],
+        &["diagnostic", "sample", "series", "results", "server"],
     )
     .in_tests(&["record"]),
     layered(
@@ -204,6 +205,11 @@ const LAYERS: &[CrateRule] = &[
         &["diagnostic", "sample", "analysis", "launch", "report", "server"],
     )
     .in_tests(&["standin"]),
+    layered(
+        "observation",
+        "the sources of a run, logs that are followed, and the observer that records them",
+        &["diagnostic", "gclog", "launch", "logs", "observe", "program", "record", "sample", "series"],
+    ),
     // A system under test, and tasks of the project.
     beside("demo", "systems under test: the ticket shop, the probe and the cells emulator", &[]),
     beside("xtask-common", "what the tasks of the project share", &[]),
@@ -231,12 +237,15 @@ const LAYERS: &[CrateRule] = &[
             "launch",
             "limits",
             "live",
+            "logs",
+            "observation",
             "observe",
             "plan",
             "processors",
             "program",
             "queueing",
             "sample",
+            "series",
             "record",
             "results",
             "report",

@@ -1,8 +1,9 @@
 //! CPU time, quota and throttling of a cgroup.
 
+use busyhour_series::Metric;
+
 use crate::declared::{DeclaredSeries, KeyedMetric, KeyedSeries};
 use crate::fields::{fields, lines, number, split_once};
-use crate::metric::Metric;
 use crate::proc_root::KeptFile;
 use crate::reading::Reading;
 

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use busyhour_series::Metric;
+
 use crate::declared::LabelledSeries;
 use crate::fields::{fields, lines, number, split_once};
-use crate::metric::Metric;
 use crate::proc_root::KeptFile;
 use crate::reading::Reading;
 

@@ -1,11 +1,10 @@
 //! Memory of a cgroup, its limit, and the events of reaching it.
 
 use busyhour_sample::Nanos;
+use busyhour_series::{Mark, MarkKind, Metric};
 
 use crate::declared::{DeclaredSeries, LabelledSeries};
 use crate::fields::{fields, lines, number, split_once};
-use crate::mark::{Mark, MarkKind};
-use crate::metric::Metric;
 use crate::proc_root::KeptFile;
 use crate::reading::Reading;
 

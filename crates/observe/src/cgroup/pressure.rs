@@ -1,7 +1,8 @@
 //! Pressure stall information of a cgroup.
 
+use busyhour_series::Metric;
+
 use crate::declared::DeclaredSeries;
-use crate::metric::Metric;
 use crate::pressure_file::read_totals;
 use crate::proc_root::KeptFile;
 use crate::reading::Reading;

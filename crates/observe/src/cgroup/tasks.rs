@@ -1,8 +1,9 @@
 //! Processes and threads of a cgroup, and their limit.
 
+use busyhour_series::Metric;
+
 use crate::declared::DeclaredSeries;
 use crate::fields::{fields, number};
-use crate::metric::Metric;
 use crate::proc_root::KeptFile;
 use crate::reading::Reading;
 

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use postgres::{Client, Config, NoTls};
 
+use busyhour_series::{Mark, MarkKind, Metric};
+
 use super::address::DatabaseAddress;
 use super::postgres_activity::{Activity, Blocker, QUERY};
 use super::tls::{TlsConnector, TlsSetupError};
-use crate::mark::{Mark, MarkKind};
-use crate::metric::Metric;
 use crate::probe::{Probe, ProbeError};
 use crate::reading::Reading;
 use crate::series_id::SeriesId;

@@ -1,6 +1,6 @@
 //! The metrics of a JVM. Names follow the Prometheus Java client where it has the same quantity.
 
-use crate::metric::Metric;
+use busyhour_series::Metric;
 
 pub(super) static INFO: Metric = Metric::gauge(
     "jvm_info",

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use busyhour_sample::Nanos;
+use busyhour_series::{Mark, MarkKind};
 
 use super::collector::{Counted, JvmCollector};
 use super::counters::{CounterId, CounterIndex};
 use super::identity::JvmIdentity;
-use crate::mark::{Mark, MarkKind};
 
 /// Notices pauses between readings.
 ///

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use busyhour_sample::Nanos;
+use busyhour_series::{Mark, MarkKind};
 
 use super::allocation::Allocation;
 use super::counters::CounterIndex;
@@ -13,7 +14,6 @@ use super::pauses::PauseTracker;
 use super::process::{ProcessError, start_ticks};
 use super::quantity::{JvmMetrics, Quantity};
 use super::successor::{Successor, Wanted};
-use crate::mark::{Mark, MarkKind};
 use crate::probe::{Probe, ProbeError};
 use crate::proc_root::{KeptFile, ProcRoot};
 use crate::process_stat::STAT_MAX;

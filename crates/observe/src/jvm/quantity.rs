@@ -1,11 +1,12 @@
 //! The metrics that a JVM provides: which counters they are computed from, and why others are unavailable.
 
+use busyhour_series::Metric;
+
 use super::allocation::Allocation;
 use super::collector::{CollectorGroup, Counted, HeapPool, JvmCollector};
 use super::counters::{CounterId, CounterIndex};
 use super::identity::JvmIdentity;
 use super::metrics as m;
-use crate::metric::Metric;
 
 /// A value of a JVM's metric.
 #[derive(Clone, Debug, PartialEq)]

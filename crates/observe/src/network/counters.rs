@@ -1,8 +1,9 @@
 //! TCP and UDP counters of a namespace: `net/snmp`, `net/netstat` and `net/sockstat`.
 
+use busyhour_series::Metric;
+
 use crate::declared::{KeyedMetric, KeyedSeries, keyed};
 use crate::fields::{fields, lines, number, split_once};
-use crate::metric::Metric;
 use crate::proc_root::{KeptFile, ProcRoot};
 use crate::reading::Reading;
 

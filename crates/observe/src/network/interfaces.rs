@@ -1,8 +1,9 @@
 //! Interfaces: `net/dev`.
 
+use busyhour_series::Metric;
+
 use crate::declared::LabelledSeries;
 use crate::fields::{lines, numbers};
-use crate::metric::Metric;
 use crate::proc_root::{KeptFile, ProcRoot};
 use crate::reading::Reading;
 

@@ -5,8 +5,9 @@ use std::net::SocketAddr;
 
 use rustc_hash::FxHashMap;
 
+use busyhour_series::Metric;
+
 use crate::declared::LabelledSeries;
-use crate::metric::Metric;
 use crate::proc_root::ProcRoot;
 use crate::reading::Reading;
 use crate::sock_diag::{DiagSocket, Family, TcpState, TcpStates};

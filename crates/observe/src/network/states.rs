@@ -1,8 +1,9 @@
 //! How many TCP connections are in which state.
 
+use busyhour_series::Metric;
+
 use crate::budget::Budget;
 use crate::declared::LabelledSeries;
-use crate::metric::Metric;
 use crate::reading::Reading;
 use crate::sock_diag::{DiagSocket, Family, TcpState, TcpStates};
 

@@ -2,9 +2,10 @@
 
 use rustix::param::clock_ticks_per_second;
 
+use busyhour_series::Metric;
+
 use crate::declared::{DeclaredSeries, LabelledSeries};
 use crate::fields::{fields, lines, number, split_once, text};
-use crate::metric::Metric;
 use crate::probe::ProbeError;
 use crate::proc_root::{KeptFile, ProcRoot};
 use crate::reading::Reading;

@@ -2,9 +2,10 @@
 
 use rustc_hash::FxHashMap;
 
+use busyhour_series::Metric;
+
 use crate::declared::LabelledSeries;
 use crate::fields::{fields, lines, number};
-use crate::metric::Metric;
 use crate::proc_root::{KeptFile, ProcRoot};
 use crate::reading::Reading;
 use crate::series_id::SeriesId;

@@ -1,8 +1,9 @@
 //! Memory, page cache and swap: `/proc/meminfo` and `/proc/vmstat`.
 
+use busyhour_series::Metric;
+
 use crate::declared::{KeyedMetric, KeyedSeries, keyed};
 use crate::fields::{fields, lines, number, split_once};
-use crate::metric::Metric;
 use crate::proc_root::{KeptFile, ProcRoot};
 use crate::reading::Reading;
 

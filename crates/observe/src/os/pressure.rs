@@ -1,7 +1,8 @@
 //! Pressure stall information: shares of time in which work waited for a resource.
 
+use busyhour_series::Metric;
+
 use crate::declared::DeclaredSeries;
-use crate::metric::Metric;
 use crate::pressure_file::read_totals;
 use crate::proc_root::{KeptFile, ProcRoot};
 use crate::reading::Reading;

@@ -2,7 +2,7 @@
 
 use perf_event::events::{Event, Hardware, Software};
 
-use crate::metric::Metric;
+use busyhour_series::Metric;
 
 /// A kind of event.
 #[derive(Debug)]

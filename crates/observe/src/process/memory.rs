@@ -1,10 +1,11 @@
 //! Proportional memory of a group, and the limit of descriptors: read seldom, because it takes milliseconds per process and holds a
 //! lock of the process meanwhile.
 
+use busyhour_series::Metric;
+
 use crate::budget::Budget;
 use crate::declared::DeclaredSeries;
 use crate::fields::{fields, lines, number};
-use crate::metric::Metric;
 use crate::proc_root::{ProcRoot, read_bounded};
 use crate::reading::Reading;
 

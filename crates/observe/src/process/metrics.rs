@@ -2,8 +2,9 @@
 
 use rustix::param::{clock_ticks_per_second, page_size};
 
+use busyhour_series::Metric;
+
 use crate::declared::DeclaredSeries;
-use crate::metric::Metric;
 use crate::process_stat::PROCESSES_MAX;
 use crate::reading::Reading;
 

@@ -2,10 +2,11 @@
 
 use std::fs::read_dir;
 
+use busyhour_series::Metric;
+
 use crate::budget::Budget;
 use crate::declared::{DeclaredSeries, LabelledSeries};
 use crate::fields::{fields, lines, number, numbers};
-use crate::metric::Metric;
 use crate::proc_root::{ProcRoot, read_bounded};
 use crate::reading::Reading;
 

@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
+use busyhour_series::SERIES_MAX;
+
 use super::histogram::Buckets;
 use super::line_error::LineError;
 use super::selection::MetricSelection;
 use super::text::{Label, MetricSample, Samples, SeriesRole, TextFormat};
-use crate::series_file::SERIES_MAX;
 
 /// Most histograms of a page of which quantiles are computed.
 const HISTOGRAMS_MAX: usize = 200;

@@ -4,12 +4,13 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::time::Duration;
 
+use busyhour_series::{Metric, MetricKind};
+
 use super::fetch::{FetchError, FetchOptions, Fetcher};
 use super::histogram::Buckets;
 use super::line_error::LineError;
 use super::page::{Page, PageHistogram, PageValue};
 use super::selection::MetricSelection;
-use crate::metric::{Metric, MetricKind};
 use crate::probe::{Probe, ProbeError};
 use crate::reading::Reading;
 use crate::series_id::SeriesId;

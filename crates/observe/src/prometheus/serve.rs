@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use busyhour_program::clock::Clock;
+use busyhour_series::MetricKind;
 use busyhour_server::http::{Method, StatusCode};
 use busyhour_server::{Request, Response, Server, ServerTls, respond, single_header};
 use subtle::ConstantTimeEq as _;
 
 use super::exposition::{CONTENT_TYPE, ExpositionFamily, ExpositionSample, ExpositionType, write_exposition};
-use crate::metric::MetricKind;
 use crate::status::LatestValue;
 use crate::store::SeriesStore;
 

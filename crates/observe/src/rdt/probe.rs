@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::time::Duration;
 
+use busyhour_series::{Metric, MetricKind};
+
 use super::info::RdtInfo;
 use super::resctrl::{MonitorValue, RdtError, Resctrl, ResctrlGroup, ResctrlValue};
-use crate::metric::{Metric, MetricKind};
 use crate::probe::{Probe, ProbeError};
 use crate::reading::Reading;
 use crate::series_id::SeriesId;
@@ -95,7 +96,7 @@ impl RdtProbe {
             None => {
                 let series = declare(reading, &key);
                 // Groups may come and go.
-                if self.series.len() < crate::series_file::SERIES_MAX {
+                if self.series.len() < busyhour_series::SERIES_MAX {
                     self.series.insert(key, series);
                 }
                 series

@@ -1,8 +1,8 @@
 //! Properties of the reader of series files that hold for any bytes. The fuzz target `series` and a test with fixed seeds check
 //! them.
 
-use busyhour_observe::series_file::{SeriesEvent, SeriesFileError, SeriesQuery, SeriesReader, SeriesSet};
 use busyhour_sample::Nanos;
+use busyhour_series::{SeriesEvent, SeriesFileError, SeriesQuery, SeriesReader, SeriesSet};
 
 /// Reads the bytes as a series file: reading ends, results are bounded, and frames before a damaged one do not change it.
 pub fn check(bytes: &[u8]) {

@@ -27,7 +27,7 @@ impl MetricKind {
 ///
 /// # Example
 /// ```
-/// use busyhour_observe::Metric;
+/// use busyhour_series::Metric;
 ///
 /// static READ: Metric = Metric::counter("busyhour_disk_read_bytes_total", "Bytes read from the device.");
 /// ```

@@ -11,7 +11,7 @@ use super::format::{
 };
 use crate::mark::{Mark, MarkKind};
 use crate::metric::MetricKind;
-use crate::status::SourceState;
+use crate::state::SourceState;
 
 /// Why a series file cannot be read.
 #[derive(Debug, thiserror::Error)]

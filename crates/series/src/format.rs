@@ -93,11 +93,11 @@ pub struct StateChange {
     /// When, in ns since the start of the run.
     pub time: Nanos,
     /// The new state.
-    pub state: crate::status::SourceState,
+    pub state: crate::state::SourceState,
 }
 
 /// The longest prefix of a text with at most `bytes_max` bytes.
-pub(crate) fn shorten(text: &str, bytes_max: usize) -> &str {
+pub fn shorten(text: &str, bytes_max: usize) -> &str {
     if text.len() <= bytes_max {
         return text;
     }

@@ -10,7 +10,7 @@ use super::format::{
 };
 use crate::mark::Mark;
 use crate::metric::{Metric, MetricKind};
-use crate::status::SourceState;
+use crate::state::SourceState;
 
 /// Integers of larger magnitude are stored as floating-point numbers.
 const INTEGER_MAX: f64 = 9_007_199_254_740_992.0;

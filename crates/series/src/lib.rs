@@ -1,4 +1,5 @@
-//! `series.bho`: the series of a watch, appended reading by reading and readable after a crash.
+//! Series of measured values on the clock of a run, and `series.bho`: the file to which they are appended reading by reading, readable
+//! after a crash.
 //!
 //! `docs/series-file.md` describes the format completely. [`SeriesEncoder`] produces it, [`SeriesReader`] returns its frames one by
 //! one, and [`read_series`] returns series with a bounded number of points, counters as rates.
@@ -7,8 +8,11 @@ mod condense;
 mod decoder;
 mod encoder;
 mod format;
+mod mark;
+mod metric;
 mod rates;
 mod series_set;
+mod state;
 
 pub use condense::{Condenser, SeriesPoint};
 pub use decoder::{DamagedEnd, SeriesEvent, SeriesFileError, SeriesReader};
@@ -16,9 +20,10 @@ pub use encoder::SeriesEncoder;
 pub use format::{
     DECLARED_SERIES_MAX, FRAME_BYTES_MAX, FileStart, LABEL_BYTES_MAX, LABELS_MAX, MARKS_PER_READING_MAX,
     REASON_BYTES_MAX, SERIES_FILE_NAME, SERIES_MAGIC, SERIES_MAX, SERIES_VERSION, SeriesInfo, StateChange,
-    UnavailableInfo,
+    UnavailableInfo, shorten,
 };
+pub use mark::{Mark, MarkKind};
+pub use metric::{Metric, MetricKind};
 pub use rates::CounterRates;
 pub use series_set::{SeriesData, SeriesQuery, SeriesSet, read_series};
-
-pub(crate) use format::shorten;
+pub use state::SourceState;

@@ -1,0 +1,12 @@
+//! States of sources.
+
+/// Whether a source can be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceState {
+    /// It is being read.
+    Watching,
+    /// The last reading failed.
+    Failed(String),
+    /// It is not read any more.
+    Ended(String),
+}
