@@ -1,0 +1,8 @@
+//! The observation of the system under test during a run.
+//!
+//! A [`SourceSpec`] names what to observe: `os`, `jvm:shop`, `gc:FILE`, `log:FILE`, `prometheus:URL` or `auto`. [`parse_sources`] reads a list
+//! of them.
+
+mod source_spec;
+
+pub use source_spec::{SourceSpec, SourceSpecError, parse_sources};
