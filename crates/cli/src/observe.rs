@@ -2,7 +2,6 @@
 
 mod gc;
 mod gc_files;
-mod gc_log;
 mod gc_text;
 
 use clap::{Args, Subcommand};
@@ -11,7 +10,7 @@ use crate::exit::Exit;
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  busyhour observe gc gc.log\n  \
-    busyhour observe gc gc.log* -o gc.csv --json\n  \
+    busyhour observe gc gc.log* -o gc.html\n  \
     busyhour observe gc before.log -- after.log")]
 pub(crate) struct ObserveArgs {
     #[command(subcommand)]
