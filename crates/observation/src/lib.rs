@@ -19,6 +19,7 @@ mod observation;
 mod observer;
 mod request;
 mod search;
+mod select;
 mod selected;
 mod source_line;
 mod source_spec;
