@@ -71,7 +71,7 @@ fn urls_have_parts_and_content() {
     assert_eq!(text(malformed), "no protocol: host");
 }
 
-/// A device may have no end. This one has no content, so that reading it would be no error.
+/// A device may be endless, so scripts must not read any. `/dev/null` is empty: only an explicit check can reject it.
 #[cfg(unix)]
 #[test]
 fn devices_are_not_read() {

@@ -107,7 +107,7 @@ fn strings_in_long_strings_are_found_in_linear_time() {
     }
 }
 
-/// `replaceAll` of a text in an element is Java's, and functions have none.
+/// In elements, strings have Java's method `replaceAll`. In the function `__javaScript`, they have no such method.
 #[test]
 fn replace_all_takes_linear_time_and_limits_its_result() {
     let start = "var m = new Array(1000000).join('a') + 'a';";

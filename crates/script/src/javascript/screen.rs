@@ -95,7 +95,7 @@ const REFUSED_WORDS: &[&str] = &[
     "toSource",
 ];
 
-/// Built-in objects, which all scripts of an engine share here, so that no script may change them.
+/// Built-in objects. All scripts of an engine share them here, so no script may change them.
 const BUILT_IN: &[&str] =
     &["Math", "JSON", "Object", "Array", "String", "Number", "Boolean", "RegExp", "Error", "Date"];
 
@@ -147,7 +147,7 @@ const OBJECTS: &[&str] = &[
     "OUT",
 ];
 
-/// First parts of qualified names of Java classes. Elements may use known classes.
+/// Names at the start of qualified Java class names. Scripts of elements may use the Java classes that this crate supports.
 const PACKAGES: &[&str] = &["Packages", "java", "javax", "org", "com"];
 
 /// A word of a script that may refer to something.
