@@ -195,7 +195,10 @@ impl Files<'_> {
         }
         let bytes = read_regular(&path, FILES_BYTES_MAX as u64).map_err(|error| failed(error.to_string()))?;
         if self.bytes + bytes.len() > FILES_BYTES_MAX {
-            return Err(failed(format!("all included files have more than {} MiB", FILES_BYTES_MAX >> 20)));
+            return Err(failed(format!(
+                "the included files together have more than {} MiB",
+                FILES_BYTES_MAX >> 20
+            )));
         }
         self.bytes += bytes.len();
         let (plan, findings) = busyhour_plan::parse(&bytes, path.display().to_string().as_str());

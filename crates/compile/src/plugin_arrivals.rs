@@ -121,8 +121,9 @@ pub(crate) fn workload<'p>(
         level(context, element)?
     };
     let Some((arrivals_ns, end_ns)) = rate.arrivals_ns() else {
-        let text =
-            format!("the thread group has more than {ARRIVALS_MAX} arrivals, or lasts long with a rate of 0");
+        let text = format!(
+            "the thread group has more than {ARRIVALS_MAX} arrivals, or pauses too long at a rate of 0"
+        );
         let finding = element.locate(Diagnostic::error("unsupported-setting", text));
         context
             .findings
@@ -268,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_without_or_with_too_many_arrivals_end() {
+    fn computing_no_arrivals_or_too_many_arrivals_ends() {
         let rate = Rate::Level { target_per_s: 0.0, ramp_up_s: 1.0, steps: 0.0, hold_s: 1.0 };
         assert_eq!(ms(&rate).0, Vec::<u64>::new());
         let many = Rate::Level { target_per_s: 1e6, ramp_up_s: 0.0, steps: 0.0, hold_s: 1e6 };
