@@ -126,7 +126,7 @@ impl OtlpExporter {
         if let Some(users) = self.run.users {
             metrics.push(gauge(
                 "busyhour.users",
-                "Most active users that samples of the last second saw",
+                "Active users at the end of the last second",
                 "{user}",
                 span,
                 f64::from(users),
