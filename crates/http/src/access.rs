@@ -147,7 +147,7 @@ impl Access {
         })
     }
 
-    /// Calls `work` with the sampler's cookies among those that scripts can access.
+    /// Calls `work` with the copy of the sampler's cookies that scripts can access.
     fn with_jar<T>(&self, user: &mut UserState, work: impl FnOnce(&mut Jar) -> T) -> Option<T> {
         let manager = self.sampler.cookies.as_ref()?;
         let mut lent = match user.lent.take().map(|lent| lent.downcast::<ScriptData>()) {

@@ -58,7 +58,7 @@ fn retained_bodies_are_limited_and_discarded_bodies_are_counted() {
     let result = user.sample_with(&rejecting, RETENTIONS[1]);
     assert!(result.outcome.success, "{}", result.outcome.message);
     assert_eq!(result.sizes.body_bytes, 200_000);
-    // As with JMeter's property.
+    // As with JMeter's property, a longer body is truncated and the sample passes.
     let result = user.sample(&limited(get(server.port, "/"), BodyLimit::Truncate(1000)));
     assert_eq!((result.outcome.success, result.body.len(), result.sizes.body_bytes), (true, 1000, 200_000));
     let result = user.sample(&limited(get(server.port, "/"), BodyLimit::Unlimited));
@@ -152,7 +152,7 @@ fn the_number_of_cookies_is_limited() {
     let sent = server.requests()[4].header("Cookie").unwrap().to_owned();
     assert_eq!(sent.split("; ").count(), COOKIES_MAX);
     assert!(sent.starts_with("b0=x; "), "{}", &sent[..40]);
-    // The fourth and the fifth response.
+    // The cookies of the fourth and the fifth response exceed the limit.
     let exceeded = busyhour_limits::take();
     let [(Limit::Cookies, responses)] = exceeded[..] else { panic!("{exceeded:?}") };
     assert!(responses >= 2);
