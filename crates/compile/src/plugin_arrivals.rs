@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_have_even_gaps() {
+    fn arrivals_within_a_step_are_evenly_spaced() {
         let rate = Rate::Level { target_per_s: 8.0, ramp_up_s: 2.0, steps: 2.0, hold_s: 0.5 };
         let (all, end) = ms(&rate);
         assert_eq!(all[..7], [0, 250, 500, 750, 1_000, 1_125, 1_250]);

@@ -117,7 +117,7 @@ fn the_percentile_distribution() {
 }
 
 #[test]
-fn the_histogram_log_is_read_by_its_library() {
+fn hdrhistogram_can_read_the_histogram_log() {
     use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
     let mut text = Vec::new();
     export(&mut HistogramLogExporter::new(&mut text, ORIGIN));
@@ -339,7 +339,7 @@ fn written(body: &[u8]) -> WriteRequest {
 }
 
 #[test]
-fn native_histograms_hold_every_time_in_its_bucket() {
+fn native_histograms_contain_every_time_in_its_bucket() {
     let (address, came) = receiver("204 No Content");
     let url = format!("http://{address}/api/v1/write");
     export(&mut RemoteWriteExporter::new(&url, ORIGIN, "Shop", HistogramForm::Native, later()));

@@ -124,7 +124,7 @@ fn in_is_a_name_in_beanshell() {
 }
 
 #[test]
-fn equal_items_stay_in_order_under_a_comparator() {
+fn sorting_with_a_comparator_preserves_the_order_of_equal_items() {
     assert_eq!(text("['b', 'A', 'B'].sort(false, String.CASE_INSENSITIVE_ORDER).join('')"), "AbB");
 }
 

@@ -108,7 +108,7 @@ fn a_request_ends_at_its_deadline() {
 }
 
 #[test]
-fn the_deadline_covers_the_handshake_and_leaves_fast_responses_alone() {
+fn the_deadline_covers_the_handshake_and_does_not_affect_fast_responses() {
     let silent = Server::start(|mut peer| while peer.request().is_some() {});
     let (code, _) = TestUser::new().outcome(&with_deadline(get_securely(silent.port, "/"), 50));
     assert_eq!(code, "Non HTTP response code: java.net.SocketTimeoutException");

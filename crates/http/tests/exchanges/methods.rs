@@ -87,7 +87,7 @@ fn paths_are_sent_unchanged_to_proxies() {
 }
 
 #[test]
-fn domains_precede_names_and_header_managers_take_precedence() {
+fn domains_precede_user_names_and_authorization_headers_take_precedence() {
     let challenge = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\n";
     let server = Server::responding(move |request| match request.header("Authorization") {
         None if request.line().contains("/digest") => {
