@@ -218,7 +218,7 @@ fn is_reset_each_pass(kind: &ControllerKind) -> bool {
     )
 }
 
-/// Whether a controller counts its passes in a variable.
+/// Whether a controller can store the number of its passes in a variable.
 fn is_loop(kind: &ControllerKind) -> bool {
     matches!(
         kind,

@@ -40,7 +40,8 @@ impl Finding {
     }
 }
 
-/// Replaces the children of Module and Include Controllers; returns `None` if the plan has neither.
+/// Replaces the children of Module and Include Controllers. Returns no plan if `plan` has neither, or if the modules and
+/// included files contain each other.
 pub(crate) fn assemble(plan: &TestPlan, options: &Options) -> (Option<TestPlan>, Vec<Finding>) {
     if !plan.elements().any(|element| matches!(role(element), MODULE | INCLUDE)) {
         return (None, Vec::new());

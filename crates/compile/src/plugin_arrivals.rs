@@ -83,7 +83,7 @@ impl Rate {
             if all.len() + pauses >= ARRIVALS_MAX {
                 return None;
             }
-            // A slope of 0 would divide by 0.
+            // If the slope is 0, the rate is not a number.
             if rate > 0.0 {
                 all.push((at_s * 1e9).round() as u64);
                 at_s += 1.0 / rate;

@@ -102,7 +102,7 @@ pub(crate) fn headers_of_scripts(sampler: &HttpSampler, user: &UserState) -> Opt
     lent.headers.iter().find(|(known, _)| *known == manager).map(|(_, headers)| headers.clone())
 }
 
-/// Stores cookies that scripts changed in the session.
+/// Copies the cookies that scripts have changed back to the session.
 pub(crate) fn apply_cookies_of_scripts(session: &mut HttpSession, user: &mut UserState) {
     let lent = user.lent.as_mut().and_then(|lent| lent.downcast_mut::<ScriptData>());
     if let Some(lent) = lent.filter(|lent| lent.is_changed) {

@@ -300,7 +300,8 @@ impl<'p> VariableUse<'p> {
     }
 }
 
-/// Variables that interpreters provide, to which texts in Groovy and JavaScript refer.
+/// Names that script interpreters bind. `${name}` in a Groovy or JavaScript text may refer to such a name instead of a variable
+/// of the plan.
 const OF_INTERPRETERS: [&str; 14] = [
     "vars",
     "props",

@@ -167,7 +167,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Rejects a division of integers whose result initializes a `double` or `float`: Groovy then divides primitive numbers.
+    /// Rejects a division of integers whose result is assigned to a `double` or `float` variable: Groovy then divides
+    /// primitive numbers.
     pub(super) fn check_quotient(&self, declared: Type, value: &Expr) -> Result<(), ScriptError> {
         let whole = |expr: &Expr| match &expr.kind {
             Kind::Literal(Value::Integer(_) | Value::Long(_)) => true,
