@@ -3,6 +3,8 @@
 //! A [`SourceSpec`] names what to observe: `os`, `jvm:shop`, `gc:FILE`, `log:FILE`, `prometheus:URL` or `auto`. [`parse_sources`] reads a list
 //! of them.
 
+mod log_redaction;
 mod source_spec;
 
+pub use log_redaction::log_redactor;
 pub use source_spec::{SourceSpec, SourceSpecError, parse_sources};
