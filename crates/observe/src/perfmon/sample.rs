@@ -1,4 +1,6 @@
-//! Rows of the collector's result file, as JMeter writes them.
+//! Values as the collector of JMeter records them. `busyhour_record::ValueFile` writes them to files.
+
+use busyhour_record::ValueRow;
 
 /// A sample of the collector: the value of a metric in place of an elapsed time.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +22,18 @@ impl PerfMonSample {
         Self { stamp_ms, label: label.to_owned(), elapsed: (value * 1000.0) as i64, error: None }
     }
 
+    /// The sample as a row of a result file.
+    #[must_use]
+    pub fn row(&self) -> ValueRow<'_> {
+        ValueRow {
+            stamp_ms: self.stamp_ms,
+            value: self.elapsed,
+            label: &self.label,
+            message: self.error.as_deref().unwrap_or_default(),
+            success: self.error.is_none(),
+        }
+    }
+
     /// The sample of an error, a text in the words of a Java exception.
     #[must_use]
     pub fn of_error(stamp_ms: i64, label: &str, error: String) -> Self {
@@ -27,126 +41,9 @@ impl PerfMonSample {
     }
 }
 
-/// Writes samples as rows of JMeter's CSV.
-#[derive(Clone, Debug)]
-pub struct PerfMonRows {
-    columns: Vec<String>,
-    delimiter: char,
-    hostname: String,
-    encoding: String,
-}
-
-impl PerfMonRows {
-    /// Rows with these of JMeter's columns (`timeStamp`, `elapsed`, `label`, …), as the element's save configuration has
-    /// them. Columns that a sample of the collector does not have, such as variables, are empty. `hostname` and `encoding`, JMeter's
-    /// default encoding, are the same in all rows.
-    #[must_use]
-    pub fn new(
-        columns: impl IntoIterator<Item = impl Into<String>>,
-        delimiter: char,
-        hostname: &str,
-        encoding: &str,
-    ) -> Self {
-        Self {
-            columns: columns.into_iter().map(Into::into).collect(),
-            delimiter,
-            hostname: hostname.to_owned(),
-            encoding: encoding.to_owned(),
-        }
-    }
-
-    /// The line of column names, with its end.
-    #[must_use]
-    pub fn header(&self) -> String {
-        self.line(self.columns.iter().map(String::as_str))
-    }
-
-    /// The row of a sample, with its end.
-    #[must_use]
-    pub fn row(&self, sample: &PerfMonSample) -> String {
-        let is_error = sample.error.is_some();
-        let (stamp, elapsed) = (sample.stamp_ms.to_string(), sample.elapsed.to_string());
-        let cell = |column: &String| match column.as_str() {
-            "timeStamp" => stamp.as_str(),
-            "elapsed" => &elapsed,
-            "label" => &sample.label,
-            "responseMessage" => sample.error.as_deref().unwrap_or_default(),
-            "success" => {
-                if is_error {
-                    "false"
-                } else {
-                    "true"
-                }
-            }
-            "bytes" | "sentBytes" | "grpThreads" | "allThreads" | "Latency" | "IdleTime" | "Connect" => "0",
-            "SampleCount" => "1",
-            "ErrorCount" => {
-                if is_error {
-                    "1"
-                } else {
-                    "0"
-                }
-            }
-            "URL" => "null",
-            "Hostname" => &self.hostname,
-            "Encoding" => &self.encoding,
-            _ => "",
-        };
-        self.line(self.columns.iter().map(cell))
-    }
-
-    fn line<'c>(&self, cells: impl Iterator<Item = &'c str>) -> String {
-        let mut line = String::new();
-        for (at, cell) in cells.enumerate() {
-            if at > 0 {
-                line.push(self.delimiter);
-            }
-            if cell.contains([self.delimiter, '"', '\r', '\n']) {
-                line.push('"');
-                line.push_str(&cell.replace('"', "\"\""));
-                line.push('"');
-            } else {
-                line.push_str(cell);
-            }
-        }
-        line.push('\n');
-        line
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rows_are_those_of_jmeter() {
-        let columns = [
-            "timeStamp",
-            "elapsed",
-            "label",
-            "responseCode",
-            "responseMessage",
-            "threadName",
-            "success",
-            "bytes",
-            "grpThreads",
-            "allThreads",
-            "Latency",
-            "Hostname",
-            "Connect",
-        ];
-        let rows = PerfMonRows::new(columns, ',', "", "UTF-8");
-        assert_eq!(
-            rows.header(),
-            "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,grpThreads,allThreads,Latency,Hostname,Connect\n"
-        );
-        let value = PerfMonSample::of_value(1_700_000_000_000, "h CPU", 12.3456);
-        assert_eq!(rows.row(&value), "1700000000000,12345,h CPU,,,,true,0,0,0,0,,0\n");
-        let text = "java.net.ConnectException: \"Connection\", refused";
-        let error = PerfMonSample::of_error(5, text, text.to_owned());
-        let quoted = "\"java.net.ConnectException: \"\"Connection\"\", refused\"";
-        assert_eq!(rows.row(&error), format!("5,-1000,{quoted},,{quoted},,false,0,0,0,0,,0\n"));
-    }
 
     #[test]
     fn values_are_converted_as_in_java() {
