@@ -15,6 +15,7 @@ use busyhour_samplers::AnySampler;
 
 use crate::compiled::Compiled;
 use crate::outputs::{BackendListener, ListenerFile};
+use crate::perfmon::{self, PerfMonListener};
 use crate::save_settings::base_prefix;
 
 /// A program that is ready to run.
@@ -34,6 +35,8 @@ pub struct Started {
     pub listener_sets: Vec<Vec<usize>>,
     /// Listeners that send metrics elsewhere.
     pub backends: Vec<BackendListener>,
+    /// Listeners that fetch values from agents.
+    pub perfmon: Vec<PerfMonListener>,
 }
 
 /// Properties that are also variables of every user.
@@ -83,6 +86,7 @@ pub fn start(
     let groups = groups(&compiled, &initial, &mut user);
     let listeners = result_files(&compiled, properties, &mut user);
     let backends = compiled.outputs.backends.iter().map(|backend| backend.at_start(&mut user)).collect();
+    let perfmon = perfmon::at_start(&compiled.outputs.perfmon, properties, &compiled.base_dir, &mut user);
     let names = run_names(&mut compiled, &groups);
     let shared = run(groups, properties);
     busyhour_request::set_url_client(&shared, Arc::new(UrlConnections::new(Arc::clone(&compiled.http))));
@@ -102,6 +106,7 @@ pub fn start(
         listeners,
         listener_sets: compiled.outputs.sets,
         backends,
+        perfmon,
     }
 }
 

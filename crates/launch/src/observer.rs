@@ -31,6 +31,8 @@ pub struct RunInfo {
     pub length: Option<Duration>,
     /// The arrival processes of open workloads, in their notation; empty if the plan's users determine the load.
     pub processes: Vec<String>,
+    /// Name of the machine that generates the load.
+    pub hostname: String,
     /// The reason why the rate cannot be changed during the run; `None` if it can.
     pub fixed_rate: Option<String>,
 }
