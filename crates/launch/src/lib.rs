@@ -55,7 +55,7 @@ mod url_plan;
 mod url_plan_error;
 mod users;
 
-pub use busyhour_compile::{PerfMonListener, PerfMonRow};
+pub use busyhour_compile::{PerfMonListener, PerfMonRow, PlanTarget};
 pub use control::{GRACE, RunControl};
 pub use error::{LaunchError, LaunchErrorKind};
 pub use event::RunEvent;

@@ -286,6 +286,7 @@ fn run_info(
         cores,
         length,
         processes: started.program.open.iter().map(|workload| workload.process.to_string()).collect(),
+        targets: started.targets.iter().cloned().collect(),
         hostname: started.names.hostname.clone(),
         fixed_rate: fixed_rate(started),
     }

@@ -12,6 +12,8 @@ use busyhour_program::clock::Clock;
 use busyhour_record::ValueFile;
 use busyhour_sample::RecorderEvent;
 
+use crate::perfmon_series::PerfMonSeries;
+
 /// Most different warnings of one collector.
 const WARNINGS_MAX: usize = 50;
 
@@ -59,6 +61,7 @@ pub struct PerfMonObserver {
 struct Values {
     name: String,
     file: Option<ValueFile>,
+    series: Option<PerfMonSeries>,
     warn: WarningSink,
     warned: HashSet<String>,
 }
@@ -70,10 +73,15 @@ impl std::fmt::Debug for PerfMonObserver {
 }
 
 impl PerfMonObserver {
-    /// Prepares to run a collector; `clock` is the clock of the run.
+    /// Prepares to run a collector; `clock` is the clock of the run, and `series` records the values of an observed run.
     #[must_use]
-    pub fn new(listener: PerfMonListener, clock: Clock, warn: WarningSink) -> Self {
-        let values = Values { name: listener.name.clone(), file: None, warn, warned: HashSet::new() };
+    pub fn new(
+        listener: PerfMonListener,
+        clock: Clock,
+        series: Option<PerfMonSeries>,
+        warn: WarningSink,
+    ) -> Self {
+        let values = Values { name: listener.name.clone(), file: None, series, warn, warned: HashSet::new() };
         Self { listener, clock, values: Arc::new(Mutex::new(values)), collector: None, error: None }
     }
 
@@ -113,6 +121,9 @@ impl Values {
             // The label of a failed connection is the error itself.
             let what = if sample.label == *error { "" } else { &sample.label };
             self.warn_once(agent, what, error);
+        }
+        if let Some(series) = &self.series {
+            series.record(agent, sample);
         }
         if let Some(file) = &mut self.file {
             file.append(&sample.row());
@@ -194,7 +205,7 @@ mod tests {
         let path = dir.path().join("perfmon.csv");
         let (send, warnings) = channel();
         let warn = Box::new(move |text: &str| send.send(text.to_owned()).unwrap());
-        let mut observer = PerfMonObserver::new(listener(path.clone(), port), Clock::start(), warn);
+        let mut observer = PerfMonObserver::new(listener(path.clone(), port), Clock::start(), None, warn);
         observer.started(&RunInfo::default());
         let warning = warnings.recv().unwrap();
         observer.ended(&ENDED).unwrap();
@@ -217,7 +228,8 @@ mod tests {
     fn a_file_that_cannot_be_written_is_an_error_at_the_end() {
         let dir = tempfile::tempdir().unwrap();
         let listener = listener(dir.path().to_owned(), 9);
-        let mut observer = PerfMonObserver::new(listener, Clock::start(), Box::new(|text| panic!("{text}")));
+        let mut observer =
+            PerfMonObserver::new(listener, Clock::start(), None, Box::new(|text| panic!("{text}")));
         observer.started(&RunInfo::default());
         let error = observer.ended(&ENDED).unwrap_err().to_string();
         assert_eq!(error, format!("cannot write {}", dir.path().display()));

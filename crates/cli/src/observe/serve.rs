@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use busyhour_diagnostic::io_hints::{chain, with_hint};
 use busyhour_limits::files::{TEXT_FILE_BYTES, read_regular};
+use busyhour_observation::{ObservationRequest, SourceSpec};
 use busyhour_observe::prometheus::{MetricsServerOptions, ServerTls};
 use clap::Args;
 
+use super::watch::WatchArgs;
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain};
 
@@ -21,19 +23,17 @@ const TOKEN_VARIABLE: &str = "BUSYHOUR_OBSERVE_TOKEN";
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Serving")]
 pub(crate) struct ServeArgs {
-    /// Serve the operating system and the JVMs of this machine as metrics in Prometheus' format.
+    /// Serve what is watched on this machine as metrics in Prometheus' format.
     ///
-    /// The address of the metrics is http://HOST:PORT/metrics. Port 0 selects a free port.
-    #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, default_missing_value = METRICS_ADDRESS)]
+    /// Without --pid, --target or --sources, these are the operating system and all JVMs. The address of the metrics is
+    /// http://HOST:PORT/metrics. Port 0 selects a free port.
+    #[arg(long, value_name = "HOST:PORT", num_args = 0..=1, default_missing_value = METRICS_ADDRESS, conflicts_with_all = ["duration", "dir"])]
     pub(crate) serve: Option<String>,
     /// Answer PerfMon Metrics Collectors of JMeter plans at this port, usually 4444, or address.
     ///
     /// A port alone belongs to the host of --serve. The protocol has no password. Commands and files are never executed or read.
     #[arg(long, value_name = "PORT", requires = "serve")]
     perfmon: Option<String>,
-    /// Watch this process and its descendants, too; may be given several times.
-    #[arg(long, value_name = "PID", requires = "serve")]
-    pid: Vec<u32>,
     /// File with the token that requests for metrics must have (Authorization: Bearer).
     ///
     /// Without this option, the token is read from the environment variable BUSYHOUR_OBSERVE_TOKEN. Other users can read command lines, so
@@ -56,18 +56,22 @@ struct Serving {
     metrics: TcpListener,
     perfmon: Option<TcpListener>,
     options: MetricsServerOptions,
-    pids: Vec<u32>,
+    request: ObservationRequest,
 }
 
 /// Serves until a signal ends it.
-pub(crate) fn main(args: &ServeArgs, address: &str) -> Exit {
-    match prepare(args, address) {
+pub(crate) fn main(args: &ServeArgs, watch: &WatchArgs, address: &str) -> Exit {
+    match prepare(args, watch, address) {
         Ok(serving) => running::serve(serving),
         Err(error) => complain(Exit::Usage, &error),
     }
 }
 
-fn prepare(args: &ServeArgs, address: &str) -> Result<Serving, CommandError> {
+fn prepare(args: &ServeArgs, watch: &WatchArgs, address: &str) -> Result<Serving, CommandError> {
+    let mut request = watch.request()?;
+    if !watch.has_sources() {
+        request.sources = vec![SourceSpec::Os, SourceSpec::Jvm(None)];
+    }
     let token = token(args.token_file.as_deref())?;
     let metrics = resolved("--serve", address)?;
     if token.is_none() && !args.serve_remote {
@@ -88,7 +92,7 @@ fn prepare(args: &ServeArgs, address: &str) -> Result<Serving, CommandError> {
         (None, None) | (Some(_), None) | (None, Some(_)) => None,
     };
     let options = MetricsServerOptions { token, tls, ..MetricsServerOptions::default() };
-    Ok(Serving { metrics: listen("--serve", metrics)?, perfmon, options, pids: args.pid.clone() })
+    Ok(Serving { metrics: listen("--serve", metrics)?, perfmon, options, request })
 }
 
 const TOKEN_HINT: &str = "set a token with --token-file or BUSYHOUR_OBSERVE_TOKEN";
@@ -174,12 +178,10 @@ mod running {
     use std::net::SocketAddr;
 
     use busyhour_diagnostic::io_hints::chain;
-    use busyhour_observe::jvm::{JvmProbe, find_jvms};
+    use busyhour_observation::Observation;
+    use busyhour_observe::ProcRoot;
     use busyhour_observe::perfmon::AgentServer;
     use busyhour_observe::prometheus::MetricsServer;
-    use busyhour_observe::{
-        OsProbe, Probe, ProcRoot, ProcessProbe, SeriesStore, StallProbe, Watch, WatchOptions,
-    };
     use busyhour_program::clock::Clock;
 
     use super::{Serving, TOKEN_VARIABLE};
@@ -199,19 +201,19 @@ mod running {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
         // Signals are handled before the addresses are printed, so that a signal after that ends the servers properly.
         let mut signals = runtime.block_on(async { Signals::new() }).map_err(failed)?;
-        let (root, clock) = (ProcRoot::live(), Clock::start());
-        let Serving { metrics, perfmon, options, pids } = serving;
-        let probes = probes(&root, &clock, &pids)?;
-        let sources: Vec<String> = probes.iter().map(|probe| probe.source().to_owned()).collect();
-        let watch = Watch::start(clock.clone(), SeriesStore::in_memory(), WatchOptions::default(), probes)
-            .map_err(|error| chain(&error))?;
+        let Serving { metrics, perfmon, options, request } = serving;
+        let clock = Clock::start();
+        let observation = Observation::prepare(request, &clock);
+        observation.lines().iter().for_each(|line| say(&format!("observing {line}")));
+        let sink = Box::new(|line: &str| say(&format!("observing {line}")));
+        let running = observation.start_in_memory(Some(sink)).map_err(|error| chain(&error))?;
         let (is_secret, is_encrypted) = (options.token.is_some(), options.tls.is_some());
         let server =
-            MetricsServer::start(metrics, watch.store().clone(), clock.clone(), options).map_err(failed)?;
+            MetricsServer::start(metrics, running.store().clone(), clock.clone(), options).map_err(failed)?;
         let agent = match perfmon {
             Some(listener) => {
                 let problems = Box::new(|problem: &_| say(&format!("perfmon: {problem}")));
-                Some(AgentServer::start(listener, root, clock, problems).map_err(failed)?)
+                Some(AgentServer::start(listener, ProcRoot::live(), clock, problems).map_err(failed)?)
             }
             None => None,
         };
@@ -220,7 +222,6 @@ mod running {
         if let Some(agent) = &agent {
             print(&format!("perfmon agent on {}\n", agent.address()));
         }
-        say(&format!("watching {}", sources.join(", ")));
         say(&usage(server.address(), is_secret, is_encrypted));
         say("Ctrl-C ends it");
         runtime.block_on(signals.next_stop());
@@ -246,28 +247,6 @@ mod running {
     fn hostname() -> String {
         let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         if name.trim().is_empty() { "HOST".into() } else { name.trim().to_owned() }
-    }
-
-    /// The probes of the machine, of the named processes and of all JVMs that are visible.
-    fn probes(root: &ProcRoot, clock: &Clock, pids: &[u32]) -> Result<Vec<Box<dyn Probe>>, CommandError> {
-        let mut probes: Vec<Box<dyn Probe>> = vec![Box::new(OsProbe::new(root))];
-        match StallProbe::start(clock) {
-            Ok(probe) => probes.push(Box::new(probe)),
-            Err(error) => say(&format!("warning: stalls are not measured: {error}")),
-        }
-        for pid in pids {
-            let probe = ProcessProbe::new(root, *pid, &[])
-                .map_err(|error| format!("--pid {pid}: {}", chain(&error)))?;
-            probes.push(Box::new(probe));
-        }
-        let found = find_jvms(root).map_err(|error| format!("cannot look for JVMs: {error}"))?;
-        for jvm in &found.jvms {
-            match JvmProbe::open(root, jvm.pid) {
-                Ok(probe) => probes.push(Box::new(probe)),
-                Err(error) => say(&format!("warning: {}", chain(&error))),
-            }
-        }
-        Ok(probes)
     }
 
     #[cfg(test)]

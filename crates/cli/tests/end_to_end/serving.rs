@@ -72,7 +72,9 @@ fn this_machine_is_served_until_a_signal() {
     assert!(page.contains("content-type: text/plain; version=0.0.4; charset=utf-8\r\n"), "{page}");
     let address = serving.metrics;
     let ended = serving.end().expect(0);
-    assert!(ended.stderr.contains(&format!("watching os, stall, process:{pid}")), "{}", ended.stderr);
+    for source in ["observing os", "observing stall", &format!("observing process:{pid}")] {
+        assert!(ended.stderr.contains(source), "{}", ended.stderr);
+    }
     let line = format!("busyhour run PLAN --observe http://{address}/metrics");
     assert!(ended.stderr.contains(&line), "{}", ended.stderr);
 }
