@@ -28,6 +28,7 @@ mod old_names;
 mod output;
 mod outputs;
 mod own_args;
+mod perfmon;
 mod progress;
 mod properties;
 mod quantities;

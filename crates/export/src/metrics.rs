@@ -1,6 +1,7 @@
 //! The metrics of a run in Prometheus's data model, shared by both scrape formats and remote write.
 
 use busyhour_sample::{SnapshotRow, TimeCounts};
+use busyhour_server::exposition::ExpositionType;
 
 use crate::csv_seconds::kind;
 use crate::histograms::TimeClock;
@@ -24,26 +25,8 @@ pub(crate) const ARRIVALS_HELP: &str = "Arrivals of open workloads. scheduled: a
 pub(crate) struct Family {
     pub(crate) name: &'static str,
     pub(crate) help: &'static str,
-    pub(crate) kind: FamilyKind,
+    pub(crate) family_type: ExpositionType,
     pub(crate) metrics: Vec<Metric>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FamilyKind {
-    Counter,
-    Gauge,
-    Histogram,
-}
-
-impl FamilyKind {
-    /// The name of the type in the text format.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            FamilyKind::Counter => "counter",
-            FamilyKind::Gauge => "gauge",
-            FamilyKind::Histogram => "histogram",
-        }
-    }
 }
 
 pub(crate) struct Metric {
@@ -99,13 +82,13 @@ pub(crate) fn families(run: &RunSoFar, name: &str) -> Vec<Family> {
         Family {
             name: "busyhour_response_time_seconds",
             help: "Time from the intended start to the end.",
-            kind: FamilyKind::Histogram,
+            family_type: ExpositionType::Histogram,
             metrics: by_row(|row| MetricValue::Times(TimeClock::Response.times(row))),
         },
         Family {
             name: "busyhour_service_time_seconds",
             help: "Time from the actual start to the end.",
-            kind: FamilyKind::Histogram,
+            family_type: ExpositionType::Histogram,
             metrics: by_row(|row| MetricValue::Times(TimeClock::Service.times(row))),
         },
     ];
@@ -132,12 +115,12 @@ pub(crate) fn families(run: &RunSoFar, name: &str) -> Vec<Family> {
 }
 
 fn counter(name: &'static str, help: &'static str, metrics: Vec<Metric>) -> Family {
-    Family { name, help, kind: FamilyKind::Counter, metrics }
+    Family { name, help, family_type: ExpositionType::Counter, metrics }
 }
 
 fn gauge(name: &'static str, help: &'static str, labels: Vec<(&'static str, String)>, value: f64) -> Family {
     let metrics = vec![Metric { labels, value: MetricValue::Number(value) }];
-    Family { name, help, kind: FamilyKind::Gauge, metrics }
+    Family { name, help, family_type: ExpositionType::Gauge, metrics }
 }
 
 fn labels(row: &SnapshotRow, further: Option<(&'static str, &str)>) -> Vec<(&'static str, String)> {

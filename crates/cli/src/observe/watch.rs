@@ -50,7 +50,8 @@ impl WatchArgs {
         !(self.pid.is_empty() && self.sources.is_empty() && self.target.is_empty())
     }
 
-    fn request(&self) -> Result<ObservationRequest, CommandError> {
+    /// What to observe.
+    pub(crate) fn request(&self) -> Result<ObservationRequest, CommandError> {
         let mut request = ObservationRequest {
             sources: sources_of("--sources", &self.sources)?,
             keep_secrets: self.keep_secrets,

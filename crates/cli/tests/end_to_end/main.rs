@@ -36,6 +36,7 @@ mod report;
 mod screens;
 mod seeds;
 mod servers;
+mod serving;
 mod simulating;
 mod stopping;
 #[cfg(target_os = "linux")]
