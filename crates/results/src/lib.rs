@@ -10,6 +10,7 @@
 //! | [`judge_record`] | the samples file of a run | the results of its thresholds |
 //! | [`measure_run`] | the results of a run | a run that comparisons and trends can use |
 //! | [`measure_loads`] | the results of a run | the points of a capacity model |
+//! | [`SystemRecord::read`] | the series file of a run | what was observed of the system, in a bounded size |
 //! | [`LogTally`] | the rows of a log | arrival statistics and a verdict |
 //!
 //! [`Summary`]: busyhour_analysis::Summary
@@ -31,6 +32,7 @@ mod run_arrivals;
 mod run_facts;
 mod start_order;
 mod summarise;
+mod system_record;
 mod thresholds;
 mod unpack;
 
@@ -53,6 +55,10 @@ pub use run_arrivals::{RunLoad, add_arrivals, judge_arrivals};
 pub use run_facts::{facts_of_inputs, facts_of_results};
 pub use summarise::{
     ResultsOptions, ResultsPart, judge_results, record_reading, summarise, summarise_jtl, summarise_results,
+};
+pub use system_record::{
+    Aspect, LineFigures, MarkCount, OmittedMetric, Panel, PanelLine, PanelName, ProcessRates, Resource,
+    SourceOutcome, SourceRow, SystemMark, SystemRecord, TimeAxis, Unavailable, Unit,
 };
 pub use thresholds::{judge_record, run_measures};
 pub use unpack::Packing;
