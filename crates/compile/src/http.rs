@@ -108,13 +108,16 @@ fn request<'p>(
     let cache = last(ConfigClass::CacheManager);
     let auth = last(ConfigClass::AuthManager);
     let dns = last(ConfigClass::DnsCacheManager);
+    let [protocol, domain, port, path] = ["protocol", "domain", "port", "path"]
+        .map(|name| merged.text(context, &format!("HTTPSampler.{name}")));
+    context.parts.targets.add_http(&protocol, &domain, &port, &path);
     HttpSampler {
         shared: std::sync::Arc::clone(&context.parts.http),
         method,
-        protocol: merged.text(context, "HTTPSampler.protocol"),
-        domain: merged.text(context, "HTTPSampler.domain"),
-        port: merged.text(context, "HTTPSampler.port"),
-        path: merged.text(context, "HTTPSampler.path"),
+        protocol,
+        domain,
+        port,
+        path,
         arguments,
         raw_body: merged.flag(context, "HTTPSampler.postBodyRaw", false),
         files,
