@@ -75,7 +75,7 @@ mod tests {
     fn values_are_rounded_to_six_digits_and_large_ones_to_whole_numbers() {
         let known = |value| Figure::known(value).value();
         assert_eq!(known(1.0 / 3.0), Some(0.333_333));
-        assert_eq!(known(-1234.567_89), Some(-1234.57));
+        assert_eq!(known(-1_234.567_89), Some(-1234.57));
         assert_eq!(known(123_456_789.6), Some(123_456_790.0));
         assert_eq!(known(1.234_567_89e-9), Some(1.234_57e-9));
         assert_eq!(known(0.0), Some(0.0));
