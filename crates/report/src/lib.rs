@@ -46,6 +46,8 @@ mod run_title;
 mod sparkline;
 mod statistics;
 mod summariser;
+mod system_lines;
+mod system_values;
 mod table;
 mod terminal_plot;
 mod terminal_text;
