@@ -1,11 +1,13 @@
-//! Removes secrets from the command line, the properties and the URL that are stored in a run directory.
+//! Removes secrets from texts that a run directory stores: command lines, properties, URLs.
 //!
-//! [`secrets`] recognizes a secret by the name or the form of its value. A plan of the user is copied unchanged, because it
-//! is needed to repeat the run. The plan that is generated for a URL contains references to properties instead of secrets.
+//! [`is_secret_name`] and [`is_secret_value`] recognize a secret by the name or the form of its value. A plan of the user is copied
+//! unchanged, because it is needed to repeat the run. The plan that is generated for a URL contains references to properties instead
+//! of secrets.
 
 mod secrets;
 
-use secrets::{is_public_header, is_secret_name, is_secret_parameter, is_secret_value};
+use secrets::{is_public_header, is_secret_parameter};
+pub use secrets::{is_secret_name, is_secret_value};
 use serde_json::Value;
 
 /// The text that replaces a secret value.
