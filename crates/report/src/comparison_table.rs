@@ -8,7 +8,7 @@ use busyhour_sample::SampleKind;
 
 use crate::comparison_quartiles::quartiles_line;
 use crate::numbers::{counted, duration, ms, percent, rate, thousands};
-use crate::table::capital;
+use crate::terminal_text::capital;
 use crate::terminal_text::{LABEL_MIN, Look, cut, printable, shown_label};
 
 /// Maximum number of differences of labels that are listed individually.
