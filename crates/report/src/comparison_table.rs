@@ -7,6 +7,7 @@ use busyhour_analysis::comparison::{
 use busyhour_sample::SampleKind;
 
 use crate::comparison_quartiles::quartiles_line;
+use crate::comparison_system::system_comparison_table;
 use crate::numbers::{counted, duration, ms, percent, rate, thousands};
 use crate::terminal_text::capital;
 use crate::terminal_text::{LABEL_MIN, Look, cut, printable, shown_label};
@@ -45,6 +46,7 @@ pub fn comparison_table(comparison: &Comparison, show: ComparisonShow, look: Loo
         out += &listed(comparison, look);
     }
     out += &definitions(comparison, look);
+    out += &system_comparison_table(comparison, show.details, look);
     out += &caveats(comparison, look);
     out
 }
@@ -519,6 +521,7 @@ pub fn comparison_percent(comparison: &Comparison, look: Look) -> String {
         out.push('\n');
     }
     out += "\n(…): the interval contains zero, or the change is within the margin\n";
+    out += &system_comparison_table(comparison, false, look);
     out + &caveats(comparison, look)
 }
 

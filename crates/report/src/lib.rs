@@ -28,6 +28,7 @@ mod caveat_rank;
 mod comparison_csv;
 mod comparison_power;
 mod comparison_quartiles;
+mod comparison_system;
 mod comparison_table;
 mod comparison_trend;
 mod dashboard;
