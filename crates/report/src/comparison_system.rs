@@ -4,7 +4,7 @@ use busyhour_analysis::Comparison;
 use busyhour_analysis::comparison::{ComparedFigure, ComparedSubject, FigureRuns, SystemComparison};
 use maud::{Markup, html};
 
-use crate::comparison_table::{change, points};
+use crate::comparison_change::{change, points};
 use crate::log_tables::cell;
 use crate::system_values::value_text;
 use crate::terminal_text::{Look, capital, cut, printable, shown_label, wrap};

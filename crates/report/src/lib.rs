@@ -25,6 +25,7 @@ mod capacity_plot;
 mod capacity_table;
 mod capacity_words;
 mod caveat_rank;
+mod comparison_change;
 mod comparison_csv;
 mod comparison_power;
 mod comparison_quartiles;

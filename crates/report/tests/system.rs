@@ -178,7 +178,7 @@ fn compare(base: &[MeasuredRun], new: &[MeasuredRun]) -> Comparison {
 
 fn table(comparison: &Comparison, details: bool) -> String {
     let text =
-        comparison_table(comparison, ComparisonShow { details }, Look { width: Some(120), colour: false });
+        comparison_table(comparison, ComparisonShow { details }, Look { width: Some(130), colour: false });
     let (_, system) = text.split_once("\nSystem under test").unwrap();
     format!("System under test{}", system.split("\nCaveats").next().unwrap())
 }
