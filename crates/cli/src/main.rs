@@ -22,6 +22,7 @@ mod lab;
 mod live;
 mod load_args;
 mod observe;
+mod observing;
 mod old_names;
 mod output;
 mod outputs;

@@ -89,6 +89,7 @@ fn run(command: &RunCommand, control: &RunControl) -> Result<Exit, Refusal> {
         true => Some(Live::start(&command.live, &prepared).map_err(Refusal::usage)?),
         false => None,
     };
+    command.observation.attach(&prepared, &events, command.as_jmeter).map_err(Refusal::internal)?;
     let mut display = display(command, &prepared);
     let stop_ports = command.as_jmeter.then(|| stop_port::ports(|name| prepared.property(name))).flatten();
     if command.as_jmeter {

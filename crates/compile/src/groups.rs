@@ -81,6 +81,7 @@ pub(crate) fn compile_plan<'p>(mut context: Context<'p>) -> (Option<Compiled>, V
         http: Arc::clone(&context.parts.http),
         plan_name: root.name().to_owned(),
         rate_timers: context.parts.rate_timers,
+        targets: context.parts.targets,
     };
     (Some(compiled), context.findings.into_diagnostics())
 }

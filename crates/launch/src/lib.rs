@@ -55,6 +55,7 @@ mod url_plan;
 mod url_plan_error;
 mod users;
 
+pub use busyhour_compile::PlanTarget;
 pub use control::{GRACE, RunControl};
 pub use error::{LaunchError, LaunchErrorKind};
 pub use event::RunEvent;

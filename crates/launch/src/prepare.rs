@@ -149,6 +149,12 @@ impl Prepared {
         &self.info
     }
 
+    /// The clock of the run.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.started.shared.clock
+    }
+
     /// The value of a JMeter property. Counts as a use of the property.
     #[must_use]
     pub fn property(&self, name: &str) -> Option<&str> {
@@ -274,6 +280,8 @@ fn run_info(
         cores,
         length,
         processes: started.program.open.iter().map(|workload| workload.process.to_string()).collect(),
+        targets: started.targets.iter().cloned().collect(),
+        hostname: started.names.hostname.clone(),
         fixed_rate: fixed_rate(started),
     }
 }

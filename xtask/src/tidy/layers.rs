@@ -208,7 +208,18 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "observation",
         "the sources of a run, logs that are followed, and the observer that records them",
-        &["diagnostic", "gclog", "launch", "logs", "observe", "program", "record", "sample", "series"],
+        &[
+            "analysis",
+            "diagnostic",
+            "gclog",
+            "launch",
+            "logs",
+            "observe",
+            "program",
+            "record",
+            "sample",
+            "series",
+        ],
     ),
     // A system under test, and tasks of the project.
     beside("demo", "systems under test: the ticket shop, the probe and the cells emulator", &[]),
