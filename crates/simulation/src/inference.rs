@@ -42,7 +42,7 @@ pub(crate) struct Transient {
     /// Number of batches of the start-up. It is the maximum over the numbers of customers at each station and of each class in
     /// the system.
     pub(crate) batches: usize,
-    /// Which of these numbers have not become steady: first for the stations, then for the classes.
+    /// Whether each of these numbers has not become steady: first for the stations, then for the classes.
     pub(crate) unsettled: Vec<bool>,
 }
 

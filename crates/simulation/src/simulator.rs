@@ -70,7 +70,7 @@ pub(crate) struct Simulator {
     pub(crate) classes: Vec<Class>,
     /// Service times by station and class; `None` for classes that the station does not serve.
     pub(crate) services: Vec<Option<TimeSource>>,
-    /// Routing from each station, then routing from outside; for each class.
+    /// Routing by place and class; the places are all stations and then the outside.
     pub(crate) routes: Vec<Route>,
     /// Random streams for class switches, by station and class.
     pub(crate) switching: Vec<Stream>,
@@ -172,7 +172,7 @@ impl Simulator {
         station * self.classes.len() + usize::from(class)
     }
 
-    /// The index of a class in the whole system.
+    /// The index of the observations of a class in the whole system.
     #[inline]
     fn system_index(&self, class: u16) -> usize {
         self.index(self.stations.len(), class)
@@ -190,7 +190,7 @@ impl Simulator {
         self.place(customer, OUTSIDE, hop);
     }
 
-    /// Ends a pass. It was either completed or lost.
+    /// Ends a pass, which was either completed or lost.
     fn end_pass(&mut self, customer: u32, is_completed: bool) {
         let this = self.customers[customer];
         if this.parent != NO_CUSTOMER {
