@@ -53,9 +53,9 @@ pub fn shared_queue(users: u64, think_s: f64, servers: u32, service_s: f64) -> f
 ///
 /// E\[K\] = Σ C(N − 1, n) Π (1 − b*(iλ))/b*(iλ), with n from 0 to N − 1 and i from 1 to n.
 ///
-/// All terms are positive. Once the ratio of successive terms is below 1 it decreases, so the remaining terms are less than a
-/// geometric series. The summation also ends when the sum is so large that the idle time is negligible. It takes about √N
-/// terms.
+/// All terms are positive. Once the ratio of successive terms is below 1, the ratio keeps decreasing, so a geometric series
+/// bounds the remaining terms. The summation also ends when the sum is so large that the idle time is negligible. About √N
+/// terms are summed.
 #[must_use]
 pub fn single_server(users: u64, think_s: f64, service_s: f64, scv: f64) -> f64 {
     if think_s <= 0.0 {

@@ -1,9 +1,9 @@
 //! Queueing models. All functions are pure: they access neither files nor a clock, and get random numbers from the caller.
 //!
 //! One part describes the load that N closed users with think time Z offer to a system with response time R: the
-//! pairs (N, Z) for a target rate ([`planning`]), the distance of the arrivals from a Poisson process without
-//! ([`superposition`]) and with interference between users ([`closed_loop`]), and the number of real users that a
-//! measured load represents ([`web_users`]).
+//! pairs (N, Z) for a target rate ([`planning`]), the distance of the arrivals from a Poisson process if users do not
+//! delay each other ([`superposition`]) and if they do ([`closed_loop`]), and the number of real users that a measured
+//! load represents ([`web_users`]).
 //!
 //! The other part models the system: queueing networks as data ([`network`]), solved analytically ([`solve`]) by mean
 //! value analysis and related methods ([`mva`]), birth-death processes ([`birth_death`]) and busy periods

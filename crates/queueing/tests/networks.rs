@@ -59,7 +59,7 @@ fn solutions_agree_with_independent_solvers() {
     assert_eq!(found.method, MethodUsed::Convolution);
 }
 
-/// Service time of a server of the seed study ("config 3").
+/// Service time of a server of the seed study in docs/capacity-models.md (config 3).
 const SERVICE_S: f64 = 1.0 / 135.491_597_2;
 
 #[test]

@@ -16,7 +16,7 @@ const POPULATION_TOLERANCE: f64 = 0.10;
 /// Relative difference from which a measurement is excluded.
 const POPULATION_LIMIT: f64 = 0.25;
 
-/// Relative difference of each ratio from an integer that indicates several generators.
+/// Maximum relative difference of each ratio X(R + Z)/N from an integer at which several generators are assumed.
 const WHOLE_TOLERANCE: f64 = 0.20;
 
 /// If N is at least this many times X(R + Z), it may be the number of samples.

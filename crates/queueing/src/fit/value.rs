@@ -33,8 +33,8 @@ impl FittedValue {
         FittedValue { value, low: Some((value - half).max(least)), high: Some(value + half) }
     }
 
-    /// The estimate with as many digits as its interval supports: the last digit is the second digit of the shorter half of
-    /// the interval. Six significant digits without an interval.
+    /// The estimate with as many digits as its interval supports: it is rounded at the second significant digit of the shorter
+    /// half of the interval. Without an interval, it has six significant digits.
     #[must_use]
     pub fn rounded(&self) -> f64 {
         let halves = [self.low, self.high].into_iter().flatten().map(|end| (end - self.value).abs());

@@ -90,7 +90,7 @@ fn iterate(
     let users_without = |class: usize, removed: usize| {
         if class == removed { (users[class] - 1.0).max(0.0) } else { users[class] }
     };
-    // Σ_j (N − e_s)_j D_kjs is constant during the iteration.
+    // Σ_j (N − e_s)_j D_kjs is constant during the iteration. D_kjs is the change of F_kj if a customer of class s is removed.
     let corrections: Vec<Vec<f64>> = (0..classes)
         .map(|removed| match changes {
             None => vec![0.0; centres],
