@@ -83,7 +83,7 @@ fn deeply_nested_plans_are_checked() {
                 "JMESExtractor.jmesPathExpr",
                 &format!("a{}", "[].a".repeat(2_000)),
             ),
-            "more than 200 signs",
+            "more than 200 punctuation characters",
         ),
         (
             "eval.jmx",
