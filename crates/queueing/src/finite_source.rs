@@ -24,8 +24,8 @@ pub fn shared_queue(users: u64, think_s: f64, servers: u32, service_s: f64) -> f
     if think_s <= 0.0 {
         return busy(users) / service_s;
     }
-    // The weight of each number of users at the queue, relative to that of an empty queue until it is rescaled. The weights
-    // increase first and then decrease.
+    // `weight` belongs to the current number of users at the queue. It is relative to the weight of an empty queue, until all
+    // sums are rescaled. The weights increase first and then decrease.
     let (mut weight, mut total, mut working) = (1.0_f64, 1.0_f64, 0.0_f64);
     for present in 1..=users {
         let ratio = (users - present + 1) as f64 * service_s / (think_s * busy(present));
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn two_users_and_constant_service_calculated_by_hand() {
-        // E[K] = 1 + (e^(λS) − 1) = e^(λS): the other user does not arrive during a service with probability e^(−λS).
+        // With probability e^(−λS), the other user does not arrive during a service. E[K] = 1 + (e^(λS) − 1) = e^(λS).
         let served = 0.5_f64.exp();
         let expected = served / (served * 1.0 + 2.0 / 2.0);
         assert!((single_server(2, 2.0, 1.0, 0.0) - expected).abs() < 1e-15);

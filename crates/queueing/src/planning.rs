@@ -90,7 +90,7 @@ pub enum PlanError {
         in_system: f64,
     },
     /// The pair needs more users than [`USERS_MAX`].
-    #[error("this needs {users:.0} users, more than the maximum of {USERS_MAX}")]
+    #[error("the load needs {users:.0} users, more than the maximum of {USERS_MAX}")]
     TooMany {
         /// Number of users.
         users: f64,

@@ -177,7 +177,7 @@ fn a_closed_queue_with_non_exponential_service() {
     let same = solved(&longer).classes[0].throughput_per_s;
     assert!((approximate.classes[0].throughput_per_s / same - 1.0).abs() < 1e-12);
 
-    // This solution does not apply to two visits per pass.
+    // The solution by busy periods does not apply to two visits per pass.
     let twice = Station { visits: PerClass::Same(2.0), ..station(gamma) };
     let twice = QueueingNetwork::new(vec![CustomerClass::closed("users", 2, 2.0)], vec![twice]);
     assert!(matches!(solve(&twice, SolveSettings::default()), Err(SolveError::NoProductForm(_))));

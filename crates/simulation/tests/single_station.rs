@@ -132,7 +132,7 @@ fn two_classes(scheduling: Scheduling) -> SimulationResult {
     run(&QueueingNetwork::new(classes, vec![station]), 0.03)
 }
 
-/// Mean residual work in service at an arrival: Σ λE[S²]/2, of the first class and of both classes.
+/// Mean residual work in service at an arrival, Σ λE[S²]/2: of the first class alone, and of both classes together.
 const RESIDUAL: [f64; 2] = [0.3 * 1.5 / 2.0, 0.3 * 1.5 / 2.0 + 0.4 * 2.0 * 0.81 / 2.0];
 
 #[test]

@@ -320,8 +320,8 @@ mod tests {
 
     #[test]
     fn backtracking_at_each_level_is_stopped() {
-        // The optional sequence matches the child and fails at `b`. The validator then tries the next particle with the same
-        // child.
+        // The optional sequence matches the child and fails at `b`. The validator then matches the same child again with the
+        // next particle, at each level.
         let model = r#"<xs:sequence><xs:sequence minOccurs="0"><xs:element ref="a"/><xs:element name="b"/></xs:sequence>
             <xs:element ref="a" minOccurs="0"/></xs:sequence>"#;
         let schema = schema_of_a(model).unwrap();

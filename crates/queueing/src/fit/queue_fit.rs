@@ -249,8 +249,8 @@ fn covariance_of_parameters(found: &Minimum, search: &Search, scale: f64) -> Opt
     Some((0..count).map(|a| (0..count).map(|b| scale * entry(a, b)).collect()).collect())
 }
 
-/// Fits all forms for which there are sufficient measurements; the best one is first. Among forms within 2 of the lowest
-/// criterion the simplest is the best: fewer parameters, then exponential service, then fewer servers.
+/// Fits all forms for which there are sufficient measurements; the best one is first. Among forms whose criterion is within 2 of
+/// the lowest, the simplest is the best: fewer parameters, then exponential service, then fewer servers.
 ///
 /// Exponential and constant service are two forms with the same number of parameters. A fitted c² is one more parameter.
 pub(crate) fn fit_all(data: &FitData, servers: Option<u32>, scv: Option<f64>) -> Vec<Candidate> {

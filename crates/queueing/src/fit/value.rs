@@ -67,7 +67,7 @@ pub fn significant(value: f64, digits: i32) -> f64 {
     round_to_digit(value, value.abs(), digits)
 }
 
-/// Rounds a number to the given significant digit of `scale`, but keeps at least its own first digit.
+/// Rounds a number at the place of the given significant digit of `scale`, but keeps at least the number's own first digit.
 fn round_to_digit(value: f64, scale: f64, digit: i32) -> f64 {
     if value == 0.0 || !value.is_finite() || scale <= 0.0 || !scale.is_finite() {
         return value;

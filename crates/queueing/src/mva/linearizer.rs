@@ -1,6 +1,7 @@
 //! Approximate mean values, whose cost does not depend on the populations.
 //!
-//! Both methods apply Reiser & Lavenberg's equations to the full population and estimate the queues with one customer less.
+//! Schweitzer's method and Linearizer apply Reiser & Lavenberg's equations to the full population and estimate the queues with
+//! one customer less.
 //! Let F_kj = Q_kj/N_j be the share of class j at centre k. Schweitzer (1979) and Bard (1979) assume that the shares do not
 //! change. Linearizer (Chandy & Neuse, CACM 25, 1982) estimates their changes by also solving the network with one customer
 //! less of each class. The sums over classes are computed once per iteration (de Souza e Silva & Muntz, IEEE Trans. Computers
