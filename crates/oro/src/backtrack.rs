@@ -52,9 +52,9 @@ impl Steps {
 enum StackEntry {
     /// Continue at this instruction and byte.
     Branch { pc: usize, at: usize },
-    /// Shorten a greedy repetition by one character; it may shrink down to `low`.
+    /// Shorten a greedy repetition that ends at `high` by one character, but not below `low`. Then continue at `pc`.
     Shrink { pc: usize, low: usize, high: usize },
-    /// Extend the lazy repetition at this instruction by one character.
+    /// Extend the lazy repetition at instruction `pc`, which ends at `at`, by one character. At most `left` more are allowed.
     Grow { pc: usize, at: usize, left: usize },
     /// Reset a slot.
     Restore { slot: usize, old: usize },

@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn constant_think_times_need_users_as_well() {
+    fn with_constant_think_times_a_few_users_are_not_an_open_load() {
         let target =
             TargetLoad { think: ThinkDistribution::Constant, ..target(1.0, System::Response(0.001)) };
         // Seven users with a think time of seven seconds: R ≪ Z, but the arrivals are far too even.

@@ -63,7 +63,7 @@ fn solutions_agree_with_independent_solvers() {
 const SERVICE_S: f64 = 1.0 / 135.491_597_2;
 
 #[test]
-fn the_seed_study_config_3() {
+fn config_3_of_the_seed_study_is_solved() {
     let figures = [
         (50, "69.9633", ".71466"),
         (100, "128.9833", ".77529"),

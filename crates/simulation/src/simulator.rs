@@ -439,8 +439,8 @@ impl Simulator {
     /// stations.
     pub(crate) fn deadlocked(&self) -> Vec<usize> {
         let mut stuck: Vec<bool> = self.stations.iter().map(Station::is_stuck).collect();
-        // If a customer waits for a station outside the deadlock, the customer can continue, so its station is not part of the
-        // deadlock.
+        // A customer that waits for a station outside the deadlock can continue. The station that it blocks is therefore not part
+        // of the deadlock.
         loop {
             let mut changed = false;
             for (at, station) in self.stations.iter().enumerate() {
@@ -490,7 +490,7 @@ impl Simulator {
         }
     }
 
-    /// Handles the arrival of a customer at a join: it waits for its siblings, and the last sibling merges them.
+    /// Handles the arrival of a customer at a join. The customer waits for its siblings; the last sibling merges them.
     fn join(&mut self, customer: u32) {
         let parent = self.customers[customer].parent;
         if parent == NO_CUSTOMER {
