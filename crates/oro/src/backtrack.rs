@@ -1,8 +1,8 @@
 //! A backtracking matcher that counts its steps.
 //!
 //! The `regex` crate matches in linear time, but it supports neither look-ahead nor back-references. The crate `fancy-regex`
-//! supports both, but it delegates parts of a pattern to `regex` and counts only its own backtracking steps, so the work for a
-//! text is not limited. This matcher counts every character and every instruction as a step, over all start positions of a
+//! supports both. However, it delegates parts of a pattern to `regex` and counts only its own backtracking steps, so the work
+//! for a text is not limited. This matcher counts every character and every instruction as a step, over all start positions of a
 //! search.
 
 mod compile;

@@ -47,9 +47,9 @@ pub fn shared_queue(users: u64, think_s: f64, servers: u32, service_s: f64) -> f
 /// (M/G/1//N). `scv` is the squared coefficient of variation of the service time, which has a gamma law: 0 is constant, 1
 /// exponential.
 ///
-/// The server is busy while K users are served, and then idle until the next of the N users arrives, on average for
+/// The server is busy while K users are served. It is then idle until the next of the N users arrives, on average for
 /// 1/(Nλ) with λ = 1/Z. Therefore X = E\[K\]/(E\[K\]·S + 1/(Nλ)). With the Laplace transform b* of the service time (Palm
-/// 1947; Takács, "Introduction to the Theory of Queues", 1962, chapter 5)
+/// 1947; Takács, "Introduction to the Theory of Queues", 1962, chapter 5):
 ///
 /// E\[K\] = Σ C(N − 1, n) Π (1 − b*(iλ))/b*(iλ), with n from 0 to N − 1 and i from 1 to n.
 ///

@@ -138,7 +138,7 @@ fn find_transients(network: &QueueingNetwork, replications: &mut [Replication]) 
     unsettled.into_iter().map(|count| 2 * count >= replications.len()).collect()
 }
 
-/// Whether more events are needed for a measure. If heavy tails make the interval invalid, it still must have the requested
+/// Whether more events are needed for a measure. Heavy tails can make the interval invalid. It still must have the requested
 /// width, so that the value is based on as many events as the values of other measures. If the mean is infinite, more events do
 /// not help.
 fn is_pending(measure: &Unconverged, precision: f64) -> bool {

@@ -88,8 +88,8 @@ pub(crate) struct Simulator {
 }
 
 impl Simulator {
-    /// Schedules the first arrivals of open classes, and the ends of think times of closed customers, each of whom starts at a
-    /// random point of a think time.
+    /// Schedules the first arrivals of open classes. Each closed customer starts at a random point of a think time, whose end is
+    /// scheduled.
     pub(crate) fn start(&mut self, users: &[u64]) {
         for (class, &users) in users.iter().enumerate() {
             if !self.classes[class].is_closed {

@@ -90,7 +90,7 @@ impl<F: Future> SlicedPoll<F> {
         }
     }
 
-    /// Whether the last poll was suspended, at the end of a slice or to wait for work on another thread or for a future.
+    /// Whether the last poll was suspended: at the end of a slice, or to wait for work on another thread or for a future.
     pub fn is_suspended(&self) -> bool {
         self.suspended.is_some()
     }
@@ -109,9 +109,9 @@ impl<F: Future> SlicedPoll<F> {
         let was_suspended = this.suspended.is_some();
         let polled = this.poll_once(context, clock);
         if was_suspended && matches!(polled, Polled::Pending) && this.suspended.is_none() {
-            // A wake during the suspension may have been meant for a part of the future that was polled before the suspended
-            // part, such as the first branch of a `select`. Since then, polls have only continued the suspended part. The
-            // future is therefore polled once more, from its start.
+            // During the suspension, a wake may have come for a part of the future that was polled earlier, such as the first
+            // branch of a `select`. Since then, polls have only continued the suspended part. The future is therefore polled
+            // once more, from its start.
             return this.poll_once(context, clock);
         }
         polled

@@ -214,8 +214,8 @@ fn fit(data: &FitData, search: Search, extra_parameters: usize) -> Option<Candid
         aicc,
         alternatives: Vec::new(),
     };
-    // If there are too few points for the corrected criterion, the form with fewer parameters is chosen, and the better fit
-    // among forms with equally many parameters.
+    // If there are too few points for the corrected criterion, the form with the fewest parameters is chosen; among forms with
+    // equally many parameters, the best fit.
     Some(Candidate {
         criterion: aicc.unwrap_or(PARAMETER_PENALTY * k + misfit),
         at: found.parameters,
