@@ -27,7 +27,7 @@ pub struct OpenWorkload {
     pub groups: Vec<(u32, f64)>,
     /// What happens when no user is idle.
     pub no_free_user: NoFreeUser,
-    /// Number of users of each group with [`NoFreeUser::TextQueue`] and [`NoFreeUser::Drop`]; `None`: the group's own
+    /// Number of users of each group with [`NoFreeUser::Queue`] and [`NoFreeUser::Drop`]; `None`: the group's own
     /// number.
     pub users: Option<Template>,
     /// Seed of the schedule; `None`: that of the run.
