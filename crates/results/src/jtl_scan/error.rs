@@ -72,7 +72,7 @@ pub enum LogError {
     #[error("the directory contains no samples.bhs, so it is not a run directory")]
     NoRun,
     /// The path is not a regular file but a pipe or a device.
-    #[error("it is not a regular file, and may have to be read twice")]
+    #[error("the log may have to be read twice, which is impossible because it is not a regular file")]
     NoFile,
     /// The first line contains neither column names nor a row of a known format.
     #[error("line 1, column 1: neither JMeter's column names nor a row that starts with a time stamp")]
