@@ -159,7 +159,7 @@ mod tests {
             assert_eq!(delay.slot, Some(Nanos(start)));
             assert_eq!(clock.now() + delay.wait_ns, Nanos(start));
             if turn == 0 {
-                assert_eq!(start / 1_000, 1_378_740, "the first of JMeter's own test");
+                assert_eq!(start / 1_000, 1_378_740, "the first start in JMeter's own test");
             }
             clock.advance(Duration::from_nanos(delay.wait_ns));
         }
@@ -205,7 +205,7 @@ mod tests {
         shared.begun_ns.store(3_000_000_000, Ordering::Relaxed);
         let timer = timer("2", "1", &one_group());
         let slot = timer.delay(&mut lone_user(&shared, 0)).slot;
-        assert_eq!(slot, Some(Nanos(starts(1)[0] + 3_000_000_000)), "set-up groups ran until now");
+        assert_eq!(slot, Some(Nanos(starts(1)[0] + 3_000_000_000)), "the time of setUp groups counts");
     }
 
     #[test]

@@ -189,7 +189,7 @@ fn users_start_and_end_at_their_individual_times() {
 }
 
 #[test]
-fn a_pause_that_reaches_beyond_a_lifetime_ends_it() {
+fn a_think_time_beyond_the_end_of_a_lifetime_ends_the_user() {
     let text = Template::literal;
     let steps = lifetimes::Steps {
         users: text("2"),
@@ -205,7 +205,7 @@ fn a_pause_that_reaches_beyond_a_lifetime_ends_it() {
     let (group, seen) = watched(Population::Lifetimes(Lifetimes::Stepping(Box::new(steps))), "-1", |_| {});
     let group = with_timers(group, vec![Arc::new(ThinkTimer(ThinkLaw::Constant(3_900 * MS)))]);
     let (_, end) = run(group, None);
-    // The schedule of the second user ends at 9 s; a third pause would last until 13 s.
+    // The second user ends at 9 s, during its third think time, which would last until 12.9 s.
     assert_eq!(*seen.lock().unwrap(), [(3_900, 0), (4_900, 1), (8_900, 1)]);
     assert_eq!(end, 9_000);
 }

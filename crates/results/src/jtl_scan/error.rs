@@ -55,7 +55,7 @@ impl BadRow {
     *lag_ns as f64 / 1e9
 )]
 pub struct OutOfOrder {
-    /// The greatest lag of a row, in ns.
+    /// The greatest time by which a row started before an earlier row, in ns.
     pub lag_ns: u64,
 }
 
@@ -150,7 +150,7 @@ impl LogError {
     pub fn hint(&self) -> &'static str {
         match self {
             LogError::NoRun => {
-                "specify a run directory, or the result files in this one, for example with /*.jtl at the end"
+                "specify a run directory, or the result files in this directory, for example DIRECTORY/*.jtl"
             }
             LogError::NoFile => "write the log to a file first",
             LogError::NoNames | LogError::Unnamed { .. } | LogError::Properties { .. } => {
