@@ -47,6 +47,7 @@ const LAYERS: &[CrateRule] = &[
     // Data types and pure functions.
     layered("diagnostic", "errors and warnings with their position in a file", &[]),
     layered("limits", "limits on the work that a plan or a response can cause", &[]),
+    layered("redaction", "recognizes secrets and removes them from stored texts", &[]),
     layered("slices", "long evaluations in slices of a millisecond", &[]),
     layered("sample", "samples: times, labels, batches, aggregation, snapshots", &[]),
     layered("record", "the recorder, its files and the run directory", &["sample"]),
@@ -68,7 +69,7 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "observe",
         "probes of the system under test, and their series",
-        &["program", "record", "sample", "series", "server"],
+        &["program", "record", "redaction", "sample", "series", "server"],
     ),
     layered(
         "engine",
@@ -191,6 +192,7 @@ const LAYERS: &[CrateRule] = &[
             "limits",
             "plan",
             "program",
+            "redaction",
             "sample",
             "record",
             "results",
@@ -208,7 +210,18 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "observation",
         "the sources of a run, logs that are followed, and the observer that records them",
-        &["diagnostic", "gclog", "launch", "logs", "observe", "program", "record", "sample", "series"],
+        &[
+            "diagnostic",
+            "gclog",
+            "launch",
+            "logs",
+            "observe",
+            "program",
+            "record",
+            "redaction",
+            "sample",
+            "series",
+        ],
     ),
     // A system under test, and tasks of the project.
     beside("demo", "systems under test: the ticket shop, the probe and the cells emulator", &[]),

@@ -6,7 +6,10 @@
 mod accessibility;
 mod devtools;
 mod gc;
+#[path = "../observed/mod.rs"]
+mod observed;
 mod sample;
+mod system;
 mod what_if;
 
 use std::path::{Path, PathBuf};

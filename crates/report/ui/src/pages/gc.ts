@@ -2,7 +2,7 @@
 
 import { showDefinitions } from "../definitions";
 import type { GcModel } from "../model";
-import { EventPlot } from "../plots/events";
+import { EventPlot } from "../plots/points";
 import { PercentilePlot } from "../plots/percentiles";
 import { RowTable } from "../tables/row_table";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { held, joined } from "../src/plots/events";
+import { held, joined } from "../src/plots/points";
 
 test("lines with times of their own share one axis", () => {
   const line = { name: "", look: "line", colour: "blue" } as const;
