@@ -12,12 +12,10 @@ use clap::Args;
 use super::watch::WatchArgs;
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain};
+use crate::observing::TOKEN_VARIABLE;
 
 /// Default address of the metrics.
 const METRICS_ADDRESS: &str = "127.0.0.1:9464";
-
-/// The environment variable with the token. The program that scrapes reads it from the same variable.
-const TOKEN_VARIABLE: &str = "BUSYHOUR_OBSERVE_TOKEN";
 
 /// Options of `--serve`.
 #[derive(Clone, Debug, Default, Args)]
