@@ -15,6 +15,7 @@ mod events;
 mod exit;
 mod export;
 mod foreign_results;
+mod headings;
 mod inputs;
 mod jmeter_args;
 mod judge;

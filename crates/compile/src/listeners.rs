@@ -14,7 +14,7 @@ use crate::elements::listeners::{ResultFileClass, SampleListenerClass};
 use crate::outputs::ListenerFile;
 use crate::{save_settings, scripts};
 
-/// The number of the result file that a listener writes, if it writes one.
+/// The index of the result file that a listener writes, if it writes one.
 pub(crate) fn result_file<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,

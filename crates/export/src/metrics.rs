@@ -17,8 +17,9 @@ pub(crate) const SCHEMA: i32 = 5;
 /// Upper limit of the zero bucket of a native histogram: 2^−128 s, as in Prometheus's own clients.
 pub(crate) const ZERO_THRESHOLD_S: f64 = 2.938_735_877_055_719e-39;
 
-/// Description of the arrival counts, which do not add up to a total.
-pub(crate) const ARRIVALS_HELP: &str = "Arrivals of open workloads: scheduled, of these begun or dropped; and of those begun, waited for a free user first.";
+/// Description of the arrival counts, whose sum has no meaning.
+pub(crate) const ARRIVALS_HELP: &str = "Arrivals of open workloads. scheduled: all; begun: a session was started; waited: \
+    begun after waiting for an idle user; dropped: discarded.";
 
 /// A metric with all its label values.
 pub(crate) struct Family {
@@ -92,7 +93,7 @@ pub(crate) fn families(run: &RunSoFar, name: &str) -> Vec<Family> {
         },
     ];
     if let Some(users) = run.users {
-        let help = "Most active users that samples of the last second saw.";
+        let help = "Active users at the end of the last second.";
         families.push(gauge("busyhour_users", help, Vec::new(), f64::from(users)));
     }
     if let Some(arrivals) = &run.arrivals {
@@ -107,7 +108,7 @@ pub(crate) fn families(run: &RunSoFar, name: &str) -> Vec<Family> {
         families.push(gauge("busyhour_arrivals_cov", help, Vec::new(), cov));
     }
     if let Some(second) = run.second {
-        let help = "Seconds of the run that are in these numbers.";
+        let help = "Seconds of the run that these metrics cover.";
         families.push(gauge("busyhour_run_seconds", help, Vec::new(), (second + 1) as f64));
     }
     families

@@ -1,7 +1,7 @@
 //! Application logs: what a run wrote, counted by template, stack trace and second, and compared with a clean run.
 //!
 //! A [`LogCollector`] receives the bytes of one or more sources and does no I/O, so that files, followed logs and experiments use the same
-//! code. [`follow`] is the only module with I/O.
+//! code. Only [`follow`] and [`LogsFile::read`] do I/O.
 //!
 //! ```
 //! use busyhour_logs::{CollectorSettings, LogCollector, Redactor, RunClock, StampSettings, Zone};
@@ -78,6 +78,7 @@ mod envelopes;
 pub mod follow;
 mod header;
 mod lines;
+mod logs_file;
 mod mask;
 mod query;
 mod redaction;
@@ -96,6 +97,10 @@ pub use counts::{FORMAT_VERSION, GroupCounts, Intervals, LogCounts};
 pub use entries::{ENTRY_BYTES_MAX, Entry, EntryReader, LineContext};
 pub use envelopes::{Envelope, EnvelopeError, Stream, Unwrapped, Unwrapper};
 pub use lines::{LINE_BYTES_MAX, LineSplitter};
+pub use logs_file::{
+    LOGGED_SOURCES_MAX, LOGS_FILE_BYTES_MAX, LOGS_FILE_NAME, LOGS_FILE_VERSION, LOGS_GROUP_BYTES_MAX,
+    LOGS_PART_KIND, LoggedSource, LogsFile, LogsFileError, OmittedGroups,
+};
 pub use query::{Query, QueryError, Rule};
 pub use redaction::{REDACTED, Redactor};
 pub use series::Series;

@@ -15,6 +15,7 @@ mod local;
 #[cfg(not(target_os = "linux"))]
 #[path = "not_local.rs"]
 mod local;
+mod log_redaction;
 mod marks_file;
 mod observation;
 mod observer;
@@ -22,10 +23,12 @@ mod perfmon_observer;
 mod perfmon_series;
 mod request;
 mod search;
+mod select;
 mod selected;
 mod source_line;
 mod source_spec;
 
+pub use log_redaction::log_redactor;
 pub use marks_file::{MARK_TEXT_BYTES_MAX, MARKS_FILE_NAME, append_mark};
 pub use observation::{Observation, ObservationError, RunningObservation};
 pub use observer::{ObservedSeries, SystemObserver};

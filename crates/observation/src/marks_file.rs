@@ -6,9 +6,10 @@
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use busyhour_observe::{Probe, ProbeError, Reading};
+use busyhour_program::clock::Clock;
 use busyhour_sample::Nanos;
 use busyhour_series::{Mark, MarkKind};
 
@@ -26,9 +27,9 @@ const READ_BYTES_MAX: u64 = 1 << 16;
 /// # Errors
 /// The file does not exist, because the run is not observed, or cannot be written.
 pub fn append_mark(run_dir: &Path, text: &str) -> io::Result<()> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    let now_ms = Clock::start().wall_start_ms();
     let text = text.replace(['\n', '\r'], " ");
-    let line = format!("{now} {}\n", busyhour_series::shorten(&text, MARK_TEXT_BYTES_MAX));
+    let line = format!("{now_ms} {}\n", busyhour_series::shorten(&text, MARK_TEXT_BYTES_MAX));
     File::options().append(true).open(run_dir.join(MARKS_FILE_NAME))?.write_all(line.as_bytes())
 }
 
@@ -75,10 +76,8 @@ impl Probe for MarksProbe {
         let lines: Vec<u8> = self.rest.drain(..=end).collect();
         for line in String::from_utf8_lossy(&lines).lines() {
             let Some((stamp, text)) = line.split_once(' ') else { continue };
-            let Ok(wall_ns) = stamp.parse::<u128>() else { continue };
-            let start_ns = u128::from(reading.clock().wall_start_ms()) * 1_000_000;
-            let Ok(time) = u64::try_from(wall_ns.saturating_sub(start_ns)) else { continue };
-            let time = Nanos(time).min(reading.time());
+            let Ok(wall_ms) = stamp.parse::<u64>() else { continue };
+            let time = reading.at_wall_ms(wall_ms).unwrap_or(Nanos(0)).min(reading.time());
             let text = busyhour_series::shorten(text, MARK_TEXT_BYTES_MAX).to_owned();
             reading.mark(Mark { kind: MarkKind::User, from: time, to: time, text });
         }
@@ -89,7 +88,6 @@ impl Probe for MarksProbe {
 #[cfg(test)]
 mod tests {
     use busyhour_observe::{ProbeRunner, SeriesStore};
-    use busyhour_program::clock::Clock;
 
     use super::*;
 

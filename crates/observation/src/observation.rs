@@ -12,7 +12,8 @@ use busyhour_series::FileStart;
 use crate::marks_file::MarksProbe;
 use crate::request::ObservationRequest;
 use crate::search::{LineSink, Search, SearchThread};
-use crate::selected::{Selected, select};
+use crate::select::select;
+use crate::selected::Selected;
 use crate::source_line::SourceLine;
 use crate::source_spec::SourceSpec;
 

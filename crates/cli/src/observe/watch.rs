@@ -136,6 +136,12 @@ fn wait(duration: Option<Duration>) -> std::io::Result<()> {
 
 fn create_dir(dir: Option<&PathBuf>, clock: &Clock) -> Result<PathBuf, String> {
     let created = match dir {
+        Some(dir) if dir.join(busyhour_series::SERIES_FILE_NAME).exists() => {
+            return Err(format!(
+                "{} already contains an observation\n  hint: name another directory",
+                dir.display()
+            ));
+        }
         Some(dir) => busyhour_record::RunDir::create(dir),
         None => {
             let wall = i64::try_from(clock.wall_start_ms()).unwrap_or(0);
