@@ -102,6 +102,7 @@ fn log(length_s: f64, templates: Vec<BTreeMap<u32, u32>>) -> LogCounts {
         matching: 0,
         outside: 0,
         without_time: BTreeMap::new(),
+        by_arrival: 0,
         ungrouped: 0,
         truncated_lines: 0,
         unreadable_lines: 0,

@@ -3,8 +3,13 @@
 //! A [`SourceSpec`] names what to observe: `os`, `jvm:shop`, `gc:FILE`, `log:FILE`, `prometheus:URL` or `auto`. [`parse_sources`] reads a list
 //! of them.
 
+mod log_followed;
+mod log_input;
 mod log_redaction;
+mod log_series;
+mod log_sources;
 mod source_spec;
 
 pub use log_redaction::log_redactor;
+pub use log_sources::{LogOptions, LogSources, LogSourcesError};
 pub use source_spec::{SourceSpec, SourceSpecError, parse_sources};
