@@ -100,14 +100,14 @@ impl FollowedLog {
 
     /// Reads what has arrived until the end of the run, and records all seconds.
     pub(crate) fn finish(&mut self, reading: &mut Reading<'_>) -> Result<(), ProbeError> {
-        self.read_input(reading.clock(), LAST_READING)?;
+        let result = self.read_input(reading.clock(), LAST_READING).map(|_| ());
         let now_s = second_of(reading.time().0);
-        let Some(series) = &mut self.series else { return Ok(()) };
+        let Some(series) = &mut self.series else { return result };
         self.collector.end_each(self.source, |entry| series.add(&entry, now_s));
         let lines = reading.series(&LINES, &[]);
         reading.set(lines, self.collector.lines() as f64);
-        series.finish(reading, now_s, |template| self.collector.template_text(template));
-        Ok(())
+        series.finish(reading, |template| self.collector.template_text(template));
+        result
     }
 
     /// Reads for at most this time; returns whether there is more.
@@ -119,9 +119,10 @@ impl FollowedLog {
             if Duration::from_nanos(now.0.saturating_sub(started.0)) >= at_most {
                 break;
             }
-            has_more = self.poll(now.0)?;
+            let polled = self.poll(now.0);
+            self.last_s = second_of(started.0);
             // A clock that does not run needs one poll.
-            has_more &= !clock.is_manual();
+            has_more = polled? && !clock.is_manual();
         }
         let quiet = clock.now().0.saturating_sub(self.last_arrival_ns);
         if self.has_open_entries
@@ -132,7 +133,6 @@ impl FollowedLog {
             self.collector.complete_entries(self.source, |entry| series.add(&entry, now_s));
             self.has_open_entries = false;
         }
-        self.last_s = second_of(started.0);
         Ok(has_more)
     }
 
@@ -144,12 +144,14 @@ impl FollowedLog {
         let envelope = self.input.envelope();
         let (collector, source) = (&mut self.collector, self.source);
         let (seeks_zone, assumed_offset) = (&mut self.seeks_zone, &mut self.assumed_offset);
-        // While the log could not be read, nothing was counted.
+        let (was_read, mut is_read) = (self.series.is_some(), false);
+        // Before the first reading that succeeds, nothing is known.
         let mut series = self.series.take().unwrap_or_else(|| LogSeries::new(self.last_s));
         collector.set_arrival(now_unix_ns);
         let polled = self.input.poll(now_unix_ns, |piece| match piece {
             Piece::Begin => collector.end_each(source, |entry| series.add(&entry, now_s)),
             Piece::Bytes(bytes) => {
+                is_read = true;
                 if *seeks_zone {
                     match find_offset(bytes, envelope, now_unix_ns) {
                         StampOffset::Found(seconds) => {
@@ -165,13 +167,15 @@ impl FollowedLog {
                 }
                 collector.read_each(source, bytes, |entry| series.add(&entry, now_s));
             }
-        })?;
-        self.series = Some(series);
-        if polled.bytes > 0 {
+        });
+        if was_read || is_read || polled.is_ok() {
+            self.series = Some(series);
+        }
+        if is_read {
             self.last_arrival_ns = now_ns;
             self.has_open_entries = true;
         }
-        Ok(polled.has_more)
+        polled.map(|polled| polled.has_more)
     }
 
     /// The part of the log in `logs.json`, for a run that has lasted this number of seconds.

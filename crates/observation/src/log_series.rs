@@ -46,6 +46,20 @@ struct SecondCounts {
     templates: Vec<(TemplateId, u32)>,
 }
 
+impl SecondCounts {
+    fn merge(&mut self, other: SecondCounts) {
+        for (severity, count) in other.severities {
+            *self.severities.entry(severity).or_default() += count;
+        }
+        for (status, count) in other.statuses {
+            *self.statuses.entry(status).or_default() += count;
+        }
+        self.problems += other.problems;
+        self.exceptions += other.exceptions;
+        self.templates.extend(other.templates);
+    }
+}
+
 /// The status of a request, or its class: 200 for all that begin with 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Status {
@@ -158,16 +172,18 @@ impl LogSeries {
     }
 
     /// Records all seconds, also the current one, and a burst that is under way.
-    pub(crate) fn finish(
-        &mut self,
-        reading: &mut Reading<'_>,
-        now_s: u32,
-        text: impl Fn(TemplateId) -> String,
-    ) {
+    pub(crate) fn finish(&mut self, reading: &mut Reading<'_>, text: impl Fn(TemplateId) -> String) {
         self.declare(reading);
-        while self.next_s <= now_s {
+        // A short part of a second would have an extreme rate. It is added to the second before.
+        let last_s = reading.time().0.saturating_sub(NANOS_PER_SECOND / 2) / NANOS_PER_SECOND;
+        let last_s = u32::try_from(last_s).unwrap_or(u32::MAX).max(self.next_s);
+        for (_, counts) in self.seconds.split_off(&last_s.saturating_add(1)) {
+            self.seconds.entry(last_s).or_default().merge(counts);
+        }
+        while self.next_s < last_s {
             self.record_second(reading, &text);
         }
+        self.record_until(reading, reading.time(), &text);
         if let Some(burst) = self.bursts.clone().finish() {
             self.mark(reading, burst, &text);
         }
@@ -186,13 +202,17 @@ impl LogSeries {
     }
 
     fn record_second(&mut self, reading: &mut Reading<'_>, text: &impl Fn(TemplateId) -> String) {
+        let end = Nanos((u64::from(self.next_s) + 1) * NANOS_PER_SECOND);
+        self.record_until(reading, end, text);
+    }
+
+    /// Records the next second, with its totals at this time.
+    fn record_until(&mut self, reading: &mut Reading<'_>, end: Nanos, text: &impl Fn(TemplateId) -> String) {
         let Some(counters) = &mut self.counters else { return };
         let second = self.next_s;
         self.next_s += 1;
         let counts = self.seconds.remove(&second).unwrap_or_default();
         let start = Nanos(u64::from(second) * NANOS_PER_SECOND);
-        // The last second of a run may not be over.
-        let end = Nanos(start.0 + NANOS_PER_SECOND).min(reading.time());
         counters.problems.add(reading, end, counts.problems);
         counters.exceptions.add(reading, end, counts.exceptions);
         for severity in counts.severities.keys() {

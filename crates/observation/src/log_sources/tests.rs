@@ -145,7 +145,7 @@ fn a_log_that_is_rotated_truncated_or_in_an_envelope_is_read_completely() {
     for name in ["app.log", "container.log", "pod.log"] {
         bench.follow(name);
     }
-    let line = |second: u32| format!("2024-03-18T10:00:{second:02}Z ERROR a - failed {second}\n");
+    let line = |second: u32| format!("2024-03-18T10:00:{second:02}Z ERROR shop.Shop - failed {second}\n");
     for second in 1..=9 {
         match second {
             3 => {
@@ -209,7 +209,8 @@ fn a_burst_is_marked_with_its_template() {
         let (minute, rest) = (second / 60, second % 60);
         for number in 0..count {
             let stamp = format!("2024-03-18T10:{minute:02}:{rest:02}.5Z");
-            bench.append("server.log", &format!("{stamp} ERROR a - no seat for {number} token=abc\n"));
+            bench
+                .append("server.log", &format!("{stamp} ERROR shop.Shop - no seat for {number} token=abc\n"));
         }
         bench.second();
     }
