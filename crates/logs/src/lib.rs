@@ -94,7 +94,8 @@ pub use access::{AccessRecord, DurationUnit, read_access};
 pub use bursts::{BURST_COUNT_MIN, BURST_HISTORY_MIN_S, BURST_WINDOW_S, BurstDetector, LogBurst};
 pub use collector::{CollectorSettings, CountedEntry, LogCollector, RunClock, Scope, SourceId};
 pub use comparison::{
-    ComparisonError, Difference, Differences, Exposure, FALSE_DISCOVERY_RATE, LogComparison, LogSide, compare,
+    ComparisonError, Difference, Differences, Exposure, FALSE_DISCOVERY_RATE, LogComparison, LogSide,
+    TooShort, compare,
 };
 pub use counts::{FORMAT_VERSION, GroupCounts, Intervals, LogCounts};
 pub use entries::{ENTRY_BYTES_MAX, Entry, EntryReader, LineContext};
