@@ -1,32 +1,56 @@
-//! `busyhour observe`: analyses data of the system under test.
+//! `busyhour observe`: watches a system under test, and analyses data of it.
 
 mod gc;
 mod gc_files;
 mod gc_log;
 mod gc_text;
+mod mark;
+mod serve;
+mod watch;
 
 use clap::{Args, Subcommand};
 
-use crate::exit::Exit;
+use crate::exit::{Exit, complain};
 
 #[derive(Debug, Args)]
-#[command(after_help = "Examples:\n  busyhour observe gc gc.log\n  \
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "A run observes its system by itself: busyhour run --observe SOURCES.\n\n\
+    Examples:\n  busyhour observe --pid 4711 --for 60s --dir watch\n  \
+    busyhour observe --sources os,jvm:shop,log:server.log --for 10min\n  \
+    busyhour observe mark 'deployed 1.4'\n  \
+    busyhour observe --serve 0.0.0.0:9464 --token-file token --perfmon 127.0.0.1:4444\n  \
     busyhour observe gc gc.log* -o gc.csv --json\n  \
-    busyhour observe gc before.log -- after.log")]
+    busyhour observe gc before.log -- after.log"
+)]
 pub(crate) struct ObserveArgs {
     #[command(subcommand)]
-    verb: ObserveVerb,
+    verb: Option<ObserveVerb>,
+    #[command(flatten)]
+    watch: watch::WatchArgs,
+    #[command(flatten)]
+    serve: serve::ServeArgs,
 }
 
 #[derive(Debug, Subcommand)]
 enum ObserveVerb {
     /// Summarise a garbage-collection log, or compare two.
     Gc(gc::GcArgs),
+    /// Add a mark to the run that is in progress.
+    Mark(mark::MarkArgs),
 }
 
 /// Runs the verb.
 pub(crate) fn main(args: &ObserveArgs) -> Exit {
-    match &args.verb {
-        ObserveVerb::Gc(gc) => gc::main(gc),
+    match (&args.verb, &args.serve.serve) {
+        (Some(ObserveVerb::Gc(gc)), _) => gc::main(gc),
+        (Some(ObserveVerb::Mark(mark)), _) => mark::main(mark),
+        (None, Some(address)) => serve::main(&args.serve, &args.watch, address),
+        (None, None) if args.watch.has_sources() => watch::main(&args.watch),
+        (None, None) => complain(
+            Exit::Usage,
+            "nothing to observe is named\n  hint: busyhour observe --pid PID, --target HOST:PORT or --sources LIST; \
+             --serve serves this machine; see busyhour observe --help",
+        ),
     }
 }

@@ -8,15 +8,13 @@ use clap::Args;
 
 use crate::command_error::CommandError;
 use crate::export::LiveExportArgs;
+use crate::headings::{OUTPUT, RUN};
 use crate::live::LiveArgs;
 use crate::load_args::{LoadArgs, UrlArgs};
+use crate::observing::ObserveRunArgs;
 use crate::quantities::time_ns;
 use crate::run_command::RunCommand;
 use crate::thresholds::ThresholdArgs;
-
-/// Headings of groups of options in the help.
-pub(crate) const OUTPUT: &str = "Output";
-const RUN: &str = "Run";
 
 /// Options of a run that JMeter does not have.
 #[derive(Debug, Default, Args)]
@@ -66,6 +64,8 @@ pub(crate) struct OwnArgs {
     exports: LiveExportArgs,
     #[command(flatten)]
     live: LiveArgs,
+    #[command(flatten)]
+    observe: ObserveRunArgs,
 }
 
 impl OwnArgs {
@@ -80,6 +80,7 @@ impl OwnArgs {
         command.show = RunShow { by_group: self.by_group, details: self.details, lines_below: 0 };
         command.open_report = self.open_report;
         command.live = self.live;
+        command.observation = self.observe.read(self.keep_secrets)?;
         let is_url = command.is_for_url();
         let run = &mut command.run;
         run.dir = self.dir;

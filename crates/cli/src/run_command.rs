@@ -7,6 +7,7 @@ use busyhour_launch::RunRequest;
 use busyhour_report::RunShow;
 
 use crate::live::LiveArgs;
+use crate::observing::RunObservation;
 use crate::outputs::OutputFile;
 use crate::thresholds::ThresholdFiles;
 
@@ -31,6 +32,8 @@ pub(crate) struct RunCommand {
     pub(crate) show: RunShow,
     /// Options for the live view and its control of the run.
     pub(crate) live: LiveArgs,
+    /// What is observed of the system under test.
+    pub(crate) observation: RunObservation,
     /// Whether the report is opened at the end.
     pub(crate) open_report: bool,
     /// Time for users to finish their samples after a stop request; `None` if not given.

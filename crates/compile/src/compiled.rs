@@ -15,6 +15,7 @@ use busyhour_samplers::AnySampler;
 
 use crate::at_start::TextsAtStart;
 use crate::outputs::CompiledOutputs;
+use crate::targets::PlanTargets;
 use crate::variables::VariableSet;
 
 /// The name and number of a thread group before the name is rendered.
@@ -48,6 +49,7 @@ pub struct Compiled {
     pub(crate) http: Arc<SharedHttp>,
     pub(crate) plan_name: String,
     pub(crate) rate_timers: BTreeSet<&'static str>,
+    pub(crate) targets: PlanTargets,
 }
 
 impl Compiled {

@@ -16,6 +16,8 @@ use busyhour_processors::CsvFiles;
 use busyhour_program::element::{Assertion, IterationStep, Processor, Timer};
 use busyhour_program::user::StateId;
 
+use crate::targets::PlanTargets;
+
 /// Compiled elements; `None` for an element that was rejected.
 pub(crate) type CompiledOnce<T> = HashMap<ElementId, Option<Arc<T>>>;
 
@@ -36,6 +38,7 @@ pub(crate) struct Parts {
     /// The state in which each HTTP URL Re-writing Modifier stores its value.
     pub(crate) rewriting_states: HashMap<ElementId, StateId>,
     pub(crate) schedules: Schedules,
+    pub(crate) targets: PlanTargets,
 }
 
 /// The schedules that rate timers share.
@@ -69,6 +72,7 @@ impl Parts {
                 by_group: (0..groups_max).map(|_| SharedSlots::default()).collect(),
                 precise: Arc::new(PreciseSchedules::new(groups_max)),
             },
+            targets: PlanTargets::default(),
         }
     }
 }

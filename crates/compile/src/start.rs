@@ -1,5 +1,6 @@
 //! Starts a compiled program: evaluates user defined variables and renders names.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use busyhour_http::UrlConnections;
@@ -15,7 +16,9 @@ use busyhour_samplers::AnySampler;
 
 use crate::compiled::Compiled;
 use crate::outputs::{BackendListener, ListenerFile};
+use crate::perfmon::{self, PerfMonListener};
 use crate::save_settings::base_prefix;
+use crate::targets::PlanTarget;
 
 /// A program that is ready to run.
 #[derive(Debug)]
@@ -32,8 +35,12 @@ pub struct Started {
     pub listeners: Vec<ResultFileConfig>,
     /// The sets of result files, by number.
     pub listener_sets: Vec<Vec<usize>>,
+    /// Hosts and ports to which the samplers connect, as far as they are known.
+    pub targets: BTreeSet<PlanTarget>,
     /// Listeners that send metrics elsewhere.
     pub backends: Vec<BackendListener>,
+    /// Listeners that fetch values from agents.
+    pub perfmon: Vec<PerfMonListener>,
 }
 
 /// Properties that are also variables of every user.
@@ -83,6 +90,8 @@ pub fn start(
     let groups = groups(&compiled, &initial, &mut user);
     let listeners = result_files(&compiled, properties, &mut user);
     let backends = compiled.outputs.backends.iter().map(|backend| backend.at_start(&mut user)).collect();
+    let perfmon = perfmon::at_start(&compiled.outputs.perfmon, properties, &compiled.base_dir, &mut user);
+    let targets = compiled.targets.at_start(&mut user);
     let names = run_names(&mut compiled, &groups);
     let shared = run(groups, properties);
     busyhour_request::set_url_client(&shared, Arc::new(UrlConnections::new(Arc::clone(&compiled.http))));
@@ -101,7 +110,9 @@ pub fn start(
         names,
         listeners,
         listener_sets: compiled.outputs.sets,
+        targets,
         backends,
+        perfmon,
     }
 }
 

@@ -43,6 +43,7 @@ pub(crate) fn sampler<'p>(context: &mut Context<'p>, stack: &Stack<'p>, element:
     let (connect_timeout, timeout) = (text("TCPSampler.ctimeout"), text("TCPSampler.timeout"));
     let end = text("TCPSampler.EolByte");
     let login = (text("ConfigTestElement.username"), text("ConfigTestElement.password"));
+    context.parts.targets.add_host(&server, &port);
     let client = client(context, element, &class)?;
     let properties = &context.options.properties;
     let (properties, status) = (tcp_properties(properties), status_properties(properties));

@@ -42,13 +42,15 @@ pub(crate) fn sampler<'p>(
     let is_manager = |element: &Element<'p>| role(*element) == Role::Config(ConfigClass::CookieManager);
     let cookies =
         scope.iter().copied().rfind(is_manager).and_then(|element| managers::cookies(context, element));
+    let (server, port) = (context.text(element, "server"), context.text_or(element, "port", "80"));
+    context.parts.targets.add_host(&server, &port);
     let fresh = if class == WebSocketClass::RequestResponse { "true" } else { "false" };
     Some(WebSocketSampler {
         action,
         target: Target {
             secure: context.text(element, "TLS"),
-            server: context.text(element, "server"),
-            port: context.text_or(element, "port", "80"),
+            server,
+            port,
             path: context.text(element, "path"),
         },
         fresh: context.text_or(element, "createNewConnection", fresh),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use busyhour_analysis::thresholds::ThresholdResult;
+use busyhour_compile::PlanTarget;
 use busyhour_record::{PlanFile, RunPart};
 use busyhour_sample::{RunEnd, Snapshot};
 
@@ -31,6 +32,10 @@ pub struct RunInfo {
     pub length: Option<Duration>,
     /// The arrival processes of open workloads, in their notation; empty if the plan's users determine the load.
     pub processes: Vec<String>,
+    /// Hosts and ports to which the samplers of the plan connect, as far as they are known before the run.
+    pub targets: Vec<PlanTarget>,
+    /// Name of the machine that generates the load.
+    pub hostname: String,
     /// The reason why the rate cannot be changed during the run; `None` if it can.
     pub fixed_rate: Option<String>,
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use busyhour_analysis::thresholds::Criterion;
-use busyhour_compile::{Compiled, Options, Started};
+use busyhour_compile::{Compiled, Options, PerfMonListener, Started};
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_diagnostic::{Diagnostic, Severity};
 use busyhour_http::TlsPolicy;
@@ -149,6 +149,18 @@ impl Prepared {
         &self.info
     }
 
+    /// The clock of the run.
+    #[must_use]
+    pub fn clock(&self) -> &Clock {
+        &self.started.shared.clock
+    }
+
+    /// The PerfMon Metrics Collectors of the plan.
+    #[must_use]
+    pub fn perfmon_listeners(&self) -> &[PerfMonListener] {
+        &self.started.perfmon
+    }
+
     /// The value of a JMeter property. Counts as a use of the property.
     #[must_use]
     pub fn property(&self, name: &str) -> Option<&str> {
@@ -274,6 +286,8 @@ fn run_info(
         cores,
         length,
         processes: started.program.open.iter().map(|workload| workload.process.to_string()).collect(),
+        targets: started.targets.iter().cloned().collect(),
+        hostname: started.names.hostname.clone(),
         fixed_rate: fixed_rate(started),
     }
 }

@@ -7,8 +7,10 @@ mod connections;
 mod container;
 mod found;
 mod kind;
+mod named;
 mod view;
 
+use std::collections::VecDeque;
 use std::net::{SocketAddr, ToSocketAddrs};
 
 use rustc_hash::FxHashMap;
@@ -24,12 +26,29 @@ pub use found::{
     SourceAvailability,
 };
 pub use kind::ServerKind;
+pub use named::find_processes;
 
 /// Processes and addresses that are reported.
 const FOUND_MAX: usize = 64;
 
 /// Connections from a target to processes behind it that are followed in sequence.
 const DEPTH_MAX: usize = 5;
+
+/// Where a search for the system begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DiscoveryStart<'a> {
+    /// At a host and port.
+    Target {
+        /// The host, a name or an address.
+        host: &'a str,
+        /// The port.
+        port: u16,
+    },
+    /// At a process.
+    Process(u32),
+    /// At the processes to which this process has connections. It is not part of the result itself.
+    PeersOf(u32),
+}
 
 /// What is to be located next.
 struct Step {
@@ -46,59 +65,118 @@ struct Step {
 /// Connections that are not open at the moment and Unix sockets are not followed.
 #[must_use]
 pub fn discover(root: &ProcRoot, targets: &[(&str, u16)]) -> Vec<Found> {
+    let starts: Vec<_> =
+        targets.iter().map(|(host, port)| DiscoveryStart::Target { host, port: *port }).collect();
+    discover_from(root, &starts)
+}
+
+/// Finds the system from several starts, as [`discover`] does.
+#[must_use]
+pub fn discover_from(root: &ProcRoot, starts: &[DiscoveryStart<'_>]) -> Vec<Found> {
     let view = SystemView::read(root);
-    let mut found = Vec::new();
-    let mut steps: std::collections::VecDeque<Step> = std::collections::VecDeque::new();
-    for (host, port) in targets {
-        let origin = Origin::Target { host: (*host).to_owned(), port: *port };
-        match resolve(host, *port) {
+    let mut search =
+        Search { root, view: &view, found: Vec::new(), known: FxHashMap::default(), steps: VecDeque::new() };
+    for start in starts {
+        match start {
+            DiscoveryStart::Target { host, port } => search.start_at_target(host, *port),
+            DiscoveryStart::Process(pid) => {
+                search.add_process(*pid, &Place::Remote, Origin::Named { pid: *pid }, None, 0);
+            }
+            DiscoveryStart::PeersOf(pid) => {
+                if let Some(entry) = view.describe(root, *pid, &Place::Remote)
+                    && let Some(process) = entry.process()
+                {
+                    search.known.insert(*pid, None);
+                    search.follow(process, 0);
+                }
+            }
+        }
+    }
+    search.run();
+    search.found
+}
+
+struct Search<'s> {
+    root: &'s ProcRoot,
+    view: &'s SystemView,
+    found: Vec<Found>,
+    /// Positions of processes among the found ones; `None` for processes that are not part of the result.
+    known: FxHashMap<u32, Option<usize>>,
+    steps: VecDeque<Step>,
+}
+
+impl Search<'_> {
+    fn start_at_target(&mut self, host: &str, port: u16) {
+        let origin = Origin::Target { host: host.to_owned(), port };
+        match resolve(host, port) {
             Ok(addresses) => {
-                let address = choose(&view, &addresses);
-                steps.extend(address.map(|address| Step { address, namespace: 0, origin, depth: 0 }));
+                let address = choose(self.view, &addresses);
+                self.steps.extend(address.map(|address| Step { address, namespace: 0, origin, depth: 0 }));
             }
-            Err(reason) => found.push(elsewhere(&view, origin, None, Location::Unresolved { reason })),
+            Err(reason) => {
+                self.found.push(elsewhere(self.view, origin, None, Location::Unresolved { reason }));
+            }
         }
     }
-    let mut known: FxHashMap<u32, usize> = FxHashMap::default();
-    while let Some(step) = steps.pop_front() {
-        if found.len() == FOUND_MAX {
-            break;
-        }
-        let place = view.locate(step.address, step.namespace);
-        let pid = match place {
-            Place::Listener { pid, .. } => pid,
-            other => {
-                add_elsewhere(&view, &mut found, &step, other);
-                continue;
+
+    fn run(&mut self) {
+        while let Some(step) = self.steps.pop_front() {
+            if self.found.len() >= FOUND_MAX {
+                break;
             }
-        };
-        if let Some(entry) = known.get(&pid) {
-            found[*entry].add_origin(step.origin);
-            continue;
+            let place = self.view.locate(step.address, step.namespace);
+            match place {
+                Place::Listener { pid, .. } => {
+                    self.add_process(pid, &place, step.origin, Some(step.address), step.depth);
+                }
+                other => add_elsewhere(self.view, &mut self.found, &step, other),
+            }
         }
-        let Some(mut entry) = view.describe(root, pid, &place) else { continue };
-        entry.add_origin(step.origin);
-        entry.address = Some(step.address);
-        known.insert(pid, found.len());
-        if let Location::Process(process) = &entry.location
-            && step.depth < DEPTH_MAX
+    }
+
+    /// Adds a process, or another origin to it if it is known.
+    fn add_process(
+        &mut self,
+        pid: u32,
+        place: &Place,
+        origin: Origin,
+        address: Option<SocketAddr>,
+        depth: usize,
+    ) {
+        if let Some(known) = self.known.get(&pid) {
+            // A process may have connections to itself.
+            let is_own = matches!(origin, Origin::ConnectionOf { pid: from, .. } if from == pid);
+            if let Some(position) = known.filter(|_| !is_own) {
+                self.found[position].add_origin(origin);
+            }
+            return;
+        }
+        let Some(mut entry) = self.view.describe(self.root, pid, place) else { return };
+        entry.add_origin(origin);
+        entry.address = address;
+        self.known.insert(pid, Some(self.found.len()));
+        if let Some(process) = entry.process()
+            && depth < DEPTH_MAX
         {
-            for peer in outgoing(&view, process) {
-                steps.push_back(Step {
-                    address: peer.address,
-                    namespace: peer.namespace,
-                    origin: Origin::ConnectionOf {
-                        pid,
-                        command: process.command.clone(),
-                        connections: peer.connections,
-                    },
-                    depth: step.depth + 1,
-                });
-            }
+            self.follow(process, depth + 1);
         }
-        found.push(entry);
+        self.found.push(entry);
     }
-    found
+
+    /// Continues with the processes to which a process has connections.
+    fn follow(&mut self, process: &FoundProcess, depth: usize) {
+        let peers = outgoing(self.view, process);
+        self.steps.extend(peers.into_iter().map(|peer| Step {
+            address: peer.address,
+            namespace: peer.namespace,
+            origin: Origin::ConnectionOf {
+                pid: process.pid,
+                command: process.command.clone(),
+                connections: peer.connections,
+            },
+            depth,
+        }));
+    }
 }
 
 /// An entry without a visible process.

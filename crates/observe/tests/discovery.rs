@@ -7,8 +7,8 @@ mod support;
 use std::process::Command;
 
 use busyhour_observe::{
-    Found, Location, NetworkNamespace, Origin, ProbeRunner, ProcRoot, SeriesStore, ServerKind,
-    SourceAvailability, SourceState, discover,
+    DiscoveryStart, Found, Location, NetworkNamespace, Origin, ProbeRunner, ProcRoot, SeriesStore,
+    ServerKind, SourceAvailability, SourceState, discover, discover_from, find_processes,
 };
 use busyhour_program::clock::Clock;
 
@@ -194,4 +194,25 @@ fn a_java_server_in_a_namespace_and_the_server_behind_it_are_found() {
     let behind = second.process().unwrap();
     assert_eq!((behind.kind, behind.namespace), (ServerKind::Python, process.namespace));
     assert!(matches!(second.origins[..], [Origin::ConnectionOf { pid, .. }] if pid == front.pid()));
+}
+
+#[test]
+fn a_process_is_found_by_its_command_line() {
+    let mark = format!("found-by-name-{}", std::process::id());
+    let Some(server) = TestProcess::python(&format!("mark = '{mark}'\n{SERVER}")) else { return };
+    assert_eq!(find_processes(&ProcRoot::live(), &mark), [server.pid()]);
+    assert_eq!(find_processes(&ProcRoot::live(), "no process has this text"), [0; 0]);
+}
+
+#[test]
+fn peers_of_a_process_are_found_without_the_process() {
+    let Some(server) = TestProcess::python(SERVER) else { return };
+    let port: u16 = server.ready.parse().unwrap();
+    let _connection = std::net::TcpStream::connect(("127.0.0.1", port)).unwrap();
+    let this = std::process::id();
+    let found = discover_from(&ProcRoot::live(), &[DiscoveryStart::PeersOf(this)]);
+    let pids: Vec<_> = found.iter().filter_map(pid_of).collect();
+    assert!(pids.contains(&server.pid()) && !pids.contains(&this), "{pids:?}");
+    let named = discover_from(&ProcRoot::live(), &[DiscoveryStart::Process(server.pid())]);
+    assert_eq!(named[0].origins, [Origin::Named { pid: server.pid() }]);
 }

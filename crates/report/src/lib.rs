@@ -25,9 +25,11 @@ mod capacity_plot;
 mod capacity_table;
 mod capacity_words;
 mod caveat_rank;
+mod comparison_change;
 mod comparison_csv;
 mod comparison_power;
 mod comparison_quartiles;
+mod comparison_system;
 mod comparison_table;
 mod comparison_trend;
 mod dashboard;
@@ -46,6 +48,8 @@ mod run_title;
 mod sparkline;
 mod statistics;
 mod summariser;
+mod system_lines;
+mod system_values;
 mod table;
 mod terminal_plot;
 mod terminal_text;
@@ -65,8 +69,8 @@ pub use load_changes::describe_change;
 pub use log_tables::{LogTablesShow, log_tables, log_tables_csv, log_tables_json};
 pub use page::{
     EVENTS_PATH, LIVE_WORDS, LivePage, NoSolution, WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage,
-    WhatIfPoint, WhatIfStation, WhatIfValue, capacity_html, comparison_html, html_report, live_html,
-    what_if_html,
+    WhatIfPoint, WhatIfStation, WhatIfValue, capacity_html, comparison_html, html_report,
+    html_report_with_system, live_html, what_if_html,
 };
 pub use progress::{Progress, progress_line};
 pub use statistics::statistics_json;

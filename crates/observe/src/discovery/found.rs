@@ -22,6 +22,11 @@ pub enum Origin {
         /// The port.
         port: u16,
     },
+    /// The user named the process.
+    Named {
+        /// Its number.
+        pid: u32,
+    },
     /// Another process has connections to it.
     ConnectionOf {
         /// The process.

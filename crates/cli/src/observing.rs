@@ -1,0 +1,202 @@
+//! The options of a run's observation, and the lines about its sources.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use busyhour_launch::{Prepared, RunEvent, RunObserver as _};
+use busyhour_observation::{
+    Observation, ObservationRequest, ObservedSeries, SourceLine, SourceSpec, SystemObserver, parse_sources,
+};
+use busyhour_observe::prometheus::FetchOptions;
+use clap::Args;
+
+use crate::command_error::CommandError;
+use crate::events::ShownEvents;
+use crate::exit::{is_quiet, is_verbose, say};
+use crate::headings::OBSERVATION;
+use crate::quantities::time_ns;
+
+/// The environment variable with the token for metrics that are scraped.
+const TOKEN_VARIABLE: &str = "BUSYHOUR_OBSERVE_TOKEN";
+
+/// The shortest interval between readings.
+const INTERVAL_MIN: Duration = Duration::from_millis(100);
+
+/// Options of a run's observation.
+#[derive(Clone, Debug, Default, Args)]
+#[command(next_help_heading = OBSERVATION)]
+pub(crate) struct ObserveRunArgs {
+    /// What to observe: auto (default), none, os, jvm, …
+    ///
+    /// Sources: none, auto (what is found behind the hosts and ports of the plan on this machine), os, process:PID or process:NAME, jvm or jvm:NAME,
+    /// gc:FILE, log:FILE, journal:UNIT, prometheus:URL or just the URL, postgres://USER:PASSWORD@HOST/DATABASE, rdt, perf:PID. A comma in a
+    /// value is written `\,`.
+    #[arg(long, value_name = "SOURCES")]
+    observe: Vec<String>,
+    /// Time between readings, at least 100ms (default: 1s).
+    #[arg(long, value_name = "TIME", hide_short_help = true)]
+    observe_interval: Option<String>,
+    /// PEM file of certificate authorities that are trusted for scraped metrics and databases.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    observe_ca: Option<PathBuf>,
+}
+
+/// What a run observes.
+#[derive(Clone, Debug)]
+pub(crate) struct RunObservation {
+    request: ObservationRequest,
+    /// Whether the user named the sources: then each of them is reported.
+    is_explicit: bool,
+}
+
+impl Default for RunObservation {
+    fn default() -> Self {
+        let request = ObservationRequest { sources: vec![SourceSpec::Auto], ..ObservationRequest::default() };
+        Self { request, is_explicit: false }
+    }
+}
+
+impl ObserveRunArgs {
+    /// Reads the options.
+    pub(crate) fn read(&self, keep_secrets: bool) -> Result<RunObservation, CommandError> {
+        let mut run = RunObservation::default();
+        run.request.keep_secrets = keep_secrets;
+        run.request.is_generator = true;
+        run.request.fetch = fetch_options(self.observe_ca.as_ref())?;
+        if let Some(interval) = &self.observe_interval {
+            run.request.interval = interval_of("--observe-interval", interval)?;
+        }
+        if !self.observe.is_empty() {
+            run.request.sources = sources_of("--observe", &self.observe)?;
+            run.is_explicit = true;
+        }
+        Ok(run)
+    }
+}
+
+/// Reads lists of sources.
+pub(crate) fn sources_of(option: &str, lists: &[String]) -> Result<Vec<SourceSpec>, CommandError> {
+    let mut sources = Vec::new();
+    for list in lists {
+        sources.extend(parse_sources(list).map_err(|error| format!("{option}: {error}"))?);
+    }
+    Ok(sources)
+}
+
+/// Reads an interval between readings.
+pub(crate) fn interval_of(option: &str, text: &str) -> Result<Duration, CommandError> {
+    let interval = Duration::from_nanos(time_ns(option, text)?);
+    if interval < INTERVAL_MIN {
+        return Err(format!("{option} {text:?}: at least 100ms").into());
+    }
+    Ok(interval)
+}
+
+/// The options for metrics of other programs. The token comes from the environment, because other users can read command lines.
+pub(crate) fn fetch_options(authorities: Option<&PathBuf>) -> Result<FetchOptions, CommandError> {
+    let authorities = authorities
+        .map(|path| {
+            busyhour_limits::files::read_regular(path, busyhour_limits::files::TEXT_FILE_BYTES)
+                .map_err(|error| format!("--observe-ca: cannot read {}: {error}", path.display()))
+        })
+        .transpose()?;
+    let bearer_token = std::env::var(TOKEN_VARIABLE).ok().filter(|token| !token.is_empty());
+    Ok(FetchOptions { bearer_token, authorities, timeout: None })
+}
+
+impl RunObservation {
+    /// Finds the sources, reports them, and adds the observer to the run. Returns the series of the run.
+    pub(crate) fn attach(
+        &self,
+        prepared: &Prepared,
+        events: &ShownEvents,
+        is_silent: bool,
+    ) -> Result<Option<ObservedSeries>, CommandError> {
+        if self.request.sources.is_empty() {
+            return Ok(None);
+        }
+        let mut request = self.request.clone();
+        request.targets =
+            prepared.info().targets.iter().map(|target| (target.host.clone(), target.port)).collect();
+        let observation = Observation::prepare(request, prepared.clock());
+        if !is_silent {
+            self.report(observation.lines());
+        }
+        // The plan may compute its targets: then the system is found when the load is running.
+        let is_needed =
+            self.is_explicit || observation.watches_anything() || prepared.info().targets.is_empty();
+        if !is_needed {
+            return Ok(None);
+        }
+        let mut events = events.clone();
+        let sink = move |line: &str| {
+            if !is_silent && !is_quiet() {
+                events.event(&RunEvent::Notice(format!("observing {line}")));
+            }
+        };
+        let observer = SystemObserver::new(observation, Box::new(sink));
+        let series = observer.series();
+        prepared
+            .observe("the observation", Box::new(observer))
+            .map_err(|error| busyhour_diagnostic::io_hints::chain(&error))?;
+        Ok(Some(series))
+    }
+
+    fn report(&self, lines: &[SourceLine]) {
+        if is_quiet() {
+            return;
+        }
+        if self.is_explicit || is_verbose() {
+            lines.iter().for_each(|line| say(&format!("observing {line}")));
+        } else if let Some(text) = overview(lines) {
+            say(&text);
+        }
+    }
+}
+
+/// One line about all sources; `None` if nothing is observed.
+fn overview(lines: &[SourceLine]) -> Option<String> {
+    let (watched, others): (Vec<_>, Vec<_>) = lines.iter().partition(|line| line.is_watched());
+    if watched.is_empty() {
+        return None;
+    }
+    let watched: Vec<String> = watched.iter().map(|line| short(line)).collect();
+    let mut text = format!("observing {}", watched.join(", "));
+    if !others.is_empty() {
+        let others: Vec<&str> = others.iter().map(|line| line.name.as_str()).collect();
+        text += &format!("; not {} (--observe auto says why)", others.join(", "));
+    }
+    Some(text)
+}
+
+fn short(line: &SourceLine) -> String {
+    match line.name.starts_with("process:") {
+        true => format!("{} ({})", line.name, line.about.split(" (").next().unwrap_or_default()),
+        false => line.name.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use busyhour_observation::LineState;
+
+    use super::*;
+
+    #[test]
+    fn the_overview_names_what_is_watched_and_what_is_not() {
+        let line =
+            |name: &str, about: &str, state| SourceLine { name: name.into(), about: about.into(), state };
+        let missing =
+            || LineState::NotWatched { reason: "it needs credentials".into(), advice: String::new() };
+        let lines = [
+            line("os", "this machine", LineState::Watched),
+            line("process:7", "java (JVM), target shop:80", LineState::Watched),
+            line("postgres", "", missing()),
+        ];
+        assert_eq!(
+            overview(&lines).as_deref(),
+            Some("observing os, process:7 (java); not postgres (--observe auto says why)")
+        );
+        assert_eq!(overview(&lines[2..]), None);
+    }
+}

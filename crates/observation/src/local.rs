@@ -1,0 +1,283 @@
+//! Sources of this machine: the operating system, processes, Java virtual machines, counters of caches and cores.
+
+use busyhour_observe::jvm::{FoundJvm, JvmProbe, find_jvms};
+use busyhour_observe::perf::{PerfProbe, PerfTarget};
+use busyhour_observe::rdt::{MountedFiles, RdtProbe, Resctrl};
+use busyhour_observe::{
+    DiscoveryStart, Found, FoundProcess, Location, ObservableSource, Origin, OsProbe, ProcRoot,
+    SourceAvailability, StallProbe, discover_from, find_processes,
+};
+use busyhour_program::clock::Clock;
+
+use crate::request::ObservationRequest;
+use crate::selected::Selected;
+use crate::source_line::{LineState, SourceLine};
+use crate::source_spec::{ProcessName, SourceSpec};
+
+/// Processes that one name may select.
+const MATCHES_MAX: usize = 64;
+
+/// The directory in which the counters of caches are mounted.
+const RESCTRL: &str = "/sys/fs/resctrl";
+
+/// Adds the probes of a source of this machine.
+pub(crate) fn select(
+    source: &SourceSpec,
+    request: &ObservationRequest,
+    clock: &Clock,
+    selected: &mut Selected,
+) {
+    let root = ProcRoot::live();
+    match source {
+        SourceSpec::Auto => add_targets(&root, request, clock, selected),
+        SourceSpec::Os => add_machine(&root, clock, selected),
+        SourceSpec::Process(name) => {
+            for pid in pids(&root, "process", name, selected) {
+                add_found(&root, &discover_from(&root, &[DiscoveryStart::Process(pid)]), selected);
+                if !selected.has(&format!("process:{pid}")) {
+                    let reason = format!("there is no process {pid}");
+                    selected.refuse(SourceLine::not_watched("process", reason, ""));
+                }
+            }
+        }
+        SourceSpec::Jvm(name) => add_jvms(&root, name.as_ref(), selected),
+        SourceSpec::Rdt => add_rdt(selected),
+        SourceSpec::Perf(name) => add_perf(&root, name.as_ref(), selected),
+        SourceSpec::Prometheus(_)
+        | SourceSpec::Postgres(_)
+        | SourceSpec::GcLog(_)
+        | SourceSpec::Log(_)
+        | SourceSpec::Journal(_) => {}
+    }
+}
+
+/// Adds what is behind the targets, and the machine if one of them is on it.
+fn add_targets(root: &ProcRoot, request: &ObservationRequest, clock: &Clock, selected: &mut Selected) {
+    let starts: Vec<_> =
+        request.targets.iter().map(|(host, port)| DiscoveryStart::Target { host, port: *port }).collect();
+    let found = discover_from(root, &starts);
+    if found.iter().any(|entry| is_on_this_machine(&entry.location)) {
+        add_machine(root, clock, selected);
+    }
+    add_found(root, &found, selected);
+}
+
+/// Adds processes to which the load goes or that are behind the targets, and that were not found before.
+pub(crate) fn look_again(request: &ObservationRequest, clock: &Clock, selected: &mut Selected) {
+    let root = ProcRoot::live();
+    let mut starts: Vec<_> =
+        request.targets.iter().map(|(host, port)| DiscoveryStart::Target { host, port: *port }).collect();
+    if request.is_generator {
+        starts.push(DiscoveryStart::PeersOf(std::process::id()));
+    }
+    let found = discover_from(&root, &starts);
+    // What could not be watched has been reported, or is not a system under test, such as a server that receives metrics.
+    let processes: Vec<Found> = found.into_iter().filter(|entry| entry.process().is_some()).collect();
+    if !processes.is_empty() {
+        add_machine(&root, clock, selected);
+    }
+    add_found(&root, &processes, selected);
+}
+
+fn is_on_this_machine(location: &Location) -> bool {
+    match location {
+        Location::Process(_) | Location::Hidden { .. } | Location::NothingListens => true,
+        Location::Remote | Location::Unresolved { .. } => false,
+    }
+}
+
+fn add_machine(root: &ProcRoot, clock: &Clock, selected: &mut Selected) {
+    if selected.has("os") {
+        return;
+    }
+    selected.add_watched(Box::new(OsProbe::new(root)), "this machine");
+    match StallProbe::start(clock) {
+        Ok(probe) => selected.add_watched(Box::new(probe), "stalls of this machine"),
+        Err(error) => selected.refuse(SourceLine::not_watched(
+            "stall",
+            format!("its thread cannot be started: {error}"),
+            "",
+        )),
+    }
+}
+
+fn add_found(root: &ProcRoot, found: &[Found], selected: &mut Selected) {
+    for entry in found {
+        let Some(process) = entry.process() else {
+            let about = origins(entry);
+            for source in &entry.sources {
+                let name = entry.address.map_or_else(|| source.name.clone(), |address| address.to_string());
+                selected.refuse(SourceLine { name, ..line(source, &about) });
+            }
+            continue;
+        };
+        let name = format!("process:{}", process.pid);
+        if process.pid == std::process::id() || selected.has(&name) {
+            continue;
+        }
+        add_process(root, entry, process, selected);
+    }
+}
+
+/// Adds all sources of a process.
+fn add_process(root: &ProcRoot, entry: &Found, process: &FoundProcess, selected: &mut Selected) {
+    let about = format!("{} ({}), {}", process.command, process.kind.as_str(), origins(entry));
+    let (probes, errors) = entry.probes(root);
+    for probe in probes {
+        let known = entry.sources.iter().find(|source| source.name == probe.source());
+        let of_process = probe.source().starts_with("process:");
+        let about = if of_process { about.as_str() } else { process.command.as_str() };
+        let line = match known {
+            Some(source) => line(source, about),
+            None => SourceLine::watched(probe.source(), about),
+        };
+        selected.add(probe, line);
+    }
+    for error in errors {
+        selected.refuse(SourceLine::not_watched("process", error.to_string(), ""));
+    }
+    for source in &entry.sources {
+        let is_jvm = source.name.starts_with("jvm:");
+        match &source.availability {
+            SourceAvailability::Available | SourceAvailability::Partly { .. } if is_jvm => {
+                add_jvm(root, process.pid, selected);
+            }
+            SourceAvailability::Available | SourceAvailability::Partly { .. } => {}
+            SourceAvailability::Unavailable { .. } => selected.refuse(line(source, &process.command)),
+        }
+    }
+}
+
+fn line(source: &ObservableSource, about: &str) -> SourceLine {
+    let state = match &source.availability {
+        SourceAvailability::Available => LineState::Watched,
+        SourceAvailability::Partly { missing, advice } => {
+            LineState::Partly { missing: missing.clone(), advice: advice.clone() }
+        }
+        SourceAvailability::Unavailable { reason, advice } => {
+            LineState::NotWatched { reason: reason.clone(), advice: advice.clone() }
+        }
+    };
+    SourceLine { name: source.name.clone(), about: about.to_owned(), state }
+}
+
+/// How an entry was found: `target shop:8080`, `behind java (4711)`.
+fn origins(entry: &Found) -> String {
+    let own = std::process::id();
+    let texts: Vec<String> = entry
+        .origins
+        .iter()
+        .map(|origin| match origin {
+            Origin::Target { host, port } => format!("target {host}:{port}"),
+            Origin::Named { .. } => "named by the user".to_owned(),
+            Origin::ConnectionOf { pid, .. } if *pid == own => "receives requests of this run".to_owned(),
+            Origin::ConnectionOf { pid, command, .. } => format!("behind {command} ({pid})"),
+        })
+        .collect();
+    texts.join(", ")
+}
+
+fn add_jvm(root: &ProcRoot, pid: u32, selected: &mut Selected) {
+    if selected.has(&format!("jvm:{pid}")) {
+        return;
+    }
+    match JvmProbe::open(root, pid) {
+        Ok(probe) => {
+            let about = probe.identity().map_or_else(String::new, |identity| {
+                let name = identity.name.as_deref().unwrap_or("JVM");
+                format!("{name}, {}, {}", identity.jdk(), identity.collector.name())
+            });
+            selected.add_watched(Box::new(probe), &about);
+        }
+        Err(error) => selected.refuse(SourceLine::not_watched(
+            format!("jvm:{pid}"),
+            busyhour_diagnostic::io_hints::chain(&error),
+            "",
+        )),
+    }
+}
+
+fn add_jvms(root: &ProcRoot, name: Option<&ProcessName>, selected: &mut Selected) {
+    if let Some(ProcessName::Pid(pid)) = name {
+        return add_jvm(root, *pid, selected);
+    }
+    let found = match find_jvms(root) {
+        Ok(found) => found,
+        Err(error) => {
+            return selected.refuse(SourceLine::not_watched("jvm", error.to_string(), ""));
+        }
+    };
+    let matches = |jvm: &&FoundJvm| match name {
+        Some(ProcessName::Matching(text)) => {
+            let own_name = jvm.identity.name.as_deref().unwrap_or_default();
+            own_name.to_lowercase().contains(&text.to_lowercase())
+        }
+        Some(ProcessName::Pid(_)) | None => true,
+    };
+    let matching: Vec<u32> = found.jvms.iter().filter(matches).map(|jvm| jvm.pid).collect();
+    if matching.is_empty() {
+        let names: Vec<&str> =
+            found.jvms.iter().take(8).filter_map(|jvm| jvm.identity.name.as_deref()).collect();
+        let others = match (names.as_slice(), found.denied) {
+            ([], 0) => "none is visible".to_owned(),
+            ([], denied) => format!("{denied} processes of other users cannot be examined"),
+            (names, _) => format!("visible: {}", names.join(", ")),
+        };
+        let reason = match name {
+            Some(ProcessName::Matching(text)) => format!("no JVM is named {text:?} ({others})"),
+            Some(ProcessName::Pid(_)) | None => format!("no JVM was found ({others})"),
+        };
+        selected.refuse(SourceLine::not_watched("jvm", reason, "run as its user or as root"));
+    }
+    matching.into_iter().take(MATCHES_MAX).for_each(|pid| add_jvm(root, pid, selected));
+}
+
+fn add_rdt(selected: &mut Selected) {
+    if !std::path::Path::new(RESCTRL).join("info").is_dir() {
+        let advice = "`busyhour doctor` says whether this machine has such counters, and how to mount them";
+        return selected.refuse(SourceLine::not_watched("rdt", format!("{RESCTRL} is not mounted"), advice));
+    }
+    let probe = RdtProbe::new(Resctrl::new(Box::new(MountedFiles::new(RESCTRL))));
+    selected.add_watched(Box::new(probe), RESCTRL);
+}
+
+fn add_perf(root: &ProcRoot, name: Option<&ProcessName>, selected: &mut Selected) {
+    let pids = match name {
+        Some(name) => pids(root, "perf", name, selected),
+        // The processes that are watched so far.
+        None => selected.watched_pids(),
+    };
+    if pids.is_empty() && name.is_none() {
+        selected.refuse(SourceLine::not_watched(
+            "perf",
+            "no process is watched",
+            "name one: perf:4711, or put perf after auto or process:4711",
+        ));
+    }
+    for pid in pids {
+        selected.add_watched(Box::new(PerfProbe::new(PerfTarget::Process(pid))), "");
+    }
+}
+
+/// The processes that a name selects.
+fn pids(root: &ProcRoot, kind: &str, name: &ProcessName, selected: &mut Selected) -> Vec<u32> {
+    match name {
+        ProcessName::Pid(pid) => vec![*pid],
+        ProcessName::Matching(text) => {
+            let mut found = find_processes(root, text);
+            if found.is_empty() {
+                let reason = format!("no process has {text:?} in its command line");
+                selected.refuse(SourceLine::not_watched(kind, reason, "name it by its number"));
+            } else if found.len() > MATCHES_MAX {
+                let reason = format!("{} more processes match {text:?}", found.len() - MATCHES_MAX);
+                selected.refuse(SourceLine::not_watched(
+                    kind,
+                    reason,
+                    "use a longer part of the command line",
+                ));
+                found.truncate(MATCHES_MAX);
+            }
+            found
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Marks that the user makes while a run is in progress (`busyhour observe mark`).
+//!
+//! The command appends a line to a file in the run directory, and a probe of the run reads new lines. No connection between the two
+//! processes is needed.
+
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use busyhour_observe::{Probe, ProbeError, Reading};
+use busyhour_program::clock::Clock;
+use busyhour_sample::Nanos;
+use busyhour_series::{Mark, MarkKind};
+
+/// The name of the file in the run directory.
+pub const MARKS_FILE_NAME: &str = "marks.txt";
+
+/// The longest text of a mark, in bytes.
+pub const MARK_TEXT_BYTES_MAX: usize = 400;
+
+/// Bytes that one reading takes from the file; the rest follows at the next one.
+const READ_BYTES_MAX: u64 = 1 << 16;
+
+/// Appends a mark with the current time to the file of a run.
+///
+/// # Errors
+/// The file does not exist, because the run is not observed, or cannot be written.
+pub fn append_mark(run_dir: &Path, text: &str) -> io::Result<()> {
+    let now_ms = Clock::start().wall_start_ms();
+    let text = text.replace(['\n', '\r'], " ");
+    let line = format!("{now_ms} {}\n", busyhour_series::shorten(&text, MARK_TEXT_BYTES_MAX));
+    File::options().append(true).open(run_dir.join(MARKS_FILE_NAME))?.write_all(line.as_bytes())
+}
+
+/// Reads the marks of a run; source `user`.
+#[derive(Debug)]
+pub(crate) struct MarksProbe {
+    path: PathBuf,
+    file: File,
+    /// The beginning of a line that is not complete yet.
+    rest: Vec<u8>,
+    position: u64,
+}
+
+impl MarksProbe {
+    /// Creates the file of a run.
+    pub(crate) fn create(run_dir: &Path) -> io::Result<MarksProbe> {
+        let path = run_dir.join(MARKS_FILE_NAME);
+        let file = File::options().read(true).append(true).create_new(true).open(&path)?;
+        Ok(MarksProbe { path, file, rest: Vec::new(), position: 0 })
+    }
+}
+
+impl Probe for MarksProbe {
+    fn source(&self) -> &str {
+        "user"
+    }
+
+    fn interval_min(&self) -> Duration {
+        Duration::from_secs(1)
+    }
+
+    fn read(&mut self, reading: &mut Reading<'_>) -> Result<(), ProbeError> {
+        let error = |source| ProbeError::Read { path: self.path.clone(), source };
+        self.file.seek(SeekFrom::Start(self.position)).map_err(error)?;
+        let read = (&mut self.file).take(READ_BYTES_MAX).read_to_end(&mut self.rest).map_err(error)?;
+        self.position += read as u64;
+        let Some(end) = self.rest.iter().rposition(|byte| *byte == b'\n') else {
+            // A line that is longer than any that the command writes is not a mark.
+            if self.rest.len() > READ_BYTES_MAX as usize {
+                self.rest.clear();
+            }
+            return Ok(());
+        };
+        let lines: Vec<u8> = self.rest.drain(..=end).collect();
+        for line in String::from_utf8_lossy(&lines).lines() {
+            let Some((stamp, text)) = line.split_once(' ') else { continue };
+            let Ok(wall_ms) = stamp.parse::<u64>() else { continue };
+            let time = reading.at_wall_ms(wall_ms).unwrap_or(Nanos(0)).min(reading.time());
+            let text = busyhour_series::shorten(text, MARK_TEXT_BYTES_MAX).to_owned();
+            reading.mark(Mark { kind: MarkKind::User, from: time, to: time, text });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use busyhour_observe::{ProbeRunner, SeriesStore};
+
+    use super::*;
+
+    #[test]
+    fn marks_are_read_once_and_only_complete_lines() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(append_mark(dir.path(), "early").unwrap_err().kind(), io::ErrorKind::NotFound);
+        let store = SeriesStore::in_memory();
+        let clock = Clock::start();
+        let mut probe = ProbeRunner::new(&store, Box::new(MarksProbe::create(dir.path()).unwrap()));
+        append_mark(dir.path(), "deployed 1.4\nsecond line").unwrap();
+        let path = dir.path().join(MARKS_FILE_NAME);
+        let mut file = File::options().append(true).open(&path).unwrap();
+        file.write_all(b"no stamp\n99999999999999999999999999 far\n123 ").unwrap();
+        probe.read(&clock);
+        file.write_all(b"before the run\n").unwrap();
+        probe.read(&clock);
+        probe.read(&clock);
+        let (marks, _) = store.marks_since(0);
+        let texts: Vec<&str> = marks.iter().map(|mark| mark.mark.text.as_str()).collect();
+        assert_eq!(texts, ["deployed 1.4 second line", "before the run"]);
+        assert!(marks.iter().all(|mark| mark.mark.kind == MarkKind::User && mark.mark.from <= clock.now()));
+        assert_eq!(marks[1].mark.from, Nanos(0));
+    }
+}

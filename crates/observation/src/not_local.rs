@@ -1,0 +1,33 @@
+//! Sources of this machine on systems that cannot be watched.
+
+use busyhour_program::clock::Clock;
+
+use crate::request::ObservationRequest;
+use crate::selected::Selected;
+use crate::source_line::SourceLine;
+use crate::source_spec::SourceSpec;
+
+/// Adds a line that the source is not available.
+pub(crate) fn select(
+    source: &SourceSpec,
+    _request: &ObservationRequest,
+    _clock: &Clock,
+    selected: &mut Selected,
+) {
+    let name = match source {
+        SourceSpec::Auto | SourceSpec::Os => "os",
+        SourceSpec::Process(_) => "process",
+        SourceSpec::Jvm(_) => "jvm",
+        SourceSpec::Rdt => "rdt",
+        SourceSpec::Perf(_) => "perf",
+        SourceSpec::Prometheus(_)
+        | SourceSpec::Postgres(_)
+        | SourceSpec::GcLog(_)
+        | SourceSpec::Log(_)
+        | SourceSpec::Journal(_) => return,
+    };
+    selected.refuse(SourceLine::not_watched(name, "it is only available on Linux", ""));
+}
+
+/// Finds nothing.
+pub(crate) fn look_again(_request: &ObservationRequest, _clock: &Clock, _selected: &mut Selected) {}

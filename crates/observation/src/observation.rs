@@ -1,0 +1,144 @@
+//! An observation: chosen, then running.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use busyhour_observe::{SeriesStore, Watch, WatchError, WatchOptions};
+use busyhour_program::clock::Clock;
+use busyhour_record::RunPart;
+use busyhour_series::FileStart;
+
+use crate::marks_file::MarksProbe;
+use crate::request::ObservationRequest;
+use crate::search::{LineSink, Search, SearchThread};
+use crate::select::select;
+use crate::selected::Selected;
+use crate::source_line::SourceLine;
+use crate::source_spec::SourceSpec;
+
+/// Why an observation cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum ObservationError {
+    /// A file of the run directory cannot be created.
+    #[error("cannot create {file} in the run directory")]
+    File {
+        /// The name of the file.
+        file: &'static str,
+        /// The cause.
+        source: io::Error,
+    },
+    /// The watch cannot start.
+    #[error(transparent)]
+    Watch(#[from] WatchError),
+}
+
+/// The sources of an observation, found and opened.
+pub struct Observation {
+    request: ObservationRequest,
+    selected: Selected,
+    clock: Clock,
+}
+
+impl std::fmt::Debug for Observation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Observation").field("sources", &self.lines()).finish_non_exhaustive()
+    }
+}
+
+impl Observation {
+    /// Finds the sources. Nothing is started or attached, and no request is sent. `clock` is the clock of the run.
+    #[must_use]
+    pub fn prepare(request: ObservationRequest, clock: &Clock) -> Observation {
+        let selected = select(&request, clock);
+        Observation { request, selected, clock: clock.clone() }
+    }
+
+    /// One line for each source, watched or not.
+    #[must_use]
+    pub fn lines(&self) -> &[SourceLine] {
+        &self.selected.lines
+    }
+
+    /// Whether a source is watched.
+    #[must_use]
+    pub fn watches_anything(&self) -> bool {
+        !self.selected.probes.is_empty()
+    }
+
+    /// The files that an observation writes in the run directory.
+    #[must_use]
+    pub fn parts() -> Vec<RunPart> {
+        vec![SeriesStore::part()]
+    }
+
+    /// Starts to read all sources, and to write their series into the run directory. With a sink, processes that were not found yet are
+    /// looked for twice in the first ten seconds ([`SourceSpec::Auto`]), and the sink receives the lines of new sources.
+    ///
+    /// # Errors
+    /// The file of series exists or cannot be created, or a thread cannot be started.
+    pub fn start(
+        mut self,
+        run_dir: &Path,
+        start: &FileStart,
+        sink: Option<LineSink>,
+    ) -> Result<RunningObservation, ObservationError> {
+        let file = |file| move |source| ObservationError::File { file, source };
+        let store = SeriesStore::create(run_dir, start).map_err(file(busyhour_series::SERIES_FILE_NAME))?;
+        let marks = MarksProbe::create(run_dir).map_err(file(crate::marks_file::MARKS_FILE_NAME))?;
+        self.selected.probes.push(Box::new(marks));
+        self.start_with(store, sink)
+    }
+
+    /// Starts to read all sources like [`Self::start`], without files: the store has the latest values.
+    ///
+    /// # Errors
+    /// A thread cannot be started.
+    pub fn start_in_memory(self, sink: Option<LineSink>) -> Result<RunningObservation, ObservationError> {
+        self.start_with(SeriesStore::in_memory(), sink)
+    }
+
+    fn start_with(
+        mut self,
+        store: SeriesStore,
+        sink: Option<LineSink>,
+    ) -> Result<RunningObservation, ObservationError> {
+        let options = WatchOptions { interval: self.request.interval };
+        let probes = std::mem::take(&mut self.selected.probes);
+        let watch = Arc::new(Watch::start(self.clock.clone(), store, options, probes)?);
+        let search = match sink {
+            Some(sink) if self.request.sources.contains(&SourceSpec::Auto) => {
+                let Observation { request, selected, clock } = self;
+                let search = Search { request, selected, watch: watch.clone(), clock, sink };
+                Some(SearchThread::start(search).map_err(WatchError::Thread)?)
+            }
+            Some(_) | None => None,
+        };
+        Ok(RunningObservation { watch, search })
+    }
+}
+
+/// An observation that is running. It ends when it is dropped.
+#[derive(Debug)]
+pub struct RunningObservation {
+    watch: Arc<Watch>,
+    search: Option<SearchThread>,
+}
+
+impl RunningObservation {
+    /// The series, for live views and marks.
+    #[must_use]
+    pub fn store(&self) -> &SeriesStore {
+        self.watch.store()
+    }
+
+    /// Ends the observation, and returns the reason why the file of series is incomplete, if it is.
+    #[must_use]
+    pub fn stop(mut self) -> Option<String> {
+        // The thread has a reference to the watch.
+        drop(self.search.take());
+        let store = self.watch.store().clone();
+        drop(self.watch);
+        store.status().file_error
+    }
+}

@@ -1,0 +1,99 @@
+//! The observation of a run, as an observer of the run.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use busyhour_launch::{ObserverError, RunEnded, RunInfo, RunObserver};
+use busyhour_observe::SeriesStore;
+use busyhour_record::RunPart;
+use busyhour_series::FileStart;
+
+use crate::observation::{Observation, RunningObservation};
+use crate::search::LineSink;
+
+/// The series of a run, which exist from its start on. Clones refer to the same run.
+#[derive(Clone, Debug, Default)]
+pub struct ObservedSeries(Arc<Mutex<Option<SeriesStore>>>);
+
+impl ObservedSeries {
+    /// The series; `None` before the run starts and if the observation failed.
+    #[must_use]
+    pub fn store(&self) -> Option<SeriesStore> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn set(&self, store: SeriesStore) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(store);
+    }
+}
+
+enum State {
+    Prepared(Box<Observation>),
+    Running(Box<RunningObservation>),
+    /// It could not start, or it has ended.
+    Over,
+}
+
+/// Observes the system under test during a run. Files are written into the run directory.
+pub struct SystemObserver {
+    state: State,
+    series: ObservedSeries,
+    sink: Option<LineSink>,
+    failure: Option<ObserverError>,
+}
+
+impl std::fmt::Debug for SystemObserver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SystemObserver").finish_non_exhaustive()
+    }
+}
+
+impl SystemObserver {
+    /// An observer of a run that starts later. `sink` receives the lines of sources that are found during the run.
+    #[must_use]
+    pub fn new(observation: Observation, sink: LineSink) -> SystemObserver {
+        let state = State::Prepared(Box::new(observation));
+        SystemObserver { state, series: ObservedSeries::default(), sink: Some(sink), failure: None }
+    }
+
+    /// The series of the run, for live views.
+    #[must_use]
+    pub fn series(&self) -> ObservedSeries {
+        self.series.clone()
+    }
+}
+
+impl RunObserver for SystemObserver {
+    fn started(&mut self, run: &RunInfo) {
+        let State::Prepared(observation) = std::mem::replace(&mut self.state, State::Over) else { return };
+        let start = FileStart {
+            wall_anchor_ms: run.wall_anchor_ms,
+            hostname: run.hostname.clone(),
+            program: concat!("busyhour ", env!("CARGO_PKG_VERSION")).into(),
+        };
+        match observation.start(&run.dir, &start, self.sink.take()) {
+            Ok(running) => {
+                self.series.set(running.store().clone());
+                self.state = State::Running(Box::new(running));
+            }
+            Err(error) => self.failure = Some(error.into()),
+        }
+    }
+
+    fn ended(&mut self, _run: &RunEnded) -> Result<(), ObserverError> {
+        if let State::Running(running) = std::mem::replace(&mut self.state, State::Over)
+            && let Some(error) = running.stop()
+        {
+            return Err(format!("could not write the series of the observed system: {error}").into());
+        }
+        self.failure.take().map_or(Ok(()), Err)
+    }
+
+    fn parts(&self) -> Vec<RunPart> {
+        Observation::parts()
+    }
+
+    /// Sources are read by threads of their own.
+    fn seconds_waiting_max(&self) -> usize {
+        0
+    }
+}

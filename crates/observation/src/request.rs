@@ -1,0 +1,37 @@
+//! What to observe.
+
+use std::time::Duration;
+
+use busyhour_observe::prometheus::FetchOptions;
+
+use crate::source_spec::SourceSpec;
+
+/// What to observe during a run, or without one.
+#[derive(Clone, Debug)]
+pub struct ObservationRequest {
+    /// The sources. Without any, nothing is observed.
+    pub sources: Vec<SourceSpec>,
+    /// Hosts and ports of the system under test, for [`SourceSpec::Auto`].
+    pub targets: Vec<(String, u16)>,
+    /// Interval between readings, at least 100 ms.
+    pub interval: Duration,
+    /// How metrics are fetched from other programs.
+    pub fetch: FetchOptions,
+    /// Whether secrets in texts of logs are recorded instead of `[redacted]`.
+    pub keep_secrets: bool,
+    /// Whether this process generates the load: [`SourceSpec::Auto`] then also follows its connections.
+    pub is_generator: bool,
+}
+
+impl Default for ObservationRequest {
+    fn default() -> Self {
+        Self {
+            sources: Vec::new(),
+            targets: Vec::new(),
+            interval: Duration::from_secs(1),
+            fetch: FetchOptions::default(),
+            keep_secrets: false,
+            is_generator: false,
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Probes that have been chosen, and a line about each source.
+
+use std::collections::BTreeSet;
+
+use busyhour_observe::Probe;
+
+use crate::source_line::SourceLine;
+
+/// Probes that have been chosen and not been started.
+#[derive(Default)]
+pub(crate) struct Selected {
+    pub(crate) probes: Vec<Box<dyn Probe>>,
+    pub(crate) lines: Vec<SourceLine>,
+    /// The names of sources that are watched: each is watched once.
+    known: BTreeSet<String>,
+}
+
+impl Selected {
+    /// Adds a probe with its line, unless its source is watched.
+    pub(crate) fn add(&mut self, probe: Box<dyn Probe>, line: SourceLine) {
+        if self.known.insert(probe.source().to_owned()) {
+            self.probes.push(probe);
+            self.lines.push(line);
+        }
+    }
+
+    /// Adds a probe that is watched completely.
+    pub(crate) fn add_watched(&mut self, probe: Box<dyn Probe>, about: &str) {
+        let line = SourceLine::watched(probe.source(), about);
+        self.add(probe, line);
+    }
+
+    /// Adds the line of a source that is not watched, unless there is such a line.
+    pub(crate) fn refuse(&mut self, line: SourceLine) {
+        if !self.lines.contains(&line) {
+            self.lines.push(line);
+        }
+    }
+
+    /// The numbers of the processes that are watched.
+    pub(crate) fn watched_pids(&self) -> Vec<u32> {
+        self.known.iter().filter_map(|source| source.strip_prefix("process:")?.parse().ok()).collect()
+    }
+
+    /// Whether a source is watched.
+    pub(crate) fn has(&self, source: &str) -> bool {
+        self.known.contains(source)
+    }
+}

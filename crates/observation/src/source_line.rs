@@ -1,0 +1,80 @@
+//! One line for each source: whether it is watched, and what would enable it if not.
+
+use std::fmt;
+
+/// Whether a source is watched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LineState {
+    /// Completely.
+    Watched,
+    /// Some metrics are missing.
+    Partly {
+        /// What is missing.
+        missing: String,
+        /// What would enable it.
+        advice: String,
+    },
+    /// Not at all.
+    NotWatched {
+        /// Why.
+        reason: String,
+        /// What would enable it.
+        advice: String,
+    },
+}
+
+/// A source, for the user. Its `Display` is one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceLine {
+    /// The name of the source, as in the series file: `process:4711`; or the kind of source if it is not watched.
+    pub name: String,
+    /// What it is, and how it was found: `java (JVM), target 127.0.0.1:8080`. May be empty.
+    pub about: String,
+    /// Whether it is watched.
+    pub state: LineState,
+}
+
+impl SourceLine {
+    /// The line of a source that is watched.
+    pub(crate) fn watched(name: impl Into<String>, about: impl Into<String>) -> SourceLine {
+        SourceLine { name: name.into(), about: about.into(), state: LineState::Watched }
+    }
+
+    /// The line of a source that is not watched.
+    pub(crate) fn not_watched(
+        name: impl Into<String>,
+        reason: impl Into<String>,
+        advice: impl Into<String>,
+    ) -> SourceLine {
+        let state = LineState::NotWatched { reason: reason.into(), advice: advice.into() };
+        SourceLine { name: name.into(), about: String::new(), state }
+    }
+
+    /// Whether at least a part of the source is watched.
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
+        match self.state {
+            LineState::Watched | LineState::Partly { .. } => true,
+            LineState::NotWatched { .. } => false,
+        }
+    }
+}
+
+impl fmt::Display for SourceLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)?;
+        if !self.about.is_empty() {
+            write!(f, " ({})", self.about)?;
+        }
+        match &self.state {
+            LineState::Watched => write!(f, ": watched"),
+            LineState::Partly { missing, advice } => write!(f, ": watched, without {missing}; {advice}"),
+            LineState::NotWatched { reason, advice } if advice.is_empty() => {
+                write!(f, ": not watched, because {reason}")
+            }
+            LineState::NotWatched { reason, advice } => {
+                write!(f, ": not watched, because {reason}; {advice}")
+            }
+        }
+    }
+}
