@@ -33,7 +33,8 @@ fn the_observed_system_is_whole_at_every_width_light_and_dark() {
 #[test]
 fn one_cursor_reads_all_plots() {
     let Some(mut browser) = browser() else { return };
-    let file = Pages::new().write("system-cursor", &page());
+    let pages = Pages::new();
+    let file = pages.write("system-cursor", &page());
     browser.open(&file, Screen { width: 1280, height: 900, is_dark: false }, WATCH_SHIFTS);
     browser.evaluate("document.querySelector('#plot-rate .canvas').focus()");
     browser.press("Home", 36);
