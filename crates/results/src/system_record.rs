@@ -15,6 +15,8 @@ mod rule;
 mod source_list;
 mod sources;
 mod survey;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::error::Error;
