@@ -1,4 +1,4 @@
-//! Exports the seconds of a run to other programs.
+//! Exports the figures of each second of a run to other programs.
 //!
 //! An [`Exporter`] receives [`Snapshot`]s, during a run ([`follow`]) or from its record ([`busyhour_results::read_snapshots`]),
 //! and converts them to formats of other programs: CSV with a line per second, percentile distributions and histogram logs of
@@ -59,7 +59,7 @@ pub use transport::{HttpPost, Sender, TcpText, UdpText, WriteText};
 
 use busyhour_sample::Snapshot;
 
-/// Writes or sends the seconds of a run.
+/// Writes or sends the figures of each second of a run.
 ///
 /// # Order of calls
 /// [`second`](Self::second) is called for each second of the run in increasing order, then [`finish`](Self::finish) once.

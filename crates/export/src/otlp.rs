@@ -126,7 +126,7 @@ impl OtlpExporter {
         if let Some(users) = self.run.users {
             metrics.push(gauge(
                 "busyhour.users",
-                "Most active users that samples of the last second saw",
+                "Active users at the end of the last second",
                 "{user}",
                 span,
                 f64::from(users),
@@ -293,14 +293,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_without_gaps() {
+    fn buckets_have_no_gaps() {
         let counts = ExponentialCounts { zero: 0, buckets: [(-3, 5), (-1, 7)].into() };
         assert_eq!(buckets(&counts), Buckets { offset: -3, bucket_counts: vec![5, 0, 7] });
         assert_eq!(buckets(&ExponentialCounts::default()), Buckets::default());
     }
 
     #[test]
-    fn a_collector_is_named_with_its_path_or_without() {
+    fn the_metrics_path_is_added_if_the_url_has_none() {
         for (url, posted) in [
             ("http://127.0.0.1:4318", "http://127.0.0.1:4318/v1/metrics"),
             ("http://collector:4318/", "http://collector:4318/v1/metrics"),

@@ -97,7 +97,7 @@ fn cause(error: ParquetError) -> io::Error {
 #[derive(Default)]
 struct Facts {
     names: RunNames,
-    /// Whether there is only one clock: response times are service times.
+    /// Whether the input contains no intended starts, so that response times equal service times.
     one_clock: bool,
     measured: Measured,
 }
@@ -120,8 +120,8 @@ impl Facts {
         let one_clock = results.one_clock();
         if !one_clock && results.tick_ns() > 1 {
             return Err(ExportError::Settings(
-                "result files and run directories cannot be written to one Parquet file: intended starts are known of the \
-                 latter only; make a file of each"
+                "result files and run directories cannot be written to the same Parquet file, because only run directories \
+                 contain intended starts; export them to separate files"
                     .into(),
             ));
         }
@@ -411,7 +411,7 @@ impl<W: Write + Send> SamplesFile<W> {
             count(true, sample.error_count),
             Cell::Flag(sample.flags.contains(SampleFlags::WARMUP)),
         ];
-        // If a row is too short, it has fewer values than there are columns.
+        // If the row of a JTL file is too short, the values of its last variables are unknown.
         let variables =
             (0..self.columns.len() - COLUMNS.len()).map(|at| Cell::Text(sample.variables.get(at).copied()));
         for (column, cell) in self.columns.iter_mut().zip(cells.into_iter().chain(variables)) {

@@ -54,7 +54,7 @@ mod url_plan;
 mod url_plan_error;
 mod users;
 
-pub use busyhour_compile::PlanTarget;
+pub use busyhour_compile::{PerfMonListener, PerfMonRow, PlanTarget};
 pub use busyhour_redaction as redaction;
 pub use control::{GRACE, RunControl};
 pub use error::{LaunchError, LaunchErrorKind};

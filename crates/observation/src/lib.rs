@@ -8,6 +8,7 @@
 //! A [`SourceSpec`] names what to observe: `os`, `jvm:shop`, `gc:FILE`, `log:FILE`, `prometheus:URL` or `auto`. [`parse_sources`] reads a list
 //! of them. [`Observation::prepare`] finds the sources and opens them; [`Observation::lines`] says which of them are watched, which are not,
 //! why, and what would enable them. [`SystemObserver`] observes a run. [`append_mark`] adds a mark of the user to a run in progress.
+//! [`PerfMonObserver`] runs a PerfMon Metrics Collector of the plan.
 
 #[cfg(target_os = "linux")]
 mod local;
@@ -18,6 +19,8 @@ mod log_redaction;
 mod marks_file;
 mod observation;
 mod observer;
+mod perfmon_observer;
+mod perfmon_series;
 mod request;
 mod search;
 mod select;
@@ -29,6 +32,8 @@ pub use log_redaction::log_redactor;
 pub use marks_file::{MARK_TEXT_BYTES_MAX, MARKS_FILE_NAME, append_mark};
 pub use observation::{Observation, ObservationError, RunningObservation};
 pub use observer::{ObservedSeries, SystemObserver};
+pub use perfmon_observer::{PerfMonObserver, WarningSink};
+pub use perfmon_series::PerfMonSeries;
 pub use request::ObservationRequest;
 pub use search::LineSink;
 pub use source_line::{LineState, SourceLine};

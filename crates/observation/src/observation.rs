@@ -86,9 +86,25 @@ impl Observation {
         let file = |file| move |source| ObservationError::File { file, source };
         let store = SeriesStore::create(run_dir, start).map_err(file(busyhour_series::SERIES_FILE_NAME))?;
         let marks = MarksProbe::create(run_dir).map_err(file(crate::marks_file::MARKS_FILE_NAME))?;
+        self.selected.probes.push(Box::new(marks));
+        self.start_with(store, sink)
+    }
+
+    /// Starts to read all sources like [`Self::start`], without files: the store has the latest values.
+    ///
+    /// # Errors
+    /// A thread cannot be started.
+    pub fn start_in_memory(self, sink: Option<LineSink>) -> Result<RunningObservation, ObservationError> {
+        self.start_with(SeriesStore::in_memory(), sink)
+    }
+
+    fn start_with(
+        mut self,
+        store: SeriesStore,
+        sink: Option<LineSink>,
+    ) -> Result<RunningObservation, ObservationError> {
         let options = WatchOptions { interval: self.request.interval };
-        let mut probes = std::mem::take(&mut self.selected.probes);
-        probes.push(Box::new(marks));
+        let probes = std::mem::take(&mut self.selected.probes);
         let watch = Arc::new(Watch::start(self.clock.clone(), store, options, probes)?);
         let search = match sink {
             Some(sink) if self.request.sources.contains(&SourceSpec::Auto) => {

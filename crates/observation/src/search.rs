@@ -76,7 +76,7 @@ impl Search {
 
     fn look(&mut self) {
         let known = self.selected.lines.len();
-        local::look_again(&self.request, &mut self.selected);
+        local::look_again(&self.request, &self.clock, &mut self.selected);
         for probe in self.selected.probes.drain(..) {
             if let Err(error) = self.watch.add(probe) {
                 (self.sink)(&format!("warning: cannot watch a source: {error}"));

@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use busyhour_analysis::Summary;
+use busyhour_analysis::comparison::{ComparisonSettings, MeasuredRun};
 use busyhour_analysis::system::{Figure, FigureKind, SubjectKind, SystemFigures, SystemSubject};
-use busyhour_report::{Look, RunShow, Written, end_of_run, summary_markdown};
-use busyhour_results::summarise_jtl;
+use busyhour_analysis::{Comparison, Summary};
+use busyhour_report::{
+    ComparisonShow, Look, RunShow, Written, comparison_csv, comparison_html, comparison_percent,
+    comparison_table, end_of_run, summary_markdown,
+};
+use busyhour_results::{RunReading, measure_run, summarise_jtl};
 
 /// A subject whose other figures are unavailable.
 fn subject(kind: SubjectKind, source: &str, known: &[(FigureKind, f64)]) -> SystemSubject {
@@ -84,13 +88,20 @@ fn system() -> SystemFigures {
     }
 }
 
-fn summary() -> Summary {
+/// A results file in a temporary directory.
+fn results() -> (tempfile::TempDir, std::path::PathBuf) {
     let temp = tempfile::tempdir().unwrap();
     let file = temp.path().join("results.jtl");
     let mut rows = String::from("timeStamp,elapsed,label,responseCode,success\n");
-    (0..1_000)
-        .for_each(|row| writeln!(rows, "{},5,Home,200,true", 1_800_000_000_000_u64 + row * 10).unwrap());
+    for row in 0..1_000 {
+        writeln!(rows, "{},5,Home,200,true", 1_800_000_000_000_u64 + row * 10).unwrap();
+    }
     std::fs::write(&file, rows).unwrap();
+    (temp, file)
+}
+
+fn summary() -> Summary {
+    let (_temp, file) = results();
     let mut summary = summarise_jtl(&file).unwrap();
     // The path differs from run to run.
     summary.run.source = "results.jtl".into();
@@ -146,4 +157,67 @@ fn a_series_file_without_figures_is_mentioned() {
     assert!(end(&observed, false, None).contains("System   incomplete: not a series file"));
     let observed = Summary { system: Some(SystemFigures::default()), ..summary() };
     assert!(end(&observed, false, None).contains("System   observed, but without any figure"));
+}
+
+/// A run whose process used the CPU time `cpu_s` per request; `None` for a run that was not observed.
+fn run(name: &str, cpu_s: Option<f64>) -> MeasuredRun {
+    let (_temp, file) = results();
+    let mut run = measure_run(&[file], &RunReading { seed: Some(1), ..RunReading::default() }).unwrap();
+    run.name = name.into();
+    run.system = cpu_s.map(|cpu_s| {
+        let mut system = system();
+        system.subjects[1].figures.insert(FigureKind::CpuPerRequest, Figure::known(cpu_s));
+        system
+    });
+    run
+}
+
+fn compare(base: &[MeasuredRun], new: &[MeasuredRun]) -> Comparison {
+    Comparison::new(base, new, ComparisonSettings::default(), Vec::new()).unwrap()
+}
+
+fn table(comparison: &Comparison, details: bool) -> String {
+    let text =
+        comparison_table(comparison, ComparisonShow { details }, Look { width: Some(130), colour: false });
+    let (_, system) = text.split_once("\nSystem under test").unwrap();
+    format!("System under test{}", system.split("\nCaveats").next().unwrap())
+}
+
+#[test]
+fn two_runs_are_compared_without_a_test() {
+    let base = [run("before", Some(0.002))];
+    let mut after = run("after", Some(0.003));
+    let jvm = &mut after.system.as_mut().unwrap().subjects[2];
+    jvm.figures.insert(FigureKind::GcShare, Figure::known(0.02));
+    jvm.figures
+        .insert(FigureKind::GcPauseMax, Figure::unavailable("several pauses lie between two readings"));
+    let comparison = compare(&base, &[after]);
+    insta::assert_snapshot!("comparison", table(&comparison, false));
+    let csv = comparison_csv(&comparison);
+    let line = csv.lines().find(|line| line.contains("cpu_per_request_seconds")).unwrap();
+    assert_eq!(
+        line,
+        "shop.jar (process:4711),process,cpu_per_request_seconds,0.002,0.003,1.5,,,0.001,,,,,,,0.002,0.003"
+    );
+    let columns = csv.lines().next().unwrap().split(',').count();
+    assert!(csv.lines().all(|line| line.split(',').count() == columns), "{csv}");
+    let page = comparison_html(&comparison);
+    assert!(page.contains("Process shop.jar (process:4711)") && page.contains(">+50.0 %</td>"), "{page}");
+    assert!(page.contains("differences without a test"));
+    let percent = comparison_percent(&comparison, Look::default());
+    assert!(percent.contains("CPU time per request"), "{percent}");
+    assert_eq!(serde_json::from_str::<Comparison>(&comparison.to_json()).unwrap(), comparison);
+}
+
+#[test]
+fn several_runs_have_ranges_and_missing_observations_are_counted() {
+    let base = [run("a", Some(0.002)), run("b", Some(0.004)), run("c", None)];
+    let new = [run("d", Some(0.003)), run("e", Some(0.003))];
+    insta::assert_snapshot!("comparison_of_several", table(&compare(&base, &new), true));
+    let unobserved = compare(&[run("a", None)], &[run("b", None)]);
+    assert_eq!(table(&unobserved, false).trim(), "System under test: not observed.");
+    assert!(comparison_html(&unobserved).contains("<p>Not observed.</p>"));
+    let half = table(&compare(&[run("a", None)], &[run("b", Some(0.1))]), false);
+    assert!(half.contains("The run before was not observed."), "{half}");
+    assert!(!half.contains("Observed only after"), "{half}");
 }

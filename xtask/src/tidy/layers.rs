@@ -211,7 +211,6 @@ const LAYERS: &[CrateRule] = &[
         "observation",
         "the sources of a run, logs that are followed, and the observer that records them",
         &[
-            "analysis",
             "diagnostic",
             "gclog",
             "launch",
