@@ -27,6 +27,7 @@ mod select;
 mod selected;
 mod source_line;
 mod source_spec;
+mod sources_file;
 
 pub use log_redaction::log_redactor;
 pub use marks_file::{MARK_TEXT_BYTES_MAX, MARKS_FILE_NAME, append_mark};

@@ -264,6 +264,7 @@ fn names(survey: &Survey, listed: &[ListedSource]) -> BTreeMap<String, String> {
             programs.insert(pid, program);
         }
     }
+    let listed = source_list::by_name(listed);
     let mut names = BTreeMap::new();
     for source in &survey.sources {
         let Some((kind, pid)) = source.split_once(':') else { continue };
@@ -276,7 +277,7 @@ fn names(survey: &Survey, listed: &[ListedSource]) -> BTreeMap<String, String> {
                     .map(|name| (source.clone(), name.to_owned())),
             );
         }
-        let about = listed.iter().find(|one| one.name == *source).map(|one| one.about.as_str());
+        let about = listed.get(source.as_str()).map(|one| one.about.as_str());
         // `java (JVM), target 127.0.0.1:8080`: the program is the first part.
         let about = about.and_then(|about| about.split([',', '(']).next()).map(str::trim);
         let program = programs.get(pid).copied().or(about).filter(|program| !program.is_empty());

@@ -82,8 +82,9 @@ pub(super) fn choose(survey: &Survey, name: &dyn Fn(&str) -> String) -> Plan {
         let metrics = by_source.entry(one.info.source).or_default();
         metrics.entry(one.info.name.as_str()).or_default().push(number);
     }
-    let mut choice =
-        Choice { survey, name, by_source, used: vec![false; survey.series.len()], plan: Plan::default() };
+    let resources = sources_by_resource(&by_source);
+    let used = vec![false; survey.series.len()];
+    let mut choice = Choice { survey, name, by_source, resources, used, plan: Plan::default() };
     choice.add_cpu();
     for rule in panels() {
         match rule.scope {
@@ -96,11 +97,27 @@ pub(super) fn choose(survey: &Survey, name: &dyn Fn(&str) -> String) -> Plan {
     choice.finish()
 }
 
+/// Number of sources with metrics of each resource.
+fn sources_by_resource(by_source: &BTreeMap<u32, FxHashMap<&str, Vec<usize>>>) -> BTreeMap<Resource, usize> {
+    let mut metrics: BTreeMap<Resource, Vec<&str>> = BTreeMap::new();
+    for rule in panels() {
+        metrics.entry(rule.resource).or_default().extend(rule.metrics());
+    }
+    let sources = |metrics: Vec<&str>| {
+        let has_one =
+            |known: &&FxHashMap<&str, Vec<usize>>| metrics.iter().any(|metric| known.contains_key(metric));
+        by_source.values().filter(has_one).count()
+    };
+    metrics.into_iter().map(|(resource, metrics)| (resource, sources(metrics))).collect()
+}
+
 struct Choice<'s> {
     survey: &'s Survey,
     name: &'s dyn Fn(&str) -> String,
     /// The series of each source by metric.
     by_source: BTreeMap<u32, FxHashMap<&'s str, Vec<usize>>>,
+    /// Number of sources with metrics of each resource.
+    resources: BTreeMap<Resource, usize>,
     used: Vec<bool>,
     plan: Plan,
 }
@@ -158,24 +175,12 @@ impl Choice<'_> {
 
     fn add_per_source(&mut self, rule: &'static PanelRule) {
         let sources = self.sources(&rule.metrics());
-        let of_resource = self.sources_of(rule.resource);
+        let of_resource = self.resources.get(&rule.resource).copied().unwrap_or_default();
         for (source, numbers) in sources.iter().take(SOURCES_MAX) {
             let lines = plan(self.survey, rule.lines, numbers, |_| String::new());
             let source = self.shown_source(*source, of_resource);
             self.add(rule, source, numbers, lines);
         }
-    }
-
-    /// Number of sources that have a panel of this resource.
-    fn sources_of(&self, resource: Resource) -> usize {
-        let mut metrics: Vec<&str> =
-            panels().filter(|rule| rule.resource == resource).flat_map(PanelRule::metrics).collect();
-        metrics.sort_unstable();
-        metrics.dedup();
-        self.by_source
-            .values()
-            .filter(|known| metrics.iter().any(|metric| known.contains_key(metric)))
-            .count()
     }
 
     fn add_across(&mut self, rule: &'static PanelRule) {
@@ -277,17 +282,23 @@ impl Choice<'_> {
     /// The known panels of which a metric is unavailable, and which have no values.
     fn add_missing(&mut self) {
         for info in &self.survey.unavailable {
+            if self.plan.missing.len() >= MISSING_MAX {
+                return;
+            }
             let uses = |rule: &&PanelRule| rule.metrics().contains(&info.metric.as_str());
             for rule in panels().filter(uses) {
                 let source = match rule.scope {
-                    Scope::PerSource => self.shown_source(info.source, self.sources_of(rule.resource)),
+                    Scope::PerSource => {
+                        let of_resource = self.resources.get(&rule.resource).copied().unwrap_or_default();
+                        self.shown_source(info.source, of_resource)
+                    }
                     Scope::Across => (self.name)(self.survey.source(info.source)),
                 };
                 let name = panel_name(rule, source);
                 let is_known =
                     self.by_source.get(&info.source).is_some_and(|known| known.contains_key(&*info.metric))
                         || self.plan.missing.iter().any(|(other, _)| *other == name);
-                if !is_known && self.plan.missing.len() < MISSING_MAX {
+                if !is_known {
                     self.plan.missing.push((name, info.reason.clone()));
                 }
             }
