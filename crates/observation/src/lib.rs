@@ -35,6 +35,7 @@ mod select;
 mod selected;
 mod source_line;
 mod source_spec;
+mod sources_file;
 
 pub use gc_log_sources::{GC_FILE_NAME, GC_FILE_VERSION, GC_PART_KIND, GcLogSources};
 pub use log_redaction::log_redactor;
