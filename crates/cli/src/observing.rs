@@ -17,7 +17,7 @@ use crate::headings::OBSERVATION;
 use crate::quantities::time_ns;
 
 /// The environment variable with the token for metrics that are scraped.
-const TOKEN_VARIABLE: &str = "BUSYHOUR_OBSERVE_TOKEN";
+pub(crate) const TOKEN_VARIABLE: &str = "BUSYHOUR_OBSERVE_TOKEN";
 
 /// The shortest interval between readings.
 const INTERVAL_MIN: Duration = Duration::from_millis(100);

@@ -192,7 +192,7 @@ fn add_jvm(root: &ProcRoot, pid: u32, selected: &mut Selected) {
         Err(error) => selected.refuse(SourceLine::not_watched(
             format!("jvm:{pid}"),
             busyhour_diagnostic::io_hints::chain(&error),
-            "",
+            error.advice(),
         )),
     }
 }

@@ -2,7 +2,7 @@
 
 use busyhour_gclog::{GcComparison, GcSummary, LeakVerdict, LiveGrowth};
 
-use crate::numbers::duration;
+use crate::numbers::{duration, ms};
 
 /// The lengths of two logs may differ by this factor without a note.
 const LENGTH_RATIO_MAX: f64 = 1.25;
@@ -53,6 +53,13 @@ fn slope(growth: &LiveGrowth) -> String {
         mib_per_min(growth.high_kib_per_s),
         duration(growth.span_s)
     )
+}
+
+/// A pause in ms with three significant digits or so; those of ZGC last a few microseconds.
+#[must_use]
+pub fn gc_pause_ms(seconds: f64) -> String {
+    let pause_ms = seconds * 1e3;
+    if pause_ms < 0.0995 { format!("{pause_ms:.3}") } else { ms(pause_ms) }
 }
 
 /// What limits a comparison, as sentences without their ends.

@@ -66,7 +66,7 @@ pub use comparison_power::power_table;
 pub use comparison_table::{ComparisonShow, comparison_percent, comparison_table};
 pub use comparison_trend::trend_table;
 pub use dashboard::{DashboardError, prepare_dashboard, write_dashboard};
-pub use gc_words::{NamedGcLog, gc_collector, gc_comparison_notes, gc_live_memory};
+pub use gc_words::{NamedGcLog, gc_collector, gc_comparison_notes, gc_live_memory, gc_pause_ms};
 pub use load_changes::describe_change;
 pub use log_tables::{LogTablesShow, log_tables, log_tables_csv, log_tables_json};
 pub use page::{

@@ -69,7 +69,7 @@ pub(crate) const OPTION_NAMES: &str = "--dir, --configurations, --cpu-factor, --
     --log-level, --heap, --collector, --java-option and --java-home";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum LogLevel {
+pub(super) enum LogLevel {
     /// Failed requests.
     Error,
     /// Also the start and the end.

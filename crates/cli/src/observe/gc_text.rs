@@ -1,8 +1,8 @@
 //! Figures of garbage-collection logs as text for the terminal.
 
 use busyhour_gclog::{BetterWhen, Change, GcComparison, PauseGroup};
-use busyhour_report::numbers::{ms, thousands};
-use busyhour_report::{NamedGcLog, gc_collector, gc_comparison_notes, gc_live_memory};
+use busyhour_report::numbers::thousands;
+use busyhour_report::{NamedGcLog, gc_collector, gc_comparison_notes, gc_live_memory, gc_pause_ms};
 
 use crate::columns::Columns;
 
@@ -44,7 +44,7 @@ fn pauses(title: &str, groups: &[PauseGroup]) -> String {
     for PauseGroup { name, pauses, .. } in groups.iter().take(GROUPS_MAX) {
         let mut row = vec![name.clone(), thousands(pauses.n as u64)];
         let times = [pauses.mean_s, pauses.p50_s, pauses.p95_s, pauses.p99_s, pauses.max_s, pauses.sum_s];
-        row.extend(times.map(|s| ms(s * 1e3)));
+        row.extend(times.map(gc_pause_ms));
         table.row(row);
     }
     let mut out = table.render();

@@ -5,7 +5,8 @@ use maud::{Markup, html};
 
 use super::super::markup::{Column, Sort, head, scrolling, wide_table};
 use super::series::Side;
-use crate::numbers::{counted, ms, percent, rate, thousands};
+use crate::gc_words::gc_pause_ms;
+use crate::numbers::{counted, percent, rate, thousands};
 use crate::terminal_text::printable;
 
 /// Maximum number of rows of a table.
@@ -55,7 +56,7 @@ fn table(what: &'static str, groups: &[PauseGroup], all: Option<&DurationSummary
                 @for seconds in
                     [pauses.mean_s, pauses.p50_s, pauses.p95_s, pauses.p99_s, pauses.max_s, pauses.sum_s]
                 {
-                    td { (ms(seconds * 1e3)) }
+                    td { (gc_pause_ms(seconds)) }
                 }
                 td {
                     (all.filter(|all| all.sum_s > 0.0).map_or_else(
@@ -103,7 +104,7 @@ pub(super) fn percentiles(sides: &[Side<'_>]) -> Markup {
                             @for seconds in
                                 [all.mean_s, all.p50_s, all.p90_s, all.p95_s, all.p99_s, all.p999_s, all.max_s]
                             {
-                                td { (ms(seconds * 1e3)) }
+                                td { (gc_pause_ms(seconds)) }
                             }
                         }
                     }

@@ -4,8 +4,8 @@ use busyhour_gclog::{GcSummary, HeapPoint, LeakVerdict, LiveGrowth, POINTS_MAX, 
 use maud::{Markup, html};
 
 use super::model::{Colour, CurveModel, EventLine, EventPlot, Look, Part};
-use crate::gc_words::NamedGcLog;
-use crate::numbers::{counted, ms, thousands};
+use crate::gc_words::{NamedGcLog, gc_pause_ms};
+use crate::numbers::{counted, thousands};
 
 /// The number of causes with a colour; the others share one.
 const CAUSES_MAX: usize = 4;
@@ -341,5 +341,5 @@ fn growth(verdict: &LeakVerdict) -> Option<&LiveGrowth> {
 
 /// A pause in ms with its unit.
 pub(super) fn pause(seconds: f64) -> String {
-    format!("{} ms", ms(seconds * 1e3))
+    format!("{} ms", gc_pause_ms(seconds))
 }

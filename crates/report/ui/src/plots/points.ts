@@ -46,7 +46,7 @@ export class EventPlot {
     const { x, columns } = joined(lines);
     const values = lines.flatMap((line) => line.y);
     const [least, most] = values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, 0]);
-    const format = unit === "ms" ? (value: number) => `${ms(value)} ms` : (value: number) => `${rate(value)} ${unit}`;
+    const format = unit === "ms" ? (value: number) => (value < 0.0995 ? `${rate(value * 1000)} µs` : `${ms(value)} ms`) : (value: number) => `${rate(value)} ${unit}`;
     const isAlone = lines.length === 1;
     this.place.draw(
       {
