@@ -10,6 +10,7 @@
 //! why, and what would enable them. [`SystemObserver`] observes a run. [`append_mark`] adds a mark of the user to a run in progress.
 //! [`PerfMonObserver`] runs a PerfMon Metrics Collector of the plan.
 
+mod followed;
 mod gc_log_clock;
 mod gc_log_followed;
 mod gc_log_series;
