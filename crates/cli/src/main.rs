@@ -13,6 +13,7 @@ mod doctor;
 mod events;
 mod exit;
 mod export;
+mod export_series;
 mod foreign_results;
 mod inputs;
 mod jmeter_args;

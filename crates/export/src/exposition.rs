@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use busyhour_sample::{Snapshot, TimeCounts};
 
 use crate::exposition_protobuf::exposition_protobuf;
+use crate::latest_series::LatestSeries;
 use crate::metrics::{Family, Metric, MetricValue, classic_buckets, families};
 use crate::totals::RunSoFar;
 use crate::{ExportError, Exporter, Sender};
@@ -14,13 +15,14 @@ use crate::{ExportError, Exporter, Sender};
 pub struct Exposition {
     run: RunSoFar,
     plan: String,
+    series: LatestSeries,
 }
 
 impl Exposition {
     /// Creates an exposition for a run of `plan`, which becomes a label of `busyhour_run_info`.
     #[must_use]
     pub fn new(plan: impl Into<String>) -> Self {
-        Self { run: RunSoFar::default(), plan: plan.into() }
+        Self { run: RunSoFar::default(), plan: plan.into(), series: LatestSeries::default() }
     }
 
     /// The response to a scrape in text format.
@@ -36,8 +38,15 @@ impl Exposition {
         exposition_protobuf(&self.families())
     }
 
+    /// Adds the observed series of the system under test to each scrape.
+    pub fn set_series(&mut self, series: LatestSeries) {
+        self.series = series;
+    }
+
     fn families(&self) -> Vec<Family> {
-        families(&self.run, &self.plan)
+        let mut all = families(&self.run, &self.plan);
+        all.extend(self.series.families(&all));
+        all
     }
 }
 
@@ -76,8 +85,8 @@ impl<S: Sender> Exporter for ExpositionExporter<S> {
 pub fn exposition_text(exposition: &Exposition) -> String {
     let mut out = String::new();
     for family in exposition.families() {
-        let name = family.name;
-        let _ = writeln!(out, "# HELP {name} {}\n# TYPE {name} {}", family.help, family.kind.as_str());
+        let name = family.name.as_ref();
+        let _ = writeln!(out, "# HELP {name} {}\n# TYPE {name} {}", help(&family.help), family.kind.as_str());
         for metric in &family.metrics {
             let labels = labels(metric);
             match &metric.value {
@@ -110,6 +119,11 @@ fn histogram(out: &mut String, name: &str, labels: &str, times: &TimeCounts) {
 /// The upper bound of a bucket as the value of the label `le`.
 pub(crate) fn bound_text(bound: f64) -> String {
     if bound.is_finite() { bound.to_string() } else { "+Inf".to_owned() }
+}
+
+/// Escapes the description of a metric.
+fn help(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('\n', "\\n")
 }
 
 /// Escapes the value of a label.

@@ -111,7 +111,7 @@ fn message(family: &Family) -> MetricFamily {
         let label = metric
             .labels
             .iter()
-            .map(|(name, value)| LabelPair { name: (*name).into(), value: value.clone() });
+            .map(|(name, value)| LabelPair { name: name.to_string(), value: value.clone() });
         let mut message = MetricMessage { label: label.collect(), ..MetricMessage::default() };
         match (&metric.value, family.kind) {
             (MetricValue::Times(times), _) => message.histogram = Some(histogram(times)),
@@ -123,8 +123,8 @@ fn message(family: &Family) -> MetricFamily {
         message
     });
     MetricFamily {
-        name: family.name.into(),
-        help: family.help.into(),
+        name: family.name.to_string(),
+        help: family.help.to_string(),
         kind: Some(kind),
         metric: metrics.collect(),
     }
@@ -165,10 +165,10 @@ mod tests {
     #[test]
     fn messages_are_read_back() {
         let times = TimeCounts::from_ns([0, 1_000_000, 1_000_000, 3_000_000_000]);
-        let labels = vec![("label", "home".to_owned())];
-        let family = |name, kind, value| Family {
-            name,
-            help: "h",
+        let labels = vec![("label".into(), "home".to_owned())];
+        let family = |name: &'static str, kind, value| Family {
+            name: name.into(),
+            help: "h".into(),
             kind,
             metrics: vec![Metric { labels: labels.clone(), value }],
         };

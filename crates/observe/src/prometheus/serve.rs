@@ -13,8 +13,8 @@ use busyhour_server::{Request, Response, Server, ServerTls, respond, single_head
 use subtle::ConstantTimeEq as _;
 
 use super::exposition::{CONTENT_TYPE, ExpositionFamily, ExpositionSample, ExpositionType, write_exposition};
-use crate::status::LatestValue;
 use crate::store::SeriesStore;
+use busyhour_series::LatestValue;
 
 /// The label that names the source of a series.
 const SOURCE_LABEL: &str = "source";
