@@ -127,6 +127,7 @@ impl<'c, 'p> Builder<'c, 'p> {
             | Role::ResultFile(_)
             | Role::SampleListener(_)
             | Role::BackendListener
+            | Role::PerfMonCollector
             | Role::DisplayListener
             | Role::Inert(_)
             | Role::Unsupported(_) => {}

@@ -6,8 +6,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use busyhour_series::{LatestValue, MetricKind};
+use busyhour_server::exposition::ExpositionType;
 
-use crate::metrics::{Family, FamilyKind, Metric, MetricValue};
+use crate::metrics::{Family, Metric, MetricValue};
 
 /// Values that are older than the newest one by this time, in ns, are left out: their source has ended or fails.
 const AGE_MAX_NS: u64 = 60_000_000_000;
@@ -66,7 +67,7 @@ impl LatestSeries {
     /// Busyhour that is observed.
     pub(crate) fn families(&self, own: &[Family]) -> Vec<Family> {
         let mut taken: HashSet<Cow<'static, str>> = own.iter().map(|family| family.name.clone()).collect();
-        for family in own.iter().filter(|family| family.kind == FamilyKind::Histogram) {
+        for family in own.iter().filter(|family| family.family_type == ExpositionType::Histogram) {
             taken.extend(["_bucket", "_sum", "_count"].map(|part| format!("{}{part}", family.name).into()));
         }
         let mut families = Vec::new();
@@ -77,16 +78,16 @@ impl LatestSeries {
             if !taken.insert(name.clone()) {
                 continue;
             }
-            let kind = match first.kind {
-                MetricKind::Counter => FamilyKind::Counter,
-                MetricKind::Gauge => FamilyKind::Gauge,
+            let family_type = match first.kind {
+                MetricKind::Counter => ExpositionType::Counter,
+                MetricKind::Gauge => ExpositionType::Gauge,
             };
             let mut seen = HashSet::new();
             let values = metric.iter().map(|value| (labels(value), value.value));
             let values = values.filter(|(labels, _)| seen.insert(labels.clone()));
             let metrics =
                 values.map(|(labels, value)| Metric { labels, value: MetricValue::Number(value) }).collect();
-            families.push(Family { name, help: first.help.to_string().into(), kind, metrics });
+            families.push(Family { name, help: first.help.to_string().into(), family_type, metrics });
         }
         families
     }
@@ -157,7 +158,7 @@ mod tests {
         let own = [Family {
             name: "busyhour_users".into(),
             help: "".into(),
-            kind: FamilyKind::Gauge,
+            family_type: ExpositionType::Gauge,
             metrics: Vec::new(),
         }];
         let families = series.families(&own);
@@ -170,7 +171,10 @@ mod tests {
         };
         assert_eq!(labels(2), [("source", "postgres://db/shop"), ("exported_source", "hit")]);
         assert_eq!(labels(3), [("source", "prometheus:http://sut/metrics"), ("a_b", "1")]);
-        assert!(families[2].kind == FamilyKind::Counter && families[0].kind == FamilyKind::Gauge);
+        assert!(
+            families[2].family_type == ExpositionType::Counter
+                && families[0].family_type == ExpositionType::Gauge
+        );
         assert!(LatestSeries::default().families(&own).is_empty());
     }
 

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use busyhour_sample::{SnapshotRow, TimeCounts};
+use busyhour_server::exposition::ExpositionType;
 
 use crate::csv_seconds::kind;
 use crate::histograms::TimeClock;
@@ -26,26 +27,8 @@ pub(crate) const ARRIVALS_HELP: &str = "Arrivals of open workloads. scheduled: a
 pub(crate) struct Family {
     pub(crate) name: Cow<'static, str>,
     pub(crate) help: Cow<'static, str>,
-    pub(crate) kind: FamilyKind,
+    pub(crate) family_type: ExpositionType,
     pub(crate) metrics: Vec<Metric>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FamilyKind {
-    Counter,
-    Gauge,
-    Histogram,
-}
-
-impl FamilyKind {
-    /// The name of the type in the text format.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            FamilyKind::Counter => "counter",
-            FamilyKind::Gauge => "gauge",
-            FamilyKind::Histogram => "histogram",
-        }
-    }
 }
 
 pub(crate) struct Metric {
@@ -102,13 +85,13 @@ pub(crate) fn families(run: &RunSoFar, name: &str) -> Vec<Family> {
         Family {
             name: "busyhour_response_time_seconds".into(),
             help: "Time from the intended start to the end.".into(),
-            kind: FamilyKind::Histogram,
+            family_type: ExpositionType::Histogram,
             metrics: by_row(|row| MetricValue::Times(TimeClock::Response.times(row))),
         },
         Family {
             name: "busyhour_service_time_seconds".into(),
             help: "Time from the actual start to the end.".into(),
-            kind: FamilyKind::Histogram,
+            family_type: ExpositionType::Histogram,
             metrics: by_row(|row| MetricValue::Times(TimeClock::Service.times(row))),
         },
     ];
@@ -135,7 +118,7 @@ pub(crate) fn families(run: &RunSoFar, name: &str) -> Vec<Family> {
 }
 
 fn counter(name: &'static str, help: &'static str, metrics: Vec<Metric>) -> Family {
-    Family { name: name.into(), help: help.into(), kind: FamilyKind::Counter, metrics }
+    Family { name: name.into(), help: help.into(), family_type: ExpositionType::Counter, metrics }
 }
 
 fn gauge(
@@ -145,7 +128,7 @@ fn gauge(
     value: f64,
 ) -> Family {
     let metrics = vec![Metric { labels, value: MetricValue::Number(value) }];
-    Family { name: name.into(), help: help.into(), kind: FamilyKind::Gauge, metrics }
+    Family { name: name.into(), help: help.into(), family_type: ExpositionType::Gauge, metrics }
 }
 
 fn labels(row: &SnapshotRow, further: Option<(&'static str, &str)>) -> Vec<(Cow<'static, str>, String)> {

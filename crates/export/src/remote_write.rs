@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use busyhour_sample::{Snapshot, TimeCounts};
+use busyhour_server::exposition::bound_text;
 use prost::Message;
 
 use crate::exponential::ExponentialCounts;
-use crate::exposition::bound_text;
 use crate::latest_series::LatestSeries;
 use crate::metrics::{Metric, MetricValue, SCHEMA, ZERO_THRESHOLD_S, classic_buckets, families};
 use crate::totals::RunSoFar;

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use busyhour_sample::Snapshot;
 use busyhour_server::http::{Method, StatusCode};
-use busyhour_server::{Request, Response, Server, respond, single_header};
+use busyhour_server::{Request, Response, Server, exposition, respond, single_header};
 
 use crate::{ExportError, Exporter, Exposition, LatestSeries, exposition_protobuf};
 
@@ -69,9 +69,7 @@ fn answer(request: &Request, shown: &Mutex<Exposition>) -> Response {
         {
             respond(StatusCode::OK, exposition_protobuf::CONTENT_TYPE, collected().protobuf())
         }
-        (&Method::GET, "/metrics") => {
-            respond(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", collected().text())
-        }
+        (&Method::GET, "/metrics") => respond(StatusCode::OK, exposition::CONTENT_TYPE, collected().text()),
         (&Method::GET, _) => respond(StatusCode::NOT_FOUND, "text/plain", "the metrics are at /metrics\n"),
         _ => respond(StatusCode::BAD_REQUEST, "text/plain", "GET /metrics\n"),
     }

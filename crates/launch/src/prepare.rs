@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use busyhour_analysis::thresholds::Criterion;
-use busyhour_compile::{Compiled, Options, Started};
+use busyhour_compile::{Compiled, Options, PerfMonListener, Started};
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_diagnostic::{Diagnostic, Severity};
 use busyhour_export::LatestSeries;
@@ -156,6 +156,12 @@ impl Prepared {
     #[must_use]
     pub fn clock(&self) -> &Clock {
         &self.started.shared.clock
+    }
+
+    /// The PerfMon Metrics Collectors of the plan.
+    #[must_use]
+    pub fn perfmon_listeners(&self) -> &[PerfMonListener] {
+        &self.started.perfmon
     }
 
     /// The value of a JMeter property. Counts as a use of the property.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use busyhour_observe::{SeriesStore, Watch, WatchError, WatchOptions};
 use busyhour_program::clock::Clock;
-use busyhour_record::RunPart;
+use busyhour_record::{RunDirError, RunPart};
 use busyhour_series::FileStart;
 
 use crate::marks_file::MarksProbe;
@@ -16,6 +16,7 @@ use crate::select::select;
 use crate::selected::Selected;
 use crate::source_line::SourceLine;
 use crate::source_spec::SourceSpec;
+use crate::sources_file;
 
 /// Why an observation cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +29,9 @@ pub enum ObservationError {
         /// The cause.
         source: io::Error,
     },
+    /// The list of sources cannot be written.
+    #[error(transparent)]
+    Sources(#[from] RunDirError),
     /// The watch cannot start.
     #[error(transparent)]
     Watch(#[from] WatchError),
@@ -69,7 +73,7 @@ impl Observation {
     /// The files that an observation writes in the run directory.
     #[must_use]
     pub fn parts() -> Vec<RunPart> {
-        vec![SeriesStore::part()]
+        vec![SeriesStore::part(), sources_file::part()]
     }
 
     /// Starts to read all sources, and to write their series into the run directory. With a sink, processes that were not found yet are
@@ -86,9 +90,27 @@ impl Observation {
         let file = |file| move |source| ObservationError::File { file, source };
         let store = SeriesStore::create(run_dir, start).map_err(file(busyhour_series::SERIES_FILE_NAME))?;
         let marks = MarksProbe::create(run_dir).map_err(file(crate::marks_file::MARKS_FILE_NAME))?;
+        self.selected.probes.push(Box::new(marks));
+        sources_file::write(run_dir, &self.selected.lines)?;
+        self.selected.run_dir = Some(run_dir.to_owned());
+        self.start_with(store, sink)
+    }
+
+    /// Starts to read all sources like [`Self::start`], without files: the store has the latest values.
+    ///
+    /// # Errors
+    /// A thread cannot be started.
+    pub fn start_in_memory(self, sink: Option<LineSink>) -> Result<RunningObservation, ObservationError> {
+        self.start_with(SeriesStore::in_memory(), sink)
+    }
+
+    fn start_with(
+        mut self,
+        store: SeriesStore,
+        sink: Option<LineSink>,
+    ) -> Result<RunningObservation, ObservationError> {
         let options = WatchOptions { interval: self.request.interval };
-        let mut probes = std::mem::take(&mut self.selected.probes);
-        probes.push(Box::new(marks));
+        let probes = std::mem::take(&mut self.selected.probes);
         let watch = Arc::new(Watch::start(self.clock.clone(), store, options, probes)?);
         let search = match sink {
             Some(sink) if self.request.sources.contains(&SourceSpec::Auto) => {

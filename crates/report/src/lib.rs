@@ -69,8 +69,8 @@ pub use load_changes::describe_change;
 pub use log_tables::{LogTablesShow, log_tables, log_tables_csv, log_tables_json};
 pub use page::{
     EVENTS_PATH, LIVE_WORDS, LivePage, NoSolution, WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage,
-    WhatIfPoint, WhatIfStation, WhatIfValue, capacity_html, comparison_html, html_report, live_html,
-    what_if_html,
+    WhatIfPoint, WhatIfStation, WhatIfValue, capacity_html, comparison_html, html_report,
+    html_report_with_system, live_html, what_if_html,
 };
 pub use progress::{Progress, progress_line};
 pub use statistics::statistics_json;

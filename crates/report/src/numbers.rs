@@ -23,7 +23,7 @@ pub fn rate(value: f64) -> String {
 }
 
 /// A number without decimals, with separators between thousands.
-fn whole(value: f64) -> String {
+pub(crate) fn whole(value: f64) -> String {
     let sign = if value < 0.0 { "-" } else { "" };
     format!("{sign}{}", thousands(value.abs().round() as u64))
 }

@@ -11,6 +11,7 @@
 //! | [`add_system`], [`read_system_figures`] | the series file of a run | the key figures of the system under test |
 //! | [`measure_run`] | the results of a run | a run that comparisons and trends can use |
 //! | [`measure_loads`] | the results of a run | the points of a capacity model |
+//! | [`SystemRecord::read`] | the series file of a run | what was observed of the system, in a bounded size |
 //! | [`LogTally`] | the rows of a log | arrival statistics and a verdict |
 //!
 //! [`Summary`]: busyhour_analysis::Summary
@@ -33,6 +34,7 @@ mod run_facts;
 mod start_order;
 mod summarise;
 mod system_figures;
+mod system_record;
 mod thresholds;
 mod unpack;
 
@@ -57,5 +59,9 @@ pub use summarise::{
     ResultsOptions, ResultsPart, judge_results, record_reading, summarise, summarise_jtl, summarise_results,
 };
 pub use system_figures::{SystemWindow, add_system, read_system_figures, series_path, system_figures};
+pub use system_record::{
+    Aspect, LineFigures, LogRecord, LogTemplate, MarkCount, OmittedMetric, Panel, PanelLine, PanelName,
+    ProcessRates, Resource, SourceOutcome, SourceRow, SystemMark, SystemRecord, TimeAxis, Unavailable, Unit,
+};
 pub use thresholds::{judge_record, run_measures};
 pub use unpack::Packing;

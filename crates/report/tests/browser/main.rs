@@ -5,7 +5,10 @@
 
 mod accessibility;
 mod devtools;
+#[path = "../observed/mod.rs"]
+mod observed;
 mod sample;
+mod system;
 mod what_if;
 
 use std::path::{Path, PathBuf};

@@ -97,6 +97,45 @@ export interface ReportModel {
   readonly marks?: readonly Mark[];
   /** In the order of the table as it came. */
   readonly labels: readonly LabelModel[];
+  /** Marks of the observed system, in the order of time. */
+  readonly events?: readonly SystemEvent[];
+  readonly system?: SystemModel;
+}
+
+/** A mark of the observed system. */
+export interface SystemEvent {
+  /** `gc-pause`, `stall`, `user`, …: kinds of `docs/series-file.md`. */
+  readonly kind: string;
+  readonly from_s: number;
+  /** Absent for an instant. */
+  readonly to_s?: number;
+  readonly words: string;
+}
+
+/** The small plots of the observed system. */
+export interface SystemModel {
+  readonly from_s: number;
+  readonly step_s: number;
+  /** In the order of their figures. */
+  readonly panels: readonly SystemPanel[];
+}
+
+/** A small plot. */
+export interface SystemPanel {
+  readonly title: string;
+  /** Empty for numbers of things. */
+  readonly unit: string;
+  /** Whether lines are shares of a whole, drawn on top of each other. */
+  readonly stacked?: boolean;
+  readonly lines: readonly SystemLine[];
+}
+
+/** A line of a small plot. */
+export interface SystemLine {
+  readonly name: string;
+  /** Whether it is the limit of the others. */
+  readonly limit?: boolean;
+  readonly values: Values;
 }
 
 /** Parses a model; throws an error that describes what is wrong. */
