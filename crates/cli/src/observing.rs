@@ -105,13 +105,10 @@ pub(crate) fn fetch_options(authorities: Option<&PathBuf>) -> Result<FetchOption
 }
 
 impl RunObservation {
-    /// The observation of these sources, each of which is reported.
-    #[cfg_attr(not(feature = "demo"), allow(dead_code, reason = "the demo names its sources"))]
-    pub(crate) fn of(sources: Vec<SourceSpec>) -> RunObservation {
-        let mut run = RunObservation { is_explicit: true, ..RunObservation::default() };
-        run.request.sources = sources;
-        run.request.is_generator = true;
-        run
+    /// The observation of a list of sources, as of `--observe`, each of which is reported.
+    #[cfg_attr(not(feature = "demo"), allow(dead_code, reason = "only the demo names sources itself"))]
+    pub(crate) fn of_list(list: &str) -> Result<RunObservation, CommandError> {
+        ObserveRunArgs { observe: vec![list.to_owned()], ..ObserveRunArgs::default() }.read(false)
     }
 
     /// Finds the sources, reports them, and adds the observer to the run. Returns the series of the run.

@@ -44,6 +44,13 @@ impl ObserveRunArgs {
 }
 
 impl RunObservation {
+    /// Observes nothing, because the demo also works without the observation.
+    #[cfg_attr(not(feature = "demo"), allow(dead_code, reason = "only the demo names sources itself"))]
+    #[allow(clippy::unnecessary_wraps, reason = "the observation of a program with the feature can fail")]
+    pub(crate) fn of_list(_list: &str) -> Result<RunObservation, CommandError> {
+        Ok(RunObservation)
+    }
+
     /// Observes nothing.
     #[allow(clippy::unnecessary_wraps, reason = "the observation of a program with the feature can fail")]
     pub(crate) fn attach(

@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use busyhour_demo::{ACCESS_LOG, CellsServer, GC_LOG, SERVER_LOG};
 use busyhour_launch::{PropertySources, RunRequest};
-use busyhour_observation::{ProcessName, SourceSpec};
 use clap::Args;
 
 use super::args::DemoArgs;
@@ -79,13 +78,17 @@ pub(super) fn demo(args: &DemoArgs, seconds: u32) -> Exit {
         server.address(),
         options.dir.display()
     ));
+    let observation = match RunObservation::of_list(&sources(&server, &options.dir)) {
+        Ok(observation) => observation,
+        Err(message) => return complain(Exit::Internal, &message),
+    };
     let users = args.users.unwrap_or(USERS);
     say(&format!("{users} users start within {RAMP_UP_S} s and run for {seconds} s"));
     let command = RunCommand {
         run: request(args, &server, users, seconds),
         // The report leaves 6 lines free for the next steps.
         show: busyhour_report::RunShow { lines_below: 6, ..Default::default() },
-        observation: RunObservation::of(sources(&server, &options.dir)),
+        observation,
         ..RunCommand::default()
     };
     let exit = run::main(&command);
@@ -126,17 +129,13 @@ fn request(args: &DemoArgs, server: &CellsServer, users: u32, seconds: u32) -> R
     }
 }
 
-/// The machine, the process, its JVM and its logs.
-fn sources(server: &CellsServer, dir: &Path) -> Vec<SourceSpec> {
-    let pid = || ProcessName::Pid(server.pid());
-    vec![
-        SourceSpec::Os,
-        SourceSpec::Process(pid()),
-        SourceSpec::Jvm(Some(pid())),
-        SourceSpec::GcLog(dir.join(GC_LOG)),
-        SourceSpec::Log(dir.join(SERVER_LOG)),
-        SourceSpec::Log(dir.join(ACCESS_LOG)),
-    ]
+/// The machine, the process, its JVM and its logs, as a list of sources.
+fn sources(server: &CellsServer, dir: &Path) -> String {
+    let pid = server.pid();
+    // A comma in a path would end a source.
+    let file = |name: &str| dir.join(name).display().to_string().replace(',', "\\,");
+    let (gc, server, access) = (file(GC_LOG), file(SERVER_LOG), file(ACCESS_LOG));
+    format!("os,process:{pid},jvm:{pid},gc:{gc},log:{server},log:{access}")
 }
 
 fn print_next_steps(dir: &Path) {
