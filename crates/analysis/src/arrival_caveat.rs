@@ -401,7 +401,7 @@ impl ArrivalCaveat {
             }
             ArrivalCaveat::Disordered { .. } => "sort the samples by start time",
             ArrivalCaveat::Late { .. } => {
-                "rely on response times, which count from the intended start, not on service times; use more cores or a less busy machine"
+                "use response times instead of service times, because they count from the intended start; use more cores or a less busy machine"
             }
             ArrivalCaveat::Discarded { .. } => {
                 "allow more users: the load was lower than requested exactly when the system under test was slow"

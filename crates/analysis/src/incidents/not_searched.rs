@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::track::SLICES_MIN;
 
-/// Minimum length of a searched part in seconds, including the first and the last second, which are not searched.
+/// Minimum length of a measured part in seconds, including its first and last second, which are not searched.
 const LENGTH_MIN: u64 = SLICES_MIN as u64 + 2;
 
 /// A part of the search that was omitted, with the reason.
