@@ -248,7 +248,7 @@ impl Caveat {
             ),
             Caveat::Unfinished => Description::new(
                 "the run was cut off: its manifest contains no outcome",
-                "treat the figures as those of a part of the run",
+                "treat the figures as results of only a part of the run",
             ),
             Caveat::RecordEnds { at_s, later } => describe_record_end(*at_s, later.as_ref()),
             Caveat::StoppedEarly { end, from } => Description::new(
@@ -329,14 +329,14 @@ impl Caveat {
             ),
             Caveat::ListenerNotWritten { file, reason } => Description::new(
                 format!("{file} was not written: {reason}"),
-                "use CSV and a path that can be written",
+                "let the listener write CSV, to a path that can be written",
             ),
             Caveat::RecorderFailed { error } => {
                 Description::new(format!("the recorder failed: {error}"), UNUSABLE_COUNTS)
             }
             Caveat::RecordCut => Description::new(
                 "the tail of the record is missing; the figures cover the readable part",
-                "treat the figures as those of a part of the run",
+                "treat the figures as results of only a part of the run",
             ),
             Caveat::BadRows { file, rows, first } => Description::new(
                 format!(
@@ -373,10 +373,10 @@ impl Caveat {
             ),
             Caveat::ThinTail { percentile, beyond } => Description::new(
                 if *beyond == 0 {
-                    format!("there are too few samples for a p{percentile}: it is the largest of them")
+                    format!("there are too few samples for a p{percentile}: its value is the largest sample")
                 } else {
                     let samples = counted(*beyond, "sample", "samples");
-                    format!("the p{percentile} is based on {samples} beyond it")
+                    format!("the p{percentile} is based on {samples} above it")
                 },
                 "run longer before you rely on this percentile",
             ),
@@ -405,9 +405,10 @@ impl Caveat {
                 ),
                 "no action is needed; the result files contain them",
             ),
-            Caveat::Plan { note, hint, .. } => {
-                Description::new(note.clone(), hint.as_deref().unwrap_or("check what it means for this plan"))
-            }
+            Caveat::Plan { note, hint, .. } => Description::new(
+                note.clone(),
+                hint.as_deref().unwrap_or("check whether this affects the results of the plan"),
+            ),
             Caveat::Unsteady(unsteady) => Description::new(unsteady.to_string(), unsteady.advice()),
             Caveat::Arrivals(caveat) => Description::new(caveat.to_string(), caveat.advice()),
         }

@@ -53,7 +53,7 @@ impl fmt::Display for NotSearched {
             NotSearched::TooShort { seconds } => {
                 write!(
                     f,
-                    "not searched: {seconds} whole seconds are too short to compare their parts ({LENGTH_MIN} are needed)"
+                    "not searched: {seconds} whole seconds are too few to compare parts of the run ({LENGTH_MIN} are needed)"
                 )
             }
             NotSearched::TooFewRequests { requests } => write!(

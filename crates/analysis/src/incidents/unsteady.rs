@@ -54,7 +54,7 @@ impl fmt::Display for Unsteady {
                 let (low, high) = (Ms(*low_ms), Ms(*high_ms));
                 write!(
                     f,
-                    "not steady: response times rise and fall every {period_s:.0} s, p95 between {low} and {high}"
+                    "not steady: response times rise and fall with a period of {period_s:.0} s, p95 between {low} and {high}"
                 )
             }
             Unsteady::Pauses { pauses, longest_s } => {

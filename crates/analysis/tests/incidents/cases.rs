@@ -272,7 +272,7 @@ fn reasons_for_parts_that_are_not_searched_are_reported() {
     let reasons: Vec<String> = summary_of_short.not_searched.iter().map(ToString::to_string).collect();
     assert_eq!(
         reasons,
-        ["not searched: 13 whole seconds are too short to compare their parts (20 are needed)"]
+        ["not searched: 13 whole seconds are too few to compare parts of the run (20 are needed)"]
     );
     let few = summary(&rows(|_, random| random.uniform() < 0.01), None);
     let reasons: Vec<String> = few.not_searched.iter().map(ToString::to_string).collect();
