@@ -215,8 +215,8 @@ fn is_near(a: &str, b: &str) -> bool {
     a.len().abs_diff(b.len()) <= 1 && same_front + same_back + 1 >= a.len().max(b.len())
 }
 
-/// A table of measurements in TOML: `[[point]]` entries whose keys are the column names of CSV, and `utilization = { cpu = 0.4
-/// }`.
+/// A table of measurements in TOML: `[[point]]` entries whose keys are the column names of CSV, and
+/// `utilization = { cpu = 0.4 }`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TomlFile {

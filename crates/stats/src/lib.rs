@@ -15,10 +15,10 @@
 //! - [`GapStatistics`], [`DispersionCounter`] and [`autocorrelations`] provide confidence intervals that are valid for dependent
 //!   values.
 //! - [`kolmogorov_uniform`], [`lilliefors_exponential`], [`anderson_darling_exponential`], [`lilliefors_rounded`] and [`ljung_box`]
-//!   are tests. Where their names say so, they take an estimated mean or rounded times into account.
-//! - [`Band`] determines whether a confidence interval is inside a band of immaterial differences. This decision is useful
-//!   even for
-//!   many values, with which every test of equality rejects.
+//!   are tests. Those for exponential gaps take into account that the mean is estimated, and [`lilliefors_rounded`] also that times
+//!   are rounded.
+//! - [`Band`] determines whether a confidence interval is inside a band of immaterial differences. This decision is useful even
+//!   for many values, with which every test of equality rejects.
 //!
 //! ```
 //! use busyhour_stats::{Band, Decision, GapStatistics};
