@@ -91,7 +91,7 @@ pub(super) struct StallWatch {
     recent: Vec<u64>,
     next: usize,
     gaps: Vec<LongGap>,
-    /// Index of the first gap whose backlog may not have ended yet.
+    /// Index of the first gap that needs more arrivals, to find the end of its backlog or the rate after the gap.
     open_from: usize,
     too_many: bool,
 }

@@ -275,8 +275,8 @@ impl Criterion {
         self.comparison.holds(value, self.limit.value) == (self.meaning == Meaning::FailIf)
     }
 
-    /// The criterion as a text that is parsed in the same way with either default meaning: the given text if its meaning does not
-    /// depend on the default, otherwise the normalized text.
+    /// A text that [`Criterion::parse`] parses as this criterion with the default [`Meaning::Require`]: the given text, with the
+    /// name before it if necessary, or otherwise the normalized text.
     #[must_use]
     pub fn portable(&self) -> String {
         let named = self.name.as_ref().map(|name| format!("{name}: {}", self.text));
