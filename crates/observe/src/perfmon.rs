@@ -1,6 +1,6 @@
-//! PerfMon: the protocol of the ServerAgent of jmeter-plugins, both sides.
+//! PerfMon: both sides of the protocol of the ServerAgent of jmeter-plugins.
 //!
-//! Test plans with a PerfMon Metrics Collector ask an agent on the system's machine for values. The original agent is no
+//! Test plans with a PerfMon Metrics Collector ask an agent on the machine under load for values. The original agent is no
 //! longer maintained and its native library does not work on current systems; `AgentServer` replaces it on Linux, and
 //! [`PerfMonCollector`] is the client that such a plan needs.
 //!

@@ -14,7 +14,7 @@ pub struct PerfMonSample {
 }
 
 impl PerfMonSample {
-    /// The sample of a value. NaN becomes 0, and what is too large the largest number, as Java converts them.
+    /// The sample of a value. As in Java, NaN becomes 0, and a value that is too large becomes the largest number.
     #[must_use]
     pub fn of_value(stamp_ms: i64, label: &str, value: f64) -> Self {
         Self { stamp_ms, label: label.to_owned(), elapsed: (value * 1000.0) as i64, error: None }
@@ -37,9 +37,9 @@ pub struct PerfMonRows {
 }
 
 impl PerfMonRows {
-    /// Rows with these of JMeter's columns (`timeStamp`, `elapsed`, `label`, …), as the element's save configuration has
-    /// them. Columns that a sample of the collector does not have, such as variables, are empty. `hostname` and `encoding`, JMeter's
-    /// default encoding, are the same in all rows.
+    /// Rows with the columns of the element's save configuration, named as in JMeter (`timeStamp`, `elapsed`, `label`, …). Columns
+    /// that a sample of the collector does not have, such as variables, are empty. `hostname` and `encoding` (JMeter's default
+    /// encoding) are the same in all rows.
     #[must_use]
     pub fn new(
         columns: impl IntoIterator<Item = impl Into<String>>,
@@ -55,13 +55,13 @@ impl PerfMonRows {
         }
     }
 
-    /// The line of column names, with its end.
+    /// The line of column names, with its line end.
     #[must_use]
     pub fn header(&self) -> String {
         self.line(self.columns.iter().map(String::as_str))
     }
 
-    /// The row of a sample, with its end.
+    /// The row of a sample, with its line end.
     #[must_use]
     pub fn row(&self, sample: &PerfMonSample) -> String {
         let is_error = sample.error.is_some();
