@@ -51,9 +51,9 @@ pub struct RatePoint {
 /// The series of a log.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct GcSeries {
-    /// Pauses in the order of time. Of more than [`POINTS_MAX`], the longest of each interval.
+    /// Pauses in the order of time. If there are more than [`POINTS_MAX`], only the longest of each interval.
     pub pauses: Vec<PausePoint>,
-    /// The heap after each collection. Of more than [`POINTS_MAX`], the smallest of each interval.
+    /// The heap after each collection. If there are more than [`POINTS_MAX`], only the smallest of each interval.
     pub heap_after: Vec<HeapPoint>,
     /// The allocation rate in intervals of equal length. Intervals without a collection are joined with the next.
     pub allocation: Vec<RatePoint>,
@@ -89,7 +89,7 @@ pub fn series(log: &GcLog) -> GcSeries {
     }
 }
 
-/// The preferred point of each of [`POINTS_MAX`] intervals with the same number of points.
+/// The preferred point of each of at most [`POINTS_MAX`] intervals with the same number of points.
 fn thinned<P: Clone>(points: Vec<P>, is_preferred: impl Fn(&P, &P) -> bool) -> Vec<P> {
     let length = points.len().div_ceil(POINTS_MAX);
     if length <= 1 {

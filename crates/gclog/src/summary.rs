@@ -19,7 +19,7 @@ pub struct ReportedGcCaveat {
     /// What it is about.
     #[serde(flatten)]
     pub caveat: GcCaveat,
-    /// The sentence without its end.
+    /// The sentence without a full stop.
     pub text: String,
 }
 
@@ -117,7 +117,7 @@ impl GcSummary {
             .collect()
     }
 
-    /// All figures in the format of GCViewer's summary: `name; value; unit`, one a line.
+    /// All figures in the format of GCViewer's summary: `name; value; unit`, one per line.
     #[must_use]
     pub fn to_csv(&self) -> String {
         let mut out = String::new();
