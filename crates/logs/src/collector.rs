@@ -1,4 +1,4 @@
-//! Collects the counts of logs from bytes.
+//! Counts the entries of logs, which arrive as bytes.
 //!
 //! A [`LogCollector`] receives the bytes of one or more sources in pieces of any size, in order per source. It does no I/O.
 
@@ -38,7 +38,7 @@ impl LogCollector {
         LogCollector { sources: Vec::new(), tally: Tally::new(settings) }
     }
 
-    /// Adds a source: a file, a container, a journal. Without an envelope, the first line decides.
+    /// Adds a source: a file, a container or a journal. If `envelope` is `None`, the first line determines it.
     pub fn add_source(&mut self, envelope: Option<Envelope>) -> SourceId {
         let settings = &self.tally.settings;
         self.sources.push(Source::new(settings.stamps.clone(), settings.duration_unit, envelope));
@@ -53,14 +53,15 @@ impl LogCollector {
         tally.add_source_counts(counts);
     }
 
-    /// Completes the open entries of a source, when no more lines have arrived for a while. Later lines begin new entries.
+    /// Counts the open entries of a source as complete. Call it if no line has arrived for a while: later lines begin new
+    /// entries.
     pub fn complete_entries(&mut self, source: SourceId) {
         let Some(source) = self.sources.get_mut(source.0) else { return };
         let tally = &mut self.tally;
         source.complete_entries(|entry| tally.add(entry));
     }
 
-    /// Ends a source: a line without a line break is complete.
+    /// Ends a source. Its last line counts even if it has no line break, and its open entries are complete.
     pub fn end(&mut self, source: SourceId) {
         let Some(source) = self.sources.get_mut(source.0) else { return };
         let tally = &mut self.tally;
@@ -68,7 +69,7 @@ impl LogCollector {
         tally.add_source_counts(counts);
     }
 
-    /// The counts so far. Entries that are not complete are not included.
+    /// The counts so far, without the entries that are still open.
     #[must_use]
     pub fn counts(&self) -> LogCounts {
         self.tally.counts()
@@ -100,11 +101,11 @@ struct Tally {
     traces: Groups,
 }
 
-/// Series of the totals.
+/// Numbers of the two series in `totals`: of all entries, and of those that match the query.
 const ALL: usize = 0;
 const MATCHING: usize = 1;
 
-/// The place of an entry on the clock of the run.
+/// The time of an entry, relative to the run.
 enum Moment {
     Second(u32),
     Outside,
@@ -221,7 +222,7 @@ impl Tally {
     }
 }
 
-/// The template of a request: its status and method as they are, and its path without the values in it.
+/// The template of a request: its status and method unchanged, and its path with `<*>` for the values in it.
 fn add_request(miner: &mut Miner, access: &AccessRecord<'_>) -> Option<TemplateId> {
     let path = access.target.split(['?', ';']).next().unwrap_or_default();
     let status = access.status.to_string();

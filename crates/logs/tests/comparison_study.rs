@@ -1,7 +1,8 @@
-//! The error rates of the comparison with a baseline: how often it reports a difference where there is none, and how often it finds one.
+//! Error rates of the comparison with a baseline: how often it reports a difference that does not exist, and how often it finds a
+//! real one.
 //!
-//! Each run simulates the logs of a baseline and of a run with 40 templates. By default a few runs of each kind are simulated. The
-//! table in the documentation of the crate is the result of 200 runs:
+//! Each comparison is of two simulated logs with 40 templates. By default, there are 20 comparisons of each kind. The table in
+//! the documentation of the crate is the result of 200:
 //!
 //! ```text
 //! BUSYHOUR_STUDY_SEEDS=200 cargo test -p busyhour-logs --test comparison_study -- --nocapture
@@ -57,7 +58,7 @@ fn entries(
         }
         Arrivals::Bursts { spread_s } => {
             let (gaps, sizes) = (Exp::new(rate / 20.0).unwrap(), Geometric::new(1.0 / 20.0).unwrap());
-            // Bursts that began before the run reach into it.
+            // A burst that began before the run may extend into it.
             let mut at = gaps.sample(random) - spread_s;
             while at < length_s {
                 for _ in 0..=sizes.sample(random) {
@@ -119,8 +120,8 @@ struct Kind {
 }
 
 impl Kind {
-    /// Whether a run is shorter than ten bursts or correlation times. Such runs do not show how much the rate varies, and the test has
-    /// more false alarms than it should; the documentation of the crate has the figures.
+    /// Whether a run is shorter than ten bursts or correlation times. Such runs do not show how much the rate varies, and there
+    /// are more than 5 % of false alarms; the documentation of the crate has the figures.
     fn is_too_short(&self) -> bool {
         let shortest_s = self.lengths_s.0.min(self.lengths_s.1);
         let fluctuation_s = match self.arrivals {
@@ -132,12 +133,13 @@ impl Kind {
     }
 }
 
-/// Rates of the templates per second: most are rare.
+/// The rate of a template in entries per second. Most templates are rare.
 fn rate(number: usize) -> f64 {
     0.005 * 1.2_f64.powi(number as i32)
 }
 
-/// Whether anything is significant if nothing differs, and whether the template with a factor of the rate is.
+/// Compares two logs, the second with one rate multiplied by `factor`. Returns whether anything is reported as significant that
+/// does not differ, and whether the template with that rate is.
 fn outcome(kind: &Kind, seed: u64, factor: f64) -> (bool, bool) {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     // The twentieth template has 0.16 entries per second, 96 in ten minutes.
@@ -199,7 +201,7 @@ fn few_comparisons_of_equal_logs_have_a_significant_difference() {
         if kind.is_too_short() {
             continue;
         }
-        // At most 5 % in each kind: the bound is that of a binomial count with this probability, exceeded in 1 of 10,000 cases.
+        // At most 5 % of false alarms are allowed. A binomial count with this probability exceeds the bound in 1 of 10,000 cases.
         let bound = 0.05 * seeds as f64 + 3.7 * (0.05 * 0.95 * seeds as f64).sqrt() + 1.0;
         assert!((alarms as f64) <= bound, "{alarms} of {seeds} have false alarms\n{table}");
         all += seeds;
