@@ -20,6 +20,7 @@ mod histogram;
 mod measure;
 mod planning;
 mod run;
+mod system;
 mod tally;
 mod trend;
 
@@ -32,6 +33,7 @@ pub use effect::{Effect, EffectMethod, Interval, Margins, Verdict};
 pub use measure::{Measure, Measured, RESAMPLES, RunPrecision, SAMPLES_MIN, TAIL_SAMPLES};
 pub use planning::{CAUTION, LENGTH_FACTORS, POWERS, PowerNeed, PowerPlan, PowerRow};
 pub use run::{CurvePoint, MeasuredRow, MeasuredRun, Quartiles, RunSeries};
+pub use system::{ComparedFigure, ComparedSubject, FigureRuns, SystemComparison};
 pub use tally::{ComparedClock, RunTally, RunWindow, TalliedSample};
 pub use trend::{
     RUNS_MAX, RUNS_PER_RATE, Trend, TrendChange, TrendOutcome, TrendRun, TrendSeries, TrendSettings,

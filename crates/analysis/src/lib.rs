@@ -37,6 +37,7 @@ mod series;
 mod stalls;
 mod steady;
 mod summary;
+pub mod system;
 pub mod thresholds;
 mod web_log;
 mod window;

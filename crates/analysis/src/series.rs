@@ -100,6 +100,17 @@ impl Series {
         (seconds > 0).then(|| round(offered as f64 / seconds as f64))
     }
 
+    /// Requests that ended between two times, in seconds from the start of the run. Of a second that is cut, the requests count in
+    /// proportion.
+    #[must_use]
+    pub fn requests_between(&self, from_s: f64, to_s: f64) -> f64 {
+        let start = self.second.partition_point(|second| ((second + 1) as f64) <= from_s);
+        let seconds = self.second.iter().zip(&self.requests).skip(start);
+        let seconds = seconds.take_while(|(second, _)| (**second as f64) < to_s);
+        let part = |second: u64| to_s.min((second + 1) as f64) - from_s.max(second as f64);
+        seconds.map(|(second, requests)| *requests as f64 * part(*second).max(0.0)).sum()
+    }
+
     /// Number of seconds.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -174,4 +185,19 @@ fn points(
             }
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_of_cut_seconds_count_in_proportion() {
+        let series = Series { second: vec![0, 1, 5], requests: vec![10, 20, 40], ..Series::default() };
+        assert_eq!(series.requests_between(0.0, 6.0), 70.0);
+        assert_eq!(series.requests_between(0.5, 1.5), 15.0);
+        assert_eq!(series.requests_between(1.25, 1.75), 10.0);
+        assert_eq!(series.requests_between(2.0, 5.0), 0.0);
+        assert_eq!(series.requests_between(3.0, 1.0), 0.0);
+    }
 }

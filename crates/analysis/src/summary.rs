@@ -12,6 +12,7 @@ use crate::over_time::HeatMap;
 use crate::row::{ErrorRow, Row, SlowSample};
 use crate::run_caveats;
 use crate::series::{DistributionPoint, Series, distribution};
+use crate::system::SystemFigures;
 use crate::thresholds::ThresholdResult;
 use crate::window::{Window, WindowChoice};
 
@@ -80,6 +81,9 @@ pub struct Summary {
     /// The measured part of the run, which the tables cover; `None` for the whole run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<Window>,
+    /// Key figures of the system under test in the measured part; `None` if it was not observed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system: Option<SystemFigures>,
     /// Maximum relative error of a percentile: the width of the histogram's buckets.
     pub percentile_error: f64,
 }
@@ -166,6 +170,7 @@ impl Summary {
             heat: totals.heat.as_ref().and_then(HeatMap::of),
             slowest: totals.slowest.iter().map(SlowSample::of).collect(),
             window,
+            system: None,
             percentile_error: 10f64.powi(-i32::from(HISTOGRAM_DIGITS)),
             run,
         }
@@ -198,6 +203,16 @@ impl Summary {
                 let at = if explains { 0 } else { self.caveats.len() };
                 self.caveats.insert(at, caveat);
             }
+        }
+    }
+
+    /// The part of the run that the tables cover, in seconds from the start of the run: from its start to its end if it was
+    /// selected, otherwise from the first start to the last end of a request.
+    #[must_use]
+    pub fn measured_s(&self) -> (f64, f64) {
+        match &self.window {
+            Some(window) => (window.from_s, window.to_s),
+            None => (self.total.first_start_s, self.total.last_end_s),
         }
     }
 

@@ -7,9 +7,10 @@ use clap::Args;
 
 use crate::command_error::CommandError;
 use crate::exit::RUN_TABLE;
+use crate::headings::OUTPUT;
 use crate::load_args::UrlArgs;
 use crate::outputs::{OutputKind, output_files};
-use crate::own_args::{OUTPUT, OwnArgs};
+use crate::own_args::OwnArgs;
 use crate::run_command::RunCommand;
 
 /// Heading of the options that have the same meaning in JMeter's command line.

@@ -9,12 +9,13 @@ use clap::{Args, ValueEnum};
 
 use crate::command_error::CommandError;
 use crate::exit::say;
+use crate::headings::OBSERVATION;
 
 /// Default address of the live page.
 const PAGE_ADDRESS: &str = "127.0.0.1:0";
 
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Live view and control")]
+#[command(next_help_heading = OBSERVATION)]
 pub(crate) struct LiveArgs {
     /// Serve a live page that also controls the run.
     ///

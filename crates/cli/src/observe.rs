@@ -2,9 +2,9 @@
 
 mod gc;
 mod gc_files;
-mod gc_log;
 mod gc_text;
 mod mark;
+mod serve;
 mod watch;
 
 use clap::{Args, Subcommand};
@@ -18,7 +18,8 @@ use crate::exit::{Exit, complain};
     Examples:\n  busyhour observe --pid 4711 --for 60s --dir watch\n  \
     busyhour observe --sources os,jvm:shop,log:server.log --for 10min\n  \
     busyhour observe mark 'deployed 1.4'\n  \
-    busyhour observe gc gc.log* -o gc.csv --json\n  \
+    busyhour observe --serve 0.0.0.0:9464 --token-file token --perfmon 127.0.0.1:4444\n  \
+    busyhour observe gc gc.log* -o gc.html\n  \
     busyhour observe gc before.log -- after.log"
 )]
 pub(crate) struct ObserveArgs {
@@ -26,6 +27,8 @@ pub(crate) struct ObserveArgs {
     verb: Option<ObserveVerb>,
     #[command(flatten)]
     watch: watch::WatchArgs,
+    #[command(flatten)]
+    serve: serve::ServeArgs,
 }
 
 #[derive(Debug, Subcommand)]
@@ -38,14 +41,15 @@ enum ObserveVerb {
 
 /// Runs the verb.
 pub(crate) fn main(args: &ObserveArgs) -> Exit {
-    match &args.verb {
-        Some(ObserveVerb::Gc(gc)) => gc::main(gc),
-        Some(ObserveVerb::Mark(mark)) => mark::main(mark),
-        None if args.watch.has_sources() => watch::main(&args.watch),
-        None => complain(
+    match (&args.verb, &args.serve.serve) {
+        (Some(ObserveVerb::Gc(gc)), _) => gc::main(gc),
+        (Some(ObserveVerb::Mark(mark)), _) => mark::main(mark),
+        (None, Some(address)) => serve::main(&args.serve, &args.watch, address),
+        (None, None) if args.watch.has_sources() => watch::main(&args.watch),
+        (None, None) => complain(
             Exit::Usage,
             "nothing to observe is named\n  hint: busyhour observe --pid PID, --target HOST:PORT or --sources LIST; \
-             see busyhour observe --help",
+             --serve serves this machine; see busyhour observe --help",
         ),
     }
 }

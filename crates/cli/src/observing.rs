@@ -13,21 +13,22 @@ use clap::Args;
 use crate::command_error::CommandError;
 use crate::events::ShownEvents;
 use crate::exit::{is_quiet, is_verbose, say};
+use crate::headings::OBSERVATION;
 use crate::quantities::time_ns;
 
 /// The environment variable with the token for metrics that are scraped.
-const TOKEN_VARIABLE: &str = "BUSYHOUR_OBSERVE_TOKEN";
+pub(crate) const TOKEN_VARIABLE: &str = "BUSYHOUR_OBSERVE_TOKEN";
 
 /// The shortest interval between readings.
 const INTERVAL_MIN: Duration = Duration::from_millis(100);
 
 /// Options of a run's observation.
 #[derive(Clone, Debug, Default, Args)]
-#[command(next_help_heading = "Observation of the system under test")]
+#[command(next_help_heading = OBSERVATION)]
 pub(crate) struct ObserveRunArgs {
-    /// What to observe: auto (default), none, or a list such as os,jvm:shop,gc:gc.log.
+    /// What to observe: auto (default), none, os, jvm, …
     ///
-    /// Sources: auto (what is found behind the hosts and ports of the plan on this machine), os, process:PID or process:NAME, jvm or jvm:NAME,
+    /// Sources: none, auto (what is found behind the hosts and ports of the plan on this machine), os, process:PID or process:NAME, jvm or jvm:NAME,
     /// gc:FILE, log:FILE, journal:UNIT, prometheus:URL or just the URL, postgres://USER:PASSWORD@HOST/DATABASE, rdt, perf:PID. A comma in a
     /// value is written `\,`.
     #[arg(long, value_name = "SOURCES")]
@@ -104,6 +105,15 @@ pub(crate) fn fetch_options(authorities: Option<&PathBuf>) -> Result<FetchOption
 }
 
 impl RunObservation {
+    /// The observation of these sources, each of which is reported.
+    #[cfg_attr(not(feature = "demo"), allow(dead_code, reason = "the demo names its sources"))]
+    pub(crate) fn of(sources: Vec<SourceSpec>) -> RunObservation {
+        let mut run = RunObservation { is_explicit: true, ..RunObservation::default() };
+        run.request.sources = sources;
+        run.request.is_generator = true;
+        run
+    }
+
     /// Finds the sources, reports them, and adds the observer to the run. Returns the series of the run.
     pub(crate) fn attach(
         &self,

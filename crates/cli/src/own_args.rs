@@ -8,16 +8,13 @@ use clap::Args;
 
 use crate::command_error::CommandError;
 use crate::export::LiveExportArgs;
+use crate::headings::{OUTPUT, RUN};
 use crate::live::LiveArgs;
 use crate::load_args::{LoadArgs, UrlArgs};
 use crate::observing::ObserveRunArgs;
 use crate::quantities::time_ns;
 use crate::run_command::RunCommand;
 use crate::thresholds::ThresholdArgs;
-
-/// Headings of groups of options in the help.
-pub(crate) const OUTPUT: &str = "Output";
-const RUN: &str = "Run";
 
 /// Options of a run that JMeter does not have.
 #[derive(Debug, Default, Args)]

@@ -18,6 +18,7 @@ use crate::export::export_run;
 use crate::live::{Live, View};
 use crate::output::{Output, open_page, report_command};
 use crate::outputs::{OutputFile, OutputKind};
+use crate::perfmon;
 use crate::progress::Display;
 use crate::report::summary_text;
 use crate::run_command::RunCommand;
@@ -89,7 +90,9 @@ fn run(command: &RunCommand, control: &RunControl) -> Result<Exit, Refusal> {
         true => Some(Live::start(&command.live, &prepared).map_err(Refusal::usage)?),
         false => None,
     };
-    command.observation.attach(&prepared, &events, command.as_jmeter).map_err(Refusal::internal)?;
+    let observed =
+        command.observation.attach(&prepared, &events, command.as_jmeter).map_err(Refusal::internal)?;
+    perfmon::attach(&prepared, &events, observed).map_err(Refusal::internal)?;
     let mut display = display(command, &prepared);
     let stop_ports = command.as_jmeter.then(|| stop_port::ports(|name| prepared.property(name))).flatten();
     if command.as_jmeter {
@@ -175,7 +178,7 @@ fn finish(command: &RunCommand, run: &FinishedRun) -> Exit {
         is_incomplete = true;
     };
     if let Some(dashboard) = &command.dashboard {
-        match write_dashboard(dashboard, &run.summary) {
+        match write_dashboard(dashboard, &run.summary, Some(&run.dir)) {
             Ok(paths) => files.extend(paths),
             Err(error) => fail(&chain(&error)),
         }
@@ -204,7 +207,7 @@ fn write_file(run: &FinishedRun, file: &OutputFile) -> Result<(), CommandError> 
     match file.kind {
         OutputKind::Csv | OutputKind::Parquet => export_run(run.dir.path(), file),
         kind => {
-            let text = summary_text(&run.summary, kind)?;
+            let text = summary_text(&run.summary, Some(&run.dir), kind)?;
             RunDir::write_whole(&file.path, text.as_bytes()).map_err(|error| chain(&error).into())
         }
     }

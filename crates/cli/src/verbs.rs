@@ -68,7 +68,7 @@ pub(crate) enum Verb {
     Export(crate::export::ExportArgs),
     /// Fit, solve, simulate and verify models of a system's capacity.
     Capacity(crate::capacity::CapacityArgs),
-    /// Read what the system under test did: garbage-collection logs.
+    /// Watch the system under test: serve its metrics, read its garbage-collection logs.
     Observe(crate::observe::ObserveArgs),
     /// Start servers to test.
     Lab(LabArgs),

@@ -82,8 +82,8 @@ fn response_assertion<'p>(
     }
     let field = Field::of_assertion(element.text_or("Assertion.test_field", ""));
     if field == Field::Document {
-        let message = "JMeter extracts the text of pages and plain text only with tika-app.jar in its lib directory, and without \
-                       it compares an error message; here the text is extracted as with that file";
+        let message = "JMeter needs tika-app.jar in its lib directory to extract the text of HTML and plain text, and otherwise \
+                       compares an error message; here the text is extracted as with tika-app.jar";
         context.findings.warn(element, "document-text", message);
     }
     let settings = ResponseAssertionSettings {
@@ -134,7 +134,7 @@ fn xpath_assertion<'p>(
     xpath_assertion_of(context, element, flavour, query)
 }
 
-/// Rejects validation, which has an effect only in assertions.
+/// Rejects the validation of documents against their DTD. Only assertions validate; extractors ignore this setting.
 fn refuse_validation(element: Element<'_>) -> Result<(), Refusal> {
     let flag = |name: &str| element.boolean(name).unwrap_or(false);
     if flag("XPath.validate") && !flag("XPath.tolerant") {

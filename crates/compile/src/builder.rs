@@ -19,7 +19,7 @@ pub(crate) struct Builder<'c, 'p> {
     pub(crate) context: &'c mut Context<'p>,
     controllers: Vec<Option<Controller>>,
     samplers: Vec<SamplerPackage<AnySampler>>,
-    /// The loops of the plan whose passes a variable can count.
+    /// Loops that can store the number of their passes in a variable.
     counting: Vec<ControllerId>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct Builder<'c, 'p> {
 pub(crate) struct Built {
     pub(crate) controllers: Box<[Controller]>,
     pub(crate) samplers: Box<[SamplerPackage<AnySampler>]>,
-    /// The loops of the plan whose passes a variable can count.
+    /// Loops that can store the number of their passes in a variable.
     pub(crate) counting: Vec<ControllerId>,
 }
 
@@ -44,7 +44,7 @@ impl<'c, 'p> Builder<'c, 'p> {
         Self { context, controllers: Vec::new(), samplers: Vec::new(), counting: Vec::new() }
     }
 
-    /// Records that a controller counts its passes in a variable.
+    /// Records that a controller can store the number of its passes in a variable.
     pub(crate) fn counts_passes(&mut self, id: ControllerId) {
         self.counting.push(id);
     }
@@ -127,6 +127,7 @@ impl<'c, 'p> Builder<'c, 'p> {
             | Role::ResultFile(_)
             | Role::SampleListener(_)
             | Role::BackendListener
+            | Role::PerfMonCollector
             | Role::DisplayListener
             | Role::Inert(_)
             | Role::Unsupported(_) => {}
@@ -218,7 +219,7 @@ fn is_reset_each_pass(kind: &ControllerKind) -> bool {
     )
 }
 
-/// Whether a controller counts its passes in a variable.
+/// Whether a controller can store the number of its passes in a variable.
 fn is_loop(kind: &ControllerKind) -> bool {
     matches!(
         kind,

@@ -38,7 +38,7 @@ pub(crate) struct Context<'p> {
     pub(crate) parts: Parts,
     /// The settings of the group that is being compiled.
     pub(crate) group: GroupContext,
-    /// The data, other than its own sample, that any element of the plan may read.
+    /// The data that elements of the plan may read in addition to their own sample.
     pub(crate) reads: Reads,
     /// Texts of scripts that are evaluated when the test starts.
     pub(crate) at_start: TextsAtStart,

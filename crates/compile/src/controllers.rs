@@ -130,8 +130,9 @@ fn weights<'p>(context: &mut Context<'p>, element: Element<'p>) -> Box<[Template
     all.into()
 }
 
-/// Whether a throughput controller counts the passes of each user separately. A session of an open workload is a single pass
-/// by a new user, which would never be executed; therefore the passes of all sessions are counted together.
+/// Whether a throughput controller counts the passes of each user separately. In an open workload, each session is a single
+/// pass by a new user. Counted per user, all sessions would make the same decision, so the passes of all sessions are counted
+/// together.
 fn counts_per_user<'p>(context: &mut Context<'p>, element: Element<'p>) -> bool {
     let per_user = context.flag(element, "ThroughputController.perThread", false);
     if per_user && context.group.is_open {

@@ -64,6 +64,8 @@ pub(crate) enum Role {
     SampleListener(SampleListenerClass),
     /// A listener that sends metrics elsewhere.
     BackendListener,
+    /// A listener that fetches values from agents.
+    PerfMonCollector,
     /// A listener that is ignored.
     DisplayListener,
     /// An element without effect in a run. The text is the reason, as the end of a sentence.
@@ -103,6 +105,7 @@ impl From<OtherClass> for Role {
         match class {
             OtherClass::Fragment => Self::Fragment,
             OtherClass::BackendListener => Self::BackendListener,
+            OtherClass::PerfMonCollector => Self::PerfMonCollector,
             OtherClass::Inert(why) => Self::Inert(why),
         }
     }
@@ -121,9 +124,11 @@ impl Role {
             Self::PreProcessor(_) => "pre-processor",
             Self::PostProcessor(_) => "post-processor",
             Self::Assertion(_) => "assertion",
-            Self::ResultFile(_) | Self::SampleListener(_) | Self::BackendListener | Self::DisplayListener => {
-                "listener"
-            }
+            Self::ResultFile(_)
+            | Self::SampleListener(_)
+            | Self::BackendListener
+            | Self::PerfMonCollector
+            | Self::DisplayListener => "listener",
             Self::Inert(_) => "without effect",
             Self::Unsupported(_) => "not supported",
         }

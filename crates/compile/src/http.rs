@@ -208,13 +208,14 @@ fn content_encoding<'p>(context: &mut Context<'p>, merged: &Merged<'p>) -> Conte
     let owner = merged.property(PROPERTY).map_or(merged.sampler, Property::owner);
     if Charset::may_be_name(name) {
         let what = format!(
-            "the content encoding {name:?} is not supported: only encodings that have the same name in Java and on the web are"
+            "the content encoding {name:?} is not supported: an encoding must have the same name in Java and on the web"
         );
         context.findings.unsupported_setting(owner, PROPERTY, &what);
         return ContentEncoding::Known(Charset::Utf8);
     }
     let message = format!(
-        "{name:?} cannot be the name of a charset: JMeter fails each request with a body, and sends no values"
+        "{name:?} cannot be the name of a charset: JMeter fails each request that has a body, and omits the values of \
+         encoded query parameters"
     );
     let finding = Diagnostic::warning("invalid-charset", message);
     context.findings.add_at(owner, PROPERTY, finding.with_hint("write the name alone, for example UTF-8"));
@@ -231,7 +232,7 @@ fn header_managers(scope: &[Element<'_>]) -> HeaderManagers {
     }
 }
 
-/// The merged headers of all header managers in scope; if a name occurs in several, the innermost manager counts.
+/// The merged headers of all header managers in scope; if a name occurs in several, the innermost manager takes precedence.
 pub(crate) fn headers<'p>(context: &mut Context<'p>, scope: &[Element<'p>]) -> Box<[Header]> {
     let mut headers: Vec<(String, Header)> = Vec::new();
     for element in scope.iter().filter(|element| role(**element) == Role::Config(ConfigClass::HeaderManager))

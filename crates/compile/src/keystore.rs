@@ -75,7 +75,7 @@ fn keystore_element<'p>(context: &mut Context<'p>) -> Option<Element<'p>> {
         .filter(|element| role(*element) == Role::Config(ConfigClass::Keystore) && element.is_active());
     let first = all.next()?;
     if let Some(other) = all.next() {
-        let message = "the plan has another Keystore Configuration before this one: the first counts";
+        let message = "the plan has another Keystore Configuration before this one: only the first is used";
         context.findings.warn(other, "second-key-store", message);
     }
     Some(first)

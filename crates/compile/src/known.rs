@@ -48,8 +48,8 @@ fn is_known(template: &Template, unknown: &[Slot]) -> bool {
     })
 }
 
-/// Rejects a thread group without a main controller, with which JMeter does not start the test. Warns about a number of
-/// users that is known to be invalid: JMeter starts no user then.
+/// Rejects a thread group without a main controller: JMeter ends the test when it starts such a group. Warns about a number of
+/// users that is known to be invalid: JMeter then starts no user.
 pub(crate) fn check_group<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,

@@ -14,7 +14,7 @@ use crate::elements::listeners::{ResultFileClass, SampleListenerClass};
 use crate::outputs::ListenerFile;
 use crate::{save_settings, scripts};
 
-/// The number of the result file that a listener writes, if it writes one.
+/// The index of the result file that a listener writes, if it writes one.
 pub(crate) fn result_file<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -46,15 +46,7 @@ fn listener_file<'p>(
         }
         ResultFileClass::Collector | ResultFileClass::PluginCollector => {}
     }
-    let mut config = save_settings::save_config(&context.options.properties).unwrap_or_default();
-    if let Some(object) = element.object("saveConfig") {
-        let fields: Vec<_> = object.items().map(|field| (field.tag(), field.text().unwrap_or(""))).collect();
-        config = SaveConfig::for_listener(&config, fields);
-    }
-    // The listeners of jmeter-plugins always need the numbers of users.
-    if class == ResultFileClass::PluginCollector {
-        config.shown.set(JtlColumn::ThreadCounts, true);
-    }
+    let mut config = save_config_of(context, element, class == ResultFileClass::PluginCollector);
     config.in_functional_mode(context.outputs.functional_mode);
     let filter = if context.flag(element, "ResultCollector.error_logging", false) {
         SampleFilter::Errors
@@ -64,6 +56,23 @@ fn listener_file<'p>(
         SampleFilter::All
     };
     Some(ListenerFile { path, config, filter })
+}
+
+/// The save configuration of a listener. The listeners of jmeter-plugins always save the numbers of users.
+pub(crate) fn save_config_of<'p>(
+    context: &Context<'p>,
+    element: Element<'p>,
+    is_of_plugin: bool,
+) -> SaveConfig {
+    let mut config = save_settings::save_config(&context.options.properties).unwrap_or_default();
+    if let Some(object) = element.object("saveConfig") {
+        let fields: Vec<_> = object.items().map(|field| (field.tag(), field.text().unwrap_or(""))).collect();
+        config = SaveConfig::for_listener(&config, fields);
+    }
+    if is_of_plugin {
+        config.shown.set(JtlColumn::ThreadCounts, true);
+    }
+    config
 }
 
 /// The columns of a Flexible File Writer.

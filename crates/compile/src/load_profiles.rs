@@ -1,4 +1,5 @@
-//! Load profiles: the numbers of users over time in thread groups of jmeter-plugins, which have no ramp-up.
+//! Load profiles: the number of users over time, for the thread groups of jmeter-plugins. These groups define their load with a
+//! table, steps or a target instead of JMeter's ramp-up time.
 
 use busyhour_diagnostic::Diagnostic;
 use busyhour_plan::{Element, Property};
@@ -22,7 +23,7 @@ pub(crate) struct LoadProfile {
     pub(crate) passes: Option<Template>,
     /// The largest number of simultaneous users, as far as it is known.
     pub(crate) users: Template,
-    /// Whether successive passes of a user are the same visitor, so that cookies and caches are retained.
+    /// Whether all passes of a user belong to the same visitor, so that cookies and caches are retained between passes.
     pub(crate) same_user: bool,
 }
 
@@ -32,7 +33,8 @@ pub(crate) fn thread_suffix(class: GroupClass) -> &'static str {
     if class.has_thread_starter() { "-ThreadStarter" } else { "" }
 }
 
-/// The load profile of a group, if it has one. `is_open` if its arrivals come from another source.
+/// The load profile of a group, if it has one. `is_open`: whether arrivals start its sessions, so that a number of users over
+/// time has no effect.
 pub(crate) fn load_profile<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -105,7 +107,7 @@ fn concurrency_profile<'p>(context: &mut Context<'p>, element: Element<'p>) -> L
     }
 }
 
-/// Whether successive passes of a user are the same visitor; false in plans that are older than this setting of the plugins.
+/// Whether all passes of a user belong to the same visitor; false in plans that are older than this setting of the plugins.
 fn same_user<'p>(context: &mut Context<'p>, element: Element<'p>) -> bool {
     context.flag(element, "same_user_on_next_iteration", false)
 }

@@ -40,7 +40,8 @@ impl Finding {
     }
 }
 
-/// Replaces the children of Module and Include Controllers; returns `None` if the plan has neither.
+/// Replaces the children of Module and Include Controllers. Returns no plan if `plan` has neither, or if the modules and
+/// included files contain each other.
 pub(crate) fn assemble(plan: &TestPlan, options: &Options) -> (Option<TestPlan>, Vec<Finding>) {
     if !plan.elements().any(|element| matches!(role(element), MODULE | INCLUDE)) {
         return (None, Vec::new());
@@ -195,7 +196,10 @@ impl Files<'_> {
         }
         let bytes = read_regular(&path, FILES_BYTES_MAX as u64).map_err(|error| failed(error.to_string()))?;
         if self.bytes + bytes.len() > FILES_BYTES_MAX {
-            return Err(failed(format!("all included files have more than {} MiB", FILES_BYTES_MAX >> 20)));
+            return Err(failed(format!(
+                "the included files together have more than {} MiB",
+                FILES_BYTES_MAX >> 20
+            )));
         }
         self.bytes += bytes.len();
         let (plan, findings) = busyhour_plan::parse(&bytes, path.display().to_string().as_str());

@@ -158,7 +158,7 @@ fn open_model<'p>(context: &mut Context<'p>, element: Element<'p>, index: u32) -
         groups: vec![(index, 1.0)],
         no_free_user: NoFreeUser::Grow(u32::MAX),
         users: None,
-        // A seed of JMeter's own group already fixes the starts; with seed 0, the schedule differs in each run.
+        // `parse_seeded` has already applied the seed of the group. With seed 0, the schedule differs in each run.
         seed: None,
         ends_with_schedule: true,
     })

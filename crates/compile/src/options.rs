@@ -54,11 +54,12 @@ pub const USERS_MAX: u32 = 10_000;
 pub struct OpenOptions {
     /// The process that determines when sessions start.
     pub process: ArrivalProcess,
-    /// Weights of the groups, by name. Needed when the plan has several main groups.
+    /// The weight of each group, by name. Required if the plan has several main groups.
     pub weights: Vec<(String, f64)>,
     /// The handling of an arrival if no user is idle; `None`: users are created, up to [`USERS_MAX`].
     pub no_free_user: Option<NoFreeUser>,
-    /// The number of users of each group if none are created later; `None`: the group's own number.
+    /// The fixed number of users of each group, for [`NoFreeUser::Queue`] and [`NoFreeUser::Drop`]. `None`: the number
+    /// of users that the plan specifies for the group.
     pub users: Option<u32>,
     /// Whether timers that set a rate are ignored with a warning instead of rejected.
     pub ignore_rate_timers: bool,

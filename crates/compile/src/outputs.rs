@@ -10,6 +10,7 @@ use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 use busyhour_record::{JtlColumn, SampleFilter, SaveConfig};
 
+use crate::perfmon::PerfMonTemplate;
 use crate::save_settings;
 
 /// A listener's result file, before its name is rendered.
@@ -79,6 +80,8 @@ pub(crate) struct Outputs {
     sets: Vec<Vec<usize>>,
     /// Listeners that send metrics elsewhere.
     pub(crate) backends: Vec<BackendTemplate>,
+    /// Listeners that fetch values from agents.
+    pub(crate) perfmon: Vec<PerfMonTemplate>,
 }
 
 /// The outputs of a compiled plan.
@@ -87,6 +90,7 @@ pub(crate) struct CompiledOutputs {
     pub(crate) files: Vec<ListenerFile>,
     pub(crate) sets: Vec<Vec<usize>>,
     pub(crate) backends: Vec<BackendTemplate>,
+    pub(crate) perfmon: Vec<PerfMonTemplate>,
     /// For each set, the details that its files and the main log contain besides rows. Empty if none contains any.
     pub(crate) shown_details: Vec<Option<ShownDetails>>,
     pub(crate) functional_mode: bool,
@@ -104,6 +108,7 @@ impl Outputs {
             file_of: HashMap::new(),
             sets: vec![Vec::new()],
             backends: Vec::new(),
+            perfmon: Vec::new(),
         }
     }
 
@@ -143,8 +148,8 @@ impl Outputs {
     /// Returns the outputs of the compiled plan.
     pub(crate) fn finish(self) -> CompiledOutputs {
         let shown_details = self.shown_details();
-        let Self { functional_mode, files, sets, backends, .. } = self;
-        CompiledOutputs { files, sets, backends, shown_details, functional_mode }
+        let Self { functional_mode, files, sets, backends, perfmon, .. } = self;
+        CompiledOutputs { files, sets, backends, perfmon, shown_details, functional_mode }
     }
 
     fn shown_details(&self) -> Vec<Option<ShownDetails>> {

@@ -83,7 +83,7 @@ impl Rate {
             if all.len() + pauses >= ARRIVALS_MAX {
                 return None;
             }
-            // A slope of 0 would divide by 0.
+            // If the slope is 0, the rate is not a number.
             if rate > 0.0 {
                 all.push((at_s * 1e9).round() as u64);
                 at_s += 1.0 / rate;
@@ -121,8 +121,9 @@ pub(crate) fn workload<'p>(
         level(context, element)?
     };
     let Some((arrivals_ns, end_ns)) = rate.arrivals_ns() else {
-        let text =
-            format!("the thread group has more than {ARRIVALS_MAX} arrivals, or lasts long with a rate of 0");
+        let text = format!(
+            "the thread group has more than {ARRIVALS_MAX} arrivals, or pauses too long at a rate of 0"
+        );
         let finding = element.locate(Diagnostic::error("unsupported-setting", text));
         context
             .findings
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_have_even_gaps() {
+    fn arrivals_within_a_step_are_evenly_spaced() {
         let rate = Rate::Level { target_per_s: 8.0, ramp_up_s: 2.0, steps: 2.0, hold_s: 0.5 };
         let (all, end) = ms(&rate);
         assert_eq!(all[..7], [0, 250, 500, 750, 1_000, 1_125, 1_250]);
@@ -268,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_without_or_with_too_many_arrivals_end() {
+    fn computing_no_arrivals_or_too_many_arrivals_ends() {
         let rate = Rate::Level { target_per_s: 0.0, ramp_up_s: 1.0, steps: 0.0, hold_s: 1.0 };
         assert_eq!(ms(&rate).0, Vec::<u64>::new());
         let many = Rate::Level { target_per_s: 1e6, ramp_up_s: 0.0, steps: 0.0, hold_s: 1e6 };

@@ -57,10 +57,11 @@ pub(crate) fn first_flavour(
     let (tolerant, namespaces) = (flag("tolerant"), flag("namespace"));
     let (errors, fetches) = (flag("report_errors"), flag("download_dtds"));
     if tolerant && errors {
-        return Err(Refusal::unsupported("fails samples by the errors that JTidy counts in a page"));
+        return Err(Refusal::unsupported("fails samples in whose pages JTidy finds errors"));
     }
     if fetches && !tolerant {
-        let message = "DTDs are not fetched: a document that uses entities of an external DTD is not read";
+        let message =
+            "DTDs are not fetched: a document that uses entities of an external DTD cannot be parsed";
         context.findings.warn(element, "external-dtd", message);
     }
     Ok(XPathFlavour::XPath1 { tolerant, namespaces })

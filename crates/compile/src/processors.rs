@@ -56,7 +56,7 @@ pub(crate) fn post_processor<'p>(
         PostProcessorClass::Regex => extractors::regex_extractor(context, element),
         PostProcessorClass::Json => extractors::json_extractor(context, element),
         PostProcessorClass::Boundary => extractors::boundary_extractor(context, element),
-        // The handler is compiled with its sampler, as the action after a failure.
+        // A Result Status Action Handler is compiled with its sampler, as the action after a failure.
         PostProcessorClass::ResultAction => return None,
         PostProcessorClass::PutIntoQueue => Ok(Arc::new(PutIntoQueue {
             queue: context.text(element, "FifoName"),

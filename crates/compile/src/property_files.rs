@@ -16,8 +16,8 @@ const PATH: &str = "propFilePath";
 /// The maximum size of a file in bytes.
 const BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// Sets the properties of the files to which the plan refers. Returns the properties as they were before. They apply to user
-/// defined variables, which JMeter evaluates before it reads the files. Returns `None` if there are no files.
+/// Sets the properties of the files to which the plan refers. Returns a copy of the properties before this change, or `None` if
+/// the plan refers to no files. User defined variables need the copy, because JMeter evaluates them before it reads the files.
 pub(crate) fn read(context: &mut Context<'_>) -> Option<Arc<JmeterProperties>> {
     let is_reader = |element: &Element<'_>| {
         role(*element) == Role::Config(ConfigClass::PropertyReader) && element.is_active()

@@ -145,7 +145,8 @@ fn listening<'p>(context: &mut Context<'p>, stack: &Stack<'p>) -> Listening {
     if let Some(transaction) = enclosing_transaction(context, stack) {
         let of_transaction = surroundings::result_files(context, &transaction);
         keep = keep.union(context.outputs.retention_for(&of_transaction));
-        // JMeter treats the handlers as listeners. Those of the transaction receive its sample, on which they cannot act.
+        // JMeter treats Result Status Action Handlers as listeners. A handler in the scope of the transaction receives the
+        // transaction's sample, for which it has no effect, so it is removed here.
         let around_transaction = transaction.nearest_first();
         handlers.retain(|handler| !around_transaction.contains(handler));
         let of_both = surroundings::sample_listeners(context, &transaction);

@@ -10,7 +10,7 @@ use busyhour_plan::Element;
 
 use crate::elements::{Role, role};
 
-/// The path from a thread group down to an element, and its siblings.
+/// The path from a thread group down to an element, and the elements along this path that can be in the scope of a sampler.
 #[derive(Clone, Debug)]
 pub(crate) struct Stack<'p> {
     /// The elements of the path, thread group first.

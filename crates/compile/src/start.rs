@@ -16,6 +16,7 @@ use busyhour_samplers::AnySampler;
 
 use crate::compiled::Compiled;
 use crate::outputs::{BackendListener, ListenerFile};
+use crate::perfmon::{self, PerfMonListener};
 use crate::save_settings::base_prefix;
 use crate::targets::PlanTarget;
 
@@ -38,6 +39,8 @@ pub struct Started {
     pub targets: BTreeSet<PlanTarget>,
     /// Listeners that send metrics elsewhere.
     pub backends: Vec<BackendListener>,
+    /// Listeners that fetch values from agents.
+    pub perfmon: Vec<PerfMonListener>,
 }
 
 /// Properties that are also variables of every user.
@@ -87,6 +90,7 @@ pub fn start(
     let groups = groups(&compiled, &initial, &mut user);
     let listeners = result_files(&compiled, properties, &mut user);
     let backends = compiled.outputs.backends.iter().map(|backend| backend.at_start(&mut user)).collect();
+    let perfmon = perfmon::at_start(&compiled.outputs.perfmon, properties, &compiled.base_dir, &mut user);
     let targets = compiled.targets.at_start(&mut user);
     let names = run_names(&mut compiled, &groups);
     let shared = run(groups, properties);
@@ -108,6 +112,7 @@ pub fn start(
         listener_sets: compiled.outputs.sets,
         targets,
         backends,
+        perfmon,
     }
 }
 

@@ -117,7 +117,7 @@ fn file_step<'p, S: IterationStep + ReadsFile + 'static>(
 }
 
 /// Checks the file if its name consists of properties and user-defined variables. If the file is missing, only a warning is
-/// reported: users may have changed such a variable by the time the file is opened.
+/// reported: virtual users may have changed such a variable by the time the file is opened.
 fn check_known_file<'p>(
     context: &mut Context<'p>,
     element: Element<'p>,
@@ -135,7 +135,7 @@ fn check_known_file<'p>(
         name.source()
     );
     let finding = Diagnostic::warning("missing-file", message).with_hint(
-        "users stop at their first row unless the file exists by then; set the variable or property",
+        "virtual users stop at their first row unless the file exists by then; set the variable or property",
     );
     context.findings.add_at(element, "filename", finding);
 }
@@ -160,7 +160,7 @@ fn report_missing(context: &mut Context<'_>, element: Element<'_>, path: &str) {
     let message = format!("the file {path} cannot be read");
     let finding = if context.has_set_up_group() {
         Diagnostic::warning("missing-file", message)
-            .with_hint("users stop at their first row unless a setUp group creates it")
+            .with_hint("virtual users stop at their first row unless a setUp group creates the file")
     } else {
         Diagnostic::error("missing-file", message)
             .with_hint("relative names are searched in the working directory and in the plan's directory")

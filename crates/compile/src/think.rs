@@ -49,7 +49,8 @@ pub fn think_law(text: &str) -> Result<ThinkLaw, SettingError> {
     }
 }
 
-/// The think time of a Constant Timer, if it has this property; `Some(None)` if it is invalid.
+/// The think time of a Constant Timer. `None` if the timer does not have the property [`THINK`]; `Some(None)` if the property is
+/// invalid.
 pub(crate) fn native<'p>(context: &mut Context<'p>, element: Element<'p>) -> Option<Option<Arc<dyn Timer>>> {
     let property = element.property(THINK)?;
     let text = context.now(property.text().unwrap_or(""));

@@ -4,7 +4,7 @@ mod generated_plans;
 
 use generated_plans::check;
 
-/// Use more of them after changes of the compiler or the engine: 10,000 take some minutes.
+/// Number of generated plans. Increase it after changes of the compiler or the engine: 10,000 plans take some minutes.
 const PLANS: u64 = 300;
 
 #[test]

@@ -82,7 +82,7 @@ public final class Cells {
         System.out.flush();
         try {
             while (input.read() >= 0) {
-                // Nothing is expected; only the end counts.
+                // No input is expected. The end of the input stops the server.
             }
             emulator.stop();
         } finally {

@@ -27,8 +27,8 @@ pub struct ShopOptions {
     /// | case | default | strict |
     /// |---|---|---|
     /// | `GET` of a missing `venues`, `events`, `shows`, or `bookings` entity | 404 | 500 |
-    /// | invalid or unknown-reference entity on a create or update | 400 with the reasons | 500 |
-    /// | duplicate entity, or one still in use | 409 with the reason | 500 |
+    /// | entity created or changed with an invalid property or an unknown reference | 400 with the reasons | 500 |
+    /// | entity that already exists, or deletion of one in use | 409 with the reason | 500 |
     /// | booking of an unknown price or performance | 400 naming the id | 400 `{"errors":[null]}` |
     /// | booking at the price of another show | 400 naming the price | booked |
     /// | `GET media/{id}` of an unknown media item | 404 | 200 with a placeholder of 180,634 bytes |

@@ -89,7 +89,7 @@ proptest! {
         let outcomes: Vec<_> = thread::scope(|scope| {
             let running: Vec<_> =
                 plans.iter().map(|steps| { let client = shop.client(); scope.spawn(move || run_client(client, 1, steps)) }).collect();
-            running.into_iter().map(|client| client.join().expect("a client that was answered well")).collect()
+            running.into_iter().map(|client| client.join().expect("a client that did not panic")).collect()
         });
 
         // The bookings of the clients equal those of the shop, and no seat is booked twice.

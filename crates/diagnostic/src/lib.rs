@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn renders_everything_it_has() {
+    fn renders_all_parts() {
         insta::assert_snapshot!(full(), @r"
         error[unsupported-element]: the element FTPSampler is not supported
           --> plan.jmx:12:5
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn renders_only_what_it_has() {
+    fn omits_missing_parts() {
         insta::assert_snapshot!(Diagnostic::warning("w", "odd"), @"warning[w]: odd");
         insta::assert_snapshot!(Diagnostic::note("n", "here").with_path(["Test Plan"]), @r"
         note[n]: here
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_would_take_is_for_machines() {
+    fn needs_are_serialised_but_not_displayed() {
         let finding = Diagnostic::error("e", "m").with_needs(Needs::Java);
         assert!(serde_json::to_string(&finding).unwrap().contains(r#""needs":"java""#));
         assert_eq!(finding.to_string(), Diagnostic::error("e", "m").to_string());

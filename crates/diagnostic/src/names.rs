@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_name_is_one_that_may_be_meant() {
+    fn only_a_similar_name_is_suggested() {
         for (one, other, distance) in [
             ("", "abc", 3),
             ("itmId", "itemId", 1),

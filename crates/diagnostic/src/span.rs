@@ -125,8 +125,8 @@ mod tests {
         assert_eq!(at(0), (1, 1));
         assert_eq!(at(3), (1, 4));
         assert_eq!(at(4), (2, 1));
-        assert_eq!(at(9), (2, 5), "the letter before takes two bytes");
-        assert_eq!(at(7), (2, 3), "inside a character means before it");
+        assert_eq!(at(9), (2, 5), "the ö on this line has two bytes");
+        assert_eq!(at(7), (2, 3), "an offset inside a character means its start");
         assert_eq!(at(12), (3, 1));
         assert_eq!(at(9999), (4, 4), "beyond the end means the end");
         assert_eq!(Span::locate(TEXT, 6, 1).len, 2, "a character is never cut");
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn any_order_of_questions_gives_the_same_answers() {
+    fn positions_do_not_depend_on_the_order_of_conversions() {
         let mut cursor = LineCursor::new(TEXT);
         for step in 0..200_usize {
             let offset = step * 7 % (TEXT.len() + 1);

@@ -12,8 +12,8 @@ use tokio::sync::watch;
 /// Users of all groups and cores that meet at one timer.
 #[derive(Debug)]
 pub struct SynchronizingTimer {
-    /// `groupSize`: number of users that continue together. 0 means as many users as the group of the first arriving
-    /// user starts. A share of the load uses its part of this number, because it cannot wait for the users of other processes.
+    /// `groupSize`: number of users that continue together; 0: the number of users in the thread group of the first arriving
+    /// user. A share of the load uses its part of this number, because it cannot wait for the users of other processes.
     pub group_size: Template,
     /// `timeoutInMs`: maximum wait in milliseconds; 0: no limit.
     pub timeout_ms: Template,
@@ -42,7 +42,7 @@ impl SynchronizingTimer {
         self.meeting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the meeting with this number if it is not over, so that all waiting users continue; returns whether it did.
+    /// Ends the meeting with this number, so that all waiting users continue; returns `false` if it was already over.
     fn end(&self, number: u64) -> bool {
         let mut meeting = self.meeting();
         let ends = meeting.number == number;

@@ -38,7 +38,7 @@ fn check_one(user: &mut UserState, assertion: &dyn Assertion, result: &mut Sampl
     result.outcome.success &= holds;
     // Some assertions have a message although they pass, and JMeter shows it.
     if note_all || !holds || outcome.message().is_some() {
-        // An empty message is stored because it hides the messages of later assertions; JMeter does not show its name.
+        // An empty message is stored because it hides the messages of later assertions. Its assertion's name is not shown.
         let unnamed = holds && !note_all && outcome.message.is_empty();
         let name = if unnamed { String::new() } else { assertion.name(user) };
         result.assertions.push(AssertionResult { name, ..outcome });

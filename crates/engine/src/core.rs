@@ -135,7 +135,7 @@ impl Core {
         self.record_with(sample, None);
     }
 
-    /// As [`Self::record`], with the details for result files that show more than a row.
+    /// As [`Self::record`], with the details for result files that contain more of a sample than a CSV row.
     pub(crate) fn record_with(&self, sample: &Sample<'_>, mut detail: Option<Box<Detail>>) {
         let mut waiting = self.waiting.borrow_mut();
         if waiting.is_empty() && self.batch.borrow_mut().record_with(sample, &mut detail).is_ok() {
@@ -225,7 +225,7 @@ impl Core {
             }
             if stop != reported {
                 reported = stop;
-                // Wake sleepers, so that they notice the stop request. This tick is not asleep at this time.
+                // Wake the sleeping users, so that they notice the stop request.
                 self.timers.wake_all();
             }
             next = now.max(next);
@@ -243,7 +243,7 @@ impl Core {
         }
     }
 
-    /// CPU time of the core's thread without clock polling, in nanoseconds; `None` if the system does
+    /// CPU time of the core's thread in nanoseconds, excluding the time spent polling the clock; `None` if the system does
     /// not provide it.
     pub fn cpu_ns(&self) -> Option<u64> {
         Some(busyhour_program::clock::thread_cpu_ns()?.saturating_sub(self.timers.spun_ns()))

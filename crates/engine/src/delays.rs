@@ -45,7 +45,7 @@ pub struct ThinkTime {
     pub offset_ms: Template,
     /// `RandomTimer.range` in milliseconds.
     pub range_ms: Template,
-    /// `timer.factor`, applied to every timer of this kind; 1 leaves it as it is.
+    /// JMeter's property `timer.factor`, by which the delays of all these timers are multiplied.
     pub factor: f64,
 }
 

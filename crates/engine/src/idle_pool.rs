@@ -77,7 +77,7 @@ pub(crate) struct PoolUser {
 }
 
 impl Slot {
-    /// Registers the user of `cx` to be woken when its slot changes.
+    /// Registers the task of `cx` to be woken when the slot changes.
     fn register(&mut self, cx: &Context<'_>) {
         if !self.waker.as_ref().is_some_and(|waker| waker.will_wake(cx.waker())) {
             self.waker = Some(cx.waker().clone());
@@ -304,8 +304,8 @@ mod tests {
         assert!(pool.is_idle());
         assert!(pool.reserve(assignment(1)));
         assert_eq!(poll_next(&mut user), Some(NextAssignment::Ahead(assignment(1))));
-        assert_eq!(pool.offer(assignment(2)), Offer::NoIdleUser, "it has one");
-        assert!(!pool.cancel_reservation(), "its time had not come");
+        assert_eq!(pool.offer(assignment(2)), Offer::NoIdleUser, "the only user has a reservation");
+        assert!(!pool.cancel_reservation(), "the user has not started the arrival");
         assert_eq!(poll_next(&mut user), None);
         assert_eq!(pool.offer(assignment(2)), Offer::Accepted);
         assert_eq!(poll_next(&mut user), Some(NextAssignment::Now(assignment(2))));

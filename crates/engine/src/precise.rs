@@ -52,8 +52,8 @@ impl PreciseSchedules {
     }
 }
 
-/// The timer. As in JMeter, its starts count from the beginning of the run, including setUp groups. A user that is late for a
-/// start begins immediately, and the start remains its intended start.
+/// The timer. As in JMeter, its starts are times since the beginning of the run, which includes the setUp groups. A user that is
+/// late for a start begins immediately, and the start remains its intended start.
 #[derive(Debug)]
 pub struct PreciseThroughput {
     /// `throughput`: number of samples per period.
@@ -159,7 +159,7 @@ mod tests {
             assert_eq!(delay.slot, Some(Nanos(start)));
             assert_eq!(clock.now() + delay.wait_ns, Nanos(start));
             if turn == 0 {
-                assert_eq!(start / 1_000, 1_378_740, "the first of JMeter's own test");
+                assert_eq!(start / 1_000, 1_378_740, "the first start in JMeter's own test");
             }
             clock.advance(Duration::from_nanos(delay.wait_ns));
         }
@@ -205,7 +205,7 @@ mod tests {
         shared.begun_ns.store(3_000_000_000, Ordering::Relaxed);
         let timer = timer("2", "1", &one_group());
         let slot = timer.delay(&mut lone_user(&shared, 0)).slot;
-        assert_eq!(slot, Some(Nanos(starts(1)[0] + 3_000_000_000)), "set-up groups ran until now");
+        assert_eq!(slot, Some(Nanos(starts(1)[0] + 3_000_000_000)), "the time of setUp groups counts");
     }
 
     #[test]
@@ -243,13 +243,14 @@ mod tests {
         assert_eq!(varying.delay(first).slot, Some(Nanos(starts[0])));
         assert_eq!(varying.delay(second).slot, Some(Nanos(starts[1])));
         first.variables.set("rate", "7");
-        assert_eq!(varying.delay(second).slot, Some(Nanos(starts[2])), "the first user was not there since");
+        let slot = varying.delay(second).slot;
+        assert_eq!(slot, Some(Nanos(starts[2])), "the first user has not evaluated its new rate yet");
         let next = varying.delay(first).slot.unwrap();
         assert!(next >= Nanos::from_secs(5), "a new rate begins a new window, as in JMeter: {next:?}");
     }
 
     #[test]
-    fn without_a_random_seed_the_run_s_seed_counts() {
+    fn without_a_random_seed_the_starts_depend_on_the_seed_of_the_run() {
         let of = |seed, random_seed| {
             let (shared, _) = shared_with(Clock::manual(0), seed, 1, Names::default(), 4);
             let timer = PreciseThroughput {

@@ -50,7 +50,7 @@ fn detail(result: &SampleResult, wish: ShownDetails) -> Detail {
 pub(crate) struct Destination {
     /// Number of the set of listeners that receive it.
     pub(crate) listeners: u32,
-    /// The figures in which it counts.
+    /// Flags that select the figures in which the result counts.
     pub(crate) flags: SampleFlags,
     /// The details that result files show in addition to its row.
     pub(crate) details: Option<ShownDetails>,
@@ -109,7 +109,8 @@ pub(crate) fn record_result(
     let in_transaction = flags.contains(SampleFlags::TRANSACTION);
     for sub in &result.sub_results {
         let kept = SampleFlags(flags.0 & SampleFlags::LISTENERS_ONLY.0);
-        // A transaction within a transaction remains one; a sub-result of a sampler is still a request of the plan.
+        // A transaction within a transaction is recorded as a transaction, and a sample in a transaction as a request of the
+        // plan. Only a sub-result of a sampler is not a request of the plan.
         let kind = if !in_transaction {
             SampleFlags::SUB_RESULT
         } else if sub.marks.is_transaction {
@@ -117,7 +118,7 @@ pub(crate) fn record_result(
         } else {
             SampleFlags::TRANSACTION_CHILD
         };
-        // A row shows only one detail: the name of a file.
+        // Of the details, the row of a sub-result contains only the name of a file.
         let details = details.filter(|_| sub.file_name.is_some());
         let destination = Destination { listeners, flags: kept | kind, details };
         record_result(core, user, variables, sub, None, destination);

@@ -81,7 +81,9 @@ impl Cores {
         }
         drop(ready);
         for _ in 0..cores {
-            readiness.recv().map_err(|_| io::Error::other("a core ended before it began"))??;
+            readiness
+                .recv()
+                .map_err(|_| io::Error::other("the thread of a core ended before it was ready"))??;
         }
         let supervisor = Supervisor::new(Arc::clone(shared), inbox, signs);
         Ok(Self { commands, threads, supervisor, abandoned: BTreeSet::new() })
@@ -211,7 +213,7 @@ fn run_groups<P: Protocol>(
         }
         if !shared.runs_group(index) {
             let (name, share) = (&shared.groups[index as usize].name, shared.share());
-            let line = format!("the thread group {name} does not run in the part {share} of the load");
+            let line = format!("the thread group {name} does not run in the share {share} of the load");
             shared.log(LogLevel::Info, &line);
             continue;
         }

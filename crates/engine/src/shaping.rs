@@ -95,7 +95,7 @@ pub struct ThroughputShaping {
     state: Mutex<Option<State>>,
 }
 
-/// The timer's report about the last second and the next one.
+/// The values of the timer's properties.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Told {
     rate_per_s: f64,
@@ -240,7 +240,7 @@ impl Timer for ThroughputShaping {
         if missed > missed_before {
             let late = missed - missed_before;
             let line = format!(
-                "{}: no user was free for {late} starts ({missed} so far): it takes more users",
+                "{}: no user was free for {late} starts ({missed} so far): give the thread group more users",
                 self.name
             );
             user.log(LogLevel::Warn, &line);
@@ -356,7 +356,8 @@ mod tests {
         assert_eq!(slot_ms(2_120), (Some(2_100), 0));
         assert_eq!(slot_ms(2_120), (Some(2_200), 80));
         // 5 starts of the first second and 10 of the second one.
-        let expected = "Warn shape: no user was free for 15 starts (15 so far): it takes more users";
+        let expected =
+            "Warn shape: no user was free for 15 starts (15 so far): give the thread group more users";
         assert_eq!(*log.lock().unwrap(), [expected]);
         assert_eq!(shared.missed_starts(), [("shape".to_owned(), 15)]);
         assert_eq!(slot_ms(3_600_000), (None, 0));

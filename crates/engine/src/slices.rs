@@ -16,8 +16,8 @@ use busyhour_slices::{Polled, SlicedPoll, need_coroutines};
 
 use crate::core::Core;
 
-/// Has users polled in coroutines from the start if the program has elements or functions that evaluate expressions or scripts.
-/// In other programs, coroutines are used once a part of a request, such as decompressing a body, has taken many steps.
+/// Makes the core poll its users in coroutines from the start if the program has elements or functions that evaluate expressions
+/// or scripts. In other programs, coroutines are used after a part of a request, such as decompressing a body, takes many steps.
 pub(crate) fn prepare<P: Protocol>(program: &Program<P>) {
     let evaluates = |package: &SamplerPackage<P>| {
         !(package.before.is_empty()

@@ -41,13 +41,13 @@ impl Drop for Member {
         self.share.remove();
         let group = &self.core.run.groups[self.group as usize];
         group.members.fetch_sub(1, Ordering::Relaxed);
-        // Wake all cores. Like the single thread of the plugin, they check the level, and whether the plan is over.
+        // Wake all cores. Like the single thread of the plugin, they check the level, and whether its time is over.
         group.member_ended.notify_waiters();
     }
 }
 
-/// Holds this core's number of users at its part of a group's level until the plan is over or the run is stopped. Users that are
-/// still running then end after their current sample.
+/// Holds this core's number of users at its part of a group's level until the time of the level is over or the run is stopped.
+/// After that, the remaining users end after their current sample.
 pub(crate) async fn supply<P: Protocol>(
     core: &Rc<Core>,
     cores: u32,

@@ -45,16 +45,16 @@ struct UserPlace {
     waker: Option<Waker>,
 }
 
-/// Number of such deadlines that may remain in the heap.
+/// Deadlines of dropped sleepers are removed only if there are more of them than this number.
 const STALE_MIN: usize = 64;
 
-/// The lead for deadlines that must be met as exactly as possible, such as the arrivals of open workloads, in nanoseconds. It
-/// covers most of the time that a sleeping core takes to wake up, and so reduces the highest latenesses. It applies while
-/// [`PUNCTUAL_SHARE`] permits.
+/// How long before a deadline the core wakes up if deadlines must be met as exactly as possible (arrivals of open workloads), in
+/// nanoseconds. This lead covers most of the time that a sleeping core takes to wake up, and so reduces the highest latenesses.
+/// It applies while [`PUNCTUAL_SHARE`] permits.
 const PUNCTUAL_LEAD_NS: u64 = 50_000;
 
-/// The longer lead may use at most one part in this number of a core's time. At 1,000 arrivals per second, this is sufficient
-/// for all of them; at higher rates, a core rarely sleeps between two arrivals.
+/// A core may spend at most 1/20 of its time on this lead. At 1,000 arrivals per second, this is sufficient for all of them; at
+/// higher rates, a core rarely sleeps between two arrivals.
 const PUNCTUAL_SHARE: u64 = 20;
 
 /// A turn of the spin loop that took less than this time, in nanoseconds, did no other work: polling the sockets without an

@@ -58,9 +58,9 @@ impl Transaction {
         }
     }
 
-    /// Sets the intended start of the transaction when its first sample ends. A transaction is due when its first sample is.
-    /// If its session of an open workload started late and this is the session's first sample, the transaction started late
-    /// by `late_ns`, too.
+    /// Sets the intended start of the transaction when its first sample ends: the intended start of that sample or, if it is
+    /// earlier, the transaction's start minus `late_ns`. That is the lateness of a session of an open workload at its first
+    /// sample, otherwise 0.
     pub fn began_with(&mut self, child: &SampleResult, late_ns: u64) {
         if !std::mem::replace(&mut self.begun, true) {
             let own = &mut self.result;
@@ -68,7 +68,8 @@ impl Transaction {
         }
     }
 
-    /// Adds a child's sample to a transaction that is not in parent mode: its sample is recorded beside those of its children.
+    /// Adds a child's sample to a transaction that is not in parent mode: the transaction's sample is recorded in addition to
+    /// those of its children.
     pub fn add_sample(&mut self, child: &SampleResult, include_timers: bool) {
         let own = &mut self.result;
         // All received bytes are counted as header bytes.

@@ -149,7 +149,7 @@ impl<P: Protocol> VirtualUser<P> {
                 Next::Nothing => {
                     // A user whose passes contain no sampler must end with the schedule, too (JMeter's never ends).
                     self.stop_if_time_is_over(self.user.now());
-                    // A user that is finished need not pause. The user of a session takes the next arrival.
+                    // A user that has completed its work need not yield: it ends, or takes the next arrival of an open workload.
                     if self.user.running && !self.is_over(group) {
                         self.pause_between(true).await;
                     }
@@ -321,7 +321,7 @@ impl<P: Protocol> VirtualUser<P> {
         match &package.kind {
             SamplerKind::Flow(action) => {
                 self.act(package, action).await;
-                // The time must also advance for a user that only jumps.
+                // A jump takes no time, but the intended start must still advance to the current time.
                 self.next_intended_start = self.user.now() - self.late_ns;
                 return;
             }

@@ -1,4 +1,4 @@
-//! Writes the seconds of a run as CSV.
+//! Writes the figures of each second of a run as CSV.
 
 use std::io::Write;
 
@@ -6,7 +6,7 @@ use busyhour_sample::{SampleKind, Snapshot, SnapshotRow, TimeCounts};
 
 use crate::{ExportError, Exporter, TimeOrigin};
 
-/// The percentiles of each clock.
+/// The percentiles that are written for response times and for service times.
 const PERCENTILES: [f64; 4] = [50.0, 90.0, 95.0, 99.0];
 
 /// Writes a line per second and label, and one line per second for all requests (`kind` is `total`).

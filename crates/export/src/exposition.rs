@@ -1,10 +1,10 @@
 //! A run in Prometheus's text exposition format (0.0.4).
 
-use std::fmt::Write as _;
-
-use busyhour_sample::{Snapshot, TimeCounts};
+use busyhour_sample::Snapshot;
+use busyhour_server::exposition::{ExpositionFamily, ExpositionSample, ExpositionValue, write_exposition};
 
 use crate::exposition_protobuf::exposition_protobuf;
+use crate::latest_series::LatestSeries;
 use crate::metrics::{Family, Metric, MetricValue, classic_buckets, families};
 use crate::totals::RunSoFar;
 use crate::{ExportError, Exporter, Sender};
@@ -14,13 +14,14 @@ use crate::{ExportError, Exporter, Sender};
 pub struct Exposition {
     run: RunSoFar,
     plan: String,
+    series: LatestSeries,
 }
 
 impl Exposition {
     /// Creates an exposition for a run of `plan`, which becomes a label of `busyhour_run_info`.
     #[must_use]
     pub fn new(plan: impl Into<String>) -> Self {
-        Self { run: RunSoFar::default(), plan: plan.into() }
+        Self { run: RunSoFar::default(), plan: plan.into(), series: LatestSeries::default() }
     }
 
     /// The response to a scrape in text format.
@@ -36,8 +37,15 @@ impl Exposition {
         exposition_protobuf(&self.families())
     }
 
+    /// Adds the observed series of the system under test to each scrape.
+    pub fn set_series(&mut self, series: LatestSeries) {
+        self.series = series;
+    }
+
     fn families(&self) -> Vec<Family> {
-        families(&self.run, &self.plan)
+        let mut all = families(&self.run, &self.plan);
+        all.extend(self.series.families(&all));
+        all
     }
 }
 
@@ -74,45 +82,31 @@ impl<S: Sender> Exporter for ExpositionExporter<S> {
 /// The response to a scrape in text format, with the metrics collected so far.
 #[must_use]
 pub fn exposition_text(exposition: &Exposition) -> String {
+    let families = exposition.families();
+    let written: Vec<_> = families.iter().map(written_family).collect();
     let mut out = String::new();
-    for family in exposition.families() {
-        let name = family.name;
-        let _ = writeln!(out, "# HELP {name} {}\n# TYPE {name} {}", family.help, family.kind.as_str());
-        for metric in &family.metrics {
-            let labels = labels(metric);
-            match &metric.value {
-                MetricValue::Number(value) if labels.is_empty() => {
-                    let _ = writeln!(out, "{name} {value}");
-                }
-                MetricValue::Number(value) => {
-                    let _ = writeln!(out, "{name}{{{labels}}} {value}");
-                }
-                MetricValue::Times(times) => histogram(&mut out, name, &labels, times),
-            }
-        }
-    }
+    write_exposition(&written, &mut out);
     out
 }
 
-fn labels(metric: &Metric) -> String {
-    let each = metric.labels.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value)));
-    each.collect::<Vec<_>>().join(",")
-}
-
-fn histogram(out: &mut String, name: &str, labels: &str, times: &TimeCounts) {
-    for (bound, count) in classic_buckets(times) {
-        let _ = writeln!(out, "{name}_bucket{{{labels},le=\"{}\"}} {count}", bound_text(bound));
+fn written_family(family: &Family) -> ExpositionFamily<'_> {
+    ExpositionFamily {
+        name: &family.name,
+        family_type: family.family_type,
+        help: &family.help,
+        samples: family.metrics.iter().map(written_sample).collect(),
     }
-    let _ = writeln!(out, "{name}_sum{{{labels}}} {}", times.sum_ns() as f64 / 1e9);
-    let _ = writeln!(out, "{name}_count{{{labels}}} {}", times.count());
 }
 
-/// The upper bound of a bucket as the value of the label `le`.
-pub(crate) fn bound_text(bound: f64) -> String {
-    if bound.is_finite() { bound.to_string() } else { "+Inf".to_owned() }
-}
-
-/// Escapes the value of a label.
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
+fn written_sample(metric: &Metric) -> ExpositionSample<'_> {
+    let value = match &metric.value {
+        MetricValue::Number(value) => ExpositionValue::Number(*value),
+        MetricValue::Times(times) => ExpositionValue::Histogram {
+            buckets: classic_buckets(times).collect(),
+            sum: times.sum_ns() as f64 / 1e9,
+            count: times.count(),
+        },
+    };
+    let labels = metric.labels.iter().map(|(name, value)| (name.as_ref(), value.as_str())).collect();
+    ExpositionSample { labels, value, stamp_ms: None }
 }

@@ -2,10 +2,11 @@
 //! Servers that support native histograms request this format. Field numbers are those of `metrics.proto` in `client_model`.
 
 use busyhour_sample::TimeCounts;
+use busyhour_server::exposition::ExpositionType;
 use prost::Message;
 
 use crate::exponential::ExponentialCounts;
-use crate::metrics::{Family, FamilyKind, MetricValue, SCHEMA, ZERO_THRESHOLD_S, classic_buckets};
+use crate::metrics::{Family, MetricValue, SCHEMA, ZERO_THRESHOLD_S, classic_buckets};
 
 /// The content type of the format.
 pub(crate) const CONTENT_TYPE: &str =
@@ -102,20 +103,20 @@ pub(crate) fn exposition_protobuf(families: &[Family]) -> Vec<u8> {
 }
 
 fn message(family: &Family) -> MetricFamily {
-    let kind = match family.kind {
-        FamilyKind::Counter => 0,
-        FamilyKind::Gauge => 1,
-        FamilyKind::Histogram => 4,
+    let kind = match family.family_type {
+        ExpositionType::Counter => 0,
+        ExpositionType::Gauge => 1,
+        ExpositionType::Histogram => 4,
     };
     let metrics = family.metrics.iter().map(|metric| {
         let label = metric
             .labels
             .iter()
-            .map(|(name, value)| LabelPair { name: (*name).into(), value: value.clone() });
+            .map(|(name, value)| LabelPair { name: name.to_string(), value: value.clone() });
         let mut message = MetricMessage { label: label.collect(), ..MetricMessage::default() };
-        match (&metric.value, family.kind) {
+        match (&metric.value, family.family_type) {
             (MetricValue::Times(times), _) => message.histogram = Some(histogram(times)),
-            (MetricValue::Number(value), FamilyKind::Gauge) => {
+            (MetricValue::Number(value), ExpositionType::Gauge) => {
                 message.gauge = Some(Number { value: Some(*value) })
             }
             (MetricValue::Number(value), _) => message.counter = Some(Number { value: Some(*value) }),
@@ -123,8 +124,8 @@ fn message(family: &Family) -> MetricFamily {
         message
     });
     MetricFamily {
-        name: family.name.into(),
-        help: family.help.into(),
+        name: family.name.to_string(),
+        help: family.help.to_string(),
         kind: Some(kind),
         metric: metrics.collect(),
     }
@@ -165,16 +166,16 @@ mod tests {
     #[test]
     fn messages_are_read_back() {
         let times = TimeCounts::from_ns([0, 1_000_000, 1_000_000, 3_000_000_000]);
-        let labels = vec![("label", "home".to_owned())];
-        let family = |name, kind, value| Family {
-            name,
-            help: "h",
-            kind,
+        let labels = vec![("label".into(), "home".to_owned())];
+        let family = |name: &'static str, family_type, value| Family {
+            name: name.into(),
+            help: "h".into(),
+            family_type,
             metrics: vec![Metric { labels: labels.clone(), value }],
         };
         let bytes = exposition_protobuf(&[
-            family("a", FamilyKind::Counter, MetricValue::Number(3.0)),
-            family("b", FamilyKind::Histogram, MetricValue::Times(times)),
+            family("a", ExpositionType::Counter, MetricValue::Number(3.0)),
+            family("b", ExpositionType::Histogram, MetricValue::Times(times)),
         ]);
         let mut rest = bytes.as_slice();
         let first = MetricFamily::decode_length_delimited(&mut rest).unwrap();

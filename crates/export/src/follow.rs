@@ -56,7 +56,7 @@ impl Followed {
     }
 }
 
-/// Exports the seconds that a recorder provides until the run ends. An error does not end the export: a database that becomes
+/// Exports the seconds that a recorder sends until the run ends. An error does not end the export: a database that becomes
 /// available again receives the later seconds.
 pub fn follow(seconds: &SnapshotReceiver, exporter: &mut dyn Exporter) -> Followed {
     let mut followed = Followed::default();

@@ -12,7 +12,7 @@ use crate::csv_seconds::kind;
 use crate::totals::RunSoFar;
 use crate::{ExportError, Exporter, TimeOrigin};
 
-/// One of the two clocks of response times.
+/// A clock of response times: the moment from which they count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeClock {
     /// From the intended start to the end.

@@ -1,6 +1,9 @@
 //! The metrics of a run in Prometheus's data model, shared by both scrape formats and remote write.
 
+use std::borrow::Cow;
+
 use busyhour_sample::{SnapshotRow, TimeCounts};
+use busyhour_server::exposition::ExpositionType;
 
 use crate::csv_seconds::kind;
 use crate::histograms::TimeClock;
@@ -16,38 +19,21 @@ pub(crate) const SCHEMA: i32 = 5;
 /// Upper limit of the zero bucket of a native histogram: 2^−128 s, as in Prometheus's own clients.
 pub(crate) const ZERO_THRESHOLD_S: f64 = 2.938_735_877_055_719e-39;
 
-/// Description of the arrival counts, which do not add up to a total.
-pub(crate) const ARRIVALS_HELP: &str = "Arrivals of open workloads: scheduled, of these begun or dropped; and of those begun, waited for a free user first.";
+/// Description of the arrival counts, whose sum has no meaning.
+pub(crate) const ARRIVALS_HELP: &str = "Arrivals of open workloads. scheduled: all; begun: a session was started; waited: \
+    begun after waiting for an idle user; dropped: discarded.";
 
 /// A metric with all its label values.
 pub(crate) struct Family {
-    pub(crate) name: &'static str,
-    pub(crate) help: &'static str,
-    pub(crate) kind: FamilyKind,
+    pub(crate) name: Cow<'static, str>,
+    pub(crate) help: Cow<'static, str>,
+    pub(crate) family_type: ExpositionType,
     pub(crate) metrics: Vec<Metric>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FamilyKind {
-    Counter,
-    Gauge,
-    Histogram,
-}
-
-impl FamilyKind {
-    /// The name of the type in the text format.
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            FamilyKind::Counter => "counter",
-            FamilyKind::Gauge => "gauge",
-            FamilyKind::Histogram => "histogram",
-        }
-    }
 }
 
 pub(crate) struct Metric {
     /// Names and values of the labels.
-    pub(crate) labels: Vec<(&'static str, String)>,
+    pub(crate) labels: Vec<(Cow<'static, str>, String)>,
     pub(crate) value: MetricValue,
 }
 
@@ -64,7 +50,8 @@ pub(crate) fn classic_buckets(times: &TimeCounts) -> impl Iterator<Item = (f64, 
 
 /// The metrics of `run`; `name` is the name of the run.
 pub(crate) fn families(run: &RunSoFar, name: &str) -> Vec<Family> {
-    let info = vec![("plan", name.to_owned()), ("version", env!("CARGO_PKG_VERSION").to_owned())];
+    let info =
+        vec![("plan".into(), name.to_owned()), ("version".into(), env!("CARGO_PKG_VERSION").to_owned())];
     let by_row = |value: fn(&SnapshotRow) -> MetricValue| {
         run.rows.values().map(|row| Metric { labels: labels(row, None), value: value(row) }).collect()
     };
@@ -96,25 +83,25 @@ pub(crate) fn families(run: &RunSoFar, name: &str) -> Vec<Family> {
             by_row(|row| MetricValue::Number(row.sent_bytes as f64)),
         ),
         Family {
-            name: "busyhour_response_time_seconds",
-            help: "Time from the intended start to the end.",
-            kind: FamilyKind::Histogram,
+            name: "busyhour_response_time_seconds".into(),
+            help: "Time from the intended start to the end.".into(),
+            family_type: ExpositionType::Histogram,
             metrics: by_row(|row| MetricValue::Times(TimeClock::Response.times(row))),
         },
         Family {
-            name: "busyhour_service_time_seconds",
-            help: "Time from the actual start to the end.",
-            kind: FamilyKind::Histogram,
+            name: "busyhour_service_time_seconds".into(),
+            help: "Time from the actual start to the end.".into(),
+            family_type: ExpositionType::Histogram,
             metrics: by_row(|row| MetricValue::Times(TimeClock::Service.times(row))),
         },
     ];
     if let Some(users) = run.users {
-        let help = "Most active users that samples of the last second saw.";
+        let help = "Active users at the end of the last second.";
         families.push(gauge("busyhour_users", help, Vec::new(), f64::from(users)));
     }
     if let Some(arrivals) = &run.arrivals {
         let fates = arrivals.fates().map(|(fate, count)| Metric {
-            labels: vec![("fate", fate.to_owned())],
+            labels: vec![("fate".into(), fate.to_owned())],
             value: MetricValue::Number(count as f64),
         });
         families.push(counter("busyhour_arrivals_total", ARRIVALS_HELP, fates.into()));
@@ -124,22 +111,28 @@ pub(crate) fn families(run: &RunSoFar, name: &str) -> Vec<Family> {
         families.push(gauge("busyhour_arrivals_cov", help, Vec::new(), cov));
     }
     if let Some(second) = run.second {
-        let help = "Seconds of the run that are in these numbers.";
+        let help = "Seconds of the run that these metrics cover.";
         families.push(gauge("busyhour_run_seconds", help, Vec::new(), (second + 1) as f64));
     }
     families
 }
 
 fn counter(name: &'static str, help: &'static str, metrics: Vec<Metric>) -> Family {
-    Family { name, help, kind: FamilyKind::Counter, metrics }
+    Family { name: name.into(), help: help.into(), family_type: ExpositionType::Counter, metrics }
 }
 
-fn gauge(name: &'static str, help: &'static str, labels: Vec<(&'static str, String)>, value: f64) -> Family {
+fn gauge(
+    name: &'static str,
+    help: &'static str,
+    labels: Vec<(Cow<'static, str>, String)>,
+    value: f64,
+) -> Family {
     let metrics = vec![Metric { labels, value: MetricValue::Number(value) }];
-    Family { name, help, kind: FamilyKind::Gauge, metrics }
+    Family { name: name.into(), help: help.into(), family_type: ExpositionType::Gauge, metrics }
 }
 
-fn labels(row: &SnapshotRow, further: Option<(&'static str, &str)>) -> Vec<(&'static str, String)> {
+fn labels(row: &SnapshotRow, further: Option<(&'static str, &str)>) -> Vec<(Cow<'static, str>, String)> {
     let own = [("label", row.label.clone()), ("kind", kind(row.kind).to_owned())];
-    own.into_iter().chain(further.map(|(name, value)| (name, value.to_owned()))).collect()
+    let all = own.into_iter().chain(further.map(|(name, value)| (name, value.to_owned())));
+    all.map(|(name, value)| (name.into(), value)).collect()
 }

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use busyhour_sample::Snapshot;
 use busyhour_server::http::{Method, StatusCode};
-use busyhour_server::{Request, Response, Server, respond, single_header};
+use busyhour_server::{Request, Response, Server, exposition, respond, single_header};
 
-use crate::{ExportError, Exporter, Exposition, exposition_protobuf};
+use crate::{ExportError, Exporter, Exposition, LatestSeries, exposition_protobuf};
 
 /// Serves `/metrics` until it is dropped.
 #[derive(Debug)]
@@ -48,6 +48,13 @@ impl ScrapeServer {
     }
 }
 
+impl ScrapeExporter {
+    /// Adds the observed series of the system under test to each scrape.
+    pub fn set_series(&self, series: LatestSeries) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).set_series(series);
+    }
+}
+
 impl Exporter for ScrapeExporter {
     fn second(&mut self, snapshot: &Snapshot) -> Result<(), ExportError> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).second(snapshot)
@@ -62,9 +69,7 @@ fn answer(request: &Request, shown: &Mutex<Exposition>) -> Response {
         {
             respond(StatusCode::OK, exposition_protobuf::CONTENT_TYPE, collected().protobuf())
         }
-        (&Method::GET, "/metrics") => {
-            respond(StatusCode::OK, "text/plain; version=0.0.4; charset=utf-8", collected().text())
-        }
+        (&Method::GET, "/metrics") => respond(StatusCode::OK, exposition::CONTENT_TYPE, collected().text()),
         (&Method::GET, _) => respond(StatusCode::NOT_FOUND, "text/plain", "the metrics are at /metrics\n"),
         _ => respond(StatusCode::BAD_REQUEST, "text/plain", "GET /metrics\n"),
     }

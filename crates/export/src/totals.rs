@@ -9,7 +9,7 @@ use busyhour_sample::{SampleKind, SecondArrivals, Snapshot, SnapshotRow};
 pub(crate) struct RunSoFar {
     pub(crate) rows: BTreeMap<(String, SampleKind), SnapshotRow>,
     pub(crate) arrivals: Option<SecondArrivals>,
-    /// Number of active users at the end of the last second that contains this number.
+    /// Number of active users at the end of the last second for which the number is known.
     pub(crate) users: Option<u32>,
     pub(crate) cov: Option<f64>,
     pub(crate) second: Option<u64>,

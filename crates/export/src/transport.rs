@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn datagrams_hold_whole_lines() {
+    fn datagrams_contain_complete_lines() {
         let receiver = UdpSocket::bind("127.0.0.1:0").unwrap();
         receiver.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let mut sender = UdpText::new(receiver.local_addr().unwrap().to_string());

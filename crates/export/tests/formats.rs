@@ -1,4 +1,4 @@
-//! Every format of one small run, as its reader would get it.
+//! Exports one small run in every format and checks what the receiver gets.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -17,10 +17,10 @@ use busyhour_sample::{
 
 const ORIGIN: TimeOrigin = TimeOrigin { wall_anchor_ms: 1_700_000_000_000 };
 
-/// A clock on which every second has gone by.
 const SHOP: InfluxNames<'_> =
     InfluxNames { measurement: "jmeter", application: "shop", title: "Shop", event_tags: "", tags: &[] };
 
+/// A clock that is always later than the end of the run.
 fn later() -> NowMs {
     Arc::new(|| i64::MAX)
 }
@@ -78,11 +78,11 @@ fn export(exporter: &mut dyn Exporter) {
     exporter.finish().unwrap();
 }
 
-/// What was sent.
+/// A destination that stores the text that is sent to it.
 #[derive(Clone, Default)]
-struct Kept(Arc<Mutex<String>>);
+struct SentText(Arc<Mutex<String>>);
 
-impl Sender for Kept {
+impl Sender for SentText {
     fn send(&mut self, text: &str) -> Result<(), ExportError> {
         self.0.lock().unwrap().push_str(text);
         Ok(())
@@ -117,7 +117,7 @@ fn the_percentile_distribution() {
 }
 
 #[test]
-fn the_histogram_log_is_read_by_its_library() {
+fn hdrhistogram_can_read_the_histogram_log() {
     use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
     let mut text = Vec::new();
     export(&mut HistogramLogExporter::new(&mut text, ORIGIN));
@@ -136,7 +136,7 @@ fn the_histogram_log_is_read_by_its_library() {
     let home =
         |second, clock: &str, min| (second, format!("{clock}/request/GET%20\"home\"%2C%20a=b"), 4, min);
     let all = |clock: &str| (1, format!("{clock}/transaction/all.of%20it"), 1, 700_000);
-    // The least value of a band of the histogram.
+    // The lowest value of the histogram's band that contains a time.
     let around =
         |us: u64| us >> (u64::BITS - us.leading_zeros() - 11) << (u64::BITS - us.leading_zeros() - 11);
     let expected = [
@@ -160,7 +160,7 @@ fn prometheus_exposition() {
 }
 
 #[test]
-fn a_scrape_gets_the_run_so_far() {
+fn a_scrape_returns_the_totals_so_far() {
     let (server, mut exporter) = ScrapeServer::start("127.0.0.1:0", "Shop").unwrap();
     let get = |request: &str| {
         let mut stream = TcpStream::connect(server.address()).unwrap();
@@ -175,7 +175,7 @@ fn a_scrape_gets_the_run_so_far() {
     let answer = get(scrape);
     assert!(answer.starts_with("HTTP/1.1 200 OK\r\ncontent-type: text/plain; version=0.0.4"), "{answer}");
     assert!(answer.contains("kind=\"request\",outcome=\"failed\"} 1\n"), "{answer}");
-    // Prometheus with native histograms requests the binary form.
+    // Prometheus requests the protobuf format if native histograms are enabled.
     let accept = "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.7,*/*";
     let mut stream = TcpStream::connect(server.address()).unwrap();
     write!(stream, "GET /metrics HTTP/1.1\r\nHost: here\r\naccept: {accept}\r\n\r\n").unwrap();
@@ -191,31 +191,32 @@ fn a_scrape_gets_the_run_so_far() {
 
 #[test]
 fn influx_lines_as_jmeter_names_them() {
-    let kept = Kept::default();
+    let sent = SentText::default();
     let tags = [("build".to_owned(), "1 2".to_owned())];
     export(&mut InfluxExporter::new(
-        kept.clone(),
+        sent.clone(),
         ORIGIN,
         settings(5),
         InfluxNames { application: "my shop", title: "Shop \"A\"", tags: &tags, ..SHOP },
     ));
-    insta::assert_snapshot!(kept.0.lock().unwrap());
+    insta::assert_snapshot!(sent.0.lock().unwrap());
 }
 
 #[test]
 fn graphite_lines_as_jmeter_names_them() {
-    let kept = Kept::default();
+    let sent = SentText::default();
     let listed = BackendSettings { samplers: SamplerFilter::Named(vec!["all.of it".into()]), ..settings(1) };
-    export(&mut GraphiteExporter::new(kept.clone(), ORIGIN, listed, "jmeter."));
-    insta::assert_snapshot!(kept.0.lock().unwrap());
+    export(&mut GraphiteExporter::new(sent.clone(), ORIGIN, listed, "jmeter."));
+    insta::assert_snapshot!(sent.0.lock().unwrap());
 }
 
-/// A server that takes one request of each connection; what came: heads and bodies.
+/// A server that answers one request per connection with this status. Returns its address, and the heads and bodies of the
+/// requests that it has received.
 fn receiver(status: &'static str) -> (String, Arc<Mutex<Vec<(String, Vec<u8>)>>>) {
     answering(status, b"word")
 }
 
-/// The same with its answer.
+/// Like [`receiver`], with this response body.
 fn answering(status: &'static str, answer: &'static [u8]) -> (String, Arc<Mutex<Vec<(String, Vec<u8>)>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -260,7 +261,7 @@ fn influx_receives_posts_and_its_errors_are_reported() {
     let sender = HttpPost::new(url, token);
     export(&mut InfluxExporter::new(sender, ORIGIN, settings(1), SHOP));
     let came = came.lock().unwrap();
-    assert_eq!(came.len(), 4, "the start, two seconds, the end");
+    assert_eq!(came.len(), 4, "one request each for the start, two seconds, and the end");
     assert!(came[0].0.starts_with("post /write?db=jmeter http/1.1\r\n"), "{}", came[0].0);
     assert!(came[0].0.contains("authorization: token abc"));
     assert!(came[0].1.starts_with(b"events,application=shop,title=ApacheJMeter text=\"Shop started\" "));
@@ -279,7 +280,7 @@ fn influx_receives_posts_and_its_errors_are_reported() {
 }
 
 #[test]
-fn graphite_gets_whole_lines_over_a_kept_connection() {
+fn graphite_receives_complete_lines_over_one_connection() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let sender = TcpText::new(listener.local_addr().unwrap().to_string());
     let reader = std::thread::spawn(move || {
@@ -331,14 +332,14 @@ fn remote_write_is_what_prometheus_reads() {
     insta::assert_snapshot!(text);
 }
 
-/// What came by remote write.
+/// Decodes the body of a remote write request.
 fn written(body: &[u8]) -> WriteRequest {
     use prost::Message as _;
     WriteRequest::decode(snap::raw::Decoder::new().decompress_vec(body).unwrap().as_slice()).unwrap()
 }
 
 #[test]
-fn native_histograms_hold_every_time_in_its_bucket() {
+fn native_histograms_contain_every_time_in_its_bucket() {
     let (address, came) = receiver("204 No Content");
     let url = format!("http://{address}/api/v1/write");
     export(&mut RemoteWriteExporter::new(&url, ORIGIN, "Shop", HistogramForm::Native, later()));
@@ -369,7 +370,7 @@ fn native_histograms_hold_every_time_in_its_bucket() {
     let growth = 2_f64.powf(0.5_f64.powi(histogram.schema));
     for ((number, count), seconds) in buckets.into_iter().zip([0.01, 0.02, 0.03, 0.6]) {
         let upper = growth.powi(number);
-        // A time counts by the least value of its band, 0.1 % below it at most.
+        // A time is represented by the lowest value of its band, which is at most 0.1 % below the time.
         assert!(upper >= seconds * 0.999 && upper / growth < seconds, "{seconds} in bucket {number}");
         assert_eq!(count, 2);
     }
@@ -396,17 +397,17 @@ fn otlp_is_posted_each_second() {
 }
 
 #[test]
-fn otlp_has_no_metric_without_a_point() {
+fn otlp_omits_metrics_without_data_points() {
     let (address, came) = receiver("200 OK");
     let mut exporter = OtlpExporter::new(&format!("http://{address}/v1/metrics"), ORIGIN, "Shop", later());
     exporter.second(&Snapshot { whole: true, ..Snapshot::default() }).unwrap();
     let came = came.lock().unwrap();
-    assert!(!came[0].1.windows(16).any(|part| part == b"busyhour.samples"), "nothing has ended yet");
+    assert!(!came[0].1.windows(16).any(|part| part == b"busyhour.samples"), "no sample has ended yet");
 }
 
 #[test]
 fn otlp_reports_rejected_values_and_sends_the_last_second_again() {
-    // Field 1 of the answer: 3 points were refused, "no room".
+    // The field `partial_success` of the response: 3 data points were rejected, with the message "no room".
     let (address, _) = answering("200 OK", b"\x0a\x0b\x08\x03\x12\x07no room");
     let mut exporter = OtlpExporter::new(&format!("http://{address}"), ORIGIN, "Shop", later());
     let reported = exporter.second(&run()[0]).unwrap_err().to_string();
@@ -419,7 +420,7 @@ fn otlp_reports_rejected_values_and_sends_the_last_second_again() {
         for second in run() {
             assert!(exporter.second(&second).is_err());
         }
-        // What is refused for good is not sent once more.
+        // Values that the server rejected permanently are not sent again.
         assert_eq!(exporter.finish().is_err(), times == 3, "{status}");
         let came = came.lock().unwrap();
         assert_eq!(came.len(), times, "{status}");
@@ -451,9 +452,9 @@ fn the_dashboard_queries_exposed_metrics() {
     }
 }
 
-/// What Grafana's linter of dashboards looks at, and what would make it show something else than was meant.
+/// Checks the rules of Grafana's linter for dashboards, and mistakes that would make a panel show wrong values.
 #[test]
-fn the_dashboard_is_one_that_grafana_takes() {
+fn the_dashboard_is_valid() {
     use std::collections::BTreeSet;
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/grafana-dashboard.json");
     let dashboard: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();

@@ -44,7 +44,10 @@ fn check_pattern(
         compile_pattern(pattern, locale).map_err(|error| pattern_problem(arguments, pattern, &error))?;
     match format.unreadable().filter(|_| parses) {
         None => Ok(()),
-        Some(field) => Err(arguments.unsupported(format!("the date pattern {pattern:?} reads {field}"), "")),
+        Some(field) => {
+            let message = format!("the date pattern {pattern:?}: parsing {field} is not supported");
+            Err(arguments.unsupported(message, ""))
+        }
     }
 }
 

@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cases_match_the_plugin() {
+    fn letter_cases_match_the_plugin() {
         let text = "some-target text_to Format";
         assert_eq!(convert_case(text, "LOWER_CAMEL_CASE"), "someTargetTextToFormat");
         assert_eq!(convert_case(text, "UPPER_CAMEL_CASE"), "SomeTargetTextToFormat");

@@ -16,7 +16,7 @@ pub enum ProblemKind {
     FailsSample,
 }
 
-/// A problem in a text with functions that prevents the plan from running.
+/// A problem of a text with functions. It prevents the plan from running.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Kind of the problem.

@@ -206,7 +206,7 @@ pub(crate) fn unknown_function(name: &str, offset: usize) -> Problem {
     let hint = match similar {
         Some(info) => format!("did you mean {}? Function names are case-sensitive", info.name),
         None => match nearest() {
-            Some(near) => format!("did you mean {near}? If it comes from a plugin: {sent_as_text}"),
+            Some(near) => format!("did you mean {near}? If {name} comes from a plugin: {sent_as_text}"),
             None => format!("it may come from a plugin; {sent_as_text}"),
         },
     };

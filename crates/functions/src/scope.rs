@@ -29,7 +29,8 @@ use crate::thread::{PLAN_DIRECTORY_PROPERTY, PLAN_NAME_PROPERTY};
 pub struct UserScope<'a> {
     pub(crate) user: &'a mut UserState,
     facts: Facts,
-    /// The open sampler. Like the result, it is moved out of the user while the script runs.
+    /// The sampler whose request scripts can read and change. Like the result, it is moved out of the user while the script
+    /// runs.
     sampler: Option<Box<dyn Any>>,
     /// In a sampler's script: the result of the previous sample.
     previous: Option<Facts>,
@@ -97,7 +98,7 @@ impl<'a> UserScope<'a> {
         }
     }
 
-    /// Moves the result and the open sampler back to the user, or out of the user again.
+    /// Moves the result and the sampler whose request scripts can read and change back to the user, or out of the user again.
     fn swap_user_parts(&mut self) {
         std::mem::swap(&mut self.user.result, &mut self.facts.result);
         std::mem::swap(&mut self.user.request, &mut self.sampler);
@@ -232,7 +233,7 @@ impl ScriptClock for UserScope<'_> {
     fn parse_date(&self, pattern: &str, text: &str, zone: &TimeZone) -> Result<Option<i64>, ElementError> {
         let format = date_format(pattern)?;
         if let Some(what) = format.unreadable() {
-            return Err(format!("reading {what}").into());
+            return Err(format!("parsing {what} with the date format `{pattern}`").into());
         }
         let defaults = Defaults { date_in_year: Some(1970), ..Defaults::default() };
         let Ok(moment) = format.parse(text, defaults) else { return Ok(None) };

@@ -29,7 +29,7 @@ fn problems_have_a_message_and_a_hint() {
     insta::assert_snapshot!(problems("${__V(x_${__Random(1)})}"), @r#"Invalid at 8: __Random takes 2 to 3 arguments, but the call has 1 (its arguments: minimum, maximum[, variable]; a comma inside an argument is written \,)"#);
     insta::assert_snapshot!(problems("${__P(x"), @r#"Invalid at 0: the call of __P is not closed (write ${__P(…)}; a comma inside an argument is written \,)"#);
     insta::assert_snapshot!(problems("${__jexl3(1 +)}"), @"Invalid at 0: __jexl3: expected an expression, found the end (column 4) (JMeter would fail each time it runs the script)");
-    insta::assert_snapshot!(problems("${__groovy(new Socket(vars.get('${a}')))}"), @"NeedsJava at 0: __groovy: `new Socket` is not supported (column 5) (checked with 1 in place of each ${…}; a fixed script that calls vars.get(…) is checked exactly)");
+    insta::assert_snapshot!(problems("${__groovy(new Socket(vars.get('${a}')))}"), @"NeedsJava at 0: __groovy: `new Socket` is not supported (column 5) (checked with 1 in place of each ${…}; if the script calls vars.get(…) instead, its exact text is checked)");
     insta::assert_snapshot!(problems("${__Random(6,1)}"), @"Invalid at 0: __Random: the maximum 1 is less than the minimum 6");
     insta::assert_snapshot!(problems("${__time(YYYY-MM-dd b)}"), @"FailsSample at 0: Unable to parse date format YYYY-MM-dd b (Unknown pattern letter: b; patterns are those of Java's DateTimeFormatter)");
     insta::assert_snapshot!(problems("${__time(zzzz)}"), @r#"Unsupported at 0: __time: the date pattern "zzzz": full names of zones are not supported"#);
@@ -53,7 +53,7 @@ fn a_script_that_jmeter_cannot_parse_fails_when_it_runs() {
 
 #[test]
 fn a_function_with_a_similar_name_is_suggested() {
-    insta::assert_snapshot!(problems("${__Radnom(1,2)}"), @"Unsupported at 0: the function __Radnom is not known (did you mean __Random? If it comes from a plugin: JMeter without that plugin sends the text ${__Radnom(…)} unchanged)");
+    insta::assert_snapshot!(problems("${__Radnom(1,2)}"), @"Unsupported at 0: the function __Radnom is not known (did you mean __Random? If __Radnom comes from a plugin: JMeter without that plugin sends the text ${__Radnom(…)} unchanged)");
 }
 
 #[test]
@@ -68,7 +68,11 @@ fn secrets_are_properties_or_environment_variables() {
     assert_eq!(world.render(&templates[0]), "s3cret");
     let environment = world.render(&templates[3]);
     assert_eq!(world.render(&templates[1]), environment);
-    assert_eq!(world.render(&templates[2]), "a${__GetSecret(none of these)}", "as without the extension");
+    assert_eq!(
+        world.render(&templates[2]),
+        "a${__GetSecret(none of these)}",
+        "JMeter without the extension of Azure sends the call as text"
+    );
     assert!(world.log().join("").contains("neither a property nor"));
 }
 
@@ -244,7 +248,7 @@ fn files_are_read_and_written() {
     std::fs::remove_dir_all(&directory).expect("the directory is removed");
 }
 
-/// A device may have no end. This one has no content, so that reading it would be no error.
+/// A device may be endless, so functions must not read any. `/dev/null` is empty: only an explicit check can reject it.
 #[cfg(unix)]
 #[test]
 fn devices_are_not_read() {

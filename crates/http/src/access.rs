@@ -102,7 +102,7 @@ pub(crate) fn headers_of_scripts(sampler: &HttpSampler, user: &UserState) -> Opt
     lent.headers.iter().find(|(known, _)| *known == manager).map(|(_, headers)| headers.clone())
 }
 
-/// Stores cookies that scripts changed in the session.
+/// Copies the cookies that scripts have changed back to the session.
 pub(crate) fn apply_cookies_of_scripts(session: &mut HttpSession, user: &mut UserState) {
     let lent = user.lent.as_mut().and_then(|lent| lent.downcast_mut::<ScriptData>());
     if let Some(lent) = lent.filter(|lent| lent.is_changed) {
@@ -147,7 +147,7 @@ impl Access {
         })
     }
 
-    /// Calls `work` with the sampler's cookies among those that scripts can access.
+    /// Calls `work` with the copy of the sampler's cookies that scripts can access.
     fn with_jar<T>(&self, user: &mut UserState, work: impl FnOnce(&mut Jar) -> T) -> Option<T> {
         let manager = self.sampler.cookies.as_ref()?;
         let mut lent = match user.lent.take().map(|lent| lent.downcast::<ScriptData>()) {

@@ -43,7 +43,8 @@ impl Authorization {
 pub struct AuthManager {
     /// Its rows, in order; the first matching row is used.
     pub entries: Vec<Authorization>,
-    /// Whether `httpclient4.auth.preemptive` is off: credentials are then sent only on request, and realms must be equal.
+    /// Whether `httpclient4.auth.preemptive` is off. Credentials are then sent only after a challenge, and only if the realm of
+    /// the challenge equals that of the row.
     pub waits: bool,
 }
 

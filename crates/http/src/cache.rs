@@ -13,7 +13,7 @@ const ONE_YEAR_MS: i64 = 365 * 24 * 60 * 60 * 1000;
 pub struct CacheManager {
     /// `clearEachIteration`
     pub clear_each_iteration: bool,
-    /// `CacheManager.controlledByThread`: whether the cache is cleared when an iteration of the group is a new user.
+    /// `CacheManager.controlledByThread`: whether the cache is cleared when an iteration of the group belongs to a new user.
     pub controlled_by_group: bool,
     /// `useExpires`: whether requests are omitted while the copy is fresh according to `Expires` or `Cache-Control: max-age`.
     pub use_expires: bool,

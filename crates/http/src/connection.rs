@@ -36,7 +36,7 @@ const SKIP_BYTES_MIN: u64 = 8 * 1024;
 /// The maximum number of bytes that are discarded at once.
 const SKIP_BYTES_MAX: usize = 1 << 20;
 
-/// JMeter's `httpclient4.time_to_live`: the maximum age of a connection that is used, in milliseconds.
+/// JMeter's default of `httpclient4.time_to_live`: the age at which a connection is no longer reused, in milliseconds.
 const TIME_TO_LIVE_MS: u64 = 60_000;
 
 thread_local! {

@@ -58,7 +58,8 @@ pub struct CookieManager {
     pub initial: Vec<InitialCookie>,
     /// `CookieManager.clearEachIteration`.
     pub clear_each_iteration: bool,
-    /// `CookieManager.controlledByThreadGroup`: whether the cookies are cleared when an iteration of the group is a new user.
+    /// `CookieManager.controlledByThreadGroup`: whether the cookies are cleared when an iteration of the group belongs to a new
+    /// user.
     pub controlled_by_group: bool,
     /// `CookieManager.policy`.
     pub policy: CookiePolicy,

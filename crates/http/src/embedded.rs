@@ -100,7 +100,8 @@ struct DownloadState {
 }
 
 impl PageFetch<'_> {
-    /// Calls `act` with the user and its session, which temporarily have this result and these cookies.
+    /// Calls `act` with the user and its session. During the call, the user has this result, and the session has the cookies of
+    /// `state`.
     fn with<R>(
         &self,
         state: &mut DownloadState,

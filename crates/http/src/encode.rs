@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn form_encoding_is_javas() {
+    fn form_encoding_equals_that_of_java() {
         let mut out = String::new();
         form("a b&c=ü/*~", &mut out);
         assert_eq!(out, "a+b%26c%3D%C3%BC%2F*%7E");

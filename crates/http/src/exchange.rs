@@ -219,7 +219,7 @@ pub(crate) fn settle(
         store_md5(result, head.md5.take());
     }
     let redirects = is_redirect(head.status, &request.method, sampler.redirects);
-    // Managers do not receive redirects that the client follows itself.
+    // The cookie manager does not receive the cookies of redirects that the client follows itself.
     let unseen = redirects && sampler.redirects == Redirects::Auto;
     let cookies = std::mem::take(&mut head.cookies);
     if !unseen {

@@ -1,6 +1,6 @@
 //! Limits on the resources of the generator that a response may use, with their defaults.
 //!
-//! `docs/limits.md` contains the same table for users.
+//! `docs/limits.md` describes them for users.
 
 use busyhour_limits::Limit;
 use busyhour_program::body_memory::NoMemory;

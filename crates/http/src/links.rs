@@ -369,7 +369,7 @@ mod tests {
 
     /// Each link contains the base, and each option the name of its list, so a page of 60 MB could take 60 TB.
     #[test]
-    fn long_parts_do_not_multiply_without_limit() {
+    fn the_total_size_of_links_with_long_parts_is_limited() {
         let long = "d".repeat(1 << 14);
         let within = |html: &str| links_within(html, URL, LinkBudget(Some(1 << 20)));
         let fitting = (1 << 20) / (long.len() + ITEM_BYTES);

@@ -23,7 +23,7 @@ pub enum Modifier {
     Links,
 }
 
-/// Settings of a HTTP URL Re-writing Modifier.
+/// Settings of an HTTP URL Re-writing Modifier.
 #[derive(Debug, Clone)]
 pub struct UrlRewriting {
     /// `argument_name`

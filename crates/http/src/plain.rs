@@ -26,7 +26,7 @@ pub async fn connect_plainly(
 /// Resolves a host to its first address, like `java.net.InetSocketAddress`.
 ///
 /// # Errors
-/// The host cannot be resolved.
+/// If the host cannot be resolved.
 pub async fn resolve_plainly(host: &str, port: u16, clock: &Clock) -> Result<SocketAddr, Failure> {
     let unknown = || Failure::new("java.net.UnknownHostException", host);
     // In Java an empty name means this machine.

@@ -316,7 +316,7 @@ fn render_headers(sampler: &HttpSampler, user: &mut UserState, request: &mut Wir
         request.has_content_type |= is_content_type && !value.is_empty();
     }
     request.scratch = text;
-    // If the plan does not set this header, the client sends none.
+    // With `httpclient4.default_user_agent_disabled`, the client does not add this header.
     request.has_user_agent |= sampler.shared.no_user_agent;
 }
 

@@ -24,13 +24,13 @@ pub const CHUNK_EXTENSION_BYTES_MAX: u32 = 16 * 1024;
 /// The maximum size of the trailers after a chunked body.
 pub const TRAILER_BYTES_MAX: u32 = 1 << 20;
 
-/// A partial head up to this length is parsed again with each piece. Longer ones are parsed when their length has
-/// doubled and at their end, because the time would grow with the square of the length.
+/// A partial head up to this length is parsed again with each piece. Longer ones are parsed only when their length has
+/// doubled and at their end; otherwise the time would grow with the square of the length.
 const PARSED_EACH_TIME_BYTES: usize = 4096;
 
 /// Receives the parts of a response.
 pub trait Sink {
-    /// Receives the head (not called for `1xx`).
+    /// Receives the head. Not called for interim responses (`1xx` except 101).
     ///
     /// # Errors
     /// If the sink stops reading the response: its reason.

@@ -34,7 +34,7 @@ struct Rare {
     proxies: Vec<(Arc<Origin>, Arc<ProxyAddress>, ProxyAuth)>,
     /// The names that were resolved under DNS cache managers.
     looked: Vec<ResolvedNames>,
-    /// The cookies with which a branch started.
+    /// For a branch of a Parallel Controller: the cookies with which it started.
     initial_jars: Vec<Jar>,
 }
 
@@ -211,7 +211,7 @@ impl HttpSession {
         std::mem::swap(&mut self.jars, jars);
     }
 
-    /// Starts a concurrent branch with the user's cookies.
+    /// Starts a branch of a Parallel Controller with the user's cookies.
     pub(crate) fn branch(&self, branch: &mut HttpSession) {
         branch.jars.clone_from(&self.jars);
         if !self.jars.is_empty() || branch.rare.is_some() {

@@ -35,12 +35,12 @@ pub struct SharedHttp {
     pub proxy: Option<Proxy>,
     /// Hosts that bypass the proxy of the command line (`-N`); a leading `*` matches any prefix.
     pub no_proxy: Vec<String>,
-    /// `httpsampler.max_redirects`; `None`: JMeter's 20.
+    /// `httpsampler.max_redirects`; `None`: JMeter's default of 20.
     pub redirects_max: Option<u32>,
     /// How embedded resources are found, and how their failures affect the page.
     pub embedded: EmbeddedRules,
-    /// `httpclient4.time_to_live`, milliseconds: the maximum age of a connection that is used. `None`: JMeter's 60
-    /// seconds.
+    /// `httpclient4.time_to_live`, milliseconds: the age at which a connection is no longer reused. `None`: JMeter's default
+    /// of 60 seconds.
     pub connection_ms_max: Option<u64>,
     /// `httpclient4.idletimeout`: lifetime of an idle connection in milliseconds if the server does not specify one; 0:
     /// unlimited.

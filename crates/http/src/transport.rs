@@ -104,7 +104,7 @@ impl ConnectionSettings {
 pub(crate) struct Route<'o> {
     pub(crate) origin: &'o Arc<Origin>,
     pub(crate) proxy: Option<Arc<ProxyAddress>>,
-    /// Whether the proxy has accepted the credentials.
+    /// The state of the proxy authentication of the user.
     pub(crate) proxy_auth: ProxyAuth,
     pub(crate) settings: Option<Box<ConnectionSettings>>,
 }

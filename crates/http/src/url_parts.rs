@@ -5,7 +5,7 @@ use crate::failure::Failure;
 /// The parts of an absolute URL.
 #[derive(Debug, PartialEq, Eq)]
 pub struct UrlParts<'u> {
-    /// `https`.
+    /// Whether the scheme is `https`.
     pub secure: bool,
     /// The host, in brackets if it is an IPv6 address.
     pub host: &'u str,

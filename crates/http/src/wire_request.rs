@@ -48,7 +48,7 @@ pub(crate) struct WireRequest {
     pub(crate) names_content_type: bool,
     /// Whether a header manager sets a non-empty `Content-Type`.
     pub(crate) has_content_type: bool,
-    /// The content type set by the sampler itself, which precedes that of the entity.
+    /// The content type set by the sampler itself. It takes precedence over that of the entity.
     pub(crate) content_type: String,
     /// The content type of the entity, unless another one is set.
     pub(crate) entity_type: String,

@@ -33,8 +33,8 @@ fn resources(content_type: &str, text: &str) -> (Vec<String>, Option<Failure>) {
     read_resources(&page(content_type, text), "Mozilla/4.0 (compatible; MSIE 6.0)").expect("addresses")
 }
 
-/// Parts without resources. A million of each of these and of the other parts of pages took 400 s in a build without
-/// optimization.
+/// Parts without resources. The tests of pages repeat each part fewer than a million times: a million repetitions of every
+/// part would take 400 s in a build without optimization.
 const WITHOUT_RESOURCES: &[Repeated<'static>] = &[
     repeated("", "<p>", ""),
     repeated("", "</p>", ""),
@@ -96,7 +96,7 @@ thread_local! {
     static NOW: Cell<u64> = const { Cell::new(0) };
 }
 
-/// A clock that advances a quarter of a slice with every look.
+/// A clock that advances by a quarter of a slice each time it is read.
 fn clock() -> u64 {
     NOW.set(NOW.get() + SLICE_NS / 4);
     NOW.get()
@@ -154,7 +154,7 @@ fn resources_of_a_page_are_found_or_limited() {
     }
 }
 
-/// Each relative base is longer than the previous one, so that the bases of a page of 14 MB required terabytes.
+/// Each relative base is longer than the previous one, so that the bases of a page of 14 MB would take terabytes.
 #[test]
 fn relative_bases_are_limited() {
     let input = repeated("", "<base href=b/>", "<img src=a>");
@@ -296,7 +296,7 @@ fn parts_of_messages_are_limited_by_name() {
     }
 }
 
-/// Every piece of blank lines was parsed together with all previous ones.
+/// If each piece were parsed again together with all previous pieces, the time would grow with the square of the length.
 #[test]
 fn heads_in_small_pieces_take_linear_time() {
     for before in ["\n", "\r\n"] {
@@ -308,7 +308,7 @@ fn heads_in_small_pieces_take_linear_time() {
     assert!(read_whole(headers.as_bytes(), 1, BodyLimit::default()).is_ok());
 }
 
-/// Each folded line trimmed the whole value, which took hours if all lines were blank.
+/// If the whole value were trimmed after each folded line, the time for blank lines would grow with the square of their number.
 #[test]
 fn blank_folded_lines_take_linear_time() {
     let many = "x: y\r\n".repeat(100);
@@ -368,7 +368,7 @@ fn cookies_of_one_response_take_linear_time() {
     let many = repeated("", "c~=x,", "").text(100_000);
     assert!(many.len() < 1 << 20 && jars.rfc2109.receive(&many));
     assert_eq!(jars.rfc2109.count(), COOKIES_MAX);
-    // All are invalid, and each of them had a message with the whole header.
+    // All cookies are invalid. If each of them had a message with the whole header, the messages would take gigabytes.
     let invalid = repeated("", "c d=x,", "").text(130_000);
     assert!(!jars.rfc2109.receive(&invalid));
     let attributes = repeated("a=b", ";c=d;path=/;max-age=9", "");

@@ -1,8 +1,8 @@
 //! JSON paths as in Jayway JSONPath 2.8, the library of JMeter's JSON elements.
 //!
-//! A path is *definite* if it can select at most one value. A definite path that selects nothing is an error; another path
-//! gives an empty list. Constructs whose results in Jayway are irregular are not supported: functions after indefinite
-//! paths, paths as arguments of functions, and steps after `..*`.
+//! A path is *definite* if it can select at most one value. A definite path that selects nothing is an error; an indefinite path
+//! that selects nothing gives an empty list. Constructs whose results in Jayway are irregular are not supported: functions
+//! after indefinite paths, paths as arguments of functions, and steps after `..*`.
 
 mod change;
 mod compare;

@@ -90,7 +90,7 @@ fn values_of_many_parts_are_found_or_limited() {
 
 /// Each name in a path is found by a linear search of the members, which costs steps.
 #[test]
-fn names_times_members_are_limited() {
+fn lookups_of_many_names_are_limited() {
     let names: Vec<String> = (0..400).map(|number| format!("'none{number}'")).collect();
     let path = JsonPath::compile(&format!("$[{}]", names.join(","))).expect("a path");
     let document = read(&repeated("{", "\"k~\":1,", "}").text(500_000)).expect("a document");

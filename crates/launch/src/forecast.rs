@@ -75,7 +75,7 @@ pub(crate) fn limits(started: &Started, cores: usize, observers: &Observers) {
             ));
         } else if users + may_be_made + 64 > files {
             observers.warn(format!(
-                "arrivals may make up to {may_be_made} users, but this process may open only {files} files; \
+                "arrivals may create up to {may_be_made} users, but this process may open only {files} files; \
                  connections beyond that will fail with \"Too many open files\" (raise the limit: ulimit -n, or lower \
                  --no-free-user 'grow to N')"
             ));
@@ -86,8 +86,8 @@ pub(crate) fn limits(started: &Started, cores: usize, observers: &Observers) {
     {
         observers.warn(format!(
             "the plan has {users} users, but the system has only {ports} local ports for connections to one \
-             server port (net.ipv4.ip_local_port_range); only a server on this machine can be reached from more \
-             addresses, and is"
+             server port (net.ipv4.ip_local_port_range); further connections to a server on another machine will \
+             fail (connections to a server on this machine use further loopback addresses)"
         ));
     }
 }
@@ -107,8 +107,8 @@ pub(crate) fn share_without_users(started: &Started, observers: &Observers) {
     };
     if !share.is_whole() && program.open.iter().any(&mut lacks_users) {
         observers.warn(format!(
-            "the users for arrivals are fewer than the parts of the load; the part {share} uses one user for each thread \
-             group, so that all parts together have more users than the plan"
+            "the plan has fewer users for arrivals than the load has shares; the share {share} uses one user for each \
+             thread group, so that all shares together have more users than the plan"
         ));
     }
 }
@@ -118,7 +118,7 @@ fn number_of(number: &Template, user: &mut UserState) -> u64 {
     u64::try_from(number.integer(user, 0)).unwrap_or(0)
 }
 
-/// Number of arrivals that is needed to determine the coefficient of variation to ± 0.03. The error rates are in
+/// Number of arrivals that is needed to determine their coefficient of variation to ± 0.03. The error rates are in
 /// docs/offered-load.md.
 pub const ARRIVALS_NARROW: u64 = 5_200;
 

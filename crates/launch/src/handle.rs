@@ -78,10 +78,11 @@ fn declare_parts(prepared: &mut Prepared) -> Result<(), LaunchError> {
     for part in added {
         let is_taken = prepared.manifest.parts.iter().any(|known| known.kind == part.kind);
         if is_taken || !part.is_inside() {
-            let reason = if is_taken { "its kind is taken" } else { "it is not in the run directory" };
+            let reason =
+                if is_taken { "another part has the same kind" } else { "it is not in the run directory" };
             prepared
                 .observers
-                .warn(format!("the part {} ({}) is not listed: {reason}", part.kind, part.file));
+                .warn(format!("the manifest does not list the part {} ({}): {reason}", part.kind, part.file));
         } else {
             prepared.manifest.parts.push(part);
         }
@@ -149,6 +150,7 @@ fn exported_run(prepared: &Prepared) -> ExportedRun<'_> {
         origin: TimeOrigin { wall_anchor_ms: manifest.wall_anchor_ms },
         now_ms: now_ms(&started.shared),
         users: user_counts(&started.shared),
+        series: prepared.series.clone(),
     }
 }
 

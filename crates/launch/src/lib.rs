@@ -44,7 +44,6 @@ mod outcome;
 mod plan_source;
 mod prepare;
 mod properties;
-pub mod redaction;
 mod replay_times;
 mod request;
 mod request_properties;
@@ -55,7 +54,8 @@ mod url_plan;
 mod url_plan_error;
 mod users;
 
-pub use busyhour_compile::PlanTarget;
+pub use busyhour_compile::{PerfMonListener, PerfMonRow, PlanTarget};
+pub use busyhour_redaction as redaction;
 pub use control::{GRACE, RunControl};
 pub use error::{LaunchError, LaunchErrorKind};
 pub use event::RunEvent;

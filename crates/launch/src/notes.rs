@@ -47,9 +47,9 @@ pub(crate) fn empty_share(share: &LoadShare, outcome: &Outcome) -> Option<PlanNo
     (is_empty && !share.is_whole()).then(|| PlanNote {
         code: "empty-share".into(),
         message: format!(
-            "the part {share} of the load has no users and no arrivals, so this run sent no request"
+            "the share {share} of the load has no users and no arrivals, so this run sent no request"
         ),
-        hint: Some("divide the load into fewer parts".into()),
+        hint: Some("divide the load into fewer shares".into()),
     })
 }
 

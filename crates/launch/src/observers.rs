@@ -199,7 +199,7 @@ impl Observers {
             }
             let lost = observer.queue.lock().seconds_lost;
             if lost > 0 {
-                failures.push(format!("{name} was too slow: {lost} seconds are missing there"));
+                failures.push(format!("{name} was too slow: it did not receive {lost} seconds of the run"));
             }
         }
         failures
@@ -302,7 +302,7 @@ mod tests {
         let failures = observers.end(RunEnd::Completed, || false);
         let received: Vec<String> = received.into_iter().collect();
         assert_eq!(received, ["second 0 0", "second 1 0", "second 2 0", "ended 3"]);
-        assert_eq!(failures[1], "the test was too slow: 3 seconds are missing there");
+        assert_eq!(failures[1], "the test was too slow: it did not receive 3 seconds of the run");
     }
 
     #[test]

@@ -35,8 +35,8 @@ pub enum OrderSource {
     Terminal,
     /// The live page. Such orders are recorded in the manifest.
     Page,
-    /// A signal of another process, JMeter's stop port or a program that uses this crate. The outcome of the run says
-    /// that it was stopped.
+    /// A signal of another process, JMeter's stop port or a program that uses this crate. The manifest does not record the order,
+    /// but the outcome of the run shows that it was stopped.
     Program,
 }
 

@@ -111,7 +111,7 @@ impl CpuTimes {
     }
 }
 
-/// Minimum number of requested ticks for such a fraction.
+/// With fewer requested ticks, the stolen fraction is too imprecise.
 const TICKS_MIN: u64 = 50;
 
 /// Number of local ports for outgoing connections; `None` if unknown.

@@ -252,15 +252,15 @@ fn files_of_observers_are_listed_in_the_manifest() {
     let refused: Vec<String> = calls
         .iter()
         .filter_map(|call| match call {
-            Called::Event(text) if text.starts_with("the part ") => Some(text),
+            Called::Event(text) if text.starts_with("the manifest ") => Some(text),
             _ => None,
         })
         .collect();
     assert_eq!(
         refused,
         [
-            "the part samples (other.bhs) is not listed: its kind is taken",
-            "the part outside (../outside) is not listed: it is not in the run directory"
+            "the manifest does not list the part samples (other.bhs): another part has the same kind",
+            "the manifest does not list the part outside (../outside): it is not in the run directory"
         ]
     );
 }

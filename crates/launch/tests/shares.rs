@@ -90,8 +90,8 @@ fn request(server: &StandIn, share: &LoadShare, dir: &Path) -> RunRequest {
     }
 }
 
-/// Runs all parts of a load at once.
-fn run_parts(shares: &[LoadShare], change: impl Fn(&mut RunRequest)) -> (Done, Vec<FinishedRun>) {
+/// Runs all shares of a load at the same time.
+fn run_shares(shares: &[LoadShare], change: impl Fn(&mut RunRequest)) -> (Done, Vec<FinishedRun>) {
     let (server, room) = (StandIn::start_application().unwrap(), tempfile::tempdir().unwrap());
     let start = |(part, share): (usize, &LoadShare)| -> RunHandle {
         let mut request = request(&server, share, &room.path().join(part.to_string()));
@@ -120,7 +120,7 @@ impl Done {
             rows.lines().next().and_then(|head| head.split(',').position(|name| name == "threadName"));
         let names = rows.lines().skip(1).map(|row| row.split(',').nth(column.unwrap()).unwrap().to_owned());
         let mut of_run: BTreeSet<String> = names.collect();
-        assert!(open.is_some() || of_run.is_disjoint(&self.threads), "a thread belongs to one part");
+        assert!(open.is_some() || of_run.is_disjoint(&self.threads), "a thread belongs to one share");
         self.threads.append(&mut of_run);
         let first = Nanos(open.map_or(0, |open| open.first_ns));
         let mut starts: BTreeMap<u32, u64> = BTreeMap::new();
@@ -142,7 +142,7 @@ impl Done {
         if open.is_some() {
             return;
         }
-        // The group starts with the first user of the whole run, which may belong to another part.
+        // The group starts with the first user of the whole run, which may belong to another share.
         let begin = starts.first_key_value().map(|(user, start)| start - u64::from(user - 1) * SPACING_NS);
         self.starts.extend(starts.into_iter().map(|(user, start)| (user, start - begin.unwrap_or_default())));
     }
@@ -150,13 +150,13 @@ impl Done {
 
 fn divisions() -> [Vec<LoadShare>; 3] {
     let whole = LoadShare::WHOLE;
-    // The last has more parts than users.
+    // The last one has more shares than users.
     [[1, 1].as_slice(), &[3, 1, 2], &[1; 7]].map(|weights| whole.divide(weights).unwrap())
 }
 
 #[test]
-fn parts_of_a_closed_load_have_the_users_starts_and_choices_of_the_whole() {
-    let (whole, runs) = run_parts(&[LoadShare::WHOLE], |_| {});
+fn shares_of_a_closed_load_have_the_users_starts_and_choices_of_the_whole() {
+    let (whole, runs) = run_shares(&[LoadShare::WHOLE], |_| {});
     assert_eq!(runs[0].manifest.share, None);
     let threads: BTreeSet<String> = (1..3)
         .map(|user| format!("Prepare 1-{user}"))
@@ -166,11 +166,11 @@ fn parts_of_a_closed_load_have_the_users_starts_and_choices_of_the_whole() {
     assert_eq!(whole.samples, (1..6).map(|user| (user, 3)).collect());
     assert_eq!(whole.starts, (0..5).map(|user| (user + 1, u64::from(user) * SPACING_NS)).collect());
     for shares in divisions() {
-        let (together, runs) = run_parts(&shares, |_| {});
+        let (together, runs) = run_shares(&shares, |_| {});
         assert_eq!(together, whole, "{shares:?}");
         for (share, run) in shares.iter().zip(&runs) {
             assert_eq!(run.manifest.share, Some(share.to_string()));
-            // The setUp group runs in the part with the first user.
+            // The setUp group runs in the share with the first user.
             let users = 3 * share.count_below(USERS) + if share.is_first() { 2 } else { 0 };
             assert_eq!(run.summary.total.samples, users, "{share}");
         }
@@ -178,7 +178,7 @@ fn parts_of_a_closed_load_have_the_users_starts_and_choices_of_the_whole() {
 }
 
 #[test]
-fn parts_of_an_open_load_have_the_arrivals_of_the_whole() {
+fn shares_of_an_open_load_have_the_arrivals_of_the_whole() {
     let process = ArrivalProcess::parse("poisson(150/s) for 1s, even(80/s) for 500ms").unwrap();
     for no_free_user in [NoFreeUser::Grow(100), NoFreeUser::Queue] {
         let open = |request: &mut RunRequest| {
@@ -192,12 +192,12 @@ fn parts_of_an_open_load_have_the_arrivals_of_the_whole() {
                 ignore_rate_timers: false,
             });
         };
-        let (whole, runs) = run_parts(&[LoadShare::WHOLE], open);
+        let (whole, runs) = run_shares(&[LoadShare::WHOLE], open);
         let seed = runs[0].manifest.outcome.as_ref().unwrap().open[0].seed;
         let expected: Vec<u64> = process.schedule(seed).map(|arrival| arrival.at_ns).collect();
         assert_eq!(whole.arrivals, expected);
         for shares in divisions() {
-            let (together, runs) = run_parts(&shares, open);
+            let (together, runs) = run_shares(&shares, open);
             assert_eq!(together.arrivals, whole.arrivals, "{no_free_user:?} {shares:?}");
             for (share, run) in shares.iter().zip(&runs) {
                 assert_judged_as_share(run, share, &process);
@@ -207,14 +207,14 @@ fn parts_of_an_open_load_have_the_arrivals_of_the_whole() {
     }
 }
 
-/// The verdict on the arrivals of one part compares with this part of the schedule, not with the whole.
+/// Asserts that the arrivals of a share are compared with this share of the schedule, not with the whole schedule.
 fn assert_judged_as_share(run: &FinishedRun, share: &LoadShare, process: &ArrivalProcess) {
     let outcome = run.manifest.outcome.as_ref().unwrap();
     let mut changes = Changes::of_share(share.clone());
     changes.pause(process.duration_ns(), u64::MAX);
     let expected = changes.schedule(process, outcome.open[0].seed).count() as u64;
     assert_eq!(run.summary.run.share, Some(share.to_string()));
-    // A part that received no arrival has nothing to judge.
+    // A share without arrivals has no verdict.
     let Some(verdict) = run.summary.arrivals.first() else {
         assert_eq!(expected, 0, "{share}");
         return;
@@ -240,7 +240,7 @@ impl RunObserver for Notices {
 }
 
 #[test]
-fn a_part_without_users_completes_and_reports_it() {
+fn a_share_without_users_completes_and_is_reported() {
     let (server, room) = (StandIn::start_application().unwrap(), tempfile::tempdir().unwrap());
     let share: LoadShare = "7/7".parse().unwrap();
     let mut launch = Launch::new(request(&server, &share, &room.path().join("run")));
@@ -249,7 +249,7 @@ fn a_part_without_users_completes_and_reports_it() {
     let run = launch.prepare().unwrap().start().unwrap().wait();
     assert_eq!((run.end(), run.nothing_sent, run.is_incomplete), (RunEnd::Completed, false, false));
     assert_eq!((run.summary.total.samples, server.take_record().len()), (0, 0));
-    let text = "the part 7/7 of the load has no users and no arrivals, so this run sent no request";
+    let text = "the share 7/7 of the load has no users and no arrivals, so this run sent no request";
     assert_eq!(notices.into_iter().collect::<Vec<_>>(), [text]);
     let note = run.manifest.notes.iter().find(|note| note.code == "empty-share");
     assert_eq!(note.map(|note| note.message.as_str()), Some(text));

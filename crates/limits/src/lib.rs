@@ -1,8 +1,8 @@
 //! Limits on the work that plans and server responses can cause, and how often each was exceeded.
 //!
-//! A core runs many users on one thread, so unlimited work on a text from a server would block all of them.
-//! Code that stops at a limit calls [`exceeded`]; the core takes the counts of its thread with [`take`] when it ends. The
-//! limits themselves are constants next to the code that they guard; `docs/limits.md` lists them.
+//! Each core of the engine runs many users on one thread, so unlimited work on a text from a server would block all of them.
+//! Code that stops at a limit calls [`exceeded`]. At the end of the run, each core takes the counts of its thread with [`take`].
+//! The limits themselves are constants next to the code that they guard; `docs/limits.md` lists them.
 
 pub mod files;
 #[doc(hidden)]
@@ -31,7 +31,7 @@ pub enum Limit {
     MatchBytes,
     /// Steps, time or memory of a script.
     Script,
-    /// Depth of functions that evaluate text as functions.
+    /// Depth or number of nested texts that functions such as `__eval` evaluate.
     FunctionDepth,
     /// Bytes of a text of the plan with its variables and functions replaced.
     TextBytes,
@@ -69,7 +69,7 @@ pub enum Limit {
     SchemaSteps,
     /// Attributes of one XML element.
     XmlAttributes,
-    /// Bytes of the links of one page with their base.
+    /// Bytes of the links of one page; each link includes the base address of the page.
     LinkBytes,
     /// Bytes of the bodies that all users keep in memory.
     BodyMemory,
@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_are_those_of_the_thread_since_the_last_time() {
+    fn take_returns_the_counts_of_this_thread_since_the_last_call() {
         assert!(LIMITS.iter().enumerate().all(|(index, limit)| *limit as usize == index));
         exceeded(Limit::Script);
         exceeded(Limit::XPathSteps);

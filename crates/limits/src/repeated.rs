@@ -10,8 +10,8 @@ use std::thread;
 /// The numbers of repetitions that are tested.
 pub const COUNTS: [usize; 3] = [10, 10_000, 1_000_000];
 
-/// The counts for inputs whose parsing takes too long with a million parts in a build without optimization. A parser with
-/// quadratic time still takes minutes.
+/// Numbers of repetitions for inputs that take too long to parse with a million parts in a build without optimization. A parser
+/// with quadratic time takes minutes even with these numbers.
 pub const FEWER: [usize; 3] = [10, 10_000, 100_000];
 
 /// Bytes of the smallest stack on which parsers run.
@@ -50,7 +50,8 @@ impl Repeated<'_> {
     }
 }
 
-/// Maximum number of fragments in a part of a generated input; before and after the parts there is at most one fewer.
+/// Maximum number of fragments in the repeated part of a generated input. The texts before and after the parts have at most one
+/// fewer.
 const FRAGMENTS_MAX: usize = 6;
 
 /// An input that is generated from arbitrary bytes.
@@ -67,9 +68,9 @@ pub struct Generated {
 }
 
 impl Generated {
-    /// An input of these fragments with at most `count_max` parts and `bytes_max` bytes, and the unused rest of `bytes`. Each byte
-    /// chooses a fragment, or one of the numbers of fragments and parts. The number of parts is at least 10, on a logarithmic
-    /// scale, unless `bytes_max` requires fewer.
+    /// Returns an input of these fragments with at most `count_max` parts and `bytes_max` bytes, and the unused rest of `bytes`.
+    /// The first byte determines the number of parts, on a logarithmic scale from 10; it is smaller if `bytes_max` requires
+    /// it. Each further byte determines a fragment or a number of fragments.
     pub fn new<'b>(
         bytes: &'b [u8],
         fragments: &[&str],
@@ -125,7 +126,7 @@ pub fn read_all(inputs: &[Repeated<'_>], read: impl Fn(&Repeated<'_>, usize, &st
     read_counts(inputs, &COUNTS, read);
 }
 
-/// The counts for input number `index` of a list: a million parts for the first one, fewer for the others.
+/// The numbers of repetitions for input `index` of a list: up to a million for the first input, fewer for the others.
 pub const fn counts_at(index: usize) -> &'static [usize; 3] {
     if index == 0 { &COUNTS } else { &FEWER }
 }

@@ -34,6 +34,9 @@ pub struct LogCounts {
     pub outside: u64,
     /// Number of matching entries whose time is unknown, by reason. Apart from `entries`, no other count includes them.
     pub without_time: BTreeMap<NoTime, u64>,
+    /// Number of entries of a followed log that have no usable stamp. Their time is that of their arrival.
+    #[serde(default)]
+    pub by_arrival: u64,
     /// Number of entries without a template, because the maximum number of templates was reached.
     pub ungrouped: u64,
     /// Number of lines that were cut because of their length.

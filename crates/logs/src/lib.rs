@@ -1,7 +1,7 @@
 //! Application logs: what a run wrote, counted by template, stack trace and second, and compared with a clean run.
 //!
 //! A [`LogCollector`] receives the bytes of one or more sources and does no I/O, so that files, followed logs and experiments use the same
-//! code. [`follow`] is the only module with I/O.
+//! code. Only [`follow`] and [`LogsFile::read`] do I/O.
 //!
 //! ```
 //! use busyhour_logs::{CollectorSettings, LogCollector, Redactor, RunClock, StampSettings, Zone};
@@ -73,6 +73,7 @@
 //! `benches/README.md`).
 
 mod access;
+mod bursts;
 mod collector;
 mod comparison;
 mod counts;
@@ -81,7 +82,9 @@ mod envelopes;
 pub mod follow;
 mod header;
 mod lines;
+mod logs_file;
 mod mask;
+mod offset;
 mod query;
 mod redaction;
 mod series;
@@ -91,14 +94,21 @@ mod templates;
 mod traces;
 
 pub use access::{AccessRecord, DurationUnit, read_access};
-pub use collector::{CollectorSettings, LogCollector, RunClock, Scope, SourceId};
+pub use bursts::{BURST_COUNT_MIN, BURST_HISTORY_MIN_S, BURST_WINDOW_S, BurstDetector, LogBurst};
+pub use collector::{CollectorSettings, CountedEntry, LogCollector, RunClock, Scope, SourceId};
 pub use comparison::{
-    ComparisonError, Difference, Differences, Exposure, FALSE_DISCOVERY_RATE, LogComparison, LogSide, compare,
+    ComparisonError, Difference, Differences, Exposure, FALSE_DISCOVERY_RATE, LogComparison, LogSide,
+    TooShort, compare,
 };
 pub use counts::{FORMAT_VERSION, GroupCounts, Intervals, LogCounts};
 pub use entries::{ENTRY_BYTES_MAX, Entry, EntryReader, LineContext};
 pub use envelopes::{Envelope, EnvelopeError, Stream, Unwrapped, Unwrapper};
 pub use lines::{LINE_BYTES_MAX, LineSplitter};
+pub use logs_file::{
+    LOGGED_SOURCES_MAX, LOGS_FILE_BYTES_MAX, LOGS_FILE_NAME, LOGS_FILE_VERSION, LOGS_GROUP_BYTES_MAX,
+    LOGS_PART_KIND, LoggedSource, LogsFile, LogsFileError, OmittedGroups,
+};
+pub use offset::{StampOffset, find_offset};
 pub use query::{Query, QueryError, Rule};
 pub use redaction::{REDACTED, Redactor};
 pub use series::Series;

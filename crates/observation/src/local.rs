@@ -63,7 +63,7 @@ fn add_targets(root: &ProcRoot, request: &ObservationRequest, clock: &Clock, sel
 }
 
 /// Adds processes to which the load goes or that are behind the targets, and that were not found before.
-pub(crate) fn look_again(request: &ObservationRequest, selected: &mut Selected) {
+pub(crate) fn look_again(request: &ObservationRequest, clock: &Clock, selected: &mut Selected) {
     let root = ProcRoot::live();
     let mut starts: Vec<_> =
         request.targets.iter().map(|(host, port)| DiscoveryStart::Target { host, port: *port }).collect();
@@ -73,6 +73,9 @@ pub(crate) fn look_again(request: &ObservationRequest, selected: &mut Selected) 
     let found = discover_from(&root, &starts);
     // What could not be watched has been reported, or is not a system under test, such as a server that receives metrics.
     let processes: Vec<Found> = found.into_iter().filter(|entry| entry.process().is_some()).collect();
+    if !processes.is_empty() {
+        add_machine(&root, clock, selected);
+    }
     add_found(&root, &processes, selected);
 }
 
@@ -84,10 +87,10 @@ fn is_on_this_machine(location: &Location) -> bool {
 }
 
 fn add_machine(root: &ProcRoot, clock: &Clock, selected: &mut Selected) {
-    selected.add_watched(Box::new(OsProbe::new(root)), "this machine");
-    if selected.has("stall") {
+    if selected.has("os") {
         return;
     }
+    selected.add_watched(Box::new(OsProbe::new(root)), "this machine");
     match StallProbe::start(clock) {
         Ok(probe) => selected.add_watched(Box::new(probe), "stalls of this machine"),
         Err(error) => selected.refuse(SourceLine::not_watched(
@@ -103,7 +106,8 @@ fn add_found(root: &ProcRoot, found: &[Found], selected: &mut Selected) {
         let Some(process) = entry.process() else {
             let about = origins(entry);
             for source in &entry.sources {
-                selected.refuse(line(source, &about));
+                let name = entry.address.map_or_else(|| source.name.clone(), |address| address.to_string());
+                selected.refuse(SourceLine { name, ..line(source, &about) });
             }
             continue;
         };
@@ -188,7 +192,7 @@ fn add_jvm(root: &ProcRoot, pid: u32, selected: &mut Selected) {
         Err(error) => selected.refuse(SourceLine::not_watched(
             format!("jvm:{pid}"),
             busyhour_diagnostic::io_hints::chain(&error),
-            "",
+            error.advice(),
         )),
     }
 }

@@ -30,4 +30,4 @@ pub(crate) fn select(
 }
 
 /// Finds nothing.
-pub(crate) fn look_again(_request: &ObservationRequest, _selected: &mut Selected) {}
+pub(crate) fn look_again(_request: &ObservationRequest, _clock: &Clock, _selected: &mut Selected) {}

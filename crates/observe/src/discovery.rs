@@ -145,8 +145,10 @@ impl Search<'_> {
         depth: usize,
     ) {
         if let Some(known) = self.known.get(&pid) {
-            if let Some(position) = known {
-                self.found[*position].add_origin(origin);
+            // A process may have connections to itself.
+            let is_own = matches!(origin, Origin::ConnectionOf { pid: from, .. } if from == pid);
+            if let Some(position) = known.filter(|_| !is_own) {
+                self.found[position].add_origin(origin);
             }
             return;
         }

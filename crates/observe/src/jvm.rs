@@ -45,7 +45,7 @@ pub use collector::JvmCollector;
 pub use commands::{HistogramScope, RecordingCommandError};
 pub use identity::JvmIdentity;
 #[cfg(target_os = "linux")]
-pub use locate::{FoundJvm, FoundJvms, LocateError, find_jvms};
+pub use locate::{FoundJvm, FoundJvms, LocateError, check_counters, find_jvms};
 #[cfg(target_os = "linux")]
 pub use probe::JvmProbe;
 #[cfg(target_os = "linux")]

@@ -6,7 +6,7 @@
 //!
 //! - [`request`] parses the names of metrics; `system` reads their values from `/proc`.
 //! - `agent_session` and [`client_session`] are the two sides of the protocol, without input or output.
-//! - [`rows`] writes the results as the collector of JMeter does.
+//! - [`sample`] converts values as the collector of JMeter does.
 
 #[cfg(target_os = "linux")]
 pub mod agent_server;
@@ -18,7 +18,7 @@ mod java_order;
 mod lines;
 pub mod measure;
 pub mod request;
-pub mod rows;
+pub mod sample;
 #[cfg(target_os = "linux")]
 pub mod system;
 

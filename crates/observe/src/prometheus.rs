@@ -6,7 +6,6 @@
 //! - [`ScrapeProbe`] records the selected series of a page.
 //! - [`exposition`] writes metrics in the text format, and [`MetricsServer`] serves those of a watch.
 
-pub mod exposition;
 mod fetch;
 pub mod histogram;
 mod line_error;
@@ -17,7 +16,7 @@ pub mod selection;
 mod serve;
 pub mod text;
 
-pub use busyhour_server::{ServerTls, ServerTlsError};
+pub use busyhour_server::{ServerTls, ServerTlsError, exposition};
 pub use fetch::{FetchError, FetchOptions, Fetcher, PAGE_MAX};
 pub use scrape::{ScrapeError, ScrapeProbe};
 pub use selection::MetricSelection;

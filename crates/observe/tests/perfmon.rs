@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use busyhour_observe::ProcRoot;
 use busyhour_observe::perfmon::client_session::MetricRow;
-use busyhour_observe::perfmon::rows::PerfMonSample;
+use busyhour_observe::perfmon::sample::PerfMonSample;
 use busyhour_observe::perfmon::{AgentServer, PerfMonCollector};
 use busyhour_program::clock::Clock;
 
@@ -20,7 +20,7 @@ fn row(port: u16, metric: &str, parameters: &str) -> MetricRow {
 
 fn collect(rows: &[MetricRow]) -> (PerfMonCollector, Receiver<PerfMonSample>) {
     let (send, samples) = channel();
-    let sink = Box::new(move |sample: &PerfMonSample| drop(send.send(sample.clone())));
+    let sink = Box::new(move |_: &str, sample: &PerfMonSample| drop(send.send(sample.clone())));
     let collector = PerfMonCollector::start(rows, PerfMonCollector::interval(500), &Clock::start(), sink);
     (collector.expect("threads can be started"), samples)
 }

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use busyhour_observe::perfmon::client_session::{ClientSession, MetricRow};
-use busyhour_observe::perfmon::rows::{PerfMonRows, PerfMonSample};
+use busyhour_observe::perfmon::sample::PerfMonSample;
+use busyhour_record::{JtlColumn, ResultFileConfig, SampleFilter, SaveConfig, ValueFile};
 
 const RECORDED: &str = include_str!("recorded/perfmon_jmeter.csv");
 
@@ -24,9 +25,15 @@ fn cells(line: &str) -> Vec<String> {
 
 #[test]
 fn rows_equal_those_of_jmeter() {
-    let header = RECORDED.lines().next().expect("a line of names");
-    let rows = PerfMonRows::new(header.split(','), ',', "host1", "UTF-8");
-    let mut written = rows.header();
+    let mut config = SaveConfig { field_names: true, ..SaveConfig::default() };
+    // The recording has all columns.
+    for column in [JtlColumn::FileName, JtlColumn::Encoding, JtlColumn::SampleCount, JtlColumn::Hostname] {
+        config.shown.set(column, true);
+    }
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("perfmon.csv");
+    let output = ResultFileConfig { path: path.clone(), config, filter: SampleFilter::All };
+    let mut file = ValueFile::open(output, "host1").expect("the file can be written");
     for line in RECORDED.lines().skip(1) {
         let cells = cells(line);
         let stamp_ms = cells[0].parse().expect("a stamp");
@@ -37,9 +44,10 @@ fn rows_equal_those_of_jmeter() {
         } else {
             PerfMonSample::of_error(stamp_ms, &cells[2], cells[4].clone())
         };
-        written.push_str(&rows.row(&sample));
+        file.append(&sample.row());
     }
-    assert_eq!(written, RECORDED);
+    assert_eq!(file.finish(), None);
+    assert_eq!(std::fs::read_to_string(path).expect("the file"), RECORDED);
 }
 
 #[test]

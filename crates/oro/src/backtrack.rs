@@ -1,8 +1,8 @@
 //! A backtracking matcher that counts its steps.
 //!
 //! The `regex` crate matches in linear time, but it supports neither look-ahead nor back-references. The crate `fancy-regex`
-//! supports both, but it delegates parts of a pattern to `regex` and counts only its own backtracking steps, so the work for a
-//! text is not limited. This matcher counts every character and every instruction as a step, over all start positions of a
+//! supports both. However, it delegates parts of a pattern to `regex` and counts only its own backtracking steps, so the work
+//! for a text is not limited. This matcher counts every character and every instruction as a step, over all start positions of a
 //! search.
 
 mod compile;
@@ -52,9 +52,9 @@ impl Steps {
 enum StackEntry {
     /// Continue at this instruction and byte.
     Branch { pc: usize, at: usize },
-    /// Shorten a greedy repetition by one character; it may shrink down to `low`.
+    /// Shorten a greedy repetition that ends at `high` by one character, but not below `low`. Then continue at `pc`.
     Shrink { pc: usize, low: usize, high: usize },
-    /// Extend the lazy repetition at this instruction by one character.
+    /// Extend the lazy repetition at instruction `pc`, which ends at `at`, by one character. At most `left` more are allowed.
     Grow { pc: usize, at: usize, left: usize },
     /// Reset a slot.
     Restore { slot: usize, old: usize },

@@ -30,10 +30,10 @@ pub enum Below {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AssemblyError {
     /// An element would contain a copy of itself.
-    #[error("it would contain itself")]
+    #[error("this element would contain a copy of itself")]
     Endless(ElementId),
     /// The assembled plan would exceed the maximum number of elements.
-    #[error("there would be more than {ELEMENTS_MAX} elements")]
+    #[error("the assembled plan would have more than {ELEMENTS_MAX} elements")]
     TooLarge(ElementId),
 }
 

@@ -26,10 +26,10 @@ pub enum EditError {
         /// The line in which the element begins.
         line: u32,
     },
-    /// The property is a number, but the new text is not, and references in this file depend on the position of the property
-    /// among its siblings.
+    /// The property is a number, but the new text is not, so its tag would change. The file has references that count the
+    /// siblings with the same tag.
     #[error(
-        "the property {name} of line {line} must stay a number, as the file has references to its neighbours"
+        "the property {name} of line {line} must stay a number: references in the file count tags of its kind"
     )]
     Counted {
         /// The name of the property.

@@ -112,7 +112,7 @@ pub(crate) fn decode(source: &[u8]) -> Decoded {
 
 fn unread(source: &[u8]) -> Decoded {
     let diagnostic = Diagnostic::error("jmx-size", "the file has more than 4 GiB and was not read")
-        .with_hint("no JMeter would load it either; split the plan with Include Controllers");
+        .with_hint("JMeter cannot load it either; split the plan with Include Controllers");
     let original = Original { bytes: source.into(), encoding: SourceEncoding::Unread };
     Decoded { text: "".into(), original: Some(original), diagnostics: vec![diagnostic] }
 }

@@ -54,7 +54,7 @@ impl<'t> Findings<'t> {
         self.list.push((finding.at(span), owner));
     }
 
-    /// Adds the error because of which reading stops. It is listed even if the limit is exceeded.
+    /// Adds an error after which reading stops. It is listed even if the limit is exceeded.
     pub(crate) fn fatal(&mut self, offset: usize, owner: Option<ElementId>, finding: Diagnostic) {
         let span = self.span(offset, 1);
         self.list.push((finding.at(span), owner));
@@ -97,7 +97,7 @@ impl<'t> Findings<'t> {
                     .with_hint("the rest of the file was read as a part of it")
             }
             Damage::DoubleDash => Diagnostic::error("jmx-xml", "`--` occurs inside a comment")
-                .with_cause("XML allows it at the end of a comment only; JMeter would not load the plan")
+                .with_cause("XML allows it only at the end of a comment; JMeter would not load the plan")
                 .with_hint("remove one of the dashes"),
         });
     }

@@ -43,10 +43,10 @@ const PROPERTIES_MAX: usize = 1 << 23;
 /// Reads a test plan.
 ///
 /// Never fails: everything that could be read is in the plan, and the mistakes of the file are in the findings, in file
-/// order as far as possible; there are at most [`DIAGNOSTICS_MAX`](crate::DIAGNOSTICS_MAX) and a few more. A finding that
-/// [is an error](Diagnostic::is_error) means that the file was not read completely or is ambiguous, and that JMeter would
-/// not load it either: do not run such a plan. A mistake because of which JMeter rejects the plan, but whose meaning is
-/// clear, is a warning.
+/// order as far as possible; there are at most [`DIAGNOSTICS_MAX`](crate::DIAGNOSTICS_MAX), and up to two about the whole
+/// file. A finding that [is an error](Diagnostic::is_error) means that the file was not read completely or is ambiguous, and
+/// that JMeter would not load it either: do not run such a plan. If JMeter rejects the plan for a mistake whose meaning is
+/// clear, the finding is a warning.
 ///
 /// Time and memory are linear in the size of the file. A plan of 100 MB takes about 0.8 s and twice its size in memory, an
 /// artificially dense file at most 0.8 GB. Entities that the file declares are not expanded, and external resources are not
@@ -194,7 +194,7 @@ impl<'t> Builder<'t> {
         if tree.waiting.is_none() {
             self.findings.error(range.start, range.len(), tree.parent, || {
                 Diagnostic::error("jmx-tree", "this `hashTree` does not follow an element")
-                    .with_cause("JMeter expects elements and the `hashTree` of each in turn and would not load the plan")
+                    .with_cause("JMeter expects exactly one `hashTree` after each element and would not load the plan")
                     .with_hint("delete it, or restore the element that it belonged to")
             });
         }
@@ -218,8 +218,10 @@ impl<'t> Builder<'t> {
                     "jmx-tree",
                     format!("the element of line {} is not followed by a `hashTree`", span.line),
                 )
-                .with_cause("JMeter expects one before the next element and would not load the plan")
-                .with_hint("put <hashTree/> before this element")
+                .with_cause(
+                    "JMeter expects exactly one `hashTree` after each element and would not load the plan",
+                )
+                .with_hint("insert <hashTree/> here, after the end of that element")
             });
         }
         let id = ElementId(self.elements.len() as u32);

@@ -120,7 +120,7 @@ fn old_files_are_read_as_jmeter_reads_them() {
     );
     assert_eq!((first(&plan).name(), first(&plan).enabled()), ("Other", false));
     assert_eq!(first(&plan).element("h").unwrap().item_text("Header.name"), Some("Accept"));
-    // The last of several counts.
+    // If a property occurs twice, the last value applies.
     let plan =
         with_properties("1.2", "<stringProp name=\"a\">1</stringProp><stringProp name=\"a\">2</stringProp>");
     assert_eq!(first(&plan).text("a"), Some("2"));

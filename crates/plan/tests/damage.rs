@@ -30,7 +30,7 @@ fn findings<S: AsRef<[u8]>>(sources: impl IntoIterator<Item = S>) -> String {
 const LEAF: &str = "<hashTree/>";
 
 #[test]
-fn files_that_are_no_plans() {
+fn files_that_are_not_plans() {
     insta::assert_snapshot!(findings([
         &b"\n "[..],
         b"PK\x03\x04rest",
@@ -156,7 +156,7 @@ fn damaged_xml() {
     warning[jmx-xml]: `--` occurs inside a comment
       --> plan.jmx:3:8
       in: Shop
-      cause: XML allows it at the end of a comment only; JMeter would not load the plan
+      cause: XML allows it only at the end of a comment; JMeter would not load the plan
       hint: remove one of the dashes
     (1 elements read)
 
@@ -302,13 +302,13 @@ fn trees_that_jmeter_would_not_load() {
     error[jmx-tree]: the element of line 3 is not followed by a `hashTree`
       --> plan.jmx:3:71
       in: Shop > Wait
-      cause: JMeter expects one before the next element and would not load the plan
-      hint: put <hashTree/> before this element
+      cause: JMeter expects exactly one `hashTree` after each element and would not load the plan
+      hint: insert <hashTree/> here, after the end of that element
     (3 elements read)
 
     error[jmx-tree]: this `hashTree` does not follow an element
       --> plan.jmx:3:12
-      cause: JMeter expects elements and the `hashTree` of each in turn and would not load the plan
+      cause: JMeter expects exactly one `hashTree` after each element and would not load the plan
       hint: delete it, or restore the element that it belonged to
     (1 elements read)
 
@@ -436,7 +436,7 @@ fn encodings() {
 }
 
 #[test]
-fn nesting_without_end() {
+fn deep_nesting_is_limited() {
     let deep = "<hashTree><GenericController guiclass=\"\" testname=\"c\"/>\n".repeat(300);
     insta::assert_snapshot!(findings([format!("<jmeterTestPlan>{deep}")]).replace("c > ", ""), @r"
     error[jmx-depth]: tags are nested more than 256 deep
@@ -453,7 +453,7 @@ fn nesting_without_end() {
 }
 
 #[test]
-fn many_findings_are_cut() {
+fn further_findings_are_counted() {
     let (_, diagnostics) = parse(plan(&"&".repeat(1000), LEAF).as_bytes(), "plan.jmx");
     assert_eq!(diagnostics.len(), busyhour_plan::DIAGNOSTICS_MAX + 1);
     insta::assert_snapshot!(diagnostics.last().unwrap(), @r"

@@ -82,7 +82,7 @@ const PROPERTIES: &[(Repeated<'static>, fn(usize) -> usize)] = &[
     (repeated("<objProp><name>p0</name>", "<value>v</value>", "</objProp>"), |_| 0),
 ];
 
-/// A million repetitions of one of these take about 20 s in a build without optimization.
+/// Uses fewer repetitions than other tests, because a million of them take about 20 s in a build without optimization.
 #[test]
 fn properties_of_an_element_take_linear_time() {
     for (part, items) in PROPERTIES {
@@ -161,7 +161,7 @@ fn damage_is_reported_within_a_limit() {
     });
 }
 
-/// Once, the tag of the header was read again for each of its properties.
+/// The tag of an old header must be read once and not again for each of its properties.
 #[test]
 fn properties_of_old_headers_take_linear_time() {
     let attributes = repeated("", " a~='b'", "").text(200_000);

@@ -43,7 +43,7 @@ pub struct AutoStop {
 struct Limit {
     limit: f64,
     seconds: u64,
-    /// The last second in which the limit was not exceeded.
+    /// The last second in which a value within the limit became known. It is the value of the second before.
     last_good_s: u64,
 }
 
@@ -215,12 +215,12 @@ mod tests {
         let mut state = state(&AutoStopSettings { response_time: limit("100", "2"), ..Default::default() });
         let mut stops = Vec::new();
         for second in 10..20 {
-            // The limit is exceeded from second 12 on, whose mean is known in second 13.
+            // The means exceed the limit from second 12 on. Each mean is known in the next second.
             let elapsed_ms = if second < 12 { 100 } else { 300 };
             stops.push(state.add_sample(second, elapsed_ms, 0, true)[0]);
             state.add_sample(second, if second < 12 { 100 } else { 0 }, 0, true);
         }
-        // Second 12 is the last one whose previous second did not exceed the limit.
+        // In second 12, the mean of second 11 is still within the limit. Two seconds later, in the fifth second, the test stops.
         assert_eq!(stops.iter().position(|stop| *stop), Some(4), "{stops:?}");
     }
 

@@ -1,5 +1,6 @@
-//! JMESPath with the behaviour of jmespath-java and Jackson, the libraries of JMeter's JMESPath elements. A library parses
-//! the paths. They are evaluated here, because the order of object members and the types of numbers must be preserved.
+//! JMESPath with the behaviour of jmespath-java and Jackson, the libraries of JMeter's JMESPath elements. The crate
+//! `jmespath` parses the paths. They are evaluated here, because the order of object members and the types of numbers must be
+//! preserved.
 
 mod error;
 mod eval;
@@ -20,8 +21,8 @@ pub(crate) use json::{read, write};
 /// about 100 bytes of memory.
 const STEPS_MAX: u64 = 3_000_000;
 
-/// Maximum number of signs (punctuation characters) in a path, because parsing and evaluation are recursive.
-const SIGNS_MAX: usize = 200;
+/// Maximum number of punctuation characters in a path, because parsing and evaluation are recursive.
+const PUNCTUATION_MAX: usize = 200;
 
 /// A compiled path.
 #[derive(Clone, Debug)]
@@ -37,8 +38,8 @@ impl JmesPath {
     pub(crate) fn compile(text: &str) -> Result<Self, JmesPathError> {
         let error =
             |why: &str| JmesPathError::from(format!("Unable to compile expression \"{text}\": {why}"));
-        if count_signs(text) > SIGNS_MAX {
-            return Err(error(&format!("it has more than {SIGNS_MAX} signs")));
+        if count_punctuation(text) > PUNCTUATION_MAX {
+            return Err(error(&format!("it has more than {PUNCTUATION_MAX} punctuation characters")));
         }
         let ast = jmespath::parse(text).map_err(|cause| error(&cause.reason.to_string()))?;
         match unknown_function(&ast) {
@@ -69,8 +70,8 @@ impl JmesPath {
     }
 }
 
-/// Counts the signs outside quotes. Each sign may add a level of recursion.
-fn count_signs(text: &str) -> usize {
+/// Counts the punctuation characters outside quotes. Each of them may add a level of recursion.
+fn count_punctuation(text: &str) -> usize {
     let mut count = 0;
     let mut characters = text.chars();
     while let Some(character) = characters.next() {

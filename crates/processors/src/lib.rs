@@ -1,8 +1,8 @@
 //! Pre-processors, post-processors and assertions, and the elements that advance at the start of each iteration:
 //! counters, random variables and CSV data sets.
 //!
-//! Each element of JMeter has a struct of settings, whose fields document the properties of the plan that they come from,
-//! and a struct for the element, which is created from the settings once per plan. `new` returns a [`Refusal`] if the
+//! Each element of JMeter has two structs. The fields of the settings document the properties of the plan that they come
+//! from. The element itself is created from the settings once per plan. `new` returns a [`Refusal`] if the
 //! element may not work as in JMeter. Messages in results are identical to JMeter's.
 //!
 //! | module | contents |

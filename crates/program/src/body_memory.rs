@@ -17,7 +17,7 @@ pub fn limit_body_memory(bytes: usize) {
     MOST.store(bytes, Ordering::Relaxed);
 }
 
-const HINT: &str = "busyhour.body_memory sets the number of bytes for all bodies";
+const HINT: &str = "the property busyhour.body_memory sets the maximum size of all bodies in bytes";
 
 /// Why there is no memory for a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -30,7 +30,7 @@ pub enum NoMemory {
     System(usize),
 }
 
-/// The number of bytes that one body occupies of the common memory; they are released when this value is dropped.
+/// The share of one body in the memory for all bodies, in bytes. It is released when this value is dropped.
 #[derive(Debug, Default)]
 pub struct BodyMemory(usize);
 
@@ -106,7 +106,7 @@ mod tests {
         assert_eq!(other.grow_within(left, left), Err(NoMemory::Limit(left)));
         assert_eq!(other.0, 0);
         drop((small, copy));
-        assert_eq!(other.grow_within(left, left), Ok(()), "what was dropped is free");
+        assert_eq!(other.grow_within(left, left), Ok(()), "the share of a dropped body is released");
         assert_eq!(other.grow_within(left + 1, left), Err(NoMemory::Limit(left)));
     }
 }

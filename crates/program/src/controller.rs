@@ -109,7 +109,7 @@ pub enum ControllerKind {
     Runtime {
         /// The number of seconds; a text that is not a number counts as 0.
         seconds: Template,
-        /// The state of each user with the time when the controller started.
+        /// Where each user stores the time when it entered the controller.
         begun: StateId,
     },
     /// Executes all children while no other user is in a section with the same lock.
@@ -149,7 +149,7 @@ impl ControllerKind {
 pub struct CriticalSection {
     /// Name of the lock; empty: no lock.
     pub lock: Template,
-    /// The state of each user with the lock that the user holds.
+    /// Where each user stores the lock that it holds.
     pub held: StateId,
 }
 
@@ -169,7 +169,7 @@ pub struct WeightedChoice {
     pub weights: Box<[Template]>,
     /// Whether the child is drawn at random by its weight. Otherwise, the child that is furthest behind its share is chosen.
     pub random: bool,
-    /// The state of each user with the number of passes of each child.
+    /// Where each user stores the number of passes of each child.
     pub state: StateId,
 }
 

@@ -53,7 +53,7 @@ pub struct Group<P> {
     pub ramp_up: Template,
     /// Duration and delay, if scheduled.
     pub schedule: Option<GroupTimes>,
-    /// An individual plan for the starts and ends of users. It replaces number, ramp-up and schedule.
+    /// The number of users over time, as in the thread groups of jmeter-plugins. It replaces `users`, `ramp_up` and `schedule`.
     pub population: Option<Box<Population>>,
     /// JMeter's setting to create a user's resources when the user starts rather than when the group starts. (This program
     /// always does so.)

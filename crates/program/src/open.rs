@@ -27,8 +27,8 @@ pub struct OpenWorkload {
     pub groups: Vec<(u32, f64)>,
     /// What happens when no user is idle.
     pub no_free_user: NoFreeUser,
-    /// Number of users of each group with [`NoFreeUser::TextQueue`] and [`NoFreeUser::Drop`]; `None`: the group's own
-    /// number.
+    /// The fixed number of users of each group, for [`NoFreeUser::Queue`] and [`NoFreeUser::Drop`]. `None`: the number of users
+    /// that the plan specifies for the group.
     pub users: Option<Template>,
     /// Seed of the schedule; `None`: that of the run.
     pub seed: Option<u64>,

@@ -1,4 +1,4 @@
-//! Groups with an individual plan for the start and end of each user, as in the thread groups of jmeter-plugins.
+//! Groups whose number of users over time is planned as in the thread groups of jmeter-plugins.
 //!
 //! An ordinary group starts its users evenly, and all of them may end together. In the groups of this module, each user has
 //! its own start and end ([`lifetimes`]), or the number of users is held at a level and users that end are replaced

@@ -10,7 +10,7 @@ use crate::variables::Slot;
 pub struct Program<P> {
     /// The thread groups, in the plan's order.
     pub groups: Vec<Group<P>>,
-    /// Open workloads. Their main groups run the scheduled sessions. The other groups start their own users.
+    /// Open workloads, whose groups run the scheduled sessions. All other groups start their own users.
     pub open: Vec<OpenWorkload>,
     /// Whether groups run one after another.
     pub serialize_groups: bool,

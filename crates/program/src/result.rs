@@ -125,7 +125,8 @@ pub struct RecordMarks {
     pub is_transaction: bool,
     /// Whether the result is not recorded.
     pub ignore: bool,
-    /// Whether the result has no thread name: JMeter omits it in the first of deeply nested results.
+    /// Whether the result has no thread name. JMeter sets the name near the top level; deeper down, the first nested result has
+    /// none.
     pub unnamed_thread: bool,
 }
 

@@ -60,7 +60,7 @@ impl PropertyValue {
     }
 }
 
-/// Number of versions assigned so far to the properties of all runs in the process.
+/// The next version of properties, for all runs in the process.
 static VERSIONS: AtomicU64 = AtomicU64::new(1);
 
 fn next_version() -> u64 {
@@ -183,13 +183,13 @@ pub struct GroupShared {
     pub started: AtomicU64,
     /// Initial values of the variables of the group's users.
     pub initial: Vec<(Slot, Arc<str>)>,
-    /// Number of users started so far in a group that holds a level; it numbers the users.
+    /// If the group's number of users is held at a level: number of users started so far, by which users are numbered.
     pub born: AtomicU32,
-    /// Number of users in such a group that have not ended.
+    /// If the group's number of users is held at a level: number of users that have not ended.
     pub members: AtomicU32,
-    /// Notified when one of these users ends.
+    /// Notified when one of the users counted by `members` ends.
     pub member_ended: Notify,
-    /// Whether the group's plan is over, so that its users end after the current sample.
+    /// Whether the time of the group's level or schedule of arrivals is over, so that its users end after the current sample.
     pub over: AtomicBool,
     /// Whether an arrival of the group has been dropped.
     pub gave_up: AtomicBool,
@@ -504,8 +504,8 @@ impl RunShared {
         self.plan_grace_ns.store(grace_ns, Ordering::Relaxed);
     }
 
-    /// Stops the run for the plan; never weakens an earlier request. After the grace period of [`Self::limit_plan_stops`],
-    /// the end of the main groups is forced.
+    /// Stops the run because the plan requests it; never weakens an earlier request. After the grace period of
+    /// [`Self::limit_plan_stops`], the end of the main groups is forced.
     pub fn ask_to_stop(&self, stop: Stop) {
         self.raise_stop(stop);
         let force_at_ns = self.clock.now().0.saturating_add(self.plan_grace_ns.load(Ordering::Relaxed));

@@ -45,7 +45,7 @@ pub enum ControlError {
     #[error("a rate can change to {least} to {most} times the configured rate, not {0} times", least = FACTORS.0, most = FACTORS.1)]
     Factor(f64),
     /// There were too many changes.
-    #[error("the load of a run can be changed {CHANGES_MAX} times")]
+    #[error("the load of a run can be changed at most {CHANGES_MAX} times")]
     TooMany,
 }
 
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_factor_and_too_many_changes_are_refused() {
+    fn invalid_factors_and_too_many_changes_are_refused() {
         let control = LoadChanges::default();
         for factor in [0.0, -1.0, f64::NAN, f64::INFINITY, 100.1] {
             let refused = control.set_rate_factor(AT, factor);

@@ -126,8 +126,8 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// Called when an iteration of the thread group starts. With `same_user`, cookies and caches are retained.
     fn iteration_started(session: &mut Self::Session, user: &mut UserState, same_user: bool);
 
-    /// Called when a new session of the workload starts on this user. Nothing of the previous session may be visible to it;
-    /// connections may be reused if `keep_connections` is set.
+    /// Called before the user serves another arrival of an open workload, as a new user. Data of the previous arrival must not
+    /// be visible to it; connections may be reused if `keep_connections` is set.
     fn visitor_changed(session: &mut Self::Session, keep_connections: bool);
 
     /// Called when a user starts parallel branches: makes the session of a branch a copy of the user's.

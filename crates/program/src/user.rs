@@ -235,7 +235,7 @@ mod tests {
     use crate::variables::Names;
 
     #[test]
-    fn streams_have_keys_of_their_own() {
+    fn streams_have_different_keys() {
         let mut keys = HashSet::new();
         for seed in [0, 1, SEED] {
             for group in 0..5 {
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn an_iteration_does_not_depend_on_what_the_one_before_drew() {
+    fn an_iteration_does_not_depend_on_the_random_choices_of_the_previous_one() {
         let shared = still(&Clock::manual(0));
         let drawn_in_third = |before: usize| {
             let mut user = lone_user(&shared, 3);

@@ -171,7 +171,8 @@ impl Variables {
         self.slots[slot.0 as usize] = value;
     }
 
-    /// Clears a slot and passes its buffer to `write`, which sets a variable without an allocation.
+    /// Sets a slot to the text that `write` writes into the slot's empty buffer. If the buffer is large enough, this does not
+    /// allocate memory.
     pub fn write_slot(&mut self, slot: Slot, write: impl FnOnce(&mut String)) {
         let value = &mut self.slots[slot.0 as usize];
         if !matches!(value, VariableValue::Owned(_)) {

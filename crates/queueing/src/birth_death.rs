@@ -5,8 +5,8 @@ use crate::mva::Scaled;
 /// A series ends when the remaining terms are less than this share of the sum.
 const NEGLIGIBLE: f64 = 1e-17;
 
-/// A station in equilibrium with Poisson arrivals of load ρ = λ·E\[S\]: p(n) ∝ ρⁿ/(α(1)⋯α(n)). α(n) is the speed with n
-/// customers; the last speed also applies to more customers.
+/// A station in equilibrium with Poisson arrivals of load ρ = λ·E\[S\]. The probability of n customers is
+/// p(n) ∝ ρⁿ/(α(1)⋯α(n)), where α(n) is the speed with n customers. The last speed also applies to more customers.
 #[derive(Clone, Copy, Debug)]
 pub struct BirthDeath<'s> {
     /// Offered load ρ, in servers.
@@ -31,8 +31,9 @@ impl BirthDeath<'_> {
         self.speeds.get(customers - 1).copied().unwrap_or(self.last_speed())
     }
 
-    /// S(n) = Σ_j C(n+j, j) ∏_{i≤j} ρ/α(n+i) for n = `present` permanent customers of closed classes, and the mean of j under
-    /// these weights. The station serves all customers at equal speeds.
+    /// Returns S(n) = Σ_j C(n+j, j) ∏_{i≤j} ρ/α(n+i), and the mean of j weighted by the terms of this sum. n = `present` is the
+    /// number of permanent customers of closed classes, and j that of the customers of the Poisson stream. The station serves
+    /// all customers at equal speeds.
     fn sum_and_mean(&self, present: usize) -> (Scaled, f64) {
         let x = self.utilization();
         // The series has about 40/(1 − x) relevant terms.

@@ -33,7 +33,7 @@ pub struct LoopObservation {
     pub response_s: Option<f64>,
     /// Coefficient of variation of the gaps.
     pub cov: f64,
-    /// Standard error of `cov`, from batch means, which allows for dependence within a batch.
+    /// Standard error of `cov`, from batch means, so that successive gaps may depend on each other.
     pub cov_standard_error: f64,
 }
 

@@ -37,7 +37,7 @@ impl Think {
         let uniform: f64 = random.random();
         match self.law {
             ThinkDistribution::Constant => self.mean_s * uniform,
-            // Its survival function is (1 − x/2Z)².
+            // The survival function of the remaining time is (1 − x/2Z)².
             ThinkDistribution::Uniform => 2.0 * self.mean_s * (1.0 - uniform.sqrt()),
             ThinkDistribution::Exponential => exponential_s(self.mean_s, random),
         }

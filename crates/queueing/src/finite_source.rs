@@ -24,8 +24,8 @@ pub fn shared_queue(users: u64, think_s: f64, servers: u32, service_s: f64) -> f
     if think_s <= 0.0 {
         return busy(users) / service_s;
     }
-    // The weight of each number of users at the queue, relative to that of an empty queue until it is rescaled. The weights
-    // increase first and then decrease.
+    // `weight` belongs to the current number of users at the queue. It is relative to the weight of an empty queue, until all
+    // sums are rescaled. The weights increase first and then decrease.
     let (mut weight, mut total, mut working) = (1.0_f64, 1.0_f64, 0.0_f64);
     for present in 1..=users {
         let ratio = (users - present + 1) as f64 * service_s / (think_s * busy(present));
@@ -47,15 +47,15 @@ pub fn shared_queue(users: u64, think_s: f64, servers: u32, service_s: f64) -> f
 /// (M/G/1//N). `scv` is the squared coefficient of variation of the service time, which has a gamma law: 0 is constant, 1
 /// exponential.
 ///
-/// The server is busy while K users are served, and then idle until the next of the N users arrives, on average for
+/// The server is busy while K users are served. It is then idle until the next of the N users arrives, on average for
 /// 1/(Nλ) with λ = 1/Z. Therefore X = E\[K\]/(E\[K\]·S + 1/(Nλ)). With the Laplace transform b* of the service time (Palm
-/// 1947; Takács, "Introduction to the Theory of Queues", 1962, chapter 5)
+/// 1947; Takács, "Introduction to the Theory of Queues", 1962, chapter 5):
 ///
 /// E\[K\] = Σ C(N − 1, n) Π (1 − b*(iλ))/b*(iλ), with n from 0 to N − 1 and i from 1 to n.
 ///
-/// All terms are positive. Once the ratio of successive terms is below 1 it decreases, so the remaining terms are less than a
-/// geometric series. The summation also ends when the sum is so large that the idle time is negligible. It takes about √N
-/// terms.
+/// All terms are positive. Once the ratio of successive terms is below 1, the ratio keeps decreasing, so a geometric series
+/// bounds the remaining terms. The summation also ends when the sum is so large that the idle time is negligible. About √N
+/// terms are summed.
 #[must_use]
 pub fn single_server(users: u64, think_s: f64, service_s: f64, scv: f64) -> f64 {
     if think_s <= 0.0 {
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn two_users_and_constant_service_calculated_by_hand() {
-        // E[K] = 1 + (e^(λS) − 1) = e^(λS): the other user does not arrive during a service with probability e^(−λS).
+        // With probability e^(−λS), the other user does not arrive during a service. E[K] = 1 + (e^(λS) − 1) = e^(λS).
         let served = 0.5_f64.exp();
         let expected = served / (served * 1.0 + 2.0 / 2.0);
         assert!((single_server(2, 2.0, 1.0, 0.0) - expected).abs() < 1e-15);

@@ -1,9 +1,12 @@
 //! Mean values of closed product-form networks: exact and approximate, for one class and for several classes.
 //!
 //! A [`ClosedNetwork`] has centres with service demands (visits × service time), and classes with a population and a think
-//! time. A network has a product form if every centre is FCFS with exponential service times of the same mean for all classes,
-//! or processor sharing, preemptive LCFS or a delay with any service times (Baskett, Chandy, Muntz & Palacios, JACM 22, 1975).
-//! The distribution of the think time has no influence.
+//! time. A network has a product form (Baskett, Chandy, Muntz & Palacios, JACM 22, 1975) if every centre is one of these:
+//!
+//! - FCFS with exponential service times of the same mean for all classes
+//! - processor sharing, preemptive LCFS or a delay, with any service times
+//!
+//! The distribution of the think time has no influence. The methods are:
 //!
 //! - [`exact()`]: mean value analysis of Reiser & Lavenberg if all centres have a single server ([`multi_class`], and
 //!   [`single`] for one class), convolution if some have several servers or load-dependent speeds ([`convolution`]).

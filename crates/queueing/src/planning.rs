@@ -11,7 +11,7 @@ use crate::cycle::{Cycle, Think, ThinkDistribution};
 use crate::{mva, superposition};
 
 /// Largest R/Z that [`choose`] accepts: if the system becomes twice as slow, the rate decreases by at most this share. In
-/// the published runs against WEB.gov, the gaps had a CoV of 1.00 to 1.01 up to R/(R+Z) = 0.018, then 1.03, 1.08 and 1.17.
+/// the published runs against WEB.gov, the gaps had a CoV of 1.00 to 1.01 up to R/(R+Z) = 0.018, and of 1.03 to 1.17 above.
 pub const FEEDBACK_MAX: f64 = 0.01;
 
 /// Largest difference of the CoV of the gaps from 1 that [`choose`] accepts.
@@ -90,7 +90,7 @@ pub enum PlanError {
         in_system: f64,
     },
     /// The pair needs more users than [`USERS_MAX`].
-    #[error("this needs {users:.0} users, more than the maximum of {USERS_MAX}")]
+    #[error("the load needs {users:.0} users, more than the maximum of {USERS_MAX}")]
     TooMany {
         /// Number of users.
         users: f64,
@@ -301,8 +301,8 @@ impl TargetLoad {
         Ok(pairs)
     }
 
-    /// R in N = λ(R + Z). At saturation, where no R is sufficient, it is 0, so that N/Z is the target rate as in the
-    /// published table.
+    /// R in N = λ(R + Z). At saturation, no finite R satisfies this equation. R is then 0, so that N/Z is the target rate, as in
+    /// the published table.
     fn base_response_s(&self) -> f64 {
         self.open_response_s().unwrap_or(0.0)
     }
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn constant_think_times_need_users_as_well() {
+    fn with_constant_think_times_a_few_users_are_not_an_open_load() {
         let target =
             TargetLoad { think: ThinkDistribution::Constant, ..target(1.0, System::Response(0.001)) };
         // Seven users with a think time of seven seconds: R ≪ Z, but the arrivals are far too even.

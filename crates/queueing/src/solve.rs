@@ -27,7 +27,7 @@ pub use visits::visits;
 
 use crate::network::QueueingNetwork;
 
-/// The effort of an exact solution. `None` if the network is invalid, has no closed class or a saturated station, or if an
+/// The effort of an exact solution. `None` if the network is invalid, if it has a saturated station or no closed class, or if an
 /// exact solution is too large.
 #[must_use]
 pub fn exact_effort(network: &QueueingNetwork) -> Option<Effort> {
@@ -35,7 +35,7 @@ pub fn exact_effort(network: &QueueingNetwork) -> Option<Effort> {
     product_form::effort(network, &visits)
 }
 
-/// The assumptions of product form that a network breaks; none if its mean values have an exact product-form solution.
+/// The assumptions of product form that a network breaks. The list is empty if the product-form solution is exact.
 ///
 /// # Errors
 /// The network is invalid, or customers never leave it.

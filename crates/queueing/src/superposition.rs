@@ -12,7 +12,8 @@ const PANEL: f64 = 0.5;
 /// The coefficient of variation of the gaps between the arrivals of `users` independent users, each of whom repeats
 /// `cycle`, in the stationary state. `None` without users or if the cycle takes no time.
 ///
-/// The gap after an arrival is longer than x if the cycle of this user is longer than x and no other user arrives before:
+/// The gap after an arrival is longer than x if the next cycle of the arriving user is longer than x and no other user arrives
+/// before:
 /// P(gap > x) = (1 − F(x)) G(x)^(N−1) with G the equilibrium survival function (Cox & Smith, *On the superposition of
 /// renewal processes*, Biometrika 41, 1954). This equals −(μ/N) d/dx G(x)^N; integration by parts yields
 ///
@@ -95,8 +96,8 @@ mod tests {
 
     #[test]
     fn uniform_think_times_agree_with_the_log_of_run_1830() {
-        // The table "CoV against thread group size" of the published log with Z = 6.25 s and R = 0.053 s, for the same numbers
-        // of threads.
+        // The CoV by number of threads in the published log of run 1830 (see docs/offered-load.md), with Z = 6.25 s and
+        // R = 0.053 s.
         let cycle = cycle(ThinkDistribution::Uniform, 6.25, 0.0527);
         for (threads, published) in
             [(1, 0.56), (2, 0.73), (3, 0.80), (4, 0.84), (5, 0.91), (10, 0.96), (200, 1.00)]

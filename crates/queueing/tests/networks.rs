@@ -59,11 +59,11 @@ fn solutions_agree_with_independent_solvers() {
     assert_eq!(found.method, MethodUsed::Convolution);
 }
 
-/// Service time of a server of the seed study ("config 3").
+/// Service time of a server of the seed study in docs/capacity-models.md (config 3).
 const SERVICE_S: f64 = 1.0 / 135.491_597_2;
 
 #[test]
-fn the_seed_study_config_3() {
+fn config_3_of_the_seed_study_is_solved() {
     let figures = [
         (50, "69.9633", ".71466"),
         (100, "128.9833", ".77529"),
@@ -177,7 +177,7 @@ fn a_closed_queue_with_non_exponential_service() {
     let same = solved(&longer).classes[0].throughput_per_s;
     assert!((approximate.classes[0].throughput_per_s / same - 1.0).abs() < 1e-12);
 
-    // This solution does not apply to two visits per pass.
+    // The solution by busy periods does not apply to two visits per pass.
     let twice = Station { visits: PerClass::Same(2.0), ..station(gamma) };
     let twice = QueueingNetwork::new(vec![CustomerClass::closed("users", 2, 2.0)], vec![twice]);
     assert!(matches!(solve(&twice, SolveSettings::default()), Err(SolveError::NoProductForm(_))));

@@ -4,7 +4,7 @@ use busyhour_sample::{LabelId, Labels, Nanos, RunNames, Sample};
 
 use crate::config::{SaveConfig, TimestampFormat};
 use crate::date_format::DateFormat;
-use crate::jtl_columns::{CsvRow, write_cells};
+use crate::jtl_columns::{CsvRow, ValueRow, write_cells, write_value_cells};
 
 /// The row format of a save configuration, prepared for one run.
 pub(crate) struct RowFormat {
@@ -169,6 +169,17 @@ impl RowFormat {
         for at in 0..row.format.variables.len() {
             row.text(sample.variables.get(at).copied().unwrap_or("null"));
         }
+        row.out.push(b'\n');
+    }
+}
+
+impl RowFormat {
+    /// Appends the row of a value, including the line end. The format has the start of 1970 as the start of the run.
+    pub(crate) fn value_row(&mut self, value: &ValueRow<'_>, out: &mut Vec<u8>) {
+        let (shown, label) = (self.config.shown, self.labels.intern(value.label));
+        let at = Nanos::from_millis(u64::try_from(value.stamp_ms).unwrap_or(0));
+        let mut row = Row { out, delimiter: self.delimiter, first: true, format: self };
+        write_value_cells(shown, value, (at, label), &mut row);
         row.out.push(b'\n');
     }
 }

@@ -1,4 +1,5 @@
-//! `histograms.hlog`: one histogram per second, clock and kind of sample, in the interval log format of HdrHistogram.
+//! `histograms.hlog`: histograms of service and response times, one for each second, kind of sample and label, in the interval
+//! log format of HdrHistogram.
 //!
 //! Values are microseconds. The tag of a line is `service/` or `response/`, then `request/` or `transaction/`, then
 //! the label. In labels, bytes that a tag cannot contain are written as `%XX`. Histograms of one tag can be merged

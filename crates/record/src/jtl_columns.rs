@@ -268,6 +268,104 @@ pub(crate) fn write_cells(
     }
 }
 
+/// A value that a listener writes in place of a sample, such as those of the PerfMon Metrics Collector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ValueRow<'r> {
+    /// When the value was taken, in ms since 1970.
+    pub stamp_ms: i64,
+    /// The value, in the column of elapsed times.
+    pub value: i64,
+    /// What the value belongs to.
+    pub label: &'r str,
+    /// Why there is no value; empty if there is one.
+    pub message: &'r str,
+    /// Whether there is a value.
+    pub success: bool,
+}
+
+/// Appends the cells of a value to `row` in the order of [`COLUMNS`]. Columns that a value does not have contain what JMeter writes for
+/// a sample without a request. `at` and `label` are the stamp and the label as the row needs them.
+pub(crate) fn write_value_cells(
+    shown: JtlColumns,
+    value: &ValueRow<'_>,
+    (at, label): (Nanos, LabelId),
+    row: &mut impl CsvRow,
+) {
+    for description in COLUMNS.iter().filter(|description| shown.has(description.column)) {
+        match description.column {
+            JtlColumn::Timestamp => row.stamp(at),
+            JtlColumn::Time => row.integer(value.value),
+            JtlColumn::Label => row.label(label),
+            JtlColumn::Message => row.text(value.message),
+            JtlColumn::ThreadName => row.thread_name(None, 0),
+            JtlColumn::Success => row.word(if value.success { "true" } else { "false" }),
+            JtlColumn::Code | JtlColumn::DataType | JtlColumn::FailureMessage | JtlColumn::FileName => {
+                row.text("");
+            }
+            JtlColumn::Bytes
+            | JtlColumn::SentBytes
+            | JtlColumn::Latency
+            | JtlColumn::IdleTime
+            | JtlColumn::ConnectTime => row.integer(0),
+            JtlColumn::ThreadCounts => {
+                row.integer(0);
+                row.integer(0);
+            }
+            JtlColumn::Url => row.text("null"),
+            JtlColumn::Encoding => row.default_encoding(),
+            JtlColumn::SampleCount => {
+                row.integer(1);
+                row.integer(i64::from(!value.success));
+            }
+            JtlColumn::Hostname => row.hostname(),
+        }
+    }
+}
+
+/// Appends the attributes of a value in JMeter's order; `at` is its stamp as the element needs it.
+pub(crate) fn write_value_attributes(
+    shown: JtlColumns,
+    value: &ValueRow<'_>,
+    at: Nanos,
+    to: &mut dyn XmlAttributes,
+) {
+    let numbers = |to: &mut dyn XmlAttributes, columns: &[(JtlColumn, &str)]| {
+        columns.iter().filter(|(column, _)| shown.has(*column)).for_each(|(_, name)| to.number(name, 0));
+    };
+    let texts = |to: &mut dyn XmlAttributes, columns: &[(JtlColumn, &str, &str)]| {
+        let written = columns.iter().filter(|(column, ..)| shown.has(*column));
+        written.for_each(|(_, name, text)| to.attribute(name, text));
+    };
+    if shown.has(JtlColumn::Time) {
+        to.number("t", value.value);
+    }
+    numbers(to, &[(JtlColumn::IdleTime, "it"), (JtlColumn::Latency, "lt"), (JtlColumn::ConnectTime, "ct")]);
+    if shown.has(JtlColumn::Timestamp) {
+        to.stamp("ts", at);
+    }
+    texts(
+        to,
+        &[
+            (JtlColumn::Success, "s", if value.success { "true" } else { "false" }),
+            (JtlColumn::Label, "lb", value.label),
+            (JtlColumn::Code, "rc", ""),
+            (JtlColumn::Message, "rm", value.message),
+            (JtlColumn::ThreadName, "tn", ""),
+            (JtlColumn::DataType, "dt", ""),
+            (JtlColumn::Encoding, "de", ""),
+        ],
+    );
+    numbers(to, &[(JtlColumn::Bytes, "by"), (JtlColumn::SentBytes, "sby")]);
+    if shown.has(JtlColumn::SampleCount) {
+        to.number("sc", 1);
+        to.number("ec", i64::from(!value.success));
+    }
+    numbers(to, &[(JtlColumn::ThreadCounts, "ng"), (JtlColumn::ThreadCounts, "na")]);
+    if shown.has(JtlColumn::Hostname) {
+        to.hostname("hn");
+    }
+}
+
 /// An XML element to which attributes are appended.
 pub(crate) trait XmlAttributes {
     /// Appends an attribute with a number.

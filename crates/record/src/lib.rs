@@ -73,13 +73,14 @@ mod recorder;
 mod recorder_config;
 mod run_dir;
 mod samples_file;
+mod value_file;
 mod xml;
 
 pub use busyhour_sample::SAMPLES_VERSION;
 pub use columns::ColumnsFile;
 pub use config::{SaveConfig, SaveConfigError, TimestampFormat};
 pub use error::RecordError;
-pub use jtl_columns::{JtlColumn, JtlColumns};
+pub use jtl_columns::{JtlColumn, JtlColumns, ValueRow};
 pub use manifest::{
     MANIFEST_VERSION, Machine, Manifest, OpenFacts, Outcome, PlanFile, PlanNote, RequestDeadline,
     UrlPlanFacts, plan_hash,
@@ -90,3 +91,4 @@ pub use recorder::{LiveReader, Recorder};
 pub use recorder_config::{RecorderConfig, ResultFileConfig, SampleFilter};
 pub use run_dir::{RunDir, RunDirError};
 pub use samples_file::{FileNames, SAMPLES_MAGIC, SamplesEnd, SamplesError, SamplesReader};
+pub use value_file::ValueFile;

@@ -214,7 +214,7 @@ pub struct Outcome {
 pub struct OpenFacts {
     /// The arrival process, in its notation, such as `poisson(50/s)`.
     pub process: String,
-    /// The thread groups that started the arrivals, as indices into [`crate::RunNames::groups`].
+    /// The thread groups that served the arrivals, as indices into [`busyhour_sample::RunNames::groups`].
     pub groups: Vec<u32>,
     /// Start of the schedule, in ns since the start of the run.
     pub first_ns: u64,

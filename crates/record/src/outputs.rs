@@ -281,31 +281,41 @@ impl Sink {
 /// Opens a result file: continues an existing file, or writes the start of a new one.
 fn open(output: &ResultFileConfig, format: &Format, pipes: &PipeRelease) -> std::io::Result<OutputFile> {
     match format {
-        Format::Csv(rows) => {
-            let had_rows = output.path.exists();
-            let mut file = OutputFile::open_result(&output.path, true, pipes)?;
-            if !had_rows && output.config.field_names {
-                rows.header(file.unit());
-                file.end_unit(0);
-            }
-            Ok(file)
-        }
+        Format::Csv(rows) => open_csv(output, rows, pipes),
         Format::Columns(_, columns) => {
             let mut file = OutputFile::open_result(&output.path, !columns.overwrite, pipes)?;
             file.unit().extend_from_slice(columns.head().as_bytes());
             file.end_unit(0);
             Ok(file)
         }
-        Format::Xml(_) => {
-            let continued = xml::continued(&output.path)?;
-            let mut file = OutputFile::open_result(&output.path, continued, pipes)?;
-            if !continued {
-                xml::head(&output.config, file.unit());
-                file.end_unit(0);
-            }
-            Ok(file)
-        }
+        Format::Xml(_) => open_xml(output, pipes),
     }
+}
+
+/// Opens a file of rows: continues an existing file, or writes the line of column names of a new one.
+pub(crate) fn open_csv(
+    output: &ResultFileConfig,
+    rows: &RowFormat,
+    pipes: &PipeRelease,
+) -> std::io::Result<OutputFile> {
+    let had_rows = output.path.exists();
+    let mut file = OutputFile::open_result(&output.path, true, pipes)?;
+    if !had_rows && output.config.field_names {
+        rows.header(file.unit());
+        file.end_unit(0);
+    }
+    Ok(file)
+}
+
+/// Opens an XML file: continues an existing file, or writes the start of a new one.
+pub(crate) fn open_xml(output: &ResultFileConfig, pipes: &PipeRelease) -> std::io::Result<OutputFile> {
+    let continued = xml::continued(&output.path)?;
+    let mut file = OutputFile::open_result(&output.path, continued, pipes)?;
+    if !continued {
+        xml::head(&output.config, file.unit());
+        file.end_unit(0);
+    }
+    Ok(file)
 }
 
 /// Whether two paths refer to the same file.

@@ -45,8 +45,8 @@ pub struct RecorderConfig {
     pub main: Option<ResultFileConfig>,
     /// The listeners' files.
     pub listeners: Vec<ResultFileConfig>,
-    /// Sets of listeners, each a list of indices into `listeners`; [`crate::Sample::listeners`] is an index into this list. The
-    /// first set is empty.
+    /// Sets of listeners, each a list of indices into `listeners`. [`busyhour_sample::Sample::listeners`] is an index into this
+    /// list of sets, the first of which is empty.
     pub listener_sets: Vec<Vec<usize>>,
     /// Number of [`busyhour_sample::BatchWriter`]s; there is one per core.
     pub writers: usize,

@@ -2,6 +2,7 @@
 
 mod file;
 mod text;
+mod value;
 
 use busyhour_sample::{DataType, Detail, HttpDetail, Labels, Nanos, RunNames, Sample};
 
@@ -9,6 +10,7 @@ use crate::config::SaveConfig;
 use crate::jtl_columns::{JtlColumn, XmlAttributes, write_attributes};
 
 pub(crate) use file::{continued, head, tail};
+pub(crate) use value::value_element;
 
 /// The XML format of a save configuration, prepared for one run.
 pub(crate) struct XmlFormat {

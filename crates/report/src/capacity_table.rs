@@ -10,7 +10,7 @@ use crate::capacity_words::{
     OTHER_MODELS_NOTE, headline, headroom, model_words, off, p_value, parameter, per_s, time, users, verdict,
     with_interval,
 };
-use crate::table::capital;
+use crate::terminal_text::capital;
 use crate::terminal_text::{Look, cut, printable};
 
 /// Maximum width of a measurement's name.

@@ -7,12 +7,13 @@ use busyhour_analysis::comparison::{ComparedRow, Effect, Interval, Measure};
 use serde_json::Value;
 
 use crate::comparison_quartiles::quartiles_csv;
+use crate::comparison_system::system_csv;
 use crate::log_tables::cell;
 
 /// Number of columns of the table.
 const COLUMNS: usize = 17;
 
-/// The whole comparison as one CSV table, with a line per label and measure. Times are in ms, throughput is per second, errors
+/// The whole comparison as one CSV table, with a line per label and measure, and per part of the system and figure. Times are in ms, throughput is per second, errors
 /// are shares from 0 to 1; the values of single runs are joined by semicolons. Unknown values are empty.
 #[must_use]
 pub fn comparison_csv(comparison: &Comparison) -> String {
@@ -23,6 +24,9 @@ pub fn comparison_csv(comparison: &Comparison) -> String {
     for row in comparison.rows() {
         row.effects.iter().for_each(|effect| line(&mut out, row, effect));
         out += &quartiles_csv(row, &name(&row.kind), COLUMNS);
+    }
+    if let Some(system) = &comparison.system {
+        out += &system_csv(system, COLUMNS);
     }
     out
 }

@@ -6,9 +6,11 @@ use busyhour_analysis::comparison::{
 };
 use busyhour_sample::SampleKind;
 
+use crate::comparison_change::{change, points};
 use crate::comparison_quartiles::quartiles_line;
+use crate::comparison_system::system_comparison_table;
 use crate::numbers::{counted, duration, ms, percent, rate, thousands};
-use crate::table::capital;
+use crate::terminal_text::capital;
 use crate::terminal_text::{LABEL_MIN, Look, cut, printable, shown_label};
 
 /// Maximum number of differences of labels that are listed individually.
@@ -45,6 +47,7 @@ pub fn comparison_table(comparison: &Comparison, show: ComparisonShow, look: Loo
         out += &listed(comparison, look);
     }
     out += &definitions(comparison, look);
+    out += &system_comparison_table(comparison, show.details, look);
     out += &caveats(comparison, look);
     out
 }
@@ -208,28 +211,6 @@ pub(crate) fn value(measure: Measure, value: Option<f64>) -> String {
         (Measure::Throughput, Some(per_s)) => rate(per_s),
         (_, Some(time)) => ms(time),
     }
-}
-
-/// A ratio as a change in percent: `+12.3 %`.
-pub(crate) fn change(ratio: f64) -> String {
-    let percent = (ratio - 1.0) * 100.0;
-    match percent.abs() {
-        p if p < 99.95 => format!("{} %", signed(percent, 1)),
-        p if p < 1e6 => format!("{} %", signed(percent, 0)),
-        _ => format!("x{ratio:.1e}"),
-    }
-}
-
-/// Formats a change with its sign and `digits` decimals; a change that rounds to 0 has no sign.
-fn signed(value: f64, digits: usize) -> String {
-    let text = format!("{value:+.digits$}");
-    let is_zero = !text.contains(|c: char| matches!(c, '1'..='9'));
-    if is_zero { text[1..].to_owned() } else { text }
-}
-
-/// A difference of shares in percentage points.
-pub(crate) fn points(difference: f64) -> String {
-    format!("{} pp", signed(difference * 100.0, 2))
 }
 
 pub(crate) fn judged(effect: &Effect) -> (Option<&Interval>, fn(f64) -> String) {
@@ -519,24 +500,6 @@ pub fn comparison_percent(comparison: &Comparison, look: Look) -> String {
         out.push('\n');
     }
     out += "\n(…): the interval contains zero, or the change is within the margin\n";
+    out += &system_comparison_table(comparison, false, look);
     out + &caveats(comparison, look)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_change_of_nothing_has_no_sign() {
-        let ratios =
-            [(1.0, "0.0 %"), (0.9999, "0.0 %"), (1.0001, "0.0 %"), (0.999, "-0.1 %"), (1.0551, "+5.5 %")];
-        for (ratio, text) in ratios {
-            assert_eq!(change(ratio), text);
-        }
-        assert_eq!((change(3.0).as_str(), change(2e6).as_str()), ("+200 %", "x2.0e6"));
-        let shares = [(0.0, "0.00 pp"), (-0.000_01, "0.00 pp"), (-0.001, "-0.10 pp"), (0.02, "+2.00 pp")];
-        for (share, text) in shares {
-            assert_eq!(points(share), text);
-        }
-    }
 }

@@ -4,7 +4,8 @@ use busyhour_analysis::comparison::{
     Measure, RUNS_PER_RATE, Trend, TrendChange, TrendOutcome, TrendSeries, Verdict,
 };
 
-use crate::comparison_table::{change as shown_change, doubts, points};
+use crate::comparison_change::{change as shown_change, points};
+use crate::comparison_table::doubts;
 use crate::numbers::{counted, ms, percent, rate};
 use crate::terminal_text::{Look, cut, printable};
 

@@ -8,7 +8,7 @@ use busyhour_results::LogReport;
 use serde::Serialize;
 
 use crate::numbers::{counted, thousands};
-use crate::table::capital;
+use crate::terminal_text::capital;
 use crate::terminal_text::{LABEL_MIN, Look, cut, printable};
 
 /// Version of the JSON format.

@@ -23,7 +23,7 @@ pub fn rate(value: f64) -> String {
 }
 
 /// A number without decimals, with separators between thousands.
-fn whole(value: f64) -> String {
+pub(crate) fn whole(value: f64) -> String {
     let sign = if value < 0.0 { "-" } else { "" };
     format!("{sign}{}", thousands(value.abs().round() as u64))
 }
@@ -74,9 +74,29 @@ pub fn counted(number: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 
+/// A number of bytes with a suitable unit.
+#[must_use]
+pub fn size(bytes: u64) -> String {
+    let kib = bytes as f64 / 1024.0;
+    match bytes {
+        0..1_024 => format!("{bytes} bytes"),
+        1_024..1_048_576 => format!("{kib:.1} KiB"),
+        1_048_576..1_073_741_824 => format!("{:.1} MiB", kib / 1024.0),
+        _ => format!("{:.2} GiB", kib / 1024.0 / 1024.0),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_have_the_unit_that_fits() {
+        assert_eq!(
+            [size(12), size(1_536), size(3 << 20), size(5 << 29)],
+            ["12 bytes", "1.5 KiB", "3.0 MiB", "2.50 GiB"]
+        );
+    }
 
     #[test]
     fn numbers_read_well() {

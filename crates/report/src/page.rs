@@ -13,6 +13,7 @@ mod environment;
 mod errors;
 mod figures;
 mod forest;
+mod gc;
 mod glossary;
 mod labels;
 mod live;
@@ -20,33 +21,44 @@ mod markup;
 mod model;
 mod opening;
 mod steps;
+mod system;
 mod thresholds;
 mod tiles;
 mod traffic;
 mod what_if;
 
 use busyhour_analysis::Summary;
+use busyhour_results::SystemRecord;
 
 pub use capacity::capacity_html;
 pub use comparison::comparison_html;
 pub use document::EVENTS_PATH;
+pub use gc::{gc_comparison_html, gc_html};
 pub use live::{LIVE_WORDS, LivePage, live_html};
 pub use what_if::{
     NoSolution, WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint, WhatIfStation, WhatIfValue,
     what_if_html,
 };
 
+use maud::html;
+
 use document::{Document, Kind};
 use markup::Section;
 
 use crate::run_title::title;
 
-/// The page of a run.
+/// The page of a run whose system was not observed, or whose record of it is not at hand.
 #[must_use]
 pub fn html_report(summary: &Summary) -> String {
+    html_report_with_system(summary, None)
+}
+
+/// The page of a run, with what was observed of the system.
+#[must_use]
+pub fn html_report_with_system(summary: &Summary, system: Option<&SystemRecord>) -> String {
     let mut sections: Vec<Section> = Vec::new();
     let steps = steps::Steps::of(&summary.series, summary.total.last_end_s);
-    sections.push(figures::times(summary, steps.as_ref()));
+    sections.push(with_legend(figures::times(summary, steps.as_ref()), system));
     sections.push(figures::rate(summary, steps.as_ref()));
     sections.push(opening::key_section(summary));
     sections.push(figures::distribution(summary));
@@ -55,11 +67,12 @@ pub fn html_report(summary: &Summary) -> String {
     sections.push(errors::errors(summary));
     sections.push(figures::users(summary, steps.as_ref()));
     sections.push(errors::slowest(summary));
+    sections.extend(system.map(|record| system::system(summary, record)));
     sections.push(traffic::traffic(summary));
     sections.push(environment::environment(summary));
     sections.push(glossary::glossary(summary));
     let opening = opening::opening(summary, steps.as_ref());
-    let model = model::PageModel::of(summary, steps);
+    let model = model::PageModel::of(summary, steps, system);
     Document {
         kind: Kind::Run,
         title: &title(summary),
@@ -69,4 +82,12 @@ pub fn html_report(summary: &Summary) -> String {
         model: &model,
     }
     .html()
+}
+
+/// The section with the key of the marks of the observed system in its plot.
+fn with_legend(section: Section, record: Option<&SystemRecord>) -> Section {
+    match record {
+        Some(record) => Section { body: html! { (section.body) (system::legend(record)) }, ..section },
+        None => section,
+    }
 }

@@ -15,7 +15,8 @@ use crate::marks::{Quality, arrival_mark, generator_mark, is_about_generator};
 use crate::numbers::{counted, ms, percent, rate, thousands};
 use crate::run_title::{end_words, title};
 use crate::sparkline::sparklines;
-use crate::terminal_text::{Look, cut, printable, wrap};
+use crate::system_lines::{system_lines, system_table};
+use crate::terminal_text::{Look, capital, cut, printable, wrap};
 use crate::thresholds::threshold_lines;
 use crate::times_table::{group_tables, times_tables, worst_labels};
 
@@ -78,6 +79,7 @@ pub fn end_of_run(summary: &Summary, show: RunShow, written: &Written, look: Loo
         (incidents(summary, look), 1),
         (marks(summary, true, look), 1),
         (errors(summary, ERRORS_ON_SCREEN, false, look), 2),
+        (system(summary, look), 3),
         (important_caveats(summary, look), 0),
         (sparklines(&summary.series, &summary.total, look), 0),
     ];
@@ -85,9 +87,9 @@ pub fn end_of_run(summary: &Summary, show: RunShow, written: &Written, look: Loo
         |parts: &[(Vec<String>, usize)]| -> usize { parts.iter().map(|(lines, _)| lines.len()).sum() };
     // Blank lines are needed after the result, and before the curves, the labels and the ending.
     let room = SCREEN_LINES.saturating_sub(ending.len() + 4 + show.lines_below);
-    for at in [6, 5, 4, 2, 3, 1] {
+    for at in [7, 6, 5, 4, 2, 3, 1] {
         // Curves and caveats are shortened in favour of the slowest labels.
-        let room = if at >= 5 { room.saturating_sub(LABEL_LINES_MIN) } else { room };
+        let room = if at >= 6 { room.saturating_sub(LABEL_LINES_MIN) } else { room };
         let others = lines(&parts) - parts[at].0.len();
         let (part, least) = &mut parts[at];
         part.truncate((*least).max(room.saturating_sub(others)));
@@ -132,6 +134,9 @@ fn details(summary: &Summary, show: RunShow, written: &Written, look: Look) -> S
     let errors = errors(summary, ERRORS_SHOWN, true, look);
     if !errors.is_empty() {
         out += &format!("\n{}", joined(&errors));
+    }
+    if let Some(system) = &summary.system {
+        out += &system_table(system, look);
     }
     caveats(summary, look, &mut out);
     if !written.files.is_empty() || written.page.is_some() {
@@ -295,6 +300,11 @@ fn errors(summary: &Summary, most: usize, with_details: bool, look: Look) -> Vec
     lines
 }
 
+/// The lines on the system under test; empty if it was not observed.
+fn system(summary: &Summary, look: Look) -> Vec<String> {
+    summary.system.as_ref().map_or_else(Vec::new, |system| system_lines(system, look))
+}
+
 /// Whether a caveat is shown: caveats on arrivals are irrelevant if most requests failed.
 fn matters(summary: &Summary, reported: &ReportedCaveat) -> bool {
     !(summary.mostly_failed() && matches!(reported.caveat, Caveat::Arrivals(_)))
@@ -367,11 +377,6 @@ fn file_address(path: &std::path::Path) -> String {
         }
     }
     out
-}
-
-pub(crate) fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -93,6 +93,12 @@ pub(crate) fn wrap(text: &str, width: Option<usize>, indent: &str) -> Vec<String
     lines
 }
 
+/// A text that begins with a capital letter.
+pub(crate) fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
 /// The first `width` characters of `text`.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.chars().count() <= width {

@@ -4,6 +4,7 @@ use busyhour_analysis::Summary;
 use busyhour_analysis::thresholds::ThresholdResult;
 
 use crate::numbers::{counted, duration, ms, percent, rate, thousands};
+use crate::system_lines::system_markdown;
 use crate::terminal_text::{Look, printable, shown_label};
 
 /// The thresholds of a run for a terminal; lines end with `\n`.
@@ -143,6 +144,9 @@ pub fn summary_markdown(summary: &Summary) -> String {
     }
     for verdict in summary.shown_arrivals() {
         out += &format!("\n{}\n", cell(&verdict.line));
+    }
+    if let Some(system) = &summary.system {
+        out += &system_markdown(system, cell);
     }
     out
 }

@@ -4,16 +4,19 @@ use std::path::PathBuf;
 
 use busyhour_analysis::Summary;
 use busyhour_record::{RunDir, RunDirError};
+use busyhour_results::SystemRecord;
 
-use crate::page::html_report;
+use crate::page::html_report_with_system;
 
-/// Writes `summary.json` and `report.html` into `dir` and returns their paths.
+/// Writes `summary.json` and `report.html` into `dir` and returns their paths. The page contains what was observed of the
+/// system, if the directory contains it.
 ///
 /// # Errors
 /// If a file cannot be written.
 pub fn write_reports(dir: &RunDir, summary: &Summary) -> Result<[PathBuf; 2], RunDirError> {
     let (json, html) = (dir.summary_path(), dir.report_path());
     RunDir::write_whole(&json, summary.to_json().as_bytes())?;
-    RunDir::write_whole(&html, html_report(summary).as_bytes())?;
+    let system = SystemRecord::of_summary(dir, summary);
+    RunDir::write_whole(&html, html_report_with_system(summary, system.as_ref()).as_bytes())?;
     Ok([json, html])
 }

@@ -240,7 +240,7 @@ fn groups_with_their_own_users_are_also_judged_by_group() {
         of,
         [
             (JudgedStarts::SessionStarts, Some("Open")),
-            (samplers, Some("groups with users of their own")),
+            (samplers, Some("closed thread groups")),
             (samplers, Some("A")),
             (samplers, Some("B"))
         ]

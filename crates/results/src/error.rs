@@ -56,8 +56,8 @@ impl std::fmt::Display for ReadRunError {
             }
             ReadRunError::Results(error) => write!(f, "cannot read {}", error.name),
             ReadRunError::Stream => f.write_str(
-                "what comes from standard input can be read once, and would have to be read again for this part of it: write \
-                 it to a file first",
+                "standard input can be read only once, but this part of the results requires a second reading: write the \
+                 results to a file first",
             ),
         }
     }

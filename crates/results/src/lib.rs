@@ -8,8 +8,10 @@
 //! | [`summarise_results`], [`judge_results`], [`summarise`], [`summarise_jtl`] | files, streams, a run directory | a [`Summary`] |
 //! | [`judge_arrivals`], [`add_arrivals`] | the samples file of a run | verdicts on its arrivals |
 //! | [`judge_record`] | the samples file of a run | the results of its thresholds |
+//! | [`add_system`], [`read_system_figures`] | the series file of a run | the key figures of the system under test |
 //! | [`measure_run`] | the results of a run | a run that comparisons and trends can use |
 //! | [`measure_loads`] | the results of a run | the points of a capacity model |
+//! | [`SystemRecord::read`] | the series file of a run | what was observed of the system, in a bounded size |
 //! | [`LogTally`] | the rows of a log | arrival statistics and a verdict |
 //!
 //! [`Summary`]: busyhour_analysis::Summary
@@ -31,6 +33,8 @@ mod run_arrivals;
 mod run_facts;
 mod start_order;
 mod summarise;
+mod system_figures;
+mod system_record;
 mod thresholds;
 mod unpack;
 
@@ -53,6 +57,11 @@ pub use run_arrivals::{RunLoad, add_arrivals, judge_arrivals};
 pub use run_facts::{facts_of_inputs, facts_of_results};
 pub use summarise::{
     ResultsOptions, ResultsPart, judge_results, record_reading, summarise, summarise_jtl, summarise_results,
+};
+pub use system_figures::{SystemWindow, add_system, read_system_figures, series_path, system_figures};
+pub use system_record::{
+    Aspect, LineFigures, LogRecord, LogTemplate, MarkCount, OmittedMetric, Panel, PanelLine, PanelName,
+    ProcessRates, Resource, SourceOutcome, SourceRow, SystemMark, SystemRecord, TimeAxis, Unavailable, Unit,
 };
 pub use thresholds::{judge_record, run_measures};
 pub use unpack::Packing;

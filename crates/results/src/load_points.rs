@@ -26,7 +26,7 @@ pub struct MeasuredLoad {
     pub point: LoadPoint,
     /// Caveats of the measurement.
     pub findings: Vec<CapacityFinding>,
-    /// Describes, in a sentence, the part of the run that was measured.
+    /// A description of the part of the run that was measured.
     pub part: String,
     /// Start and end of this part, in seconds from the start of the run.
     pub window_s: (f64, f64),
@@ -79,7 +79,7 @@ pub fn measure_loads(
             called = format!("{called} from {from_s} s");
         }
         let mut load = measure_load(called, &input, &summary, &options)?;
-        load.part = format!("from {from_s} s to {to_s} s {users} users ran, a step of several");
+        load.part = format!("from {from_s} s to {to_s} s, the step with {users} users");
         found.push(load);
     }
     Ok(found)
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_like_a_clock_is_measured_exactly() {
+    fn users_with_constant_times_are_measured_exactly() {
         let found = measure(&log(20, 100, 900, 60, 20));
         let point = &found.point;
         assert_eq!((point.users, point.think_s, point.response_s), (20.0, Some(0.9), Some(0.1)));
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_a_load() {
+    fn each_step_is_a_separate_load() {
         // 10 users run for 30 s, 40 for the next 30 s, 20 for the last 30 s. The users of each step start when those of the
         // previous one end.
         let rows = |users: u64, from_s: u64| -> Vec<String> {
@@ -326,12 +326,12 @@ mod tests {
             assert_eq!((point.think_s, point.response_s), (Some(0.9), Some(0.1)), "{point:?}");
         }
         // The last second is excluded, because the next step may start in it.
-        assert_eq!(found[1].part, "from 33 s to 59 s 40 users ran, a step of several");
+        assert_eq!(found[1].part, "from 33 s to 59 s, the step with 40 users");
         assert_eq!(measure_all(&format!("{head}{body}\n"), false).len(), 1);
     }
 
     #[test]
-    fn two_generators_with_the_same_names_are_seen() {
+    fn users_of_two_generators_with_the_same_names_are_detected() {
         // 20 users share ten names. The requests of two users with the same name alternate, so pauses seem shorter than they
         // are.
         let found = measure(&log(20, 100, 900, 60, 10));

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use crate::{InputFacts, ReadSettings, Results, ResultsError, ResultsInput};
 use busyhour_analysis::RunFacts;
 use busyhour_analysis::comparison::{ComparedClock, MeasuredRun, RunTally, RunWindow, TalliedSample};
-use busyhour_record::{RunDir, RunDirError};
+use busyhour_analysis::system::SystemFigures;
+use busyhour_record::{Manifest, RunDir, RunDirError};
 use busyhour_sample::{LabelId, Labels, Sample, SampleFlags, SampleKind};
 use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -13,6 +14,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::error::run_dir_hint;
 use crate::run_facts::facts_of_inputs;
 use crate::summarise::{ResultsPart, find_steady};
+use crate::system_figures::{SystemWindow, read_system_figures, series_path};
 
 /// Settings for reading runs for a comparison.
 #[derive(Debug, Clone, Default)]
@@ -92,8 +94,8 @@ impl MeasureRunError {
 /// # Errors
 /// The run cannot be read, or no sample is in the requested part.
 pub fn measure_run(run: &[PathBuf], reading: &RunReading) -> Result<MeasuredRun, MeasureRunError> {
-    let manifest = match run {
-        [path] => manifest_of(path)?,
+    let dir = match run {
+        [path] => run_dir(path)?,
         _ => None,
     };
     let (window, start_ms) = match reading.part {
@@ -111,25 +113,36 @@ pub fn measure_run(run: &[PathBuf], reading: &RunReading) -> Result<MeasuredRun,
     }
     let Tallied { tally, labels, inputs, start_ms, .. } = tallied;
     let mut facts = facts_of_inputs(&inputs, start_ms);
-    if let Some(manifest) = manifest {
-        facts = RunFacts { record_cut: facts.record_cut, ..manifest };
+    if let Some((_, manifest)) = &dir {
+        facts = RunFacts { record_cut: facts.record_cut, ..RunFacts::from_manifest(manifest) };
     }
     let tick_ns = inputs.iter().map(|input| input.form.tick_ns()).max().unwrap_or(1);
     let mut random = reading.seed.map(Xoshiro256PlusPlus::seed_from_u64);
     let name = name_of(run);
     let label = |label: u32| labels.name(LabelId(label)).to_string();
-    MeasuredRun::new(name.clone(), facts, tally, tick_ns as f64 / 1e6, label, random.as_mut())
-        .ok_or(MeasureRunError::Empty { name, part: reading.part != ResultsPart::Whole })
+    let mut measured =
+        MeasuredRun::new(name.clone(), facts, tally, tick_ns as f64 / 1e6, label, random.as_mut())
+            .ok_or(MeasureRunError::Empty { name, part: reading.part != ResultsPart::Whole })?;
+    measured.system = dir.as_ref().and_then(|(dir, manifest)| system_of(dir, manifest, &measured));
+    Ok(measured)
 }
 
-/// The facts in the manifest if the run is a run directory, otherwise `None`.
-fn manifest_of(path: &Path) -> Result<Option<RunFacts>, MeasureRunError> {
+/// The figures of the system under test in the measured part.
+fn system_of(dir: &RunDir, manifest: &Manifest, run: &MeasuredRun) -> Option<SystemFigures> {
+    let path = series_path(dir, Some(manifest))?;
+    let (from_s, to_s) = run.span_s;
+    let requests_between = |from_s, to_s| run.series.requests_between(from_s, to_s);
+    Some(read_system_figures(&path, SystemWindow { from_s, to_s, requests_between: &requests_between }))
+}
+
+/// The directory and its manifest if the run is a run directory, otherwise `None`.
+fn run_dir(path: &Path) -> Result<Option<(RunDir, Manifest)>, MeasureRunError> {
     let dir = RunDir::open(path);
     if !path.is_dir() || !dir.samples_path().exists() {
         return Ok(None);
     }
     let manifest = dir.read_manifest().map_err(MeasureRunError::RunDir)?;
-    Ok(Some(RunFacts::from_manifest(&manifest)))
+    Ok(Some((dir, manifest)))
 }
 
 fn inputs(run: &[PathBuf]) -> Vec<ResultsInput> {

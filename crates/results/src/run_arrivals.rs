@@ -318,7 +318,7 @@ fn judge_closed(
             };
             judge(tallies[tally].tally.finish(random), asked, &circumstances)
         };
-    let of_total = (!load.facts.open.is_empty()).then(|| "groups with users of their own".to_owned());
+    let of_total = (!load.facts.open.is_empty()).then(|| "closed thread groups".to_owned());
     let mut verdicts = vec![verdict(total, of_total, asked, &mut random)];
     if busy.len() > 1 {
         // The number of users and the response time are known only for all groups together.

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn starts_come_in_their_order() {
+    fn starts_are_passed_on_in_order() {
         // Each start is at most 40 places from its position.
         let starts = |at: u64| at * MS_NS + (at * 7_919 % 40) * MS_NS;
         assert_ordered((0..5_000).map(starts), true);
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_milliseconds_of_an_hour_come_in_any_order() {
+    fn starts_in_whole_milliseconds_within_an_hour_may_be_in_any_order() {
         let start = |at: u64| (at * 2_654_435_761 % 20_011) * 180 * MS_NS;
         assert_ordered((0..20_000).map(start), true);
         // A longer series that is almost in order; half of the held starts are passed on at intervals.
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_that_comes_too_late_is_reported() {
+    fn a_start_that_is_too_far_out_of_order_is_reported() {
         for (ns, late) in [(0, 0), (1, 1)] {
             let mut order = order();
             (100..1_000).for_each(|at| order.add(at * MS_NS + ns));

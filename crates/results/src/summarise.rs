@@ -22,6 +22,7 @@ use crate::log_arrivals::LogLoad;
 use crate::run_arrivals::add_arrivals;
 use crate::run_facts::facts_of_results;
 use crate::start_order::StartOrder;
+use crate::system_figures::add_system;
 use crate::thresholds::{judge_manifest, judge_record};
 
 /// Seed of the simulations in statistical tests; it is fixed so that the same results always have the same verdict.
@@ -184,6 +185,9 @@ fn summarised(
             let verdict = reading.verdict(&summary, options.load);
             summary.add_arrivals(verdict);
         }
+    }
+    if let Some(dir) = &run {
+        add_system(dir, manifest.as_ref(), &mut summary);
     }
     Ok((summary, again))
 }

@@ -286,7 +286,7 @@ fn xml_files_contain_details_and_nested_sub_results() {
             let mut detail = Some(Box::new(outer));
             let sample = Sample { listeners: 1, ..Sample::default() };
             while writer.record_with(&sample, &mut detail).is_err() {
-                assert!(detail.is_some(), "what was not recorded is not taken");
+                assert!(detail.is_some(), "the detail of a sample that was not recorded is kept");
                 std::thread::yield_now();
             }
             assert!(detail.is_none());

@@ -75,8 +75,9 @@ impl Encoder {
         }
     }
 
-    /// Appends a string and returns whether it is a reference. A literal is encoded as twice its length, followed by its bytes.
-    /// A reference is encoded as twice the offset of the earlier literal's length, plus one.
+    /// Appends a string, as a literal or as a reference to an earlier literal; returns whether it is a reference. A literal is
+    /// encoded as twice its length, followed by its bytes. A reference is encoded as twice the offset at which the literal's
+    /// length is stored, plus one.
     pub(crate) fn text(&mut self, out: &mut Vec<u8>, text: &str) -> bool {
         let bytes = text.as_bytes();
         if bytes.len() < 2 || bytes.len() > SEEN_LEN_MAX {

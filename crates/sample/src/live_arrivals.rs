@@ -99,7 +99,7 @@ impl RecentStarts {
         }
         let second = start.second();
         self.make_room(second);
-        // There is no slice for a request that lasted longer than the window.
+        // A request that started before the window has no slice.
         let Some(slice) = self.slices.iter_mut().rev().find(|slice| slice.second == second) else { return };
         slice.stamps.push(start.0);
         if slice.stamps.len() > STAMPS_MAX {

@@ -237,8 +237,8 @@ pub struct Sample<'a> {
     pub error_count: u32,
     /// Flags that determine where the sample is counted and written.
     pub flags: SampleFlags,
-    /// Number of the set of listeners that receive the sample: an index into [`crate::RecorderConfig::listener_sets`]; 0 is
-    /// always the empty set.
+    /// Number of the set of listeners that receive the sample: an index into `RecorderConfig::listener_sets` (crate
+    /// `busyhour-record`); 0 is always the empty set.
     pub listeners: u32,
     /// Values of `sample_variables`, in the order of [`crate::RunNames::variables`].
     pub variables: &'a [&'a str],

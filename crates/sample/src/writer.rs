@@ -115,7 +115,7 @@ impl fmt::Debug for BatchWriter {
 }
 
 impl BatchWriter {
-    /// Records no URLs from now on, because they contain a secret.
+    /// From now on, records samples without their URLs, because these contain a secret.
     pub fn omit_urls(&mut self) {
         self.encoder.omits_urls = true;
     }
@@ -326,7 +326,7 @@ mod tests {
             writer.record_arrival(arrival, arrival.scheduled);
         }
         writer.flush(Nanos::from_secs(1));
-        assert_eq!(writer.stalls(), 0, "no sample found the recorder behind");
+        assert_eq!(writer.stalls(), 0, "only samples count as stalls");
         assert_eq!(writer.record(&Sample::default()), Err(Full));
         assert_eq!(writer.stalls(), 1);
         drop(writer);

@@ -37,11 +37,11 @@ pub struct JavaRequest {
     pub class: JavaClass,
     /// `arguments`: names and values; those of the sampler come before those of its defaults.
     pub arguments: Box<[(Template, Template)]>,
-    /// State per user: the settings that the user's client read when it was created.
+    /// State per user: the settings that the user's instance of the class read when it was created.
     pub client: StateId,
 }
 
-/// The settings that a user's client read when it was created: `SleepTest` reads its parameters only once.
+/// The settings that a user's instance of `SleepTest` read when it was created. It reads its parameters only once.
 #[derive(Clone, Debug)]
 struct SleepSettings {
     sleep_ms: i64,

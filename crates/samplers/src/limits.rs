@@ -53,8 +53,8 @@ pub(crate) fn too_long() -> String {
     format!("The response is longer than the {} MiB that are retained in memory", RESPONSE_BYTES_MAX >> 20)
 }
 
-/// Counts a response that exceeds the memory of all responses, and returns the message.
+/// Counts a response that exceeds the limit for the responses of all users, and returns the message.
 fn no_memory(why: NoMemory) -> String {
     exceeded(Limit::BodyMemory);
-    format!("There is no memory: {why}")
+    format!("Not enough memory: {why}")
 }

@@ -109,8 +109,8 @@ pub(crate) struct Interrupt {
 }
 
 impl Interrupt {
-    /// The Sample Timeout of the user. If the deadline has already passed, the work is interrupted immediately; otherwise the
-    /// sample could wait forever for a server that does not respond.
+    /// The Sample Timeout of the user. If the deadline has already passed, the work is interrupted immediately, because the
+    /// sample could otherwise wait forever for a server that does not respond.
     pub(crate) fn for_user(user: &UserState) -> Self {
         Self { at: user.interrupt_at, clock: user.run.clock.clone(), core: user.core.clone() }
     }

@@ -201,7 +201,7 @@ impl Decimal {
         Some(Decimal { digits: if up { quotient + away } else { quotient }, scale })
     }
 
-    /// The order by value; `None` if the digits do not fit after scaling to a common scale.
+    /// Compares the values, whatever their scales; `None` if the digits do not fit after scaling to a common scale.
     #[must_use]
     pub fn compare(self, other: Decimal) -> Option<Ordering> {
         let (left, right, _) = self.aligned(other)?;

@@ -85,7 +85,7 @@ pub enum ScriptError {
         message: String,
     },
     /// The script exhausted its budget of time, steps or memory.
-    #[error("the script was stopped: {limit}")]
+    #[error("the script was stopped because it reached a limit: {limit}")]
     LimitReached {
         /// The limit, with its unit.
         limit: String,
@@ -105,7 +105,7 @@ impl ScriptError {
         }
     }
 
-    /// Whether the script was rejected because of a limitation of this crate rather than an error of its author.
+    /// Whether the script was rejected because of a limitation of this crate, not because of an error in the script.
     #[must_use]
     pub fn is_unsupported(&self) -> bool {
         matches!(self, ScriptError::Unsupported { .. })
@@ -122,7 +122,7 @@ pub(crate) fn unsupported(text: &str, at: usize, what: impl Into<String>) -> Scr
     ScriptError::Unsupported { what: what.into(), place: TextPlace::of(text, at) }
 }
 
-/// A regular expression with a construct that this crate does not support; the text names the construct.
+/// The error for a regular expression with a construct that this crate does not support. The string names the construct.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct UnsupportedPattern(pub(crate) String);

@@ -26,7 +26,7 @@ impl ResultReads {
         ResultReads { body: true, response_headers: true, request: true, http: true };
 }
 
-/// Members of results for the body, without `get` and `AsString`.
+/// Members of results that return the body, without the prefix `get` and the suffix `AsString`.
 const BODY: &[&str] = &["ResponseData"];
 const RESPONSE_HEADERS: &[&str] = &["ResponseHeaders"];
 const REQUEST: &[&str] = &["RequestHeaders", "SamplerData"];

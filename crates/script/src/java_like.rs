@@ -6,7 +6,7 @@ pub use crate::language::JavaLike;
 use crate::jvm;
 use crate::{Binding, Identifiers, Memory, Scope, ScriptError, Value, Warning};
 
-/// A parsed script; copies share it.
+/// A parsed script. Clones share the parsed form.
 #[derive(Debug, Clone)]
 pub struct Script {
     script: jvm::Script,

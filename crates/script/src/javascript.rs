@@ -2,8 +2,8 @@
 //!
 //! JMeter uses Rhino with its default language version, an older JavaScript with access to Java objects. JSR223 elements use
 //! the engine that the Java virtual machine provides, which was Nashorn up to Java 14. This crate runs the scripts with
-//! QuickJS. Constructs that only one of the two engines supports are rejected by [`compile`] or fail with an error at run
-//! time.
+//! QuickJS. A construct that either JMeter's engine or QuickJS does not support is rejected by [`compile`] or fails with an
+//! error at run time.
 
 mod dialect;
 mod engine;
@@ -19,7 +19,7 @@ pub use dialect::Imitated;
 use engine::{Key, RunError, ScriptValue};
 use screen::Word;
 
-/// A parsed script; copies share it.
+/// A parsed script. Clones share the parsed form.
 #[derive(Debug, Clone)]
 pub struct Script {
     text: Arc<str>,
@@ -120,7 +120,7 @@ impl Script {
     }
 
     /// Runs the script of an element, with the names in `bindings` bound in addition to `vars`, `props`, `log` and `ctx`.
-    /// Returns a text or null, or the value `undefined` if the result of the script is JavaScript's `undefined`.
+    /// Returns a text or null. If the result of the script is JavaScript's `undefined`, returns the argument `undefined`.
     ///
     /// # Errors
     /// As for [`Script::evaluate`], and [`ScriptError::Unsupported`] if the script used an operation that needs Java, even

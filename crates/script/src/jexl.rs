@@ -12,7 +12,7 @@ pub enum Version {
     Three,
 }
 
-/// A parsed script; copies share it.
+/// A parsed script. Clones share the parsed form.
 #[derive(Debug, Clone)]
 pub struct Script {
     script: jvm::Script,

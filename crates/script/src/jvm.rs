@@ -75,7 +75,7 @@ use library::known;
 pub use diagnostic::Warning;
 pub use run::{Binding, Memory};
 
-/// A parsed script; copies share it.
+/// A parsed script. Clones share the parsed form.
 #[derive(Debug, Clone)]
 pub(crate) struct Script {
     tree: Arc<tree::Tree>,

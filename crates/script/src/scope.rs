@@ -23,9 +23,9 @@ pub use samples::ScriptSamples;
 pub use thread::{ScriptThread, StopRequest, ThreadNumbers};
 pub use variables::ScriptVariables;
 
-/// The environment of a script. It has one part for each purpose; a type that implements all parts is a scope.
+/// The environment of a script. It consists of one trait for each purpose; a type that implements all of them is a scope.
 ///
-/// | part | objects of JMeter |
+/// | trait | objects of JMeter |
 /// |---|---|
 /// | [`ScriptVariables`] | `vars` |
 /// | [`ScriptProperties`] | `props` |
@@ -51,8 +51,8 @@ pub use variables::ScriptVariables;
 ///
 /// # Errors
 /// Methods that do not return a `Result` do not fail: they return `None` or an empty value for something that does not exist,
-/// and ignore a change that is not possible, as in JMeter. A panic ends the core. If a script fails, its changes up to that
-/// point remain.
+/// and ignore a change that is not possible, as in JMeter. A panic ends the thread of the core. If a script fails, its
+/// changes up to that point remain.
 ///
 /// A scope is the only source of time and random numbers, so that a run can be repeated.
 ///

@@ -17,7 +17,7 @@ const UNBOUND: &[&str] = &[
     "sampleEvent",
 ];
 
-/// Rejects a script that refers to a name that JMeter binds for JSR223 and BSF elements, but that is not bound for JEXL
+/// Rejects a JEXL script that refers to a name that JMeter binds for JSR223 and BSF elements, but that is not bound for JEXL
 /// here.
 ///
 /// The search ignores quoted strings, comments, members (`a.prev`, `prev:`) and names that the script itself declares.
@@ -49,8 +49,8 @@ pub fn refuse_unbound(text: &str) -> Result<(), ScriptError> {
                     text,
                     at,
                     format!(
-                        "`{word}` in JEXL (here it can use `vars`, `props`, `log` and `ctx`; Groovy, BeanShell and \
-                         JavaScript can also use `{word}`)"
+                        "`{word}` in JEXL (JEXL scripts can use `vars`, `props`, `log` and `ctx`; Groovy, BeanShell \
+                         and JavaScript can also use `{word}`)"
                     ),
                 ));
             }

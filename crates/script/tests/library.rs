@@ -71,7 +71,7 @@ fn urls_have_parts_and_content() {
     assert_eq!(text(malformed), "no protocol: host");
 }
 
-/// A device may have no end. This one has no content, so that reading it would be no error.
+/// A device may be endless, so scripts must not read any. `/dev/null` is empty: only an explicit check can reject it.
 #[cfg(unix)]
 #[test]
 fn devices_are_not_read() {
@@ -124,7 +124,7 @@ fn in_is_a_name_in_beanshell() {
 }
 
 #[test]
-fn equal_items_stay_in_order_under_a_comparator() {
+fn sorting_with_a_comparator_preserves_the_order_of_equal_items() {
     assert_eq!(text("['b', 'A', 'B'].sort(false, String.CASE_INSENSITIVE_ORDER).join('')"), "AbB");
 }
 

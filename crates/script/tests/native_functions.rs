@@ -81,7 +81,7 @@ fn newer_native_functions_reach_the_limit() {
 }
 
 #[test]
-fn strings_in_long_strings_are_found_in_linear_time() {
+fn searching_long_strings_takes_linear_time() {
     let start = "var m = new Array(1000000).join('a') + 'a', a = m + m, b = m + 'b';";
     for (text, expected) in [
         ("a.indexOf(b)", "-1"),
@@ -107,7 +107,7 @@ fn strings_in_long_strings_are_found_in_linear_time() {
     }
 }
 
-/// `replaceAll` of a text in an element is Java's, and functions have none.
+/// In elements, strings have Java's method `replaceAll`. In the function `__javaScript`, they have no such method.
 #[test]
 fn replace_all_takes_linear_time_and_limits_its_result() {
     let start = "var m = new Array(1000000).join('a') + 'a';";

@@ -110,6 +110,19 @@ impl SeriesSet {
     /// # Errors
     /// As [`read_series`].
     pub fn from_reader(input: impl Read, query: &SeriesQuery) -> Result<SeriesSet, SeriesFileError> {
+        SeriesSet::from_reader_where(input, query, &|_| true)
+    }
+
+    /// Reads a series file from a reader. A series has points if [`SeriesQuery::select`] and `select` return true; `select`
+    /// receives the number of the series, its position among [`SeriesSet::series`].
+    ///
+    /// # Errors
+    /// As [`read_series`].
+    pub fn from_reader_where(
+        input: impl Read,
+        query: &SeriesQuery,
+        select: &dyn Fn(usize) -> bool,
+    ) -> Result<SeriesSet, SeriesFileError> {
         let mut reader = SeriesReader::new(input)?;
         let mut set = SeriesSet::default();
         let mut condenser = Condenser::new(query.width_ns, query.points_max);
@@ -120,7 +133,8 @@ impl SeriesSet {
                 SeriesEvent::Source(name) => set.sources.push(name),
                 SeriesEvent::Series(info) => {
                     let source = set.sources.get(info.source as usize).map_or("", String::as_str);
-                    let selected = (query.select)(source, &info).then(|| condenser.add_series());
+                    let is_selected = select(set.series.len()) && (query.select)(source, &info);
+                    let selected = is_selected.then(|| condenser.add_series());
                     let is_counter = info.kind == MetricKind::Counter;
                     readings.push(Reading { counter: is_counter.then(CounterRates::default), selected });
                     set.series.push(SeriesData {

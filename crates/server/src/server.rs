@@ -33,10 +33,10 @@ const HEAD_MAX: usize = 16 << 10;
 /// Longest body of a request, in bytes.
 const BODY_MAX: usize = 4 << 10;
 
-/// Connections at once. A further one replaces the oldest connection whose request is not complete, so that clients that
-/// send slowly do not block others, or else the one that has received events for the longest time: what the system keeps
-/// for a client that does not read hides for minutes that it does not, and browsers connect again. If there is neither, the
-/// connection is refused.
+/// Maximum number of connections at the same time. A further one replaces the oldest connection whose request is not complete,
+/// so that clients that send slowly do not block others. If all requests are complete, it replaces the connection that has
+/// received events for the longest time: its client may have stopped reading, which the buffers of the system hide for minutes,
+/// and a browser connects again. If there is neither, the new connection is refused.
 const CONNECTIONS_MAX: usize = 32;
 
 /// Time for a client to send its request.
@@ -196,7 +196,7 @@ async fn accept(
         let Some(stream) = accepted else { break };
         if connections.len() >= CONNECTIONS_MAX {
             let Some(oldest) = replaceable.next_replaced() else {
-                // A client of HTTPS would not understand a text.
+                // A client of HTTPS would not understand an unencrypted response.
                 if tls.is_none() {
                     refuse(&stream);
                 }
@@ -205,7 +205,7 @@ async fn accept(
             oldest.abort();
         }
         let serving = serve(stream, tls.clone(), Arc::clone(handler), Arc::clone(&replaceable), number);
-        // The connection runs on this thread, hence not before it is in the list.
+        // The task of the connection runs on this thread, so it cannot start before the connection is in the list.
         let handle = connections.spawn(serving);
         replaceable.lock().incomplete.push_back((number, handle));
     }

@@ -21,7 +21,7 @@ use crate::waiting::Waiting;
 /// The name that the place outside all stations has in the keys of random streams.
 const OUTSIDE_NAME: &str = model::OUTSIDE;
 
-/// Maximum number of customers of closed classes. This number needs about 1 GB.
+/// Maximum number of customers of closed classes. This many customers need about 1 GB of memory.
 const POPULATION_MAX: u64 = 10_000_000;
 
 /// Builds a simulator at time 0. `network` must be valid.

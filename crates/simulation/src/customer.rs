@@ -1,4 +1,6 @@
 //! Storage of customers in slots that are reused.
+//!
+//! A *pass* is the way of a customer through the network, from outside to outside. It consists of *visits* to stations.
 
 /// The id that stands for no customer.
 pub(crate) const NO_CUSTOMER: u32 = u32::MAX;
@@ -32,7 +34,7 @@ pub(crate) struct Customer {
     /// Linked list of the siblings that arrived at the join. For a forked customer: the last one; for a sibling: the previous
     /// one.
     pub(crate) joined: u32,
-    /// Number of the visit in the order of visit starts, for preemptive disciplines.
+    /// Sequence number of the current visit, counted over all customers. Preemptive disciplines compare it.
     pub(crate) order: u64,
 }
 

@@ -39,10 +39,10 @@ pub(crate) struct Ratio<'f> {
 /// The start-up of a replication.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Transient {
-    /// Number of batches of the start-up. It is the maximum over the numbers of customers at each station and of each class in
-    /// the system.
+    /// Number of batches of the start-up. The number of customers at each station, and of each class in the system, has its own
+    /// start-up; this is the longest one.
     pub(crate) batches: usize,
-    /// Which of these numbers have not become steady: first for the stations, then for the classes.
+    /// Whether each of these numbers has not become steady: first for the stations, then for the classes.
     pub(crate) unsettled: Vec<bool>,
 }
 

@@ -39,7 +39,7 @@ impl Measurements<'_> {
         self.network.classes.len()
     }
 
-    /// The index of a class in the whole system.
+    /// The index of the observations of a class in the whole system.
     fn system_index(&self, class: usize) -> usize {
         self.network.stations.len() * self.class_count() + class
     }
@@ -191,10 +191,10 @@ impl Measurements<'_> {
         }
     }
 
-    /// Returns the measures that are less precise than requested, that are not steady, or that have no valid interval because
-    /// moments are infinite. For the last group, the relative width is that of the invalid interval. Checks throughput X and
-    /// response time R of each class in the system, and X, R, number of customers Q and utilization U of each station with
-    /// service, over all classes.
+    /// Returns the measures that are less precise than requested, that are not steady, or whose interval is invalid because
+    /// moments are infinite. An invalid interval is still reported by its relative width. Checks throughput X and response time R
+    /// of each class in the system. For each queue and delay, checks X, R, number of customers Q and utilization U, over all
+    /// classes.
     pub(crate) fn unconverged(&self, precision: f64, unsettled: &[bool]) -> Vec<Unconverged> {
         let mut found = Vec::new();
         let too_short: Vec<bool> = (0..self.class_count()).map(|class| self.is_too_short(class)).collect();

@@ -72,7 +72,7 @@ pub struct ClassResult {
 pub struct StationResult {
     /// Name of the station.
     pub name: String,
-    /// Whether customers stay at the station (queues, delays and joins), or are only routed.
+    /// Whether customers spend time at the station: true for queues, delays and joins. Other stations only route customers.
     pub serves: bool,
     /// The measures of all classes together.
     pub total: StationMeasures,
@@ -148,7 +148,7 @@ pub struct Unconverged {
 pub struct HeavyTail {
     /// The station of the service time, or `outside` for interarrival times and think times.
     pub place: String,
-    /// The order of the moments below which they are finite.
+    /// Moments are finite only if their order is less than this index.
     pub tail_index: f64,
 }
 

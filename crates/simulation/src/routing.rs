@@ -52,8 +52,8 @@ pub(crate) enum Strategy {
         /// Buffer of indices for drawing without replacement.
         drawn: Vec<usize>,
     },
-    /// Probabilities that depend on the number of customers of the class at the station that is left. For each range, in
-    /// ascending order: its smallest number of customers, and the targets with cumulative probabilities.
+    /// Probabilities that depend on the number of customers of the class at the station that the customer leaves. For each range
+    /// of this number, in ascending order: its smallest number, and the targets with cumulative probabilities.
     LoadDependent(Box<[(u32, Box<[(f64, Target)]>)]>),
     /// The stations in their order. For each station after this place: its index, and the integer and fractional part of its
     /// number of visits.
@@ -125,7 +125,8 @@ pub(crate) struct RoutedCustomer {
 }
 
 impl Strategy {
-    /// Chooses a target. The second value of the result is the number of visits to the target after the next one.
+    /// Chooses a target. The second value of the result is the number of further visits to the target that follow the coming
+    /// visit.
     #[inline]
     pub(crate) fn choose(
         &mut self,

@@ -141,8 +141,8 @@ impl Simulator {
         self.schedule_station(at, at_s);
     }
 
-    /// Schedules the event of a station, unless an earlier event is already scheduled. An event that is too early schedules
-    /// another one.
+    /// Schedules the event of a station, unless an earlier event is already scheduled. If the earlier event turns out to be too
+    /// early, it schedules the next one.
     fn schedule_station(&mut self, at: usize, at_s: f64) {
         let station = &mut self.stations[at];
         if at_s.is_finite() && (station.due.0 == 0 || at_s < station.due.1) {

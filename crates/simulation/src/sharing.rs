@@ -14,7 +14,7 @@ struct ClassShare {
     /// Attained service in seconds, since it was last set to 0.
     attained_s: f64,
     /// Customers in the order in which they finish. A key consists of the attained service at the finish (as bits, which have
-    /// the same order as the number), the number of the arrival, and the customer.
+    /// the same order as the number), the arrival number, and the customer.
     finishes: BinaryHeap<Reverse<(u64, u64, u32)>>,
     /// Speed at which each customer is served, in servers.
     speed: f64,

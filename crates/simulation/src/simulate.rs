@@ -23,8 +23,7 @@ const SLICE: u64 = 1 << 16;
 /// Maximum and minimum factor by which a round extends the simulation.
 const GROWTH_MAX: f64 = 4.0;
 const GROWTH_MIN: f64 = 1.3;
-/// Factor by which the simulation is longer than the width of the intervals requires. Without it, the last round would often
-/// not be sufficient.
+/// Safety factor on the extension that the interval widths require. Without it, the last round would often be too short.
 const GROWTH_RESERVE: f64 = 1.15;
 
 /// Simulates a network until every measure has the requested precision or the maximum number of events is reached.
@@ -111,8 +110,8 @@ pub fn simulate_watched(
     }
 }
 
-/// Determines the start-up of each replication. Returns which numbers of customers are not steady in at least half of the
-/// replications: first for the stations, then for the classes.
+/// Determines the start-up of each replication. For each station, and then for each class, returns whether the number of
+/// customers has not become steady in at least half of the replications.
 ///
 /// Each replication is truncated at the mean end of the start-up of the other replications, so that the truncation does not
 /// depend on its own values. Otherwise it would selectively remove early peaks, and the means would be too low.
@@ -139,9 +138,9 @@ fn find_transients(network: &QueueingNetwork, replications: &mut [Replication]) 
     unsettled.into_iter().map(|count| 2 * count >= replications.len()).collect()
 }
 
-/// Whether more events are needed for a measure. A measure without a valid interval is simulated until its invalid interval has
-/// the requested width, so that its value is as good as those of other measures. A measure with an infinite mean never becomes
-/// precise.
+/// Whether more events are needed for a measure. Heavy tails can make the interval invalid. It still must have the requested
+/// width, so that the value is based on as many events as the values of other measures. If the mean is infinite, more events do
+/// not help.
 fn is_pending(measure: &Unconverged, precision: f64) -> bool {
     match measure.reason {
         Reason::Wide | Reason::TooLittle | Reason::NotSteady => true,

@@ -70,7 +70,7 @@ pub(crate) struct Simulator {
     pub(crate) classes: Vec<Class>,
     /// Service times by station and class; `None` for classes that the station does not serve.
     pub(crate) services: Vec<Option<TimeSource>>,
-    /// Routing from each station, then routing from outside; for each class.
+    /// Routing by place and class; the places are all stations and then the outside.
     pub(crate) routes: Vec<Route>,
     /// Random streams for class switches, by station and class.
     pub(crate) switching: Vec<Stream>,
@@ -88,8 +88,8 @@ pub(crate) struct Simulator {
 }
 
 impl Simulator {
-    /// Schedules the first arrivals of open classes, and the ends of think times of closed customers, each of whom starts at a
-    /// random point of a think time.
+    /// Schedules the first arrivals of open classes. Each closed customer starts at a random point of a think time, whose end is
+    /// scheduled.
     pub(crate) fn start(&mut self, users: &[u64]) {
         for (class, &users) in users.iter().enumerate() {
             if !self.classes[class].is_closed {
@@ -172,7 +172,7 @@ impl Simulator {
         station * self.classes.len() + usize::from(class)
     }
 
-    /// The index of a class in the whole system.
+    /// The index of the observations of a class in the whole system.
     #[inline]
     fn system_index(&self, class: u16) -> usize {
         self.index(self.stations.len(), class)
@@ -190,7 +190,7 @@ impl Simulator {
         self.place(customer, OUTSIDE, hop);
     }
 
-    /// Ends a pass. It was either completed or lost.
+    /// Ends a pass, which was either completed or lost.
     fn end_pass(&mut self, customer: u32, is_completed: bool) {
         let this = self.customers[customer];
         if this.parent != NO_CUSTOMER {
@@ -439,8 +439,8 @@ impl Simulator {
     /// stations.
     pub(crate) fn deadlocked(&self) -> Vec<usize> {
         let mut stuck: Vec<bool> = self.stations.iter().map(Station::is_stuck).collect();
-        // If a customer waits for a station outside the deadlock, the customer can continue, so its station is not part of the
-        // deadlock.
+        // A customer that waits for a station outside the deadlock can continue. The station that it blocks is therefore not part
+        // of the deadlock.
         loop {
             let mut changed = false;
             for (at, station) in self.stations.iter().enumerate() {
@@ -490,7 +490,7 @@ impl Simulator {
         }
     }
 
-    /// Handles the arrival of a customer at a join: it waits for its siblings, and the last sibling merges them.
+    /// Handles the arrival of a customer at a join. The customer waits for its siblings; the last sibling merges them.
     fn join(&mut self, customer: u32) {
         let parent = self.customers[customer].parent;
         if parent == NO_CUSTOMER {

@@ -46,19 +46,23 @@ pub(crate) struct LoadDependentServer {
     /// The speeds with 1, 2, … customers.
     pub(crate) speeds: Box<[f64]>,
     pub(crate) preemption: Option<PreemptionRule>,
-    /// The customer in service; the next fields are the current speed and the start of its service.
+    /// The customer in service.
     pub(crate) customer: Option<u32>,
+    /// The current speed.
     pub(crate) speed: f64,
+    /// The time at which the customer's service started or resumed.
     pub(crate) since_s: f64,
     /// Whether the service has ended but the customer is blocked.
     pub(crate) blocked: bool,
 }
 
-/// A routing decision: the target, the class at the target, and the number of visits to it after the next one.
+/// A routing decision for a customer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hop {
     pub(crate) target: Target,
+    /// The customer's class at the target.
     pub(crate) class: u16,
+    /// Number of further visits to the target that follow the coming visit.
     pub(crate) visits_due: u32,
 }
 

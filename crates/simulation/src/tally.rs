@@ -79,7 +79,7 @@ impl Tally {
         }
     }
 
-    /// Advances the time to `now_s`. No number has changed since the last event.
+    /// Advances the time to `now_s`. It must be called before an event changes a number of customers or busy servers.
     #[inline]
     pub(crate) fn advance(&mut self, now_s: f64) {
         if now_s >= self.end_s {

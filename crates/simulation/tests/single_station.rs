@@ -132,7 +132,7 @@ fn two_classes(scheduling: Scheduling) -> SimulationResult {
     run(&QueueingNetwork::new(classes, vec![station]), 0.03)
 }
 
-/// Mean residual work in service at an arrival: Σ λE[S²]/2, of the first class and of both classes.
+/// Mean residual work in service at an arrival, Σ λE[S²]/2: of the first class alone, and of both classes together.
 const RESIDUAL: [f64; 2] = [0.3 * 1.5 / 2.0, 0.3 * 1.5 / 2.0 + 0.4 * 2.0 * 0.81 / 2.0];
 
 #[test]
@@ -276,7 +276,7 @@ fn closed_classes() {
     let found = run(&closed(100, 0.7, vec![servers]), 0.02);
     assert_contains("X", found.classes[0].throughput_per_s, 135.208_381);
     assert_contains("R", found.classes[0].response_s, 0.039_599_1);
-    // Constant think times and one server: the third configuration of the seed study.
+    // Constant think times and one server.
     for (users, exact) in [(50, 69.9633), (100, 128.9833), (200, 135.4916), (500, 135.4916)] {
         let mut network = closed(users, 0.7, vec![Station::queue("server", 1, 1.0 / 135.491_597_2)]);
         network.classes[0].load = ClassLoad::Closed { users, think: TimeLaw::Deterministic { mean_s: 0.7 } };

@@ -1,4 +1,4 @@
-//! Runs work that cannot count its steps on another thread.
+//! Runs, on other threads, work that cannot count its steps.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -99,7 +99,7 @@ pub fn away<R: Send>(bytes: usize, work: impl FnOnce() -> R + Send) -> R {
     }
 }
 
-/// Waits for the work when it is dropped, also if the stack is unwound because the evaluation is dropped.
+/// A guard whose drop waits for the work. If the evaluation is dropped, its stack is unwound, which also drops this guard.
 struct Waiting<'d>(&'d Done);
 
 impl Drop for Waiting<'_> {

@@ -5,9 +5,9 @@ use std::task::Poll;
 
 use crate::slice::{is_inside, need_coroutines};
 
-/// Ensures that the rest of the poll runs inside of a coroutine. Outside of coroutines it returns `Pending` once, so that the
-/// next poll is made in a coroutine. It is called before work that may take long in plans whose users are not polled in
-/// coroutines from the start.
+/// Ensures that the following code runs inside of a coroutine. Outside of coroutines, the future returns `Pending` once, so that
+/// the engine polls it again inside of a coroutine. Call this before work that may take long: users are polled without
+/// coroutines until an evaluation needs one.
 ///
 /// # Examples
 /// ```

@@ -17,8 +17,8 @@ use crate::handle::{Done, Handle, Job, Pause};
 use crate::numbers::{self, FRESH, Numbers};
 use crate::slice;
 
-/// Size of a stack in bytes of address space. Memory is used only up to the greatest depth that was reached. The size is twice
-/// the stack size of the threads for which the evaluators limit their recursion.
+/// Size of the stack of a coroutine in bytes. This is address space; memory is used only up to the greatest depth reached so
+/// far. Evaluators limit their recursion to fit into the default stack of a thread (2 MiB), so twice that size is enough.
 const STACK_BYTES: usize = 4 << 20;
 
 /// Maximum number of unused coroutines that a thread keeps.
@@ -90,7 +90,7 @@ impl<F: Future> SlicedPoll<F> {
         }
     }
 
-    /// Whether the last poll was suspended, at the end of a slice or to wait for work on another thread or for a future.
+    /// Whether the last poll was suspended: at the end of a slice, or to wait for work on another thread or for a future.
     pub fn is_suspended(&self) -> bool {
         self.suspended.is_some()
     }
@@ -109,8 +109,9 @@ impl<F: Future> SlicedPoll<F> {
         let was_suspended = this.suspended.is_some();
         let polled = this.poll_once(context, clock);
         if was_suspended && matches!(polled, Polled::Pending) && this.suspended.is_none() {
-            // Parts of the future that were polled before the suspension may have been woken since. These wakes have led only
-            // to polls that continued the suspended part, so the future is polled once more.
+            // During the suspension, a wake may have come for a part of the future that was polled earlier, such as the first
+            // branch of a `select`. Since then, polls have only continued the suspended part. The future is therefore polled
+            // once more, from its start.
             return this.poll_once(context, clock);
         }
         polled
@@ -221,7 +222,8 @@ unsafe fn poll_inner<F: Future>(inner: *const ()) {
     }
 }
 
-/// The thread's numbers outside of coroutines. They are restored when a coroutine is suspended, finishes or panics.
+/// The values that the thread's [`Number`](crate::Number)s have outside of coroutines. They are saved here while a coroutine
+/// runs. Dropping this value restores them, also if the coroutine panicked.
 struct Outside(Numbers);
 
 impl Outside {

@@ -16,9 +16,9 @@ pub(crate) struct Job {
 pub(crate) enum Pause {
     Done,
     Suspended,
-    /// It waits for work on another thread.
+    /// The coroutine waits for work on another thread.
     Away(Arc<Done>),
-    /// It waits until its waker is called.
+    /// The coroutine waits until its waker is called.
     Waiting,
 }
 

@@ -74,8 +74,8 @@ pub fn checkpoint() {
     look();
 }
 
-/// Polls the futures of this thread inside of coroutines from now on. Without this call, this starts when a poll has taken more
-/// than a thousand steps, so that coroutines cost nothing for users without evaluations.
+/// Polls the futures of this thread inside of coroutines from now on. Without this call, the thread uses coroutines only after
+/// a poll has taken more than a thousand steps, so they cost nothing for users without evaluations.
 pub fn need_coroutines() {
     NEEDED.set(true);
 }

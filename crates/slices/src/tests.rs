@@ -51,7 +51,7 @@ fn two_evaluations_take_turns_and_keep_their_numbers() {
 }
 
 #[test]
-fn a_short_poll_is_not_suspended_and_waits_as_without_a_coroutine() {
+fn a_short_poll_is_not_suspended_even_if_it_returns_pending() {
     let mut waits = true;
     let future = poll_fn(|_| {
         (0..3).for_each(|_| checkpoint());
@@ -114,7 +114,7 @@ fn an_evaluation_that_is_dropped_drops_what_it_holds() {
             std::future::ready(()).await;
             let _inner = Held(&dropped);
             (0..20).for_each(|_| checkpoint());
-            unreachable!("it is dropped before");
+            unreachable!("the future is dropped before");
         }));
         assert_eq!(poll(future.as_mut()), Polled::Suspended);
     }
@@ -141,7 +141,7 @@ fn a_panic_reaches_the_caller_and_leaves_the_thread_usable() {
 }
 
 #[test]
-fn only_so_many_evaluations_are_suspended_at_a_time() {
+fn the_number_of_suspended_evaluations_is_limited() {
     let evaluate = || Box::pin(SlicedPoll::new(async { (0..5).for_each(|_| checkpoint()) }));
     let mut all: Vec<_> = (0..SUSPENDED_MAX).map(|_| evaluate()).collect();
     for future in &mut all {
@@ -241,7 +241,7 @@ fn long_work_of_the_first_user_is_suspended_too() {
     })
     .join()
     .unwrap();
-    // Outside of the engine, it returns `Pending` once and then continues.
+    // Polled directly, `begin_slices` returns `Pending` once and then continues.
     let mut alone = pin!(begin_slices());
     let mut poll = || alone.as_mut().poll(&mut Context::from_waker(Waker::noop()));
     assert_eq!([poll(), poll()], [Poll::Pending, Poll::Ready(())]);
@@ -266,7 +266,7 @@ fn others_continue_while_an_evaluation_waits_for_a_future() {
         flag.set(true);
     }));
     assert_eq!(poll(waiting.as_mut()), Polled::Pending);
-    assert_eq!(poll(waiting.as_mut()), Polled::Pending, "a wake for nothing");
+    assert_eq!(poll(waiting.as_mut()), Polled::Pending, "a spurious wake");
     assert!(waiting.is_suspended());
     assert_eq!(poll(other.as_mut()), Polled::Ready(()));
     assert_eq!(poll(waiting.as_mut()), Polled::Ready(Some(9)));

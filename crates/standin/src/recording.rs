@@ -33,8 +33,9 @@ pub struct Recording {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequestRecord {
-    /// Number of the connection, in the order of the connections' first requests; 0 if the order of connections is not
-    /// compared.
+    /// Number of the connection, from 1. With [`OrderRule::Sequence`], connections are numbered in the order of their first
+    /// requests; with [`OrderRule::Connections`], connections are sorted by their requests and then numbered. With
+    /// [`OrderRule::Any`], which ignores connections, the number is 0.
     pub connection: usize,
     /// The request line.
     pub request: String,
@@ -117,7 +118,7 @@ fn ordered_requests(mut requests: Vec<RequestRecord>, settings: &CaseSettings) -
             }
             let mut connections: Vec<_> = connections.into_values().collect();
             connections.sort();
-            // Connections are renumbered, because the order of their numbers has no meaning.
+            // The original numbers depend on chance, so the sorted connections get new ones.
             for (at, connection) in connections.iter_mut().enumerate() {
                 connection.iter_mut().for_each(|request| request.connection = at + 1);
             }

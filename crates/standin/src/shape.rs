@@ -9,13 +9,13 @@ const COLUMNS: [&str; 4] = ["label", "threadName", "responseCode", "success"];
 /// The parts of a recording that its shape does not contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemovedParts {
-    /// Values. The shape still contains requests as methods and paths without queries, headers and bodies; and rows as label,
-    /// code, thread and success. Numbers in paths and labels are replaced. The numbers of occurrences are compared, but not
-    /// their order.
+    /// Values. Requests are reduced to their method and path (without query, headers and body), and rows to label, code, thread
+    /// and success. Numbers in paths and labels are replaced. How often each request and row occurs is compared, but their order
+    /// is not.
     Values,
-    /// Values and the numbers of occurrences.
+    /// Values, and how often each request and row occurs.
     Counts,
-    /// Values, the numbers of occurrences, and the outcomes of samples.
+    /// Values, how often each request and row occurs, and the outcomes of samples.
     Outcomes,
 }
 

@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_formatted_like_in_the_plugin() {
+    fn addresses_are_formatted_as_in_the_plugin() {
         assert_eq!(Address::new(false, "h", 80, "").url(), "ws://h:80/");
         assert_eq!(Address::new(true, "h", 443, "a b?c=d#e").url(), "wss://h:443/a b?c=d");
     }

@@ -79,7 +79,7 @@ pub enum FrameFilter {
         inverted: bool,
         /// The value for the comparison: a text, a regular expression, or bytes in the notation of plans.
         value: Template,
-        /// The required position of contained bytes; empty: any position.
+        /// For [`FrameComparison::Contains`] with bytes: the required position of the value; empty: any position.
         position: Template,
     },
 }

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_are_formatted_like_in_the_plugin() {
+    fn frames_are_formatted_as_in_the_plugin() {
         assert_eq!(frame(Kind::Text, b"hi").to_string(), "Text frame with text 'hi'");
         assert_eq!(
             frame(Kind::Close, &[3, 232]).to_string(),

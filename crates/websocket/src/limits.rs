@@ -29,7 +29,7 @@ pub(crate) fn too_many_frames() -> SampleFailure {
 }
 
 pub(crate) fn no_memory(why: NoMemory) -> SampleFailure {
-    limited(Limit::BodyMemory, format!("No memory for the frame: {why}"))
+    limited(Limit::BodyMemory, format!("Not enough memory for the frame: {why}"))
 }
 
 fn limited(limit: Limit, message: String) -> SampleFailure {

@@ -191,7 +191,7 @@ impl WebSocketSampler {
         Ok(())
     }
 
-    /// The header manager's headers, in the order of Java's hash map.
+    /// The headers of the header manager, without those whose name is blank.
     fn headers(&self, user: &mut UserState) -> Vec<(String, String)> {
         let rendered: Vec<(String, String)> = self
             .headers
@@ -202,6 +202,7 @@ impl WebSocketSampler {
         rendered
     }
 
+    /// Adds the `Cookie` header, and returns the headers in the order of Java's hash map.
     fn with_cookies(
         &self,
         mut headers: Vec<(String, String)>,

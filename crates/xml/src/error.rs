@@ -46,10 +46,10 @@ pub enum XmlError {
     /// The compilation or use of a schema was stopped after this number of steps.
     #[error("the XML Schema takes more than {0} steps or is nested too deeply")]
     SchemaSteps(u64),
-    /// A document cannot be validated; the message of JMeter's XML Schema Assertion.
+    /// A document cannot be validated. The message is that of JMeter's XML Schema Assertion.
     #[error("fatal: {0}")]
     NotValidated(#[source] Box<XmlError>),
-    /// A document violates its schema; the message of JMeter's XML Schema Assertion.
+    /// A document violates its schema. The message is that of JMeter's XML Schema Assertion.
     #[error("error: line={line} col={column} {message}")]
     Invalid {
         /// The line where Xerces reports the first error.

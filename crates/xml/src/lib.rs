@@ -126,7 +126,7 @@ fn sort_attributes(tree: &mut Document<'_>) {
     }
 }
 
-/// Splits the prefixed names of a tree that was parsed without namespaces, and moves `xmlns` attributes to the
+/// Splits the prefixed names of a tree that was parsed without namespaces. Also moves `xmlns` attributes to the
 /// declarations, because XPath never treats declarations as attributes.
 fn split_prefixed_names(tree: &mut Document<'_>) {
     for id in elements(tree) {

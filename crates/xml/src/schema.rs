@@ -320,8 +320,8 @@ mod tests {
 
     #[test]
     fn backtracking_at_each_level_is_stopped() {
-        // The optional sequence matches the child and fails at `b`. The validator then tries the next particle with the same
-        // child.
+        // The optional sequence matches the child and fails at `b`. The validator then matches the same child again with the
+        // next particle, at each level.
         let model = r#"<xs:sequence><xs:sequence minOccurs="0"><xs:element ref="a"/><xs:element name="b"/></xs:sequence>
             <xs:element ref="a" minOccurs="0"/></xs:sequence>"#;
         let schema = schema_of_a(model).unwrap();
@@ -384,7 +384,7 @@ mod tests {
         let document = |errors: usize| format!("<a><b/>{}</a>", "<c/>\n".repeat(errors));
         let first = schema.check(&document(1000)).unwrap_err();
         assert!(matches!(first, XmlError::Invalid { line: 1, column: 12, .. }), "{first}");
-        // The validator computes the position of each error from the start of the document.
+        // The validator computes the position of each error from the start of the document, so many errors take many steps.
         assert_exceeded(Limit::SchemaSteps, &schema.check(&document(100_000)).unwrap_err());
     }
 

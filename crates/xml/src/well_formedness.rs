@@ -22,8 +22,8 @@ pub(crate) fn xerces_message(text: &str, options: ReadOptions) -> Option<String>
     scan.document(options).err()?
 }
 
-/// The result of a scan. An error contains the message of Xerces, or `None` if the scan ended without finding an error that it
-/// detects.
+/// The result of a scan. An error contains the message of Xerces, or `None` if the scan does not recognize the document's first
+/// error.
 type Scanned = Result<(), Option<String>>;
 
 fn message<T>(text: impl Into<String>) -> Result<T, Option<String>> {

@@ -85,7 +85,7 @@ fn attributes_of_an_element_are_limited() {
     assert!(read(&repeated_name, ReadOptions::default()).is_err());
 }
 
-/// Before the limits, each part of these documents cost a million steps or a copy of a long text.
+/// Without the limits, each part of these documents would cost a million steps or a copy of a long text.
 #[test]
 fn parts_that_refer_to_others_are_limited() {
     let names = |count: usize| repeated("", " xmlns:p~='u:~'", "").text(count);

@@ -1,4 +1,4 @@
-//! Processes several items concurrently, because each of them mostly waits for other programs.
+//! Processes the items of a list on several threads. These threads mostly wait for the programs that they start.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,13 +6,14 @@ use std::thread;
 
 use anyhow::Result;
 
-/// The number of concurrent items; more than the cores of a small machine would only slow each other down.
+/// Number of items that are processed at the same time. It is the number of cores of a small machine: with more items, the
+/// started programs would only slow each other down.
 const WORKERS: usize = 2;
 
 /// Calls `work` with each item; returns the results in the order of the items.
 ///
 /// # Errors
-/// The first error; the remaining items are skipped.
+/// `work` returns an error; items that were not started yet are then skipped.
 pub fn for_each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> Result<R> + Sync) -> Result<Vec<R>> {
     let next = AtomicUsize::new(0);
     let done = Mutex::new(Vec::with_capacity(items.len()));
@@ -34,7 +35,7 @@ pub fn for_each<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> Result<R> + 
                 })
             })
             .collect();
-        // Waits for all workers, even if one has failed.
+        // Waits for all threads, even if one has failed.
         let ended: Vec<_> =
             workers.into_iter().map(|worker| worker.join().expect("no panic in a worker")).collect();
         ended.into_iter().collect::<Result<()>>()

@@ -29,7 +29,7 @@ pub fn check(files: &[File]) -> Result<Vec<Finding>> {
             let names: Vec<&str> = cycle.iter().map(|file| below(file, directory)).collect();
             Finding::new(directory, format!("import cycle: {}; {advice}", names.join(", ")))
         }));
-        // A cycle of files is usually one of their modules, too.
+        // A cycle of files is usually also a cycle of their modules, which need not be reported again.
         if of_files.is_empty() {
             let modules = ModuleGraph::new(&graph, directory);
             findings.extend(find(&modules.graph).iter().map(|cycle| {

@@ -47,6 +47,7 @@ const LAYERS: &[CrateRule] = &[
     // Data types and pure functions.
     layered("diagnostic", "errors and warnings with their position in a file", &[]),
     layered("limits", "limits on the work that a plan or a response can cause", &[]),
+    layered("redaction", "recognizes secrets and removes them from stored texts", &[]),
     layered("slices", "long evaluations in slices of a millisecond", &[]),
     layered("sample", "samples: times, labels, batches, aggregation, snapshots", &[]),
     layered("record", "the recorder, its files and the run directory", &["sample"]),
@@ -68,7 +69,7 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "observe",
         "probes of the system under test, and their series",
-        &["program", "record", "sample", "series", "server"],
+        &["program", "record", "redaction", "sample", "series", "server"],
     ),
     layered(
         "engine",
@@ -167,7 +168,7 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "report",
         "tables, pages and other forms of results",
-        &["diagnostic", "sample", "series", "record", "results", "analysis", "stats", "queueing"],
+        &["diagnostic", "sample", "series", "record", "results", "analysis", "stats", "queueing", "gclog"],
     )
     .in_tests(&["arrivals"]),
     layered(
@@ -191,6 +192,7 @@ const LAYERS: &[CrateRule] = &[
             "limits",
             "plan",
             "program",
+            "redaction",
             "sample",
             "record",
             "results",
@@ -209,7 +211,6 @@ const LAYERS: &[CrateRule] = &[
         "observation",
         "the sources of a run, logs that are followed, and the observer that records them",
         &[
-            "analysis",
             "diagnostic",
             "gclog",
             "launch",
@@ -217,6 +218,7 @@ const LAYERS: &[CrateRule] = &[
             "observe",
             "program",
             "record",
+            "redaction",
             "sample",
             "series",
         ],

@@ -9,6 +9,7 @@ use super::differences::{RunDifference, only_in};
 use super::effect::{Effect, Margins, RawEffect, Verdict};
 use super::measure::{Measure, Measured};
 use super::run::{CurvePoint, MeasuredRow, MeasuredRun, Quartiles, RunSeries, curve, quartiles};
+use super::system::SystemComparison;
 use super::tally::{ComparedClock, RunWindow};
 
 /// Version of the JSON format.
@@ -72,6 +73,9 @@ pub struct Comparison {
     pub label_tests: TestFamily,
     /// Reasons to doubt the comparison.
     pub caveats: Vec<ReportedComparisonCaveat>,
+    /// The system under test on both sides, which is compared without a test; `None` if no run was observed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system: Option<SystemComparison>,
 }
 
 /// Hypothesis tests whose p-values were adjusted together.
@@ -262,6 +266,7 @@ impl Comparison {
             total_tests,
             label_tests,
             caveats: caveats.into_iter().map(ReportedComparisonCaveat::from).collect(),
+            system: SystemComparison::of(base, new),
         })
     }
 

@@ -9,6 +9,7 @@ use super::measure::{Bootstrap, LabelSlices, Measure, Measured, SAMPLES_MIN};
 use super::tally::{Cell, RunTally, SlicedRun};
 use crate::facts::RunFacts;
 use crate::rounding::round;
+use crate::system::SystemFigures;
 
 /// The measures of a run.
 #[derive(Debug, Clone)]
@@ -29,6 +30,8 @@ pub struct MeasuredRun {
     pub labels: Vec<MeasuredRow>,
     /// Time series of the run.
     pub series: RunSeries,
+    /// The system under test in the measured part; `None` if it was not observed.
+    pub system: Option<SystemFigures>,
 }
 
 /// A label of a run, or the total.
@@ -121,6 +124,7 @@ impl MeasuredRun {
             users: sliced.users,
             bucket_width: f64::from(1_u32 << sliced.coarse) / 1024.0,
             series: series(&sliced),
+            system: None,
             total,
             labels,
         })
@@ -136,6 +140,20 @@ impl MeasuredRun {
     #[must_use]
     pub fn label(&self, label: &str, kind: SampleKind) -> Option<&MeasuredRow> {
         self.labels.iter().find(|row| row.label == label && row.kind == kind)
+    }
+}
+
+impl RunSeries {
+    /// Requests that ended between two times, in seconds from the start of the run. Of a slice that is cut, the requests count in
+    /// proportion.
+    #[must_use]
+    pub fn requests_between(&self, from_s: f64, to_s: f64) -> f64 {
+        let slices = self.requests.iter().enumerate().map(|(at, requests)| {
+            let start_s = self.from_s + at as f64 * self.step_s;
+            let inside_s = to_s.min(start_s + self.step_s) - from_s.max(start_s);
+            if self.step_s > 0.0 { *requests as f64 * inside_s.max(0.0) / self.step_s } else { 0.0 }
+        });
+        slices.sum()
     }
 }
 
@@ -231,5 +249,34 @@ fn series(run: &SlicedRun) -> RunSeries {
             .map(|cell| of(cell, cell.sum_ns as f64 / cell.times.max(1) as f64 / 1e6))
             .collect(),
         p95_ms: run.total.iter().map(|cell| of(cell, p95(cell))).collect(),
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A run without requests.
+    pub(crate) fn empty_run() -> MeasuredRun {
+        MeasuredRun {
+            name: "run".to_owned(),
+            facts: RunFacts::default(),
+            span_s: (0.0, 60.0),
+            users: None,
+            bucket_width: 0.0,
+            total: MeasuredRow::of_values("Total", [None; Measure::ALL.len()]),
+            labels: Vec::new(),
+            series: RunSeries::default(),
+            system: None,
+        }
+    }
+
+    #[test]
+    fn requests_of_cut_slices_count_in_proportion() {
+        let series = RunSeries { from_s: 10.0, step_s: 2.0, requests: vec![4, 8], ..RunSeries::default() };
+        assert_eq!(series.requests_between(0.0, 100.0), 12.0);
+        assert_eq!(series.requests_between(11.0, 13.0), 6.0);
+        assert_eq!(series.requests_between(20.0, 30.0), 0.0);
+        assert_eq!(RunSeries::default().requests_between(0.0, 1.0), 0.0);
     }
 }

@@ -50,7 +50,8 @@ impl WatchArgs {
         !(self.pid.is_empty() && self.sources.is_empty() && self.target.is_empty())
     }
 
-    fn request(&self) -> Result<ObservationRequest, CommandError> {
+    /// What to observe.
+    pub(crate) fn request(&self) -> Result<ObservationRequest, CommandError> {
         let mut request = ObservationRequest {
             sources: sources_of("--sources", &self.sources)?,
             keep_secrets: self.keep_secrets,
@@ -114,9 +115,14 @@ pub(crate) fn main(args: &WatchArgs) -> Exit {
     if let Err(error) = wait(duration) {
         return complain(Exit::Internal, &format!("cannot wait for signals: {error}"));
     }
-    match running.stop() {
-        None => Exit::Completed,
-        Some(error) => complain(Exit::ResultsLost, &format!("the series are incomplete: {error}")),
+    let errors = running.stop();
+    match errors.as_slice() {
+        [] => Exit::Completed,
+        errors => {
+            let errors: Vec<String> =
+                errors.iter().map(|error| busyhour_diagnostic::io_hints::chain(error)).collect();
+            complain(Exit::ResultsLost, &errors.join("\nerror: "))
+        }
     }
 }
 
@@ -135,6 +141,12 @@ fn wait(duration: Option<Duration>) -> std::io::Result<()> {
 
 fn create_dir(dir: Option<&PathBuf>, clock: &Clock) -> Result<PathBuf, String> {
     let created = match dir {
+        Some(dir) if dir.join(busyhour_series::SERIES_FILE_NAME).exists() => {
+            return Err(format!(
+                "{} already contains an observation\n  hint: name another directory",
+                dir.display()
+            ));
+        }
         Some(dir) => busyhour_record::RunDir::create(dir),
         None => {
             let wall = i64::try_from(clock.wall_start_ms()).unwrap_or(0);

@@ -117,7 +117,7 @@ fn all_unsupported_elements_are_listed_with_their_position() {
     error[unsupported-function]: the function __Radnom is not known
       --> plan.jmx:21:1
       in: Plan > Group > first
-      hint: did you mean __Random? If it comes from a plugin: JMeter without that plugin sends the text ${__Radnom(…)} unchanged
+      hint: did you mean __Random? If __Radnom comes from a plugin: JMeter without that plugin sends the text ${__Radnom(…)} unchanged
 
     error[unsupported-element]: the element HTMLAssertion is not supported
       --> plan.jmx:27:1

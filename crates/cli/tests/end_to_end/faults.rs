@@ -123,7 +123,7 @@ fn too_few_open_files_for_the_users_that_arrivals_may_make() {
     let url = format!("run http://127.0.0.1:{}/ --arrivals 'even(100/s) for 100ms'", server.port());
     let printed =
         |more: &str| under(&Room::new(), "ulimit -n 200", &format!("{url} {more}")).end().expect(0).stderr;
-    assert!(printed("").contains("warning: arrivals may make up to 10000 users"));
+    assert!(printed("").contains("warning: arrivals may create up to 10000 users"));
     assert!(printed("--no-free-user queue -c 250").contains("warning: the plan has 250 users"));
     assert!(!printed("--no-free-user 'grow to 20'").contains("warning"));
 }

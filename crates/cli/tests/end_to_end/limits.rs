@@ -83,7 +83,7 @@ fn deeply_nested_plans_are_checked() {
                 "JMESExtractor.jmesPathExpr",
                 &format!("a{}", "[].a".repeat(2_000)),
             ),
-            "more than 200 signs",
+            "more than 200 punctuation characters",
         ),
         (
             "eval.jmx",
@@ -193,7 +193,7 @@ fn responses_of_all_samplers_share_the_memory() {
     ended.prints(&["a limit of the generator was exceeded 10 times: memory for the bodies of all users"]);
     let rows = rows(&room.read("out.jtl"));
     assert_eq!(rows.len(), 10, "{rows:?}");
-    let hint = "busyhour.body_memory sets the number of bytes for all bodies";
+    let hint = "the property busyhour.body_memory sets the maximum size of all bodies in bytes";
     for row in &rows {
         if row["label"] == "command" {
             let kept: u64 = row["bytes"].parse().unwrap();

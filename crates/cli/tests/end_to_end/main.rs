@@ -24,6 +24,7 @@ mod live;
 mod live_page;
 mod models;
 mod observe;
+mod observing;
 mod open_load;
 mod planning;
 mod plans;
@@ -35,6 +36,7 @@ mod report;
 mod screens;
 mod seeds;
 mod servers;
+mod serving;
 mod simulating;
 mod stopping;
 #[cfg(target_os = "linux")]

@@ -159,7 +159,7 @@ fn several_run_directories_are_merged_as_one_test() {
     assert_eq!(total(&room.run(["export", "one", "two", "--to", "csv"]).expect(0).stdout), 20);
     room.run(["export", "one", "two/samples.jtl", "--to", "parquet", "-o", "both.parquet"])
         .expect(2)
-        .reports(&["cannot be written to one Parquet file"]);
+        .reports(&["cannot be written to the same Parquet file"]);
     assert!(!room.path().join("both.parquet").exists());
 }
 

@@ -58,7 +58,7 @@ fn shown(arguments: &str) -> (String, String) {
 
 #[test]
 fn the_result_of_a_run_is_printed() {
-    let (out, err) = shown("run plan.jmx PORT --dir here");
+    let (out, err) = shown("run plan.jmx PORT --dir here --observe none");
     assert_snapshot!(out, @r"
     Plan: # requests in # s, # % failed; half took at most # ms, # % at most # ms.
     # users, # requests/s, mean # ms, slowest # ms

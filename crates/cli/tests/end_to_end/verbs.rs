@@ -240,7 +240,7 @@ fn the_short_help_of_run_fits_on_a_screen() {
         "Run:",
         "Thresholds:",
         "Request to a URL:",
-        "Live view and control:",
+        "Observation and control:",
         "Examples:",
         "Exit codes:",
     ] {

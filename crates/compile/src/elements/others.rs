@@ -16,13 +16,15 @@ pub(crate) enum OtherClass {
     Fragment,
     /// A listener that sends metrics elsewhere.
     BackendListener,
+    /// A listener that fetches values from agents on the machines of the system under test.
+    PerfMonCollector,
     /// An element without effect in a run. The text is the reason, as the end of a sentence.
     Inert(&'static str),
 }
 
 const GUI_ONLY: OtherClass = OtherClass::Inert("has no effect in a run without a GUI");
 
-/// The elements of the other kinds. None has a row in the table.
+/// The elements of the other kinds. Only the PerfMon Metrics Collector has a row in the table.
 pub(crate) const ELEMENTS: &[Descriptor<OtherClass>] = &[
     Descriptor::new(TEST_PLAN, "Test Plan", OtherClass::Inert("is in a place where no test plan is allowed"))
         .unlisted()
@@ -37,6 +39,12 @@ pub(crate) const ELEMENTS: &[Descriptor<OtherClass>] = &[
         ]),
     Descriptor::new("TestFragmentController", "Test Fragment", OtherClass::Fragment).unlisted(),
     Descriptor::new("BackendListener", "Backend Listener", OtherClass::BackendListener).unlisted(),
+    Descriptor::new(
+        "kg.apc.jmeter.perfmon.PerfMonCollector",
+        "PerfMon Metrics Collector (jmeter-plugins)",
+        OtherClass::PerfMonCollector,
+    )
+    .note("by TCP only; `busyhour observe --serve --perfmon 4444` replaces the agent; connects again when an agent returns"),
     Descriptor::new(
         "ConfigTestElement",
         "Config Element",

@@ -18,7 +18,8 @@ pub(crate) struct ScriptSource {
 }
 
 impl ScriptSource {
-    /// Whether JMeter evaluates the properties once when the test starts: it prepares test beans that listen to the start.
+    /// Whether JMeter evaluates the properties once when the test starts. It does so for test beans that are notified of the
+    /// start.
     pub(crate) fn is_evaluated_at_start(&self) -> bool {
         match self.family {
             Family::Jsr223 => true,

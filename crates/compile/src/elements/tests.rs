@@ -64,6 +64,7 @@ fn listeners_of_plugins_are_recognized_by_their_names() {
     assert_eq!(role_of("org.example.OwnResultCollector", ""), Role::ResultFile(own));
     let plugin = ResultFileClass::PluginCollector;
     assert_eq!(role_of("kg.apc.jmeter.vizualizers.CorrectedResultCollector", ""), Role::ResultFile(plugin));
+    assert_eq!(role_of("kg.apc.jmeter.perfmon.PerfMonCollector", ""), Role::PerfMonCollector);
     assert_eq!(role_of("org.example.visualizers.Graph", ""), Role::DisplayListener);
     assert_eq!(role_of("com.blazemeter.jmeter.xmpp.Monitor", ""), Role::DisplayListener);
 }

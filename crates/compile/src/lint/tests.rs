@@ -178,7 +178,7 @@ fn everything_that_can_define_a_variable_is_considered() {
         element("CSVDataSet", &(string("filename", "users.csv") + &string("variableNames", names)))
     };
     assert_eq!(undefined("user", &csv("user,password")), "");
-    assert_eq!(undefined("user", &csv("")), "", "the file names them");
+    assert_eq!(undefined("user", &csv("")), "", "the first line of the file may name any variables");
     assert_eq!(undefined("user", &csv("name")), "user");
     for definer in [
         element("CounterConfig", &string("CounterConfig.name", "x")),
@@ -274,5 +274,9 @@ fn variables_of_another_group_are_not_visible() {
     // A module may run any elements.
     assert_eq!(found(&(reads.clone() + &element("ModuleController", "")), &sets, ""), "unused-variable");
     let composes = script("vars.put(n, 1)");
-    assert_eq!(found(&reads, &composes, ""), "undefined-variable", "another user's");
+    assert_eq!(
+        found(&reads, &composes, ""),
+        "undefined-variable",
+        "a script cannot set variables of other groups"
+    );
 }

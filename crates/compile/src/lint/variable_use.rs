@@ -56,11 +56,11 @@ const BARE_NAMES: [&str; 8] = [
     "SwitchController.value",
 ];
 
-/// The variable for the name of the file in which a listener saves a response. With a number appended, it is the variable
-/// for a sub-result.
+/// The property with the name of the variable in which Save Responses to a file stores the file name of a response. For the
+/// file of a sub-result, its number is appended to the variable's name.
 const FILE_VARIABLE: &str = "FileSaver.variablename";
 
-/// Maximum number of sub-results of a sample that have such variables.
+/// Maximum number of sub-results of a sample for which a variable is assumed to exist.
 const FILES_MAX: u32 = 100;
 
 /// Properties with comments and descriptions, in which references are not replaced.
@@ -300,7 +300,8 @@ impl<'p> VariableUse<'p> {
     }
 }
 
-/// Variables that interpreters provide, to which texts in Groovy and JavaScript refer.
+/// Names that script interpreters bind. `${name}` in a Groovy or JavaScript text may refer to such a name instead of a variable
+/// of the plan.
 const OF_INTERPRETERS: [&str; 14] = [
     "vars",
     "props",

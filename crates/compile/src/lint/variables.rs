@@ -37,6 +37,7 @@ enum PartKind {
     Group,
     /// A fragment, which runs wherever a module refers to it.
     Fragment,
+    /// The elements outside of all groups and fragments.
     Around,
 }
 

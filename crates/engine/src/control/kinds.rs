@@ -472,7 +472,7 @@ impl<P> Walk<'_, P> {
         }
     }
 
-    /// The number of the new pass, as passed to its listeners.
+    /// The number of the new pass, which [`Self::pass_started`] gets for the controllers below.
     pub(crate) fn pass_number(&mut self, id: ControllerId) -> i32 {
         let counts_loops = matches!(
             self.group_controller(id).kind,

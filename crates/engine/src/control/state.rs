@@ -43,7 +43,8 @@ impl Flags {
     }
 }
 
-/// The number of passes of a loop has not been evaluated yet; it is evaluated once per round.
+/// The number of passes of a loop has not been evaluated yet. It is evaluated once per round, which is one run of the loop from
+/// its first to its last pass.
 pub(crate) const LOOPS_UNKNOWN: i32 = i32::MIN;
 
 /// The state of one controller for one user.

@@ -242,7 +242,7 @@ fn specs(depth: u32) -> BoxedStrategy<Vec<Spec>> {
 
 proptest! {
     #[test]
-    fn plans_do_what_the_model_does(specs in specs(2), loops in 1_u32..5) {
+    fn plans_run_the_samplers_that_the_model_predicts(specs in specs(2), loops in 1_u32..5) {
         let nodes: Vec<Node> = specs.iter().scan(0, |name, spec| Some(spec.node(name))).collect();
         let models = specs.iter().scan(0, |name, spec| Some(spec.model(name))).collect();
         let mut expected = Vec::new();
@@ -355,7 +355,7 @@ proptest! {
 }
 
 #[test]
-fn loops_and_what_runs_once_in_them() {
+fn loops_repeat_their_children_and_run_once_only_children_once() {
     assert_eq!(labels("2", vec![leaf("a"), looped("3", vec![leaf("b")])]), "a b b b a b b b");
     let once = || inner(ControllerKind::OnceOnly, vec![leaf("o")]);
     assert_eq!(labels("3", vec![once(), leaf("a")]), "o a a a");
@@ -365,7 +365,7 @@ fn loops_and_what_runs_once_in_them() {
 }
 
 #[test]
-fn interleave_takes_turns_and_users_begin_apart() {
+fn interleave_takes_turns_and_users_begin_with_different_children() {
     let nodes = || ["a", "b", "c"].map(leaf).into();
     assert_eq!(labels("4", vec![inner(interleave(), nodes()), leaf("-")]), "a - b - c - a -");
     let kind = ControllerKind::Interleave { use_sub_controllers: false, across_users: true };
@@ -439,7 +439,7 @@ fn throughput_controllers_count_over_all_users() {
     }
 }
 
-/// Names with `v` and `n` in slots, and a template of `${v}`.
+/// Names with a slot for `v`, and a template of `${v}`.
 fn variable() -> (Names, Template) {
     let mut names = Names::default();
     let slot = names.slot("v");
@@ -447,7 +447,7 @@ fn variable() -> (Names, Template) {
 }
 
 #[test]
-fn while_looks_before_each_pass_and_blank_only_at_failures() {
+fn while_checks_its_condition_before_each_pass_and_a_blank_one_only_at_failures() {
     let run = |condition: Template, names: Names, change: &dyn Fn(usize, &mut UserState)| {
         let kind = ControllerKind::While { condition };
         let group = group(1, "1", vec![inner(kind, vec![leaf("a"), leaf("b")]), leaf("end")], &script());
@@ -486,7 +486,7 @@ fn while_looks_before_each_pass_and_blank_only_at_failures() {
 }
 
 #[test]
-fn for_each_takes_what_is_there() {
+fn for_each_ends_at_the_first_missing_variable() {
     let run = |start: &str, end: &str, values: &[(&str, &str)]| {
         let kind = ControllerKind::ForEach {
             input: Template::literal("in"),
@@ -536,7 +536,7 @@ fn an_empty_endless_loop_yields_its_core() {
 }
 
 #[test]
-fn a_walk_depends_on_nothing_but_its_user() {
+fn a_walk_depends_only_on_the_user_s_number_and_the_seed() {
     let nodes = || {
         let random = ControllerKind::Random { use_sub_controllers: true };
         vec![

@@ -23,7 +23,7 @@ fn sample(number: u64, label: LabelId, url: &str) -> Sample<'_> {
 /// The recorder writes to a pipe that is not read until the core has waiting samples.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_stuck_recorder_loses_nothing_and_the_time_is_known() {
+fn a_stuck_recorder_loses_no_sample_and_the_waiting_time_is_counted() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("pipe");
     let made = std::process::Command::new("mkfifo").arg(&path).status();
@@ -82,12 +82,12 @@ fn a_stuck_recorder_loses_nothing_and_the_time_is_known() {
     assert_eq!(
         reader.unwrap().join().unwrap(),
         made,
-        "a row for each; a file that was there has its heading"
+        "one row per sample; no header row, because the file existed before the run"
     );
 }
 
 #[test]
-fn a_label_keeps_its_number_however_many_there_are() {
+fn a_label_keeps_its_number_when_the_cache_is_full() {
     let labels = Labels::new();
     let (recorder, mut writers) =
         Recorder::start(recorder_config(1, &labels, RecorderConfig::default())).unwrap();

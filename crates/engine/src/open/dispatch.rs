@@ -41,8 +41,8 @@ pub(crate) struct OpenStart {
     pub(crate) users: Vec<(u32, u32)>,
 }
 
-/// The number of `users` that serve one share of the load, which is that of a process or of a core. It is at least 1, because an
-/// arrival cannot move to another share.
+/// How many of `users` users serve the share of one process or one core: at least 1, because an arrival cannot move to another
+/// share.
 fn part(users: u32, share: &LoadShare) -> u32 {
     users_in(share, users).max(1)
 }
@@ -51,8 +51,7 @@ fn part(users: u32, share: &LoadShare) -> u32 {
 const MANY_PER_CORE: u32 = 32;
 
 /// Whether one core should serve the whole share of a workload. This is the case if the workload is slow and either has few
-/// users or keeps the same users for all arrivals. (In the JMeter plugin, all users
-/// that are kept are in one pool.)
+/// users or keeps the same users for all arrivals. (In the JMeter plugin, such users are all in one pool.)
 fn needs_one_pool<P>(
     program: &Program<P>,
     workload: &OpenWorkload,

@@ -131,7 +131,7 @@ fn truth(scheduled: impl Iterator<Item = u64>, service_ns: u64, stall: std::ops:
 }
 
 #[test]
-fn a_stall_is_seen_whole_however_many_users_carry_the_load() {
+fn response_times_include_a_whole_stall_for_any_number_of_users() {
     const SERVICE: u64 = 20_000;
     let stall = 11 * S..13 * S;
     let text = "even(1000/s) for 20s";
@@ -158,7 +158,7 @@ fn a_stall_is_seen_whole_however_many_users_carry_the_load() {
             let (measured, true_ms) = (ran.totals.total.response.quantile_ms(q), at(q));
             assert!((measured / true_ms - 1.0).abs() < 0.002, "{policy:?} q {q}: {measured} for {true_ms}");
         }
-        // JMeter's measurement: only the few users with requests in flight noticed the stall.
+        // JMeter would report the service times, which show the stall only for the few requests that were in flight.
         if users.1 == 50 {
             assert!(ran.totals.total.service.quantile_ms(0.95) < 30.0);
             assert!(ran.counts.waited > 1_900, "{:?}", ran.counts);
@@ -261,7 +261,6 @@ fn groups_share_the_arrivals_by_weight() {
 
 #[test]
 fn a_pause_before_the_first_request_does_not_hide_that_the_session_began_late() {
-    // One user with a think time of 10 ms and a service time of 10 ms, an arrival every 10 ms: the last of 100 waits for 990 ms.
     let script: Script = Arc::new(|_| Act::Sleep(10 * MS));
     let mut body = group(1, "1", vec![leaf("pause"), leaf("first"), leaf("pause"), leaf("second")], &script);
     for at in [0, 2] {
@@ -270,7 +269,8 @@ fn a_pause_before_the_first_request_does_not_hide_that_the_session_began_late() 
     let ran =
         run(program(vec![body]), workload("even(25/s) for 4s", vec![(0, 1.0)], NoFreeUser::Queue), (1, 1));
     assert_eq!((ran.counts.begun, ran.totals.total.samples), (100, 200));
-    assert!((ran.totals.total.response.max_ms() - 10.0).abs() < 0.1, "no user is late");
+    assert!((ran.totals.total.response.max_ms() - 10.0).abs() < 0.1, "no session is late");
+    // One user needs 20 ms for a pause and a request, and a session arrives every 10 ms: the last of 100 starts 990 ms late.
     let mut body = group(1, "1", vec![leaf("pause"), leaf("first")], &script);
     body.samplers[0].kind = SamplerKind::Flow(FlowAction::Pause(Template::literal("10")));
     let ran =
@@ -317,7 +317,7 @@ fn a_transaction_is_as_late_as_its_session() {
 type Seen = (u32, u64, Option<String>);
 
 #[test]
-fn each_session_is_a_fresh_visitor_with_the_random_stream_of_its_arrival() {
+fn each_session_is_a_new_user_with_the_random_stream_of_its_arrival() {
     let drawn = |policy: NoFreeUser, users: (u32, u32)| {
         let seen: Arc<Mutex<Vec<Seen>>> = Arc::default();
         let sink = Arc::clone(&seen);
@@ -335,7 +335,7 @@ fn each_session_is_a_fresh_visitor_with_the_random_stream_of_its_arrival() {
     let growing = drawn(NoFreeUser::Grow(1_000), (0, 1_000));
     assert_eq!(growing.len(), 300);
     assert!(growing.iter().all(|(iteration, _, left)| *iteration == 1 && left.is_none()));
-    // Here other users serve the arrivals, and later, but the random choices are the same.
+    // With a queue, two users serve all arrivals, and serve them later, but the random choices are the same.
     assert_eq!(drawn(NoFreeUser::Queue, (2, 2)), growing);
     let distinct: std::collections::HashSet<u64> = growing.iter().map(|(_, draw, _)| *draw).collect();
     assert_eq!(distinct.len(), 300);
@@ -357,7 +357,7 @@ fn a_stopped_run_reports_the_number_of_waiting_arrivals() {
 }
 
 #[test]
-fn once_stopped_no_session_begins_that_would_send_nothing() {
+fn after_a_stop_no_session_begins() {
     for stop in [Stop::Graceful, Stop::Now] {
         let script: Script = Arc::new(move |user: &mut UserState| {
             if user.now().0 > S + 500 * MS {
@@ -392,7 +392,7 @@ fn a_user_that_panics_is_counted_and_does_not_block_the_end() {
 }
 
 #[test]
-fn a_change_of_rate_and_a_pause_are_met_to_the_nanosecond() {
+fn arrivals_follow_rate_changes_and_pauses_to_the_nanosecond() {
     let text = "poisson(400/s) for 10s, ramp(400/s -> 800/s) over 5s even";
     let posted: Arc<Mutex<Vec<PostedChange>>> = Arc::default();
     let sink = Arc::clone(&posted);

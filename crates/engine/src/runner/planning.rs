@@ -32,7 +32,7 @@ pub(crate) struct GroupStart {
     pub(super) first: Nanos,
     /// When the group ends.
     pub(super) end: Option<Nanos>,
-    /// For users with individual start and end times: those of all users of the whole run, sorted by start.
+    /// The start and end times of all users of the whole run, sorted by start; `None` if the ramp-up determines the starts.
     pub(super) lifetimes: Option<Arc<[Lifetime]>>,
 }
 

@@ -10,7 +10,7 @@ use crate::stalls::StallLog;
 /// The report of a core at the end of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CoreReport {
-    /// CPU time of its thread without clock polling, in nanoseconds; `None` if the system does not
+    /// CPU time of its thread in nanoseconds, excluding the time spent polling the clock; `None` if the system does not
     /// provide it.
     pub cpu_ns: Option<u64>,
     /// Lifetime of its thread, in nanoseconds.

@@ -163,7 +163,7 @@ fn a_level_is_divided_and_its_users_have_different_numbers() {
 }
 
 #[test]
-fn arrivals_are_divided_with_their_choices() {
+fn arrivals_are_divided_with_their_random_choices() {
     for process in
         ["poisson(40/s) for 5s, even(20/s) for 3s", "gamma(30/s, cov 0.5) for 5s", "fixed(30/s) for 4s"]
     {
@@ -199,7 +199,7 @@ fn arrivals_are_divided_with_their_choices() {
 }
 
 #[test]
-fn executions_in_all_are_divided() {
+fn total_executions_are_divided() {
     let make = |script: &Script| {
         let amount = Throughput::Total(text("10"));
         let kind = ControllerKind::Throughput { amount, per_user: false, shared: Arc::default() };
@@ -213,7 +213,7 @@ fn executions_in_all_are_divided() {
 }
 
 #[test]
-fn groups_that_are_not_divided_run_in_one_part() {
+fn groups_that_are_not_divided_run_in_one_share() {
     for shares in divisions() {
         let mut runs = Vec::new();
         for share in &shares {
@@ -230,7 +230,7 @@ fn groups_that_are_not_divided_run_in_one_part() {
             });
             let log = log.lock().unwrap();
             let skipped =
-                format!("Info the thread group group 1 does not run in the part {share} of the load");
+                format!("Info the thread group group 1 does not run in the share {share} of the load");
             assert_eq!(*log, if share.is_first() { vec![] } else { vec![skipped] });
         }
         assert_eq!(runs, [1], "{shares:?}");

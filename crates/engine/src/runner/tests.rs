@@ -80,7 +80,7 @@ fn lasting(seconds: &str) -> Option<GroupTimes> {
     Some(GroupTimes { duration: Template::literal(seconds), delay: Template::default() })
 }
 
-fn nothing_is_left(ran: &Ran) {
+fn assert_that_all_users_have_ended(ran: &Ran) {
     assert_eq!(ran.shared.active.load(Relaxed), 0);
     assert_eq!(ran.shared.started.load(Relaxed), ran.shared.finished.load(Relaxed));
     assert!(ran.shared.groups.iter().all(|group| group.active.load(Relaxed) == 0));
@@ -100,7 +100,7 @@ fn every_user_makes_every_iteration_on_its_own_core() {
         let cores = u32::try_from(cores).unwrap();
         assert!(seen.iter().all(|sample| sample.core == sample.user % cores));
         assert_eq!(ran.shared.started.load(Relaxed), 7);
-        nothing_is_left(&ran);
+        assert_that_all_users_have_ended(&ran);
     }
 }
 
@@ -135,7 +135,7 @@ fn phases_run_one_after_another() {
     let phase = |group: &u32| [2, 1, 0, 1, 2][*group as usize];
     assert!(order.iter().map(phase).is_sorted(), "{order:?}");
     assert_eq!(order.len(), 30);
-    nothing_is_left(&ran);
+    assert_that_all_users_have_ended(&ran);
 }
 
 #[test]
@@ -184,11 +184,11 @@ fn ramp_up_spaces_the_starts_evenly() {
         assert_eq!(pair[1].intended.since(pair[0].intended), 25_000_000);
     }
     assert!(seen.iter().all(|sample| sample.start >= sample.intended));
-    nothing_is_left(&ran);
+    assert_that_all_users_have_ended(&ran);
 }
 
 #[test]
-fn the_spacing_is_cut_as_jmeter_cuts_it() {
+fn the_spacing_is_rounded_as_in_jmeter() {
     let clock = Clock::manual(0);
     let (shared, _) = shared_with(clock, SEED, 1, Names::default(), 0);
     let spacing = |users: &str, ramp_up: &str| {
@@ -199,7 +199,7 @@ fn the_spacing_is_cut_as_jmeter_cuts_it() {
     };
     assert_eq!(spacing("3", "10"), (3, 3_333_000_000));
     assert_eq!(spacing("7", "1"), (7, 143_000_000));
-    assert_eq!(spacing("3000", "1"), (3000, 0), "less than half a millisecond is nothing");
+    assert_eq!(spacing("3000", "1"), (3000, 0), "less than half a millisecond is rounded to 0");
     assert_eq!(spacing("0", "10"), (0, 0));
     assert_eq!(spacing("-4", "-10"), (0, 0));
     assert_eq!(spacing("x", "y"), (0, 0));
@@ -220,12 +220,12 @@ fn the_schedule_ends_users_in_and_between_samples() {
     let began = seen.iter().map(|sample| sample.intended).min().unwrap();
     for user in 0..3 {
         let late = seen.iter().filter(|sample| sample.user == user && sample.start.since(began) >= SECOND_NS);
-        assert!(late.count() <= 1, "the end is looked at after each sample");
+        assert!(late.count() <= 1, "the end of the schedule is checked after each sample");
     }
     assert_eq!(seen.iter().filter(|sample| sample.user == 2).count(), 1, "a sample in flight ends by itself");
     assert_eq!(ran.totals.total.samples, seen.len() as u64);
     assert_eq!(ran.report.stopped, None);
-    nothing_is_left(&ran);
+    assert_that_all_users_have_ended(&ran);
 }
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -243,7 +243,7 @@ fn the_schedule_ends_users_that_find_no_sampler() {
     let idle = group(2, "-1", vec![Node::Inner(kind, vec![leaf("x")])], &always(|| Act::Done));
     let ran = run_on(1, program(vec![Group { schedule: lasting("1"), ..idle }]));
     assert_eq!(ran.totals.total.samples, 0);
-    nothing_is_left(&ran);
+    assert_that_all_users_have_ended(&ran);
 }
 
 #[test]
@@ -256,7 +256,7 @@ fn the_schedule_ends_users_that_only_jump() {
     });
     let ran = run_on(1, program(groups.into()));
     assert_eq!(ran.totals.total.samples, 0);
-    nothing_is_left(&ran);
+    assert_that_all_users_have_ended(&ran);
 }
 
 #[test]
@@ -291,7 +291,7 @@ fn stopped(stop: Stop, others: Vec<Arc<dyn Timer>>, act: fn() -> Act, in_samples
         Group { phase: Phase::TearDown, ..group(2, "1", vec![leaf("x")], &always(|| Act::Done)) },
     ];
     let ran = run_on(2, program(groups));
-    nothing_is_left(&ran);
+    assert_that_all_users_have_ended(&ran);
     (ran, taken(&seen))
 }
 
@@ -327,7 +327,7 @@ fn tear_down_can_be_left_out_after_a_stop() {
 }
 
 #[test]
-fn what_a_failed_sample_leads_to() {
+fn a_failed_sample_causes_the_action_of_its_group() {
     let after_error = |on_error| {
         let (script, seen) = watching(|user| if user.iteration == 2 { Act::Fail } else { Act::Done });
         let mut groups =
@@ -355,7 +355,7 @@ fn a_slow_recorder_holds_users_back_and_loses_nothing() {
     let ran = run_recorded(2, program(groups), SEED, config);
     assert_eq!(taken(&seen).len(), 10_000);
     assert_eq!(ran.totals.total.samples, 10_000);
-    nothing_is_left(&ran);
+    assert_that_all_users_have_ended(&ran);
 }
 
 #[test]
@@ -368,7 +368,7 @@ fn a_panic_of_a_user_does_not_end_other_users() {
     assert_eq!(ran.totals.total.samples, 3 * 5 + 1);
     assert!(ran.log.iter().any(|line| line.starts_with("Error group 1 1-2 died")), "{:?}", ran.log);
     assert_eq!(ran.report.cores.iter().map(|core| core.died).sum::<u64>(), 1);
-    nothing_is_left(&ran);
+    assert_that_all_users_have_ended(&ran);
 }
 
 #[test]
@@ -404,7 +404,7 @@ fn allocations(iterations: &str, nodes: fn() -> Vec<Node>, think: &str) -> u64 {
             lifetimes: None,
         };
         let mut whole = Box::pin(phase(&core, 1, &program, vec![Start::Closed(start)]));
-        // A poll can be counted: each one is a turn of the core's thread.
+        // Counts the allocations of each poll; allocations of the recorder's thread and of the runtime are not counted.
         std::future::poll_fn(|cx| {
             let mut polled = std::task::Poll::Pending;
             counted += allocation_counter::measure(|| polled = whole.as_mut().poll(cx)).count_total;
@@ -434,7 +434,7 @@ fn samples_do_not_allocate_in_steady_state() {
 
 /// A core whose thread blocks outside of the runtime forever.
 #[test]
-fn a_forced_end_leaves_a_blocked_core_behind_and_keeps_the_rest() {
+fn a_forced_end_abandons_a_blocked_core_and_keeps_the_samples_of_others() {
     let (block, blocked_for_ever) = blocking::channel::<()>();
     let blocked_for_ever = Mutex::new(blocked_for_ever);
     let (script, seen) = watching(move |user| {
@@ -456,9 +456,9 @@ fn a_forced_end_leaves_a_blocked_core_behind_and_keeps_the_rest() {
     drop(block);
 }
 
-/// A core whose users can be dropped only after an evaluation on another thread.
+/// A core whose users cannot be dropped before an evaluation on another thread has ended.
 #[test]
-fn a_forced_end_leaves_a_core_behind_that_waits_for_an_evaluation() {
+fn a_forced_end_abandons_a_core_that_waits_for_an_evaluation() {
     let (block, blocked_for_ever) = blocking::channel::<()>();
     let blocked_for_ever = Mutex::new(blocked_for_ever);
     let (script, _) = watching(move |user| {
@@ -478,7 +478,7 @@ fn a_forced_end_leaves_a_core_behind_that_waits_for_an_evaluation() {
 }
 
 #[test]
-fn a_graceful_stop_is_forced_when_its_time_has_passed() {
+fn a_graceful_stop_is_forced_after_its_grace_period() {
     let begun = AtomicU32::new(0);
     let (script, _) = watching(move |user| {
         if begun.fetch_add(1, Relaxed) == 2 {
@@ -490,11 +490,11 @@ fn a_graceful_stop_is_forced_when_its_time_has_passed() {
     assert_eq!(ran.report.stopped, Some(Stop::Now));
     assert_eq!(ran.report.cores[0].interrupted, 3);
     assert_eq!(ran.report.abandoned, []);
-    nothing_is_left(&ran);
+    assert_that_all_users_have_ended(&ran);
 }
 
 #[test]
-fn a_stop_by_the_plan_is_forced_when_its_time_has_passed() {
+fn a_stop_by_the_plan_is_forced_after_its_grace_period() {
     for stop in [Stop::Graceful, Stop::Now] {
         let begun = AtomicU32::new(0);
         let (script, seen) = watching(move |user| {
@@ -509,12 +509,12 @@ fn a_stop_by_the_plan_is_forced_when_its_time_has_passed() {
         let ran = run_on(1, program(vec![group(3, "-1", vec![leaf("x")], &script), tear_down]));
         assert_eq!(ran.report.stopped, Some(Stop::Now));
         assert_eq!((ran.report.cores[0].interrupted, taken(&seen).len()), (3, 3));
-        nothing_is_left(&ran);
+        assert_that_all_users_have_ended(&ran);
     }
 }
 
 #[test]
-fn the_time_after_a_stop_by_the_plan_is_not_that_of_tear_down() {
+fn the_grace_period_of_a_stop_by_the_plan_does_not_apply_to_tear_down() {
     let clock = Clock::manual(0);
     let (shared, _) = shared_with(clock.clone(), SEED, 1, Names::default(), 0);
     shared.limit_plan_stops(30);

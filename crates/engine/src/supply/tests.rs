@@ -25,7 +25,7 @@ use crate::think::{ThinkLaw, ThinkTimer};
 
 const MS: u64 = 1_000_000;
 
-/// The time in milliseconds and the user of each sample.
+/// The start in milliseconds and the user of each sample.
 type Seen = Vec<(u64, u32)>;
 
 /// A group in which each sample takes 100 ms, and the samples that it records.
@@ -101,7 +101,7 @@ fn users_at(seen: &Seen, ms: u64) -> usize {
 }
 
 #[test]
-fn a_level_is_looked_at_every_second_and_ends() {
+fn a_level_is_checked_every_second_and_ends() {
     let (group, seen) = watched(level("10", "10", "", "5"), "-1", |_| {});
     let (shared, end) = run(group, None);
     let seen = seen.lock().unwrap();
@@ -125,7 +125,7 @@ fn a_user_that_ends_is_replaced_at_once() {
 }
 
 #[test]
-fn a_level_that_sinks_lets_users_go() {
+fn users_end_when_the_level_falls() {
     #[derive(Debug)]
     struct Sinking;
     impl busyhour_program::template::Function for Sinking {
@@ -169,7 +169,7 @@ fn a_stop_ends_a_level() {
 }
 
 #[test]
-fn lifetimes_begin_and_end_by_plan() {
+fn users_start_and_end_at_their_individual_times() {
     let row = lifetimes::UltimateRow {
         users: Template::literal("4"),
         delay_s: Template::literal("1"),
@@ -189,7 +189,7 @@ fn lifetimes_begin_and_end_by_plan() {
 }
 
 #[test]
-fn a_pause_that_reaches_beyond_a_lifetime_ends_it() {
+fn a_think_time_beyond_the_end_of_a_lifetime_ends_the_user() {
     let text = Template::literal;
     let steps = lifetimes::Steps {
         users: text("2"),
@@ -205,7 +205,7 @@ fn a_pause_that_reaches_beyond_a_lifetime_ends_it() {
     let (group, seen) = watched(Population::Lifetimes(Lifetimes::Stepping(Box::new(steps))), "-1", |_| {});
     let group = with_timers(group, vec![Arc::new(ThinkTimer(ThinkLaw::Constant(3_900 * MS)))]);
     let (_, end) = run(group, None);
-    // The schedule of the second user ends at 9 s; a third pause would last until 13 s.
+    // The second user ends at 9 s, during its third think time, which would last until 12.9 s.
     assert_eq!(*seen.lock().unwrap(), [(3_900, 0), (4_900, 1), (8_900, 1)]);
     assert_eq!(end, 9_000);
 }
@@ -245,7 +245,7 @@ fn a_user_continues_with_the_next_arrival() {
     assert_eq!(passes[3].0, 400);
     assert!(
         seen[1].3.as_deref() == Some("1") && seen[2].3.is_none(),
-        "what a user left behind is there again"
+        "the variables of a user are kept for its next arrival"
     );
 }
 

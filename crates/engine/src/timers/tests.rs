@@ -58,7 +58,7 @@ fn sleepers_wake_in_the_order_of_their_deadlines() {
 }
 
 #[test]
-fn the_kernel_wakes_without_anybody_firing() {
+fn the_kernel_timer_wakes_sleepers() {
     in_runtime(async {
         let clock = Clock::start();
         let timers = Timers::new(clock.clone()).unwrap();
@@ -101,7 +101,7 @@ fn all_sleepers_can_be_woken_and_sleep_again() {
         settle().await;
         timers.wake_all();
         settle().await;
-        assert!(tasks.iter().all(|task| !task.is_finished()), "the second sleep is a sleep");
+        assert!(tasks.iter().all(|task| !task.is_finished()), "the second sleep lasts");
         assert_eq!(timers.next_deadline(), Some(Nanos::from_secs(2)));
         timers.wake_all();
         settle().await;
@@ -128,7 +128,11 @@ fn dropped_sleepers_are_removed() {
             let inner = timers.inner.borrow();
             assert_eq!(inner.places.len(), 100, "places are used again");
             assert_eq!(inner.free.len(), 100);
-            assert!(inner.heap.len() <= 400, "given-up deadlines do not pile up: {}", inner.heap.len());
+            assert!(
+                inner.heap.len() <= 400,
+                "deadlines of dropped sleepers are removed: {}",
+                inner.heap.len()
+            );
         }
         // A sleeper that reuses a place must not be woken by the deadline of the previous sleeper.
         let mut sleep = Box::pin(timers.sleep_until(Nanos::from_secs(10)));

@@ -135,7 +135,7 @@ impl<P: Protocol> VirtualUser<P> {
         };
         let last = &group.samplers[last.0 as usize];
         if self.gathers_only() {
-            // The listeners are those of its samples, and these samples are not sent to listeners.
+            // The samples in the transaction are not sent to listeners (see `gathers_only`), so the transaction is not either.
             self.place.made.clear();
             return;
         }

@@ -1,5 +1,5 @@
-//! Parallel branches of one user: each branch runs as a user with a copy of the variables, and its
-//! changes are merged into the user when it ends.
+//! Parallel branches of one user, the *parent*: each branch runs as a *branch user* with a copy of the parent's variables.
+//! When the branch ends, its changes to variables are merged into those of the parent.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -73,14 +73,14 @@ impl<P: Protocol> VirtualUser<P> {
         if self.root() == ROOT { group.on_error } else { OnError::Continue }
     }
 
-    /// Requests that the user of this branch stops, because a Flow Control Action does so.
+    /// Requests that the parent stops, because a Flow Control Action in this branch stops its user.
     pub(super) fn stop_around(&mut self) {
         if let Some(branch) = self.own_branch() {
             branch.asks = Asks::Stop;
         }
     }
 
-    /// Ends the branch and the iteration of its user, because of a jump to the thread group's next iteration.
+    /// Ends the branch and the iteration of the parent, because of a jump to the thread group's next iteration.
     pub(super) fn leave_branch(&mut self) {
         if let Some(branch) = self.own_branch() {
             branch.asks = Asks::NextIteration;
@@ -88,7 +88,7 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    /// Whether a sample is only part of the sample of the branch's user; if so, it is stored for that user.
+    /// Whether a sample is only a part of the parent's sample; if so, it is stored for the parent.
     pub(super) fn gathers(&mut self, result: &SampleResult) -> bool {
         match self.own_branch() {
             Some(branch) if branch.inside => {
@@ -99,7 +99,7 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    /// Whether only the user of the branch receives samples.
+    /// Whether samples of this user are not reported, because they are only parts of the parent's sample.
     pub(super) fn gathers_only(&mut self) -> bool {
         self.own_branch().is_some_and(|branch| branch.inside)
     }
@@ -174,7 +174,7 @@ impl<P: Protocol> VirtualUser<P> {
         true
     }
 
-    /// The users of these branches, from the previous pass or new.
+    /// The branch users: those of the previous pass, or new ones.
     fn take_branches(&mut self, parallel: &Parallel) -> Vec<VirtualUser<P>> {
         let mut kept = self.side.as_mut().map(|side| std::mem::take(&mut side.branches)).unwrap_or_default();
         let mut branches = Vec::with_capacity(parallel.branches.len());
@@ -203,7 +203,7 @@ impl<P: Protocol> VirtualUser<P> {
         branches
     }
 
-    /// Prepares a branch for a pass.
+    /// Prepares a branch user for a pass.
     fn prepare(&mut self, branch: &mut VirtualUser<P>, inside: bool, variables: &Variables) {
         let root = branch.root();
         branch.user.variables = variables.clone();
@@ -221,7 +221,7 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    /// Creates the sample that replaces those of the branches.
+    /// Completes the parent's sample, which replaces those of the branches.
     fn gather(&mut self, group: &Group<P>, parallel: &Parallel, samples: Vec<SampleResult>, describe: bool) {
         if describe {
             let mut text = String::from("Parallel items:\n");
@@ -278,7 +278,7 @@ mod tests {
             all.sort_unstable();
             assert_eq!(all, [0, 1, 2, 3, 4, 5, 6]);
             if at_once == 1 {
-                assert_eq!(ended, all, "in their order");
+                assert_eq!(ended, all, "one at a time, branches end in their order");
             }
         }
     }

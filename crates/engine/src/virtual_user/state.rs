@@ -39,25 +39,25 @@ pub(crate) struct VirtualUser<P: Protocol> {
 
 /// Additional state of a user that has parallel branches or walks one.
 pub(super) struct Side<P: Protocol> {
-    /// The users of its branches, by their root controllers. They keep their connections and counters between passes.
+    /// The branch users of this user. They keep their connections and counters between passes.
     pub(super) branches: Vec<VirtualUser<P>>,
-    /// The branch that this user walks; `None` if it is not the user of a branch.
+    /// The branch that this user walks; `None` if it is not a branch user.
     pub(super) own: Option<Branch>,
 }
 
-/// The state of a user that walks one branch.
+/// The additional state of a branch user, which walks one branch of its parent.
 pub(super) struct Branch {
     /// The controller at which its walk begins.
     pub(super) root: ControllerId,
     /// Whether its samples become part of another sample and are not reported separately.
     pub(super) inside: bool,
-    /// The samples for the user to which the branch belongs: all of them, or those for transactions around the branch.
+    /// The samples for the parent: all of them, or those for transactions around the branch.
     pub(super) samples: Vec<SampleResult>,
-    /// The action of that user when the branch has ended.
+    /// The action of the parent when the branch has ended.
     pub(super) asks: Asks,
 }
 
-/// What a branch requests from the user to which it belongs.
+/// What a branch user requests from its parent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Asks {
     /// Nothing.

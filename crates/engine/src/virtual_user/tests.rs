@@ -81,7 +81,7 @@ fn elements_around_a_sampler_run_in_jmeters_order() {
     let order = order.lock().unwrap();
     let first = ["pre a 1", "pre b 1", "timer 1", "sample 1", "post 1 r", "good 1 r", "bad 1 r", "worse 1 r"];
     assert_eq!(order[..8], first);
-    assert_eq!((order.len(), order[8].as_str()), (16, "pre a 2 r"), "the last result stays to be looked at");
+    assert_eq!((order.len(), order[8].as_str()), (16, "pre a 2 r"), "the previous result remains available");
     assert_eq!((ran.totals.total.samples, ran.totals.total.errors), (2, 2));
 }
 
@@ -107,7 +107,7 @@ fn rows(ran: &Ran) -> Vec<(String, SampleKind, u64, u64)> {
 }
 
 #[test]
-fn a_transaction_is_a_sample_after_or_around_those_of_its_children() {
+fn a_transaction_is_recorded_in_addition_to_or_instead_of_its_children() {
     for parent in [false, true] {
         let count = AtomicU64::new(0);
         // The second sample of the second pass fails.

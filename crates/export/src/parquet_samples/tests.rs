@@ -1,5 +1,6 @@
 use super::*;
 use busyhour_sample::SampleTimes;
+use parquet::basic::Compression;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 
@@ -128,7 +129,7 @@ fn a_run_directory_has_both_clocks_in_nanoseconds() {
 }
 
 #[test]
-fn what_cannot_be_read_makes_no_file() {
+fn unreadable_input_creates_no_file() {
     let dir = tempfile::tempdir().unwrap();
     let (from, to) = (dir.path().join("results.jtl"), dir.path().join("samples.parquet"));
     std::fs::write(&from, "this is no result file\n").unwrap();

@@ -105,7 +105,7 @@ mod tests {
 
     /// The address of the page is part of each resource address, so a page of 60 MB could take 60 TB.
     #[test]
-    fn a_long_base_does_not_multiply_without_limit() {
+    fn the_total_size_of_addresses_with_a_long_base_is_limited() {
         let base = format!("http://h/{}/page", "d".repeat(1 << 20));
         let mut found = Addresses::default();
         for number in 0..1_000 {

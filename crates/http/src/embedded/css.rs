@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn quoted_url_are_taken_greedily() {
+    fn quoted_urls_are_matched_greedily() {
         assert_eq!(quoted_url("background: URL( 'a.png' )").as_deref(), Some("a.png"));
         assert_eq!(quoted_url("url(a.png)"), None);
         assert_eq!(quoted_url("a:url('b') c:url(\"d\")").as_deref(), Some("b') c:url(\"d"));

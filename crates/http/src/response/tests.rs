@@ -149,7 +149,7 @@ fn a_head_in_many_small_pieces_takes_linear_time() {
 }
 
 #[test]
-fn floods_around_a_body_are_limited() {
+fn interim_responses_chunk_extensions_and_trailers_are_limited() {
     let interim = "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n";
     let ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
     let most = INTERIM_RESPONSES_MAX as usize;

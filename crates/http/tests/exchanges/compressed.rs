@@ -30,7 +30,7 @@ fn compressed(body: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn bodies_of_any_size_are_decompressed_and_counted_as_sent() {
+fn bodies_of_any_size_are_decompressed_and_counted_by_their_compressed_size() {
     for size in [0, 1, 4096, 40_000, 3_000_000] {
         let compressed_body = gzip(&plain(size));
         let sent = compressed_body.len() as u64;

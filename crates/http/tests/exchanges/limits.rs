@@ -58,7 +58,7 @@ fn retained_bodies_are_limited_and_discarded_bodies_are_counted() {
     let result = user.sample_with(&rejecting, RETENTIONS[1]);
     assert!(result.outcome.success, "{}", result.outcome.message);
     assert_eq!(result.sizes.body_bytes, 200_000);
-    // As with JMeter's property.
+    // As with JMeter's property, a longer body is truncated and the sample passes.
     let result = user.sample(&limited(get(server.port, "/"), BodyLimit::Truncate(1000)));
     assert_eq!((result.outcome.success, result.body.len(), result.sizes.body_bytes), (true, 1000, 200_000));
     let result = user.sample(&limited(get(server.port, "/"), BodyLimit::Unlimited));
@@ -108,7 +108,7 @@ fn a_request_ends_at_its_deadline() {
 }
 
 #[test]
-fn the_deadline_covers_the_handshake_and_leaves_fast_responses_alone() {
+fn the_deadline_covers_the_handshake_and_does_not_affect_fast_responses() {
     let silent = Server::start(|mut peer| while peer.request().is_some() {});
     let (code, _) = TestUser::new().outcome(&with_deadline(get_securely(silent.port, "/"), 50));
     assert_eq!(code, "Non HTTP response code: java.net.SocketTimeoutException");
@@ -152,7 +152,7 @@ fn the_number_of_cookies_is_limited() {
     let sent = server.requests()[4].header("Cookie").unwrap().to_owned();
     assert_eq!(sent.split("; ").count(), COOKIES_MAX);
     assert!(sent.starts_with("b0=x; "), "{}", &sent[..40]);
-    // The fourth and the fifth response.
+    // The cookies of the fourth and the fifth response exceed the limit.
     let exceeded = busyhour_limits::take();
     let [(Limit::Cookies, responses)] = exceeded[..] else { panic!("{exceeded:?}") };
     assert!(responses >= 2);

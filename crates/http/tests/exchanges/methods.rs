@@ -87,7 +87,7 @@ fn paths_are_sent_unchanged_to_proxies() {
 }
 
 #[test]
-fn domains_precede_names_and_header_managers_take_precedence() {
+fn domains_precede_user_names_and_authorization_headers_take_precedence() {
     let challenge = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\n";
     let server = Server::responding(move |request| match request.header("Authorization") {
         None if request.line().contains("/digest") => {
@@ -104,7 +104,7 @@ fn domains_precede_names_and_header_managers_take_precedence() {
         let last = server.requests().pop().unwrap();
         last.head.lines().filter(|line| line.starts_with("Authorization")).collect::<Vec<_>>().join(" + ")
     };
-    // CORP\bob:pw
+    // The credentials are `CORP\bob:pw` in Base64.
     assert_eq!(authorization("/", "corp", Box::default()), "Authorization: Basic Q09SUFxib2I6cHc=");
     assert_eq!(authorization("/", "", Box::default()), "Authorization: Basic Ym9iOnB3");
     let digest = authorization("/digest", "corp", Box::default());

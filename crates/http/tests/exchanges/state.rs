@@ -124,7 +124,7 @@ fn fresh_responses_need_no_request_until_they_expire() {
 }
 
 #[test]
-fn a_redirect_to_a_fresh_response_is_the_last_response() {
+fn a_redirect_to_a_page_that_is_fresh_in_the_cache_is_the_response_of_the_sample() {
     let server = Server::responding(|request| match path(request) {
         "/page" => response("200 OK", "Cache-Control: max-age=30\r\n", b"body"),
         _ => response("302 Found", "Location: /page\r\n", b"moved"),

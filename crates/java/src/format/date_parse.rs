@@ -10,9 +10,9 @@ use super::moment::Moment;
 /// Values for fields that the text does not contain.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Defaults {
-    /// The year of the era, if the text has none. A missing month or day is replaced by 1.
+    /// The year of a text without a year. If it is set, a missing month or day is 1.
     pub date_in_year: Option<i16>,
-    /// The offset in seconds, if the text has none. Missing fields of the time of day are replaced by 0.
+    /// The offset in seconds of a text without an offset. If it is set, missing fields of the time of day are 0.
     pub midnight_at_offset: Option<i32>,
 }
 
@@ -148,7 +148,7 @@ fn digits(text: &str, max: usize) -> usize {
 /// Parses an offset such as `+02:00`, or `zero`, the text of the offset zero. Returns the offset in seconds and its length in
 /// the text.
 fn offset(text: &str, shape: OffsetShape, zero: &str) -> Option<(i64, usize)> {
-    // Java tries this first, so that the pattern `x` parses only the hours of `+0000`.
+    // Java tries the text of the offset zero first, so that the pattern `x` parses only the hours of `+0000`.
     if text.starts_with(zero) {
         return Some((0, zero.len()));
     }

@@ -54,7 +54,7 @@ fn read_load_dependent(strategy: &Element, findings: &mut Findings<'_>) -> Optio
     for range in strategy.inner().flat_map(Element::inner) {
         let parts: Vec<&Element> = range.inner().collect();
         let [from, law, parameters, rest @ ..] = &parts[..] else {
-            findings.error(range, "has no law");
+            findings.error(range, "has no distribution");
             return None;
         };
         let from: usize = findings.number(from, from.value().unwrap_or_default())?;
@@ -83,8 +83,8 @@ fn read_load_dependent(strategy: &Element, findings: &mut Findings<'_>) -> Optio
         if (law.scv() - first.scv()).abs() > SAME_SHAPE || law.mean_s() <= 0.0 || *from > SPEEDS_MAX {
             findings.error(
                 strategy,
-                "has ranges with laws of different shapes or with a mean of 0; load-dependent service must have one law with \
-                 different speeds",
+                "has ranges with distributions of different shapes or with a mean of 0; load-dependent service must have one \
+                 distribution with different speeds",
             );
             return None;
         }

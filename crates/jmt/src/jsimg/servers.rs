@@ -91,7 +91,7 @@ pub(super) fn read_class_law(section: &Element, class: &str, findings: &mut Find
     match read_class_service(section, class, findings)? {
         Service::Law(law) => Some(law),
         Service::None | Service::LoadDependent(..) => {
-            findings.error(section, format!("has no law for the class {class:?}"));
+            findings.error(section, format!("has no load-independent distribution for the class {class:?}"));
             None
         }
     }
@@ -127,12 +127,15 @@ fn read_capacity(
     findings: &mut Findings<'_>,
 ) -> Option<Option<Capacity>> {
     if let Some(impatience) = input.parameter("Impatience") {
-        findings.error(impatience, "is not supported: customers do not leave before they are served");
+        findings.error(
+            impatience,
+            "is not supported: in Busyhour's models, customers do not leave before they are served",
+        );
         return None;
     }
     for name in ["enablingConditions", "inhibitingConditions", "resourceConditions"] {
         if let Some(conditions) = input.parameter(name).filter(|found| found.inner().next().is_some()) {
-            findings.error(conditions, "is not supported: Petri nets are not supported");
+            findings.error(conditions, "is not supported: Busyhour's models have no Petri nets");
             return None;
         }
     }
@@ -177,19 +180,34 @@ fn check_unsupported(server: &Element, findings: &mut Findings<'_>) -> Option<()
         let values = || parameter.by_class().filter_map(|(_, parameter)| parameter.value());
         match parameter.attribute("name").unwrap_or_default() {
             "maxRunning" if parameter.value().is_some_and(|value| value != "-1") => {
-                findings.error(parameter, "is not supported: all customers share the servers");
+                findings.error(
+                    parameter,
+                    "is not supported: in Busyhour's models, all customers share the servers",
+                );
             }
             "classParallelism" if values().any(|value| value != "1") => {
-                findings.error(parameter, "is not supported: a customer needs exactly one server");
+                findings.error(
+                    parameter,
+                    "is not supported: in Busyhour's models, a customer needs exactly one server",
+                );
             }
             "SwitchoverStrategy" | "SetupStrategy" | "delayOffTime" | "setUpTime" => {
-                findings.error(parameter, "is not supported: servers have no set-up or switchover times");
+                findings.error(
+                    parameter,
+                    "is not supported: in Busyhour's models, servers have no set-up or switchover times",
+                );
             }
             "serverNames" if parameter.inner().count() > 1 => {
-                findings.error(parameter, "is not supported: the servers of a station are identical");
+                findings.error(
+                    parameter,
+                    "is not supported: in Busyhour's models, the servers of a station are identical",
+                );
             }
             "PSPriorityUsed" if parameter.value() == Some("true") => {
-                findings.error(parameter, "is not supported: processor sharing has no priorities");
+                findings.error(
+                    parameter,
+                    "is not supported: in Busyhour's models, processor sharing has no priorities",
+                );
             }
             _ => {}
         }

@@ -357,7 +357,7 @@ impl<'n> Writer<'n> {
                 } else if places.len() != targets.len() || places.contains(&&Place::Outside) {
                     // JMT's strategies choose among all connected nodes.
                     self.unsupported.push(format!(
-                        "the strategy from {:?}, from where other classes have other targets",
+                        "the strategy from {:?}, because other classes have other targets there",
                         from.name()
                     ));
                 }

@@ -3,14 +3,11 @@
 use std::io::ErrorKind;
 
 use crate::cgroup::CgroupError;
-use crate::fields::{fields, lines, number};
+use crate::jvm;
 use crate::proc_root::{ProcRoot, read_bounded};
 
 use super::found::{FoundProcess, Location, NetworkNamespace, ObservableSource, SourceAvailability};
 use super::kind::ServerKind;
-
-/// Entries of a directory for temporary files that are looked at.
-const TEMPORARY_FILES_MAX: usize = 10_000;
 
 fn available(name: impl Into<String>) -> ObservableSource {
     ObservableSource { name: name.into(), availability: SourceAvailability::Available }
@@ -139,40 +136,16 @@ fn server_source(root: &ProcRoot, process: &FoundProcess) -> Option<ObservableSo
     }
 }
 
-/// Whether a JVM has a file of performance counters: `tmp/hsperfdata_USER/NUMBER` in its own file system, with the number that the
-/// process has in its own process namespace.
+/// Whether the performance counters of a JVM can be read.
 fn jvm_source(root: &ProcRoot, pid: u32) -> ObservableSource {
     let name = format!("jvm:{pid}");
-    let status = read_bounded(&root.process(pid, "status"), 8192).unwrap_or_default();
-    let inner = lines(&status).find_map(|line| fields(line.strip_prefix(b"NSpid:")?).last().and_then(number));
-    let inner = inner.unwrap_or(u64::from(pid));
-    let temporary = root.process(pid, "root/tmp");
-    let entries = match std::fs::read_dir(&temporary) {
-        Ok(entries) => entries,
-        Err(error) => {
-            let reason = format!("its directory of temporary files cannot be read: {error}");
-            return unavailable(name, reason, "run as its user or as root");
-        }
-    };
-    let mut denied = false;
-    for entry in entries.flatten().take(TEMPORARY_FILES_MAX) {
-        if entry.file_name().to_str().is_some_and(|name| name.starts_with("hsperfdata_")) {
-            match std::fs::File::open(entry.path().join(inner.to_string())) {
-                Ok(_) => return available(name),
-                Err(error) => denied |= error.kind() == ErrorKind::PermissionDenied,
-            }
-        }
-    }
-    if denied {
-        return unavailable(
-            name,
-            "its performance counters belong to another user",
-            "run as its user or as root",
-        );
-    }
-    unavailable(
-        name,
-        "it writes no performance counters (-XX:-UsePerfData, -XX:+PerfDisableSharedMem, OpenJ9 or a native image)",
-        "remove the option",
-    )
+    let Err(error) = jvm::check_counters(root, pid) else { return available(name) };
+    let advice = error.advice();
+    unavailable(name, chain(&error), advice)
+}
+
+/// The error with its causes.
+fn chain(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |error| error.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }

@@ -89,6 +89,25 @@ pub enum LocateError {
     },
 }
 
+impl LocateError {
+    /// What would make the counters readable.
+    #[must_use]
+    pub fn advice(&self) -> &'static str {
+        match self {
+            Self::Process(ProcessError::Denied { .. }) | Self::Untrusted { .. } | Self::Read { .. } => {
+                "run as its user or as root"
+            }
+            Self::Process(
+                ProcessError::Missing { .. } | ProcessError::Read { .. } | ProcessError::Format { .. },
+            ) => "start it before the run",
+            Self::NotJvm { .. } | Self::OpenJ9 { .. } => "scrape its metrics instead",
+            Self::TurnedOff { .. } => "start it without the option",
+            Self::NoFile { .. } => "wait until it has started, and start it without these options",
+            Self::Counters { .. } => "wait until it has started",
+        }
+    }
+}
+
 /// An open counter file. It remains the file of the same process, even if the process ID is used again.
 #[derive(Debug)]
 pub(super) struct CounterFile {
@@ -186,6 +205,14 @@ impl OpenJvm {
         }
         Err(refusal.unwrap_or_else(|| missing_file(root, pid)))
     }
+}
+
+/// Whether the counters of a process can be read now.
+///
+/// # Errors
+/// The process is not a JVM, publishes no counters or belongs to another user.
+pub fn check_counters(root: &ProcRoot, pid: u32) -> Result<(), LocateError> {
+    OpenJvm::open(root, pid).map(drop)
 }
 
 /// The start of a process in clock ticks since boot.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use busyhour_program::clock::Clock;
 
 use super::client_session::{ClientError, ClientSession, MetricRow, MetricValue};
-use super::rows::PerfMonSample;
+use super::sample::PerfMonSample;
 
 /// How long a connection and the first answer may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
@@ -18,8 +18,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 /// How often a thread checks whether it must stop.
 const READ_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// Receives the samples; called by the threads of the agents, one at a time.
-pub type SampleSink = Box<dyn FnMut(&PerfMonSample) + Send>;
+/// Receives the samples and the address of their agent (`host:port`). The threads of the agents call it, one at a time.
+pub type SampleSink = Box<dyn FnMut(&str, &PerfMonSample) + Send>;
 
 /// Collects the values of agents until it is stopped or dropped.
 ///
@@ -64,6 +64,7 @@ impl PerfMonCollector {
         for rows in agents {
             let (stop, stopped) = channel();
             let agent = Agent {
+                name: format!("{}:{}", rows[0].host, rows[0].port),
                 address: (rows[0].host.clone(), rows[0].port),
                 rows: rows.len(),
                 session: ClientSession::new(&rows, interval),
@@ -102,6 +103,8 @@ enum Lost {
 }
 
 struct Agent {
+    /// Host and port as text.
+    name: String,
     address: (String, u16),
     rows: usize,
     session: ClientSession,
@@ -192,7 +195,7 @@ impl Agent {
     }
 
     fn pass(&self, sample: &PerfMonSample) {
-        (self.sink.lock().unwrap_or_else(PoisonError::into_inner))(sample);
+        (self.sink.lock().unwrap_or_else(PoisonError::into_inner))(&self.name, sample);
     }
 }
 

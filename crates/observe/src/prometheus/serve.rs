@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use busyhour_program::clock::Clock;
-use busyhour_series::MetricKind;
+use busyhour_series::{LatestValue, MetricKind};
+use busyhour_server::exposition::{
+    CONTENT_TYPE, ExpositionFamily, ExpositionSample, ExpositionType, write_exposition,
+};
 use busyhour_server::http::{Method, StatusCode};
 use busyhour_server::{Request, Response, Server, ServerTls, respond, single_header};
 use subtle::ConstantTimeEq as _;
 
-use super::exposition::{CONTENT_TYPE, ExpositionFamily, ExpositionSample, ExpositionType, write_exposition};
-use crate::status::LatestValue;
 use crate::store::SeriesStore;
 
 /// The label that names the source of a series.
@@ -133,7 +134,7 @@ pub fn exposition_text(values: &[LatestValue]) -> String {
         if !labels.iter().any(|(name, _)| *name == SOURCE_LABEL) {
             labels.push((SOURCE_LABEL, &value.source));
         }
-        families[at].samples.push(ExpositionSample { labels, value: value.value, stamp_ms: None });
+        families[at].samples.push(ExpositionSample { labels, value: value.value.into(), stamp_ms: None });
     }
     let mut text = String::new();
     write_exposition(&families, &mut text);

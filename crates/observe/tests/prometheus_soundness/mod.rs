@@ -37,7 +37,7 @@ fn check_written(samples: &[MetricSample<'_>]) {
             name: &sample.name,
             family_type: ExpositionType::Counter,
             help: "A \\ help\ntext.",
-            samples: vec![ExpositionSample { labels, value: sample.value, stamp_ms }],
+            samples: vec![ExpositionSample { labels, value: sample.value.into(), stamp_ms }],
         };
         let mut written = String::new();
         write_exposition(&[family], &mut written);

@@ -6,7 +6,7 @@ use busyhour_plan::{DIAGNOSTICS_MAX, Element, Property, TestPlan, parse};
 /// Reads, walks, edits and writes a plan.
 ///
 /// # Panics
-/// The reader violates one of these properties.
+/// If the reader violates one of the properties that hold for any input.
 pub fn check(source: &[u8]) {
     let (mut plan, diagnostics) = parse(source, "any.jmx");
     assert!(plan.write() == source, "the file is written back unchanged");

@@ -41,7 +41,7 @@ impl ScriptSampler {
         match outcome {
             Ok(outcome) => {
                 let result = &mut user.result;
-                // In JSR223 samplers, a body that the script has set takes precedence over its value.
+                // In JSR223 samplers, a body that the script has set takes precedence over the script's value.
                 let is_body_set = self.script.family == Family::Jsr223 && !result.body.is_empty();
                 if outcome.value != Value::Null && !is_body_set {
                     result.body.clear();

@@ -323,7 +323,7 @@ fn a_cached_script_keeps_the_text_of_its_first_run() {
 }
 
 #[test]
-fn objects_in_variables_have_their_text() {
+fn objects_in_variables_are_read_as_text() {
     let script = "vars.putObject('num', 5L); def l = [[a: 1]]; vars.putObject('l', l); vars.putObject('none', null); \
                   vars.put('void', null); vars.put('seen', vars.get('num').class.simpleName + vars.num + vars['l'] + \
                   vars.get('void') + vars.entrySet().findAll { it.value == null }.size()); l << 2";

@@ -64,7 +64,7 @@ fn not_a_number(text: &str) -> String {
 }
 
 impl LevelNow {
-    /// The planned number of users `at_s` seconds after the start; `None` when the plan is over.
+    /// The planned number of users `at_s` seconds after the start; `None` after the hold time.
     pub fn planned(&self, at_s: f64) -> Option<u32> {
         let (target, ramp_up) = (self.target as f64, self.ramp_up_s as f64);
         if at_s >= self.ramp_up_s.saturating_add(self.hold_s) as f64 {

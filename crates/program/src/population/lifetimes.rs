@@ -52,7 +52,7 @@ pub struct Steps {
     pub hold_s: Template,
     /// Number of users that end together.
     pub stop_users: Template,
-    /// Time between two groups of ends.
+    /// Time between two such sets of users.
     pub stop_period_s: Template,
 }
 
@@ -101,7 +101,7 @@ impl Lifetimes {
 fn refuse_too_many(users: i32) -> Result<(), ElementError> {
     match i64::from(users) {
         users if users > USERS_MAX => {
-            Err(format!("a thread group of {users} users is too large: {USERS_MAX} may be").into())
+            Err(format!("a thread group can have at most {USERS_MAX} users, not {users}").into())
         }
         _ => Ok(()),
     }
@@ -249,9 +249,9 @@ mod tests {
     }
 
     #[test]
-    fn zeros_mean_all_users() {
+    fn zero_users_per_step_means_all_users() {
         let all = times(&stepping(&numbers([3, 2, 0, 0, 30, 6, 1, 0, 5])).unwrap());
-        // There is no step after the first one, but its ramp-up time is added all the same.
+        // The first step starts all users within the ramp-up time of 6 s. Then the hold time of 1 s begins.
         assert_eq!(all, [(2_000, 9_000), (4_000, 9_000), (6_000, 9_000)]);
         assert_eq!(stepping(&numbers([0, 0, 0, 0, 0, 0, 0, 0, 0])).unwrap(), []);
         assert!(stepping(&numbers([3, 0, 0, -1, 0, 0, 0, 0, 0])).is_err());

@@ -28,14 +28,15 @@ const LOADS_WANTED: usize = 4;
 /// All measurements are saturated if even the lowest throughput is more than this share of the capacity.
 const SATURATED: f64 = 0.97;
 
-/// The loads do not determine the capacity if its upper end is more than this many times the lower end.
+/// The loads do not determine the capacity if the upper end of its interval is more than this many times the lower end.
 const WIDE: f64 = 1.3;
 
 /// Largest plausible c² of service times: the standard deviation is about three times the mean.
 const SCV_PLAUSIBLE: f64 = 10.0;
 
-/// The scalability law describes the throughputs better if the p-value of the ratio of the residual variances is less than
-/// `USL_BETTER`, and the model's throughputs have a relative error of at least `USL_BETTER_MIN`.
+/// The scalability law describes the throughputs better than the model under two conditions: the p-value of the ratio of the
+/// residual variances is less than `USL_BETTER`, and the model's throughputs have a relative error of at least
+/// `USL_BETTER_MIN`.
 const USL_BETTER: f64 = 0.01;
 const USL_BETTER_MIN: f64 = 0.02;
 
@@ -82,8 +83,8 @@ pub struct Parameter {
     /// The interval of the bootstrap over repeated runs; `None` without repetitions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bootstrap: Option<(f64, f64)>,
-    /// Whether the interval contains values of other plausible models, such as models with another number of servers. These
-    /// values belong to another capacity than the estimate.
+    /// Whether the interval also covers other plausible models, such as models with another number of servers. A value from such
+    /// a model does not lead to the estimated capacity.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub includes_other_models: bool,
 }
@@ -367,7 +368,7 @@ fn fit_best_throughput(data: &FitData, settings: &FitSettings) -> FittedModel {
 /// Queues with the demands from the utilization law, and a latency fitted to the response times.
 fn fit_by_utilization(data: &FitData, resources: &[ResourceDemand], settings: &FitSettings) -> FittedModel {
     let demands_s: Vec<f64> = resources.iter().map(|resource| resource.demand_s.value).collect();
-    // A request is served by one of the m servers of a resource, which takes m times as long as all of them together.
+    // The demand is the time that all m servers of the resource need together. One server alone takes m times as long.
     let form = match resources {
         [_] if settings.servers.is_some() || settings.service_scv.is_some() => single_queue_form(settings),
         _ => ModelForm::Queues { count: demands_s.len() },

@@ -1,8 +1,11 @@
 //! Checks of measurements against operational laws, which hold for every system and all distributions.
 //!
-//! The laws (Denning & Buzen, "The Operational Analysis of Queueing Network Models", Computing Surveys 10, 1978) are
-//! Little's law for the whole loop, N = X(R + Z), and for parts of it, and the utilization law U = X·S with U ≤ 1 and
-//! therefore X ≤ 1/S_max. In addition, the throughput of a network of queues does not decrease with more users.
+//! The laws (Denning & Buzen, "The Operational Analysis of Queueing Network Models", Computing Surveys 10, 1978) are:
+//!
+//! * Little's law for the whole loop, N = X(R + Z), and for parts of it
+//! * the utilization law U = X·S with U ≤ 1, and therefore X ≤ 1/S_max
+//!
+//! In addition, the throughput of a network of queues does not decrease with more users.
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +19,7 @@ const POPULATION_TOLERANCE: f64 = 0.10;
 /// Relative difference from which a measurement is excluded.
 const POPULATION_LIMIT: f64 = 0.25;
 
-/// Relative difference of each ratio from an integer that indicates several generators.
+/// Maximum relative difference of each ratio X(R + Z)/N from an integer at which several generators are assumed.
 const WHOLE_TOLERANCE: f64 = 0.20;
 
 /// If N is at least this many times X(R + Z), it may be the number of samples.

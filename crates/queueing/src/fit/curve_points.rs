@@ -27,10 +27,10 @@ pub struct CapacityCurvePoint {
 
 /// The prediction of the curve for a load, with an interval that is consistent with the interval of the capacity.
 ///
-/// The interval of the curve is computed by the delta method over all plausible models. It is too wide where the load
-/// hardly determines the throughput. The interval of the capacity is computed by profile likelihood. No throughput exceeds
-/// the capacity, and the relative distance of the lower end is at most that of the capacity, so that curve and interval
-/// approach the capacity and its interval.
+/// The interval of the curve is computed by the delta method over all plausible models, which makes it too wide near
+/// saturation. The interval of the capacity is computed by profile likelihood. The interval of the throughput is therefore
+/// limited by that of the capacity: its upper end is not higher, and its lower end is relatively no farther from the estimate.
+/// With increasing load, the curve and its interval then approach the capacity and its interval.
 pub(crate) fn predict_within_capacity(
     fitted: &FittedModel,
     capacity_per_s: Option<FittedValue>,

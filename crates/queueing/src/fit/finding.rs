@@ -267,7 +267,8 @@ impl CapacityFinding {
                 "divide by the number of processors, and check that the utilization was recorded during the run"
             }
             F::LittleViolated { .. } => {
-                "check that the count refers to the same requests and the same time as throughput and response time"
+                "check that the number of requests in the system was counted for the same requests and the same time as \
+                 throughput and response time"
             }
             F::BeyondCapacity { .. } => {
                 "a service demand is too large, or the throughput counts other requests"
@@ -276,16 +277,19 @@ impl CapacityFinding {
                 "queues alone cannot cause this: check for errors, locks, lack of memory or a saturated generator; \
                  --model usl describes the decrease, and a queueing model is fitted to the measurements before it"
             }
-            F::ManyErrors { .. } => "it is excluded from the fit; a higher --errors-max includes it",
+            F::ManyErrors { .. } => {
+                "the measurement is excluded from the fit; a higher --errors-max includes it"
+            }
             F::NotUsable { .. } => {
-                "users, throughput and response time must be numbers greater than 0; it is excluded from the fit"
+                "users, throughput and response time must be numbers greater than 0; the measurement is excluded from the \
+                 fit"
             }
             F::NamesShared { .. } => {
                 "several generators wrote the log, so it contains the number of users of only one of them; use a file of \
                  points with the total number of users, or merge the logs with distinct thread names"
             }
             F::OpenLoad { .. } => {
-                "a closed model describes users who wait for each response; it is excluded from the fit"
+                "a closed model describes users who wait for each response; the measurement is excluded from the fit"
             }
             F::FewPoints { .. } => {
                 "the highest measured throughput is used as the capacity, without an interval; measure at more numbers of \
@@ -377,13 +381,14 @@ impl fmt::Display for CapacityFinding {
             ),
             F::LittleViolated { point, in_system, by_law } => write!(
                 f,
-                "{point}: {} requests were counted in the system, but X·R is {}",
+                "{point}: {} requests were counted in the system, but by Little's law there are X·R = {}",
                 number(*in_system),
                 number(*by_law)
             ),
             F::BeyondCapacity { point, throughput_per_s, capacity_per_s } => write!(
                 f,
-                "{point}: {throughput_per_s:.1}/s were measured, but 1/D_max is {capacity_per_s:.1}/s"
+                "{point}: the measured throughput of {throughput_per_s:.1}/s exceeds the capacity of the model \
+                 (1/D_max), {capacity_per_s:.1}/s"
             ),
             F::ThroughputFalls { peak, peak_per_s, point, throughput_per_s } => write!(
                 f,
@@ -415,8 +420,8 @@ impl fmt::Display for CapacityFinding {
             F::CapacityNotDetermined { reached, low_per_s, high_per_s } => {
                 write!(
                     f,
-                    "the loads do not determine the capacity: the highest reached {:.0} % of the estimate, and the capacity of \
-                     models that fit equally well is ",
+                    "the loads do not determine the capacity: the highest measured throughput is {:.0} % of the estimate, and \
+                     the capacity of models that fit equally well is ",
                     reached * 100.0
                 )?;
                 match high_per_s {

@@ -1,10 +1,11 @@
 //! Validation: tests whether a model describes measurements that it was not fitted to.
 //!
 //! The residual of a measurement is the logarithm of the ratio of prediction and measurement. It is divided by its standard
-//! error, which combines the standard error of the measurement, that of the model's curve if it is known, and the allowed
-//! relative error of the model (`allowed`). If the model describes the system, the sum of the squares has a χ² distribution
-//! (Jain, "The Art of Computer Systems Performance Analysis", 1991, chapter 25 on validation). X and R of a measurement are
-//! not independent, so there is a separate sum for each of them; the smaller p-value, doubled (Bonferroni), decides.
+//! error. This combines the standard error of the measurement, the standard error of the model's curve if it is known, and the
+//! allowed relative error of the model (`allowed`). If the model describes the system, the sum of the squares has a χ²
+//! distribution (Jain, "The Art of Computer Systems Performance Analysis", 1991, chapter 25 on validation). X and R of a
+//! measurement are not independent, so there is a separate sum for each of them; the smaller p-value, doubled (Bonferroni),
+//! decides.
 
 use serde::Serialize;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
@@ -134,7 +135,7 @@ impl ModelJudgement {
 }
 
 /// Validates a model against measurements. `predict` returns the prediction for a number of users and their think time in
-/// seconds, which is `None` if neither the measurement nor the settings define it; the model then uses its own think time.
+/// seconds. If neither the measurement nor the settings define the think time, it is `None`, and the model uses its own.
 /// `capacity_per_s` is the capacity of the model.
 ///
 /// # Errors

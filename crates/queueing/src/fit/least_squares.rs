@@ -31,8 +31,8 @@ pub struct Minimum {
 /// Lower and upper bound of a parameter.
 pub type Bounds = (f64, f64);
 
-/// Minimizes the sum of squares, starting at `start`. `residuals` appends the residuals to the vector, the same number in every
-/// call. `None` if a residual at the start is not finite.
+/// Minimizes the sum of squares, starting at `start`. `residuals` appends the residuals to the vector; their number must be the
+/// same in every call. `None` if a residual at the start is not finite.
 pub fn least_squares(
     start: &[f64],
     bounds: &[Bounds],

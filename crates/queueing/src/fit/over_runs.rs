@@ -8,9 +8,10 @@ use super::queue_fit::{FitData, FitPoint, refit};
 /// Number of resamples.
 const RESAMPLES: usize = 200;
 
-/// Intervals of the parameters by resampling runs within each number of users; empty if some number of users has only one run.
-/// A group of n runs has n − 1 degrees of freedom, so deviations are multiplied by √(n/(n − 1)) (Davison & Hinkley, "Bootstrap
-/// Methods and their Application", 1997, section 2.3).
+/// Intervals of the parameters by resampling the runs with the same number of users. Empty if a number of users was measured
+/// only once.
+/// The n runs with the same number of users have n − 1 degrees of freedom, so their deviations are multiplied by √(n/(n − 1))
+/// (Davison & Hinkley, "Bootstrap Methods and their Application", 1997, section 2.3).
 pub(crate) fn bootstrap_over_runs(
     data: &FitData,
     fitted: &FittedModel,

@@ -18,8 +18,8 @@ const RATIO_MAX: f64 = 8.0;
 /// Weight of the residual that fixes a quantity: large compared to the weight of a measurement.
 const CONSTRAINT_WEIGHT: f64 = 1e4;
 
-/// Tolerance for an end: the difference between the square roots of the increase of the sum of squares and of the allowed
-/// increase, as a share of the latter.
+/// Tolerance for an end. At an end, the sum of squares has increased by the allowed amount. The tolerance is the difference
+/// between the square roots of the two increases, divided by the square root of the allowed increase.
 const END_TOLERANCE: f64 = 0.03;
 
 /// Maximum number of evaluations for an end; a few are usually sufficient.
@@ -83,7 +83,7 @@ impl<'d> PlausibleModels<'d> {
         self.interval(&|model| model.bounds(think_s).map_or(f64::NAN, |bounds| bounds.knee_users))
     }
 
-    /// The interval of a quantity that decreases with the first variable of the search.
+    /// The interval of a quantity that decreases with the first variable of the [`Search`](super::queue_fit::Search).
     fn interval(&self, quantity: Quantity<'_>) -> Option<FittedValue> {
         let value = quantity(&self.candidates[0].fitted.model());
         if !(value > 0.0 && value.is_finite()) {
@@ -113,8 +113,7 @@ impl<'d> PlausibleModels<'d> {
         let own = quantity(&candidate.fitted.model()).ln();
         let allowed = (self.limit - candidate.fitted.squares).max(0.0).sqrt();
         let mut at = candidate.at.clone();
-        // The square root of the increase of the sum of squares at this distance from the estimate, minus that of the allowed
-        // increase.
+        // √(increase of the sum of squares at this distance from the estimate) − √(allowed increase).
         let mut excess = |distance: f64| {
             let (found, squares) = self.constrained_fit(candidate, quantity, own + sign * distance, &at)?;
             at = found;
@@ -133,7 +132,7 @@ impl<'d> PlausibleModels<'d> {
         }
         let mut outside: Option<(f64, f64)> = None;
         for _ in 0..EVALUATIONS_MAX {
-            // A failed fit counts as outside.
+            // A failed fit counts as outside of the interval.
             let found = excess(distance).unwrap_or(allowed.max(1.0));
             if found.abs() <= END_TOLERANCE * allowed {
                 return Some(own + sign * distance);
@@ -152,7 +151,7 @@ impl<'d> PlausibleModels<'d> {
                 None => distance * (allowed / (found + allowed).max(1e-3 * allowed)).clamp(1.2, 3.0),
             };
         }
-        // The last distance outside is a conservative end.
+        // The shortest distance that was found to be outside of the interval is a conservative end.
         Some(own + sign * outside.map_or(inside, |(outside, _)| outside))
     }
 

@@ -14,7 +14,8 @@ pub(super) const ERROR_BETWEEN_RUNS: f64 = 0.02;
 /// Upper bound of the fitted c² of service times.
 const SCV_MAX: f64 = 30.0;
 
-/// Value of the criterion per parameter if there are too few points for Akaike's criterion. It is larger than any misfit.
+/// Penalty per parameter in the criterion of the choice if there are too few points for Akaike's corrected criterion. It is
+/// larger than any misfit.
 const PARAMETER_PENALTY: f64 = 1e6;
 
 /// Numbers of servers that are tried by default.
@@ -213,8 +214,8 @@ fn fit(data: &FitData, search: Search, extra_parameters: usize) -> Option<Candid
         aicc,
         alternatives: Vec::new(),
     };
-    // If there are too few points for the corrected criterion, the form with fewer parameters is chosen, and the better fit
-    // among forms with equally many parameters.
+    // If there are too few points for the corrected criterion, the form with the fewest parameters is chosen; among forms with
+    // equally many parameters, the best fit.
     Some(Candidate {
         criterion: aicc.unwrap_or(PARAMETER_PENALTY * k + misfit),
         at: found.parameters,
@@ -248,10 +249,10 @@ fn covariance_of_parameters(found: &Minimum, search: &Search, scale: f64) -> Opt
     Some((0..count).map(|a| (0..count).map(|b| scale * entry(a, b)).collect()).collect())
 }
 
-/// Fits all forms for which there are sufficient measurements; the best one is first. Among forms within 2 of the lowest
-/// criterion the simplest is the best: fewer parameters, then exponential service, then fewer servers.
+/// Fits all forms for which there are sufficient measurements; the best one is first. Among forms whose criterion is within 2 of
+/// the lowest, the simplest is the best: fewer parameters, then exponential service, then fewer servers.
 ///
-/// Exponential and constant service are two forms with the same number of parameters; any other c² is another parameter.
+/// Exponential and constant service are two forms with the same number of parameters. A fitted c² is one more parameter.
 pub(crate) fn fit_all(data: &FitData, servers: Option<u32>, scv: Option<f64>) -> Vec<Candidate> {
     let tried: Vec<(Search, usize)> = match (servers, scv) {
         (Some(servers), _) if servers > 1 => vec![(one_queue(data, servers), 0)],

@@ -3,7 +3,7 @@
 //! Each family is fitted by maximum likelihood and ranked by Akaike's criterion. The best law is tested with Anderson
 //! and Darling's statistic, whose null distribution is simulated with parameters fitted for each sample (the
 //! parametric bootstrap of Stute, Gonzáles Manteiga and Presedo Quindimil, "Bootstrap based goodness-of-fit tests",
-//! Metrika 40, 1993). The standard tables assume known parameters, and the test would accept laws far too often.
+//! Metrika 40, 1993). The standard tables assume known parameters; with them, the test would accept laws far too often.
 //!
 //! Times in whole milliseconds are not continuous. Therefore equal values are spread evenly over their millisecond, both in
 //! the measurement and in each simulation.

@@ -121,7 +121,7 @@ fn the_curve_approaches_the_capacity_with_its_interval() {
 }
 
 #[test]
-fn measured_throughputs_less_their_errors_are_lower_ends() {
+fn the_capacity_is_at_least_the_measured_throughput_minus_its_error() {
     let mut random = random(5);
     let light: Vec<LoadPoint> = [5.0, 10.0, 15.0, 20.0]
         .iter()
@@ -277,7 +277,7 @@ fn the_table_of_the_seed_study_is_reproduced() {
 }
 
 #[test]
-fn the_mistake_of_the_seed_study_is_rejected() {
+fn samples_entered_as_users_are_rejected() {
     let samples_as_users =
         [LoadPoint { users: 34_281.0, ..seed_study(&[(50.0, 135.49, Some(64.0), 0.0)]).remove(0) }];
     let refusal = CapacityFit::new(&samples_as_users, &FitSettings::default(), &mut random(1)).unwrap_err();

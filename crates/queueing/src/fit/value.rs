@@ -33,8 +33,8 @@ impl FittedValue {
         FittedValue { value, low: Some((value - half).max(least)), high: Some(value + half) }
     }
 
-    /// The estimate with as many digits as its interval supports: the last digit is the second digit of the shorter half of
-    /// the interval. Six significant digits without an interval.
+    /// The estimate with as many digits as its interval supports: it is rounded at the second significant digit of the shorter
+    /// half of the interval. Without an interval, it has six significant digits.
     #[must_use]
     pub fn rounded(&self) -> f64 {
         let halves = [self.low, self.high].into_iter().flatten().map(|end| (end - self.value).abs());
@@ -67,7 +67,7 @@ pub fn significant(value: f64, digits: i32) -> f64 {
     round_to_digit(value, value.abs(), digits)
 }
 
-/// Rounds a number to the given significant digit of `scale`, but keeps at least its own first digit.
+/// Rounds a number at the place of the given significant digit of `scale`, but keeps at least the number's own first digit.
 fn round_to_digit(value: f64, scale: f64, digit: i32) -> f64 {
     if value == 0.0 || !value.is_finite() || scale <= 0.0 || !scale.is_finite() {
         return value;

@@ -93,7 +93,7 @@ impl ClosedNetwork {
     pub fn exact_memory_bytes(&self) -> f64 {
         let dependent = self.load_dependent().count() as f64;
         if dependent > 0.0 {
-            // Series with 16 bytes per population: one product per level of the recursion, and those of a derivative.
+            // Series with 16 bytes per population: one product per level of the recursion, and the series of a derivative.
             return self.lattice_size() * 16.0 * (5.0 + dependent.log2());
         }
         match self.classes.len() {

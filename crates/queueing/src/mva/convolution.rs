@@ -2,12 +2,13 @@
 //!
 //! The normalization constant G(n) (Buzen, CACM 16, 1973) is the coefficient of z^n in a product over the centres:
 //! with s = Σ D_r z_r, a centre of speeds α contributes Φ(s) = Σ_j s^j/(α(1)⋯α(j)), and all delays together contribute
-//! exp(Σ Z_r z_r). The series of a centre is geometric from its last speed on, so a recursion multiplies it in.
+//! exp(Σ Z_r z_r). The series of a centre is geometric from its last speed on, so a recursion can multiply the product by it.
 //! All terms are products of positive numbers (stored as [`Scaled`]), so there is no cancellation. In contrast, the usual
 //! recursion for the probability of an empty multi-server centre subtracts and can lose all digits (Chandy & Sauer, CACM 23,
 //! 1980; Reiser, Performance Evaluation 1, 1981).
 //!
-//! The throughput is X_r(N) = G(N − e_r)/G(N). The number of customers at a centre is a derivative of log G:
+//! The throughput is X_r(N) = G(N − e_r)/G(N), where e_r is one customer of class r. The number of customers at a centre is a
+//! derivative of log G:
 //! Q_kr(N) = D_kr [Φ′_k ∏_{j≠k} Φ_j](N − e_r)/G(N).
 
 use super::closed_network::{Centre, ClosedMeans, ClosedNetwork};
@@ -119,7 +120,7 @@ impl Queue<'_> {
         self.speeds.last().copied().unwrap_or(1.0)
     }
 
-    /// Multiplies by Φ: Σ_{j<L−1} s^j/A(j) + s^{L−1}/A(L−1) / (1 − s/α(L)).
+    /// Multiplies by Φ = Σ_{j<L−1} s^j/A(j) + s^{L−1}/A(L−1) / (1 − s/α(L)). L is the number of speeds, and A(j) = α(1)⋯α(j).
     fn multiply_in(&self, lattice: &Lattice, series: &mut Vec<Scaled>) {
         let [slow @ .., last] = self.speeds else { return };
         let mut sum = if slow.is_empty() { Vec::new() } else { vec![Scaled::ZERO; series.len()] };

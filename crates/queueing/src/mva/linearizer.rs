@@ -1,6 +1,7 @@
 //! Approximate mean values, whose cost does not depend on the populations.
 //!
-//! Both methods apply Reiser & Lavenberg's equations to the full population and estimate the queues with one customer less.
+//! Schweitzer's method and Linearizer apply Reiser & Lavenberg's equations to the full population and estimate the queues with
+//! one customer less.
 //! Let F_kj = Q_kj/N_j be the share of class j at centre k. Schweitzer (1979) and Bard (1979) assume that the shares do not
 //! change. Linearizer (Chandy & Neuse, CACM 25, 1982) estimates their changes by also solving the network with one customer
 //! less of each class. The sums over classes are computed once per iteration (de Souza e Silva & Muntz, IEEE Trans. Computers
@@ -90,7 +91,7 @@ fn iterate(
     let users_without = |class: usize, removed: usize| {
         if class == removed { (users[class] - 1.0).max(0.0) } else { users[class] }
     };
-    // Σ_j (N − e_s)_j D_kjs is constant during the iteration.
+    // Σ_j (N − e_s)_j D_kjs is constant during the iteration. D_kjs is the change of F_kj if a customer of class s is removed.
     let corrections: Vec<Vec<f64>> = (0..classes)
         .map(|removed| match changes {
             None => vec![0.0; centres],

@@ -273,7 +273,7 @@ impl TimeLaw {
             if value >= 0.0 && value.is_finite() {
                 Ok(())
             } else {
-                Err(NotationError::Range(format!("{name} must be a time of at least 0, not {value}")))
+                Err(NotationError::Range(format!("{name} must be at least 0, not {value}")))
             }
         };
         let share = |name: &str, value: f64| {

@@ -131,7 +131,7 @@ impl Station {
         Self { name: name.into(), kind, visits: PerClass::Same(1.0) }
     }
 
-    /// Law of the service time of a visit of `class`; `None` if the station does not serve, or not this class.
+    /// Law of the service time of a visit of `class`; `None` if the station does not serve this class.
     #[must_use]
     pub fn service(&self, class: &str) -> Option<&TimeLaw> {
         match &self.kind {

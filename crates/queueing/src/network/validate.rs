@@ -244,7 +244,7 @@ impl Check<'_> {
         }
     }
 
-    /// Reports a finding if a probability is not from 0 to 1, or if they do not sum to 1.
+    /// Reports a finding if a probability is not from 0 to 1, or if the probabilities do not sum to 1.
     fn check_probabilities(&mut self, path: &str, probabilities: impl Iterator<Item = f64> + Clone) {
         if let Some(probability) = probabilities.clone().find(|value| !(0.0..=1.0).contains(value)) {
             self.find(path, format!("a probability must be from 0 to 1, not {probability}"));
@@ -307,8 +307,8 @@ impl Check<'_> {
         }
         if !network.routes.is_empty() {
             for (at, class) in network.classes.iter().enumerate() {
-                // Customers of a class with no users of its own come only from a class switch, whose paths are followed
-                // from the other classes.
+                // A class without users of its own gets customers only from class switches. The paths of these customers
+                // are followed from their first class.
                 if class.users() != Some(0) {
                     self.check_paths(at, &class.name);
                 }

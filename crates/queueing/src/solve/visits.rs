@@ -6,7 +6,7 @@ use crate::network::{Place, QueueingNetwork, Strategy};
 ///
 /// In a network with routes, they are the solution of the traffic equations v_j = Σ_i v_i p_ij with one departure from
 /// outside per pass. Round robin has the same long-run shares as fixed probabilities. State-dependent strategies are
-/// assumed to have equal shares, which is exact only if the stations are equal.
+/// assumed to have equal shares, which is exact only if the stations are identical.
 ///
 /// `None` if a class never leaves a part of the network.
 #[must_use]

@@ -34,7 +34,7 @@ pub struct Coverage {
     pub seeds: u64,
     pub capacity: u64,
     pub knee: u64,
-    /// All of X and R at the knee and 15 % below and above it.
+    /// Fits whose intervals of X and R all contain the true values at the knee and 15 % below and above it.
     pub curve: u64,
     /// Fits with the finding that the loads do not determine the capacity.
     pub warned: u64,

@@ -15,6 +15,7 @@ use super::forest::{Forest, Mark};
 use super::markup::{Column, PlotHeight, Section, Sort, caveat_list, figure, head, scrolling};
 use super::model::MODEL_VERSION;
 use crate::comparison_quartiles::quartiles_html;
+use crate::comparison_system::system_comparison_html;
 use crate::comparison_table::{change_cell, headline, interval_cell, judged, percent_of, value};
 use crate::numbers::{counted, duration, percent, thousands};
 use crate::terminal_text::{Look, printable, shown_label};
@@ -34,6 +35,7 @@ pub fn comparison_html(comparison: &Comparison) -> String {
             title: "Interquartile ranges",
             body: scrolling("Interquartile ranges", quartiles_html(comparison)),
         },
+        Section { id: "system", title: "System under test", body: system(comparison) },
         Section { id: "course", title: "Runs over time", body: over_time() },
         Section { id: "runs", title: "Runs", body: runs(comparison) },
         Section { id: "method", title: "How to read this", body: method(comparison) },
@@ -279,6 +281,14 @@ fn distribution(comparison: &Comparison) -> Markup {
         "Each step of the axis contains a tenth of the requests of the previous step."
     };
     figure("curves", PlotHeight::Normal, caption)
+}
+
+/// The system under test on both sides.
+fn system(comparison: &Comparison) -> Markup {
+    match &comparison.system {
+        Some(system) => scrolling("System under test", system_comparison_html(comparison, system)),
+        None => html! { p { "Not observed." } },
+    }
 }
 
 fn over_time() -> Markup {

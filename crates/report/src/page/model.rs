@@ -2,10 +2,12 @@
 
 use busyhour_analysis::incidents::Incident;
 use busyhour_analysis::{DistributionPoint, HeatMap, RowSeries, Summary, describe_stall, reported_stalls};
+use busyhour_results::SystemRecord;
 use busyhour_sample::{ControlEvent, Stall};
 use serde::Serialize;
 
 use super::steps::Steps;
+use super::system::{EventModel, SystemModel};
 use crate::incident_lines::what;
 use crate::terminal_text::shown_label;
 
@@ -27,6 +29,11 @@ pub(super) struct PageModel<'s> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     marks: Vec<Mark>,
     labels: Vec<LabelModel<'s>>,
+    /// Marks of the observed system.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    events: Vec<EventModel>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system: Option<SystemModel>,
 }
 
 /// A time at which the load was changed or the generator stalled, or the time of an incident.
@@ -122,7 +129,11 @@ impl Curve {
 
 impl<'s> PageModel<'s> {
     /// The model of a run with its slices.
-    pub(super) fn of(summary: &'s Summary, steps: Option<Steps>) -> PageModel<'s> {
+    pub(super) fn of(
+        summary: &'s Summary,
+        steps: Option<Steps>,
+        system: Option<&SystemRecord>,
+    ) -> PageModel<'s> {
         PageModel {
             version: MODEL_VERSION,
             over_time: steps,
@@ -139,6 +150,8 @@ impl<'s> PageModel<'s> {
                     curve: Curve::of(&row.distribution),
                 })
                 .collect(),
+            events: system.map(EventModel::all).unwrap_or_default(),
+            system: system.and_then(SystemModel::of),
         }
     }
 }

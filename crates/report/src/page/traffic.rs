@@ -5,7 +5,7 @@ use maud::{Markup, html};
 
 use super::columns::{TableColumn, cells, column_heads};
 use super::markup::{PlotHeight, Section, def, figure, quantity, scrolling};
-use crate::numbers::{rate, thousands};
+use crate::numbers::{rate, size, thousands};
 use crate::terminal_text::shown_label;
 
 /// The section of sent and received bytes.
@@ -56,29 +56,5 @@ fn table(summary: &Summary) -> Markup {
             }
             tfoot { tr data-row="total" { (cells(&columns, 0, &summary.total)) } }
         }
-    }
-}
-
-/// Formats a number of bytes with a suitable unit.
-fn size(bytes: u64) -> String {
-    let kib = bytes as f64 / 1024.0;
-    match bytes {
-        0..1_024 => format!("{bytes} bytes"),
-        1_024..1_048_576 => format!("{kib:.1} KiB"),
-        1_048_576..1_073_741_824 => format!("{:.1} MiB", kib / 1024.0),
-        _ => format!("{:.2} GiB", kib / 1024.0 / 1024.0),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::size;
-
-    #[test]
-    fn sizes_have_the_unit_that_fits() {
-        assert_eq!(
-            [size(12), size(1_536), size(3 << 20), size(5 << 29)],
-            ["12 bytes", "1.5 KiB", "3.0 MiB", "2.50 GiB"]
-        );
     }
 }

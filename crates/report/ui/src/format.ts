@@ -24,6 +24,16 @@ export function rate(value: number): string {
   return size < 999.95 ? value.toFixed(1) : thousands(value);
 }
 
+/** About three significant digits, as `crates/report/src/page/system/scale.rs`; whole numbers have no decimals. */
+export function short(value: number): string {
+  const size = Math.abs(value);
+  if (Number.isInteger(value)) return thousands(value);
+  if (size < 0.0005) return "<0.001";
+  if (size < 0.0995) return value.toFixed(3);
+  if (size < 9.995) return value.toFixed(2);
+  return size < 99.95 ? value.toFixed(1) : thousands(value);
+}
+
 /** A moment of the run: `12.5 s`, `3:05`, `1:02:05`. */
 export function moment(seconds: number): string {
   if (seconds < 60 || (seconds < 120 && !Number.isInteger(seconds))) return `${Number.isInteger(seconds) ? seconds : seconds.toFixed(1)} s`;
@@ -45,8 +55,9 @@ export function tick(value: number): string {
   return value >= 1000 ? thousands(value) : String(Number(value.toPrecision(6)));
 }
 
-/** A tick of an axis in ms, with its unit: `0.5 ms`, `20 ms`, `3 s`. */
+/** A tick of an axis in ms, with its unit: `20 µs`, `0.5 ms`, `20 ms`, `3 s`. */
 export function timeTick(value: number): string {
+  if (value > 0 && value < 0.0995) return `${tick(value * 1000)} µs`;
   return value >= 1000 ? `${tick(value / 1000)} s` : `${tick(value)} ms`;
 }
 

@@ -97,6 +97,45 @@ export interface ReportModel {
   readonly marks?: readonly Mark[];
   /** In the order of the table as it came. */
   readonly labels: readonly LabelModel[];
+  /** Marks of the observed system, in the order of time. */
+  readonly events?: readonly SystemEvent[];
+  readonly system?: SystemModel;
+}
+
+/** A mark of the observed system. */
+export interface SystemEvent {
+  /** `gc-pause`, `stall`, `user`, …: kinds of `docs/series-file.md`. */
+  readonly kind: string;
+  readonly from_s: number;
+  /** Absent for an instant. */
+  readonly to_s?: number;
+  readonly words: string;
+}
+
+/** The small plots of the observed system. */
+export interface SystemModel {
+  readonly from_s: number;
+  readonly step_s: number;
+  /** In the order of their figures. */
+  readonly panels: readonly SystemPanel[];
+}
+
+/** A small plot. */
+export interface SystemPanel {
+  readonly title: string;
+  /** Empty for numbers of things. */
+  readonly unit: string;
+  /** Whether lines are shares of a whole, drawn on top of each other. */
+  readonly stacked?: boolean;
+  readonly lines: readonly SystemLine[];
+}
+
+/** A line of a small plot. */
+export interface SystemLine {
+  readonly name: string;
+  /** Whether it is the limit of the others. */
+  readonly limit?: boolean;
+  readonly values: Values;
 }
 
 /** Parses a model; throws an error that describes what is wrong. */
@@ -217,6 +256,53 @@ export interface WhatIfModel {
 /** Reads the model of a what-if's page. */
 export function parseWhatIf(text: string): WhatIfModel {
   const model = JSON.parse(text) as WhatIfModel;
+  if (model.version !== MODEL_VERSION) {
+    throw new Error(`the page's data is of version ${model.version}; this script reads version ${MODEL_VERSION}`);
+  }
+  return model;
+}
+
+/** Points in the order of time, with times of their own. */
+export interface EventLine {
+  readonly name: string;
+  readonly look: "line" | "dashed" | "area" | "dots";
+  readonly colour: "blue" | "orange" | "green" | "purple" | "red" | "soft";
+  /** Times in s. */
+  readonly x: readonly number[];
+  readonly y: readonly number[];
+}
+
+/** A plot of events over time. */
+export interface EventPlotModel {
+  /** The place of the figure. */
+  readonly plot: string;
+  readonly name: string;
+  readonly unit: string;
+  /** Whether the values need a logarithmic axis. */
+  readonly logarithm?: boolean;
+  /** The part of the time that a result is about; the rest is shaded. */
+  readonly window?: Part;
+  readonly lines: readonly EventLine[];
+}
+
+/** The data of a page of garbage-collection logs. */
+export interface GcModel {
+  readonly version: number;
+  /** The time that all plots show, in s. */
+  readonly from_s: number;
+  readonly to_s: number;
+  readonly plots: readonly EventPlotModel[];
+  /** Durations of pauses by percentile, of one log or of two; absent where there are no pauses. */
+  readonly curves?: readonly {
+    readonly name: string;
+    readonly percentile: readonly number[];
+    readonly values_ms: readonly number[];
+  }[];
+}
+
+/** Reads the model of a page of garbage-collection logs. */
+export function parseGc(text: string): GcModel {
+  const model = JSON.parse(text) as GcModel;
   if (model.version !== MODEL_VERSION) {
     throw new Error(`the page's data is of version ${model.version}; this script reads version ${MODEL_VERSION}`);
   }

@@ -71,7 +71,7 @@ pub(crate) fn user(name: &[u8]) -> Option<NonZeroU64> {
     NonZeroU64::new(hasher.finish()).filter(|_| !name.is_empty())
 }
 
-/// Whether a cell says that the sample was successful, by JMeter's rules.
+/// Whether the cell of the column `success` means that the sample was successful, by JMeter's rules.
 #[inline]
 pub(crate) fn passed(cell: &[u8]) -> bool {
     // Sets the bit that differs between upper and lower case.

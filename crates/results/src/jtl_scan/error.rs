@@ -55,7 +55,7 @@ impl BadRow {
     *lag_ns as f64 / 1e9
 )]
 pub struct OutOfOrder {
-    /// The greatest lag of a row, in ns.
+    /// The greatest time by which a row started before an earlier row, in ns.
     pub lag_ns: u64,
 }
 
@@ -72,7 +72,7 @@ pub enum LogError {
     #[error("the directory contains no samples.bhs, so it is not a run directory")]
     NoRun,
     /// The path is not a regular file but a pipe or a device.
-    #[error("it is not a regular file, and may have to be read twice")]
+    #[error("the log may have to be read twice, which is impossible because it is not a regular file")]
     NoFile,
     /// The first line contains neither column names nor a row of a known format.
     #[error("line 1, column 1: neither JMeter's column names nor a row that starts with a time stamp")]
@@ -150,7 +150,7 @@ impl LogError {
     pub fn hint(&self) -> &'static str {
         match self {
             LogError::NoRun => {
-                "specify a run directory, or the result files in this one, for example with /*.jtl at the end"
+                "specify a run directory, or the result files in this directory, for example DIRECTORY/*.jtl"
             }
             LogError::NoFile => "write the log to a file first",
             LogError::NoNames | LogError::Unnamed { .. } | LogError::Properties { .. } => {

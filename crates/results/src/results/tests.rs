@@ -127,7 +127,7 @@ fn a_sample_before_the_first_row_moves_the_start() {
     assert_eq!((left_out.before, left_out.after), (1, 1_900));
     assert_eq!(left_out.window, (Nanos::from_millis(2_500), Nanos::from_millis(3_500)));
     assert_eq!(part.labels.len(), 1, "no slow request is in the window");
-    assert_eq!(part.seconds.len(), whole.totals.seconds.len(), "series are of all");
+    assert_eq!(part.seconds.len(), whole.totals.seconds.len(), "series contain all samples");
 }
 
 #[test]

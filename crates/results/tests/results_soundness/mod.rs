@@ -38,7 +38,7 @@ pub fn check(bytes: &[u8]) {
     match (&whole, &pieces) {
         (Ok(whole), Ok(pieces)) => {
             check_totals(whole);
-            // Only one of the readers may read a damaged column.
+            // The second reader reads all columns, so it may reject rows that the first one accepts.
             assert!(whole.inputs[0].bad_rows <= pieces.inputs[0].bad_rows);
             if whole.inputs[0].bad_rows == pieces.inputs[0].bad_rows {
                 assert_eq!(whole.totals.total.samples, pieces.totals.total.samples);
@@ -50,11 +50,11 @@ pub fn check(bytes: &[u8]) {
             assert!(!error.source.to_string().is_empty());
         }
         (Ok(whole), Err(error)) => {
-            // Every row is damaged in a column that the first reader skips.
+            // In this case, every row is damaged in a column that the first reader skips.
             let message = error.source.to_string();
             assert!(whole.inputs[0].samples > 0 && message.contains("cannot be read"), "{message}");
         }
-        (Err(error), Ok(_)) => panic!("with fewer columns it cannot be read: {}", error.source),
+        (Err(error), Ok(_)) => panic!("only the reader of fewer columns fails: {}", error.source),
     }
 }
 

@@ -37,7 +37,7 @@ pub struct SecondUsers {
     pub min: u32,
     /// Maximum.
     pub max: u32,
-    /// Sum over the samples.
+    /// Sum of the numbers of active users at the ends of the samples.
     pub sum: u64,
     /// Number of samples.
     pub samples: u64,
@@ -56,7 +56,7 @@ impl SecondUsers {
         SecondUsers { at_end, min: users.min.min(at_end), max: users.max.max(at_end), ..users }
     }
 
-    /// Mean over the samples.
+    /// Mean number of active users at the ends of the samples.
     #[must_use]
     pub fn mean(&self) -> f64 {
         self.sum as f64 / self.samples.max(1) as f64

@@ -68,8 +68,8 @@ struct Engine {
 }
 
 thread_local! {
-    /// Idle engines by the engine that they imitate, because the built-in objects have different members. A suspended script
-    /// has exclusive use of its engine.
+    /// Idle engines, grouped by the JavaScript engine that they imitate: the built-in objects of Rhino and Nashorn have
+    /// different members. A suspended script has exclusive use of its engine.
     static IDLE: RefCell<HashMap<Imitated, Vec<Engine>>> = RefCell::default();
     static IN_USE: Cell<usize> = const { Cell::new(0) };
 }

@@ -64,7 +64,7 @@ pub(super) fn run_in_scope<T>(scope: &mut dyn Scope, work: impl FnOnce() -> T) -
 
 /// Converts a binding to the value that is passed to the script.
 pub(super) fn pass_binding(binding: &crate::Binding) -> BridgeValue {
-    // Copying counts steps, which must not suspend the script while the objects are borrowed.
+    // Copying counts steps. This must not suspend the script while the objects are borrowed.
     whole(|| OBJECTS.with_borrow_mut(|objects| objects.bound(binding)))
 }
 
@@ -310,7 +310,7 @@ fn java<'js>(ctx: &Ctx<'js>, host: &Object<'js>) -> rquickjs::Result<()> {
     host.set(
         "hasMethod",
         Function::new(ctx.clone(), |object: u32, name: String| {
-            // Searching a map counts steps, which must not suspend the script while the objects are borrowed.
+            // Searching a map counts steps. This must not suspend the script while the objects are borrowed.
             whole(|| OBJECTS.with_borrow(|objects| objects.has_method(object, &name)))
         })?,
     )?;

@@ -14,7 +14,8 @@ pub(super) struct Screened {
     pub reads_clock: bool,
 }
 
-/// Words that are errors in Rhino 1.7.14 with its default language version, or that give access to Java.
+/// Words that are errors in Rhino 1.7.14 with its default language version, that give access to Java, or that may behave
+/// differently here.
 const REFUSED_WORDS: &[&str] = &[
     "let",
     "const",
@@ -95,7 +96,7 @@ const REFUSED_WORDS: &[&str] = &[
     "toSource",
 ];
 
-/// Built-in objects, which all scripts of an engine share here, so that no script may change them.
+/// Built-in objects. All scripts of an engine share them here, so no script may change them.
 const BUILT_IN: &[&str] =
     &["Math", "JSON", "Object", "Array", "String", "Number", "Boolean", "RegExp", "Error", "Date"];
 
@@ -147,7 +148,7 @@ const OBJECTS: &[&str] = &[
     "OUT",
 ];
 
-/// First parts of qualified names of Java classes. Elements may use known classes.
+/// Names at the start of qualified Java class names. Scripts of elements may use the Java classes that this crate supports.
 const PACKAGES: &[&str] = &["Packages", "java", "javax", "org", "com"];
 
 /// A word of a script that may refer to something.
@@ -184,7 +185,7 @@ fn check_name(
     }
     let is_set = after.starts_with('=') && !after.starts_with("==");
     if is_set && owner.is_some_and(|owner| BUILT_IN.contains(&owner)) {
-        return refuse("a new member of a built-in object");
+        return Err(unsupported(text, at, "a new member of a built-in object in JavaScript"));
     }
     Ok(())
 }
@@ -274,7 +275,8 @@ impl<'t> Tokens<'t> {
         } else if c == '`' {
             let len = quoted_len(rest, c);
             if self.nashorn || rest[..len].contains("${") {
-                return self.refuse(if self.nashorn { "a template" } else { "a template with `${`" });
+                let what = if self.nashorn { "a template" } else { "a template with `${`" };
+                return Err(unsupported(self.text, self.at, format!("{what} in JavaScript")));
             }
             self.advance(len, "\"");
         } else if c.is_alphabetic() || c == '_' || c == '$' {
@@ -283,7 +285,7 @@ impl<'t> Tokens<'t> {
             self.check_number(rest)?;
         } else if c == '/' && begins_pattern(&self.previous) {
             let Some(len) = supported_pattern_len(rest) else {
-                return self.refuse("this regular expression");
+                return Err(unsupported(self.text, self.at, "this regular expression in JavaScript"));
             };
             self.advance(len, "0");
         } else {

@@ -322,7 +322,7 @@ const CLASSES: &[(&str, &str, &str)] = &[
 /// Packages whose classes need no import.
 const IMPORTED: &[&str] = &["java.lang", "java.util", "java.io", "java.net"];
 
-/// Number of the first class that a script defines.
+/// The index of the first class that a script defines.
 const FIRST_OWN: u16 = 1 << 15;
 
 /// Names of the classes that scripts define. They are few, and they are never freed.

@@ -120,7 +120,7 @@ fn place_of<'v>(index: &Index, places: usize, key: &V, at: impl Fn(usize) -> Opt
     if !index.is_complete() {
         return first_place(places, is_key);
     }
-    // A key without a hash can only be equal to keys without a hash.
+    // All known keys have a hash, and no key with a hash is equal to a key without one.
     index.find(key_hash(key)?, is_key)
 }
 

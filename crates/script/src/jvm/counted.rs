@@ -72,7 +72,7 @@ impl<T> Drop for Counted<T> {
     }
 }
 
-/// A mutable borrow of the items; their memory is counted again when it is dropped.
+/// A mutable borrow of the items. When the borrow is dropped, the memory of the items is counted again.
 pub(super) struct CountedMut<'c, T> {
     values: Option<RefMut<'c, Vec<T>>>,
     owner: &'c Counted<T>,

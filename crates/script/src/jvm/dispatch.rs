@@ -10,7 +10,7 @@ use super::value::{V, hash};
 use super::{curry, durations, functional, json_value, missing, places, print, types};
 use crate::Value;
 
-/// Calls a method. Throws Groovy's exception if the original class does not have it.
+/// Calls a method. Throws Groovy's exception if the method does not exist in Java and Groovy either.
 pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: Vec<V>) -> Outcome {
     let outcome = dispatch(machine, object, method, &arguments);
     if outcome.is_ok() {

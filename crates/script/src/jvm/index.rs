@@ -10,7 +10,7 @@ pub(super) struct Index {
     hashes: Vec<u32>,
     /// Places, counted from 1; 0 is empty.
     buckets: Vec<u32>,
-    /// Number of keys without a hash, which may be equal to any key.
+    /// Number of keys without a hash. A search by hash does not find them, although such a key may be equal to any key.
     unhashed: usize,
 }
 
@@ -30,7 +30,7 @@ impl Index {
         (self.hashes.capacity() + self.buckets.capacity()) * size_of::<u32>()
     }
 
-    /// Adds the key of the next place. A key without a hash may be equal to any key.
+    /// Adds the key of the next place; `hash` is `None` if the key has no hash.
     pub fn push(&mut self, hash: Option<u32>) {
         self.unhashed += usize::from(hash.is_none());
         let hash = hash.unwrap_or(0);

@@ -117,7 +117,7 @@ impl Machine<'_> {
 
     // Calls of later layers through the interpreter's function table.
 
-    /// Calls a method of an object; fails with Groovy's exception if the original class does not have the method.
+    /// Calls a method of an object; fails with Groovy's exception if the method does not exist in Java and Groovy either.
     pub(super) fn invoke(&mut self, object: &V, method: &str, arguments: Vec<V>) -> Outcome {
         (self.interpreter.invoke)(self, object, method, arguments)
     }

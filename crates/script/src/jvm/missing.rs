@@ -1,5 +1,6 @@
-//! Errors of method calls. Groovy throws an exception for a method that the original class does not have; a method that only
-//! this interpreter does not implement is reported as unsupported.
+//! Errors of method calls. The *original class* is the class of Java or Groovy that an object of this interpreter represents.
+//! Groovy throws an exception for a method that the original class does not have. A method that the original class has, but
+//! that this interpreter does not implement, is reported as unsupported.
 //!
 //! `groovy_methods.txt` lists the public methods of the classes that scripts use, as Groovy 3.0.20 on Java 17 reports them
 //! (`MetaClass.getMetaMethods()` and reflection). Each class has one line for Java's methods and one for Groovy's methods. A

@@ -76,6 +76,7 @@ pub(super) struct List {
     pub indexed_changes: Cell<u64>,
     /// The order of iteration of a set; `None` for a list.
     pub set: Option<Order>,
+    /// Whether the list cannot be changed.
     pub fixed: bool,
     /// The text of a range; `None` for other lists.
     pub range: Option<Rc<str>>,
@@ -266,9 +267,10 @@ pub(super) struct Machine<'s> {
     /// Frames that closures refer to. A frame may also contain the closure that refers to it, and such a cycle would never be
     /// freed.
     pub captured: RefCell<Vec<Weak<Frame>>>,
-    /// Whether the script has stored an object in the user's variables, which may contain closures.
+    /// Whether the script has stored an object in the user's variables. The object may contain closures, which outlive the
+    /// script.
     pub leaves_objects: bool,
-    /// Whether the script has read or set an object in the user's variables, so that it may have changed the object.
+    /// Whether the script has read or stored an object in the user's variables. The script may have changed the object.
     pub reads_objects: bool,
     /// JSON objects that closures of a `JsonBuilder` are building, the innermost last.
     pub builders: Vec<Rc<Map>>,
@@ -282,13 +284,13 @@ pub(super) struct Machine<'s> {
     pub added_results: Vec<(bool, usize, Rc<ResultObject>)>,
     /// The string whose length was requested last, and its number of UTF-16 units.
     pub measured: Option<(Arc<str>, usize)>,
-    /// The values of the parts of an assertion, by their offsets, while it is evaluated.
+    /// While an assertion is evaluated: the values of its parts, with their offsets in the script.
     pub recorded: Option<Vec<(u32, V)>>,
     /// The origin of the last exception, as named in BeanShell's message.
     pub origin: Option<String>,
 }
 
-/// An object of a library class that has its own file.
+/// An object of a library class that is implemented in its own source file.
 pub trait Instance: Debug {
     /// The class of the object.
     fn class(&self) -> Class;
@@ -390,17 +392,18 @@ pub trait Instance: Debug {
         None
     }
 
-    /// The position of an XML node in the document that `document` identifies.
+    /// The index of an XML node's element in the document with the key `document`; `None` for nodes of other documents.
     fn place_in(&self, _document: &usize) -> Option<usize> {
         None
     }
 
-    /// Evaluates `object.name` for an object that defines its own properties; `None` if the properties are the getters.
+    /// Evaluates `object.name` if the class defines its own properties. `None` if the caller must call the getter instead.
     fn property(&self, _machine: &mut Machine<'_>, _name: &str) -> Option<Outcome> {
         None
     }
 
-    /// Executes `object.name = value` for an object that defines its own properties; `None` if the properties are the setters.
+    /// Executes `object.name = value` if the class defines its own properties. `None` if the caller must call the setter
+    /// instead.
     fn set_property(&self, _machine: &mut Machine<'_>, _name: &str, _value: &V) -> Option<Outcome> {
         None
     }
@@ -416,10 +419,10 @@ pub trait Instance: Debug {
     }
 }
 
-/// Functions of later layers, which earlier layers call through this table instead of importing them: operators and the
-/// library call methods of any class, and classes and closures of the script.
+/// Functions of later layers, which earlier layers call through this table instead of importing them. For example, operators
+/// and the library call methods of any class, and closures of the script.
 pub(super) struct Interpreter {
-    /// Calls a method of an object; fails with Groovy's exception if the original class does not have the method.
+    /// Calls a method of an object; fails with Groovy's exception if the method does not exist in Java and Groovy either.
     pub invoke: fn(&mut Machine<'_>, &V, &str, Vec<V>) -> Outcome,
     /// Calls a method of an object; fails with [`Cause::Unsupported`] if it is not implemented here.
     pub dispatch: fn(&mut Machine<'_>, &V, &str, &[V]) -> Outcome,

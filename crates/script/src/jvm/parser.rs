@@ -167,7 +167,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Rejects calculations for which Groovy uses primitive numbers because of the declaration.
+    /// Rejects a division of integers whose result is assigned to a `double` or `float` variable: Groovy then divides
+    /// primitive numbers.
     pub(super) fn check_quotient(&self, declared: Type, value: &Expr) -> Result<(), ScriptError> {
         let whole = |expr: &Expr| match &expr.kind {
             Kind::Literal(Value::Integer(_) | Value::Long(_)) => true,

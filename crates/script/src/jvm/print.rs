@@ -29,7 +29,7 @@ fn write(
     depth: u32,
 ) -> Result<(), Fault> {
     if depth > 40 || out.len() > TEXT_BYTES_MAX {
-        return Err(super::fault::limit("the text of a value that contains itself"));
+        return Err(super::fault::limit("the text of a value that is too deeply nested or too large"));
     }
     machine.check_stack()?;
     match value {
@@ -119,7 +119,7 @@ pub fn inspect(machine: &mut Machine<'_>, value: &V) -> Result<String, Fault> {
 
 fn write_inspected(machine: &mut Machine<'_>, value: &V, out: &mut String, depth: u32) -> Result<(), Fault> {
     if depth > 40 || out.len() > TEXT_BYTES_MAX {
-        return Err(super::fault::limit("the text of a value that contains itself"));
+        return Err(super::fault::limit("the text of a value that is too deeply nested or too large"));
     }
     machine.spend(1)?;
     machine.check_stack()?;

@@ -147,7 +147,7 @@ fn walks_of_deep_values_end_with_an_exception() {
     }
 }
 
-/// Scripts that repeat an operation whose work is larger for the interpreter than it seems from the script.
+/// Scripts that repeat an operation that could take longer with each repetition. `#` stands for the number of repetitions.
 const LINEAR: &[(&str, &str)] = &[
     ("put", "def m = new HashMap(); for (int i = 0; i < #; i++) m.put('k' + i, i)\nm.size()"),
     ("put and get", "def m = [:]; for (int i = 0; i < #; i++) { m['k' + i] = i; m['k' + i] }\nm.size()"),

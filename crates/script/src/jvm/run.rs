@@ -209,7 +209,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Empties the frames that closures refer to when the script has ended.
+    /// Empties the frames to which closures refer, after the script has ended. A frame may contain a closure that refers to
+    /// it, and such a cycle would never be freed.
     fn release(&mut self) {
         if self.leaves_objects {
             return;

@@ -50,8 +50,8 @@ pub(super) fn has_constructor(class: &str, arguments: usize) -> bool {
     known::has_constructor(class, arguments) && (!is_listed || arguments > 3 || has("new", class, arguments))
 }
 
-/// A kind of receiver in the table, and the rows of the original classes in `groovy_methods.txt`; without rows, the methods of
-/// the original classes are unknown.
+/// A kind of receiver in the table, and the rows of the original classes (see `missing`) in `groovy_methods.txt`. If there are
+/// no rows, the methods of the original classes are unknown.
 pub(super) type Receiver = (&'static str, &'static [&'static str]);
 
 /// The kind of objects that `new`, or a static factory method, of the class returns.

@@ -35,7 +35,7 @@ fn is_ascii(machine: &mut Machine<'_>, text: &Arc<str>) -> bool {
 }
 
 /// Calls methods that take constant time. `None` for other methods, for arguments of other types or out of range, and for
-/// strings that are not ASCII.
+/// positions in strings that are not ASCII.
 pub fn call_in_constant_time(
     machine: &mut Machine<'_>,
     text: &Arc<str>,

@@ -8,7 +8,6 @@ pub(crate) fn negated(value: &Value) -> Outcome {
     Ok(match value {
         Value::Integer(value) => Value::Integer(value.wrapping_neg()),
         Value::Long(value) => Value::Long(value.wrapping_neg()),
-        // The literal of the minimum int or long: its magnitude does not fit into the type itself.
         Value::BigInteger(value) => Value::BigInteger(value.checked_neg().ok_or("too large a number")?),
         Value::Double(value) => Value::Double(-value),
         Value::Float(value) => Value::Float(-value),

@@ -34,10 +34,10 @@ pub(crate) fn math(method: &str, arguments: &[Value], language: JavaLike) -> Out
                 "ceil" => value.ceil(),
                 "floor" => value.floor(),
                 "sqrt" => value.sqrt(),
-                _ => return Err(Fault::new(format!("`Math.{method}` of these is not supported"))),
+                _ => return Err(Fault::new(format!("`Math.{method}` of these arguments is not supported"))),
             }))
         }
-        _ => Err(Fault::new(format!("`Math.{method}` of these is not supported"))),
+        _ => Err(Fault::new(format!("`Math.{method}` of these arguments is not supported"))),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::Value;
 /// JMeter's `props`: the properties, which all users of the run share.
 ///
 /// A user on another core may change a property between any two calls. A script that reads and then sets a property therefore
-/// does not do so atomically, as in JMeter. An implementation holds a lock only during a call. [`Scope`](crate::Scope) has an
+/// does not do so atomically, as in JMeter. An implementation must not hold a lock between calls. [`Scope`](crate::Scope) has an
 /// example.
 pub trait ScriptProperties {
     /// The result of `props.get` or `props.getProperty`.

@@ -185,7 +185,6 @@ pub trait SampleFacts {
 /// A sample result as scripts change it. Changes are visible to the elements that run after the script, and are recorded.
 /// Invalid values are ignored, as by JMeter's setters. Only [`change`](Self::change) reports an unknown name; the script then
 /// throws Java's exception.
-/// for which the script throws Java's exception.
 pub trait SampleChanges: SampleFacts {
     /// Implements `setSuccessful(boolean)`.
     fn set_successful(&mut self, successful: bool);

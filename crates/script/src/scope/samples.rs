@@ -4,9 +4,9 @@ use crate::scope::{AssertionVerdict, SampleChanges, SampleFacts};
 
 /// The results of samples, and the result of an assertion's script.
 ///
-/// The results depend on the element of the script and do not change while the script runs. Before the first sample, there is
-/// no result. Only an assertion's script has a [`verdict`](Self::verdict). The interpreter drops the values that a method
-/// returns before the next call. [`Scope`](crate::Scope) has an example.
+/// Which results the methods return depends on the element that contains the script. It does not change while the script
+/// runs. Before the first sample, there is no result. Only an assertion's script has a [`verdict`](Self::verdict). The
+/// interpreter drops the values that a method returns before the next call. [`Scope`](crate::Scope) has an example.
 pub trait ScriptSamples {
     /// The sample result that the script processes: `prev` (Groovy, BeanShell), `SampleResult` (BeanShell functions) or
     /// `sampleResult` (JEXL, JavaScript). `None` before the first sample.

@@ -113,7 +113,7 @@ fn clients_that_do_not_read_events_do_not_keep_others_out() {
     });
     let subscribe = || {
         let mut stream = send(&server, &["GET /events HTTP/1.1\r\nHost: x\r\n\r\n"]);
-        // The subscription exists as soon as its first byte is there.
+        // The server sends the first byte after it has added the client to the receivers of events.
         stream.read_exact(&mut [0; 1]).unwrap();
         stream
     };
@@ -122,7 +122,7 @@ fn clients_that_do_not_read_events_do_not_keep_others_out() {
     assert!(response.ends_with("page"), "{response}");
     let newest = subscribe();
     drop(newest);
-    // The oldest was replaced: its stream ends.
+    // The oldest connection was replaced, so its stream ends.
     let mut rest = Vec::new();
     let _ = idle.remove(0).read_to_end(&mut rest);
     assert!(String::from_utf8_lossy(&rest).contains("data: 1"));

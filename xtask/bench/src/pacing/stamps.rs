@@ -14,7 +14,7 @@ const WINDOW_NS: u64 = 100_000_000;
 pub struct LoadStatistics {
     /// The number of arrivals per second.
     pub rate_per_s: f64,
-    /// The coefficient of variation of the gaps; like the others, NaN if it is not defined.
+    /// The coefficient of variation of the gaps. Like the other statistics, it is NaN if it is not defined.
     pub cov: f64,
     /// The index of dispersion of the counts per 100 ms.
     pub dispersion: f64,

@@ -59,7 +59,7 @@ impl Item {
         };
         let name = match message.split_once("cannot be run: ") {
             _ if code == "no-module" => "a Module Controller without a target",
-            // Scripts occur in many elements, but lack only a few features.
+            // Scripts occur in many elements, but only a few features of scripts are missing.
             Some((_, what)) if code == "refused-element" => {
                 return Self { need, name: format!("script: {what}") };
             }

@@ -112,7 +112,7 @@ impl Comparator {
         };
         if ours.exit_code == EXIT_REJECTED && first.exit_code != EXIT_REJECTED {
             return Ok(Outcome::Skipped(
-                "rejected as a copy: missing files, WebSockets through a proxy".into(),
+                "Busyhour rejects the shortened copy (missing files, WebSockets through a proxy)".into(),
             ));
         }
         let Some(difference) = differences(&first, &ours) else { return Ok(Outcome::Same) };

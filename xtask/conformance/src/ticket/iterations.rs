@@ -1,8 +1,8 @@
 //! Compares the iterations of each user of the load.
 //!
-//! Each iteration runs four parts in random order, and within the reads seven samplers in random order; the parts of an
-//! iteration and the steps within each part are fixed. The *signature* of an iteration is its content independent of
-//! the random order.
+//! Each iteration runs four parts in random order. One of these parts, the reads, runs its seven samplers in random order, too;
+//! the other parts run their samplers in a fixed order. The *signature* of an iteration is its content independent of the
+//! random order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use super::rows::Row;
 /// Rows by user and iteration, in the order in which the user sent them.
 pub type Users<'r> = BTreeMap<&'r str, BTreeMap<u64, Vec<&'r Row>>>;
 
-/// The part of the workload with shuffled samplers only.
+/// The part of the workload whose samplers are shuffled.
 const READS: &str = "reads";
 
 /// Groups the rows of the load by user and iteration.

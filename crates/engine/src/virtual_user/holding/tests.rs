@@ -63,7 +63,7 @@ fn users_meet_at_a_synchronizing_timer() {
 }
 
 #[test]
-fn a_meeting_that_does_not_come_about_ends_for_all() {
+fn if_the_wait_of_one_user_times_out_all_users_continue() {
     let script: Script = Arc::new(|_| Act::Done);
     let timer = SynchronizingTimer::new("meet".into(), Template::literal("9"), Template::literal("20"));
     let mut group = group(2, "1", vec![leaf("alone")], &script);
@@ -74,7 +74,7 @@ fn a_meeting_that_does_not_come_about_ends_for_all() {
 }
 
 #[test]
-fn what_one_user_puts_into_a_queue_another_waits_for() {
+fn a_user_waits_for_a_text_that_another_one_puts_into_a_queue() {
     let script: Script = Arc::new(|user| {
         if user.result.label == "read" {
             assert_eq!(user.variables.get("x"), Some("text"));
@@ -103,7 +103,7 @@ fn a_sample_that_takes_too_long_is_abandoned() {
     }
     let ran = run_on(1, program(vec![group]));
     assert_eq!((ran.totals.total.samples, ran.totals.total.errors), (8, 4));
-    assert_eq!(ran.report.cores[0].interrupted, 0, "it has a sample");
+    assert_eq!(ran.report.cores[0].interrupted, 0, "the abandoned sample is recorded");
 }
 
 #[test]

@@ -5,8 +5,9 @@ import { ms, rate, tick, timeTick } from "../format";
 import type { ReportModel } from "../model";
 import { HeatPlot } from "../plots/heat";
 import { bothClocks, PercentilePlot } from "../plots/percentiles";
+import { PanelPlot } from "../plots/panel";
 import type { TimeData } from "../plots/time";
-import { TimePlot } from "../plots/time";
+import { slices, TimePlot } from "../plots/time";
 import { labelTable } from "../tables/label_details";
 import { RowTable } from "../tables/row_table";
 
@@ -31,8 +32,8 @@ export class RunPlots {
 
   /** Draws a model; may be called again with a newer one. */
   update(model: ReportModel): void {
-    const { over_time, heat, curve, window, marks } = model;
-    if (heat) this.heat?.update({ heat, over_time, window, marks, sync: SYNC });
+    const { over_time, heat, curve, window, marks, events } = model;
+    if (heat) this.heat?.update({ heat, over_time, window, marks, events, sync: SYNC });
     if (curve) this.curve?.update(bothClocks(curve));
     for (const { name, plot } of this.lines) {
       const data = lineData(name, model);
@@ -49,7 +50,7 @@ function lineData(name: LineFigure, model: ReportModel): TimeData | undefined {
   const over = model.over_time;
   if (!over) return undefined;
   const { from_s, step_s } = over;
-  const base = { from_s, step_s, window: model.window, marks: model.marks, sync: SYNC, format: rate, tick };
+  const base = { from_s, step_s, window: model.window, marks: model.marks, events: model.events, sync: SYNC, format: rate, tick };
   switch (name) {
     case "rate":
       return {
@@ -96,6 +97,19 @@ function lineData(name: LineFigure, model: ReportModel): TimeData | undefined {
   }
 }
 
+/** Draws the small plots of the observed system, over the same time as the other plots. */
+function systemPlots(root: HTMLElement, model: ReportModel): void {
+  const { system, over_time, window, events } = model;
+  if (!system) return;
+  const { from_s, step_s, panels } = system;
+  const count = Math.max(...panels.flatMap((panel) => panel.lines.map((line) => line.values.length)), 1);
+  const whole = over_time ? slices(over_time.from_s, over_time.step_s, over_time.ended.length) : slices(from_s, step_s, count);
+  for (const figure of root.querySelectorAll<HTMLElement>("figure[data-panel]")) {
+    const panel = panels[Number(figure.dataset["panel"])];
+    if (panel) new PanelPlot(figure).update({ panel, from_s, step_s, whole, window, events, sync: SYNC });
+  }
+}
+
 /** Brings a run's page to life. */
 export function runPage(root: HTMLElement, model: ReportModel): void {
   for (const table of root.querySelectorAll<HTMLTableElement>("table.sortable")) {
@@ -104,4 +118,5 @@ export function runPage(root: HTMLElement, model: ReportModel): void {
   }
   showDefinitions(root);
   new RunPlots(root).update(model);
+  systemPlots(root, model);
 }

@@ -19,6 +19,8 @@ export interface FigureText {
   readonly shown: readonly Shown[];
   /** The place of an index on the x axis, in words. */
   readonly place: (index: number) => string;
+  /** Shows the values at an index in another place than the line above the plot; `null` for none. */
+  readonly readout?: (index: number | null) => void;
 }
 
 /** Width of the y axis: alike in all plots, so that times are aligned. */
@@ -119,7 +121,12 @@ export class PlotFigure {
 
   private show(index: number | null): void {
     this.index = index;
-    const { place, shown } = this.text;
+    const { place, shown, readout } = this.text;
+    if (readout) {
+      readout(index);
+      if (index !== null) this.announce(index);
+      return;
+    }
     this.readout.replaceChildren();
     const add = (className: string, text: string): void => {
       const span = document.createElement("span");
@@ -136,9 +143,13 @@ export class PlotFigure {
     }
     if (index !== null) {
       add("at", place(index));
-      this.canvas.setAttribute("aria-valuenow", String(index));
-      this.canvas.setAttribute("aria-valuetext", [place(index), ...this.words(index)].join(", "));
+      this.announce(index);
     }
+  }
+
+  private announce(index: number): void {
+    this.canvas.setAttribute("aria-valuenow", String(index));
+    this.canvas.setAttribute("aria-valuetext", [this.text.place(index), ...this.words(index)].join(", "));
   }
 
   private words(index: number): string[] {
@@ -175,7 +186,7 @@ export class PlotFigure {
       const plot = this.plot;
       if (!touch || !plot) return;
       const box = plot.over.getBoundingClientRect();
-      plot.setCursor({ left: touch.clientX - box.left, top: touch.clientY - box.top });
+      publishCursor(plot, touch.clientX - box.left, touch.clientY - box.top);
     };
     this.canvas.addEventListener("touchstart", touched, { passive: true });
     this.canvas.addEventListener("touchmove", touched, { passive: true });
@@ -186,9 +197,15 @@ export class PlotFigure {
     if (!plot) return;
     const x = index === null ? undefined : plot.data[0][index];
     const left = x === undefined ? -10 : plot.valToPos(x, "x");
-    plot.setCursor({ left, top: x === undefined ? -10 : 10 });
+    publishCursor(plot, left, x === undefined ? -10 : 10);
     if (index !== null) this.show(index);
   }
+}
+
+/** Moves the cursor, in all plots of the same key. The types of uPlot lack the third parameter. */
+function publishCursor(plot: uPlot, left: number, top: number): void {
+  const setCursor = plot.setCursor as (at: { left: number; top: number }, fire: boolean, publish: boolean) => void;
+  setCursor({ left, top }, true, true);
 }
 
 /** Shows all of the x axis again, in this plot and in those that move with it. */

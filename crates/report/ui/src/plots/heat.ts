@@ -2,8 +2,9 @@
 
 import uPlot from "uplot";
 import { ms, thousands, timeTick, moment } from "../format";
-import type { HeatMap, Mark, OverTime, Part, Values } from "../model";
+import type { HeatMap, Mark, OverTime, Part, SystemEvent, Values } from "../model";
 import { middles } from "../model";
+import { drawEvents, eventWords } from "./events";
 import { PlotFigure, yAxis } from "./figure";
 import { colour, ramp } from "./theme";
 import { drawMarks, sharedCursor, shadeOutside, slices, timeAxis, wholeRun } from "./time";
@@ -14,6 +15,7 @@ export interface HeatData {
   readonly over_time?: OverTime | undefined;
   readonly window?: Part | undefined;
   readonly marks?: readonly Mark[] | undefined;
+  readonly events?: readonly SystemEvent[] | undefined;
   readonly sync?: string;
 }
 
@@ -109,7 +111,10 @@ export class HeatPlot {
       {
         name: "Response time over time",
         shown: [...shown, { name: "requests", swatch: "cells", values: counts, format: thousands }],
-        place: (index) => `at ${moment((x[index] ?? 0) - step_s / 2)}`,
+        place: (index) => {
+          const begin = (x[index] ?? 0) - step_s / 2;
+          return `at ${moment(begin)}${eventWords(this.data?.events, begin, begin + step_s)}`;
+        },
       },
       {
         padding: [10, 26, 0, 0],
@@ -134,7 +139,7 @@ export class HeatPlot {
         ],
         hooks: {
           drawClear: [shadeOutside(() => this.data?.window), (plot) => this.cells(plot)],
-          draw: [drawMarks(() => this.data?.marks)],
+          draw: [drawMarks(() => this.data?.marks), drawEvents(() => this.data?.events)],
         },
       },
       [x, ...lines.flatMap((line) => [line.values, line.values])] as uPlot.AlignedData,

@@ -2,8 +2,9 @@
 
 import uPlot from "uplot";
 import { moment } from "../format";
-import type { Mark, Part, Values } from "../model";
+import type { Mark, Part, SystemEvent, Values } from "../model";
 import { middles } from "../model";
+import { drawEvents, eventWords } from "./events";
 import { axis, PlotFigure, yAxis } from "./figure";
 import type { Colour } from "./theme";
 import { colour, faded } from "./theme";
@@ -33,6 +34,8 @@ export interface TimeData {
   readonly window?: Part | undefined;
   /** Changes of the run by the user. */
   readonly marks?: readonly Mark[] | undefined;
+  /** Marks of the observed system. */
+  readonly events?: readonly SystemEvent[] | undefined;
   /** Plots with the same key show the same moment and the same part. */
   readonly sync?: string;
 }
@@ -161,7 +164,8 @@ export class TimePlot {
         })),
         place: (index) => {
           const middle = x[index] ?? from_s;
-          return step_s === 1 ? `at ${moment(middle - half)}` : `${moment(middle - half)} to ${moment(middle + half)}`;
+          const words = eventWords(this.data?.events, middle - half, middle + half);
+          return (step_s === 1 ? `at ${moment(middle - half)}` : `${moment(middle - half)} to ${moment(middle + half)}`) + words;
         },
       },
       {
@@ -173,7 +177,7 @@ export class TimePlot {
         axes: [timeAxis(), yAxis(data.tick)],
         cursor: sharedCursor(data.sync),
         series: [{}, ...series],
-        hooks: { drawClear: [shadeOutside(() => this.data?.window)], draw: [drawMarks(() => this.data?.marks)] },
+        hooks: { drawClear: [shadeOutside(() => this.data?.window)], draw: [drawMarks(() => this.data?.marks), drawEvents(() => this.data?.events)] },
       },
       [x, ...lines.map((line) => [...line.values])] as uPlot.AlignedData,
     );

@@ -42,7 +42,7 @@ fn make(at: usize, kind: Kind) -> Expr {
     Expr { at: at as u32, kind }
 }
 
-/// The expression as an operand for which an undefined name is null.
+/// Makes an expression tolerate an undefined name, whose value is then null.
 fn optional(expr: Expr) -> Expr {
     match expr.kind {
         Kind::Name(name) => Expr { at: expr.at, kind: Kind::Jexl(Jexl::Optional(name)) },
@@ -50,7 +50,7 @@ fn optional(expr: Expr) -> Expr {
     }
 }
 
-/// The expression as the condition of `?`, where null is false.
+/// Makes an expression the condition of `?`, for which null is false.
 fn nullable_condition(expr: Expr) -> Expr {
     let is_never_null = matches!(expr.kind, Kind::And(..) | Kind::Or(..) | Kind::Not(_) | Kind::Binary(..));
     if is_never_null {

@@ -80,7 +80,7 @@ fn new_object(instance: impl Instance + 'static) -> V {
     V::object(Object::Library(Box::new(instance)))
 }
 
-/// The bytes that a stream in memory has written, or has left to read.
+/// The bytes that were written to an output stream in memory, or that remain to be read from an input stream in memory.
 fn bytes_of(value: &V) -> Option<Vec<u8>> {
     let V::Object(object) = value else { return None };
     object.library()?.bytes()

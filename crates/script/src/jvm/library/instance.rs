@@ -1,4 +1,4 @@
-//! The declarations of library classes that have their own files: their methods and constructors.
+//! The declarations of library classes that are implemented in their own source files: their methods and constructors.
 
 use super::super::classes::Class;
 use super::super::fault::{Fault, Outcome, unsupported};

@@ -134,7 +134,7 @@ pub fn call(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments:
     }
 }
 
-/// Calls methods that remove items. Also calls the methods of `call_ordering`.
+/// Calls methods that remove items. Passes other methods to `call_ordering`.
 fn call_removing(machine: &mut Machine<'_>, list: &Rc<List>, method: &str, arguments: &[V]) -> Outcome {
     let object = || V::List(list.clone());
     match (method, arguments) {

@@ -69,7 +69,7 @@ pub fn call(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]
     }
 }
 
-/// Calls methods that repeat closures, round or convert, and all others.
+/// Calls methods that repeat closures, round or convert, and all remaining methods.
 #[allow(clippy::too_many_lines, reason = "one arm for each method")]
 fn call_other(machine: &mut Machine<'_>, object: &V, method: &str, arguments: &[V]) -> Outcome {
     let V::Plain(plain) = object else { return Err(unknown(object, method)) };

@@ -26,7 +26,7 @@ pub fn object_text(machine: &mut Machine<'_>, object: &Object, value: &V) -> Res
             format!("Assertion failed: \n\n{message}\n")
         }
         Object::Exception(class, message, _) => match message {
-            // Java inserts the line and the column between the two, which are not known here.
+            // Java inserts the line and the column between class and message. They are not known here.
             Some(message) if class.name() == "SAXParseException" => {
                 format!("{}; {message}", class.qualified_name())
             }

@@ -1,4 +1,4 @@
-//! The list of the library classes that have their own files.
+//! The list of the library classes that are implemented in their own source files.
 
 use super::instance::{LibraryClass, contains_word};
 use super::{

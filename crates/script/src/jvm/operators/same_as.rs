@@ -8,8 +8,8 @@ use crate::Value;
 
 /// Values that are searched with Groovy's `==`, which compares numbers by value.
 pub struct SameAs {
-    /// Present only if all values are strings, ints, longs or null: if all numbers are converted to longs, `==` is the same as
-    /// `equals` for them.
+    /// Present only if all values are strings, ints, longs or null. For these values, `==` is the same as `equals` after all
+    /// ints are converted to longs.
     plain: Option<Map>,
     all: Vec<V>,
 }

@@ -357,8 +357,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Executes a call without an object inside a class. Returns `None` if the class does not have the method, but every script
-    /// has a function of this name.
+    /// Executes a call without an object inside a class. Returns `None` if the class does not have the method, but a function
+    /// outside of the class may have this name.
     pub fn call_inside_class(&mut self, frame: &Rc<Frame>, name: &str, arguments: &[V]) -> Option<Outcome> {
         let home = self.fields_around(frame)?;
         if name == "this" {

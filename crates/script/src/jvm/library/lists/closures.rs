@@ -113,7 +113,7 @@ pub(super) fn call(
     }
 }
 
-/// Calls methods that reduce a collection to one value. Also calls the methods of the functions below.
+/// Calls methods that reduce a collection to one value. Passes other methods to `call_grouping`.
 fn call_reducing(
     machine: &mut Machine<'_>,
     object: &V,
@@ -188,7 +188,7 @@ fn call_reducing(
     }
 }
 
-/// Calls methods that join, sort or group. Also calls the methods that select items.
+/// Calls methods that join, sort or group. Passes other methods to `call_selecting`.
 fn call_grouping(
     machine: &mut Machine<'_>,
     object: &V,

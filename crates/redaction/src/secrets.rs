@@ -139,7 +139,8 @@ const SCHEMES: &[&str] = &["basic", "bearer", "token", "apikey", "negotiate", "n
 const SCHEMES_WITH_PARAMETERS: &[&str] = &["digest", "hawk", "oauth", "aws4-hmac-sha256"];
 
 /// Whether a property, option or field called `name` contains a secret.
-pub(super) fn is_secret_name(name: &str) -> bool {
+#[must_use]
+pub fn is_secret_name(name: &str) -> bool {
     let words = words(name);
     let Some(last) = words.last() else { return false };
     let ends_with = |list: &[&str]| list.contains(&last.as_str());
@@ -169,7 +170,8 @@ pub(super) fn is_public_header(name: &str) -> bool {
 }
 
 /// Whether a value is a secret under any name: `Bearer …`, `Basic …`, JSON Web Tokens, keys of well-known services.
-pub(super) fn is_secret_value(value: &str) -> bool {
+#[must_use]
+pub fn is_secret_value(value: &str) -> bool {
     let value = value.trim();
     let is_key = |character: char| character.is_ascii_alphanumeric() || "_-.=+/".contains(character);
     let has_prefix = PREFIXES.iter().any(|(prefix, more)| {

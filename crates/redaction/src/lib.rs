@@ -1,11 +1,13 @@
-//! Removes secrets from the command line, the properties and the URL that are stored in a run directory.
+//! Removes secrets from texts that a run directory stores: command lines, properties, URLs.
 //!
-//! [`secrets`] recognizes a secret by the name or the form of its value. A plan of the user is copied unchanged, because it
-//! is needed to repeat the run. The plan that is generated for a URL contains references to properties instead of secrets.
+//! [`is_secret_name`] and [`is_secret_value`] recognize a secret by the name or the form of its value. A plan of the user is copied
+//! unchanged, because it is needed to repeat the run. The plan that is generated for a URL contains references to properties instead
+//! of secrets.
 
 mod secrets;
 
-use secrets::{is_public_header, is_secret_name, is_secret_parameter, is_secret_value};
+use secrets::{is_public_header, is_secret_parameter};
+pub use secrets::{is_secret_name, is_secret_value};
 use serde_json::Value;
 
 /// The text that replaces a secret value.
@@ -182,6 +184,8 @@ enum Argument {
     Header,
     /// Request body.
     Body,
+    /// A list of sources to observe.
+    Sources,
     /// The whole argument is a secret.
     Secret,
 }
@@ -198,9 +202,30 @@ impl Argument {
                 _ => value_of(false, text),
             },
             Argument::Body => body(text),
+            Argument::Sources => sources(text),
             Argument::Secret => REDACTED.into(),
         }
     }
+}
+
+/// A list of sources to observe, such as `os,postgres://user:password@host/db`: the URLs are redacted. A comma within a value follows a
+/// backslash; a password with such a comma is redacted with the rest of its URL.
+fn sources(text: &str) -> String {
+    let mut entries: Vec<String> = Vec::new();
+    for part in text.split(',') {
+        match entries.last_mut().filter(|last| last.ends_with('\\')) {
+            Some(last) => {
+                last.push(',');
+                last.push_str(part);
+            }
+            None => entries.push(part.to_owned()),
+        }
+    }
+    let entry = |entry: &String| match entry.strip_prefix("prometheus:") {
+        Some(address) => format!("prometheus:{}", value_of(false, address)),
+        None => value_of(false, entry),
+    };
+    entries.iter().map(entry).collect::<Vec<_>>().join(",")
 }
 
 fn short_option(letter: char) -> Option<Argument> {
@@ -219,6 +244,7 @@ fn long_option(name: &str) -> Option<Argument> {
         "jmeterproperty" | "systemproperty" | "globalproperty" => Some(Argument::Assignment),
         "header" => Some(Argument::Header),
         "data" | "body" => Some(Argument::Body),
+        "observe" | "sources" => Some(Argument::Sources),
         _ if is_secret_name(name) && !name.starts_with("keep-") => Some(Argument::Secret),
         _ => None,
     }
@@ -293,6 +319,9 @@ mod tests {
             ("--send", "influx+http://h:8086/write?db=x&u=a&p=S3CRET"),
             ("--send", "otlp+https://bob:S3CRET@h/v1?api_key=S3CRET"),
             ("run", "http://h/a?code=S3CRET&b=c"),
+            ("--observe", "os,postgres://bob:S3CRET@h/shop,jvm"),
+            ("--observe", "postgres://bob:S3CRET\\,S3CRET@h/shop"),
+            ("--sources", "prometheus:https://bob:S3CRET@h/metrics,http://h/m?api_key=S3CRET"),
             ("run", "http://h/a?b=c&signature=S3CRET"),
             ("run", "http://h/a?X-Amz-Signature=S3CRET"),
             ("run", "http://h/a?x=Bearer%20S3CRET"),

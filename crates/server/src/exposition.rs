@@ -1,4 +1,4 @@
-//! Writes metrics in Prometheus's text format 0.0.4.
+//! Writes metrics in Prometheus's text format 0.0.4, the response to a scrape.
 
 use std::fmt::Write as _;
 
@@ -12,6 +12,20 @@ pub enum ExpositionType {
     Counter,
     /// Any value.
     Gauge,
+    /// Counts of observations by upper bound, with their number and sum.
+    Histogram,
+}
+
+impl ExpositionType {
+    /// The name of the type in the format.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Counter => "counter",
+            Self::Gauge => "gauge",
+            Self::Histogram => "histogram",
+        }
+    }
 }
 
 /// All series of one name.
@@ -19,7 +33,7 @@ pub enum ExpositionType {
 pub struct ExpositionFamily<'e> {
     /// The name with unit and, for a counter, `_total`.
     pub name: &'e str,
-    /// Counter or gauge.
+    /// Its type, which decides what the values of its samples are.
     pub family_type: ExpositionType,
     /// One sentence about the quantity; empty for none.
     pub help: &'e str,
@@ -33,45 +47,84 @@ pub struct ExpositionSample<'e> {
     /// Names and values of the labels.
     pub labels: Vec<(&'e str, &'e str)>,
     /// The value.
-    pub value: f64,
+    pub value: ExpositionValue,
     /// When the value was taken, in ms since 1970; `None` if it is current at the time of the scrape.
     pub stamp_ms: Option<i64>,
+}
+
+/// What is written for one series.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExpositionValue {
+    /// The value of a counter or gauge.
+    Number(f64),
+    /// The state of a histogram, which is written as `_bucket`, `_sum` and `_count`.
+    Histogram {
+        /// The upper bound of each bucket and the count of observations up to it, ordered; the last bound is infinite.
+        buckets: Vec<(f64, u64)>,
+        /// Sum of the observations.
+        sum: f64,
+        /// Number of observations.
+        count: u64,
+    },
+}
+
+impl From<f64> for ExpositionValue {
+    fn from(value: f64) -> Self {
+        Self::Number(value)
+    }
 }
 
 /// Appends the families to `out`. Families without samples are left out. Names that are not valid in the format of
 /// Prometheus 2 are written in quotes, which Prometheus 3 reads.
 pub fn write_exposition(families: &[ExpositionFamily<'_>], out: &mut String) {
     for family in families.iter().filter(|family| !family.samples.is_empty()) {
-        let is_plain = is_plain_name(family.name, true);
         if !family.help.is_empty() {
             out.push_str("# HELP ");
-            write_name(out, family.name, is_plain);
+            write_name(out, family.name, is_plain_name(family.name, true));
             out.push(' ');
             write_escaped(out, family.help, false);
             out.push('\n');
         }
         out.push_str("# TYPE ");
-        write_name(out, family.name, is_plain);
-        out.push_str(match family.family_type {
-            ExpositionType::Counter => " counter\n",
-            ExpositionType::Gauge => " gauge\n",
-        });
+        write_name(out, family.name, is_plain_name(family.name, true));
+        out.push(' ');
+        out.push_str(family.family_type.as_str());
+        out.push('\n');
         for sample in &family.samples {
-            write_sample(out, family.name, is_plain, sample);
+            write_sample(out, family.name, sample);
         }
     }
 }
 
-fn write_sample(out: &mut String, name: &str, is_plain: bool, sample: &ExpositionSample<'_>) {
+fn write_sample(out: &mut String, name: &str, sample: &ExpositionSample<'_>) {
+    let stamp = sample.stamp_ms;
+    match &sample.value {
+        ExpositionValue::Number(value) => write_line(out, name, &sample.labels, *value, stamp),
+        ExpositionValue::Histogram { buckets, sum, count } => {
+            let bucket_name = format!("{name}_bucket");
+            for (bound, count) in buckets {
+                let bound = bound_text(*bound);
+                let mut labels = sample.labels.clone();
+                labels.push(("le", &bound));
+                write_line(out, &bucket_name, &labels, *count as f64, stamp);
+            }
+            write_line(out, &format!("{name}_sum"), &sample.labels, *sum, stamp);
+            write_line(out, &format!("{name}_count"), &sample.labels, *count as f64, stamp);
+        }
+    }
+}
+
+fn write_line(out: &mut String, name: &str, labels: &[(&str, &str)], value: f64, stamp_ms: Option<i64>) {
+    let is_plain = is_plain_name(name, true);
     if is_plain {
         out.push_str(name);
     }
-    if !is_plain || !sample.labels.is_empty() {
+    if !is_plain || !labels.is_empty() {
         out.push('{');
         if !is_plain {
             write_name(out, name, false);
         }
-        for (at, (label, value)) in sample.labels.iter().enumerate() {
+        for (at, (label, value)) in labels.iter().enumerate() {
             if at > 0 || !is_plain {
                 out.push(',');
             }
@@ -83,11 +136,19 @@ fn write_sample(out: &mut String, name: &str, is_plain: bool, sample: &Expositio
         out.push('}');
     }
     out.push(' ');
-    write_value(out, sample.value);
-    if let Some(stamp) = sample.stamp_ms {
+    write_value(out, value);
+    if let Some(stamp) = stamp_ms {
         let _ = write!(out, " {stamp}");
     }
     out.push('\n');
+}
+
+/// The upper bound of a bucket as the value of the label `le`.
+#[must_use]
+pub fn bound_text(bound: f64) -> String {
+    let mut text = String::new();
+    write_value(&mut text, bound);
+    text
 }
 
 fn write_value(out: &mut String, value: f64) {
@@ -136,7 +197,7 @@ mod tests {
     fn families_with_labels_and_stamps() {
         let sample = |labels: &[(&'static str, &'static str)], value, stamp_ms| ExpositionSample {
             labels: labels.to_vec(),
-            value,
+            value: ExpositionValue::Number(value),
             stamp_ms,
         };
         let families = [
@@ -164,6 +225,31 @@ mod tests {
             # TYPE \"http.load\" gauge\n\
             {\"http.load\"} 0.25\n\
             {\"http.load\",\"k8s.pod\"=\"é\"} -Inf\n";
+        assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn histograms_with_and_without_labels() {
+        let value =
+            ExpositionValue::Histogram { buckets: vec![(0.005, 1), (f64::INFINITY, 3)], sum: 1.5, count: 3 };
+        let sample = |labels, stamp_ms| ExpositionSample { labels, value: value.clone(), stamp_ms };
+        let mut out = String::new();
+        let samples = vec![sample(vec![], None), sample(vec![("path", "/")], Some(7))];
+        let name = "wait_seconds";
+        let family =
+            ExpositionFamily { name, family_type: ExpositionType::Histogram, help: "Waits.", samples };
+        write_exposition(&[family], &mut out);
+        let expected = "\
+            # HELP wait_seconds Waits.\n\
+            # TYPE wait_seconds histogram\n\
+            wait_seconds_bucket{le=\"0.005\"} 1\n\
+            wait_seconds_bucket{le=\"+Inf\"} 3\n\
+            wait_seconds_sum 1.5\n\
+            wait_seconds_count 3\n\
+            wait_seconds_bucket{path=\"/\",le=\"0.005\"} 1 7\n\
+            wait_seconds_bucket{path=\"/\",le=\"+Inf\"} 3 7\n\
+            wait_seconds_sum{path=\"/\"} 1.5 7\n\
+            wait_seconds_count{path=\"/\"} 3 7\n";
         assert_eq!(out, expected);
     }
 

@@ -1,0 +1,10 @@
+//! Headings of groups of options in the help.
+
+/// Files and texts that a command writes.
+pub(crate) const OUTPUT: &str = "Output";
+
+/// How a run is made.
+pub(crate) const RUN: &str = "Run";
+
+/// What is seen of a run and its system, and what changes a run in progress.
+pub(crate) const OBSERVATION: &str = "Observation and control";

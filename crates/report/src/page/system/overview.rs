@@ -1,0 +1,144 @@
+//! The overview: how much of each resource was used, how much work waited for it, and what failed.
+
+use busyhour_results::{Aspect, Panel, PanelName, Resource, SystemRecord};
+use maud::{Markup, html};
+
+use super::scale::quantity;
+use crate::page::markup::scrolling;
+use crate::terminal_text::printable;
+
+/// Panels of a cell.
+const PANELS_OF_CELL_MAX: usize = 3;
+
+/// The resources that the overview has rows for. The others are about single programs, which have tables.
+fn is_listed(resource: Resource) -> bool {
+    match resource {
+        Resource::Cpu
+        | Resource::Memory
+        | Resource::Disk
+        | Resource::Network
+        | Resource::Sockets
+        | Resource::Stall
+        | Resource::Cgroup
+        | Resource::Jvm
+        | Resource::Database
+        | Resource::Log => true,
+        Resource::Process | Resource::Caches | Resource::Exported => false,
+    }
+}
+
+/// A table with a row for each resource and source.
+pub(super) fn overview(record: &SystemRecord) -> Markup {
+    let mut rows: Vec<(Resource, &str)> = record
+        .panels
+        .iter()
+        .map(|panel| (panel.resource, panel.source.as_str()))
+        .chain(record.quiet.iter().map(|quiet| (quiet.resource, quiet.source.as_str())))
+        .filter(|(resource, _)| is_listed(*resource))
+        .collect();
+    rows.sort_unstable();
+    rows.dedup();
+    let table = html! {
+        table.wide.overview {
+            caption.skip { "Use of each resource" }
+            thead {
+                tr {
+                    th scope="col" { "resource" }
+                    th.text scope="col" { "used" }
+                    th.text scope="col" { "waiting for it" }
+                    th.text scope="col" { "errors" }
+                }
+            }
+            tbody {
+                @for (resource, source) in rows {
+                    tr {
+                        th scope="row" {
+                            (resource.name())
+                            @if !source.is_empty() { span.tag { (printable(source)) } }
+                        }
+                        @for aspects in [&[Aspect::Utilisation, Aspect::Traffic][..], &[Aspect::Saturation], &[Aspect::Errors]] {
+                            (cell(record, resource, source, aspects))
+                        }
+                    }
+                }
+            }
+        }
+    };
+    html! {
+        (scrolling("Use of each resource", table))
+        p.note { "Median and largest value of the measured part." }
+    }
+}
+
+/// The most important panels of an aspect. Traffic stands for the use of resources without a limit.
+fn cell(record: &SystemRecord, resource: Resource, source: &str, aspects: &[Aspect]) -> Markup {
+    let panels = |aspect: Aspect| {
+        let is_of = move |panel: &&Panel| {
+            panel.resource == resource && panel.source == source && panel.aspect == aspect
+        };
+        record.panels.iter().filter(is_of)
+    };
+    let aspect = aspects.iter().copied().find(|aspect| panels(*aspect).next().is_some());
+    let is_quiet = |quiet: &&PanelName| {
+        quiet.resource == resource && quiet.source == source && aspects.contains(&quiet.aspect)
+    };
+    let missing = record.missing.iter().find(|(name, _)| is_quiet(&name));
+    html! {
+        @if let Some(aspect) = aspect {
+            td.text {
+                ul.plain {
+                    @for panel in panels(aspect).take(PANELS_OF_CELL_MAX) {
+                        li { (panel.title) ": " (figures(panel)) }
+                    }
+                }
+            }
+        } @else if record.quiet.iter().any(|quiet| is_quiet(&quiet)) {
+            td.text.soft { "none" }
+        } @else if let Some((name, reason)) = missing {
+            td.text.soft { (name.title) ": unavailable, " (printable(reason)) }
+        } @else {
+            td.text.soft { "–" }
+        }
+    }
+}
+
+/// Median and largest value of the sum of stacked lines, or of the line with the largest value.
+fn figures(panel: &Panel) -> Markup {
+    let Some((name, median, max)) = summed(panel).or_else(|| largest(panel)) else { return html! { "–" } };
+    let is_share = panel.aspect == Aspect::Utilisation;
+    let share = limit(panel).filter(|limit| is_share && *limit > 0.0).map(|limit| max * 100.0 / limit);
+    html! {
+        b { (quantity(panel.unit, median)) } ", at most " b { (quantity(panel.unit, max)) }
+        @if let Some(share) = share { " (" (super::scale::short(share.round())) " % of the limit)" }
+        @if let Some(name) = name { span.soft { " " (printable(name)) } }
+    }
+}
+
+fn largest(panel: &Panel) -> Option<(Option<&str>, f64, f64)> {
+    let lines = panel.lines.iter().filter(|line| !line.is_limit);
+    let several = lines.clone().count() > 1;
+    let known = lines.filter_map(|line| line.figures.map(|figures| (line, figures)));
+    let (line, figures) = known.max_by(|a, b| a.1.max.total_cmp(&b.1.max))?;
+    Some((several.then_some(line.name.as_str()), figures.median, figures.max))
+}
+
+fn summed(panel: &Panel) -> Option<(Option<&str>, f64, f64)> {
+    if !panel.is_stacked {
+        return None;
+    }
+    let slices = panel.lines.iter().map(|line| line.values.len()).max()?;
+    let sum = |slice: usize| {
+        let lines = panel.lines.iter().filter(|line| !line.is_limit);
+        lines.filter_map(|line| line.values.get(slice).copied().flatten()).reduce(|sum, value| sum + value)
+    };
+    let mut sums: Vec<f64> = (0..slices).filter_map(sum).collect();
+    sums.sort_unstable_by(f64::total_cmp);
+    Some((None, *sums.get(sums.len().checked_sub(1)? / 2)?, *sums.last()?))
+}
+
+/// The limit of a panel that has one for all lines.
+fn limit(panel: &Panel) -> Option<f64> {
+    let mut limits = panel.lines.iter().filter(|line| line.is_limit).filter_map(|line| line.figures);
+    let limit = limits.next()?;
+    limits.next().is_none().then_some(limit.max)
+}

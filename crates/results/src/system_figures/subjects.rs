@@ -1,0 +1,269 @@
+//! Sorts the readings of a series file by subject and quantity.
+
+use std::collections::BTreeMap;
+
+use busyhour_analysis::system::SubjectKind;
+use busyhour_sample::Nanos;
+use busyhour_series::{
+    CounterRates, MarkKind, MetricKind, SeriesEvent, SeriesInfo, SourceState, StateChange, UnavailableInfo,
+};
+use rustc_hash::FxHashMap;
+
+use super::metrics::{Quantity, SeriesUse, SubjectKey, label};
+use super::tally::{Increases, Part, ReadingSum, Values};
+
+/// Reasons that are kept; further ones are not needed, because each metric has one.
+const REASONS_MAX: usize = 10_000;
+
+/// The readings of one quantity of a subject.
+#[derive(Debug, Default)]
+pub(super) struct QuantityTally {
+    pub(super) increases: Increases,
+    pub(super) values: Values,
+    is_counter: bool,
+    /// Index of the tally of the partner.
+    partner: Option<usize>,
+    /// The sum of two series that both must have a value.
+    needs_two: bool,
+    reading: ReadingSum,
+}
+
+/// A subject and the indices of its tallies.
+#[derive(Debug)]
+pub(super) struct Subject {
+    pub(super) key: SubjectKey,
+    pub(super) name: Option<String>,
+    /// Numbers of the sources that describe it.
+    pub(super) sources: Vec<u32>,
+    pub(super) quantities: BTreeMap<Quantity, usize>,
+    /// Times of the first and the last reading in ns.
+    pub(super) read: Option<(u64, u64)>,
+    /// Whether a machine has a CPU `all`, which stands for the sum.
+    has_cpu_all: bool,
+}
+
+/// What a series adds to.
+#[derive(Debug, Default)]
+struct Use {
+    /// Index of the subject.
+    subject: usize,
+    /// Indices of tallies, and signs.
+    tallies: Vec<(usize, f64)>,
+    /// The state of a counter; `None` for gauges.
+    rates: Option<CounterRates>,
+}
+
+/// All subjects of a series file.
+#[derive(Debug)]
+pub(super) struct Subjects {
+    pub(super) part: Part,
+    pub(super) subjects: Vec<Subject>,
+    pub(super) tallies: Vec<QuantityTally>,
+    pub(super) hostname: Option<String>,
+    /// Reasons by number of the source and metric.
+    reasons: FxHashMap<(u32, String), String>,
+    /// The last state of a source that is not watched.
+    states: FxHashMap<u32, String>,
+    /// Restarts in the part by number of the source.
+    restarts: FxHashMap<u32, u64>,
+    sources: Vec<String>,
+    by_key: FxHashMap<SubjectKey, usize>,
+    uses: Vec<Option<Use>>,
+    /// Tallies with values in the current reading; reused.
+    touched: Vec<usize>,
+}
+
+impl Subjects {
+    pub(super) fn new(part: Part) -> Subjects {
+        Subjects {
+            part,
+            subjects: Vec::new(),
+            tallies: Vec::new(),
+            hostname: None,
+            reasons: FxHashMap::default(),
+            states: FxHashMap::default(),
+            restarts: FxHashMap::default(),
+            sources: Vec::new(),
+            by_key: FxHashMap::default(),
+            uses: Vec::new(),
+            touched: Vec::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, event: SeriesEvent<'_>) {
+        match event {
+            SeriesEvent::Start(start) => {
+                self.hostname = Some(start.hostname).filter(|name| !name.is_empty());
+            }
+            SeriesEvent::Source(name) => self.sources.push(name),
+            SeriesEvent::Series(info) => {
+                let used = self.declare(&info);
+                self.uses.push(used);
+            }
+            SeriesEvent::Values { time, values } => self.add_values(time, values),
+            SeriesEvent::Unavailable(UnavailableInfo { source, metric, reason, .. }) => {
+                if self.reasons.len() < REASONS_MAX {
+                    self.reasons.entry((source, metric)).or_insert(reason);
+                }
+            }
+            SeriesEvent::Mark { source, mark } => {
+                let is_inside = self.part.from <= mark.from.0 && mark.from.0 <= self.part.to;
+                if mark.kind == MarkKind::Restart && is_inside {
+                    *self.restarts.entry(source).or_insert(0) += 1;
+                }
+            }
+            SeriesEvent::State(StateChange { source, state, .. }) => {
+                match state {
+                    SourceState::Watching => self.states.remove(&source),
+                    SourceState::Failed(reason) | SourceState::Ended(reason) => {
+                        self.states.insert(source, reason)
+                    }
+                };
+            }
+        }
+    }
+
+    /// What a series is used for. Its source is declared.
+    fn declare(&mut self, info: &SeriesInfo) -> Option<Use> {
+        let source = self.sources.get(info.source as usize)?.clone();
+        self.take_name(&source, info);
+        let used = SeriesUse::of(&source, info)?;
+        if used.key.disk.is_some() {
+            // So that the machine comes before its disks.
+            self.subject(&SeriesUse::machine_of(&used.key), info.source);
+        }
+        let subject = self.subject(&used.key, info.source);
+        if info.name == "node_cpu_seconds_total" {
+            match label(info, "cpu") {
+                Some("all") => self.subjects[subject].has_cpu_all = true,
+                _ if self.subjects[subject].has_cpu_all => return None,
+                _ => {}
+            }
+        }
+        let is_counter = info.kind == MetricKind::Counter;
+        let tallies = used
+            .quantities
+            .iter()
+            .map(|(quantity, sign)| {
+                let partner = quantity.partner().map(|partner| self.tally(subject, partner, is_counter));
+                let tally = self.tally(subject, *quantity, is_counter);
+                self.tallies[tally].partner = partner;
+                self.tallies[tally].needs_two = *quantity == Quantity::MemoryUsed;
+                (tally, *sign)
+            })
+            .collect();
+        Some(Use { subject, tallies, rates: is_counter.then(CounterRates::default) })
+    }
+
+    /// The names of programs are labels of metrics without a figure.
+    fn take_name(&mut self, source: &str, info: &SeriesInfo) {
+        let kind = match info.name.as_str() {
+            "jvm_info" => SubjectKind::Jvm,
+            "process_info" => SubjectKind::Process,
+            _ => return,
+        };
+        let scraped =
+            SeriesUse::of(source, &SeriesInfo { name: first_metric(kind).to_owned(), ..info.clone() });
+        if let (Some(name), Some(used)) = (label(info, "name"), scraped) {
+            let subject = self.subject(&used.key, info.source);
+            self.subjects[subject].name = Some(name.to_owned());
+        }
+    }
+
+    fn subject(&mut self, key: &SubjectKey, source: u32) -> usize {
+        let next = self.subjects.len();
+        let index = *self.by_key.entry(key.clone()).or_insert(next);
+        if index == next {
+            self.subjects.push(Subject {
+                key: key.clone(),
+                name: None,
+                sources: Vec::new(),
+                quantities: BTreeMap::new(),
+                read: None,
+                has_cpu_all: false,
+            });
+        }
+        let sources = &mut self.subjects[index].sources;
+        if !sources.contains(&source) {
+            sources.push(source);
+        }
+        index
+    }
+
+    fn tally(&mut self, subject: usize, quantity: Quantity, is_counter: bool) -> usize {
+        let next = self.tallies.len();
+        let index = *self.subjects[subject].quantities.entry(quantity).or_insert(next);
+        if index == next {
+            self.tallies.push(QuantityTally { is_counter, ..QuantityTally::default() });
+        }
+        index
+    }
+
+    /// Adds the values of one reading of one source.
+    fn add_values(&mut self, time: Nanos, values: &[(u32, f64)]) {
+        for (series, value) in values {
+            let Some(Some(used)) = self.uses.get_mut(*series as usize) else { continue };
+            let read = &mut self.subjects[used.subject].read;
+            *read =
+                Some(read.map_or((time.0, time.0), |(first, last)| (first.min(time.0), last.max(time.0))));
+            let increase = match &mut used.rates {
+                Some(rates) => match rates.next_total(time, *value) {
+                    Some(increase) => Some(increase),
+                    None => continue,
+                },
+                None => None,
+            };
+            for (tally, sign) in &used.tallies {
+                let reading = &mut self.tallies[*tally].reading;
+                if reading.series().is_none() {
+                    self.touched.push(*tally);
+                }
+                match increase {
+                    Some(increase) => reading.add_increase(increase.from.0, increase.amount * sign),
+                    None => reading.add_value(value * sign),
+                }
+            }
+        }
+        for tally in &self.touched {
+            let partner = self.tallies[*tally].partner.map(|partner| self.tallies[partner].reading);
+            let (part, tally) = (self.part, &mut self.tallies[*tally]);
+            if tally.is_counter {
+                tally.increases.add(part, time.0, tally.reading, partner);
+            } else {
+                let needed =
+                    if tally.needs_two { Some(2) } else { partner.and_then(|partner| partner.series()) };
+                tally.values.add(part, time.0, tally.reading, needed);
+            }
+        }
+        for tally in self.touched.drain(..) {
+            self.tallies[tally].reading = ReadingSum::default();
+        }
+    }
+
+    /// Why a metric of a subject has no values, if its source stated a reason.
+    pub(super) fn reason(&self, subject: &Subject, metric: &str) -> Option<&str> {
+        let stated =
+            subject.sources.iter().find_map(|source| self.reasons.get(&(*source, metric.to_owned())));
+        stated
+            .or_else(|| subject.sources.iter().find_map(|source| self.states.get(source)))
+            .map(String::as_str)
+    }
+
+    /// Restarts of a subject in the measured part.
+    pub(super) fn restarts(&self, subject: &Subject) -> u64 {
+        subject.sources.iter().filter_map(|source| self.restarts.get(source)).sum()
+    }
+
+    /// The subject with a key.
+    pub(super) fn find(&self, key: &SubjectKey) -> Option<&Subject> {
+        self.by_key.get(key).map(|index| &self.subjects[*index])
+    }
+}
+
+/// A metric that only subjects of this kind have.
+fn first_metric(kind: SubjectKind) -> &'static str {
+    match kind {
+        SubjectKind::Jvm => Quantity::JvmThreads.metric(),
+        _ => Quantity::ProcessCpu.metric(),
+    }
+}

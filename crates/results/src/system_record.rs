@@ -1,0 +1,322 @@
+//! What was observed of the system during a run, in a size that a page can show.
+//!
+//! [`SystemRecord::read`] reads the series file of a run directory twice: first for figures of each series, by which panels are
+//! chosen, then for the values of the chosen series.
+
+mod catalogue;
+mod cpu;
+mod grid;
+mod lines;
+mod logs;
+mod marks;
+mod model;
+mod panels;
+mod rule;
+mod source_list;
+mod sources;
+mod survey;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use busyhour_analysis::Summary;
+use busyhour_logs::{LOGS_PART_KIND, LogsFile};
+use busyhour_record::{Manifest, RunDir};
+use busyhour_sample::Nanos;
+use busyhour_series::{SERIES_FILE_NAME, SeriesFileError, SeriesQuery, SeriesSet};
+
+pub use model::{
+    Aspect, LineFigures, LogRecord, LogTemplate, MarkCount, OmittedMetric, Panel, PanelLine, PanelName,
+    ProcessRates, Resource, SourceOutcome, SourceRow, SystemMark, TimeAxis, Unavailable, Unit,
+};
+use source_list::ListedSource;
+use survey::{Survey, Surveyed};
+
+/// Metrics that are named as not shown; the others are counted.
+const OMITTED_MAX: usize = 200;
+
+/// Panels in which nothing happened.
+const QUIET_MAX: usize = 60;
+
+/// Processes with rates.
+const PROCESSES_MAX: usize = 50;
+
+/// What was observed of the system during a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SystemRecord {
+    /// Name of the machine that recorded the series; empty if it is unknown.
+    pub hostname: String,
+    /// CPUs of the machine; `None` if they were not recorded.
+    pub cpus: Option<u32>,
+    /// The time axis of the panels.
+    pub axis: TimeAxis,
+    /// The slices in the measured part of the run.
+    pub measured: std::ops::Range<usize>,
+    /// The shortest interval between readings in s.
+    pub interval_s: Option<f64>,
+    /// Plots, in the order of resources.
+    pub panels: Vec<Panel>,
+    /// Panels that are not shown, because all values were 0.
+    pub quiet: Vec<PanelName>,
+    /// Panels whose values are unavailable, with the reason.
+    pub missing: Vec<(PanelName, String)>,
+    /// Metrics that are not shown.
+    pub omitted: Vec<OmittedMetric>,
+    /// Further metrics that are not shown.
+    pub omitted_further: usize,
+    /// Rates of the processes with the most CPU time.
+    pub processes: Vec<ProcessRates>,
+    /// Names of sources for users, where they differ from the source.
+    pub names: BTreeMap<String, String>,
+    /// Marks in the order of time; of each kind the longest ones.
+    pub marks: Vec<SystemMark>,
+    /// How many marks of each kind there are.
+    pub mark_counts: Vec<MarkCount>,
+    /// The sources.
+    pub sources: Vec<SourceRow>,
+    /// Further sources that are not listed.
+    pub sources_further: usize,
+    /// Metrics without values.
+    pub unavailable: Vec<Unavailable>,
+    /// Further reasons that are not listed.
+    pub unavailable_further: usize,
+    /// The logs.
+    pub logs: Vec<LogRecord>,
+    /// CPU time of the observation, as a share of a core in %.
+    pub cost_percent: Option<f64>,
+    /// Problems of the files: damage, and what was beyond limits.
+    pub problems: Vec<String>,
+}
+
+impl SystemRecord {
+    /// Reads what was observed during a run. `window_s` is the measured part in s since the start of the run, for figures; the
+    /// panels show the whole run. `None` if the run was not observed. Files that cannot be read are problems of the record.
+    #[must_use]
+    pub fn read(dir: &RunDir, window_s: Option<(f64, f64)>) -> Option<SystemRecord> {
+        let manifest = dir.read_manifest().ok();
+        let file = |kind| {
+            manifest.as_ref().and_then(|manifest: &Manifest| manifest.part(kind)).map(|part| &*part.file)
+        };
+        // A run that was killed may lack the entries in its manifest.
+        let path = dir.path().join(file("series").unwrap_or(SERIES_FILE_NAME));
+        let mut problems = Vec::new();
+        let logs = logs::read(dir.path(), file(LOGS_PART_KIND)).unwrap_or_else(|problem| {
+            problems.push(problem);
+            None
+        });
+        if !path.is_file() && logs.is_none() && problems.is_empty() {
+            return None;
+        }
+        let listed = source_list::read(dir.path()).unwrap_or_else(|problem| {
+            problems.push(problem);
+            Vec::new()
+        });
+        let files = Files { series: path.is_file().then_some(&*path), logs: logs.as_ref(), listed: &listed };
+        Some(read_files(&files, window_s, problems))
+    }
+
+    /// Reads what was observed during a run, as [`SystemRecord::read`], with the measured part of its summary.
+    #[must_use]
+    pub fn of_summary(dir: &RunDir, summary: &Summary) -> Option<SystemRecord> {
+        SystemRecord::read(dir, summary.window.as_ref().map(|window| (window.from_s, window.to_s)))
+    }
+}
+
+/// The files of an observation.
+struct Files<'f> {
+    series: Option<&'f Path>,
+    logs: Option<&'f LogsFile>,
+    listed: &'f [ListedSource],
+}
+
+impl Files<'_> {
+    fn survey(&self, window: Option<(Nanos, Nanos)>, problems: &mut Vec<String>) -> Survey {
+        let Some(path) = self.series else { return Survey::default() };
+        let survey = Survey::read(path, window).unwrap_or_else(|error| {
+            problems.push(format!("the recorded series cannot be read: {}", described(&error)));
+            Survey::default()
+        });
+        if let Some(end) = survey.damaged_end {
+            let last = survey.ends.map_or(0.0, |(_, last)| last.0 as f64 / 1e9);
+            let how = if end.is_torn { "ends in the middle of a reading" } else { "is damaged" };
+            problems.push(format!(
+                "the file of series {how} at byte {}: values after {last:.1} s are missing",
+                end.at
+            ));
+        }
+        if survey.discarded > 0 {
+            problems.push(format!("{} marks and reasons beyond the limits were not read", survey.discarded));
+        }
+        survey
+    }
+
+    /// The time of the last value.
+    fn last(&self, survey: &Survey) -> Nanos {
+        let logs = Nanos((self.logs.map_or(0.0, logs::end_s) * 1e9) as u64);
+        survey.ends.map_or(Nanos(0), |(_, last)| last).max(logs)
+    }
+}
+
+fn read_files(files: &Files<'_>, window_s: Option<(f64, f64)>, mut problems: Vec<String>) -> SystemRecord {
+    let ns = |seconds: f64| Nanos((seconds.max(0.0) * 1e9) as u64);
+    let window = window_s.map(|(from_s, to_s)| (ns(from_s), ns(to_s)));
+    let mut survey = files.survey(window, &mut problems);
+    let listed = files.listed;
+    let names = names(&survey, listed);
+    let name = |source: &str| names.get(source).cloned().unwrap_or_else(|| source.to_owned());
+    let axis = grid::axis(files.last(&survey), survey.interval_ns);
+    let measured = axis.part(window_s);
+    let mut plan = panels::choose(&survey, &name);
+    let planned = std::mem::take(&mut plan.panels);
+    let mut panels = match files.series.map(|path| read_panels(path, planned, &axis, &measured, &survey)) {
+        None => Vec::new(),
+        Some(Ok(panels)) => panels,
+        Some(Err(error)) => {
+            problems.push(format!("the values of the series cannot be read: {}", described(&error)));
+            Vec::new()
+        }
+    };
+    panels.extend(files.logs.iter().flat_map(|file| logs::panels(file, &axis, &measured)));
+    panels.sort_by_key(|panel| panel.resource);
+    let (sources, sources_further) = sources::sources(&survey, listed);
+    let (unavailable, unavailable_further) = sources::unavailable(&survey);
+    let (marks, mark_counts) = marks::marks(&mut survey, &name);
+    plan.quiet.truncate(QUIET_MAX);
+    let omitted_further = plan.omitted.len().saturating_sub(OMITTED_MAX);
+    plan.omitted.truncate(OMITTED_MAX);
+    SystemRecord {
+        hostname: survey.start.as_ref().map(|start| start.hostname.clone()).unwrap_or_default(),
+        cpus: u32::try_from(cpus(&survey)).ok().filter(|cpus| *cpus > 0),
+        axis,
+        measured,
+        interval_s: survey.interval_ns.map(|ns| ns as f64 / 1e9),
+        panels,
+        quiet: plan.quiet,
+        missing: plan.missing,
+        omitted: plan.omitted,
+        omitted_further,
+        processes: processes(&survey),
+        marks,
+        mark_counts,
+        sources,
+        sources_further,
+        unavailable,
+        unavailable_further,
+        logs: files.logs.map(|file| logs::logs(file, &axis)).unwrap_or_default(),
+        cost_percent: sources::cost_percent(&survey),
+        problems,
+        names,
+    }
+}
+
+/// An error with its cause in one line.
+fn described(error: &SeriesFileError) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}
+
+/// Reads the values of the planned panels.
+fn read_panels(
+    path: &Path,
+    planned: Vec<panels::PlannedPanel>,
+    axis: &TimeAxis,
+    measured: &std::ops::Range<usize>,
+    survey: &Survey,
+) -> Result<Vec<Panel>, SeriesFileError> {
+    let mut needed = vec![false; survey.series.len()];
+    planned.iter().flat_map(panels::PlannedPanel::needed).for_each(|number| needed[number] = true);
+    let query =
+        SeriesQuery { points_max: grid::SLICES_MAX * 2, width_ns: axis.step_ns(), ..SeriesQuery::default() };
+    let set = SeriesSet::from_reader_where(
+        BufReader::with_capacity(1 << 16, File::open(path)?),
+        &query,
+        &|number| needed.get(number).copied().unwrap_or(false),
+    )?;
+    let mut panels: Vec<Panel> =
+        planned.into_iter().map(|panel| panel.read(&set.series, axis, measured)).collect();
+    panels::add_cpu_limit(&mut panels, cpus(survey), axis, measured);
+    panels.retain(|panel| panel.lines.iter().any(|line| !line.is_limit && line.figures.is_some()));
+    Ok(panels)
+}
+
+/// Number of CPUs of the observing machine.
+fn cpus(survey: &Survey) -> usize {
+    let is_own = |number: &usize| survey.source(survey.series[*number].info.source) == "os";
+    let own: Vec<usize> = (0..survey.series.len()).filter(is_own).collect();
+    cpu::cpus(survey, &own).len()
+}
+
+/// Names of sources: what the list of sources calls them, or the program that a JVM states, for the JVM and its process.
+fn names(survey: &Survey, listed: &[ListedSource]) -> BTreeMap<String, String> {
+    let mut programs: BTreeMap<&str, &str> = BTreeMap::new();
+    for one in &survey.series {
+        if one.info.name == "jvm_info"
+            && let (Some(program), Some((_, pid))) =
+                (one.label("name"), survey.source(one.info.source).split_once(':'))
+        {
+            programs.insert(pid, program);
+        }
+    }
+    let listed = source_list::by_name(listed);
+    let mut names = BTreeMap::new();
+    for source in &survey.sources {
+        let Some((kind, pid)) = source.split_once(':') else { continue };
+        if kind == "cgroup" {
+            // The last part of the path: a service or a container.
+            names.extend(
+                pid.rsplit('/')
+                    .next()
+                    .filter(|name| !name.is_empty())
+                    .map(|name| (source.clone(), name.to_owned())),
+            );
+        }
+        let about = listed.get(source.as_str()).map(|one| one.about.as_str());
+        // `java (JVM), target 127.0.0.1:8080`: the program is the first part.
+        let about = about.and_then(|about| about.split([',', '(']).next()).map(str::trim);
+        let program = programs.get(pid).copied().or(about).filter(|program| !program.is_empty());
+        if let Some(program) = program.filter(|_| matches!(kind, "process" | "jvm" | "perf" | "network")) {
+            names.insert(source.clone(), format!("{program} ({pid})"));
+        }
+    }
+    names
+}
+
+/// Rates of the processes with the most CPU time.
+fn processes(survey: &Survey) -> Vec<ProcessRates> {
+    let mut by_source: BTreeMap<u32, Vec<&Surveyed>> = BTreeMap::new();
+    for one in &survey.series {
+        if survey.source(one.info.source).starts_with("process:") {
+            by_source.entry(one.info.source).or_default().push(one);
+        }
+    }
+    let mut rows: Vec<(f64, ProcessRates)> = by_source
+        .into_iter()
+        .map(|(source, series)| {
+            let rate = |metric: &str, label: Option<(&str, &str)>| {
+                let is_of = |one: &&&Surveyed| {
+                    one.info.name == metric
+                        && label.is_none_or(|(name, value)| one.label(name) == Some(value))
+                };
+                series.iter().find(is_of).and_then(|one| one.mean())
+            };
+            let switches = |kind| rate("process_context_switches_total", Some(("kind", kind)));
+            let rates = ProcessRates {
+                source: survey.source(source).to_owned(),
+                read_per_s: rate("process_io_read_bytes_total", None),
+                written_per_s: rate("process_io_written_bytes_total", None),
+                voluntary_per_s: switches("voluntary"),
+                involuntary_per_s: switches("involuntary"),
+            };
+            (rate("process_cpu_seconds_total", None).unwrap_or(0.0), rates)
+        })
+        .collect();
+    rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+    rows.into_iter().take(PROCESSES_MAX).map(|(_, rates)| rates).collect()
+}

@@ -1,0 +1,167 @@
+//! The lines of a panel: which series they consist of, and their values.
+
+use std::collections::BTreeMap;
+
+use busyhour_series::SeriesData;
+
+use super::grid::{add, figures, slices, subtract};
+use super::model::{PanelLine, TimeAxis};
+use super::rule::LineRule;
+use super::survey::{Survey, Surveyed};
+
+/// Lines of a panel at most.
+pub(super) const LINES_MAX: usize = 6;
+
+/// Series of which a line may be the sum; the largest ones count.
+const SERIES_OF_LINE_MAX: usize = 256;
+
+/// A line before its values are read.
+#[derive(Debug)]
+pub(super) struct PlannedLine {
+    pub(super) name: String,
+    /// Numbers of the series that are added up.
+    pub(super) series: Vec<usize>,
+    /// Numbers of the series that are subtracted.
+    pub(super) less: Vec<usize>,
+    /// Numbers of the series whose sum is 100 %; empty for values that are no shares.
+    pub(super) share_of: Vec<usize>,
+    pub(super) factor: f64,
+    /// Added to the sum, such as 100 % from which idle time is subtracted.
+    pub(super) offset: f64,
+    pub(super) is_limit: bool,
+    /// What precedes the name, and the values of labels: the same for a line and its limit.
+    pub(super) key: (String, Vec<String>),
+    /// The largest value, as far as it is known before reading.
+    pub(super) largest: f64,
+    /// Whether a value changed.
+    pub(super) is_changing: bool,
+}
+
+impl PlannedLine {
+    /// A line without series.
+    pub(super) fn new(name: String, factor: f64) -> PlannedLine {
+        PlannedLine {
+            name,
+            series: Vec::new(),
+            less: Vec::new(),
+            share_of: Vec::new(),
+            factor,
+            offset: 0.0,
+            is_limit: false,
+            key: Default::default(),
+            largest: 0.0,
+            is_changing: false,
+        }
+    }
+
+    /// Numbers of all series that are needed.
+    pub(super) fn needed(&self) -> impl Iterator<Item = usize> {
+        self.series.iter().chain(&self.less).chain(&self.share_of).copied()
+    }
+}
+
+/// The lines of these rules for the series with these numbers. `prefix` returns what precedes the name, such as the source.
+pub(super) fn plan(
+    survey: &Survey,
+    rules: &[LineRule],
+    series: &[usize],
+    prefix: impl Fn(&Surveyed) -> String,
+) -> Vec<PlannedLine> {
+    let mut lines = Vec::new();
+    for rule in rules {
+        let is_of = |number: &&usize, metric: &str| {
+            let one = &survey.series[**number];
+            one.info.name == metric
+                && one.values > 0
+                && rule.only.is_none_or(|(label, value)| one.label(label) == Some(value))
+        };
+        let mut groups: BTreeMap<(String, Vec<&str>), PlannedLine> = BTreeMap::new();
+        for number in series.iter().filter(|number| is_of(number, rule.metric)) {
+            let one = &survey.series[*number];
+            let labels: Vec<&str> = rule.by.iter().filter_map(|label| one.label(label)).collect();
+            let line =
+                groups.entry((prefix(one), labels)).or_insert_with_key(|(prefix, labels)| PlannedLine {
+                    is_limit: rule.is_limit,
+                    key: (prefix.clone(), labels.iter().map(|label| (*label).to_owned()).collect()),
+                    ..PlannedLine::new(joined(prefix, rule.name, labels), rule.factor)
+                });
+            if line.series.len() < SERIES_OF_LINE_MAX {
+                line.series.push(*number);
+            }
+            line.largest += one.max * rule.factor;
+            line.is_changing |= one.max > one.min;
+        }
+        if let Some(less) = rule.less {
+            let subtracted: Vec<usize> =
+                series.iter().filter(|number| is_of(number, less)).copied().collect();
+            for line in groups.values_mut() {
+                line.largest -=
+                    subtracted.iter().map(|number| survey.series[*number].min * rule.factor).sum::<f64>();
+                line.is_changing |=
+                    subtracted.iter().any(|number| survey.series[*number].max > survey.series[*number].min);
+                line.less.clone_from(&subtracted);
+            }
+            groups.retain(|_, line| !line.less.is_empty());
+        }
+        lines.extend(groups.into_values());
+    }
+    lines
+}
+
+fn joined(prefix: &str, name: &str, labels: &[&str]) -> String {
+    let parts = [prefix, name].into_iter().chain(labels.iter().copied());
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// Keeps the lines with the largest values, in their order, and the limits that belong to one of them. Returns how many other
+/// lines were dropped.
+pub(super) fn keep_largest(lines: &mut Vec<PlannedLine>) -> usize {
+    let mut order: Vec<usize> = (0..lines.len()).filter(|at| !lines[*at].is_limit).collect();
+    let all = order.len();
+    order.sort_by(|a, b| lines[*b].largest.total_cmp(&lines[*a].largest));
+    order.truncate(LINES_MAX);
+    let kept_keys: Vec<_> = order.iter().map(|at| lines[*at].key.clone()).collect();
+    let mut limits = 0;
+    let mut at = 0;
+    lines.retain(|line| {
+        at += 1;
+        if !line.is_limit {
+            return order.contains(&(at - 1));
+        }
+        let belongs = line.key.1.is_empty() || kept_keys.contains(&line.key);
+        limits += usize::from(belongs);
+        belongs && limits <= LINES_MAX
+    });
+    all - order.len()
+}
+
+/// The values of a planned line.
+pub(super) fn line(
+    planned: PlannedLine,
+    data: &[SeriesData],
+    axis: &TimeAxis,
+    part: std::ops::Range<usize>,
+) -> PanelLine {
+    let of = |number: &usize| slices(axis, data[*number].info.kind, &data[*number].points);
+    let mut values = vec![None; axis.count];
+    for number in &planned.series {
+        add(&mut values, &of(number), planned.factor);
+    }
+    for number in &planned.less {
+        let other: Vec<_> =
+            of(number).iter().map(|value| value.map(|value| value * planned.factor)).collect();
+        subtract(&mut values, &other);
+    }
+    if !planned.share_of.is_empty() {
+        let mut whole = vec![None; axis.count];
+        planned.share_of.iter().for_each(|number| add(&mut whole, &of(number), 1.0));
+        for (value, whole) in values.iter_mut().zip(whole) {
+            *value = value.zip(whole).filter(|(_, whole)| *whole > 0.0).map(|(value, whole)| value / whole);
+        }
+    }
+    if planned.offset != 0.0 {
+        // Clocks of idle time have ticks of 10 ms, so a little more than all of an interval may be idle.
+        values.iter_mut().flatten().for_each(|value| *value = (*value + planned.offset).max(0.0));
+    }
+    PanelLine { figures: figures(&values, part), name: planned.name, values, is_limit: planned.is_limit }
+}

@@ -1,0 +1,78 @@
+//! `sources.json`: the sources that were found before the run, watched or not.
+
+use std::path::Path;
+
+use rustc_hash::FxHashMap;
+use serde::Deserialize;
+
+/// Name of the file in a run directory.
+const FILE_NAME: &str = "sources.json";
+
+/// Version of the format that is read.
+const VERSION: u32 = 1;
+
+/// Largest file that is read, in bytes.
+const BYTES_MAX: u64 = 4 << 20;
+
+/// Whether a source was to be watched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum ListedState {
+    Watched,
+    Partly,
+    NotWatched,
+}
+
+/// A source of the file.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(super) struct ListedSource {
+    /// As in the series file.
+    pub(super) name: String,
+    /// What it is and how it was found.
+    #[serde(default)]
+    pub(super) about: String,
+    pub(super) state: ListedState,
+    /// What is missing, or why the source is not watched.
+    #[serde(default)]
+    pub(super) reason: String,
+    /// What would enable it.
+    #[serde(default)]
+    pub(super) advice: String,
+}
+
+#[derive(Deserialize)]
+struct SourceList {
+    version: u32,
+    sources: Vec<ListedSource>,
+}
+
+/// Reads the list of a run directory. A run without the file has none.
+///
+/// # Errors
+/// A description of what is wrong with the file.
+pub(super) fn read(run_dir: &Path) -> Result<Vec<ListedSource>, String> {
+    let path = run_dir.join(FILE_NAME);
+    let Ok(about) = std::fs::metadata(&path) else { return Ok(Vec::new()) };
+    if about.len() > BYTES_MAX {
+        return Err(format!("{FILE_NAME} is longer than {BYTES_MAX} bytes"));
+    }
+    let text = std::fs::read(&path).map_err(|error| format!("cannot read {FILE_NAME}: {error}"))?;
+    let list: SourceList =
+        serde_json::from_slice(&text).map_err(|error| format!("{FILE_NAME} is damaged: {error}"))?;
+    if list.version != VERSION {
+        return Err(format!(
+            "{FILE_NAME} has version {}; this program reads version {VERSION}",
+            list.version
+        ));
+    }
+    Ok(list.sources)
+}
+
+/// The sources by name; of several with the same name, the first one.
+pub(super) fn by_name(listed: &[ListedSource]) -> FxHashMap<&str, &ListedSource> {
+    let mut by_name = FxHashMap::default();
+    for one in listed {
+        by_name.entry(one.name.as_str()).or_insert(one);
+    }
+    by_name
+}

@@ -1,0 +1,162 @@
+//! The first reading of a series file: figures of each series in memory proportional to the number of series.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use busyhour_sample::Nanos;
+use busyhour_series::{
+    CounterRates, DamagedEnd, FileStart, Mark, MetricKind, SeriesEvent, SeriesFileError, SeriesInfo,
+    SeriesReader, StateChange, UnavailableInfo,
+};
+
+/// Marks that are read; further ones are counted.
+const MARKS_MAX: usize = 100_000;
+
+/// Reasons, and changes of states, that are read; further ones are counted.
+const REASONS_MAX: usize = 10_000;
+
+/// Figures of a series in the measured part of the run. Those of a counter are of its rates per second.
+#[derive(Debug, Clone)]
+pub(super) struct Surveyed {
+    pub(super) info: SeriesInfo,
+    pub(super) values: u64,
+    sum: f64,
+    pub(super) min: f64,
+    pub(super) max: f64,
+    /// Increase of a counter.
+    pub(super) increase: f64,
+    /// Time that the increase covers, in s.
+    pub(super) seconds: f64,
+    /// The last value.
+    pub(super) last: f64,
+    counter: Option<CounterRates>,
+}
+
+impl Surveyed {
+    fn new(info: SeriesInfo) -> Surveyed {
+        let is_counter = info.kind == MetricKind::Counter;
+        Surveyed {
+            info,
+            values: 0,
+            sum: 0.0,
+            min: f64::INFINITY,
+            max: f64::NEG_INFINITY,
+            increase: 0.0,
+            seconds: 0.0,
+            last: 0.0,
+            counter: is_counter.then(CounterRates::default),
+        }
+    }
+
+    fn add(&mut self, time: Nanos, value: f64) {
+        let value = match &mut self.counter {
+            None => value,
+            Some(counter) => {
+                let Some(increase) = counter.next_total(time, value) else { return };
+                let seconds = increase.to.0.saturating_sub(increase.from.0) as f64 / 1e9;
+                self.increase += increase.amount;
+                self.seconds += seconds;
+                increase.amount / seconds
+            }
+        };
+        self.values += 1;
+        self.sum += value;
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+        self.last = value;
+    }
+
+    /// The value of this label.
+    pub(super) fn label(&self, name: &str) -> Option<&str> {
+        self.info.labels.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Mean of a gauge, or rate of a counter per second; `None` without values.
+    pub(super) fn mean(&self) -> Option<f64> {
+        match (self.values, &self.counter) {
+            (0, _) => None,
+            (_, Some(_)) => Some(self.increase / self.seconds),
+            (values, None) => Some(self.sum / values as f64),
+        }
+    }
+}
+
+/// What the first reading returns.
+#[derive(Debug, Default)]
+pub(super) struct Survey {
+    pub(super) start: Option<FileStart>,
+    pub(super) sources: Vec<String>,
+    pub(super) series: Vec<Surveyed>,
+    pub(super) unavailable: Vec<UnavailableInfo>,
+    pub(super) marks: Vec<(u32, Mark)>,
+    pub(super) states: Vec<StateChange>,
+    /// Marks, reasons and states beyond the limits.
+    pub(super) discarded: u64,
+    pub(super) damaged_end: Option<DamagedEnd>,
+    /// Times of the first and the last values of the whole file.
+    pub(super) ends: Option<(Nanos, Nanos)>,
+    /// The shortest time between two different times of values, in ns.
+    pub(super) interval_ns: Option<u64>,
+}
+
+impl Survey {
+    /// Reads the file. Figures are those of the values in the window.
+    pub(super) fn read(path: &Path, window: Option<(Nanos, Nanos)>) -> Result<Survey, SeriesFileError> {
+        let mut survey = Survey::default();
+        let mut reader = SeriesReader::new(BufReader::with_capacity(1 << 16, File::open(path)?))?;
+        while let Some(event) = reader.next_event()? {
+            match event {
+                SeriesEvent::Start(start) => survey.start = Some(start),
+                SeriesEvent::Source(name) => survey.sources.push(name),
+                SeriesEvent::Series(info) => survey.series.push(Surveyed::new(info)),
+                SeriesEvent::Values { time, values } => {
+                    survey.add_time(time);
+                    if window.is_none_or(|(from, to)| from <= time && time <= to) {
+                        for (series, value) in values {
+                            survey.series[*series as usize].add(time, *value);
+                        }
+                    }
+                }
+                SeriesEvent::Unavailable(info) => {
+                    keep(&mut survey.unavailable, info, REASONS_MAX, &mut survey.discarded);
+                }
+                SeriesEvent::Mark { source, mark } => {
+                    keep(&mut survey.marks, (source, mark), MARKS_MAX, &mut survey.discarded);
+                }
+                SeriesEvent::State(change) => {
+                    keep(&mut survey.states, change, REASONS_MAX, &mut survey.discarded);
+                }
+            }
+        }
+        survey.damaged_end = reader.damaged_end();
+        Ok(survey)
+    }
+
+    /// Sources of one machine are read one after the other, so times that are close together belong to the same reading.
+    fn add_time(&mut self, time: Nanos) {
+        const SAME_READING_NS: u64 = 50_000_000;
+        let Some((first, last)) = self.ends else {
+            self.ends = Some((time, time));
+            return;
+        };
+        let distance = time.0.saturating_sub(last.0);
+        if distance > SAME_READING_NS {
+            self.interval_ns = Some(self.interval_ns.map_or(distance, |known| known.min(distance)));
+        }
+        self.ends = Some((first.min(time), last.max(time)));
+    }
+
+    /// The name of the source of a series, a mark or a state.
+    pub(super) fn source(&self, number: u32) -> &str {
+        self.sources.get(number as usize).map_or("", String::as_str)
+    }
+}
+
+fn keep<T>(list: &mut Vec<T>, entry: T, max: usize, discarded: &mut u64) {
+    if list.len() < max {
+        list.push(entry);
+    } else {
+        *discarded += 1;
+    }
+}
