@@ -114,8 +114,8 @@ impl SeriesSet {
         SeriesSet::from_reader_where(input, query, &|_| true)
     }
 
-    /// Reads a series file from a reader. A series has points if [`SeriesQuery::select`] and `select` return true; `select`
-    /// receives the number of the series, its position among [`SeriesSet::series`].
+    /// Reads a series file from a reader. A series has points if both [`SeriesQuery::select`] and `select` return true. `select`
+    /// receives the number of the series, which is its position in [`SeriesSet::series`].
     ///
     /// # Errors
     /// As [`read_series`].
