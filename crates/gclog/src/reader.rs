@@ -86,8 +86,8 @@ impl GcLogReader {
         &self.log.log.events
     }
 
-    /// Whether the lines so far are in the format of JDK 9 and later. Their stamps are those of the end of an event, earlier
-    /// ones are those of its start.
+    /// Whether the lines so far are in the format of JDK 9 and later. In this format, the stamp of an event is the time of its
+    /// end; in earlier formats, it is the time of its start.
     #[must_use]
     pub fn is_unified(&self) -> bool {
         self.log.log.is_unified

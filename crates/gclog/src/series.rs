@@ -32,16 +32,16 @@ pub struct PausePoint {
 pub struct HeapPoint {
     /// The stamp of the collection on the clock of the log, s.
     pub time_s: f64,
-    /// Used heap before it, KiB.
+    /// Used heap before the collection, KiB.
     pub before_kib: i64,
-    /// Used heap after it, KiB.
+    /// Used heap after the collection, KiB.
     pub used_kib: i64,
     /// Committed heap, KiB, if the log prints it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity_kib: Option<i64>,
 }
 
-/// A rate in an interval: of allocation or of promotion.
+/// The rate of allocation or of promotion in an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RatePoint {
     /// Start of the interval on the clock of the log, s.
@@ -65,7 +65,7 @@ pub struct GcSeries {
     pub live: Vec<LiveSize>,
     /// The allocation rate in intervals of equal length. Intervals without a collection are joined with the next.
     pub allocation: Vec<RatePoint>,
-    /// The promotion rate, likewise. Empty if the log has no sizes of generations.
+    /// The promotion rate in such intervals. Empty if the log has no sizes of generations.
     pub promotion: Vec<RatePoint>,
     /// Milliseconds since 1970-01-01 UTC at second 0 of the clock, if the log has wall times. With it, the series can be compared
     /// with the times of a load test.
@@ -136,7 +136,7 @@ fn thinned<P: Clone>(points: Vec<P>, join: impl Fn(&mut P, &P)) -> Vec<P> {
     points.chunks(length).filter_map(joined).collect()
 }
 
-/// The rate over time of an amount between successive events with sizes, KiB.
+/// A rate over time, in KiB/s, from the amounts between successive events with sizes, in KiB.
 fn rates(
     log: &GcLog,
     times: &[Option<f64>],

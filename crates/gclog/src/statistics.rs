@@ -158,7 +158,7 @@ pub fn statistics(log: &GcLog) -> GcStatistics {
     }
 }
 
-/// The percentiles of the curve up to 99; further ones follow as far as there are pauses beyond them.
+/// The percentiles of the curve up to 99. Higher ones are added as far as there are longer pauses.
 const CURVE: [f64; 24] = [
     0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0, 55.0, 60.0, 65.0, 70.0, 75.0, 80.0, 85.0,
     90.0, 92.0, 94.0, 96.0, 98.0, 99.0,
@@ -176,7 +176,7 @@ pub struct PausePercentile {
 
 fn pause_curve(durations_s: &[f64]) -> Vec<PausePercentile> {
     let all = DurationStatistics::of(durations_s.to_vec());
-    // Beyond the last but one pause there is only the longest.
+    // Above the second-longest pause there is only the longest one.
     let is_distinct = |percentile: &f64| (100.0 - percentile) * all.n() as f64 >= 100.0 - 1e-6;
     let percentiles = CURVE.into_iter().chain(CURVE_TAIL).filter(is_distinct).chain([100.0]);
     percentiles
@@ -361,7 +361,7 @@ mod tests {
         assert_eq!(points(1), [(0.0, 1.0), (100.0, 1.0)]);
         let thousand = points(1_000);
         assert!(thousand.contains(&(50.0, 500.0)) && thousand.contains(&(99.0, 990.0)), "{thousand:?}");
-        // Beyond p99.9 there is only the longest.
+        // Above p99.9 there is only the longest pause.
         let last: Vec<f64> = thousand[thousand.len() - 2..].iter().map(|point| point.0).collect();
         assert_eq!((last, thousand[thousand.len() - 1].1), (vec![99.9, 100.0], 1_000.0));
     }

@@ -25,7 +25,7 @@ use source::{LineCounts, Source};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SourceId(usize);
 
-/// An entry in the run, as it is counted.
+/// An entry within the run, as it is counted.
 #[derive(Debug, Clone, Copy)]
 pub struct CountedEntry<'a> {
     /// Its second since the start of the run.
@@ -70,7 +70,7 @@ impl LogCollector {
         self.read_each(source, bytes, |_| ());
     }
 
-    /// Reads the next bytes of a source and passes each entry in the run to `each`.
+    /// Reads the next bytes of a source and passes each complete entry within the run to `each`.
     pub fn read_each(&mut self, source: SourceId, bytes: &[u8], mut each: impl FnMut(CountedEntry<'_>)) {
         let Some(source) = self.sources.get_mut(source.0) else { return };
         let tally = &mut self.tally;
@@ -91,7 +91,7 @@ impl LogCollector {
         self.end_each(source, |_| ());
     }
 
-    /// Ends a source and passes the last entries in the run to `each`.
+    /// Ends a source and passes its last entries within the run to `each`.
     pub fn end_each(&mut self, source: SourceId, mut each: impl FnMut(CountedEntry<'_>)) {
         let Some(source) = self.sources.get_mut(source.0) else { return };
         let tally = &mut self.tally;

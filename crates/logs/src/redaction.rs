@@ -37,7 +37,7 @@ impl Redactor {
         }
     }
 
-    /// A redactor that keeps all texts, also passwords in URLs, when the user asks for it.
+    /// A redactor that changes no text, for users who want to keep secrets. Even passwords in URLs are kept.
     #[must_use]
     pub fn keeping_secrets() -> Redactor {
         Redactor { keeps_all: true, ..Redactor::new(|_| false, |_| false) }

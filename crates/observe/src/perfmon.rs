@@ -6,7 +6,7 @@
 //!
 //! - [`request`] parses the names of metrics; `system` reads their values from `/proc`.
 //! - `agent_session` and [`client_session`] are the two sides of the protocol, without input or output.
-//! - [`sample`] converts values as the collector of JMeter does.
+//! - [`sample`] converts values in the same way as JMeter's collector.
 
 #[cfg(target_os = "linux")]
 pub mod agent_server;

@@ -102,7 +102,7 @@ impl LocateError {
             ) => "start it before the run",
             Self::NotJvm { .. } | Self::OpenJ9 { .. } => "scrape its metrics instead",
             Self::TurnedOff { .. } => "start it without the option",
-            Self::NoFile { .. } => "wait until it has started, and start it without these options",
+            Self::NoFile { .. } => "wait until it has started, or start it without these options",
             Self::Counters { .. } => "wait until it has started",
         }
     }
