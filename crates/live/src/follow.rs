@@ -9,10 +9,10 @@ use busyhour_sample::Snapshot;
 use crate::live_run::LiveRun;
 use crate::slices::Grown;
 
-/// A change of something that the page shows.
+/// A change of what the page shows.
 #[derive(Clone, Copy)]
 pub(crate) enum Changed<'e> {
-    /// A second was added.
+    /// A second was added; it changed these slices.
     Second(Grown),
     /// Another event of the run.
     Event(&'e RunEvent),
@@ -25,7 +25,7 @@ pub(crate) type OnChange = Box<dyn FnMut(&LiveRun, Changed<'_>) + Send>;
 #[derive(Default)]
 struct Listeners(Mutex<Vec<OnChange>>);
 
-/// The state of a running run. Clones share the state.
+/// The state of a run in progress. Clones share the state.
 #[derive(Clone)]
 pub struct LiveView {
     run: Arc<Mutex<LiveRun>>,

@@ -30,20 +30,20 @@ fn known_length(state: &LoadState) -> Option<String> {
     state.length.map(|length| clock(length.as_secs()))
 }
 
-/// Arrivals in the last second, and their total with its unit; `None` if the load has no arrivals.
+/// Number of arrivals in the last second, and their total with its unit; `None` if the load has no arrivals.
 #[must_use]
 pub fn offered(run: &LiveRun) -> Option<[String; 2]> {
     arrivals(run, |arrivals| arrivals.scheduled, "arrival")
 }
 
-/// Sessions started in the last second, and their total; each session has at least one request. `None` if the load has no
-/// sessions.
+/// Number of sessions started in the last second, and their total with its unit. A session can consist of several requests.
+/// `None` if the load has no arrivals.
 #[must_use]
 pub fn started(run: &LiveRun) -> Option<[String; 2]> {
     arrivals(run, |arrivals| arrivals.begun, "session")
 }
 
-/// Completed requests; `None` before the first second has closed.
+/// Number of requests completed in the last second, and their total with its unit; `None` if no second has ended yet.
 #[must_use]
 pub fn completed(run: &LiveRun) -> Option<[String; 2]> {
     run.last_second()?;
@@ -145,7 +145,7 @@ pub fn caveats(run: &LiveRun, unwritten: u64) -> Vec<String> {
     doubts
 }
 
-/// Mark, criterion and observed value of each threshold so far.
+/// Symbol of the outcome (`✓`, `✗` or `·`), criterion and observed value of each threshold so far.
 #[must_use]
 pub fn threshold_lines(run: &LiveRun) -> Vec<[String; 3]> {
     let line = |threshold: &busyhour_analysis::thresholds::ThresholdResult| {

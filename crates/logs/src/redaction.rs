@@ -1,4 +1,4 @@
-//! Removes secrets from the texts that results contain: examples and templates.
+//! Removes secrets from texts that are stored in results: examples and templates.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::mask::WILDCARD;
 /// Takes the place of a secret.
 pub const REDACTED: &str = "[redacted]";
 
-/// Recognizes secrets. The caller supplies the tests, so that logs follow the same rules as the rest of the program.
+/// Recognizes secrets. The caller supplies the rules, so that they are the same for logs as for the rest of the program.
 #[derive(Clone)]
 pub struct Redactor {
     is_secret_name: Arc<dyn Fn(&str) -> bool + Send + Sync>,
@@ -37,7 +37,7 @@ impl Redactor {
         }
     }
 
-    /// A redactor that keeps all texts, also passwords in URLs, when the user asks for it.
+    /// A redactor that changes no text, for users who want to keep secrets. Even passwords in URLs are kept.
     #[must_use]
     pub fn keeping_secrets() -> Redactor {
         Redactor { keeps_all: true, ..Redactor::new(|_| false, |_| false) }
@@ -103,7 +103,7 @@ impl Writer<'_> {
             return;
         }
         if self.expects_value {
-            // The secret follows the scheme: `Authorization: Bearer …`.
+            // If the word is a scheme, the secret follows it: `Authorization: Bearer …`.
             self.expects_value = is_scheme(word, after);
             self.out.push_str(if self.expects_value { word } else { REDACTED });
             return;
@@ -142,7 +142,7 @@ impl Writer<'_> {
         self.out.push_str(word);
     }
 
-    /// The rest of a URL after `://`, up to a separator; parameters are words of their own.
+    /// Writes a URL up to the first separator. `rest` follows `://`. The parameters follow later, as words of their own.
     fn url(&mut self, scheme: &str, rest: &str) {
         self.out.push_str(scheme);
         self.out.push_str("://");
@@ -176,7 +176,7 @@ fn is_scheme(word: &str, after: &str) -> bool {
 pub(crate) mod tests {
     use super::*;
 
-    /// Tests that are sufficient for the tests of this crate.
+    /// A redactor with rules that are sufficient for the tests of this crate.
     pub(crate) fn redactor() -> Redactor {
         let is_secret_name = |name: &str| {
             let name = name.to_ascii_lowercase();
@@ -235,7 +235,7 @@ pub(crate) mod tests {
 
     proptest::proptest! {
         #[test]
-        fn redaction_is_stable(text in "[a-z:=\" é/@]{0,40}") {
+        fn any_text_is_redacted_twice_without_a_panic(text in "[a-z:=\" é/@]{0,40}") {
             let once = redactor().redact(&text);
             let _ = redactor().redact(&once);
         }

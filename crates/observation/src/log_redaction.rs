@@ -1,4 +1,4 @@
-//! The rules on secrets for texts of logs.
+//! The rules by which secrets are removed from texts of logs.
 
 use busyhour_logs::Redactor;
 use busyhour_redaction::{is_secret_name, is_secret_value};

@@ -1,4 +1,4 @@
-//! Where readings go: the latest values, and the file.
+//! Stores readings: the latest values in memory, and all values in the file.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -18,13 +18,13 @@ use crate::series_id::{Pending, SeriesId, SourceId};
 use crate::series_key::write_key;
 use crate::status::{RecordedMark, SourceStatus, UnavailableMetric, WatchStatus};
 
-/// Sources of a watch.
+/// The largest number of sources of a watch.
 const SOURCES_MAX: usize = 10_000;
 
-/// Reasons for missing metrics, over all sources.
+/// The largest number of reasons for missing metrics, over all sources.
 const REASONS_MAX: usize = 1_000;
 
-/// Marks that are kept for live views; the file contains all.
+/// The number of marks that are kept for live views; the file contains all.
 const MARKS_MAX: usize = 1_000;
 
 /// The series of a watch: the latest value of each, and the file to which all readings are appended. Clones share the content.
@@ -132,7 +132,7 @@ impl SeriesStore {
         RunPart::new("series", SERIES_FILE_NAME, SERIES_VERSION)
     }
 
-    /// Changes the limit on the number of series, [`SERIES_MAX`] unless it is changed. Series that exist remain.
+    /// Changes the limit on the number of series, which is [`SERIES_MAX`] by default. Series that exist remain.
     pub fn set_series_max(&self, series_max: usize) {
         self.lock().series_max = series_max.min(busyhour_series::DECLARED_SERIES_MAX);
     }
@@ -156,7 +156,8 @@ impl SeriesStore {
         values.collect()
     }
 
-    /// Marks since the first `seen` ones, and the number of all marks so far, to be passed next time. Only the last 1,000 are kept.
+    /// The marks after the first `seen` ones, and the number of all marks so far, to be passed as `seen` next time. Only the last
+    /// 1,000 marks are kept.
     #[must_use]
     pub fn marks_since(&self, seen: u64) -> (Vec<RecordedMark>, u64) {
         let content = self.lock();
@@ -263,7 +264,7 @@ impl SeriesStore {
         self.lock().marks_discarded += 1;
     }
 
-    /// Records the change of a state, if it is one.
+    /// Records the state of a source, unless the source is already in this state. Another reason is no change.
     pub(crate) fn set_state(&self, source: SourceId, time: Nanos, state: SourceState) {
         let mut content = self.lock();
         let content = &mut *content;
@@ -309,7 +310,7 @@ impl Content {
         self.marks.push_back(RecordedMark { source, mark });
     }
 
-    /// Writes what was encoded. After an error the file is not written any more: readers could not read beyond a torn frame.
+    /// Writes what was encoded. After an error the file is not written any more: readers cannot read beyond an incomplete frame.
     fn write(&mut self) {
         if let Some(file) = &mut self.file
             && let Err(error) = file.write_all(&self.buffer)

@@ -36,7 +36,7 @@ static BLOCKERS: Metric =
     Metric::gauge("busyhour_postgres_blocking_sessions", "Sessions that hold a lock for which others wait.");
 static TRANSACTION: Metric = Metric::gauge(
     "busyhour_postgres_oldest_transaction_seconds",
-    "Age of the oldest transaction that is open; 0 without one.",
+    "Age of the oldest open transaction; 0 if no transaction is open.",
 );
 static TRANSACTIONS: Metric =
     Metric::counter("busyhour_postgres_transactions_total", "Transactions that ended.");
@@ -69,7 +69,7 @@ pub struct PostgresProbe {
     address: DatabaseAddress,
     source: String,
     client: Option<Client>,
-    /// Series of sessions. A state that no session has any more is 0.
+    /// Series of sessions by state and wait event. A series that no session belongs to any more is set to 0.
     sessions: HashMap<[String; 3], SeriesId>,
     totals: HashMap<[String; 3], SeriesId>,
     /// Process IDs of the sessions that blocked others at the previous reading.
