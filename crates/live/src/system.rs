@@ -47,7 +47,8 @@ struct Followed {
     whole: CounterRates,
     /// Time of the last value of a gauge.
     read: Option<Nanos>,
-    now: f64,
+    /// The last value; `None` before the first one: a counter needs two readings.
+    now: Option<f64>,
     max: f64,
     /// Sum of the increases of a counter.
     total: f64,
@@ -146,7 +147,7 @@ impl SystemHistory {
                 rates: CounterRates::default(),
                 whole: CounterRates::default(),
                 read: None,
-                now: 0.0,
+                now: None,
                 max: 0.0,
                 total: 0.0,
                 recent: 0.0,
@@ -155,7 +156,7 @@ impl SystemHistory {
         }
         let Some(followed) = self.followed.get_mut(&reading.key) else { return };
         let Some(value) = followed.next_value(reading) else { return };
-        followed.now = value;
+        followed.now = Some(value);
         followed.max = followed.max.max(value);
         followed.recent = (followed.recent * FORGETTING).max(value);
         self.condenser.add_value(followed.series, reading.time, value);
@@ -172,7 +173,10 @@ impl SystemHistory {
     #[must_use]
     pub fn shown(&self) -> Vec<ShownSeries> {
         let first = |kind: QuantityKind, by: fn(&Followed) -> f64| {
-            let of_kind = self.followed.iter().filter(move |(key, _)| key.kind == kind);
+            let of_kind = self
+                .followed
+                .iter()
+                .filter(move |(key, followed)| key.kind == kind && followed.now.is_some());
             // Of equal ones, the first.
             of_kind.rev().max_by(|(_, one), (_, other)| by(one).total_cmp(&by(other)))
         };
@@ -181,8 +185,11 @@ impl SystemHistory {
             first(QuantityKind::ProcessCores, |followed| followed.total),
             first(QuantityKind::GcShare, |followed| followed.total),
         ];
-        let mut limits: Vec<_> =
-            self.followed.iter().filter(|(key, _)| key.kind == QuantityKind::OfLimit).collect();
+        let mut limits: Vec<_> = self
+            .followed
+            .iter()
+            .filter(|(key, followed)| key.kind == QuantityKind::OfLimit && followed.now.is_some())
+            .collect();
         limits.sort_by(|(_, one), (_, other)| other.recent.total_cmp(&one.recent));
         shown.extend(limits.into_iter().map(Some));
         shown.into_iter().flatten().take(SHOWN).map(|(key, followed)| self.series(key, followed)).collect()
@@ -195,7 +202,7 @@ impl SystemHistory {
         });
         ShownSeries {
             name: key.words(&self.names),
-            now: key.value_text(followed.now),
+            now: followed.now.map_or_else(String::new, |now| key.value_text(now)),
             top: key.top(followed.max),
             points: points.collect(),
         }

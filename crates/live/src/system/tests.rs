@@ -62,6 +62,11 @@ fn the_most_telling_series_are_shown() {
     for second in 0..200 {
         *fake.values.lock().unwrap() = system(second);
         history.update(&fake);
+        if second == 0 {
+            let names: Vec<String> = history.shown().into_iter().map(|one| one.name).collect();
+            // Counters have no rate yet.
+            assert_eq!(names, ["sessions, postgres://db/shop", "memory used, os"]);
+        }
     }
     let shown = history.shown();
     let texts: Vec<(&str, &str)> = shown.iter().map(|one| (one.name.as_str(), one.now.as_str())).collect();
