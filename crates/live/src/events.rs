@@ -9,7 +9,8 @@ use serde::Serialize;
 use crate::live_run::LiveRun;
 use crate::slices::{Slice, Slices};
 
-use crate::words::{caveats, changes, label_row, threshold_lines, words};
+use crate::system::{ShownSeries, SystemHistory};
+use crate::words::{caveats, changes, label_row, system_marks, threshold_lines, words};
 
 /// Version of the page's data model. It must equal the version that `report` writes.
 const MODEL_VERSION: u32 = 1;
@@ -106,6 +107,26 @@ struct Status<'c> {
     caveats: Vec<String>,
     thresholds: Vec<[String; 3]>,
     marks: Vec<Mark>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system: Option<System>,
+}
+
+/// The observed system; names and last values are among the words.
+#[derive(Serialize)]
+struct System {
+    series: Vec<SystemSeries>,
+    /// Times of the latest marks in s.
+    marks_s: Vec<f64>,
+    /// The latest marks in words.
+    marks: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct SystemSeries {
+    /// The end of the scale of values.
+    top: f64,
+    /// Times in s, and values.
+    points: Vec<(f64, f64)>,
 }
 
 /// Rounds to three decimals; plots show no more.
@@ -194,6 +215,21 @@ fn status_of<'c>(run: &LiveRun, state: &'c LoadState, unwritten: u64) -> Status<
             .iter()
             .map(|event| Mark { at_s: event.at_ns.as_secs_f64(), words: event.description() })
             .collect(),
+        system: run.system().is_observed().then(|| system(run.system())),
+    }
+}
+
+fn system(history: &SystemHistory) -> System {
+    // Three digits are enough for a plot of 60 pixels, and keep events small.
+    let tenth = |seconds: f64| (seconds * 10.0).round() / 10.0;
+    let series = |shown: ShownSeries| SystemSeries {
+        top: shown.top,
+        points: shown.points.iter().map(|(at_s, value)| (tenth(*at_s), round(*value))).collect(),
+    };
+    System {
+        series: history.shown().into_iter().map(series).collect(),
+        marks_s: history.marks().map(|(_, mark)| tenth(mark.from.0 as f64 / 1e9)).collect(),
+        marks: system_marks(history),
     }
 }
 

@@ -6,6 +6,7 @@ use busyhour_analysis::thresholds::ThresholdResult;
 use busyhour_sample::{LiveArrivals, SampleKind, SecondArrivals, Snapshot, TimeCounts};
 
 use crate::slices::{Grown, Slices};
+use crate::system::{LiveSystem, SystemHistory};
 
 /// Figures of the last second, or of the run so far.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -82,6 +83,7 @@ pub struct LiveRun {
     index: HashMap<String, usize>,
     regularity: Option<LiveArrivals>,
     thresholds: Vec<ThresholdResult>,
+    system: SystemHistory,
 }
 
 /// The percentiles that the curve can have. [`LiveRun::curve`] uses those for which there are enough requests.
@@ -157,6 +159,17 @@ impl LiveRun {
     #[must_use]
     pub fn regularity(&self) -> Option<LiveArrivals> {
         self.regularity
+    }
+
+    /// Adds what was observed of the system under test.
+    pub(crate) fn add_system(&mut self, system: &dyn LiveSystem) {
+        self.system.update(system);
+    }
+
+    /// The observed system under test so far.
+    #[must_use]
+    pub fn system(&self) -> &SystemHistory {
+        &self.system
     }
 
     /// Outcome of each threshold so far.

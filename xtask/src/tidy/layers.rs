@@ -204,7 +204,7 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "live",
         "shows and controls a run in progress",
-        &["diagnostic", "sample", "analysis", "launch", "report", "server"],
+        &["diagnostic", "sample", "series", "analysis", "launch", "report", "server"],
     )
     .in_tests(&["standin"]),
     layered(
