@@ -103,6 +103,9 @@ impl Observation {
         store: SeriesStore,
         sink: Option<LineSink>,
     ) -> Result<RunningObservation, ObservationError> {
+        if self.request.keep_secrets {
+            store.keep_secrets();
+        }
         let options = WatchOptions { interval: self.request.interval };
         let probes = std::mem::take(&mut self.selected.probes);
         let watch = Arc::new(Watch::start(self.clock.clone(), store, options, probes)?);
