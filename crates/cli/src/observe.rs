@@ -4,6 +4,9 @@ mod gc;
 mod gc_files;
 mod gc_log;
 mod gc_text;
+mod logs;
+mod logs_files;
+mod logs_text;
 mod mark;
 mod serve;
 mod watch;
@@ -21,7 +24,8 @@ use crate::exit::{Exit, complain};
     busyhour observe mark 'deployed 1.4'\n  \
     busyhour observe --serve 0.0.0.0:9464 --token-file token --perfmon 127.0.0.1:4444\n  \
     busyhour observe gc gc.log* -o gc.csv --json\n  \
-    busyhour observe gc before.log -- after.log"
+    busyhour observe gc before.log -- after.log\n  \
+    busyhour observe logs server.log --baseline quiet.log"
 )]
 pub(crate) struct ObserveArgs {
     #[command(subcommand)]
@@ -36,6 +40,8 @@ pub(crate) struct ObserveArgs {
 enum ObserveVerb {
     /// Summarise a garbage-collection log, or compare two.
     Gc(gc::GcArgs),
+    /// Summarise the problems in a log, or compare it with one of a clean run.
+    Logs(logs::LogsArgs),
     /// Add a mark to the run that is in progress.
     Mark(mark::MarkArgs),
 }
@@ -44,6 +50,7 @@ enum ObserveVerb {
 pub(crate) fn main(args: &ObserveArgs) -> Exit {
     match (&args.verb, &args.serve.serve) {
         (Some(ObserveVerb::Gc(gc)), _) => gc::main(gc),
+        (Some(ObserveVerb::Logs(logs)), _) => logs::main(logs),
         (Some(ObserveVerb::Mark(mark)), _) => mark::main(mark),
         (None, Some(address)) => serve::main(&args.serve, &args.watch, address),
         (None, None) if args.watch.has_sources() => watch::main(&args.watch),
