@@ -9,7 +9,7 @@
 //! let start_unix_ns = 1_710_756_000_000_000_000; // 2024-03-18T10:00:00Z
 //! let stamps = StampSettings { zone: Some(Zone::utc()), near_unix_ns: start_unix_ns };
 //! let clock = RunClock { start_unix_ns, end_unix_ns: None };
-//! let redactor = Redactor::new(|name| name.contains("password"), |_| false);
+//! let redactor = Redactor::standard();
 //! let mut collector = LogCollector::new(CollectorSettings::new(stamps, clock, redactor));
 //! let source = collector.add_source(None);
 //! collector.read(source, b"2024-03-18 10:00:05,123 ERROR shop.Shop - no seat for booking 12\n");
@@ -86,7 +86,6 @@ mod logs_file;
 mod mask;
 mod offset;
 mod query;
-mod redaction;
 mod series;
 mod severity;
 mod stamps;
@@ -95,6 +94,7 @@ mod traces;
 
 pub use access::{AccessRecord, DurationUnit, read_access};
 pub use bursts::{BURST_COUNT_MIN, BURST_HISTORY_MIN_S, BURST_WINDOW_S, BurstDetector, LogBurst};
+pub use busyhour_redaction::Redactor;
 pub use collector::{CollectorSettings, CountedEntry, LogCollector, RunClock, Scope, SourceId};
 pub use comparison::{
     ComparisonError, Difference, Differences, Exposure, FALSE_DISCOVERY_RATE, LogComparison, LogSide,
@@ -110,7 +110,6 @@ pub use logs_file::{
 };
 pub use offset::{StampOffset, find_offset};
 pub use query::{Query, QueryError, Rule};
-pub use redaction::{REDACTED, Redactor};
 pub use series::Series;
 pub use severity::EntrySeverity;
 pub use stamps::{EntryTime, FoundStamp, NoTime, Notation, StampReader, StampSettings, UnknownZone, Zone};

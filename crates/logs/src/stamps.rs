@@ -57,6 +57,17 @@ impl Zone {
     }
 }
 
+impl Zone {
+    /// A time in this zone, to seconds: `2024-03-18 10:00:05`. Times out of the range of the calendar are written as they are.
+    #[must_use]
+    pub fn show(&self, unix_ns: i64) -> String {
+        match timestamp(unix_ns) {
+            Some(time) => self.0.to_datetime(time).strftime("%Y-%m-%d %H:%M:%S").to_string(),
+            None => format!("{unix_ns} ns"),
+        }
+    }
+}
+
 /// The information that stamps may lack.
 #[derive(Debug, Clone)]
 pub struct StampSettings {

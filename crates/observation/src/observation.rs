@@ -126,6 +126,9 @@ impl Observation {
         sink: Option<LineSink>,
         followed: Option<FollowedLogs>,
     ) -> Result<RunningObservation, ObservationError> {
+        if self.request.keep_secrets {
+            store.keep_secrets();
+        }
         let options = WatchOptions { interval: self.request.interval };
         let probes = std::mem::take(&mut self.selected.probes);
         let watch = Arc::new(Watch::start(self.clock.clone(), store, options, probes)?);

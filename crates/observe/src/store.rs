@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use busyhour_record::RunPart;
+use busyhour_redaction::Redactor;
 use busyhour_sample::Nanos;
 use busyhour_series::{
     FileStart, LABEL_BYTES_MAX, LABELS_MAX, LatestValue, Mark, Metric, MetricKind, REASON_BYTES_MAX,
@@ -58,6 +59,8 @@ struct Content {
     numbered: Vec<(Nanos, u32, f64)>,
     /// Key of the series that is being looked up; reused.
     key: Vec<u8>,
+    /// Removes secrets from texts of the watched programs: labels, marks, reasons.
+    redactor: Redactor,
 }
 
 struct Source {
@@ -122,6 +125,7 @@ impl SeriesStore {
             file_error: None,
             numbered: Vec::new(),
             key: Vec::new(),
+            redactor: Redactor::standard(),
         };
         SeriesStore { content: Arc::new(Mutex::new(content)) }
     }
@@ -130,6 +134,12 @@ impl SeriesStore {
     #[must_use]
     pub fn part() -> RunPart {
         RunPart::new("series", SERIES_FILE_NAME, SERIES_VERSION)
+    }
+
+    /// Keeps secrets in the texts that are recorded from now on, when the user asks for it. Otherwise the values of labels, the texts of
+    /// marks and the reasons of errors are recorded without them: command lines, addresses and answers of servers may be part of each.
+    pub fn keep_secrets(&self) {
+        self.lock().redactor = Redactor::keeping_secrets();
     }
 
     /// Changes the limit on the number of series, which is [`SERIES_MAX`] by default. Series that exist remain.
@@ -221,7 +231,11 @@ impl SeriesStore {
             content.series_refused += 1;
             return SeriesId::DISCARDED;
         }
-        let id = SeriesId(content.encoder.series(&mut content.buffer, source.0, metric, labels));
+        let redacted: Vec<(&str, String)> =
+            labels.iter().map(|(name, value)| (*name, content.redactor.redact(value))).collect();
+        let labels: Vec<(&str, &str)> =
+            redacted.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let id = SeriesId(content.encoder.series(&mut content.buffer, source.0, metric, &labels));
         of_source.series.insert(content.key.as_slice().into(), id);
         let short = |text: &str| shorten(text, LABEL_BYTES_MAX).to_owned();
         let labels = labels.iter().take(LABELS_MAX).map(|(name, value)| (short(name), short(value)));
@@ -250,7 +264,8 @@ impl SeriesStore {
             return;
         }
         of_source.unavailable.insert(metric.into(), ());
-        let reason = shorten(reason, REASON_BYTES_MAX);
+        let reason = content.redactor.redact(reason);
+        let reason = shorten(&reason, REASON_BYTES_MAX);
         content.encoder.unavailable(&mut content.buffer, source.0, time, metric, reason);
         content.unavailable.push(UnavailableMetric {
             source: of_source.status.source.clone(),
@@ -272,6 +287,11 @@ impl SeriesStore {
         if std::mem::discriminant(&status.state) == std::mem::discriminant(&state) {
             return;
         }
+        let state = match state {
+            SourceState::Watching => SourceState::Watching,
+            SourceState::Failed(reason) => SourceState::Failed(content.redactor.redact(&reason)),
+            SourceState::Ended(reason) => SourceState::Ended(content.redactor.redact(&reason)),
+        };
         content.encoder.state(&mut content.buffer, source.0, time, &state);
         (status.state, status.since) = (state, time);
     }
@@ -301,6 +321,7 @@ impl SeriesStore {
 
 impl Content {
     fn record_mark(&mut self, source: SourceId, mark: Mark) {
+        let mark = Mark { text: self.redactor.redact(&mark.text), ..mark };
         self.encoder.mark(&mut self.buffer, source.0, &mark);
         if self.marks.len() == MARKS_MAX {
             self.marks.pop_front();

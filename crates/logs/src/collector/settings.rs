@@ -1,8 +1,9 @@
 //! The settings of a collector.
 
+use busyhour_redaction::Redactor;
+
 use crate::access::DurationUnit;
 use crate::query::Query;
-use crate::redaction::Redactor;
 use crate::stamps::StampSettings;
 use crate::templates::MinerSettings;
 
