@@ -329,7 +329,7 @@ fn report_only(
         Ok(summary) => summary,
         Err(error) => return reading::refuse(&error),
     };
-    match busyhour_report::write_dashboard(dashboard, &summary) {
+    match busyhour_report::write_dashboard(dashboard, &summary, None) {
         Ok(paths) => {
             for path in paths {
                 print(&format!("wrote {}\n", path.display()));

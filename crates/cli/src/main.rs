@@ -14,6 +14,7 @@ mod doctor;
 mod events;
 mod exit;
 mod export;
+mod export_series;
 mod foreign_results;
 mod headings;
 mod inputs;

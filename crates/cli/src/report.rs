@@ -5,11 +5,14 @@ use std::path::{Path, PathBuf};
 use busyhour_analysis::Summary;
 use busyhour_analysis::thresholds::Criterion;
 use busyhour_diagnostic::io_hints::chain;
+use busyhour_record::RunDir;
 use busyhour_report::{
-    RunShow, Written, end_of_run, html_report, prepare_dashboard, summary_markdown, thresholds_junit,
-    write_dashboard,
+    RunShow, Written, end_of_run, html_report_with_system, prepare_dashboard, summary_markdown,
+    thresholds_junit, write_dashboard,
 };
-use busyhour_results::{LogLoad, ResultsOptions, ResultsPart, judge_results, summarise_results};
+use busyhour_results::{
+    LogLoad, ResultsOptions, ResultsPart, SystemRecord, judge_results, summarise_results,
+};
 use busyhour_sample::ApdexLimits;
 use clap::{Args, ValueEnum};
 
@@ -134,26 +137,41 @@ fn report(mut args: ReportArgs) -> Result<Exit, (Exit, String)> {
     if !request.criteria.is_empty() {
         judge::warn_about_missing_parts(paths, &summary);
     }
-    write(&request.files, &summary)?;
+    write(&request.files, &summary, run_dir(paths).as_ref())?;
     print_report(&args, &request, &summary);
     note_written(&request.files);
     let outcome = judge::write_outcome(paths, &request.criteria, &request.threshold_files, &summary);
     Ok(if request.fails { outcome } else { Exit::Completed })
 }
 
-fn write(files: &[OutputFile], summary: &Summary) -> Result<(), (Exit, String)> {
-    for folder in files.iter().filter(|file| file.kind == OutputKind::Dashboard) {
-        prepare_dashboard(&folder.path).map_err(|error| (Exit::Usage, chain(&error)))?;
-        write_dashboard(&folder.path, summary).map_err(|error| (Exit::Internal, chain(&error)))?;
+/// The directory of the run, if the input is one.
+fn run_dir(paths: &[PathBuf]) -> Option<RunDir> {
+    match paths {
+        [path] if path.is_dir() => Some(RunDir::open(path)),
+        _ => None,
     }
-    let texts: Vec<_> = files.iter().filter(|file| file.kind != OutputKind::Dashboard).cloned().collect();
-    write_files(&texts, &mut |kind| summary_text(summary, kind)).map_err(|exit| (exit, String::new()))
 }
 
-/// The content of a file that contains the summary.
-pub(crate) fn summary_text(summary: &Summary, kind: OutputKind) -> Result<String, CommandError> {
+fn write(files: &[OutputFile], summary: &Summary, run: Option<&RunDir>) -> Result<(), (Exit, String)> {
+    for folder in files.iter().filter(|file| file.kind == OutputKind::Dashboard) {
+        prepare_dashboard(&folder.path).map_err(|error| (Exit::Usage, chain(&error)))?;
+        write_dashboard(&folder.path, summary, run).map_err(|error| (Exit::Internal, chain(&error)))?;
+    }
+    let texts: Vec<_> = files.iter().filter(|file| file.kind != OutputKind::Dashboard).cloned().collect();
+    write_files(&texts, &mut |kind| summary_text(summary, run, kind)).map_err(|exit| (exit, String::new()))
+}
+
+/// The content of a file that contains the summary. The page contains what was observed of the system in the run directory.
+pub(crate) fn summary_text(
+    summary: &Summary,
+    run: Option<&RunDir>,
+    kind: OutputKind,
+) -> Result<String, CommandError> {
     match kind {
-        OutputKind::Html => Ok(html_report(summary)),
+        OutputKind::Html => {
+            let system = run.and_then(|run| SystemRecord::of_summary(run, summary));
+            Ok(html_report_with_system(summary, system.as_ref()))
+        }
         OutputKind::Json => Ok(summary.to_json()),
         OutputKind::Markdown => Ok(summary_markdown(summary)),
         OutputKind::Junit => Ok(thresholds_junit(summary)),

@@ -178,7 +178,7 @@ fn finish(command: &RunCommand, run: &FinishedRun) -> Exit {
         is_incomplete = true;
     };
     if let Some(dashboard) = &command.dashboard {
-        match write_dashboard(dashboard, &run.summary) {
+        match write_dashboard(dashboard, &run.summary, Some(&run.dir)) {
             Ok(paths) => files.extend(paths),
             Err(error) => fail(&chain(&error)),
         }
@@ -207,7 +207,7 @@ fn write_file(run: &FinishedRun, file: &OutputFile) -> Result<(), CommandError> 
     match file.kind {
         OutputKind::Csv | OutputKind::Parquet => export_run(run.dir.path(), file),
         kind => {
-            let text = summary_text(&run.summary, kind)?;
+            let text = summary_text(&run.summary, Some(&run.dir), kind)?;
             RunDir::write_whole(&file.path, text.as_bytes()).map_err(|error| chain(&error).into())
         }
     }

@@ -6,9 +6,11 @@ use std::sync::Arc;
 
 use busyhour_observe::{SeriesStore, Watch, WatchError, WatchOptions};
 use busyhour_program::clock::Clock;
-use busyhour_record::RunPart;
+use busyhour_record::{RunDirError, RunPart};
 use busyhour_series::FileStart;
 
+use crate::followed::FollowedLogs;
+use crate::log_sources::LogSourcesError;
 use crate::marks_file::MarksProbe;
 use crate::request::ObservationRequest;
 use crate::search::{LineSink, Search, SearchThread};
@@ -16,6 +18,7 @@ use crate::select::select;
 use crate::selected::Selected;
 use crate::source_line::SourceLine;
 use crate::source_spec::SourceSpec;
+use crate::sources_file;
 
 /// Why an observation cannot start.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +31,18 @@ pub enum ObservationError {
         /// The cause.
         source: io::Error,
     },
+    /// The list of sources cannot be written.
+    #[error(transparent)]
+    Sources(#[from] RunDirError),
+    /// The file of series could not be written completely.
+    #[error("the series are incomplete: {reason}")]
+    Series {
+        /// The error of writing.
+        reason: String,
+    },
+    /// The files about logs are incomplete.
+    #[error(transparent)]
+    Logs(#[from] LogSourcesError),
     /// The watch cannot start.
     #[error(transparent)]
     Watch(#[from] WatchError),
@@ -63,13 +78,15 @@ impl Observation {
     /// Whether a source is watched.
     #[must_use]
     pub fn watches_anything(&self) -> bool {
-        !self.selected.probes.is_empty()
+        self.selected.lines.iter().any(SourceLine::is_watched)
     }
 
     /// The files that an observation writes in the run directory.
     #[must_use]
-    pub fn parts() -> Vec<RunPart> {
-        vec![SeriesStore::part()]
+    pub fn parts(&self) -> Vec<RunPart> {
+        let mut parts = vec![SeriesStore::part(), sources_file::part()];
+        parts.extend(FollowedLogs::parts(&self.request.sources));
+        parts
     }
 
     /// Starts to read all sources, and to write their series into the run directory. With a sink, processes that were not found yet are
@@ -87,7 +104,11 @@ impl Observation {
         let store = SeriesStore::create(run_dir, start).map_err(file(busyhour_series::SERIES_FILE_NAME))?;
         let marks = MarksProbe::create(run_dir).map_err(file(crate::marks_file::MARKS_FILE_NAME))?;
         self.selected.probes.push(Box::new(marks));
-        self.start_with(store, sink)
+        sources_file::write(run_dir, &self.selected.lines)?;
+        self.selected.run_dir = Some(run_dir.to_owned());
+        let (followed, probes) = FollowedLogs::new(run_dir, &self.clock, &self.request);
+        self.selected.probes.extend(probes);
+        self.start_with(store, sink, Some(followed))
     }
 
     /// Starts to read all sources like [`Self::start`], without files: the store has the latest values.
@@ -95,13 +116,14 @@ impl Observation {
     /// # Errors
     /// A thread cannot be started.
     pub fn start_in_memory(self, sink: Option<LineSink>) -> Result<RunningObservation, ObservationError> {
-        self.start_with(SeriesStore::in_memory(), sink)
+        self.start_with(SeriesStore::in_memory(), sink, None)
     }
 
     fn start_with(
         mut self,
         store: SeriesStore,
         sink: Option<LineSink>,
+        followed: Option<FollowedLogs>,
     ) -> Result<RunningObservation, ObservationError> {
         let options = WatchOptions { interval: self.request.interval };
         let probes = std::mem::take(&mut self.selected.probes);
@@ -114,7 +136,7 @@ impl Observation {
             }
             Some(_) | None => None,
         };
-        Ok(RunningObservation { watch, search })
+        Ok(RunningObservation { watch, search, followed })
     }
 }
 
@@ -123,6 +145,7 @@ impl Observation {
 pub struct RunningObservation {
     watch: Arc<Watch>,
     search: Option<SearchThread>,
+    followed: Option<FollowedLogs>,
 }
 
 impl RunningObservation {
@@ -132,13 +155,16 @@ impl RunningObservation {
         self.watch.store()
     }
 
-    /// Ends the observation, and returns the reason why the file of series is incomplete, if it is.
+    /// Ends the observation, and returns what could not be written.
     #[must_use]
-    pub fn stop(mut self) -> Option<String> {
+    pub fn stop(mut self) -> Vec<ObservationError> {
         // The thread has a reference to the watch.
         drop(self.search.take());
         let store = self.watch.store().clone();
         drop(self.watch);
-        store.status().file_error
+        let followed = self.followed.map(|followed| followed.finish(&store)).unwrap_or_default();
+        let mut errors: Vec<ObservationError> = followed.into_iter().map(ObservationError::Logs).collect();
+        errors.extend(store.status().file_error.map(|reason| ObservationError::Series { reason }));
+        errors
     }
 }

@@ -13,6 +13,7 @@ use busyhour_program::clock::{Clock, monotonic_ns};
 use crate::local;
 use crate::request::ObservationRequest;
 use crate::selected::Selected;
+use crate::sources_file;
 
 /// Times since the start of the run: when connections are open, and when pools have grown.
 const TIMES: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(10)];
@@ -81,6 +82,12 @@ impl Search {
             if let Err(error) = self.watch.add(probe) {
                 (self.sink)(&format!("warning: cannot watch a source: {error}"));
             }
+        }
+        if let Some(run_dir) = &self.selected.run_dir
+            && self.selected.lines.len() > known
+            && let Err(error) = sources_file::write(run_dir, &self.selected.lines)
+        {
+            (self.sink)(&format!("warning: cannot write the list of sources: {error}"));
         }
         for line in self.selected.lines[known..].iter().filter(|line| line.is_watched()) {
             (self.sink)(&line.to_string());

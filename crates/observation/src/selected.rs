@@ -1,6 +1,7 @@
 //! Probes that have been chosen, and a line about each source.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use busyhour_observe::Probe;
 
@@ -11,6 +12,8 @@ use crate::source_line::SourceLine;
 pub(crate) struct Selected {
     pub(crate) probes: Vec<Box<dyn Probe>>,
     pub(crate) lines: Vec<SourceLine>,
+    /// Where the lines are written, if the observation has a run directory.
+    pub(crate) run_dir: Option<PathBuf>,
     /// The names of sources that are watched: each is watched once.
     known: BTreeSet<String>,
 }
@@ -28,6 +31,13 @@ impl Selected {
     pub(crate) fn add_watched(&mut self, probe: Box<dyn Probe>, about: &str) {
         let line = SourceLine::watched(probe.source(), about);
         self.add(probe, line);
+    }
+
+    /// Adds the line of a log, whose probe is made later.
+    pub(crate) fn add_log(&mut self, name: &str, about: &str) {
+        if self.known.insert(name.to_owned()) {
+            self.lines.push(SourceLine::watched(name, about));
+        }
     }
 
     /// Adds the line of a source that is not watched, unless there is such a line.

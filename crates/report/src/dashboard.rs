@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use busyhour_analysis::Summary;
 use busyhour_record::{RunDir, RunDirError};
+use busyhour_results::SystemRecord;
 use maud::{PreEscaped, html};
 
-use crate::page::html_report;
+use crate::page::html_report_with_system;
 use crate::statistics::statistics_json;
 
 /// Why a dashboard cannot be written.
@@ -104,11 +105,16 @@ pub fn prepare_dashboard(dir: &Path) -> Result<(), DashboardError> {
 }
 
 /// Writes JMeter's dashboard files into `dir` and returns the paths of the two main files: `index.html` and
-/// `statistics.json`. The pages below `content/pages` redirect to the sections of `index.html`.
+/// `statistics.json`. `run` is the directory of the run, if there is one: what was observed of the system becomes part of
+/// `index.html`. The pages below `content/pages` redirect to the sections of `index.html`.
 ///
 /// # Errors
 /// Errors of the file system.
-pub fn write_dashboard(dir: &Path, summary: &Summary) -> Result<[PathBuf; 2], DashboardError> {
+pub fn write_dashboard(
+    dir: &Path,
+    summary: &Summary,
+    run: Option<&RunDir>,
+) -> Result<[PathBuf; 2], DashboardError> {
     let create = |dir: PathBuf| match std::fs::create_dir_all(&dir) {
         Ok(()) => Ok(dir),
         Err(source) => Err(RunDirError::Io { path: dir, source }),
@@ -116,7 +122,8 @@ pub fn write_dashboard(dir: &Path, summary: &Summary) -> Result<[PathBuf; 2], Da
     let pages = create(dir.join("content/pages"))?;
     let styles = create(dir.join(STYLE_FOLDER))?;
     let (html, json) = (dir.join("index.html"), dir.join("statistics.json"));
-    RunDir::write_whole(&html, html_report(summary).as_bytes())?;
+    let system = run.and_then(|run| SystemRecord::of_summary(run, summary));
+    RunDir::write_whole(&html, html_report_with_system(summary, system.as_ref()).as_bytes())?;
     RunDir::write_whole(&json, statistics_json(summary).as_bytes())?;
     for page in PAGES {
         RunDir::write_whole(&pages.join(page.file), page.html().as_bytes())?;

@@ -16,8 +16,7 @@ use crate::page::html_report_with_system;
 pub fn write_reports(dir: &RunDir, summary: &Summary) -> Result<[PathBuf; 2], RunDirError> {
     let (json, html) = (dir.summary_path(), dir.report_path());
     RunDir::write_whole(&json, summary.to_json().as_bytes())?;
-    let window_s = summary.window.as_ref().map(|window| (window.from_s, window.to_s));
-    let system = SystemRecord::read(dir, window_s);
+    let system = SystemRecord::of_summary(dir, summary);
     RunDir::write_whole(&html, html_report_with_system(summary, system.as_ref()).as_bytes())?;
     Ok([json, html])
 }

@@ -379,7 +379,7 @@ fn a_dashboard_requires_an_empty_folder() {
     drop(writers);
     let summary = Summary::new(RunFacts::default(), &recorder.finish());
     prepare_dashboard(&dir).unwrap();
-    let [html, json] = write_dashboard(&dir, &summary).unwrap();
+    let [html, json] = write_dashboard(&dir, &summary, None).unwrap();
     assert!(html.ends_with("index.html") && json.ends_with("statistics.json") && json.exists());
     let error = prepare_dashboard(&dir).unwrap_err();
     assert!(error.to_string().ends_with("the folder is not empty"));

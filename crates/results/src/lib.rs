@@ -60,8 +60,8 @@ pub use summarise::{
 };
 pub use system_figures::{SystemWindow, add_system, read_system_figures, series_path, system_figures};
 pub use system_record::{
-    Aspect, LineFigures, MarkCount, OmittedMetric, Panel, PanelLine, PanelName, ProcessRates, Resource,
-    SourceOutcome, SourceRow, SystemMark, SystemRecord, TimeAxis, Unavailable, Unit,
+    Aspect, LineFigures, LogRecord, LogTemplate, MarkCount, OmittedMetric, Panel, PanelLine, PanelName,
+    ProcessRates, Resource, SourceOutcome, SourceRow, SystemMark, SystemRecord, TimeAxis, Unavailable, Unit,
 };
 pub use thresholds::{judge_record, run_measures};
 pub use unpack::Packing;

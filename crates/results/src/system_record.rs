@@ -7,6 +7,7 @@ mod catalogue;
 mod cpu;
 mod grid;
 mod lines;
+mod logs;
 mod marks;
 mod model;
 mod panels;
@@ -14,6 +15,8 @@ mod rule;
 mod source_list;
 mod sources;
 mod survey;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -21,13 +24,15 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
+use busyhour_analysis::Summary;
+use busyhour_logs::{LOGS_PART_KIND, LogsFile};
 use busyhour_record::{Manifest, RunDir};
 use busyhour_sample::Nanos;
 use busyhour_series::{SERIES_FILE_NAME, SeriesFileError, SeriesQuery, SeriesSet};
 
 pub use model::{
-    Aspect, LineFigures, MarkCount, OmittedMetric, Panel, PanelLine, PanelName, ProcessRates, Resource,
-    SourceOutcome, SourceRow, SystemMark, TimeAxis, Unavailable, Unit,
+    Aspect, LineFigures, LogRecord, LogTemplate, MarkCount, OmittedMetric, Panel, PanelLine, PanelName,
+    ProcessRates, Resource, SourceOutcome, SourceRow, SystemMark, TimeAxis, Unavailable, Unit,
 };
 use source_list::ListedSource;
 use survey::{Survey, Surveyed};
@@ -46,6 +51,8 @@ const PROCESSES_MAX: usize = 50;
 pub struct SystemRecord {
     /// Name of the machine that recorded the series; empty if it is unknown.
     pub hostname: String,
+    /// CPUs of the machine; `None` if they were not recorded.
+    pub cpus: Option<u32>,
     /// The time axis of the panels.
     pub axis: TimeAxis,
     /// The slices in the measured part of the run.
@@ -78,6 +85,8 @@ pub struct SystemRecord {
     pub unavailable: Vec<Unavailable>,
     /// Further reasons that are not listed.
     pub unavailable_further: usize,
+    /// The logs.
+    pub logs: Vec<LogRecord>,
     /// CPU time of the observation, as a share of a core in %.
     pub cost_percent: Option<f64>,
     /// Problems of the files: damage, and what was beyond limits.
@@ -90,54 +99,90 @@ impl SystemRecord {
     #[must_use]
     pub fn read(dir: &RunDir, window_s: Option<(f64, f64)>) -> Option<SystemRecord> {
         let manifest = dir.read_manifest().ok();
-        let part = manifest.as_ref().and_then(|manifest: &Manifest| manifest.part("series"));
-        // A run that was killed may lack the entry in its manifest.
-        let path = dir.path().join(part.map_or(SERIES_FILE_NAME, |part| part.file.as_str()));
-        if !path.is_file() {
+        let file = |kind| {
+            manifest.as_ref().and_then(|manifest: &Manifest| manifest.part(kind)).map(|part| &*part.file)
+        };
+        // A run that was killed may lack the entries in its manifest.
+        let path = dir.path().join(file("series").unwrap_or(SERIES_FILE_NAME));
+        let mut problems = Vec::new();
+        let logs = logs::read(dir.path(), file(LOGS_PART_KIND)).unwrap_or_else(|problem| {
+            problems.push(problem);
+            None
+        });
+        if !path.is_file() && logs.is_none() && problems.is_empty() {
             return None;
         }
-        let mut problems = Vec::new();
         let listed = source_list::read(dir.path()).unwrap_or_else(|problem| {
             problems.push(problem);
             Vec::new()
         });
-        Some(read_files(&path, &listed, window_s, problems))
+        let files = Files { series: path.is_file().then_some(&*path), logs: logs.as_ref(), listed: &listed };
+        Some(read_files(&files, window_s, problems))
+    }
+
+    /// Reads what was observed during a run, as [`SystemRecord::read`], with the measured part of its summary.
+    #[must_use]
+    pub fn of_summary(dir: &RunDir, summary: &Summary) -> Option<SystemRecord> {
+        SystemRecord::read(dir, summary.window.as_ref().map(|window| (window.from_s, window.to_s)))
     }
 }
 
-fn read_files(
-    path: &Path,
-    listed: &[ListedSource],
-    window_s: Option<(f64, f64)>,
-    mut problems: Vec<String>,
-) -> SystemRecord {
+/// The files of an observation.
+struct Files<'f> {
+    series: Option<&'f Path>,
+    logs: Option<&'f LogsFile>,
+    listed: &'f [ListedSource],
+}
+
+impl Files<'_> {
+    fn survey(&self, window: Option<(Nanos, Nanos)>, problems: &mut Vec<String>) -> Survey {
+        let Some(path) = self.series else { return Survey::default() };
+        let survey = Survey::read(path, window).unwrap_or_else(|error| {
+            problems.push(format!("the recorded series cannot be read: {}", described(&error)));
+            Survey::default()
+        });
+        if let Some(end) = survey.damaged_end {
+            let last = survey.ends.map_or(0.0, |(_, last)| last.0 as f64 / 1e9);
+            let how = if end.is_torn { "ends in the middle of a reading" } else { "is damaged" };
+            problems.push(format!(
+                "the file of series {how} at byte {}: values after {last:.1} s are missing",
+                end.at
+            ));
+        }
+        if survey.discarded > 0 {
+            problems.push(format!("{} marks and reasons beyond the limits were not read", survey.discarded));
+        }
+        survey
+    }
+
+    /// The time of the last value.
+    fn last(&self, survey: &Survey) -> Nanos {
+        let logs = Nanos((self.logs.map_or(0.0, logs::end_s) * 1e9) as u64);
+        survey.ends.map_or(Nanos(0), |(_, last)| last).max(logs)
+    }
+}
+
+fn read_files(files: &Files<'_>, window_s: Option<(f64, f64)>, mut problems: Vec<String>) -> SystemRecord {
     let ns = |seconds: f64| Nanos((seconds.max(0.0) * 1e9) as u64);
     let window = window_s.map(|(from_s, to_s)| (ns(from_s), ns(to_s)));
-    let mut survey = Survey::read(path, window).unwrap_or_else(|error| {
-        problems.push(format!("the recorded series cannot be read: {}", described(&error)));
-        Survey::default()
-    });
-    if let Some(end) = survey.damaged_end {
-        let last = survey.ends.map_or(0.0, |(_, last)| last.0 as f64 / 1e9);
-        let how = if end.is_torn { "ends in the middle of a reading" } else { "is damaged" };
-        problems.push(format!(
-            "the file of series {how} at byte {}: values after {last:.1} s are missing",
-            end.at
-        ));
-    }
-    if survey.discarded > 0 {
-        problems.push(format!("{} marks and reasons beyond the limits were not read", survey.discarded));
-    }
+    let mut survey = files.survey(window, &mut problems);
+    let listed = files.listed;
     let names = names(&survey, listed);
     let name = |source: &str| names.get(source).cloned().unwrap_or_else(|| source.to_owned());
-    let axis = grid::axis(survey.ends.map_or(Nanos(0), |(_, last)| last), survey.interval_ns);
+    let axis = grid::axis(files.last(&survey), survey.interval_ns);
     let measured = axis.part(window_s);
     let mut plan = panels::choose(&survey, &name);
-    let panels = read_panels(path, std::mem::take(&mut plan.panels), &axis, &measured, &survey);
-    let panels = panels.unwrap_or_else(|error| {
-        problems.push(format!("the values of the series cannot be read: {}", described(&error)));
-        Vec::new()
-    });
+    let planned = std::mem::take(&mut plan.panels);
+    let mut panels = match files.series.map(|path| read_panels(path, planned, &axis, &measured, &survey)) {
+        None => Vec::new(),
+        Some(Ok(panels)) => panels,
+        Some(Err(error)) => {
+            problems.push(format!("the values of the series cannot be read: {}", described(&error)));
+            Vec::new()
+        }
+    };
+    panels.extend(files.logs.iter().flat_map(|file| logs::panels(file, &axis, &measured)));
+    panels.sort_by_key(|panel| panel.resource);
     let (sources, sources_further) = sources::sources(&survey, listed);
     let (unavailable, unavailable_further) = sources::unavailable(&survey);
     let (marks, mark_counts) = marks::marks(&mut survey, &name);
@@ -146,6 +191,7 @@ fn read_files(
     plan.omitted.truncate(OMITTED_MAX);
     SystemRecord {
         hostname: survey.start.as_ref().map(|start| start.hostname.clone()).unwrap_or_default(),
+        cpus: u32::try_from(cpus(&survey)).ok().filter(|cpus| *cpus > 0),
         axis,
         measured,
         interval_s: survey.interval_ns.map(|ns| ns as f64 / 1e9),
@@ -161,6 +207,7 @@ fn read_files(
         sources_further,
         unavailable,
         unavailable_further,
+        logs: files.logs.map(|file| logs::logs(file, &axis)).unwrap_or_default(),
         cost_percent: sources::cost_percent(&survey),
         problems,
         names,
@@ -194,12 +241,16 @@ fn read_panels(
     )?;
     let mut panels: Vec<Panel> =
         planned.into_iter().map(|panel| panel.read(&set.series, axis, measured)).collect();
-    let own: Vec<usize> = (0..survey.series.len())
-        .filter(|number| survey.source(survey.series[*number].info.source) == "os")
-        .collect();
-    panels::add_cpu_limit(&mut panels, cpu::cpus(survey, &own).len(), axis, measured);
+    panels::add_cpu_limit(&mut panels, cpus(survey), axis, measured);
     panels.retain(|panel| panel.lines.iter().any(|line| !line.is_limit && line.figures.is_some()));
     Ok(panels)
+}
+
+/// Number of CPUs of the observing machine.
+fn cpus(survey: &Survey) -> usize {
+    let is_own = |number: &usize| survey.source(survey.series[*number].info.source) == "os";
+    let own: Vec<usize> = (0..survey.series.len()).filter(is_own).collect();
+    cpu::cpus(survey, &own).len()
 }
 
 /// Names of sources: what the list of sources calls them, or the program that a JVM states, for the JVM and its process.
@@ -213,10 +264,20 @@ fn names(survey: &Survey, listed: &[ListedSource]) -> BTreeMap<String, String> {
             programs.insert(pid, program);
         }
     }
+    let listed = source_list::by_name(listed);
     let mut names = BTreeMap::new();
     for source in &survey.sources {
         let Some((kind, pid)) = source.split_once(':') else { continue };
-        let about = listed.iter().find(|one| one.name == *source).map(|one| one.about.as_str());
+        if kind == "cgroup" {
+            // The last part of the path: a service or a container.
+            names.extend(
+                pid.rsplit('/')
+                    .next()
+                    .filter(|name| !name.is_empty())
+                    .map(|name| (source.clone(), name.to_owned())),
+            );
+        }
+        let about = listed.get(source.as_str()).map(|one| one.about.as_str());
         // `java (JVM), target 127.0.0.1:8080`: the program is the first part.
         let about = about.and_then(|about| about.split([',', '(']).next()).map(str::trim);
         let program = programs.get(pid).copied().or(about).filter(|program| !program.is_empty());

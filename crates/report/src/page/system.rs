@@ -1,6 +1,7 @@
 //! The section on the system that was observed during the run: an overview, plots per resource, tables, and the sources.
 
 mod colours;
+mod logs;
 mod marks;
 mod model;
 mod overview;
@@ -8,6 +9,7 @@ mod panels;
 mod scale;
 mod sources;
 mod static_plot;
+mod tables;
 
 use busyhour_analysis::Summary;
 use busyhour_results::SystemRecord;
@@ -30,7 +32,10 @@ pub(super) fn system(summary: &Summary, record: &SystemRecord) -> Section {
             (overview::overview(record))
         }
         (marks::marks(&summary.run, record))
+        (tables::processes(summary, record))
+        (tables::virtual_machines(summary))
         (panels::panels(record))
+        (logs::logs(&summary.run, record))
         (sources::sources(&summary.run, record))
         (sources::not_shown(record))
     };

@@ -2,7 +2,7 @@
 
 use busyhour_record::RunDir;
 use busyhour_report::html_report_with_system;
-use busyhour_results::SystemRecord;
+use busyhour_results::{SystemRecord, add_system};
 
 use crate::devtools::Screen;
 use crate::{Pages, WATCH_SHIFTS, browser, complaints, observed, sample, wanted};
@@ -11,8 +11,13 @@ use crate::{Pages, WATCH_SHIFTS, browser, complaints, observed, sample, wanted};
 fn page() -> String {
     let dir = tempfile::tempdir().unwrap();
     observed::shop(60).write(dir.path());
-    let record = SystemRecord::read(&RunDir::open(dir.path()), None).unwrap();
-    html_report_with_system(&sample::summary(wanted(8, 6_000, true, true)), Some(&record))
+    observed::write_logs(dir.path());
+    observed::write_sources(dir.path());
+    let (run, mut summary) = (RunDir::open(dir.path()), sample::summary(wanted(8, 6_000, true, true)));
+    add_system(&run, None, &mut summary);
+    let record = SystemRecord::of_summary(&run, &summary).unwrap();
+    assert_eq!(record.problems, [""; 0]);
+    html_report_with_system(&summary, Some(&record))
 }
 
 #[test]
@@ -33,11 +38,12 @@ fn the_observed_system_is_whole_at_every_width_light_and_dark() {
 #[test]
 fn one_cursor_reads_all_plots() {
     let Some(mut browser) = browser() else { return };
-    let file = Pages::new().write("system-cursor", &page());
+    let pages = Pages::new();
+    let file = pages.write("system-cursor", &page());
     browser.open(&file, Screen { width: 1280, height: 900, is_dark: false }, WATCH_SHIFTS);
     browser.evaluate("document.querySelector('#plot-rate .canvas').focus()");
     browser.press("Home", 36);
-    browser.press("PageDown", 34);
+    browser.press("PageUp", 33);
     let heads = "[...new Set([...document.querySelectorAll('.panel th.now')].map(head => head.textContent))]";
     assert_eq!(browser.evaluate(heads), serde_json::json!(["3 s"]));
     let cells = "[...document.querySelectorAll('.panel td.now')].filter(cell => /[0-9]/.test(cell.textContent)).length";

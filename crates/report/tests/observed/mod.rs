@@ -363,3 +363,66 @@ fn others(file: &mut ObservedFile) {
     }
     file.rate(observe, "busyhour_stall_cpu_seconds_total", &[], |_| 0.002);
 }
+
+/// Writes `logs.json` with a log whose errors are frequent while the machine is short of CPU.
+pub fn write_logs(dir: &Path) {
+    let over_time = |from: u32, to: u32, count: u32| serde_json::json!({ "counts": (from..to).map(|second| (second, count)).collect::<Vec<_>>() });
+    let group = |text: &str, severity: Option<&str>, example: &str, (from, to, count): (u32, u32, u32)| {
+        serde_json::json!({
+            "text": text, "severity": severity, "logger": "shop.Shop", "count": (to - from) * count, "example": example,
+            "over_time": over_time(from, to, count),
+        })
+    };
+    let templates = [
+        group(
+            "Connection to <*> refused",
+            Some("error"),
+            "2024-02-03 04:05:37,120 ERROR shop.Shop - Connection to 10.0.0.7:5432 refused",
+            (31, 40, 24),
+        ),
+        group("payment <*> took <*> ms", Some("warn"), "WARN shop.Pay - payment 17 took 2044 ms", (5, 58, 1)),
+        group("<script>alert(1)</script> <*>", None, "<script>alert(1)</script> 7", (12, 13, 2)),
+    ];
+    let trace = group(
+        "java.net.ConnectException at shop.Db.open(Db.java:<*>) at shop.Shop.buy(Shop.java:<*>)",
+        Some("error"),
+        "java.net.ConnectException: Connection refused",
+        (31, 40, 20),
+    );
+    let counts = serde_json::json!({
+        "format": 1, "query": "error, exception", "start_unix_ns": 1_700_000_000_000_000_000_i64, "length_s": 60.0,
+        "lines": 12_400, "entries": 11_800, "matching": 271, "outside": 0, "without_time": {}, "ungrouped": 0,
+        "truncated_lines": 0, "unreadable_lines": 0, "interval_s": { "totals": 1, "templates": 1, "traces": 1 },
+        "entries_over_time": over_time(0, 60, 197), "matching_over_time": over_time(31, 40, 25),
+        "templates": templates, "traces": [trace],
+    });
+    let source = serde_json::json!({ "name": "log:server.log", "assumed_offset": null, "counts": counts });
+    let file = serde_json::json!({ "version": 1, "sources": [source] });
+    std::fs::write(dir.join("logs.json"), file.to_string()).unwrap();
+}
+
+/// Writes `sources.json` with what was found before the run.
+pub fn write_sources(dir: &Path) {
+    let source = |name: &str, about: &str, state: &str, reason: &str, advice: &str| serde_json::json!({ "name": name, "about": about, "state": state, "reason": reason, "advice": advice });
+    let sources = [
+        source("process:4711", "java (JVM), target 127.0.0.1:8080", "watched", "", ""),
+        source(
+            "process:812",
+            "nginx (web server), target 127.0.0.1:80",
+            "partly",
+            "input and output",
+            "run as its user or as root",
+        ),
+        source("process:990", "postgres (database), behind java", "watched", "", ""),
+        source(
+            "perf",
+            "",
+            "not-watched",
+            "the processor's counters are not visible in this virtual machine",
+            "",
+        ),
+        source("jvm:812", "", "not-watched", "nginx is no Java virtual machine", ""),
+    ];
+    let file = serde_json::json!({ "version": 1, "sources": sources });
+    std::fs::write(dir.join("sources.json"), file.to_string()).unwrap();
+}

@@ -19,7 +19,19 @@ const fn panel(
     PanelRule::new(of.0, of.1, title, unit, lines)
 }
 
-/// CPU time by mode and per core are computed in `cpu.rs`.
+/// Shares of the CPU time of the machine; `cpu.rs` computes the lines, as those of the following panels.
+pub(super) static CPU_TIME: PanelRule = panel((Resource::Cpu, Utilisation), "CPU time", Percent, &[])
+    .help("Share of the CPU time of the machine.")
+    .stacked();
+
+pub(super) static BUSY_CORES: PanelRule = panel((Resource::Cpu, Utilisation), "Busy cores", Percent, &[])
+    .help("Share of the time in which a core was busy.");
+
+pub(super) static IDLE_FOR_DISKS: PanelRule =
+    panel((Disk, Saturation), "CPUs idle, waiting for a disk", Percent, &[])
+        .help("Share of the CPU time that was idle while a thread that had run there waited for a disk.");
+
+/// CPU time by mode and CPU.
 pub(super) const CPU_METRIC: &str = "node_cpu_seconds_total";
 
 /// Metrics that the tables or other parts of the page show, so that they are no exported metrics.

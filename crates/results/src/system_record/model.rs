@@ -38,6 +38,8 @@ pub enum Resource {
     Database,
     /// Caches, memory bandwidth and counters of the processor.
     Caches,
+    /// Logs.
+    Log,
     /// Metrics of an exporter that no other resource shows.
     Exported,
 }
@@ -58,6 +60,7 @@ impl Resource {
             Resource::Jvm => "Java virtual machine",
             Resource::Database => "Database",
             Resource::Caches => "Caches and processor counters",
+            Resource::Log => "Logs",
             Resource::Exported => "Exported metrics",
         }
     }
@@ -266,4 +269,48 @@ pub struct OmittedMetric {
     pub metric: String,
     /// Number of its series.
     pub series: usize,
+}
+
+/// A log of the run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LogRecord {
+    /// The name of the source.
+    pub name: String,
+    /// The rules that select problems.
+    pub query: String,
+    /// Number of lines.
+    pub lines: u64,
+    /// Number of entries.
+    pub entries: u64,
+    /// Number of entries during the run that report a problem.
+    pub matching: u64,
+    /// Number of such entries whose time is unknown.
+    pub without_time: u64,
+    /// Templates of problems: the most severe ones, then the most frequent ones.
+    pub templates: Vec<LogTemplate>,
+    /// Further templates.
+    pub templates_further: u64,
+    /// Stack traces of problems.
+    pub traces: Vec<LogTemplate>,
+    /// Further stack traces.
+    pub traces_further: u64,
+}
+
+/// Entries of a log with the same text except for values, or with the same stack trace.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LogTemplate {
+    /// The text, with `<*>` for values.
+    pub text: String,
+    /// The highest severity; `None` if the log states none.
+    pub severity: Option<&'static str>,
+    /// The first entry.
+    pub example: String,
+    /// Number of entries.
+    pub count: u64,
+    /// Start of the interval of the first one, in s since the start of the run.
+    pub first_s: Option<f64>,
+    /// Start of the interval of the last one, in s since the start of the run.
+    pub last_s: Option<f64>,
+    /// Entries per second in each slice of the axis.
+    pub per_s: Vec<f64>,
 }

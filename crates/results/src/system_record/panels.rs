@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use busyhour_series::{MetricKind, SeriesData};
 
-use super::catalogue::{CPU_METRIC, SHOWN_ELSEWHERE, panels};
+use super::catalogue::{BUSY_CORES, CPU_METRIC, CPU_TIME, IDLE_FOR_DISKS, SHOWN_ELSEWHERE, panels};
 use super::lines::{PlannedLine, keep_largest, line, plan};
 use super::model::{Aspect, OmittedMetric, Panel, PanelLine, PanelName, Resource, TimeAxis, Unit};
 use super::rule::{Form, PanelRule, Scope, When};
@@ -29,6 +29,9 @@ const EXPORTED_MAX: usize = 12;
 
 /// Panels that are listed with the reason why they have no values.
 const MISSING_MAX: usize = 60;
+
+/// Idle CPUs that wait for a disk are shown from this share of a CPU on.
+const IDLE_MIN: f64 = 0.01;
 
 /// Sources that the catalogue knows completely.
 const OWN_SOURCES: [&str; 9] =
@@ -50,7 +53,13 @@ impl PlannedPanel {
     /// The panel with its values.
     pub(super) fn read(self, data: &[SeriesData], axis: &TimeAxis, part: &std::ops::Range<usize>) -> Panel {
         let lines = self.lines.into_iter().map(|planned| line(planned, data, axis, part.clone()));
-        Panel { lines: lines.collect(), ..self.panel }
+        let mut lines: Vec<PanelLine> = lines.collect();
+        if self.panel.is_stacked {
+            // The steadiest line is at the bottom, so that the others are readable.
+            let least = |line: &PanelLine| line.figures.map_or(0.0, |figures| figures.min);
+            lines.sort_by(|a, b| a.is_limit.cmp(&b.is_limit).then(least(b).total_cmp(&least(a))));
+        }
+        Panel { lines, ..self.panel }
     }
 }
 
@@ -73,8 +82,9 @@ pub(super) fn choose(survey: &Survey, name: &dyn Fn(&str) -> String) -> Plan {
         let metrics = by_source.entry(one.info.source).or_default();
         metrics.entry(one.info.name.as_str()).or_default().push(number);
     }
-    let mut choice =
-        Choice { survey, name, by_source, used: vec![false; survey.series.len()], plan: Plan::default() };
+    let resources = sources_by_resource(&by_source);
+    let used = vec![false; survey.series.len()];
+    let mut choice = Choice { survey, name, by_source, resources, used, plan: Plan::default() };
     choice.add_cpu();
     for rule in panels() {
         match rule.scope {
@@ -87,11 +97,27 @@ pub(super) fn choose(survey: &Survey, name: &dyn Fn(&str) -> String) -> Plan {
     choice.finish()
 }
 
+/// Number of sources with metrics of each resource.
+fn sources_by_resource(by_source: &BTreeMap<u32, FxHashMap<&str, Vec<usize>>>) -> BTreeMap<Resource, usize> {
+    let mut metrics: BTreeMap<Resource, Vec<&str>> = BTreeMap::new();
+    for rule in panels() {
+        metrics.entry(rule.resource).or_default().extend(rule.metrics());
+    }
+    let sources = |metrics: Vec<&str>| {
+        let has_one =
+            |known: &&FxHashMap<&str, Vec<usize>>| metrics.iter().any(|metric| known.contains_key(metric));
+        by_source.values().filter(has_one).count()
+    };
+    metrics.into_iter().map(|(resource, metrics)| (resource, sources(metrics))).collect()
+}
+
 struct Choice<'s> {
     survey: &'s Survey,
     name: &'s dyn Fn(&str) -> String,
     /// The series of each source by metric.
     by_source: BTreeMap<u32, FxHashMap<&'s str, Vec<usize>>>,
+    /// Number of sources with metrics of each resource.
+    resources: BTreeMap<Resource, usize>,
     used: Vec<bool>,
     plan: Plan,
 }
@@ -111,38 +137,32 @@ impl Choice<'_> {
         let sources = self.sources(&[CPU_METRIC]);
         for (source, numbers) in sources.iter().take(SOURCES_MAX) {
             let source = self.shown_source(*source, sources.len());
-            let mut add = |aspect, title: &str, help: &str, lines: (Vec<PlannedLine>, usize), is_stacked| {
-                let panel = Panel {
-                    resource: Resource::Cpu,
-                    source: source.clone(),
-                    aspect,
-                    title: title.to_owned(),
-                    help: help.to_owned(),
-                    unit: Unit::Percent,
-                    is_stacked,
-                    lines: Vec::new(),
-                    further: lines.1,
-                };
-                self.plan
-                    .panels
-                    .extend((!lines.0.is_empty()).then_some(PlannedPanel { panel, lines: lines.0 }));
-            };
-            let modes = cpu::modes(self.survey, numbers);
-            add(Aspect::Utilisation, "CPU time", "Share of the CPU time of the machine.", (modes, 0), true);
-            let cores = cpu::cores(self.survey, numbers);
-            add(
-                Aspect::Utilisation,
-                "Busy cores",
-                "Share of the time in which a core was busy.",
-                cores,
-                false,
-            );
-            let idle = cpu::idle_for_disks(self.survey, numbers);
-            if idle.iter().any(|line| line.largest > 0.01) {
-                let help = "Share of the CPU time that was idle while a thread that had run there waited for a disk.";
-                add(Aspect::Saturation, "Idle, waiting for a disk", help, (idle, 0), false);
-            }
+            self.push(&CPU_TIME, source.clone(), cpu::modes(self.survey, numbers), 0);
+            let (cores, further) = cpu::cores(self.survey, numbers);
+            self.push(&BUSY_CORES, source.clone(), cores, further);
+            let mut idle = cpu::idle_for_disks(self.survey, numbers);
+            idle.retain(|line| line.largest > IDLE_MIN);
+            self.push(&IDLE_FOR_DISKS, source, idle, 0);
         }
+    }
+
+    /// Adds a panel with these lines, if there are any.
+    fn push(&mut self, rule: &PanelRule, source: String, lines: Vec<PlannedLine>, further: usize) {
+        if lines.is_empty() || self.plan.panels.len() >= PANELS_MAX {
+            return;
+        }
+        let panel = Panel {
+            resource: rule.resource,
+            source,
+            aspect: rule.aspect,
+            title: rule.title.to_owned(),
+            help: rule.help.to_owned(),
+            unit: rule.unit,
+            is_stacked: rule.form == Form::Stacked,
+            lines: Vec::new(),
+            further,
+        };
+        self.plan.panels.push(PlannedPanel { panel, lines });
     }
 
     fn shown_source(&self, source: u32, sources: usize) -> String {
@@ -155,24 +175,12 @@ impl Choice<'_> {
 
     fn add_per_source(&mut self, rule: &'static PanelRule) {
         let sources = self.sources(&rule.metrics());
-        let of_resource = self.sources_of(rule.resource);
+        let of_resource = self.resources.get(&rule.resource).copied().unwrap_or_default();
         for (source, numbers) in sources.iter().take(SOURCES_MAX) {
             let lines = plan(self.survey, rule.lines, numbers, |_| String::new());
             let source = self.shown_source(*source, of_resource);
             self.add(rule, source, numbers, lines);
         }
-    }
-
-    /// Number of sources that have a panel of this resource.
-    fn sources_of(&self, resource: Resource) -> usize {
-        let mut metrics: Vec<&str> =
-            panels().filter(|rule| rule.resource == resource).flat_map(PanelRule::metrics).collect();
-        metrics.sort_unstable();
-        metrics.dedup();
-        self.by_source
-            .values()
-            .filter(|known| metrics.iter().any(|metric| known.contains_key(metric)))
-            .count()
     }
 
     fn add_across(&mut self, rule: &'static PanelRule) {
@@ -205,18 +213,7 @@ impl Choice<'_> {
         }
         self.mark_used(numbers);
         let further = keep_largest(&mut lines);
-        let panel = Panel {
-            resource: rule.resource,
-            source,
-            aspect: rule.aspect,
-            title: rule.title.to_owned(),
-            help: rule.help.to_owned(),
-            unit: rule.unit,
-            is_stacked: rule.form == Form::Stacked,
-            lines: Vec::new(),
-            further,
-        };
-        self.plan.panels.push(PlannedPanel { panel, lines });
+        self.push(rule, source, lines, further);
     }
 
     fn add_exported(&mut self) {
@@ -285,17 +282,23 @@ impl Choice<'_> {
     /// The known panels of which a metric is unavailable, and which have no values.
     fn add_missing(&mut self) {
         for info in &self.survey.unavailable {
+            if self.plan.missing.len() >= MISSING_MAX {
+                return;
+            }
             let uses = |rule: &&PanelRule| rule.metrics().contains(&info.metric.as_str());
             for rule in panels().filter(uses) {
                 let source = match rule.scope {
-                    Scope::PerSource => self.shown_source(info.source, self.sources_of(rule.resource)),
+                    Scope::PerSource => {
+                        let of_resource = self.resources.get(&rule.resource).copied().unwrap_or_default();
+                        self.shown_source(info.source, of_resource)
+                    }
                     Scope::Across => (self.name)(self.survey.source(info.source)),
                 };
                 let name = panel_name(rule, source);
                 let is_known =
                     self.by_source.get(&info.source).is_some_and(|known| known.contains_key(&*info.metric))
                         || self.plan.missing.iter().any(|(other, _)| *other == name);
-                if !is_known && self.plan.missing.len() < MISSING_MAX {
+                if !is_known {
                     self.plan.missing.push((name, info.reason.clone()));
                 }
             }

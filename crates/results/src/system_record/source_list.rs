@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use rustc_hash::FxHashMap;
 use serde::Deserialize;
 
 /// Name of the file in a run directory.
@@ -65,4 +66,13 @@ pub(super) fn read(run_dir: &Path) -> Result<Vec<ListedSource>, String> {
         ));
     }
     Ok(list.sources)
+}
+
+/// The sources by name; of several with the same name, the first one.
+pub(super) fn by_name(listed: &[ListedSource]) -> FxHashMap<&str, &ListedSource> {
+    let mut by_name = FxHashMap::default();
+    for one in listed {
+        by_name.entry(one.name.as_str()).or_insert(one);
+    }
+    by_name
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use busyhour_series::SourceState;
 
 use super::model::{SourceOutcome, SourceRow, Unavailable};
-use super::source_list::{ListedSource, ListedState};
+use super::source_list::{self, ListedSource, ListedState};
 use super::survey::Survey;
 
 /// Sources that are listed; the others are counted.
@@ -16,14 +16,17 @@ const REASONS_MAX: usize = 200;
 
 /// The sources of the file, then those that were not watched, and how many more there are.
 pub(super) fn sources(survey: &Survey, listed: &[ListedSource]) -> (Vec<SourceRow>, usize) {
-    let mut rows: Vec<SourceRow> = survey.sources.iter().map(|name| row(name, listed)).collect();
+    let about = source_list::by_name(listed);
+    let mut rows: Vec<SourceRow> =
+        survey.sources.iter().map(|name| row(name, about.get(name.as_str()).copied())).collect();
     for change in &survey.states {
         let Some(row) = rows.get_mut(change.source as usize) else { continue };
         let at_s = Some(change.time.0 as f64 / 1e9);
         match &change.state {
             SourceState::Watching => {
                 row.at_s = None;
-                row.outcome = outcome(&row.name, listed);
+                row.outcome =
+                    listed.iter().find(|one| one.name == row.name).map_or(SourceOutcome::Watched, outcome);
             }
             SourceState::Failed(reason) => {
                 row.failures += 1;
@@ -51,7 +54,8 @@ pub(super) fn sources(survey: &Survey, listed: &[ListedSource]) -> (Vec<SourceRo
         }
     }
     let is_new = |one: &&ListedSource| !by_name.contains_key(one.name.as_str());
-    rows.extend(listed.iter().filter(is_new).map(|one| row(&one.name, listed)));
+    // Several sources of one kind may have been refused, each for its reason.
+    rows.extend(listed.iter().filter(is_new).map(|one| row(&one.name, Some(one))));
     let further = rows.len().saturating_sub(SOURCES_MAX);
     // What failed or was not watched is of interest; the order is otherwise kept.
     rows.sort_by_key(|row| matches!(row.outcome, SourceOutcome::Watched));
@@ -59,12 +63,11 @@ pub(super) fn sources(survey: &Survey, listed: &[ListedSource]) -> (Vec<SourceRo
     (rows, further)
 }
 
-fn row(name: &str, listed: &[ListedSource]) -> SourceRow {
-    let about = listed.iter().find(|one| one.name == name).map(|one| one.about.clone()).unwrap_or_default();
+fn row(name: &str, listed: Option<&ListedSource>) -> SourceRow {
     SourceRow {
         name: name.to_owned(),
-        about,
-        outcome: outcome(name, listed),
+        about: listed.map(|one| one.about.clone()).unwrap_or_default(),
+        outcome: listed.map_or(SourceOutcome::Watched, outcome),
         at_s: None,
         failures: 0,
         series: 0,
@@ -73,8 +76,7 @@ fn row(name: &str, listed: &[ListedSource]) -> SourceRow {
     }
 }
 
-fn outcome(name: &str, listed: &[ListedSource]) -> SourceOutcome {
-    let Some(one) = listed.iter().find(|one| one.name == name) else { return SourceOutcome::Watched };
+fn outcome(one: &ListedSource) -> SourceOutcome {
     match one.state {
         ListedState::Watched => SourceOutcome::Watched,
         ListedState::Partly => {

@@ -92,7 +92,7 @@ pub(crate) fn legend(record: &SystemRecord) -> Markup {
 
 fn key(count: &MarkCount) -> Markup {
     html! {
-        span.event class=(count.kind.as_str()) {
+        span class={ "event " (count.kind.as_str()) } {
             (thousands(count.count as u64)) " " (noun(count.kind, count.count == 1))
         }
         @if count.total_s > 0.0 {

@@ -1,7 +1,6 @@
 //! The data of the section that the script draws; `ui/src/system_model.ts` declares the same structure.
 
 use busyhour_results::{Panel, PanelLine, SystemRecord};
-use busyhour_series::MarkKind;
 use serde::Serialize;
 
 use super::scale::Scale;
@@ -98,11 +97,6 @@ impl PanelModel {
 pub(super) fn panel_scale(panel: &Panel) -> Scale {
     let values = panel.lines.iter().filter(|line| !line.is_limit).filter_map(|line| line.figures);
     Scale::of(panel.unit, values.map(|figures| figures.max).fold(0.0, f64::max))
-}
-
-/// The kind of a mark in the model and in classes.
-pub(crate) const fn mark_class(kind: MarkKind) -> &'static str {
-    kind.as_str()
 }
 
 #[cfg(test)]

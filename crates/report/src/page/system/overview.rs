@@ -21,7 +21,8 @@ fn is_listed(resource: Resource) -> bool {
         | Resource::Stall
         | Resource::Cgroup
         | Resource::Jvm
-        | Resource::Database => true,
+        | Resource::Database
+        | Resource::Log => true,
         Resource::Process | Resource::Caches | Resource::Exported => false,
     }
 }
@@ -104,7 +105,8 @@ fn cell(record: &SystemRecord, resource: Resource, source: &str, aspects: &[Aspe
 /// Median and largest value of the sum of stacked lines, or of the line with the largest value.
 fn figures(panel: &Panel) -> Markup {
     let Some((name, median, max)) = summed(panel).or_else(|| largest(panel)) else { return html! { "–" } };
-    let share = limit(panel).filter(|limit| *limit > 0.0).map(|limit| max * 100.0 / limit);
+    let is_share = panel.aspect == Aspect::Utilisation;
+    let share = limit(panel).filter(|limit| is_share && *limit > 0.0).map(|limit| max * 100.0 / limit);
     html! {
         b { (quantity(panel.unit, median)) } ", at most " b { (quantity(panel.unit, max)) }
         @if let Some(share) = share { " (" (super::scale::short(share.round())) " % of the limit)" }

@@ -51,7 +51,7 @@ fn figure(panel: &Panel, number: usize) -> Markup {
                     @for (at, line) in panel.lines.iter().enumerate() {
                         tr {
                             th scope="row" {
-                                span.key class=(line_class(at, line.is_limit)) { (shown_text(&line.name, NAME_MAX)) }
+                                span class={ "key " (line_class(at, line.is_limit)) } { (shown_text(&line.name, NAME_MAX)) }
                             }
                             (figures(line, scale))
                             td.now {}

@@ -42,7 +42,9 @@ export function drawEvents(events: () => readonly SystemEvent[] | undefined): (p
     ctx.rect(left, top, width, height);
     ctx.clip();
     ctx.lineWidth = devicePixelRatio;
-    for (const { kind, from_s, to_s } of all) {
+    // The longest first, so that short ones are visible on top of them.
+    const ordered = [...all].sort((a, b) => (b.to_s ?? b.from_s) - b.from_s - ((a.to_s ?? a.from_s) - a.from_s));
+    for (const { kind, from_s, to_s } of ordered) {
       const from = plot.valToPos(from_s, "x", true);
       const length = plot.valToPos(to_s ?? from_s, "x", true) - from;
       if (from + length < left || from > left + width) continue;

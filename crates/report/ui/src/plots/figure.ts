@@ -186,7 +186,7 @@ export class PlotFigure {
       const plot = this.plot;
       if (!touch || !plot) return;
       const box = plot.over.getBoundingClientRect();
-      plot.setCursor({ left: touch.clientX - box.left, top: touch.clientY - box.top }, true, true);
+      publishCursor(plot, touch.clientX - box.left, touch.clientY - box.top);
     };
     this.canvas.addEventListener("touchstart", touched, { passive: true });
     this.canvas.addEventListener("touchmove", touched, { passive: true });
@@ -197,10 +197,15 @@ export class PlotFigure {
     if (!plot) return;
     const x = index === null ? undefined : plot.data[0][index];
     const left = x === undefined ? -10 : plot.valToPos(x, "x");
-    // Published, so that plots of the same key show the same moment.
-    plot.setCursor({ left, top: x === undefined ? -10 : 10 }, true, true);
+    publishCursor(plot, left, x === undefined ? -10 : 10);
     if (index !== null) this.show(index);
   }
+}
+
+/** Moves the cursor, in all plots of the same key. The types of uPlot lack the third parameter. */
+function publishCursor(plot: uPlot, left: number, top: number): void {
+  const setCursor = plot.setCursor as (at: { left: number; top: number }, fire: boolean, publish: boolean) => void;
+  setCursor({ left, top }, true, true);
 }
 
 /** Shows all of the x axis again, in this plot and in those that move with it. */

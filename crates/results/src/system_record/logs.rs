@@ -1,0 +1,152 @@
+//! The logs of a run, in a size that a page can show.
+
+use std::error::Error;
+use std::path::Path;
+
+use busyhour_logs::{EntrySeverity, GroupCounts, LOGS_FILE_NAME, LoggedSource, LogsFile, Series};
+
+use super::grid::figures;
+use super::model::{Aspect, LogRecord, LogTemplate, Panel, PanelLine, Resource, TimeAxis, Unit};
+
+/// Logs that are shown.
+const LOGS_MAX: usize = 8;
+
+/// Templates of a log, and stack traces of it, that are shown: the most severe ones, then the most frequent ones.
+const TEMPLATES_MAX: usize = 25;
+
+/// Reads `logs.json` of a run directory; `None` if there is none.
+///
+/// # Errors
+/// A description of why the file cannot be read.
+pub(super) fn read(run_dir: &Path, file: Option<&str>) -> Result<Option<LogsFile>, String> {
+    let path = run_dir.join(file.unwrap_or(LOGS_FILE_NAME));
+    if !path.is_file() {
+        return Ok(None);
+    }
+    LogsFile::read(&path).map(Some).map_err(|error| match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    })
+}
+
+/// End of the last interval of all logs, in s since the start of the run.
+pub(super) fn end_s(file: &LogsFile) -> f64 {
+    let last = |source: &LoggedSource| {
+        let counts = &source.counts;
+        let end =
+            counts.entries_over_time.counts.last().map_or(0, |(start, _)| start + counts.interval_s.totals);
+        f64::from(end).max(counts.length_s.unwrap_or(0.0))
+    };
+    file.sources.iter().map(last).fold(0.0, f64::max)
+}
+
+/// The logs with their templates.
+pub(super) fn logs(file: &LogsFile, axis: &TimeAxis) -> Vec<LogRecord> {
+    file.sources.iter().take(LOGS_MAX).map(|source| log(source, axis)).collect()
+}
+
+fn log(source: &LoggedSource, axis: &TimeAxis) -> LogRecord {
+    let counts = &source.counts;
+    let (templates, templates_further) = largest(&counts.templates, counts.interval_s.templates, axis);
+    let (traces, traces_further) = largest(&counts.traces, counts.interval_s.traces, axis);
+    LogRecord {
+        name: source.name.clone(),
+        query: counts.query.clone(),
+        lines: counts.lines,
+        entries: counts.entries,
+        matching: counts.matching,
+        without_time: counts.without_time.values().sum(),
+        templates,
+        templates_further: templates_further as u64 + source.omitted.templates,
+        traces,
+        traces_further: traces_further as u64 + source.omitted.traces,
+    }
+}
+
+fn largest(groups: &[GroupCounts], interval_s: u32, axis: &TimeAxis) -> (Vec<LogTemplate>, usize) {
+    let mut order: Vec<&GroupCounts> = groups.iter().collect();
+    order.sort_by_key(|group| std::cmp::Reverse((group.severity, group.count)));
+    let template = |group: &&GroupCounts| LogTemplate {
+        text: group.text.clone(),
+        severity: group.severity.map(severity_name),
+        example: group.example.clone(),
+        count: group.count,
+        first_s: group.over_time.counts.first().map(|(start, _)| f64::from(*start)),
+        last_s: group.over_time.counts.last().map(|(start, _)| f64::from(*start)),
+        per_s: per_second(&group.over_time, interval_s, axis),
+    };
+    let shown: Vec<LogTemplate> = order.iter().take(TEMPLATES_MAX).map(template).collect();
+    let further = order.len() - shown.len();
+    (shown, further)
+}
+
+const fn severity_name(severity: EntrySeverity) -> &'static str {
+    match severity {
+        EntrySeverity::Trace => "trace",
+        EntrySeverity::Debug => "debug",
+        EntrySeverity::Info => "info",
+        EntrySeverity::Warn => "warning",
+        EntrySeverity::Error => "error",
+        EntrySeverity::Fatal => "fatal",
+    }
+}
+
+/// The rate per second in each slice. An interval is spread over the slices that it covers.
+fn per_second(series: &Series, interval_s: u32, axis: &TimeAxis) -> Vec<f64> {
+    let mut rates = vec![0.0; axis.count];
+    let interval_s = f64::from(interval_s.max(1));
+    for (start, count) in &series.counts {
+        let (from, to) = (f64::from(*start), f64::from(*start) + interval_s);
+        let first = (from / axis.step_s) as usize;
+        let last = ((to / axis.step_s).ceil() as usize).clamp(first + 1, axis.count.max(first + 1));
+        for slice in first..last.min(axis.count) {
+            let begin = slice as f64 * axis.step_s;
+            let common = (to.min(begin + axis.step_s) - from.max(begin)).max(0.0);
+            rates[slice] += f64::from(*count) / interval_s * common / axis.step_s;
+        }
+    }
+    rates
+}
+
+/// A panel for each log with entries: all of them, and those that match the query.
+pub(super) fn panels(file: &LogsFile, axis: &TimeAxis, measured: &std::ops::Range<usize>) -> Vec<Panel> {
+    let panel = |source: &LoggedSource| {
+        let counts = &source.counts;
+        let line = |name: &str, series: &Series| {
+            let rates = per_second(series, counts.interval_s.totals, axis);
+            let values: Vec<Option<f64>> = rates.into_iter().map(Some).collect();
+            let figures = figures(&values, measured.clone());
+            PanelLine { name: name.to_owned(), values, figures, is_limit: false }
+        };
+        Panel {
+            resource: Resource::Log,
+            source: String::new(),
+            aspect: Aspect::Errors,
+            title: source.name.clone(),
+            help: "Entries per second, and those that report a problem.".to_owned(),
+            unit: Unit::PerSecond,
+            is_stacked: false,
+            lines: vec![
+                line("problems", &counts.matching_over_time),
+                line("all entries", &counts.entries_over_time),
+            ],
+            further: 0,
+        }
+    };
+    let has_entries = |source: &&LoggedSource| !source.counts.entries_over_time.counts.is_empty();
+    file.sources.iter().take(LOGS_MAX).filter(has_entries).map(panel).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_spread_over_slices() {
+        let series = Series { counts: vec![(0, 4), (4, 6)] };
+        let fine = TimeAxis { from_s: 0.0, step_s: 0.5, count: 6 };
+        assert_eq!(per_second(&series, 2, &fine), [2.0, 2.0, 2.0, 2.0, 0.0, 0.0]);
+        let coarse = TimeAxis { from_s: 0.0, step_s: 5.0, count: 2 };
+        assert_eq!(per_second(&series, 2, &coarse), [1.4, 0.6]);
+    }
+}
