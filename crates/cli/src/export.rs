@@ -8,7 +8,7 @@ use std::sync::Arc;
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_export::{
     CsvExporter, ExportError, Exporter, GraphiteExporter, HistogramLogExporter, PercentileExporter, Sender,
-    TcpText, TimeClock, TimeOrigin, UsersSoFar, WriteText, export_parquet,
+    SeriesSelection, TcpText, TimeClock, TimeOrigin, UsersSoFar, WriteText, export_parquet,
 };
 use busyhour_launch::{
     ExportSettings, INFLUX_INTERVAL_S, backend_settings, graphite_prefix, influx_exporter, sender_of,
@@ -23,6 +23,7 @@ use clap::{Args, ValueEnum};
 
 use crate::command_error::CommandError;
 use crate::exit::{Exit, READ_TABLE, complain, hinted, note, say};
+use crate::export_series::{SeriesExport, export_series};
 use crate::inputs::{Inputs, is_stdin, warn_about_unfinished_runs};
 use crate::outputs::{OutputFile, OutputKind};
 use crate::results_args::ResultsArgs;
@@ -103,6 +104,7 @@ enum Format {
     "Examples:\n  busyhour export busyhour-runs/shop-20260101-120000 -o seconds.csv\n  \
      busyhour export results.jtl --label checkout -o checkout.hgrm\n  \
      busyhour export generator-*.jtl.gz -o samples.parquet\n  \
+     busyhour export busyhour-runs/shop-20260101-120000 --series --metric 'jvm_*' -o series.csv\n  \
      busyhour export run.jtl -o 'influx+http://127.0.0.1:8086/write?db=jmeter'\n  \
      busyhour export results.jtl -o graphite://127.0.0.1:2003\n\n{READ_TABLE}"
 ))]
@@ -117,6 +119,12 @@ pub(crate) struct ExportArgs {
     /// (default: standard output).
     #[arg(short = 'o', long, value_name = "FILE|URL")]
     output: Option<String>,
+    /// Export the observed series of the system under test instead (.csv, .parquet): one row per value.
+    #[arg(long, conflicts_with_all = ["label", "clock", "steady", "end_stamps", "jmeter_property", "additional"])]
+    series: bool,
+    /// Metric to export with --series, e.g. 'node_disk_*'; may be given several times (default: all).
+    #[arg(long, value_name = "NAME", requires = "series")]
+    metric: Vec<String>,
     /// Label to export, for hgrm only (default: all requests).
     #[arg(long)]
     label: Option<String>,
@@ -131,7 +139,11 @@ pub(crate) struct ExportArgs {
 }
 
 pub(crate) fn main(args: &ExportArgs) -> Exit {
-    match Target::of(args).and_then(|target| export(args, &target)) {
+    let exported = Target::of(args).and_then(|target| match args.series {
+        true => series(args, &target),
+        false => export(args, &target),
+    });
+    match exported {
         Ok(Some(path)) => {
             let what = if path.contains("://") { "sent to" } else { "wrote" };
             note(&format!("{what} {path}"));
@@ -175,6 +187,25 @@ impl Target {
         }
         Ok(Target { format, url })
     }
+}
+
+/// Exports observed series.
+fn series(args: &ExportArgs, target: &Target) -> Result<Option<String>, (Exit, String)> {
+    let is_parquet = match target.format {
+        Format::Csv => false,
+        Format::Parquet => true,
+        Format::Hgrm | Format::Hlog | Format::Influx | Format::Graphite | Format::Prometheus => {
+            return Err((Exit::Usage, "--series is for .csv and .parquet files".into()));
+        }
+    };
+    let [input] = &args.inputs[..] else {
+        return Err((Exit::Usage, "--series exports one run directory at a time".into()));
+    };
+    let window_s = args.results.window().map(|window| (window.from_s, window.to_s));
+    let selection = SeriesSelection { metrics: args.metric.clone(), window_s };
+    let output = args.output.as_deref();
+    export_series(&SeriesExport { input, output, is_parquet, name: args.export_name.as_deref(), selection })
+        .map(|wrote| output.filter(|_| wrote).map(str::to_owned))
 }
 
 fn export(args: &ExportArgs, target: &Target) -> Result<Option<String>, (Exit, String)> {

@@ -5,6 +5,7 @@ mod args;
 mod backend_notation;
 mod cells;
 mod demo;
+mod demo_cells;
 mod probe;
 mod quantities;
 mod server_end;

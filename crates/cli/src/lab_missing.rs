@@ -1,18 +1,10 @@
 //! `busyhour demo` and `busyhour lab` in a program that was built without the feature `demo`. They only print an error
 //! message.
 
-use std::ffi::OsString;
+use clap::Command;
 
-use clap::{Args, Command};
-
-use crate::exit::{Exit, complain, hinted};
-
-/// The command line of a verb that is not in this program.
-#[derive(Debug, Args)]
-pub(crate) struct MissingArgs {
-    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
-    arguments: Vec<OsString>,
-}
+use crate::exit::Exit;
+use crate::missing::{MissingArgs, complain_of_verb};
 
 pub(crate) type DemoArgs = MissingArgs;
 pub(crate) type LabArgs = MissingArgs;
@@ -34,12 +26,7 @@ pub(crate) fn server(_args: &MissingArgs) -> Exit {
 }
 
 fn missing(verb: &str) -> Exit {
-    let message =
-        format!("this program was built without the servers to test, so it has no `busyhour {verb}`");
-    complain(
-        Exit::Usage,
-        &hinted(message, "build it with the feature demo: cargo build --release --features demo"),
-    )
+    complain_of_verb(verb, "the servers to test", "demo")
 }
 
 /// Returns the command unchanged, because it has no options with times.

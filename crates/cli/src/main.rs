@@ -9,10 +9,12 @@ mod command_error;
 mod compare;
 mod config;
 mod console;
+#[cfg_attr(not(feature = "observe"), path = "doctor_missing.rs")]
 mod doctor;
 mod events;
 mod exit;
 mod export;
+mod export_series;
 mod foreign_results;
 mod headings;
 mod inputs;
@@ -22,12 +24,17 @@ mod judge;
 mod lab;
 mod live;
 mod load_args;
+#[cfg(not(all(feature = "demo", feature = "observe")))]
+mod missing;
+#[cfg_attr(not(feature = "observe"), path = "observe_missing.rs")]
 mod observe;
+#[cfg_attr(not(feature = "observe"), path = "observing_missing.rs")]
 mod observing;
 mod old_names;
 mod output;
 mod outputs;
 mod own_args;
+#[cfg_attr(not(feature = "observe"), path = "perfmon_missing.rs")]
 mod perfmon;
 mod progress;
 mod properties;

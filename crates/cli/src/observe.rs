@@ -2,7 +2,6 @@
 
 mod gc;
 mod gc_files;
-mod gc_log;
 mod gc_text;
 mod mark;
 mod serve;
@@ -20,7 +19,7 @@ use crate::exit::{Exit, complain};
     busyhour observe --sources os,jvm:shop,log:server.log --for 10min\n  \
     busyhour observe mark 'deployed 1.4'\n  \
     busyhour observe --serve 0.0.0.0:9464 --token-file token --perfmon 127.0.0.1:4444\n  \
-    busyhour observe gc gc.log* -o gc.csv --json\n  \
+    busyhour observe gc gc.log* -o gc.html\n  \
     busyhour observe gc before.log -- after.log"
 )]
 pub(crate) struct ObserveArgs {

@@ -17,7 +17,7 @@ use crate::headings::OBSERVATION;
 use crate::quantities::time_ns;
 
 /// The environment variable with the token for metrics that are scraped.
-const TOKEN_VARIABLE: &str = "BUSYHOUR_OBSERVE_TOKEN";
+pub(crate) const TOKEN_VARIABLE: &str = "BUSYHOUR_OBSERVE_TOKEN";
 
 /// The shortest interval between readings.
 const INTERVAL_MIN: Duration = Duration::from_millis(100);
@@ -105,6 +105,15 @@ pub(crate) fn fetch_options(authorities: Option<&PathBuf>) -> Result<FetchOption
 }
 
 impl RunObservation {
+    /// The observation of these sources, each of which is reported.
+    #[cfg_attr(not(feature = "demo"), allow(dead_code, reason = "the demo names its sources"))]
+    pub(crate) fn of(sources: Vec<SourceSpec>) -> RunObservation {
+        let mut run = RunObservation { is_explicit: true, ..RunObservation::default() };
+        run.request.sources = sources;
+        run.request.is_generator = true;
+        run
+    }
+
     /// Finds the sources, reports them, and adds the observer to the run. Returns the series of the run.
     pub(crate) fn attach(
         &self,

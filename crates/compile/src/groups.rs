@@ -23,7 +23,9 @@ use crate::load_profiles::{self, LoadProfile};
 use crate::open::{self, GroupWorkload};
 use crate::scope::Stack;
 use crate::variables::VariableSet;
-use crate::{backends, known, listeners, perfmon, plan_variables, property_files, save_settings, scripts};
+use crate::{
+    backends, known, listeners, perfmon_element, plan_variables, property_files, save_settings, scripts,
+};
 
 /// The groups of a plan while it is compiled.
 #[derive(Default)]
@@ -208,7 +210,7 @@ fn check_unused<'p>(context: &mut Context<'p>, root: Element<'p>) {
                 None => warn_about_display(context, element),
             },
             Role::PerfMonCollector => {
-                let collector = perfmon::collector(context, element);
+                let collector = perfmon_element::collector(context, element);
                 context.outputs.perfmon.push(collector);
             }
             Role::DisplayListener => warn_about_display(context, element),

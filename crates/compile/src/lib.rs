@@ -40,6 +40,7 @@ mod outline;
 mod outputs;
 mod parts;
 mod perfmon;
+mod perfmon_element;
 mod plan_variables;
 mod plugin_arrivals;
 mod processor_settings;

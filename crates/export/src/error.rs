@@ -65,6 +65,9 @@ pub enum ExportError {
     /// The samples to be written cannot be read.
     #[error("cannot read the samples")]
     Samples(#[from] busyhour_results::ResultsError),
+    /// The observed series cannot be read.
+    #[error("cannot read the series")]
+    Series(#[source] busyhour_series::SeriesFileError),
     /// A setting is invalid.
     #[error("{0}")]
     Settings(String),

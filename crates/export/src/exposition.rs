@@ -4,6 +4,7 @@ use busyhour_sample::Snapshot;
 use busyhour_server::exposition::{ExpositionFamily, ExpositionSample, ExpositionValue, write_exposition};
 
 use crate::exposition_protobuf::exposition_protobuf;
+use crate::latest_series::LatestSeries;
 use crate::metrics::{Family, Metric, MetricValue, classic_buckets, families};
 use crate::totals::RunSoFar;
 use crate::{ExportError, Exporter, Sender};
@@ -13,13 +14,14 @@ use crate::{ExportError, Exporter, Sender};
 pub struct Exposition {
     run: RunSoFar,
     plan: String,
+    series: LatestSeries,
 }
 
 impl Exposition {
     /// Creates an exposition for a run of `plan`, which becomes a label of `busyhour_run_info`.
     #[must_use]
     pub fn new(plan: impl Into<String>) -> Self {
-        Self { run: RunSoFar::default(), plan: plan.into() }
+        Self { run: RunSoFar::default(), plan: plan.into(), series: LatestSeries::default() }
     }
 
     /// The response to a scrape in text format.
@@ -35,8 +37,15 @@ impl Exposition {
         exposition_protobuf(&self.families())
     }
 
+    /// Adds the observed series of the system under test to each scrape.
+    pub fn set_series(&mut self, series: LatestSeries) {
+        self.series = series;
+    }
+
     fn families(&self) -> Vec<Family> {
-        families(&self.run, &self.plan)
+        let mut all = families(&self.run, &self.plan);
+        all.extend(self.series.families(&all));
+        all
     }
 }
 
@@ -82,9 +91,9 @@ pub fn exposition_text(exposition: &Exposition) -> String {
 
 fn written_family(family: &Family) -> ExpositionFamily<'_> {
     ExpositionFamily {
-        name: family.name,
+        name: &family.name,
         family_type: family.family_type,
-        help: family.help,
+        help: &family.help,
         samples: family.metrics.iter().map(written_sample).collect(),
     }
 }
@@ -98,6 +107,6 @@ fn written_sample(metric: &Metric) -> ExpositionSample<'_> {
             count: times.count(),
         },
     };
-    let labels = metric.labels.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let labels = metric.labels.iter().map(|(name, value)| (name.as_ref(), value.as_str())).collect();
     ExpositionSample { labels, value, stamp_ms: None }
 }

@@ -112,7 +112,7 @@ fn message(family: &Family) -> MetricFamily {
         let label = metric
             .labels
             .iter()
-            .map(|(name, value)| LabelPair { name: (*name).into(), value: value.clone() });
+            .map(|(name, value)| LabelPair { name: name.to_string(), value: value.clone() });
         let mut message = MetricMessage { label: label.collect(), ..MetricMessage::default() };
         match (&metric.value, family.family_type) {
             (MetricValue::Times(times), _) => message.histogram = Some(histogram(times)),
@@ -124,8 +124,8 @@ fn message(family: &Family) -> MetricFamily {
         message
     });
     MetricFamily {
-        name: family.name.into(),
-        help: family.help.into(),
+        name: family.name.to_string(),
+        help: family.help.to_string(),
         kind: Some(kind),
         metric: metrics.collect(),
     }
@@ -166,10 +166,10 @@ mod tests {
     #[test]
     fn messages_are_read_back() {
         let times = TimeCounts::from_ns([0, 1_000_000, 1_000_000, 3_000_000_000]);
-        let labels = vec![("label", "home".to_owned())];
-        let family = |name, family_type, value| Family {
-            name,
-            help: "h",
+        let labels = vec![("label".into(), "home".to_owned())];
+        let family = |name: &'static str, family_type, value| Family {
+            name: name.into(),
+            help: "h".into(),
             family_type,
             metrics: vec![Metric { labels: labels.clone(), value }],
         };

@@ -3,7 +3,8 @@
 //! An [`Exporter`] receives [`Snapshot`]s, during a run ([`follow`]) or from its record ([`busyhour_results::read_snapshots`]),
 //! and converts them to formats of other programs: CSV with a line per second, percentile distributions and histogram logs of
 //! HdrHistogram, Prometheus's exposition and remote write, OpenTelemetry's metrics, and InfluxDB's line protocol and Graphite's
-//! plain text as sent by JMeter's backend listeners. [`export_parquet`] writes individual samples instead.
+//! plain text as sent by JMeter's backend listeners. [`export_parquet`] writes individual samples instead,
+//! [`export_series_csv`] and [`export_series_parquet`] the observed series of the system under test.
 //!
 //! ```
 //! use busyhour_export::{CsvExporter, Exporter, TimeOrigin};
@@ -20,20 +21,27 @@
 
 mod backend;
 mod csv_seconds;
+mod csv_series;
 mod error;
 mod exponential;
 mod exported_samples;
+mod exported_series;
 mod exposition;
 mod exposition_protobuf;
 mod follow;
 mod graphite;
 mod histograms;
 mod influx;
+mod latest_series;
 mod metrics;
 mod otlp;
 mod otlp_messages;
+#[cfg(feature = "parquet")]
+mod parquet_columns;
 #[cfg_attr(not(feature = "parquet"), path = "parquet_missing.rs")]
 mod parquet_samples;
+#[cfg_attr(not(feature = "parquet"), path = "parquet_series_missing.rs")]
+mod parquet_series;
 mod remote_write;
 mod scrape;
 mod totals;
@@ -41,15 +49,19 @@ mod transport;
 
 pub use backend::{BackendSettings, SamplerFilter, UsersSoFar};
 pub use csv_seconds::CsvExporter;
+pub use csv_series::export_series_csv;
 pub use error::ExportError;
 pub use exported_samples::ExportedSamples;
+pub use exported_series::{ExportedSeries, SeriesSelection};
 pub use exposition::{Exposition, ExpositionExporter, exposition_text};
 pub use follow::{Followed, NowMs, TimeOrigin, follow};
 pub use graphite::GraphiteExporter;
 pub use histograms::{HistogramLogExporter, PercentileExporter, TimeClock};
 pub use influx::{InfluxExporter, InfluxNames};
+pub use latest_series::LatestSeries;
 pub use otlp::OtlpExporter;
 pub use parquet_samples::export_parquet;
+pub use parquet_series::export_series_parquet;
 pub use remote_write::{
     BucketSpan, HistogramForm, NativeHistogram, RemoteWriteExporter, SeriesLabel, SeriesSample, TimeSeries,
     WriteRequest,

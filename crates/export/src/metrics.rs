@@ -1,5 +1,7 @@
 //! The metrics of a run in Prometheus's data model, shared by both scrape formats and remote write.
 
+use std::borrow::Cow;
+
 use busyhour_sample::{SnapshotRow, TimeCounts};
 use busyhour_server::exposition::ExpositionType;
 
@@ -23,15 +25,15 @@ pub(crate) const ARRIVALS_HELP: &str = "Arrivals of open workloads. scheduled: a
 
 /// A metric with all its label values.
 pub(crate) struct Family {
-    pub(crate) name: &'static str,
-    pub(crate) help: &'static str,
+    pub(crate) name: Cow<'static, str>,
+    pub(crate) help: Cow<'static, str>,
     pub(crate) family_type: ExpositionType,
     pub(crate) metrics: Vec<Metric>,
 }
 
 pub(crate) struct Metric {
     /// Names and values of the labels.
-    pub(crate) labels: Vec<(&'static str, String)>,
+    pub(crate) labels: Vec<(Cow<'static, str>, String)>,
     pub(crate) value: MetricValue,
 }
 
@@ -48,7 +50,8 @@ pub(crate) fn classic_buckets(times: &TimeCounts) -> impl Iterator<Item = (f64, 
 
 /// The metrics of `run`; `name` is the name of the run.
 pub(crate) fn families(run: &RunSoFar, name: &str) -> Vec<Family> {
-    let info = vec![("plan", name.to_owned()), ("version", env!("CARGO_PKG_VERSION").to_owned())];
+    let info =
+        vec![("plan".into(), name.to_owned()), ("version".into(), env!("CARGO_PKG_VERSION").to_owned())];
     let by_row = |value: fn(&SnapshotRow) -> MetricValue| {
         run.rows.values().map(|row| Metric { labels: labels(row, None), value: value(row) }).collect()
     };
@@ -80,14 +83,14 @@ pub(crate) fn families(run: &RunSoFar, name: &str) -> Vec<Family> {
             by_row(|row| MetricValue::Number(row.sent_bytes as f64)),
         ),
         Family {
-            name: "busyhour_response_time_seconds",
-            help: "Time from the intended start to the end.",
+            name: "busyhour_response_time_seconds".into(),
+            help: "Time from the intended start to the end.".into(),
             family_type: ExpositionType::Histogram,
             metrics: by_row(|row| MetricValue::Times(TimeClock::Response.times(row))),
         },
         Family {
-            name: "busyhour_service_time_seconds",
-            help: "Time from the actual start to the end.",
+            name: "busyhour_service_time_seconds".into(),
+            help: "Time from the actual start to the end.".into(),
             family_type: ExpositionType::Histogram,
             metrics: by_row(|row| MetricValue::Times(TimeClock::Service.times(row))),
         },
@@ -98,7 +101,7 @@ pub(crate) fn families(run: &RunSoFar, name: &str) -> Vec<Family> {
     }
     if let Some(arrivals) = &run.arrivals {
         let fates = arrivals.fates().map(|(fate, count)| Metric {
-            labels: vec![("fate", fate.to_owned())],
+            labels: vec![("fate".into(), fate.to_owned())],
             value: MetricValue::Number(count as f64),
         });
         families.push(counter("busyhour_arrivals_total", ARRIVALS_HELP, fates.into()));
@@ -115,15 +118,21 @@ pub(crate) fn families(run: &RunSoFar, name: &str) -> Vec<Family> {
 }
 
 fn counter(name: &'static str, help: &'static str, metrics: Vec<Metric>) -> Family {
-    Family { name, help, family_type: ExpositionType::Counter, metrics }
+    Family { name: name.into(), help: help.into(), family_type: ExpositionType::Counter, metrics }
 }
 
-fn gauge(name: &'static str, help: &'static str, labels: Vec<(&'static str, String)>, value: f64) -> Family {
+fn gauge(
+    name: &'static str,
+    help: &'static str,
+    labels: Vec<(Cow<'static, str>, String)>,
+    value: f64,
+) -> Family {
     let metrics = vec![Metric { labels, value: MetricValue::Number(value) }];
-    Family { name, help, family_type: ExpositionType::Gauge, metrics }
+    Family { name: name.into(), help: help.into(), family_type: ExpositionType::Gauge, metrics }
 }
 
-fn labels(row: &SnapshotRow, further: Option<(&'static str, &str)>) -> Vec<(&'static str, String)> {
+fn labels(row: &SnapshotRow, further: Option<(&'static str, &str)>) -> Vec<(Cow<'static, str>, String)> {
     let own = [("label", row.label.clone()), ("kind", kind(row.kind).to_owned())];
-    own.into_iter().chain(further.map(|(name, value)| (name, value.to_owned()))).collect()
+    let all = own.into_iter().chain(further.map(|(name, value)| (name, value.to_owned())));
+    all.map(|(name, value)| (name.into(), value)).collect()
 }

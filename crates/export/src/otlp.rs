@@ -1,6 +1,7 @@
 //! Sends metrics to OpenTelemetry over HTTP as protobuf (OTLP 1.x).
 
 use busyhour_sample::{Snapshot, SnapshotRow, TimeCounts};
+use busyhour_series::{LatestValue, MetricKind};
 use prost::Message;
 use rand::TryRngCore as _;
 use rand::rngs::OsRng;
@@ -8,6 +9,7 @@ use rand::rngs::OsRng;
 use crate::csv_seconds::kind;
 use crate::exponential::ExponentialCounts;
 use crate::histograms::TimeClock;
+use crate::latest_series::LatestSeries;
 use crate::metrics::ARRIVALS_HELP;
 use crate::otlp_messages::{
     AnyValue, Buckets, ExponentialHistogram, ExponentialPoint, ExportRequest, ExportResponse, Gauge,
@@ -38,6 +40,7 @@ pub struct OtlpExporter {
     run: RunSoFar,
     /// The values that the server did not accept in the last request. The next second contains them as well.
     unsent: Option<Vec<u8>>,
+    series: LatestSeries,
 }
 
 impl OtlpExporter {
@@ -53,7 +56,14 @@ impl OtlpExporter {
         // Without the id, concurrent runs with the same name could not be distinguished.
         resource.extend(instance_id().map(|id| text("service.instance.id", &id)));
         let post = HttpPost::new(with_path(url), Vec::new());
-        Self { post, origin, now_ms, resource, run: RunSoFar::default(), unsent: None }
+        let (run, series) = (RunSoFar::default(), LatestSeries::default());
+        Self { post, origin, now_ms, resource, run, unsent: None, series }
+    }
+
+    /// Also sends the observed series of the system under test.
+    #[must_use]
+    pub fn with_series(self, series: LatestSeries) -> Self {
+        Self { series, ..self }
     }
 
     fn request(&self, snapshot: &Snapshot) -> ExportRequest {
@@ -65,7 +75,8 @@ impl OtlpExporter {
         let scope =
             InstrumentationScope { name: "busyhour".into(), version: env!("CARGO_PKG_VERSION").into() };
         // Receivers report an error for metrics without data points.
-        let metrics = self.metrics(span).into_iter().filter(Metric::has_points).collect();
+        let metrics =
+            self.metrics(span).into_iter().chain(self.observed()).filter(Metric::has_points).collect();
         ExportRequest {
             resource_metrics: vec![ResourceMetrics {
                 resource: Some(Resource { attributes: self.resource.clone() }),
@@ -86,6 +97,40 @@ impl OtlpExporter {
                 Err(error)
             }
         }
+    }
+
+    /// The observed series. The time of a point is that of its reading; when the counting began is unknown.
+    fn observed(&self) -> Vec<Metric> {
+        let start_ns = u64::try_from(self.origin.wall_anchor_ms).unwrap_or(0).saturating_mul(1_000_000);
+        let point = |value: &LatestValue| {
+            let source = std::iter::once(text("source", &value.source));
+            let labels = value.labels.iter().map(|(name, label)| text(name, label));
+            NumberPoint {
+                attributes: source.chain(labels.filter(|label| label.key != "source")).collect(),
+                start_time_unix_nano: 0,
+                time_unix_nano: start_ns.saturating_add(value.time.0),
+                value: Some(NumberValue::AsDouble(value.value)),
+            }
+        };
+        let metric = |same: Vec<LatestValue>| {
+            let first = same.first()?;
+            let data_points = same.iter().map(point).collect();
+            let data = match first.kind {
+                MetricKind::Gauge => metric::MetricData::Gauge(Gauge { data_points }),
+                MetricKind::Counter => metric::MetricData::Sum(Sum {
+                    data_points,
+                    aggregation_temporality: CUMULATIVE,
+                    is_monotonic: true,
+                }),
+            };
+            Some(Metric {
+                name: first.name.to_string(),
+                description: first.help.to_string(),
+                unit: String::new(),
+                data: Some(data),
+            })
+        };
+        self.series.by_metric().into_iter().filter_map(metric).collect()
     }
 
     fn metrics(&self, span: Span) -> Vec<Metric> {

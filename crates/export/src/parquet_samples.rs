@@ -1,31 +1,17 @@
 //! The samples of a run as an Apache Parquet file with one row per sample, for DuckDB, pandas, Spark and others.
 //!
-//! Texts are encoded with a dictionary and numbers by their differences; all columns are compressed with Zstandard. Unknown
-//! values are null, never 0. For example, a JTL file contains no intended starts and may lack columns.
+//! Unknown values are null. For example, a JTL file contains no intended starts and may lack columns.
 
-use std::collections::HashMap;
 use std::io::{self, Write};
-use std::sync::Arc;
 
 use busyhour_results::{ReadSettings, RecordReading, Results, ResultsInput, run_start_ms};
 use busyhour_sample::{GroupName, Labels, RunNames, Sample, SampleFlags, SampleKind};
-use parquet::basic::{Compression, Encoding, LogicalType, Repetition, TimeUnit, Type as Physical, ZstdLevel};
-use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType as Stored, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
-use parquet::schema::types::{ColumnPath, Type};
 
 use crate::ExportError;
 use crate::csv_seconds::kind;
 use crate::exported_samples::ExportedSamples;
-
-/// Maximum number of rows of a row group; the same as that of DuckDB's own row groups.
-const GROUP_ROWS: usize = 122_880;
-
-/// Total bytes of distinct texts after which a row group is closed, because its rows are kept in memory.
-const GROUP_TEXT: usize = 16 << 20;
+use crate::parquet_columns::{Cell, ColumnSpec, Content, GROUP_ROWS, ParquetTable, cause};
 
 /// Writes samples to a Parquet file. `inputs` is a run directory or result files; `reading` selects a part of their samples.
 /// `create` opens the file after the inputs were checked, and `target` is its name in messages. `name` is the name of the run in
@@ -80,17 +66,6 @@ fn export_grouped<W: Write + Send>(
 fn open(inputs: &[ResultsInput], read: &ReadSettings) -> Result<Results, ExportError> {
     let settings = ReadSettings { all_columns: true, ..read.clone() };
     Ok(Results::open(ResultsInput::try_clone_all(inputs)?, &settings)?)
-}
-
-/// Extracts the system's error, if there is one.
-fn cause(error: ParquetError) -> io::Error {
-    match error {
-        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
-            Ok(error) => *error,
-            Err(other) => io::Error::other(other),
-        },
-        other => io::Error::other(other),
-    }
 }
 
 /// Facts about all samples that are needed before the first row is written. They require a separate pass over the samples.
@@ -153,19 +128,6 @@ impl Facts {
     }
 }
 
-/// The type of the values of a column.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Content {
-    Text,
-    Flag,
-    /// Whole numbers up to 2^31.
-    Count,
-    /// Whole numbers up to 2^63; durations are in ns.
-    Number,
-    /// A point in time, in ns since 1970.
-    Instant,
-}
-
 /// The columns, without those for the plan's variables, which follow them: name, content, and whether values may be unknown.
 const COLUMNS: [(&str, Content, bool); 26] = [
     ("label", Content::Text, false),
@@ -196,134 +158,14 @@ const COLUMNS: [(&str, Content, bool); 26] = [
     ("warmup", Content::Flag, false),
 ];
 
-/// The value of a row in a column; `None` is written as null.
-enum Cell<'s> {
-    Text(Option<&'s str>),
-    Flag(bool),
-    Count(Option<u32>),
-    Number(Option<u64>),
-    Instant(Option<i64>),
-}
-
-/// The values of a column in the row group that is being filled.
-enum Values {
-    Text(Vec<ByteArray>),
-    Flag(Vec<bool>),
-    Count(Vec<i32>),
-    Number(Vec<i64>),
-}
-
-struct Column {
-    values: Values,
-    /// For a column whose values may be unknown: 1 for each row with a value, 0 for each row without.
-    levels: Option<Vec<i16>>,
-}
-
-impl Column {
-    fn new(content: Content, optional: bool) -> Column {
-        let values = match content {
-            Content::Text => Values::Text(Vec::new()),
-            Content::Flag => Values::Flag(Vec::new()),
-            Content::Count => Values::Count(Vec::new()),
-            Content::Number | Content::Instant => Values::Number(Vec::new()),
-        };
-        Column { values, levels: optional.then(Vec::new) }
-    }
-
-    fn push(&mut self, cell: Cell<'_>, texts: &mut Texts) {
-        let known = match (&mut self.values, cell) {
-            (Values::Text(values), Cell::Text(Some(text))) => {
-                values.push(texts.shared(text));
-                true
-            }
-            (Values::Flag(values), Cell::Flag(flag)) => {
-                values.push(flag);
-                true
-            }
-            (Values::Count(values), Cell::Count(Some(count))) => {
-                values.push(i32::try_from(count).unwrap_or(i32::MAX));
-                true
-            }
-            (Values::Number(values), Cell::Number(Some(number))) => {
-                values.push(i64::try_from(number).unwrap_or(i64::MAX));
-                true
-            }
-            (Values::Number(values), Cell::Instant(Some(at))) => {
-                values.push(at);
-                true
-            }
-            _ => false,
-        };
-        if let Some(levels) = &mut self.levels {
-            levels.push(i16::from(known));
-        }
-    }
-
-    /// Writes the column into a row group and empties it.
-    fn write<W: Write + Send>(
-        &mut self,
-        group: &mut SerializedRowGroupWriter<'_, W>,
-    ) -> Result<(), ParquetError> {
-        let levels = self.levels.as_deref();
-        match &mut self.values {
-            Values::Text(values) => put::<ByteArrayType, W>(group, values, levels)?,
-            Values::Flag(values) => put::<BoolType, W>(group, values, levels)?,
-            Values::Count(values) => put::<Int32Type, W>(group, values, levels)?,
-            Values::Number(values) => put::<Int64Type, W>(group, values, levels)?,
-        }
-        if let Some(levels) = &mut self.levels {
-            levels.clear();
-        }
-        Ok(())
-    }
-}
-
-fn put<T: Stored, W: Write + Send>(
-    group: &mut SerializedRowGroupWriter<'_, W>,
-    values: &mut Vec<T::T>,
-    levels: Option<&[i16]>,
-) -> Result<(), ParquetError> {
-    let Some(mut column) = group.next_column()? else {
-        return Err(ParquetError::General("the file has fewer columns than its rows".into()));
-    };
-    column.typed::<T>().write_batch(values, levels, None)?;
-    column.close()?;
-    values.clear();
-    Ok(())
-}
-
-/// The texts of a row group; each distinct text is stored once.
-#[derive(Default)]
-struct Texts {
-    known: HashMap<Box<str>, ByteArray>,
-    bytes: usize,
-}
-
-impl Texts {
-    fn shared(&mut self, text: &str) -> ByteArray {
-        if let Some(known) = self.known.get(text) {
-            return known.clone();
-        }
-        let shared = ByteArray::from(text);
-        self.known.insert(text.into(), shared.clone());
-        self.bytes += text.len();
-        shared
-    }
-}
-
 /// A file that is being written.
 struct SamplesFile<W: Write + Send> {
-    writer: SerializedFileWriter<W>,
+    table: ParquetTable<W>,
     facts: Facts,
     labels: Labels,
     /// The names of groups as in thread names: `Shop 1`.
     groups: Vec<String>,
     origin_ns: i64,
-    columns: Vec<Column>,
-    texts: Texts,
-    rows: usize,
-    group_rows: usize,
-    written: u64,
 }
 
 impl<W: Write + Send> SamplesFile<W> {
@@ -338,40 +180,21 @@ impl<W: Write + Send> SamplesFile<W> {
     ) -> Result<SamplesFile<W>, ParquetError> {
         let variables =
             facts.names.variables.iter().map(|name| (format!("variable_{name}"), Content::Text, true));
-        let columns: Vec<(String, Content, bool)> = COLUMNS
+        let columns: Vec<ColumnSpec> = COLUMNS
             .iter()
             .map(|(name, content, optional)| ((*name).to_owned(), *content, *optional))
             .chain(variables)
             .collect();
-        let mut properties = WriterProperties::builder()
-            .set_compression(Compression::ZSTD(ZstdLevel::default()))
-            .set_created_by(concat!("busyhour version ", env!("CARGO_PKG_VERSION")).to_owned())
-            .set_key_value_metadata(Some(vec![KeyValue::new("busyhour.run".to_owned(), name.to_owned())]));
-        for (name, content, _) in &columns {
-            if matches!(content, Content::Number | Content::Instant | Content::Count) {
-                let path = || ColumnPath::from(name.as_str());
-                properties = properties
-                    .set_column_dictionary_enabled(path(), false)
-                    .set_column_encoding(path(), Encoding::DELTA_BINARY_PACKED);
-            }
-        }
-        let writer =
-            SerializedFileWriter::new(writer, Arc::new(schema(&columns)?), Arc::new(properties.build()))?;
         let group = |group: &GroupName| match group.number {
             0 => group.name.clone(),
             number => format!("{} {number}", group.name),
         };
         Ok(SamplesFile {
-            writer,
+            table: ParquetTable::new(writer, "sample", &columns, name, group_rows)?,
             groups: facts.names.groups.iter().map(group).collect(),
             facts,
             labels,
             origin_ns,
-            columns: columns.iter().map(|(_, content, optional)| Column::new(*content, *optional)).collect(),
-            texts: Texts::default(),
-            rows: 0,
-            group_rows,
-            written: 0,
         })
     }
 
@@ -413,54 +236,14 @@ impl<W: Write + Send> SamplesFile<W> {
         ];
         // If the row of a JTL file is too short, the values of its last variables are unknown.
         let variables =
-            (0..self.columns.len() - COLUMNS.len()).map(|at| Cell::Text(sample.variables.get(at).copied()));
-        for (column, cell) in self.columns.iter_mut().zip(cells.into_iter().chain(variables)) {
-            column.push(cell, &mut self.texts);
-        }
-        self.rows += 1;
-        if self.rows >= self.group_rows || self.texts.bytes >= GROUP_TEXT {
-            self.close_group()
-        } else {
-            Ok(())
-        }
+            (0..self.table.columns() - COLUMNS.len()).map(|at| Cell::Text(sample.variables.get(at).copied()));
+        self.table.row(cells.into_iter().chain(variables))
     }
 
-    fn close_group(&mut self) -> Result<(), ParquetError> {
-        if self.rows == 0 {
-            return Ok(());
-        }
-        let mut group = self.writer.next_row_group()?;
-        for column in &mut self.columns {
-            column.write(&mut group)?;
-        }
-        group.close()?;
-        self.written += self.rows as u64;
-        (self.rows, self.texts) = (0, Texts::default());
-        Ok(())
+    /// Writes the end of the file; returns the number of rows.
+    fn finish(self) -> Result<u64, ParquetError> {
+        self.table.finish()
     }
-
-    /// Writes the last row group and the end of the file; returns the number of rows.
-    fn finish(mut self) -> Result<u64, ParquetError> {
-        self.close_group()?;
-        self.writer.close()?;
-        Ok(self.written)
-    }
-}
-
-fn schema(columns: &[(String, Content, bool)]) -> Result<Type, ParquetError> {
-    let fields = columns.iter().map(|(name, content, optional)| {
-        let (physical, logical) = match content {
-            Content::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-            Content::Flag => (Physical::BOOLEAN, None),
-            Content::Count => (Physical::INT32, None),
-            Content::Number => (Physical::INT64, None),
-            Content::Instant => (Physical::INT64, Some(LogicalType::timestamp(true, TimeUnit::NANOS))),
-        };
-        let repetition = if *optional { Repetition::OPTIONAL } else { Repetition::REQUIRED };
-        let field = Type::primitive_type_builder(name, physical);
-        field.with_logical_type(logical).with_repetition(repetition).build().map(Arc::new)
-    });
-    Type::group_type_builder("sample").with_fields(fields.collect::<Result<_, _>>()?).build()
 }
 
 #[cfg(test)]

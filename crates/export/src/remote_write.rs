@@ -7,6 +7,7 @@ use busyhour_server::exposition::bound_text;
 use prost::Message;
 
 use crate::exponential::ExponentialCounts;
+use crate::latest_series::LatestSeries;
 use crate::metrics::{Metric, MetricValue, SCHEMA, ZERO_THRESHOLD_S, classic_buckets, families};
 use crate::totals::RunSoFar;
 use crate::{ExportError, Exporter, HttpPost, NowMs, TimeOrigin};
@@ -19,6 +20,7 @@ pub struct RemoteWriteExporter {
     name: String,
     histograms: HistogramForm,
     run: RunSoFar,
+    series: LatestSeries,
 }
 
 /// The form in which histograms are sent.
@@ -123,20 +125,29 @@ impl RemoteWriteExporter {
         let headers = [("Content-Encoding", "snappy"), ("X-Prometheus-Remote-Write-Version", "0.1.0")];
         let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
         let post = HttpPost::new(url, headers);
-        Self { post, origin, now_ms, name: name.to_owned(), histograms, run: RunSoFar::default() }
+        let (name, run, series) = (name.to_owned(), RunSoFar::default(), LatestSeries::default());
+        Self { post, origin, now_ms, name, histograms, run, series }
+    }
+
+    /// Also sends the observed series of the system under test.
+    #[must_use]
+    pub fn with_series(self, series: LatestSeries) -> Self {
+        Self { series, ..self }
     }
 
     fn request(&self, snapshot: &Snapshot) -> WriteRequest {
         let at_ms = self.origin.known_ms(snapshot, (self.now_ms)());
         let mut series = Series { at_ms, run: &self.name, all: Vec::new() };
-        for family in families(&self.run, &self.name) {
+        let own = families(&self.run, &self.name);
+        let observed = self.series.families(&own);
+        for family in own.iter().chain(&observed) {
             for metric in &family.metrics {
                 match &metric.value {
-                    MetricValue::Number(value) => series.number(family.name, metric, None, *value),
+                    MetricValue::Number(value) => series.number(&family.name, metric, None, *value),
                     MetricValue::Times(times) if self.histograms == HistogramForm::Native => {
-                        series.native(family.name, metric, times);
+                        series.native(&family.name, metric, times);
                     }
-                    MetricValue::Times(times) => series.classic(family.name, metric, times),
+                    MetricValue::Times(times) => series.classic(&family.name, metric, times),
                 }
             }
         }
@@ -154,7 +165,7 @@ impl Series<'_> {
     /// The labels of a series, sorted by name as the protocol requires.
     fn labels(&self, name: &str, metric: &Metric, bound: Option<&str>) -> Vec<SeriesLabel> {
         let mut all = BTreeMap::from([("__name__", name), ("run", self.run)]);
-        all.extend(metric.labels.iter().map(|(name, value)| (*name, value.as_str())));
+        all.extend(metric.labels.iter().map(|(name, value)| (name.as_ref(), value.as_str())));
         all.extend(bound.map(|bound| ("le", bound)));
         let label =
             |(name, value): (&str, &str)| SeriesLabel { name: name.to_owned(), value: value.to_owned() };

@@ -8,7 +8,7 @@ use busyhour_sample::Snapshot;
 use busyhour_server::http::{Method, StatusCode};
 use busyhour_server::{Request, Response, Server, exposition, respond, single_header};
 
-use crate::{ExportError, Exporter, Exposition, exposition_protobuf};
+use crate::{ExportError, Exporter, Exposition, LatestSeries, exposition_protobuf};
 
 /// Serves `/metrics` until it is dropped.
 #[derive(Debug)]
@@ -45,6 +45,13 @@ impl ScrapeServer {
     #[must_use]
     pub fn text(&self) -> String {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner).text()
+    }
+}
+
+impl ScrapeExporter {
+    /// Adds the observed series of the system under test to each scrape.
+    pub fn set_series(&self, series: LatestSeries) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).set_series(series);
     }
 }
 

@@ -90,9 +90,16 @@ impl Undecided {
     #[must_use]
     pub fn reason(self) -> String {
         match self {
-            Undecided::TooFewCollections { found, needed } => format!(
-                "{found} collections reclaimed old objects, and {needed} are needed; run longer, or with a smaller heap"
-            ),
+            Undecided::TooFewCollections { found, needed } => {
+                let collections = match found {
+                    0 => "no collection".to_owned(),
+                    1 => "1 collection".to_owned(),
+                    more => format!("{more} collections"),
+                };
+                format!(
+                    "{collections} reclaimed old objects, and {needed} are needed; run longer, or with a smaller heap"
+                )
+            }
             Undecided::NoStamps => "the log has no times; log with the decoration `uptime`".to_owned(),
             Undecided::RisesInOneHalf => {
                 "live memory rises in one half of the time only, as with a step of the load or a cache that fills; run longer \
@@ -121,6 +128,10 @@ pub struct LiveGrowth {
     pub p_rising: f64,
     /// The number of live sizes after the warm-up, or of blocks of them.
     pub points: usize,
+    /// The time of the first of them on the clock of the log, s.
+    pub from_s: f64,
+    /// The level of the line with this slope at that time, KiB: of the parallel lines through the live sizes, the median.
+    pub from_kib: f64,
     /// The time from the first to the last of them, s.
     pub span_s: f64,
     /// Their median, KiB.
@@ -185,16 +196,21 @@ fn growth(points: &[LiveSize], trend: &MonotonicTrend) -> LiveGrowth {
     let mut sizes: Vec<i64> = points.iter().map(|point| point.kib).collect();
     sizes.sort_unstable();
     let median_kib = sizes.get(sizes.len() / 2).map_or(0.0, |kib| *kib as f64);
-    let span_s = match (points.first(), points.last()) {
-        (Some(first), Some(last)) => last.time_s - first.time_s,
-        _ => 0.0,
+    let (from_s, span_s) = match (points.first(), points.last()) {
+        (Some(first), Some(last)) => (first.time_s, last.time_s - first.time_s),
+        _ => (0.0, 0.0),
     };
+    let level = |point: &LiveSize| point.kib as f64 - trend.slope * (point.time_s - from_s);
+    let mut levels: Vec<f64> = points.iter().map(level).collect();
+    levels.sort_unstable_by(f64::total_cmp);
     LiveGrowth {
         slope_kib_per_s: trend.slope,
         low_kib_per_s: trend.slope_low,
         high_kib_per_s: trend.slope_high,
         p_rising: trend.p_rising,
         points: points.len(),
+        from_s,
+        from_kib: levels.get(levels.len() / 2).copied().unwrap_or(median_kib),
         span_s,
         median_kib,
         material_kib: (MATERIAL_SHARE * median_kib).max(MATERIAL_KIB),
@@ -267,4 +283,34 @@ fn full_in_s(log: &GcLog, points: &[LiveSize], slope: f64) -> Option<f64> {
     let capacity_kib = log.heap_max_kib.max(committed)?;
     let left_kib = (capacity_kib - points.last()?.kib) as f64;
     (left_kib > 0.0 && slope > 0.0).then(|| left_kib / slope)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_have_the_right_number() {
+        let reason = |found| Undecided::TooFewCollections { found, needed: 24 }.reason();
+        assert!(reason(0).starts_with("no collection reclaimed old objects, and 24 are needed;"));
+        assert!(reason(1).starts_with("1 collection reclaimed"));
+        assert!(reason(23).starts_with("23 collections reclaimed"));
+    }
+
+    #[test]
+    fn the_line_of_the_slope_goes_through_the_live_sizes() {
+        let size = |at: u32| LiveSize {
+            time_s: f64::from(at),
+            kib: 1_000 + 10 * i64::from(at) + i64::from(at % 3),
+            allocated_kib: 0,
+        };
+        let points: Vec<LiveSize> = (100..200).map(size).collect();
+        let growth = growth(&points, &trend_of(&points).unwrap());
+        assert!((growth.from_s, growth.span_s) == (100.0, 99.0), "{growth:?}");
+        let end_kib = growth.from_kib + growth.slope_kib_per_s * growth.span_s;
+        assert!(
+            (2_000.0..2_002.0).contains(&growth.from_kib) && (2_990.0..2_992.0).contains(&end_kib),
+            "{growth:?}"
+        );
+    }
 }

@@ -52,5 +52,7 @@ pub use reader::{GcLogReader, first_stamp, part_order};
 pub use series::{GcSeries, HeapPoint, POINTS_MAX, PausePoint, RatePoint, series};
 pub use size::Sizes;
 pub use stamp::LineStamp;
-pub use statistics::{DurationSummary, GcStatistics, PauseGroup, Rates, WorstWindow, rates, statistics};
+pub use statistics::{
+    DurationSummary, GcStatistics, PauseGroup, PausePercentile, Rates, WorstWindow, rates, statistics,
+};
 pub use summary::{GcSummary, KeyFigure, ReportedGcCaveat};

@@ -86,6 +86,19 @@ impl GcLogReader {
         &self.log.log.events
     }
 
+    /// Whether the lines so far are in the format of JDK 9 and later. Their stamps are those of the end of an event, earlier
+    /// ones are those of its start.
+    #[must_use]
+    pub fn is_unified(&self) -> bool {
+        self.log.log.is_unified
+    }
+
+    /// The name of the cause of an event, if the log prints it.
+    #[must_use]
+    pub fn cause(&self, event: &GcEvent) -> Option<&str> {
+        self.log.log.cause(event)
+    }
+
     /// The counts of lines so far.
     #[must_use]
     pub fn lines(&self) -> LineCounts {

@@ -2,8 +2,10 @@
 
 use serde::Serialize;
 
-use crate::event::EventKind;
+use crate::event::{EventKind, GcEvent};
+use crate::live::{LiveSize, live_sizes};
 use crate::log::GcLog;
+use crate::statistics::promoted_kib;
 
 /// The largest number of points of a series.
 pub const POINTS_MAX: usize = 5_000;
@@ -25,26 +27,28 @@ pub struct PausePoint {
     pub cause: Option<String>,
 }
 
-/// The heap after a collection.
+/// The heap before and after a collection.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct HeapPoint {
     /// The stamp of the collection on the clock of the log, s.
     pub time_s: f64,
-    /// Used heap, KiB.
+    /// Used heap before it, KiB.
+    pub before_kib: i64,
+    /// Used heap after it, KiB.
     pub used_kib: i64,
     /// Committed heap, KiB, if the log prints it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity_kib: Option<i64>,
 }
 
-/// The allocation rate of an interval.
+/// A rate in an interval: of allocation or of promotion.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RatePoint {
     /// Start of the interval on the clock of the log, s.
     pub from_s: f64,
     /// End, s.
     pub to_s: f64,
-    /// Allocated memory per second, KiB/s.
+    /// Memory per second, KiB/s.
     pub kib_per_s: f64,
 }
 
@@ -53,10 +57,15 @@ pub struct RatePoint {
 pub struct GcSeries {
     /// Pauses in the order of time. Of more than [`POINTS_MAX`], the longest of each interval.
     pub pauses: Vec<PausePoint>,
-    /// The heap after each collection. Of more than [`POINTS_MAX`], the smallest of each interval.
+    /// The heap at each collection. Of more than [`POINTS_MAX`], the smallest after and the largest before of each interval.
     pub heap_after: Vec<HeapPoint>,
+    /// The heap after collections that reclaimed old objects, which the verdict on leaks is about. Of more than [`POINTS_MAX`],
+    /// the smallest of each interval.
+    pub live: Vec<LiveSize>,
     /// The allocation rate in intervals of equal length. Intervals without a collection are joined with the next.
     pub allocation: Vec<RatePoint>,
+    /// The promotion rate, likewise. Empty if the log has no sizes of generations.
+    pub promotion: Vec<RatePoint>,
     /// Milliseconds since 1970-01-01 UTC at second 0 of the clock, if the log has wall times. With it, the series can be compared
     /// with the times of a load test.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -76,55 +85,83 @@ pub fn series(log: &GcLog) -> GcSeries {
             pauses.push(PausePoint { time_s, duration_s, kind: event.kind, cause });
         }
         if let Some(heap) = event.heap {
-            heap_after.push(HeapPoint { time_s, used_kib: heap.after_kib, capacity_kib: heap.capacity_kib });
+            let (before_kib, used_kib) = (heap.before_kib, heap.after_kib);
+            heap_after.push(HeapPoint { time_s, before_kib, used_kib, capacity_kib: heap.capacity_kib });
         }
     }
     pauses.sort_by(|one, two| one.time_s.total_cmp(&two.time_s));
     heap_after.sort_by(|one, two| one.time_s.total_cmp(&two.time_s));
     GcSeries {
-        pauses: thinned(pauses, |one, two| one.duration_s > two.duration_s),
-        heap_after: thinned(heap_after, |one, two| one.used_kib < two.used_kib),
-        allocation: allocation(log, &times),
+        pauses: thinned(pauses, |best, point| {
+            if point.duration_s > best.duration_s {
+                *best = point.clone();
+            }
+        }),
+        heap_after: thinned(heap_after, |best, point| {
+            let before_kib = best.before_kib.max(point.before_kib);
+            let capacity_kib = best.capacity_kib.max(point.capacity_kib);
+            let smallest = if point.used_kib < best.used_kib { point } else { &*best };
+            *best = HeapPoint { before_kib, capacity_kib, ..*smallest };
+        }),
+        live: thinned(live_sizes(log), |best, point| {
+            if point.kib < best.kib {
+                *best = *point;
+            }
+        }),
+        allocation: rates(log, &times, |earlier, later| {
+            later.heap.zip(earlier.heap).map(|(later, earlier)| (later.before_kib - earlier.after_kib).max(0))
+        }),
+        promotion: if log.events.iter().any(|event| promoted_kib(event).is_some()) {
+            rates(log, &times, |_, later| Some(promoted_kib(later).unwrap_or(0)))
+        } else {
+            Vec::new()
+        },
         origin_ms: origin_ms(log),
     }
 }
 
-/// The preferred point of each of [`POINTS_MAX`] intervals with the same number of points.
-fn thinned<P: Clone>(points: Vec<P>, is_preferred: impl Fn(&P, &P) -> bool) -> Vec<P> {
+/// One point for each of [`POINTS_MAX`] intervals with the same number of points: `join` merges a further point of the interval
+/// into the first.
+fn thinned<P: Clone>(points: Vec<P>, join: impl Fn(&mut P, &P)) -> Vec<P> {
     let length = points.len().div_ceil(POINTS_MAX);
     if length <= 1 {
         return points;
     }
-    let preferred = |chunk: &[P]| {
-        chunk.iter().skip(1).fold(chunk[0].clone(), |best, point| {
-            if is_preferred(point, &best) { point.clone() } else { best }
-        })
+    let joined = |chunk: &[P]| {
+        let mut joined = chunk.first()?.clone();
+        chunk.iter().skip(1).for_each(|point| join(&mut joined, point));
+        Some(joined)
     };
-    points.chunks(length).map(preferred).collect()
+    points.chunks(length).filter_map(joined).collect()
 }
 
-fn allocation(log: &GcLog, times: &[Option<f64>]) -> Vec<RatePoint> {
-    let sizes: Vec<(f64, i64, i64)> = log
+/// The rate over time of an amount between successive events with sizes, KiB.
+fn rates(
+    log: &GcLog,
+    times: &[Option<f64>],
+    amount_kib: impl Fn(&GcEvent, &GcEvent) -> Option<i64>,
+) -> Vec<RatePoint> {
+    let events: Vec<(f64, &GcEvent)> = log
         .events
         .iter()
         .zip(times)
-        .filter_map(|(event, time_s)| Some(((*time_s)?, event.heap?.before_kib, event.heap?.after_kib)))
+        .filter(|(event, _)| event.heap.is_some())
+        .filter_map(|(event, time_s)| Some(((*time_s)?, event)))
         .collect();
-    let (Some(first), Some(last)) = (sizes.first(), sizes.last()) else { return Vec::new() };
+    let (Some(first), Some(last)) = (events.first(), events.last()) else { return Vec::new() };
     let step_s = (last.0 - first.0) / RATE_INTERVALS as f64;
     if step_s.is_nan() || step_s <= 0.0 {
         return Vec::new();
     }
     let mut points = Vec::new();
-    let (mut from_s, mut allocated_kib) = (first.0, 0_i64);
-    for pair in sizes.windows(2) {
-        let [earlier, later] = pair else { continue };
-        allocated_kib = allocated_kib.saturating_add((later.1 - earlier.2).max(0));
-        let length_s = later.0 - from_s;
+    let (mut from_s, mut sum_kib) = (first.0, 0_i64);
+    for pair in events.windows(2) {
+        let [(_, earlier), (time_s, later)] = pair else { continue };
+        sum_kib = sum_kib.saturating_add(amount_kib(earlier, later).unwrap_or(0));
+        let length_s = time_s - from_s;
         if length_s >= step_s {
-            let kib_per_s = allocated_kib as f64 / length_s;
-            points.push(RatePoint { from_s, to_s: later.0, kib_per_s });
-            (from_s, allocated_kib) = (later.0, 0);
+            points.push(RatePoint { from_s, to_s: *time_s, kib_per_s: sum_kib as f64 / length_s });
+            (from_s, sum_kib) = (*time_s, 0);
         }
     }
     points

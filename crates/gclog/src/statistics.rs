@@ -66,6 +66,8 @@ pub struct PauseGroup {
 pub struct GcStatistics {
     /// All pauses, each for itself: a cycle of ZGC has three or more. Absent if the log has none.
     pub pauses: Option<DurationSummary>,
+    /// The duration of pauses by percentile, for a plot. Empty if the log has none.
+    pub pause_curve: Vec<PausePercentile>,
     /// The pauses by kind, the largest sum first.
     pub by_kind: Vec<PauseGroup>,
     /// The pauses and cycles by cause, the largest sum of pauses first. Events without a cause are left out.
@@ -143,6 +145,7 @@ pub fn statistics(log: &GcLog) -> GcStatistics {
         .filter_map(|(id, group)| Some((log.causes.get(usize::from(id))?.clone(), group)));
     let rates = rates(log);
     GcStatistics {
+        pause_curve: pause_curve(&pauses),
         pauses: DurationSummary::of(pauses),
         by_kind: groups(by_kind.into_iter().map(|(kind, group)| (kind.name().to_owned(), group)).collect()),
         by_cause: groups(causes.collect()),
@@ -153,6 +156,32 @@ pub fn statistics(log: &GcLog) -> GcStatistics {
         stalls: DurationSummary::of(stalls),
         concurrent_s,
     }
+}
+
+/// The percentiles of the curve up to 99; further ones follow as far as there are pauses beyond them.
+const CURVE: [f64; 24] = [
+    0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0, 55.0, 60.0, 65.0, 70.0, 75.0, 80.0, 85.0,
+    90.0, 92.0, 94.0, 96.0, 98.0, 99.0,
+];
+const CURVE_TAIL: [f64; 9] = [99.3, 99.5, 99.7, 99.9, 99.93, 99.95, 99.97, 99.99, 99.999];
+
+/// The duration of pauses at one percentile.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PausePercentile {
+    /// The percentile, from 0 (the shortest) to 100 (the longest).
+    pub percentile: f64,
+    /// The duration by nearest rank, s.
+    pub pause_s: f64,
+}
+
+fn pause_curve(durations_s: &[f64]) -> Vec<PausePercentile> {
+    let all = DurationStatistics::of(durations_s.to_vec());
+    // Beyond the last but one pause there is only the longest.
+    let is_distinct = |percentile: &f64| (100.0 - percentile) * all.n() as f64 >= 100.0 - 1e-6;
+    let percentiles = CURVE.into_iter().chain(CURVE_TAIL).filter(is_distinct).chain([100.0]);
+    percentiles
+        .filter_map(|percentile| Some(PausePercentile { percentile, pause_s: all.percentile(percentile)? }))
+        .collect()
 }
 
 fn add(group: &mut (Vec<f64>, Option<i64>), duration_s: f64, event: &GcEvent) {
@@ -193,10 +222,9 @@ pub fn rates(log: &GcLog) -> Rates {
         if let Some(time_s) = time_s {
             span = Some(span.map_or((time_s, time_s), |(from, to)| (from.min(time_s), to.max(time_s))));
         }
-        let is_young = matches!(event.kind, EventKind::Young | EventKind::YoungConcurrentStart);
-        if let (true, Some(young)) = (is_young, event.spaces.as_ref().and_then(|spaces| spaces.young)) {
+        if let Some(kib) = self::promoted_kib(event) {
             has_promotion = true;
-            promoted_kib = promoted_kib.saturating_add((young.freed_kib() - heap.freed_kib()).max(0));
+            promoted_kib = promoted_kib.saturating_add(kib);
         }
     }
     let span_s = match span {
@@ -213,6 +241,13 @@ pub fn rates(log: &GcLog) -> Rates {
             Err(Unavailable::NoGenerations)
         },
     }
+}
+
+/// The memory that a young collection moved to the old generation, KiB, if the log has the sizes of generations.
+pub(crate) fn promoted_kib(event: &GcEvent) -> Option<i64> {
+    let is_young = matches!(event.kind, EventKind::Young | EventKind::YoungConcurrentStart);
+    let young = event.spaces.as_ref()?.young.filter(|_| is_young)?;
+    Some((young.freed_kib() - event.heap?.freed_kib()).max(0))
 }
 
 /// A pause as an interval on the clock of the log, s. Unified logs stamp the end, earlier ones the start.
@@ -316,6 +351,19 @@ mod tests {
         let second = found.worst_windows.iter().find(|window| window.window_s == 1.0).unwrap();
         assert!((second.paused_percent - 60.0).abs() < 1e-6, "{second:?}");
         assert_eq!(found.worst_windows.len(), 2);
+    }
+
+    #[test]
+    fn the_curve_ends_at_the_longest_pause() {
+        let curve = |n: u32| pause_curve(&(1..=n).map(f64::from).collect::<Vec<_>>());
+        let points = |n| curve(n).iter().map(|point| (point.percentile, point.pause_s)).collect::<Vec<_>>();
+        assert_eq!(points(0), []);
+        assert_eq!(points(1), [(0.0, 1.0), (100.0, 1.0)]);
+        let thousand = points(1_000);
+        assert!(thousand.contains(&(50.0, 500.0)) && thousand.contains(&(99.0, 990.0)), "{thousand:?}");
+        // Beyond p99.9 there is only the longest.
+        let last: Vec<f64> = thousand[thousand.len() - 2..].iter().map(|point| point.0).collect();
+        assert_eq!((last, thousand[thousand.len() - 1].1), (vec![99.9, 100.0], 1_000.0));
     }
 
     #[test]

@@ -28,6 +28,8 @@ pub struct ReportedGcCaveat {
 pub struct KeyFigure {
     /// Its name for tables.
     pub label: &'static str,
+    /// Its definition, a sentence without its end.
+    pub definition: &'static str,
     /// The figure.
     #[serde(flatten)]
     pub figure: FigureRow,
@@ -64,18 +66,51 @@ pub struct GcSummary {
     pub damaged_lines: Vec<DamagedLine>,
 }
 
-/// The names of the figures of the table, with their labels.
-const KEY_FIGURES: [(&str, &str); 10] = [
-    ("footprint", "Footprint"),
-    ("freedMemory", "Freed memory"),
-    ("freedMemoryPerMin", "Freed memory/min"),
-    ("totalTime", "Total time"),
-    ("accumPause", "Acc pauses"),
-    ("throughput", "Throughput"),
-    ("fullGcPauseCount", "Number of full GCs"),
-    ("fullGCPerformance", "Full GC performance"),
-    ("gcPauseCount", "Number of GCs"),
-    ("gcPerformance", "GC performance"),
+/// The name of a figure, its label and its definition.
+type Definition = (&'static str, &'static str, &'static str);
+
+/// The figures of the table that engineers quote.
+const KEY_FIGURES: [Definition; 10] = [
+    ("footprint", "Footprint", "the largest committed heap of all events"),
+    ("freedMemory", "Freed memory", "the sum over all collections of the heap used before minus after"),
+    ("freedMemoryPerMin", "Freed memory/min", "freed memory per minute of the total time"),
+    ("totalTime", "Total time", "last stamp − first stamp + last pause; with idle time of the application"),
+    ("accumPause", "Acc pauses", "the sum of all pauses that stopped the application"),
+    ("throughput", "Throughput", "100 · (total time − acc pauses) / total time"),
+    ("fullGcPauseCount", "Number of full GCs", "collections of the whole heap in a pause"),
+    (
+        "fullGCPerformance",
+        "Full GC performance",
+        "memory that full collections freed, per second of their pauses",
+    ),
+    ("gcPauseCount", "Number of GCs", "all other collections; pauses of concurrent collectors count"),
+    ("gcPerformance", "GC performance", "memory that these freed, per second of their pauses"),
+];
+
+/// The most important figures beyond those.
+const MORE_KEY_FIGURES: [Definition; 10] = [
+    ("allocationRate", "Allocation rate", "memory that the application allocated per second"),
+    (
+        "promotionRate",
+        "Promotion rate",
+        "memory that young collections moved to the old generation, per second",
+    ),
+    ("singlePauseMedian", "Median pause", "half of the pauses were shorter"),
+    ("singlePausePercentile99th", "99th percentile of pauses", "1 % of the pauses were longer"),
+    ("singlePauseMax", "Longest pause", "the longest time that the application stood still"),
+    ("worstSecondPausedPc", "Worst second", "the largest share of any second in pauses"),
+    ("worstMinutePausedPc", "Worst minute", "the largest share of any minute in pauses"),
+    (
+        "failedCollections",
+        "Failed collections",
+        "collections that found no free memory to move objects to, or came too late",
+    ),
+    (
+        "allocationStalls",
+        "Allocation stalls",
+        "waits of single threads for free memory (ZGC); they are no pauses",
+    ),
+    ("gcCpuTime", "CPU time of GC", "user and system time of the collector's threads"),
 ];
 
 impl GcSummary {
@@ -111,10 +146,20 @@ impl GcSummary {
     /// The table that engineers quote: footprint, freed memory, pauses, throughput, full and other collections.
     #[must_use]
     pub fn key_figures(&self) -> Vec<KeyFigure> {
-        KEY_FIGURES
-            .iter()
-            .filter_map(|(name, label)| Some(KeyFigure { label, figure: self.figure(name)?.clone() }))
-            .collect()
+        self.defined(&KEY_FIGURES)
+    }
+
+    /// The most important figures that GCViewer does not have.
+    #[must_use]
+    pub fn more_key_figures(&self) -> Vec<KeyFigure> {
+        self.defined(&MORE_KEY_FIGURES)
+    }
+
+    fn defined(&self, definitions: &[Definition]) -> Vec<KeyFigure> {
+        let defined = |(name, label, definition): &Definition| {
+            Some(KeyFigure { label, definition, figure: self.figure(name)?.clone() })
+        };
+        definitions.iter().filter_map(defined).collect()
     }
 
     /// All figures in the format of GCViewer's summary: `name; value; unit`, one a line.

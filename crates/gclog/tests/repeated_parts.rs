@@ -89,3 +89,25 @@ fn long_logs_have_bounded_series() {
     let throughput = summary.figure("throughput").unwrap().value.unwrap();
     assert!((throughput - 90.0).abs() < 0.01, "{throughput}");
 }
+
+#[test]
+fn thinned_series_keep_the_extremes() {
+    let line = |at: usize| {
+        let time_s = at as f64 * 0.01;
+        let (before, after, ms) = match at {
+            20_001 => (95, 3, 77.0),
+            _ => (90, 40, 1.0),
+        };
+        format!(
+            "[{time_s:.3}s][info][gc] GC({at}) Pause Full (Ergonomics) {before}M->{after}M(96M) {ms:.3}ms"
+        )
+    };
+    let lines: Vec<String> = (1..=50_000).map(line).collect();
+    let series = GcSummary::of(&read(lines.iter().map(String::as_str))).series;
+    assert!(series.live.len() <= 5_000);
+    assert_eq!(series.live.iter().map(|size| size.kib).min(), Some(3 << 10));
+    let smallest = series.heap_after.iter().min_by_key(|point| point.used_kib).unwrap();
+    assert_eq!((smallest.used_kib, smallest.before_kib, smallest.time_s), (3 << 10, 95 << 10, 200.01));
+    assert!(series.pauses.iter().any(|pause| pause.duration_s == 0.077));
+    assert!(series.promotion.is_empty(), "the log has no sizes of generations");
+}

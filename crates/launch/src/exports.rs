@@ -6,8 +6,8 @@ use busyhour_analysis::thresholds::ThresholdResult;
 use busyhour_compile::{BackendKind, BackendListener};
 use busyhour_export::{
     BackendSettings, ExportError, Exporter, GraphiteExporter, HistogramForm, HttpPost, InfluxExporter,
-    InfluxNames, NowMs, OtlpExporter, RemoteWriteExporter, SamplerFilter, ScrapeServer, Sender, TcpText,
-    TimeOrigin, UdpText, UsersSoFar,
+    InfluxNames, LatestSeries, NowMs, OtlpExporter, RemoteWriteExporter, SamplerFilter, ScrapeServer, Sender,
+    TcpText, TimeOrigin, UdpText, UsersSoFar,
 };
 use busyhour_sample::Snapshot;
 use serde::{Deserialize, Serialize};
@@ -53,6 +53,8 @@ pub(crate) struct ExportedRun<'r> {
     pub(crate) origin: TimeOrigin,
     pub(crate) now_ms: NowMs,
     pub(crate) users: UsersSoFar,
+    /// The observed series of the system under test.
+    pub(crate) series: LatestSeries,
 }
 
 type BoxedExporter = Box<dyn Exporter + Send>;
@@ -64,7 +66,7 @@ pub(crate) fn start_exports(
     run: &ExportedRun<'_>,
     observers: &Observers,
 ) -> Result<Vec<ScrapeServer>, LaunchError> {
-    let ExportedRun { listeners, title, origin, now_ms, users } = run;
+    let ExportedRun { listeners, title, origin, now_ms, users, series } = run;
     let (origin, mut servers) = (*origin, Vec::new());
     let name = settings.name.as_deref().unwrap_or(title);
     let add = |name: &str, exporter: BoxedExporter| {
@@ -78,14 +80,17 @@ pub(crate) fn start_exports(
             .map_err(|source| LaunchError::MetricsServer { address: address.clone(), source })?;
         observers.emit(RunEvent::Notice(format!("metrics at http://{}/metrics", server.address())));
         servers.push(server);
+        exporter.set_series(series.clone());
         add("prometheus", Box::new(exporter))?;
     }
     if let Some(url) = &settings.remote_write {
         let form = if settings.native_histograms { HistogramForm::Native } else { HistogramForm::Classic };
-        add("remote write", Box::new(RemoteWriteExporter::new(url, origin, name, form, Arc::clone(now_ms))))?;
+        let exporter = RemoteWriteExporter::new(url, origin, name, form, Arc::clone(now_ms));
+        add("remote write", Box::new(exporter.with_series(series.clone())))?;
     }
     if let Some(url) = &settings.otlp {
-        add("otlp", Box::new(OtlpExporter::new(url, origin, name, Arc::clone(now_ms))))?;
+        let exporter = OtlpExporter::new(url, origin, name, Arc::clone(now_ms));
+        add("otlp", Box::new(exporter.with_series(series.clone())))?;
     }
     if let Some(url) = &settings.influx {
         let settings = backend_settings(INFLUX_INTERVAL_S, users);

@@ -150,6 +150,7 @@ fn exported_run(prepared: &Prepared) -> ExportedRun<'_> {
         origin: TimeOrigin { wall_anchor_ms: manifest.wall_anchor_ms },
         now_ms: now_ms(&started.shared),
         users: user_counts(&started.shared),
+        series: prepared.series.clone(),
     }
 }
 

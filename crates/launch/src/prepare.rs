@@ -10,6 +10,7 @@ use busyhour_analysis::thresholds::Criterion;
 use busyhour_compile::{Compiled, Options, PerfMonListener, Started};
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_diagnostic::{Diagnostic, Severity};
+use busyhour_export::LatestSeries;
 use busyhour_http::TlsPolicy;
 use busyhour_limits::files::{INPUT_BYTES, read_input};
 use busyhour_program::clock::Clock;
@@ -71,6 +72,8 @@ pub struct Prepared {
     pub(crate) info: RunInfo,
     /// Properties of the request that the plan does not read and that a warning has already named.
     pub(crate) unread: Vec<String>,
+    /// The observed series of the system under test, for exports.
+    pub(crate) series: LatestSeries,
 }
 
 impl std::fmt::Debug for Launch {
@@ -172,6 +175,11 @@ impl Prepared {
         self.started.shared.print_to(sink);
     }
 
+    /// Sets the observed series of the system under test, which exports send with the metrics of the run.
+    pub fn export_series(&mut self, series: LatestSeries) {
+        self.series = series;
+    }
+
     /// Adds an observer, as [`Launch::observe`] does.
     ///
     /// # Errors
@@ -264,6 +272,7 @@ fn prepare(launch: Launch) -> Result<Prepared, LaunchError> {
         log_path,
         info,
         unread,
+        series: LatestSeries::default(),
     })
 }
 

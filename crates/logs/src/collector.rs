@@ -14,7 +14,8 @@ use crate::entries::Entry;
 use crate::envelopes::Envelope;
 use crate::mask::Masking;
 use crate::series::CountTable;
-use crate::stamps::{EntryTime, NoTime};
+use crate::severity::EntrySeverity;
+use crate::stamps::{EntryTime, NoTime, Zone};
 use crate::templates::{Miner, TemplateId};
 use group::{Groups, Observation};
 pub use settings::{CollectorSettings, RunClock, Scope};
@@ -23,6 +24,25 @@ use source::{LineCounts, Source};
 /// The number of a source in its collector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SourceId(usize);
+
+/// An entry in the run, as it is counted.
+#[derive(Debug, Clone, Copy)]
+pub struct CountedEntry<'a> {
+    /// Its second since the start of the run.
+    pub second: u32,
+    /// Its severity, if the log states it.
+    pub severity: Option<EntrySeverity>,
+    /// The status of the request, if the entry is a line of an access log.
+    pub status: Option<u16>,
+    /// Whether it matches the query.
+    pub is_matching: bool,
+    /// Whether it has a stack trace.
+    pub has_trace: bool,
+    /// Its template, if it was grouped.
+    pub template: Option<TemplateId>,
+    /// Its message and all further lines.
+    pub body: &'a str,
+}
 
 /// Counts the entries of logs. Memory is bounded by the settings, whatever the length and the content of the logs.
 #[derive(Debug, Clone)]
@@ -47,25 +67,61 @@ impl LogCollector {
 
     /// Reads the next bytes of a source.
     pub fn read(&mut self, source: SourceId, bytes: &[u8]) {
+        self.read_each(source, bytes, |_| ());
+    }
+
+    /// Reads the next bytes of a source and passes each entry in the run to `each`.
+    pub fn read_each(&mut self, source: SourceId, bytes: &[u8], mut each: impl FnMut(CountedEntry<'_>)) {
         let Some(source) = self.sources.get_mut(source.0) else { return };
         let tally = &mut self.tally;
-        let counts = source.read(bytes, |entry| tally.add(entry));
+        let counts = source.read(bytes, |entry| tally.add(entry, &mut each));
         tally.add_source_counts(counts);
     }
 
     /// Completes the open entries of a source, when no more lines have arrived for a while. Later lines begin new entries.
-    pub fn complete_entries(&mut self, source: SourceId) {
+    pub fn complete_entries(&mut self, source: SourceId, mut each: impl FnMut(CountedEntry<'_>)) {
         let Some(source) = self.sources.get_mut(source.0) else { return };
         let tally = &mut self.tally;
-        source.complete_entries(|entry| tally.add(entry));
+        source.complete_entries(|entry| tally.add(entry, &mut each));
     }
 
     /// Ends a source: a line without a line break is complete.
     pub fn end(&mut self, source: SourceId) {
+        self.end_each(source, |_| ());
+    }
+
+    /// Ends a source and passes the last entries in the run to `each`.
+    pub fn end_each(&mut self, source: SourceId, mut each: impl FnMut(CountedEntry<'_>)) {
         let Some(source) = self.sources.get_mut(source.0) else { return };
         let tally = &mut self.tally;
-        let counts = source.end(|entry| tally.add(entry));
+        let counts = source.end(|entry| tally.add(entry, &mut each));
         tally.add_source_counts(counts);
+    }
+
+    /// Sets the time at which the bytes that follow were written, in nanoseconds since 1970: that of entries without a usable stamp in
+    /// a log that is followed. Entries of such a log are in the run even if their stamps are up to a second before its start,
+    /// because stamps are often whole seconds.
+    pub fn set_arrival(&mut self, unix_ns: i64) {
+        self.tally.arrival_unix_ns = Some(unix_ns);
+    }
+
+    /// Sets the zone of the stamps of a source that have no offset.
+    pub fn set_zone(&mut self, source: SourceId, zone: Zone) {
+        if let Some(source) = self.sources.get_mut(source.0) {
+            source.set_zone(zone);
+        }
+    }
+
+    /// Number of lines so far, of all sources.
+    #[must_use]
+    pub fn lines(&self) -> u64 {
+        self.tally.lines.lines
+    }
+
+    /// The text of a template so far, without secrets.
+    #[must_use]
+    pub fn template_text(&self, template: TemplateId) -> String {
+        self.tally.settings.redactor.redact(&self.tally.miner.text_at(template.index()))
     }
 
     /// The counts so far. Entries that are not complete are not included.
@@ -94,6 +150,8 @@ struct Tally {
     outside: u64,
     ungrouped: u64,
     without_time: BTreeMap<NoTime, u64>,
+    by_arrival: u64,
+    arrival_unix_ns: Option<i64>,
     last_second: Option<u32>,
     totals: CountTable,
     templates: Groups,
@@ -121,6 +179,8 @@ impl Tally {
             outside: 0,
             ungrouped: 0,
             without_time: BTreeMap::new(),
+            by_arrival: 0,
+            arrival_unix_ns: None,
             last_second: None,
             totals: CountTable::new(settings.cells_max),
             templates: Groups::new(settings.cells_max),
@@ -136,11 +196,16 @@ impl Tally {
     }
 
     fn moment(&self, time: EntryTime) -> Moment {
-        let unix_ns = match time {
-            EntryTime::UnixNs(unix_ns) => unix_ns,
-            EntryTime::Unavailable(reason) => return Moment::Unknown(reason),
-        };
         let RunClock { start_unix_ns, end_unix_ns } = self.settings.clock;
+        let unix_ns = match (time, self.arrival_unix_ns) {
+            (EntryTime::UnixNs(unix_ns), Some(_))
+                if (start_unix_ns.saturating_sub(1_000_000_000)..start_unix_ns).contains(&unix_ns) =>
+            {
+                start_unix_ns
+            }
+            (EntryTime::UnixNs(unix_ns), _) | (EntryTime::Unavailable(_), Some(unix_ns)) => unix_ns,
+            (EntryTime::Unavailable(reason), None) => return Moment::Unknown(reason),
+        };
         if unix_ns < start_unix_ns || end_unix_ns.is_some_and(|end| unix_ns >= end) {
             return Moment::Outside;
         }
@@ -148,7 +213,7 @@ impl Tally {
         u32::try_from(second).map_or(Moment::Outside, Moment::Second)
     }
 
-    fn add(&mut self, entry: &Entry<'_>) {
+    fn add(&mut self, entry: &Entry<'_>, each: &mut impl FnMut(CountedEntry<'_>)) {
         self.entries += 1;
         let status = entry.access.map(|access| access.status);
         let matches = self.settings.query.matches(entry.body, entry.severity, status);
@@ -165,18 +230,29 @@ impl Tally {
                 return;
             }
         };
+        if self.arrival_unix_ns.is_some() && matches!(entry.time, EntryTime::Unavailable(_)) {
+            self.by_arrival += 1;
+        }
         self.last_second = self.last_second.max(Some(second));
         self.totals.add(ALL, second);
         if matches {
             self.matching += 1;
             self.totals.add(MATCHING, second);
         }
-        if matches || self.settings.scope == Scope::All {
-            self.group(entry, second);
-        }
+        let is_grouped = matches || self.settings.scope == Scope::All;
+        let template = if is_grouped { self.group(entry, second) } else { None };
+        each(CountedEntry {
+            second,
+            severity: entry.severity,
+            status,
+            is_matching: matches,
+            has_trace: entry.trace.is_some(),
+            template,
+            body: entry.body,
+        });
     }
 
-    fn group(&mut self, entry: &Entry<'_>, second: u32) {
+    fn group(&mut self, entry: &Entry<'_>, second: u32) -> Option<TemplateId> {
         let observation = Observation { entry, second, settings: &self.settings };
         let template = match &entry.access {
             Some(access) => add_request(&mut self.miner, access),
@@ -189,6 +265,7 @@ impl Tally {
         if let Some(trace) = &entry.trace {
             self.traces.add_trace(trace, self.settings.miner.templates_max, &observation);
         }
+        template
     }
 
     fn counts(&self) -> LogCounts {
@@ -205,6 +282,7 @@ impl Tally {
             matching: self.matching,
             outside: self.outside,
             without_time: self.without_time.clone(),
+            by_arrival: self.by_arrival,
             ungrouped: self.ungrouped,
             truncated_lines: self.lines.truncated,
             unreadable_lines: self.lines.unreadable,

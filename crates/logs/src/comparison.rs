@@ -20,6 +20,7 @@
 //! visible in two runs.
 
 mod blocks;
+mod fluctuation;
 mod matching;
 mod rates;
 
@@ -28,6 +29,7 @@ use serde::{Deserialize, Serialize};
 use crate::counts::{FORMAT_VERSION, LogCounts};
 use crate::severity::EntrySeverity;
 use blocks::BlockCounts;
+pub use fluctuation::TooShort;
 use matching::Pair;
 pub use rates::FALSE_DISCOVERY_RATE;
 use rates::rate_test;
@@ -112,6 +114,8 @@ pub struct LogComparison {
     pub run_exposure: f64,
     /// False discovery rate of the significant differences.
     pub false_discovery_rate: f64,
+    /// Why no rise is significant, if the logs are too short to judge rates.
+    pub too_short: Option<TooShort>,
     /// Differences of templates.
     pub templates: Differences,
     /// Differences of stack traces.
@@ -154,6 +158,9 @@ pub struct Difference {
     pub dispersion: f64,
     /// Probability of such a rise, or a larger one, if the rates are equal.
     pub p_value: f64,
+    /// Whether the logs are too short to judge the rate: it stays above or below its mean for a good part of them. Such a
+    /// rise is not significant, whatever its probability.
+    pub is_too_short: bool,
     /// Whether the rise is significant, given the number of tests. A template that the baseline lacks may be insignificant: it is rare,
     /// came in one burst, or the baseline is short.
     pub is_significant: bool,
@@ -190,7 +197,10 @@ pub fn compare(
             return Err(ComparisonError::InvalidExposure { side, value });
         }
     }
-    let context = Context { lengths_s, exposures: (baseline_exposure, run_exposure) };
+    let too_short =
+        fluctuation::too_short([(&baseline.templates, lengths_s.0), (&run.templates, lengths_s.1)]);
+    let exposures = (baseline_exposure, run_exposure);
+    let context = Context { lengths_s, exposures, is_too_short: too_short.is_some() };
     let template_pairs = matching::match_templates(&baseline.templates, &run.templates);
     let trace_pairs = matching::match_equal(&baseline.traces, &run.traces);
     Ok(LogComparison {
@@ -198,6 +208,7 @@ pub fn compare(
         baseline_exposure,
         run_exposure,
         false_discovery_rate: FALSE_DISCOVERY_RATE,
+        too_short,
         templates: context.differences(&template_pairs),
         traces: context.differences(&trace_pairs),
     })
@@ -207,6 +218,7 @@ struct Context {
     /// Of the baseline and of the run.
     lengths_s: (f64, f64),
     exposures: (f64, f64),
+    is_too_short: bool,
 }
 
 impl Context {
@@ -216,7 +228,7 @@ impl Context {
         let p_values: Vec<f64> = all.iter().map(|difference| difference.p_value).collect();
         let significant = rates::significant(&p_values);
         for (difference, is_significant) in all.iter_mut().zip(significant) {
-            difference.is_significant = is_significant;
+            difference.is_significant = is_significant && !difference.is_too_short;
         }
         let (mut new, in_both): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|difference| difference.baseline_count == 0);
@@ -248,6 +260,11 @@ impl Context {
             run_rate: run.total() as f64 / self.exposures.1,
             dispersion: test.dispersion,
             p_value: test.p_value,
+            is_too_short: self.is_too_short
+                || fluctuation::group_too_short([
+                    (&pair.baseline, self.lengths_s.0),
+                    (&pair.run, self.lengths_s.1),
+                ]),
             is_significant: false,
         })
     }

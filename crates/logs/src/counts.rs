@@ -33,6 +33,9 @@ pub struct LogCounts {
     pub outside: u64,
     /// Number of matching entries whose time is unknown, by reason. They are in no other count except `entries`.
     pub without_time: BTreeMap<NoTime, u64>,
+    /// Number of entries of a followed log without a usable stamp, which have the time of their arrival.
+    #[serde(default)]
+    pub by_arrival: u64,
     /// Number of matching entries without a template, because the maximum number of templates was reached.
     pub ungrouped: u64,
     /// Number of lines that were cut because of their length.

@@ -95,6 +95,11 @@ impl EntryReader {
         }
     }
 
+    /// Changes what completes the stamps of the lines that follow.
+    pub(crate) fn set_stamps(&mut self, stamps: StampSettings) {
+        self.stamps = StampReader::new(stamps);
+    }
+
     /// Adds a line. If it begins an entry, the entry before it is complete and passed to `emit`.
     pub fn push(&mut self, line: &str, context: LineContext, mut emit: impl FnMut(&Entry<'_>)) {
         if line.trim_ascii().is_empty() {

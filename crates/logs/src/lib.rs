@@ -70,6 +70,7 @@
 //! `benches/README.md`).
 
 mod access;
+mod bursts;
 mod collector;
 mod comparison;
 mod counts;
@@ -80,6 +81,7 @@ mod header;
 mod lines;
 mod logs_file;
 mod mask;
+mod offset;
 mod query;
 mod redaction;
 mod series;
@@ -89,9 +91,11 @@ mod templates;
 mod traces;
 
 pub use access::{AccessRecord, DurationUnit, read_access};
-pub use collector::{CollectorSettings, LogCollector, RunClock, Scope, SourceId};
+pub use bursts::{BURST_COUNT_MIN, BURST_HISTORY_MIN_S, BURST_WINDOW_S, BurstDetector, LogBurst};
+pub use collector::{CollectorSettings, CountedEntry, LogCollector, RunClock, Scope, SourceId};
 pub use comparison::{
-    ComparisonError, Difference, Differences, Exposure, FALSE_DISCOVERY_RATE, LogComparison, LogSide, compare,
+    ComparisonError, Difference, Differences, Exposure, FALSE_DISCOVERY_RATE, LogComparison, LogSide,
+    TooShort, compare,
 };
 pub use counts::{FORMAT_VERSION, GroupCounts, Intervals, LogCounts};
 pub use entries::{ENTRY_BYTES_MAX, Entry, EntryReader, LineContext};
@@ -101,6 +105,7 @@ pub use logs_file::{
     LOGGED_SOURCES_MAX, LOGS_FILE_BYTES_MAX, LOGS_FILE_NAME, LOGS_FILE_VERSION, LOGS_GROUP_BYTES_MAX,
     LOGS_PART_KIND, LoggedSource, LogsFile, LogsFileError, OmittedGroups,
 };
+pub use offset::{StampOffset, find_offset};
 pub use query::{Query, QueryError, Rule};
 pub use redaction::{REDACTED, Redactor};
 pub use series::Series;

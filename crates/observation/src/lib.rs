@@ -10,12 +10,21 @@
 //! why, and what would enable them. [`SystemObserver`] observes a run. [`append_mark`] adds a mark of the user to a run in progress.
 //! [`PerfMonObserver`] runs a PerfMon Metrics Collector of the plan.
 
+mod followed;
+mod gc_log_clock;
+mod gc_log_followed;
+mod gc_log_series;
+mod gc_log_sources;
 #[cfg(target_os = "linux")]
 mod local;
 #[cfg(not(target_os = "linux"))]
 #[path = "not_local.rs"]
 mod local;
+mod log_followed;
+mod log_input;
 mod log_redaction;
+mod log_series;
+mod log_sources;
 mod marks_file;
 mod observation;
 mod observer;
@@ -29,7 +38,9 @@ mod source_line;
 mod source_spec;
 mod sources_file;
 
+pub use gc_log_sources::{GC_FILE_NAME, GC_FILE_VERSION, GC_PART_KIND, GcLogSources};
 pub use log_redaction::log_redactor;
+pub use log_sources::{LogOptions, LogSources, LogSourcesError};
 pub use marks_file::{MARK_TEXT_BYTES_MAX, MARKS_FILE_NAME, append_mark};
 pub use observation::{Observation, ObservationError, RunningObservation};
 pub use observer::{ObservedSeries, SystemObserver};

@@ -170,7 +170,7 @@ fn origins(entry: &Found) -> String {
         .map(|origin| match origin {
             Origin::Target { host, port } => format!("target {host}:{port}"),
             Origin::Named { .. } => "named by the user".to_owned(),
-            Origin::ConnectionOf { pid, .. } if *pid == own => "receives requests of this run".to_owned(),
+            Origin::ConnectionOf { pid, .. } if *pid == own => "this process is connected to it".to_owned(),
             Origin::ConnectionOf { pid, command, .. } => format!("behind {command} ({pid})"),
         })
         .collect();
@@ -192,7 +192,7 @@ fn add_jvm(root: &ProcRoot, pid: u32, selected: &mut Selected) {
         Err(error) => selected.refuse(SourceLine::not_watched(
             format!("jvm:{pid}"),
             busyhour_diagnostic::io_hints::chain(&error),
-            "",
+            error.advice(),
         )),
     }
 }

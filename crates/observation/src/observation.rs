@@ -9,6 +9,8 @@ use busyhour_program::clock::Clock;
 use busyhour_record::{RunDirError, RunPart};
 use busyhour_series::FileStart;
 
+use crate::followed::FollowedLogs;
+use crate::log_sources::LogSourcesError;
 use crate::marks_file::MarksProbe;
 use crate::request::ObservationRequest;
 use crate::search::{LineSink, Search, SearchThread};
@@ -32,6 +34,15 @@ pub enum ObservationError {
     /// The list of sources cannot be written.
     #[error(transparent)]
     Sources(#[from] RunDirError),
+    /// The file of series could not be written completely.
+    #[error("the series are incomplete: {reason}")]
+    Series {
+        /// The error of writing.
+        reason: String,
+    },
+    /// The files about logs are incomplete.
+    #[error(transparent)]
+    Logs(#[from] LogSourcesError),
     /// The watch cannot start.
     #[error(transparent)]
     Watch(#[from] WatchError),
@@ -67,13 +78,15 @@ impl Observation {
     /// Whether a source is watched.
     #[must_use]
     pub fn watches_anything(&self) -> bool {
-        !self.selected.probes.is_empty()
+        self.selected.lines.iter().any(SourceLine::is_watched)
     }
 
     /// The files that an observation writes in the run directory.
     #[must_use]
-    pub fn parts() -> Vec<RunPart> {
-        vec![SeriesStore::part(), sources_file::part()]
+    pub fn parts(&self) -> Vec<RunPart> {
+        let mut parts = vec![SeriesStore::part(), sources_file::part()];
+        parts.extend(FollowedLogs::parts(&self.request.sources));
+        parts
     }
 
     /// Starts to read all sources, and to write their series into the run directory. With a sink, processes that were not found yet are
@@ -93,7 +106,9 @@ impl Observation {
         self.selected.probes.push(Box::new(marks));
         sources_file::write(run_dir, &self.selected.lines)?;
         self.selected.run_dir = Some(run_dir.to_owned());
-        self.start_with(store, sink)
+        let (followed, probes) = FollowedLogs::new(run_dir, &self.clock, &self.request);
+        self.selected.probes.extend(probes);
+        self.start_with(store, sink, Some(followed))
     }
 
     /// Starts to read all sources like [`Self::start`], without files: the store has the latest values.
@@ -101,13 +116,14 @@ impl Observation {
     /// # Errors
     /// A thread cannot be started.
     pub fn start_in_memory(self, sink: Option<LineSink>) -> Result<RunningObservation, ObservationError> {
-        self.start_with(SeriesStore::in_memory(), sink)
+        self.start_with(SeriesStore::in_memory(), sink, None)
     }
 
     fn start_with(
         mut self,
         store: SeriesStore,
         sink: Option<LineSink>,
+        followed: Option<FollowedLogs>,
     ) -> Result<RunningObservation, ObservationError> {
         let options = WatchOptions { interval: self.request.interval };
         let probes = std::mem::take(&mut self.selected.probes);
@@ -120,7 +136,7 @@ impl Observation {
             }
             Some(_) | None => None,
         };
-        Ok(RunningObservation { watch, search })
+        Ok(RunningObservation { watch, search, followed })
     }
 }
 
@@ -129,6 +145,7 @@ impl Observation {
 pub struct RunningObservation {
     watch: Arc<Watch>,
     search: Option<SearchThread>,
+    followed: Option<FollowedLogs>,
 }
 
 impl RunningObservation {
@@ -138,13 +155,16 @@ impl RunningObservation {
         self.watch.store()
     }
 
-    /// Ends the observation, and returns the reason why the file of series is incomplete, if it is.
+    /// Ends the observation, and returns what could not be written.
     #[must_use]
-    pub fn stop(mut self) -> Option<String> {
+    pub fn stop(mut self) -> Vec<ObservationError> {
         // The thread has a reference to the watch.
         drop(self.search.take());
         let store = self.watch.store().clone();
         drop(self.watch);
-        store.status().file_error
+        let followed = self.followed.map(|followed| followed.finish(&store)).unwrap_or_default();
+        let mut errors: Vec<ObservationError> = followed.into_iter().map(ObservationError::Logs).collect();
+        errors.extend(store.status().file_error.map(|reason| ObservationError::Series { reason }));
+        errors
     }
 }

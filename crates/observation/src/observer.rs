@@ -80,16 +80,21 @@ impl RunObserver for SystemObserver {
     }
 
     fn ended(&mut self, _run: &RunEnded) -> Result<(), ObserverError> {
-        if let State::Running(running) = std::mem::replace(&mut self.state, State::Over)
-            && let Some(error) = running.stop()
-        {
-            return Err(format!("could not write the series of the observed system: {error}").into());
+        if let State::Running(running) = std::mem::replace(&mut self.state, State::Over) {
+            let errors: Vec<String> =
+                running.stop().iter().map(|error| busyhour_diagnostic::io_hints::chain(error)).collect();
+            if !errors.is_empty() {
+                return Err(format!("could not record everything: {}", errors.join("; ")).into());
+            }
         }
         self.failure.take().map_or(Ok(()), Err)
     }
 
     fn parts(&self) -> Vec<RunPart> {
-        Observation::parts()
+        match &self.state {
+            State::Prepared(observation) => observation.parts(),
+            State::Running(_) | State::Over => Vec::new(),
+        }
     }
 
     /// Sources are read by threads of their own.

@@ -1,5 +1,7 @@
 //! Chooses the probes for the requested sources.
 
+use std::path::Path;
+
 use busyhour_observe::database::{DatabaseAddress, PostgresProbe};
 use busyhour_observe::prometheus::{MetricSelection, ScrapeProbe};
 use busyhour_program::clock::Clock;
@@ -23,8 +25,11 @@ pub(crate) fn select(request: &ObservationRequest, clock: &Clock) -> Selected {
             | SourceSpec::Perf(_) => local::select(source, request, clock, &mut selected),
             SourceSpec::Prometheus(url) => add_scrape(&mut selected, url, request),
             SourceSpec::Postgres(address) => add_postgres(&mut selected, address, request),
-            // Files are followed by their own probes, which the observation adds when it starts.
-            SourceSpec::GcLog(_) | SourceSpec::Log(_) | SourceSpec::Journal(_) => {}
+            // Their probes begin to follow them when the observation starts.
+            SourceSpec::GcLog(path) => selected.add_log(&format!("gc:{}", path.display()), log_about(path)),
+            SourceSpec::Log(path) => selected.add_log(&format!("log:{}", path.display()), log_about(path)),
+            SourceSpec::Journal(Some(unit)) => selected.add_log(&format!("journal:{unit}"), ""),
+            SourceSpec::Journal(None) => selected.add_log("journal", ""),
         }
     }
     selected
@@ -50,4 +55,8 @@ fn add_postgres(selected: &mut Selected, address: &str, request: &ObservationReq
             "name it like postgres://user:password@host:5432/database",
         )),
     }
+}
+
+fn log_about(path: &Path) -> &'static str {
+    if path.exists() { "" } else { "it does not exist yet" }
 }

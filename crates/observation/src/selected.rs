@@ -33,6 +33,13 @@ impl Selected {
         self.add(probe, line);
     }
 
+    /// Adds the line of a log, whose probe is made later.
+    pub(crate) fn add_log(&mut self, name: &str, about: &str) {
+        if self.known.insert(name.to_owned()) {
+            self.lines.push(SourceLine::watched(name, about));
+        }
+    }
+
     /// Adds the line of a source that is not watched, unless there is such a line.
     pub(crate) fn refuse(&mut self, line: SourceLine) {
         if !self.lines.contains(&line) {

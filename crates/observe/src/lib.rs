@@ -57,7 +57,7 @@ mod store;
 mod tcp_table;
 mod watch;
 
-pub use busyhour_series::{Mark, MarkKind, Metric, MetricKind, SourceState};
+pub use busyhour_series::{LatestValue, Mark, MarkKind, Metric, MetricKind, SourceState};
 #[cfg(target_os = "linux")]
 pub use capabilities::{Capability, CapabilityState, capabilities};
 #[cfg(target_os = "linux")]
@@ -82,6 +82,6 @@ pub use schedule::ProbeSchedule;
 pub use series_id::SeriesId;
 #[cfg(target_os = "linux")]
 pub use stall::{StallHistogram, StallProbe};
-pub use status::{LatestValue, RecordedMark, SourceStatus, UnavailableMetric, WatchStatus};
+pub use status::{RecordedMark, SourceStatus, UnavailableMetric, WatchStatus};
 pub use store::SeriesStore;
 pub use watch::{Watch, WatchError, WatchOptions};

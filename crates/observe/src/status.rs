@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use busyhour_sample::Nanos;
-use busyhour_series::{Mark, MetricKind, SourceState};
+use busyhour_series::{Mark, SourceState};
 
 /// The state of a source.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,25 +27,6 @@ pub struct UnavailableMetric {
     pub reason: String,
     /// When this was noticed, in ns since the start of the run.
     pub time: Nanos,
-}
-
-/// The latest value of a series.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LatestValue {
-    /// The name of the source.
-    pub source: Arc<str>,
-    /// The name of the metric.
-    pub name: Arc<str>,
-    /// Counter or gauge.
-    pub kind: MetricKind,
-    /// One sentence about the metric.
-    pub help: Arc<str>,
-    /// Names and values of labels.
-    pub labels: Arc<[(String, String)]>,
-    /// When it was read, in ns since the start of the run.
-    pub time: Nanos,
-    /// The value; the total of a counter.
-    pub value: f64,
 }
 
 /// A mark with its source.

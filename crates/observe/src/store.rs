@@ -9,14 +9,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use busyhour_record::RunPart;
 use busyhour_sample::Nanos;
 use busyhour_series::{
-    FileStart, LABEL_BYTES_MAX, LABELS_MAX, Mark, Metric, MetricKind, REASON_BYTES_MAX, SERIES_FILE_NAME,
-    SERIES_MAX, SERIES_VERSION, SeriesEncoder, SourceState, shorten,
+    FileStart, LABEL_BYTES_MAX, LABELS_MAX, LatestValue, Mark, Metric, MetricKind, REASON_BYTES_MAX,
+    SERIES_FILE_NAME, SERIES_MAX, SERIES_VERSION, SeriesEncoder, SourceState, shorten,
 };
 use rustc_hash::FxHashMap;
 
 use crate::series_id::{Pending, SeriesId, SourceId};
 use crate::series_key::write_key;
-use crate::status::{LatestValue, RecordedMark, SourceStatus, UnavailableMetric, WatchStatus};
+use crate::status::{RecordedMark, SourceStatus, UnavailableMetric, WatchStatus};
 
 /// Sources of a watch.
 const SOURCES_MAX: usize = 10_000;

@@ -35,6 +35,7 @@ mod comparison_trend;
 mod dashboard;
 mod delivery;
 mod error_causes;
+mod gc_words;
 mod headline;
 mod incident_lines;
 mod load_changes;
@@ -65,12 +66,13 @@ pub use comparison_power::power_table;
 pub use comparison_table::{ComparisonShow, comparison_percent, comparison_table};
 pub use comparison_trend::trend_table;
 pub use dashboard::{DashboardError, prepare_dashboard, write_dashboard};
+pub use gc_words::{NamedGcLog, gc_collector, gc_comparison_notes, gc_live_memory, gc_pause_ms};
 pub use load_changes::describe_change;
 pub use log_tables::{LogTablesShow, log_tables, log_tables_csv, log_tables_json};
 pub use page::{
     EVENTS_PATH, LIVE_WORDS, LivePage, NoSolution, WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage,
-    WhatIfPoint, WhatIfStation, WhatIfValue, capacity_html, comparison_html, html_report,
-    html_report_with_system, live_html, what_if_html,
+    WhatIfPoint, WhatIfStation, WhatIfValue, capacity_html, comparison_html, gc_comparison_html, gc_html,
+    html_report, html_report_with_system, live_html, what_if_html,
 };
 pub use progress::{Progress, progress_line};
 pub use statistics::statistics_json;

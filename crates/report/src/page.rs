@@ -13,6 +13,7 @@ mod environment;
 mod errors;
 mod figures;
 mod forest;
+mod gc;
 mod glossary;
 mod labels;
 mod live;
@@ -32,6 +33,7 @@ use busyhour_results::SystemRecord;
 pub use capacity::capacity_html;
 pub use comparison::comparison_html;
 pub use document::EVENTS_PATH;
+pub use gc::{gc_comparison_html, gc_html};
 pub use live::{LIVE_WORDS, LivePage, live_html};
 pub use what_if::{
     NoSolution, WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint, WhatIfStation, WhatIfValue,

@@ -8,6 +8,7 @@ mod condense;
 mod decoder;
 mod encoder;
 mod format;
+mod latest;
 mod mark;
 mod metric;
 mod rates;
@@ -22,6 +23,7 @@ pub use format::{
     REASON_BYTES_MAX, SERIES_FILE_NAME, SERIES_MAGIC, SERIES_MAX, SERIES_VERSION, SeriesInfo, StateChange,
     UnavailableInfo, shorten,
 };
+pub use latest::LatestValue;
 pub use mark::{Mark, MarkKind};
 pub use metric::{Metric, MetricKind};
 pub use rates::CounterRates;

@@ -168,7 +168,7 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "report",
         "tables, pages and other forms of results",
-        &["diagnostic", "sample", "series", "record", "results", "analysis", "stats", "queueing"],
+        &["diagnostic", "sample", "series", "record", "results", "analysis", "stats", "queueing", "gclog"],
     )
     .in_tests(&["arrivals"]),
     layered(

@@ -10,29 +10,47 @@ use clap::{Args, Subcommand, ValueEnum};
 #[command(
     after_help = "The load is open: visitors arrive as a Poisson process, whether or not the shop is fast. With --closed a fixed \
     number of users is paced by the plan's Constant Throughput Timer, as in JMeter: compare the line \"Arrivals\" of both.\n\n\
-    Examples:\n  busyhour demo\n  busyhour demo --for 10s --rate 200/s\n  busyhour demo --closed --users 50"
+    With --system cells, users call a Java server with known faults, which is compiled with the JDK of this machine: the \
+    configurations 1, 2 and 7 leak memory, 4 and 9 throw exceptions. Its JVM, its logs and the machine are observed, and \
+    the report shows them under System.\n\n\
+    Examples:\n  busyhour demo\n  busyhour demo --for 10s --rate 200/s\n  busyhour demo --closed --users 50\n  \
+    busyhour demo --system cells\n  busyhour demo --system cells --configurations 3,5,6,8,10"
 )]
 pub(crate) struct DemoArgs {
-    /// Length of the load; with --closed, after all users have started.
-    #[arg(short = 'z', long = "for", value_name = "TIME", default_value = "25s", value_parser = super::quantities::duration)]
-    pub(crate) length: Duration,
+    /// System to load and to observe.
+    #[arg(long, value_enum, default_value_t = DemoSystem::Shop)]
+    pub(crate) system: DemoSystem,
+    /// Length of the load (default: 25s, cells 60s); with --closed, after all users have started.
+    #[arg(short = 'z', long = "for", value_name = "TIME", value_parser = super::quantities::duration)]
+    pub(crate) length: Option<Duration>,
     #[arg(long, hide = true, conflicts_with = "length")]
     pub(crate) seconds: Option<u64>,
     /// A fixed number of users that wait for each response, instead of visitors that arrive at random.
     #[arg(long)]
     pub(crate) closed: bool,
-    /// Number of users (default: 100).
-    #[arg(short = 'c', long, requires = "closed")]
+    /// Number of users (default: 100); for the shop with --closed.
+    #[arg(short = 'c', long)]
     pub(crate) users: Option<u32>,
-    /// Approximate rate of requests.
-    #[arg(long, value_name = "RATE", default_value = "400/s", value_parser = super::quantities::whole_rate_per_s)]
-    pub(crate) rate: u32,
+    /// shop: approximate rate of requests (default: 400/s).
+    #[arg(long, value_name = "RATE", value_parser = super::quantities::whole_rate_per_s)]
+    pub(crate) rate: Option<u32>,
+    #[command(flatten)]
+    pub(crate) cells: super::demo_cells::DemoCellsArgs,
     /// Directory for the run's files (default: a new one in busyhour-runs).
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
     /// Seed of all random choices.
     #[arg(long)]
     pub(crate) seed: Option<u64>,
+}
+
+/// A system that the demo loads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DemoSystem {
+    /// The ticket shop.
+    Shop,
+    /// A Java server with known leaks and failures.
+    Cells,
 }
 
 #[derive(Debug, Args)]

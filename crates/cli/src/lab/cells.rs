@@ -31,37 +31,37 @@ const BEAN_WAIT_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 pub(crate) struct CellsArgs {
     /// Directory for its logs (default: a new one in busyhour-lab); existing logs are appended to.
     #[arg(long, value_name = "DIR")]
-    dir: Option<PathBuf>,
+    pub(super) dir: Option<PathBuf>,
     /// File with other configurations; cells.toml in the directory of the logs contains those in use.
     #[arg(long, value_name = "FILE")]
-    configurations: Option<PathBuf>,
+    pub(super) configurations: Option<PathBuf>,
     /// Factor for the CPU time of all requests, such as 0.1 for a tenth (default: 1).
     #[arg(long, value_name = "FACTOR", value_parser = cpu_factor)]
-    cpu_factor: Option<f64>,
+    pub(super) cpu_factor: Option<f64>,
     /// Number of threads that serve requests (default: 10).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=WORKERS_MAX))]
-    workers: Option<u32>,
+    pub(super) workers: Option<u32>,
     /// Number of beans of each cell; a bean serves one request at a time (default: 30).
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=BEANS_MAX))]
-    beans: Option<u32>,
+    pub(super) beans: Option<u32>,
     /// Time that a request waits for a bean before it fails (default: 30s).
     #[arg(long, value_name = "TIME", value_parser = bean_wait)]
-    bean_wait: Option<Duration>,
+    pub(super) bean_wait: Option<Duration>,
     /// Contents of the server log (default: info).
     #[arg(long, value_name = "LEVEL")]
-    log_level: Option<LogLevel>,
+    pub(super) log_level: Option<LogLevel>,
     /// Initial and maximum size of the heap, such as 256m or 1g (default: the JVM's).
     #[arg(long, value_name = "SIZE", value_parser = heap_bytes)]
-    heap: Option<u64>,
+    pub(super) heap: Option<u64>,
     /// Garbage collector (default: the JVM's).
     #[arg(long, value_name = "NAME")]
-    collector: Option<CollectorName>,
+    pub(super) collector: Option<CollectorName>,
     /// Option of the JVM; may be given several times.
     #[arg(long, value_name = "OPTION", allow_hyphen_values = true)]
-    java_option: Vec<String>,
+    pub(super) java_option: Vec<String>,
     /// Directory of a JDK, version 11 or later (default: JAVA_HOME, or javac on the PATH).
     #[arg(long, value_name = "DIR")]
-    java_home: Option<PathBuf>,
+    pub(super) java_home: Option<PathBuf>,
 }
 
 /// The names of [`CellsArgs`], for messages.
@@ -69,7 +69,7 @@ pub(crate) const OPTION_NAMES: &str = "--dir, --configurations, --cpu-factor, --
     --log-level, --heap, --collector, --java-option and --java-home";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum LogLevel {
+pub(super) enum LogLevel {
     /// Failed requests.
     Error,
     /// Also the start and the end.
@@ -79,7 +79,7 @@ enum LogLevel {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum CollectorName {
+pub(super) enum CollectorName {
     Serial,
     Parallel,
     G1,
@@ -92,7 +92,7 @@ enum CollectorName {
 
 impl CellsArgs {
     /// The options of the emulator. This reads the file with the configurations and creates the directory for the logs.
-    fn options(&self, port: u16) -> Result<CellsOptions, CommandError> {
+    pub(super) fn options(&self, port: u16) -> Result<CellsOptions, CommandError> {
         let configurations = match &self.configurations {
             Some(path) => read_configurations(path)?,
             None => CellConfigurations::built_in().map_err(|error| error.to_string())?,
@@ -159,7 +159,7 @@ fn bean_wait(text: &str) -> Result<Duration, CommandError> {
 }
 
 /// Parses a size as the JVM does: a whole number with k, m or g.
-fn heap_bytes(text: &str) -> Result<u64, CommandError> {
+pub(super) fn heap_bytes(text: &str) -> Result<u64, CommandError> {
     let (digits, shift) = match text.char_indices().next_back() {
         Some((at, 'k' | 'K')) => (&text[..at], 10),
         Some((at, 'm' | 'M')) => (&text[..at], 20),
@@ -174,6 +174,18 @@ fn heap_bytes(text: &str) -> Result<u64, CommandError> {
     }
 }
 
+/// Starts an emulator. If that fails, it prints the error and removes the directory that was made for it.
+pub(super) fn start(args: &CellsArgs, options: &CellsOptions) -> Result<CellsServer, Exit> {
+    CellsServer::start(options).map_err(|error| {
+        if args.dir.is_none() {
+            // `remove_dir` only removes an empty directory.
+            let _ = std::fs::remove_dir(&options.dir);
+        }
+        let (exit, message) = explain(&error, options);
+        complain(exit, &message)
+    })
+}
+
 /// Starts an emulator and waits for its end.
 pub(crate) fn serve(args: &CellsArgs, port: u16, until_stdin_closes: bool) -> Exit {
     let options = match args.options(port) {
@@ -184,15 +196,9 @@ pub(crate) fn serve(args: &CellsArgs, port: u16, until_stdin_closes: bool) -> Ex
         let (exit, message) = explain(error, &options);
         complain(exit, &message)
     };
-    let server = match CellsServer::start(&options) {
+    let server = match start(args, &options) {
         Ok(server) => server,
-        Err(error) => {
-            if args.dir.is_none() {
-                // `remove_dir` only removes an empty directory.
-                let _ = std::fs::remove_dir(&options.dir);
-            }
-            return failed(&error);
-        }
+        Err(exit) => return exit,
     };
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,

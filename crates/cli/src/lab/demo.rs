@@ -11,8 +11,9 @@ use busyhour_diagnostic::io_hints;
 use busyhour_launch::{PropertySources, RunRequest};
 use busyhour_program::open::NoFreeUser;
 
-use super::args::{DemoArgs, LabServer, ServerArgs};
+use super::args::{DemoArgs, DemoSystem, LabServer, ServerArgs};
 use super::cells::{self, CellsArgs};
+use super::demo_cells::{self, DemoCellsArgs};
 use super::server_end::{LISTENING, ServerEnd, wait_for_stdin};
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print, say};
@@ -24,6 +25,10 @@ const PLAN: &str = include_str!("../../../../plans/monsterdr.jmx");
 /// Ramp-up time of the demo's users in seconds, and number of these users.
 const RAMP_UP_S: u32 = 5;
 const USERS: u32 = 100;
+
+/// Rate of requests per second, and length of the load.
+const RATE_PER_S: u32 = 400;
+const LENGTH: Duration = Duration::from_secs(25);
 
 /// Mean number of requests of one visit, which is one pass through the plan's workload.
 const REQUESTS_PER_VISIT: f64 = 6.3;
@@ -39,14 +44,37 @@ const WORKLOAD: &str = "Throughput test";
 const PREPARATION: &str = "Data Injection";
 
 pub(crate) fn demo(args: &DemoArgs) -> Exit {
-    let users = args.users.unwrap_or(USERS);
-    let length_s = args.seconds.unwrap_or(args.length.as_secs());
+    let default = match args.system {
+        DemoSystem::Shop => LENGTH,
+        DemoSystem::Cells => demo_cells::LENGTH,
+    };
+    let length_s = args.seconds.unwrap_or(args.length.unwrap_or(default).as_secs());
     let Some(seconds) = u32::try_from(length_s).ok().filter(|seconds| *seconds > 0) else {
         return complain(Exit::Usage, "--for must be at least 1s");
     };
-    if users == 0 || args.rate == 0 {
+    if args.users == Some(0) || args.rate == Some(0) {
         return complain(Exit::Usage, "--users and --rate must be at least 1");
     }
+    match args.system {
+        DemoSystem::Shop => demo_shop(args, seconds),
+        DemoSystem::Cells => demo_cells::demo(args, seconds),
+    }
+}
+
+/// Loads the ticket shop.
+fn demo_shop(args: &DemoArgs, seconds: u32) -> Exit {
+    if args.users.is_some() && !args.closed {
+        return complain(
+            Exit::Usage,
+            "--users is for a fixed number of users: busyhour demo --closed --users N",
+        );
+    }
+    if args.cells != DemoCellsArgs::default() {
+        let message =
+            format!("{} are for the cells: busyhour demo --system cells …", demo_cells::OPTION_NAMES);
+        return complain(Exit::Usage, &message);
+    }
+    let (users, rate) = (args.users.unwrap_or(USERS), args.rate.unwrap_or(RATE_PER_S));
     let mut shop = match start_shop() {
         Ok(shop) => shop,
         Err(message) => return complain(Exit::Internal, &message),
@@ -54,7 +82,7 @@ pub(crate) fn demo(args: &DemoArgs) -> Exit {
     say(&format!("started a ticket shop at http://127.0.0.1:{}/ticket-monster/", shop.port));
     let open = match args.closed {
         true => None,
-        false => Some(visitors(args.rate, seconds)),
+        false => Some(visitors(rate, seconds)),
     };
     match &open {
         Some((text, _)) => say(&format!("visitors arrive at random: {text}")),
@@ -66,7 +94,7 @@ pub(crate) fn demo(args: &DemoArgs) -> Exit {
             ("HOST".into(), "127.0.0.1".into()),
             property("PORT", u32::from(shop.port)),
             property("USERS", users),
-            property("IR", args.rate),
+            property("IR", rate),
             property("RAMPUP", RAMP_UP_S),
             property("STEADYSTATE", seconds),
             property("DATAGEN", 0),

@@ -4,17 +4,17 @@ use std::path::PathBuf;
 
 use busyhour_gclog::{GcComparison, GcSummary};
 use busyhour_report::numbers::counted;
+use busyhour_report::{NamedGcLog, gc_comparison_html, gc_html};
 use clap::Args;
 use serde_json::json;
 
 use super::gc_files::{GcFileError, read_log};
-use super::gc_log::SummarisedLog;
 use super::gc_text::{comparison_text, summary_text};
 use crate::exit::{Exit, complain, print, say};
 use crate::outputs::{OutputKind, note_written, requested, write_files};
 
 /// The kinds of files that the verb writes.
-const WRITTEN: [OutputKind; 2] = [OutputKind::Json, OutputKind::Csv];
+const WRITTEN: [OutputKind; 3] = [OutputKind::Html, OutputKind::Json, OutputKind::Csv];
 
 #[derive(Debug, Args)]
 #[command(
@@ -23,8 +23,8 @@ const WRITTEN: [OutputKind; 2] = [OutputKind::Json, OutputKind::Csv];
     order is that of their first stamps. Files after -- are the log to compare with.\n\n\
     The first table has the figures and definitions of GCViewer; --json and .csv contain all of its figures under its names.\n\n\
     Examples:\n  busyhour observe gc gc.log\n  \
-    busyhour observe gc gc.log gc.log.0 gc.log.1 -o gc.csv\n  \
-    busyhour observe gc before.log -- after.log --json\n  \
+    busyhour observe gc gc.log gc.log.0 gc.log.1 -o gc.html\n  \
+    busyhour observe gc before.log -o gc.html -- after.log\n  \
     busyhour observe gc before.log --fail-if-worse 10% -- after.log\n\n\
     Exit codes: 0 success, 2 the command line is wrong, 3 a log cannot be read or contains no collection, \
     8 a figure became worse by more than --fail-if-worse"
@@ -36,7 +36,7 @@ pub(crate) struct GcArgs {
     /// The log to compare with, after `--`.
     #[arg(last = true, value_name = "AFTER")]
     after: Vec<PathBuf>,
-    /// Write all figures to a file (.json, .csv); may be given several times.
+    /// Write a page with plots (.html) or all figures (.json, .csv) to a file; may be given several times.
     #[arg(short = 'o', long = "output", value_name = "FILE")]
     output: Vec<PathBuf>,
     /// Print all figures as JSON.
@@ -83,6 +83,7 @@ pub(crate) fn main(args: &GcArgs) -> Exit {
     let written = write_files(&files, &mut |kind| {
         Ok(match kind {
             OutputKind::Csv => csv_text(&logs),
+            OutputKind::Html => page(&logs, comparison.as_ref()),
             _ => json_text(&logs, comparison.as_ref()),
         })
     });
@@ -103,19 +104,19 @@ pub(crate) fn main(args: &GcArgs) -> Exit {
     }
 }
 
-fn summarised(paths: &[PathBuf]) -> Result<SummarisedLog, GcFileError> {
+fn summarised(paths: &[PathBuf]) -> Result<NamedGcLog, GcFileError> {
     let log = read_log(paths)?;
     let name = match paths {
         [one] => one.display().to_string(),
         [first, ..] => format!("{} and {} more", first.display(), paths.len() - 1),
         [] => String::new(),
     };
-    Ok(SummarisedLog { name, summary: GcSummary::of(&log) })
+    Ok(NamedGcLog { name, summary: GcSummary::of(&log) })
 }
 
 /// Warns about lines that could not be read. The log may be damaged, or its reader has a mistake, so such lines are always
 /// reported.
-fn report_damage(log: &SummarisedLog) {
+fn report_damage(log: &NamedGcLog) {
     let (lines, first) = (&log.summary.lines, log.summary.damaged_lines.first());
     if lines.damaged > 0 {
         let example =
@@ -133,13 +134,21 @@ fn report_damage(log: &SummarisedLog) {
     }
 }
 
-fn json_text(logs: &[SummarisedLog], comparison: Option<&GcComparison>) -> String {
+fn json_text(logs: &[NamedGcLog], comparison: Option<&GcComparison>) -> String {
     let logs: Vec<_> = logs.iter().map(|log| json!({ "name": log.name, "summary": log.summary })).collect();
     format!("{:#}\n", json!({ "logs": logs, "comparison": comparison }))
 }
 
+/// The page of one log, or of two.
+fn page(logs: &[NamedGcLog], comparison: Option<&GcComparison>) -> String {
+    match (logs, comparison) {
+        ([before, after], Some(comparison)) => gc_comparison_html(before, after, comparison),
+        _ => logs.first().map(gc_html).unwrap_or_default(),
+    }
+}
+
 /// The figures in the CSV format of GCViewer's summary. If there are several logs, each has a heading.
-fn csv_text(logs: &[SummarisedLog]) -> String {
+fn csv_text(logs: &[NamedGcLog]) -> String {
     match logs {
         [one] => one.summary.to_csv(),
         several => several.iter().map(|log| format!("# {}\n{}", log.name, log.summary.to_csv())).collect(),

@@ -1,18 +1,18 @@
 //! Figures of garbage-collection logs as text for the terminal.
 
-use busyhour_gclog::{BetterWhen, Change, GcComparison, GcSummary, LeakVerdict, LiveGrowth, PauseGroup};
-use busyhour_report::numbers::{duration, ms, thousands};
+use busyhour_gclog::{BetterWhen, Change, GcComparison, PauseGroup};
+use busyhour_report::numbers::thousands;
+use busyhour_report::{NamedGcLog, gc_collector, gc_comparison_notes, gc_live_memory, gc_pause_ms};
 
-use super::gc_log::SummarisedLog;
 use crate::columns::Columns;
 
 /// Maximum number of kinds and of causes that are listed.
 const GROUPS_MAX: usize = 8;
 
 /// The text for one log: tables, the verdict on live memory, and caveats.
-pub(super) fn summary_text(log: &SummarisedLog) -> String {
+pub(super) fn summary_text(log: &NamedGcLog) -> String {
     let summary = &log.summary;
-    let mut out = format!("{}: {}\n\n", log.name, collector(summary));
+    let mut out = format!("{}: {}\n\n", log.name, gc_collector(summary));
     let mut key = Columns::new(1, &["Figure", "Value"]);
     for figure in summary.key_figures() {
         key.row(vec![figure.label.into(), figure.figure.with_unit()]);
@@ -31,19 +31,11 @@ pub(super) fn summary_text(log: &SummarisedLog) -> String {
             out += &pauses(title, groups);
         }
     }
-    out += &format!("\n{}\n", live_memory(&summary.leak));
+    out += &format!("\n{}\n", gc_live_memory(&summary.leak));
     for caveat in &summary.caveats {
         out += &format!("note: {}\n", caveat.text);
     }
     out
-}
-
-fn collector(summary: &GcSummary) -> String {
-    let name = summary.collector.map_or("collector unknown", |collector| collector.name());
-    match &summary.jvm_version {
-        Some(version) => format!("{name}, JVM {version}"),
-        None => name.to_owned(),
-    }
 }
 
 fn pauses(title: &str, groups: &[PauseGroup]) -> String {
@@ -52,7 +44,7 @@ fn pauses(title: &str, groups: &[PauseGroup]) -> String {
     for PauseGroup { name, pauses, .. } in groups.iter().take(GROUPS_MAX) {
         let mut row = vec![name.clone(), thousands(pauses.n as u64)];
         let times = [pauses.mean_s, pauses.p50_s, pauses.p95_s, pauses.p99_s, pauses.max_s, pauses.sum_s];
-        row.extend(times.map(|s| ms(s * 1e3)));
+        row.extend(times.map(gc_pause_ms));
         table.row(row);
     }
     let mut out = table.render();
@@ -62,35 +54,8 @@ fn pauses(title: &str, groups: &[PauseGroup]) -> String {
     out
 }
 
-fn live_memory(verdict: &LeakVerdict) -> String {
-    match verdict {
-        LeakVerdict::Leak(growth) => {
-            let full = growth
-                .full_in_s
-                .map(|full_s| format!("; at this rate the heap is full in {}", duration(full_s)))
-                .unwrap_or_default();
-            format!("Live memory grows: a leak, {}{full}", slope(growth))
-        }
-        LeakVerdict::NoLeak(growth) => format!("Live memory does not grow: {}", slope(growth)),
-        LeakVerdict::Undecided { reason, .. } => {
-            format!("Whether live memory grows is undecided: {}", reason.reason())
-        }
-    }
-}
-
-fn slope(growth: &LiveGrowth) -> String {
-    let mib_per_min = |kib_per_s: f64| kib_per_s * 60.0 / 1024.0;
-    format!(
-        "{:+.2} MiB/min (95 % interval {:+.2} to {:+.2}) over {}",
-        mib_per_min(growth.slope_kib_per_s),
-        mib_per_min(growth.low_kib_per_s),
-        mib_per_min(growth.high_kib_per_s),
-        duration(growth.span_s)
-    )
-}
-
 /// The figures of two logs side by side.
-pub(super) fn comparison_text(logs: &[SummarisedLog], comparison: &GcComparison) -> String {
+pub(super) fn comparison_text(logs: &[NamedGcLog], comparison: &GcComparison) -> String {
     let names: Vec<&str> = logs.iter().map(|log| log.name.as_str()).collect();
     let mut table = Columns::new(1, &["Figure", "before", "after", "change", ""]);
     for figure in &comparison.figures {
@@ -110,11 +75,8 @@ pub(super) fn comparison_text(logs: &[SummarisedLog], comparison: &GcComparison)
         ]);
     }
     let mut out = format!("{}\n\n{}", names.join(" → "), table.render());
-    if let Some(ratio) = comparison.length_ratio.filter(|ratio| !(0.8..=1.25).contains(ratio)) {
-        out += &format!(
-            "note: the second log is {ratio:.1} times as long; sums and counts cannot be compared directly\n"
-        );
+    for note in gc_comparison_notes(comparison) {
+        out += &format!("note: {note}\n");
     }
-    out += "note: each log is one run; a small difference may be chance\n";
     out
 }

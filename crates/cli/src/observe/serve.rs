@@ -12,12 +12,10 @@ use clap::Args;
 use super::watch::WatchArgs;
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain};
+use crate::observing::TOKEN_VARIABLE;
 
 /// Default address of the metrics.
 const METRICS_ADDRESS: &str = "127.0.0.1:9464";
-
-/// The environment variable with the token. The program that scrapes reads it from the same variable.
-const TOKEN_VARIABLE: &str = "BUSYHOUR_OBSERVE_TOKEN";
 
 /// Options of `--serve`.
 #[derive(Clone, Debug, Default, Args)]
@@ -57,6 +55,8 @@ struct Serving {
     perfmon: Option<TcpListener>,
     options: MetricsServerOptions,
     request: ObservationRequest,
+    /// Whether the user named the sources: then those that cannot be watched are reported.
+    is_explicit: bool,
 }
 
 /// Serves until a signal ends it.
@@ -92,7 +92,13 @@ fn prepare(args: &ServeArgs, watch: &WatchArgs, address: &str) -> Result<Serving
         (None, None) | (Some(_), None) | (None, Some(_)) => None,
     };
     let options = MetricsServerOptions { token, tls, ..MetricsServerOptions::default() };
-    Ok(Serving { metrics: listen("--serve", metrics)?, perfmon, options, request })
+    Ok(Serving {
+        metrics: listen("--serve", metrics)?,
+        perfmon,
+        options,
+        request,
+        is_explicit: watch.has_sources(),
+    })
 }
 
 const TOKEN_HINT: &str = "set a token with --token-file or BUSYHOUR_OBSERVE_TOKEN";
@@ -201,10 +207,12 @@ mod running {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
         // Signals are handled before the addresses are printed, so that a signal after that ends the servers properly.
         let mut signals = runtime.block_on(async { Signals::new() }).map_err(failed)?;
-        let Serving { metrics, perfmon, options, request } = serving;
+        let Serving { metrics, perfmon, options, request, is_explicit } = serving;
         let clock = Clock::start();
         let observation = Observation::prepare(request, &clock);
-        observation.lines().iter().for_each(|line| say(&format!("observing {line}")));
+        for line in observation.lines().iter().filter(|line| is_explicit || line.is_watched()) {
+            say(&format!("observing {line}"));
+        }
         let sink = Box::new(|line: &str| say(&format!("observing {line}")));
         let running = observation.start_in_memory(Some(sink)).map_err(|error| chain(&error))?;
         let (is_secret, is_encrypted) = (options.token.is_some(), options.tls.is_some());

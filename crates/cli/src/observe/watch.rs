@@ -115,9 +115,14 @@ pub(crate) fn main(args: &WatchArgs) -> Exit {
     if let Err(error) = wait(duration) {
         return complain(Exit::Internal, &format!("cannot wait for signals: {error}"));
     }
-    match running.stop() {
-        None => Exit::Completed,
-        Some(error) => complain(Exit::ResultsLost, &format!("the series are incomplete: {error}")),
+    let errors = running.stop();
+    match errors.as_slice() {
+        [] => Exit::Completed,
+        errors => {
+            let errors: Vec<String> =
+                errors.iter().map(|error| busyhour_diagnostic::io_hints::chain(error)).collect();
+            complain(Exit::ResultsLost, &errors.join("\nerror: "))
+        }
     }
 }
 

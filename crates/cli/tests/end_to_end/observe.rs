@@ -61,6 +61,23 @@ fn two_gc_logs_are_compared() {
 }
 
 #[test]
+fn gc_logs_have_a_page() {
+    let room = Room::new();
+    room.file("before.log", G1);
+    room.file("after.log", G1.replace("12.000ms", "24.000ms"));
+    let ended = room.type_in("observe gc before.log -o one.html").expect(0);
+    assert!(ended.stderr.contains("wrote one.html"), "{}", ended.stderr);
+    let page = room.read("one.html");
+    let (text, _) = page.split_once("<script type=\"application/json\"").unwrap();
+    // 14.258 ms of young collections and 12 ms of the full one.
+    assert!(text.contains("5 pauses stopped the application for 26.3 ms of 0.9 s"), "{text}");
+    assert!(text.contains("1 collection reclaimed old objects"), "{text}");
+    room.type_in("observe gc before.log -o two.html -- after.log").expect(0);
+    let page = room.read("two.html");
+    assert!(page.contains("<h1>before.log → after.log</h1>") && page.contains("+100.0 %"), "{page}");
+}
+
+#[test]
 fn files_that_are_not_gc_logs_are_refused() {
     let room = Room::new();
     room.file("notes.txt", "nothing about collections\n");

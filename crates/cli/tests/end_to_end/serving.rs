@@ -274,7 +274,8 @@ fn a_collector_is_supported_and_one_without_a_file_is_reported() {
     let room = Room::new();
     room.file("plan.jmx", perfmon_plan(&collector("perfmon.csv", &[("CPU", "")])));
     let checked = room.type_in("check plan.jmx -JPORT=1 -JAGENT=1").expect(0);
-    assert!(!checked.all().contains("PerfMon"), "{}", checked.all());
+    assert!(checked.stdout.starts_with("plan.jmx: supported\n"), "{}", checked.all());
+    assert!(!checked.all().contains("warning"), "{}", checked.all());
     room.file("plan.jmx", perfmon_plan(&collector("", &[("CPU", "")])));
     let checked =
         room.type_in("check plan.jmx -JPORT=1 -JAGENT=1 -JjmeterPlugin.perfmon.useUDP=true").expect(0);

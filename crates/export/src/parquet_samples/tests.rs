@@ -1,5 +1,6 @@
 use super::*;
 use busyhour_sample::SampleTimes;
+use parquet::basic::Compression;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::{Field, Row};
 

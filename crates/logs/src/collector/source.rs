@@ -4,7 +4,7 @@ use crate::access::DurationUnit;
 use crate::entries::{Entry, EntryReader, LineContext};
 use crate::envelopes::{Envelope, Stream, Unwrapped, Unwrapper};
 use crate::lines::{LINE_BYTES_MAX, LineSplitter, cut};
-use crate::stamps::StampSettings;
+use crate::stamps::{StampSettings, Zone};
 
 /// Maximum number of streams of a source whose entries are read at the same time. A journal has one per process.
 const STREAMS_MAX: usize = 64;
@@ -78,6 +78,15 @@ impl Source {
     pub(super) fn complete_entries(&mut self, mut emit: impl FnMut(&Entry<'_>)) {
         for open in &mut self.streams.open {
             open.entries.finish(&mut emit);
+        }
+    }
+
+    /// Sets the zone of stamps without an offset.
+    pub(super) fn set_zone(&mut self, zone: Zone) {
+        let streams = &mut self.streams;
+        streams.settings.zone = Some(zone);
+        for open in &mut streams.open {
+            open.entries.set_stamps(streams.settings.clone());
         }
     }
 

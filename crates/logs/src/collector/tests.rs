@@ -138,7 +138,7 @@ fn an_open_entry_is_completed_on_request() {
     let source = collector.add_source(None);
     collector.read(source, b"2024-03-18 10:00:00 ERROR a\n\tat a.B.c(B.java:1)\n");
     assert_eq!(collector.counts().matching, 0);
-    collector.complete_entries(source);
+    collector.complete_entries(source, |_| ());
     assert_eq!(collector.counts().matching, 1);
     collector.read(SourceId(7), b"ignored");
     assert_eq!(collector.finish().matching, 1);

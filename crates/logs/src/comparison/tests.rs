@@ -27,6 +27,7 @@ fn log(length_s: f64, templates: Vec<GroupCounts>) -> LogCounts {
         matching: 0,
         outside: 0,
         without_time: BTreeMap::new(),
+        by_arrival: 0,
         ungrouped: 0,
         truncated_lines: 0,
         unreadable_lines: 0,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use busyhour_program::clock::Clock;
-use busyhour_series::MetricKind;
+use busyhour_series::{LatestValue, MetricKind};
 use busyhour_server::exposition::{
     CONTENT_TYPE, ExpositionFamily, ExpositionSample, ExpositionType, write_exposition,
 };
@@ -15,7 +15,6 @@ use busyhour_server::http::{Method, StatusCode};
 use busyhour_server::{Request, Response, Server, ServerTls, respond, single_header};
 use subtle::ConstantTimeEq as _;
 
-use crate::status::LatestValue;
 use crate::store::SeriesStore;
 
 /// The label that names the source of a series.

@@ -18,6 +18,8 @@ pub(super) enum Kind {
     Capacity,
     /// The page of a model whose parameters vary.
     WhatIf,
+    /// The page of one or two garbage-collection logs.
+    Gc,
     /// The live page, which receives events from [`EVENTS_PATH`] of the server that it was loaded from.
     Live,
 }
@@ -32,6 +34,7 @@ impl Kind {
             Kind::Comparison => "comparison",
             Kind::Capacity => "capacity",
             Kind::WhatIf => "what-if",
+            Kind::Gc => "gc",
             Kind::Live => "live",
         }
     }

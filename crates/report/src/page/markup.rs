@@ -163,10 +163,16 @@ impl PlotHeight {
 
 /// An element for a plot, which the script draws, with a caption that describes it.
 pub(super) fn figure(plot: &str, height: PlotHeight, caption: impl Render) -> Markup {
+    figure_with(plot, height, caption, &html! {})
+}
+
+/// The same, with `still` for browsers without scripts.
+pub(super) fn figure_with(plot: &str, height: PlotHeight, caption: impl Render, still: &Markup) -> Markup {
     html! {
         figure class=(height.class()) id={ "plot-" (plot) } data-plot=(plot) {
             p.readout {}
             div.canvas {}
+            (still)
             @if plot == "heat" { p.ramp aria-hidden="true" {} }
             figcaption { (caption) }
         }

@@ -5,6 +5,7 @@
 
 mod accessibility;
 mod devtools;
+mod gc;
 #[path = "../observed/mod.rs"]
 mod observed;
 mod sample;
@@ -322,6 +323,22 @@ fn a_comparison_is_a_page_as_well() {
                 &format!("{name}-{width}-{}", if is_dark { "dark" } else { "light" }),
                 true,
             );
+        }
+    }
+}
+
+#[test]
+fn gc_logs_are_pages_as_well() {
+    let Some(mut browser) = browser() else { return };
+    let pages = Pages::new();
+    for (name, html) in gc::pages() {
+        let file = pages.write(name, &html);
+        for (width, is_dark) in WIDTHS.into_iter().flat_map(|width| [(width, false), (width, true)]) {
+            browser.open(&file, Screen { width, height: 900, is_dark }, WATCH_SHIFTS);
+            let found = complaints(&mut browser, true);
+            assert!(found.is_empty(), "{name} at {width}:\n{}", found.join("\n"));
+            let theme = if is_dark { "dark" } else { "light" };
+            pages.picture(&mut browser, &format!("{name}-{width}-{theme}"), true);
         }
     }
 }

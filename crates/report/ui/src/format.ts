@@ -55,8 +55,9 @@ export function tick(value: number): string {
   return value >= 1000 ? thousands(value) : String(Number(value.toPrecision(6)));
 }
 
-/** A tick of an axis in ms, with its unit: `0.5 ms`, `20 ms`, `3 s`. */
+/** A tick of an axis in ms, with its unit: `20 µs`, `0.5 ms`, `20 ms`, `3 s`. */
 export function timeTick(value: number): string {
+  if (value > 0 && value < 0.0995) return `${tick(value * 1000)} µs`;
   return value >= 1000 ? `${tick(value / 1000)} s` : `${tick(value)} ms`;
 }
 

@@ -2,9 +2,10 @@
 
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
-import { parseCapacity, parseComparison, parseModel, parseWhatIf } from "./model";
+import { parseCapacity, parseComparison, parseGc, parseModel, parseWhatIf } from "./model";
 import { capacityPage } from "./pages/capacity";
 import { comparisonPage } from "./pages/comparison";
+import { gcPage } from "./pages/gc";
 import { livePage } from "./pages/live";
 import { runPage } from "./pages/run";
 import { whatIfPage } from "./pages/what_if";
@@ -15,4 +16,5 @@ if (page === "run") runPage(document.body, parseModel(model()));
 else if (page === "comparison") comparisonPage(document.body, parseComparison(model()));
 else if (page === "capacity") capacityPage(document.body, parseCapacity(model()));
 else if (page === "what-if") whatIfPage(document.body, parseWhatIf(model()));
+else if (page === "gc") gcPage(document.body, parseGc(model()));
 else if (page === "live" && events) livePage(document.body, events);

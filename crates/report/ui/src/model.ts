@@ -261,3 +261,50 @@ export function parseWhatIf(text: string): WhatIfModel {
   }
   return model;
 }
+
+/** Points in the order of time, with times of their own. */
+export interface EventLine {
+  readonly name: string;
+  readonly look: "line" | "dashed" | "area" | "dots";
+  readonly colour: "blue" | "orange" | "green" | "purple" | "red" | "soft";
+  /** Times in s. */
+  readonly x: readonly number[];
+  readonly y: readonly number[];
+}
+
+/** A plot of events over time. */
+export interface EventPlotModel {
+  /** The place of the figure. */
+  readonly plot: string;
+  readonly name: string;
+  readonly unit: string;
+  /** Whether the values need a logarithmic axis. */
+  readonly logarithm?: boolean;
+  /** The part of the time that a result is about; the rest is shaded. */
+  readonly window?: Part;
+  readonly lines: readonly EventLine[];
+}
+
+/** The data of a page of garbage-collection logs. */
+export interface GcModel {
+  readonly version: number;
+  /** The time that all plots show, in s. */
+  readonly from_s: number;
+  readonly to_s: number;
+  readonly plots: readonly EventPlotModel[];
+  /** Durations of pauses by percentile, of one log or of two; absent where there are no pauses. */
+  readonly curves?: readonly {
+    readonly name: string;
+    readonly percentile: readonly number[];
+    readonly values_ms: readonly number[];
+  }[];
+}
+
+/** Reads the model of a page of garbage-collection logs. */
+export function parseGc(text: string): GcModel {
+  const model = JSON.parse(text) as GcModel;
+  if (model.version !== MODEL_VERSION) {
+    throw new Error(`the page's data is of version ${model.version}; this script reads version ${MODEL_VERSION}`);
+  }
+  return model;
+}

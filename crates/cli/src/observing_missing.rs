@@ -1,0 +1,57 @@
+//! The observation of a run in a program that was built without the feature `observe`: nothing is observed.
+
+use busyhour_launch::Prepared;
+use clap::Args;
+
+use crate::command_error::CommandError;
+use crate::events::ShownEvents;
+use crate::exit::hinted;
+use crate::missing::build_hint;
+
+/// Options of a run's observation, which are refused.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct ObserveRunArgs {
+    #[arg(long, value_name = "SOURCES", hide = true)]
+    observe: Vec<String>,
+    #[arg(long, value_name = "TIME", hide = true)]
+    observe_interval: Option<String>,
+    #[arg(long, value_name = "FILE", hide = true)]
+    observe_ca: Option<String>,
+}
+
+/// A run without observation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunObservation;
+
+/// The series of an observed run; there is none.
+#[derive(Debug)]
+pub(crate) enum ObservedSeries {}
+
+impl ObserveRunArgs {
+    /// Refuses the options, except for `--observe none`.
+    pub(crate) fn read(&self, _keep_secrets: bool) -> Result<RunObservation, CommandError> {
+        let sources = self.observe.iter().any(|list| list.trim() != "none");
+        let option = match (sources, &self.observe_interval, &self.observe_ca) {
+            (true, ..) => "--observe",
+            (_, Some(_), _) => "--observe-interval",
+            (_, _, Some(_)) => "--observe-ca",
+            (false, None, None) => return Ok(RunObservation),
+        };
+        let message =
+            format!("this program was built without the observation of systems, so it has no {option}");
+        Err(hinted(message, &build_hint("observe")).into())
+    }
+}
+
+impl RunObservation {
+    /// Observes nothing.
+    #[allow(clippy::unnecessary_wraps, reason = "the observation of a program with the feature can fail")]
+    pub(crate) fn attach(
+        &self,
+        _prepared: &Prepared,
+        _events: &ShownEvents,
+        _is_silent: bool,
+    ) -> Result<Option<ObservedSeries>, CommandError> {
+        Ok(None)
+    }
+}

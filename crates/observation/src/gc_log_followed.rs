@@ -1,0 +1,165 @@
+//! A garbage-collection log that is followed during a run.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use busyhour_gclog::{GcLogReader, GcSummary};
+use busyhour_logs::follow::{FileFollower, Piece, StartAt};
+use busyhour_observe::{Metric, ProbeError, Reading};
+use busyhour_sample::Nanos;
+
+use crate::gc_log_clock::GcLogClock;
+use crate::gc_log_series::GcLogSeries;
+use crate::log_input::file_error;
+
+static UNCERTAINTY: Metric = Metric::gauge(
+    "busyhour_gc_log_time_uncertainty_seconds",
+    "How much times of a log without wall times may be off.",
+);
+static LINES: Metric =
+    Metric::counter("busyhour_gc_log_lines_total", "Lines that were read from the garbage-collection log.");
+
+/// The part of a log before the run in which the collector and the version of the JVM are looked up, in bytes.
+const HEAD_BYTES_MAX: u64 = 32 * 1024;
+/// Polls of one reading; each reads up to 4 MiB.
+const POLLS_MAX: usize = 8;
+
+/// A garbage-collection log that is followed.
+#[derive(Debug)]
+pub(crate) struct FollowedGcLog {
+    path: PathBuf,
+    follower: Option<FileFollower>,
+    was_seen: bool,
+    reader: GcLogReader,
+    clock: GcLogClock,
+    series: GcLogSeries,
+    /// Number of events that were recorded.
+    recorded: usize,
+    last_reading: Nanos,
+    ends_with_line: bool,
+}
+
+impl FollowedGcLog {
+    /// Follows a log from its current end, or from its beginning if it does not exist yet.
+    pub(crate) fn new(path: &Path, wall_start_ms: u64, now: Nanos) -> FollowedGcLog {
+        FollowedGcLog {
+            path: path.to_owned(),
+            follower: FileFollower::open(path, StartAt::End).ok(),
+            was_seen: path.exists(),
+            reader: GcLogReader::new(),
+            clock: GcLogClock::new(wall_start_ms),
+            series: GcLogSeries::default(),
+            recorded: 0,
+            last_reading: now,
+            ends_with_line: true,
+        }
+    }
+
+    /// Reads what has arrived, and records its events.
+    pub(crate) fn read(&mut self, reading: &mut Reading<'_>) -> Result<(), ProbeError> {
+        let polled = self.poll();
+        let now = reading.clock().now();
+        for event in self.reader.events().get(self.recorded..).unwrap_or_default() {
+            self.clock.align(&event.stamp, self.last_reading, now);
+        }
+        self.last_reading = now;
+        polled?;
+        let is_unified = self.reader.is_unified();
+        for event in self.reader.events().get(self.recorded..).unwrap_or_default() {
+            let time = self.clock.place(&event.stamp);
+            self.series.add(reading, event, (time, is_unified), self.reader.cause(event));
+        }
+        self.recorded = self.reader.events().len();
+        self.series.record(reading);
+        let lines = reading.series(&LINES, &[]);
+        reading.set(lines, self.reader.lines().total as f64);
+        let has_wall = self.reader.events().last().is_some_and(|event| event.stamp.wall_ms.is_some());
+        if let (Some(uncertainty_s), false) = (self.clock.uncertainty_s(), has_wall) {
+            let id = reading.series(&UNCERTAINTY, &[]);
+            reading.set(id, uncertainty_s);
+        }
+        Ok(())
+    }
+
+    fn poll(&mut self) -> Result<(), ProbeError> {
+        let follower = match &mut self.follower {
+            Some(follower) => follower,
+            None => {
+                let opened = FileFollower::open(&self.path, StartAt::End).map_err(file_error)?;
+                self.follower.insert(opened)
+            }
+        };
+        let (reader, ends_with_line) = (&mut self.reader, &mut self.ends_with_line);
+        for _ in 0..POLLS_MAX {
+            let polled = follower
+                .poll(|piece| match piece {
+                    Piece::Begin if !*ends_with_line => reader.feed(b"\n"),
+                    Piece::Begin => {}
+                    Piece::Bytes(bytes) => {
+                        *ends_with_line = matches!(bytes.last(), Some(b'\n' | b'\r'));
+                        reader.feed(bytes);
+                    }
+                })
+                .map_err(file_error)?;
+            self.was_seen |= polled.bytes > 0;
+            if !polled.has_more {
+                break;
+            }
+        }
+        if self.was_seen || self.path.exists() {
+            self.was_seen = true;
+            return Ok(());
+        }
+        Err(ProbeError::Missing {
+            what: format!("the garbage-collection log {}", self.path.display()),
+            advice: String::from(
+                "it does not exist yet and is read as soon as it does (-Xlog:gc*:file=PATH)",
+            ),
+        })
+    }
+
+    /// The figures of the part of the log within the run; `None` if it has no event. Nothing can be read afterwards.
+    pub(crate) fn summarise(&mut self) -> Option<SummarisedGcLog> {
+        let mut log = std::mem::take(&mut self.reader).finish();
+        self.recorded = 0;
+        // The lines that name them are at the beginning of the log, before the run.
+        if log.collector.is_none() || log.jvm_version.is_none() {
+            let head = head(&self.path);
+            log.collector = log.collector.or(head.collector);
+            log.jvm_version = log.jvm_version.or(head.jvm_version);
+        }
+        let origin = log.events.iter().find_map(|event| {
+            let placed = self.clock.place(&event.stamp)?;
+            Some((placed.time_s - log.time_s(event)?, placed.uncertainty_s))
+        });
+        (!log.events.is_empty()).then(|| SummarisedGcLog {
+            origin_s: origin.map(|(origin_s, _)| origin_s),
+            uncertainty_s: origin.and_then(|(_, uncertainty_s)| uncertainty_s),
+            summary: GcSummary::of(&log),
+        })
+    }
+}
+
+/// The figures of a log within a run.
+#[derive(Debug)]
+pub(crate) struct SummarisedGcLog {
+    /// Seconds since the start of the run at second 0 of the log's clock.
+    pub(crate) origin_s: Option<f64>,
+    /// How much `origin_s` may be off, s; `None` if it comes from wall times.
+    pub(crate) uncertainty_s: Option<f64>,
+    /// The figures.
+    pub(crate) summary: GcSummary,
+}
+
+/// The beginning of a log. If it cannot be read, what it states is unknown.
+fn head(path: &Path) -> busyhour_gclog::GcLog {
+    let mut bytes = Vec::new();
+    let mut reader = GcLogReader::new();
+    if let Ok(file) = File::open(path)
+        && file.take(HEAD_BYTES_MAX).read_to_end(&mut bytes).is_ok()
+    {
+        reader.feed(&bytes);
+    }
+    reader.finish()
+}

@@ -1,0 +1,29 @@
+// The page of garbage-collection logs: events over time, and pauses by percentile.
+
+import { showDefinitions } from "../definitions";
+import type { GcModel } from "../model";
+import { EventPlot } from "../plots/points";
+import { PercentilePlot } from "../plots/percentiles";
+import { RowTable } from "../tables/row_table";
+
+/** The looks of the curves of one log, and of two. */
+const ALONE = [{ colour: "blue", dash: [], filled: true }] as const;
+const COMPARED = [{ colour: "orange", dash: [6, 4] }, { colour: "blue", dash: [] }] as const;
+
+/** Brings the page of garbage-collection logs to life. */
+export function gcPage(root: HTMLElement, model: GcModel): void {
+  for (const table of root.querySelectorAll<HTMLTableElement>("table.sortable")) new RowTable(table);
+  showDefinitions(root);
+  const find = (name: string): HTMLElement | null => root.querySelector<HTMLElement>(`figure[data-plot="${name}"]`);
+  for (const plot of model.plots) {
+    const figure = find(plot.plot);
+    if (figure) new EventPlot(figure).update(plot, model);
+  }
+  const curves = find("percentiles");
+  if (!curves || !model.curves) return;
+  const looks = model.curves.length > 1 ? COMPARED : ALONE;
+  new PercentilePlot(curves).update(
+    model.curves.map((curve, at) => ({ ...curve, ...(looks[at] ?? looks[0]) })),
+    "Pauses by percentile",
+  );
+}
