@@ -13,7 +13,7 @@ use crate::program::{Ended, Room, Running, rows, wait_for};
 use crate::servers::Server;
 
 /// Whether there is a Java compiler; prints a note if not.
-fn has_jdk() -> bool {
+pub(crate) fn has_jdk() -> bool {
     let found = Command::new("javac").arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     let is_found = found.is_ok_and(|status| status.success());
     if !is_found {

@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
 
+use crate::cells::has_jdk;
 use crate::program::{Room, wait_for};
 
 #[test]
@@ -67,6 +68,59 @@ fn ctrl_c_ends_the_demo_and_its_shop() {
 fn the_shop_does_not_outlive_a_demo_that_is_killed() {
     let port = cut_short(Signal::KILL, None);
     wait_for("the shop closes", || TcpStream::connect(("127.0.0.1", port)).is_err().then_some(()));
+}
+
+#[test]
+fn the_cells_are_loaded_and_observed() {
+    if !has_jdk() {
+        return;
+    }
+    let room = Room::new();
+    let line = "demo --system cells --for 6s --users 20 --configurations 3,4,7 --collector serial --seed 1";
+    let ended = room.type_in(line).expect(0);
+    let ended = ended.reports(&["started the cells emulator at http://127.0.0.1:", "20 users start within"]);
+    let ended =
+        ended.prints(&["config 3", "config 7", "500: Internal Server Error (config 4", "Next steps:"]);
+    assert!(!ended.stdout.contains("config 1 "), "{}", ended.stdout);
+    let totals = replay_run(&room.run_dir()).unwrap().totals;
+    // One of three configurations fails.
+    let (samples, errors) = (totals.total.samples, totals.total.errors);
+    assert!(samples > 30 && errors > samples / 4 && errors < samples / 2, "{errors} of {samples}");
+    #[cfg(target_os = "linux")]
+    {
+        for source in ["os", "process:", "jvm:", "gc:busyhour-lab", "server.log", "access.log"] {
+            let is_watched = |line: &str| line.contains(source) && line.ends_with(": watched");
+            assert!(ended.stderr.lines().any(is_watched), "{source}: {}", ended.stderr);
+        }
+        let report = std::fs::read_to_string(room.run_dir().report_path()).unwrap();
+        assert!(
+            report.contains("Java virtual machine") && report.contains("fails in configuration"),
+            "the report"
+        );
+    }
+    // The page of its GC log can be made with the printed line.
+    let step = ended.stdout.lines().find(|line| line.contains("observe gc")).unwrap();
+    room.type_in(step.trim().trim_start_matches("busyhour ")).expect(0);
+    assert!(room.read("gc.html").contains("garbage collection"));
+    // The emulator has ended: its port refuses connections.
+    let (_, rest) = ended.stderr.split_once("http://127.0.0.1:").unwrap();
+    let port: u16 = rest.split(';').next().unwrap().parse().unwrap();
+    assert!(TcpStream::connect(("127.0.0.1", port)).is_err());
+}
+
+#[test]
+fn options_for_another_system_and_a_missing_jdk_are_named() {
+    let room = Room::new();
+    for (options, code, words) in [
+        ("--configurations 3", 2, "busyhour demo --system cells"),
+        ("--system cells --rate 100/s", 2, "--closed and --rate are for the shop"),
+        ("--system cells --configurations 11", 2, "11"),
+        ("--system cells --users 0", 2, "must be at least 1"),
+        ("--system cells --java-home nowhere", 1, "install a JDK, version 11 or later"),
+    ] {
+        room.type_in(&format!("demo {options}")).expect(code).reports(&[words]);
+    }
+    assert_eq!(std::fs::read_dir(room.path().join("busyhour-lab")).unwrap().count(), 0, "no empty directory");
 }
 
 #[test]
