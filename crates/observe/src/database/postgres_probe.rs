@@ -228,7 +228,12 @@ impl Probe for PostgresProbe {
             let series = reading.series(metric, &[]);
             reading.set(series, value);
         }
-        self.record_sessions(reading, activity.sessions);
+        let mut sessions = activity.sessions;
+        if sessions.is_empty() && self.sessions.is_empty() && activity.hidden == 0.0 {
+            // There are no sessions, which is known: it is not the same as no value.
+            sessions.push((["active", "", ""].map(str::to_owned), 0.0));
+        }
+        self.record_sessions(reading, sessions);
         self.record_totals(reading, activity.totals);
         self.mark_blockers(reading, &activity.blockers);
         Ok(())
