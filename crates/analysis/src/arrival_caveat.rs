@@ -32,7 +32,7 @@ pub enum ArrivalCaveat {
         /// Number of arrivals.
         arrivals: u64,
     },
-    /// The confidence interval of a measure contains an edge of the band in which the measure agrees with the process.
+    /// The confidence interval of a measure lies partly inside and partly outside the range that agrees with the process.
     Inconclusive {
         /// Length of a run that would probably settle whether the arrivals agree with the process, in s; `None` when a longer run
         /// is unlikely to settle it.
@@ -72,7 +72,7 @@ pub enum ArrivalCaveat {
     Repeats {
         /// The interval, in s.
         period_s: f64,
-        /// Autocorrelation of counts at this lag.
+        /// Autocorrelation of counts at this interval.
         correlation: f64,
     },
     /// Arrivals come in bursts.
@@ -122,9 +122,9 @@ pub enum ArrivalCaveat {
     },
     /// The process requires a schedule for comparison, and there is none.
     NothingToCompare,
-    /// Response times are not small compared to the users' cycle.
+    /// Waiting for responses takes a considerable share of the users' cycle.
     ResponseInCycle {
-        /// R/(R + Z).
+        /// R/(R + Z): response time R divided by the cycle, which is R plus the think time Z.
         r_over_r_plus_z: f64,
     },
     /// Only the part with a steady rate was judged, without ramps and pauses.
@@ -143,7 +143,7 @@ pub enum ArrivalCaveat {
     },
     /// Start times were not in order.
     Disordered {
-        /// Number of start times that were earlier than the preceding one.
+        /// Number of start times that were earlier than the preceding start time.
         stamps: u64,
     },
     /// Starts were late.
@@ -401,7 +401,7 @@ impl ArrivalCaveat {
             }
             ArrivalCaveat::Disordered { .. } => "sort the samples by start time",
             ArrivalCaveat::Late { .. } => {
-                "rely on response times, which count from the intended start, not on service times; use more cores or a less busy machine"
+                "use response times instead of service times, because they count from the intended start; use more cores or a less busy machine"
             }
             ArrivalCaveat::Discarded { .. } => {
                 "allow more users: the load was lower than requested exactly when the system under test was slow"

@@ -4,7 +4,7 @@
 //! [`judge`] compares it with the [`RequestedProcess`] and returns the [`ArrivalVerdict`], which begins with a one-line summary.
 //!
 //! The coefficient of variation (CoV) alone is misleading: a generator that sends ten requests at once every 10 ms can have a
-//! CoV near 1, and one that sends the requests of each second at its beginning has no dispersion over seconds. The CoV of the
+//! CoV near 1, and one that sends all requests of a second at its beginning has a dispersion of 0 over seconds. The CoV of the
 //! gaps and the dispersion of counts at several scales are therefore judged together. Each measure passes if its confidence
 //! interval is inside a band of values that are practically equivalent (`measures.rs` describes the bands and their error
 //! rates). Stalls and changes of rate are excluded from the measures and reported separately, but the verdict takes them into
@@ -12,8 +12,8 @@
 //! are attributed to the delivery. The tests of exponentiality and independence are listed only among the details, because with
 //! many arrivals they reject on immaterial differences.
 //!
-//! If there is a schedule, the arrivals are compared with it: both have the same random variation, so the comparison is exact.
-//! Closed loads have no requested process; their arrivals are only described.
+//! If there is a schedule, the arrivals are compared with the schedule: both have the same random variation, so the comparison
+//! is exact. Closed loads have no requested process; their arrivals are only described.
 //!
 //! The verdict also contains R/(R + Z), lateness, discarded arrivals and waits (Schroeder, Wierman and Harchol-Balter, "Open Versus
 //! Closed", NSDI 2006; Brady and Gunther, "How to Emulate Web Traffic Using Standard Load Testing Tools", 2016).

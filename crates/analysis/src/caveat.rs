@@ -19,7 +19,7 @@ pub enum Caveat {
     NoSamples,
     /// The manifest has no outcome: the run was cut off, or has not ended.
     Unfinished,
-    /// The end of the record, for a run that was cut off.
+    /// The record ends before the end of the run, because the run was cut off.
     RecordEnds {
         /// The last end of a sample in the record, in seconds from the start of the run.
         at_s: f64,
@@ -30,7 +30,7 @@ pub enum Caveat {
     StoppedEarly {
         /// How the run was stopped.
         end: RunEnd,
-        /// Whether it was stopped from the terminal view or the live page; `None` if neither.
+        /// The terminal view or the live page, if the run was stopped there; otherwise `None`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         from: Option<ChangedFrom>,
     },
@@ -78,7 +78,7 @@ pub enum Caveat {
         /// Number of busy cores.
         cores: u32,
     },
-    /// The hypervisor gave CPU time that this virtual machine requested to others.
+    /// The hypervisor gave other virtual machines CPU time that this one requested.
     CpuStolen {
         /// Stolen share of the requested CPU time, in per cent.
         percent: f64,
@@ -158,7 +158,8 @@ pub enum Caveat {
         /// Number of samples above it.
         beyond: u64,
     },
-    /// The totals mix thread groups that ran one after the other, such as one that fills a database and one that is measured.
+    /// The totals mix thread groups that ran one after the other, for example a group that fills a database and a group that
+    /// is measured.
     MixedPhases {
         /// The groups, in order of time.
         groups: Vec<GroupPhase>,
@@ -247,7 +248,7 @@ impl Caveat {
             ),
             Caveat::Unfinished => Description::new(
                 "the run was cut off: its manifest contains no outcome",
-                "treat the figures as those of a part of the run",
+                "treat the figures as results of only a part of the run",
             ),
             Caveat::RecordEnds { at_s, later } => describe_record_end(*at_s, later.as_ref()),
             Caveat::StoppedEarly { end, from } => Description::new(
@@ -328,14 +329,14 @@ impl Caveat {
             ),
             Caveat::ListenerNotWritten { file, reason } => Description::new(
                 format!("{file} was not written: {reason}"),
-                "use CSV and a path that can be written",
+                "let the listener write CSV, to a path that can be written",
             ),
             Caveat::RecorderFailed { error } => {
                 Description::new(format!("the recorder failed: {error}"), UNUSABLE_COUNTS)
             }
             Caveat::RecordCut => Description::new(
                 "the tail of the record is missing; the figures cover the readable part",
-                "treat the figures as those of a part of the run",
+                "treat the figures as results of only a part of the run",
             ),
             Caveat::BadRows { file, rows, first } => Description::new(
                 format!(
@@ -372,10 +373,10 @@ impl Caveat {
             ),
             Caveat::ThinTail { percentile, beyond } => Description::new(
                 if *beyond == 0 {
-                    format!("there are too few samples for a p{percentile}: it is the largest of them")
+                    format!("there are too few samples for a p{percentile}: its value is the largest sample")
                 } else {
                     let samples = counted(*beyond, "sample", "samples");
-                    format!("the p{percentile} is based on {samples} beyond it")
+                    format!("the p{percentile} is based on {samples} above it")
                 },
                 "run longer before you rely on this percentile",
             ),
@@ -404,9 +405,10 @@ impl Caveat {
                 ),
                 "no action is needed; the result files contain them",
             ),
-            Caveat::Plan { note, hint, .. } => {
-                Description::new(note.clone(), hint.as_deref().unwrap_or("check what it means for this plan"))
-            }
+            Caveat::Plan { note, hint, .. } => Description::new(
+                note.clone(),
+                hint.as_deref().unwrap_or("check whether this affects the results of the plan"),
+            ),
             Caveat::Unsteady(unsteady) => Description::new(unsteady.to_string(), unsteady.advice()),
             Caveat::Arrivals(caveat) => Description::new(caveat.to_string(), caveat.advice()),
         }
@@ -463,8 +465,8 @@ fn shared_labels_message(labels: &[String]) -> String {
     format!("several thread groups use the same {labels}, and one row mixes their times: {names}")
 }
 
-/// The mean lateness in ms (mean response time minus mean service time) if it is worth reporting. Lateness below a millisecond, or
-/// below a twentieth of the mean service time, changes no conclusion.
+/// The mean lateness in ms (mean response time minus mean service time); `None` if it is below a millisecond or below a twentieth
+/// of the mean service time, because it then changes no conclusion.
 #[must_use]
 pub fn late_ms(response_ms: f64, service_ms: f64) -> Option<f64> {
     let late_ms = response_ms - service_ms;

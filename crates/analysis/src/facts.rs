@@ -16,7 +16,7 @@ pub struct RunFacts {
     pub plan_name: String,
     /// SHA-256 of the plan.
     pub plan_sha256: String,
-    /// What was requested, if the plan was made for a URL.
+    /// The URL and the requested load, if the plan was made from a URL on the command line.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url_plan: Option<UrlPlanFacts>,
     /// The seed of all random choices; `None` when unknown.
@@ -42,10 +42,10 @@ pub struct RunFacts {
     pub duration_s: Option<f64>,
     /// How the run ended; `None` when it was cut off or the end is unknown.
     pub end: Option<RunEnd>,
-    /// The threshold that stopped the run.
+    /// The threshold that stopped the run; `None` if none did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stopped_by: Option<String>,
-    /// The error that stopped the run.
+    /// The error that stopped the run; `None` if none did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Users that were started; `None` when unknown.
@@ -79,7 +79,7 @@ pub struct RunFacts {
     /// Where the record ends, for a run that was cut off before it recorded its outcome.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub record_end: Option<RecordEnd>,
-    /// The files that were read, for results that were given as files.
+    /// The files that were read, if the results were given as files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<InputSummary>,
     /// Whether intended starts are missing from the record, so that response times equal service times.
@@ -128,7 +128,7 @@ impl RunFacts {
         }
     }
 
-    /// Whether the run was stopped from the terminal view or from the live page; `None` when it was stopped in another way or not at all.
+    /// Whether the run was stopped from the terminal view or from the live page; `None` otherwise.
     #[must_use]
     pub fn stopped_from(&self) -> Option<ChangedFrom> {
         let stop = self.events.iter().find(|event| event.change == LoadChange::Stop);
@@ -150,7 +150,7 @@ impl RunFacts {
 pub struct RecordEnd {
     /// The last end of a sample in the record, in seconds from the start of the run.
     pub at_s: f64,
-    /// A results file of the same run with samples that ended later, and their number.
+    /// A results file of the same run that contains samples which ended after the end of the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub later: Option<LaterRows>,
 }

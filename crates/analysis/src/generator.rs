@@ -1,4 +1,4 @@
-//! Decides whether the generator can be trusted, from the effect of its problems on the results.
+//! Judges the generator by the effect of its problems on the results.
 
 use busyhour_sample::CoreFacts;
 
@@ -14,7 +14,7 @@ const LATE_SHARE_MIN: f64 = 0.1;
 /// Minimum difference, in ms, between late response times and service times.
 const LATE_MIN_MS: f64 = 0.5;
 
-/// Minimum number of requests above a percentile for comparing it.
+/// Minimum number of requests above a percentile; otherwise the percentile is not compared.
 const BEYOND_MIN: f64 = 10.0;
 
 /// Waiting for free users explains a late percentile if at least this share of the requests above the percentile waited.
@@ -65,8 +65,8 @@ impl Late {
     }
 }
 
-/// The percentile at which response times exceed service times by the largest factor; `None` if they exceed them nowhere by
-/// more than a tenth.
+/// The percentile at which response times exceed service times by the largest factor; `None` if no percentile of the response
+/// times is more than a tenth above that of the service times.
 fn late(summary: &Summary) -> Option<Late> {
     let total = &summary.total;
     let compared: [(f64, fn(&Times) -> f64); 5] = [

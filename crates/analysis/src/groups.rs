@@ -1,4 +1,4 @@
-//! The results of each thread group, and the detection of totals that mix groups which should be read separately.
+//! The results of each thread group. Detects totals that mix groups which should be read separately.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::rounding::round;
 use crate::row::Row;
 
-/// Groups with a smaller share of the requests and of the total response time do not change the totals noticeably.
+/// A group is ignored if its shares of the requests and of the total response time are both below this.
 const SHARE_MIN: f64 = 0.01;
 
 /// Groups that overlap by at most this share of the shorter one count as consecutive.
@@ -22,9 +22,9 @@ const NAMED_MAX: usize = 4;
 pub struct GroupRows {
     /// The group's name in the plan.
     pub name: String,
-    /// Its number, from 1, as in the names of its threads; 0 when unknown.
+    /// The group's number, from 1, as in the names of its threads; 0 when unknown.
     pub number: u32,
-    /// Whether it is a setUp or tearDown thread group. JMeter's result files do not contain this information.
+    /// Whether the group is a setUp or tearDown thread group. JMeter's result files do not contain this information.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub set_up_or_tear_down: bool,
     /// First start of a request, in seconds from the start of the run.
@@ -47,7 +47,7 @@ impl GroupRows {
         let (from_s, to_s) = span_s(group).unwrap_or_default();
         let over_s = window_s.unwrap_or(to_s - from_s);
         let row = |label: &str, kind, totals| {
-            // The distribution of a label is stored only in its row for all groups together.
+            // The distribution of a label's times is stored only for all groups together.
             Row { distribution: Vec::new(), ..Row::of(label, kind, totals, over_s, apdex) }
         };
         GroupRows {

@@ -1,8 +1,8 @@
 //! Incidents of a run: times at which it became slower, failed more or completed less, and lasting changes of its level.
 //!
-//! The run is divided into up to 240 slices of at least a second. The 95th percentile and the share of errors are searched for
-//! all requests and for each label; the number of completed requests is searched for all requests together. `docs/reports.md`
-//! describes the method and its error rates, which `tests/incidents/study.rs` measures.
+//! The run is divided into up to 240 slices of at least a second. Changes of the 95th percentile and of the share of errors are
+//! searched in all requests and in those of each label, and changes of the number of completed requests in all requests.
+//! `docs/reports.md` describes the method and its error rates, which `tests/incidents/study.rs` measures.
 
 mod describe;
 mod find;
@@ -92,8 +92,8 @@ pub(crate) fn search(
     findings
 }
 
-/// The seconds of an incident that do not count as usual. After a pause, these include the seconds in which the delayed
-/// requests end.
+/// The seconds of an incident, which are excluded from the usual values. After a pause, they include the seconds in which the
+/// delayed requests end.
 fn unusual(group: &Group) -> Range<u64> {
     let has_pause = group.parts.iter().any(|(_, part)| part.change == Change::Pause);
     let after_s = if has_pause { describe::AFTER_PAUSE_S } else { 0 };
@@ -118,8 +118,8 @@ fn limits(searched: &Searched<'_>, small: usize, resolution_ms: f64) -> Vec<NotS
     found
 }
 
-/// The complete seconds of the measured part, up to the last start of a request. The requests that end after the last start are
-/// the slow ones, so the seconds after it are excluded.
+/// The complete seconds of the measured part, up to the last start of a request. Only slow requests end after the last start, so
+/// the seconds after it are excluded.
 fn searched_seconds(
     facts: &RunFacts,
     totals: &RunTotals,

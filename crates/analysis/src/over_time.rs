@@ -33,7 +33,7 @@ pub struct RowSeries {
     pub errors: Vec<u64>,
     /// Mean response time in ms; `None` for slices in which no sample ended.
     pub response_mean: Vec<Option<f64>>,
-    /// 95th percentile of the response time in ms, within 1.9 % of the exact one because it is computed from bands 3.7 % wide;
+    /// 95th percentile of the response time in ms, computed from bands 3.7 % wide and therefore within 1.9 % of the exact value;
     /// `None` for slices in which no sample ended.
     pub response_p95: Vec<Option<f64>>,
 }
@@ -114,7 +114,7 @@ mod tests {
     }
 
     proptest! {
-        /// A quantile computed from the bands lies in the band of the exact quantile.
+        /// A quantile computed from the bands is in the band of the exact quantile.
         #[test]
         fn a_quantile_differs_from_the_exact_one_by_less_than_a_band(
             mut times_us in prop::collection::vec(1u64..100_000_000, 1..200),

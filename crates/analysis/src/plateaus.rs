@@ -1,9 +1,9 @@
 //! Finds the plateaus of a run whose number of users changes in steps.
 //!
 //! A plateau is an interval in which the number of active users stays within 2 % of its first value, for at least ten seconds and
-//! at least a thirtieth of the run. The first tenth of it (at least one second) is excluded because the system may not have settled
-//! after the step; the last second is excluded because the next step may begin in it. A ramp has no plateaus unless it is so slow
-//! that each of its steps lasts that long.
+//! at least a thirtieth of the run. The first tenth of a plateau (at least one second) is excluded because the system may not
+//! have settled after the step; the last second is excluded because the next step may begin in it. A ramp has no plateaus
+//! unless it is so slow that each of its steps lasts that long.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ const SHARE_MIN: f64 = 1.0 / 30.0;
 /// Share of a plateau that is excluded at its beginning.
 const SETTLING: f64 = 0.1;
 
-/// Plateaus whose numbers of users differ by less than this share count as the same load.
+/// Plateaus whose numbers of users differ by less than this share have the same load.
 const STEP_MIN: f64 = 0.05;
 
 /// An interval with a constant number of users.
@@ -33,7 +33,8 @@ pub struct Plateau {
     pub window_s: (f64, f64),
 }
 
-/// Finds the plateaus in `series`. Returns none when there are fewer than two, or when all have about the same number of users.
+/// Finds the plateaus in `series`. Returns an empty list if there are fewer than two plateaus, or if all have about the same
+/// number of users.
 #[must_use]
 pub fn plateaus(series: &Series) -> Vec<Plateau> {
     // The number of users is unknown in seconds in which no request ended. Such seconds do not end a plateau.

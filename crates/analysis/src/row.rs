@@ -80,12 +80,12 @@ pub struct Row {
     pub errors: u64,
     /// Failed samples in per cent.
     pub error_percent: f64,
-    /// Samples per second of the run's span (first start to last end over all requests), so that the rates of labels
-    /// add up to the total's.
+    /// Samples per second of the time from the first start to the last end of all requests of the run, so that the rates of
+    /// labels add up to the total's.
     pub rate_per_s: f64,
-    /// KiB received per second of that span.
+    /// KiB received per second of the same time.
     pub received_kib_per_s: f64,
-    /// KiB sent per second of that span.
+    /// KiB sent per second of the same time.
     pub sent_kib_per_s: f64,
     /// Bytes received.
     pub bytes: u64,
@@ -107,7 +107,7 @@ pub struct Row {
     /// The quantile function, in about 40 points.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub distribution: Vec<DistributionPoint>,
-    /// The label over time; `None` for totals, and when it was not recorded.
+    /// The time series of the label; `None` for totals, and when it was not recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub series: Option<RowSeries>,
 }
@@ -217,7 +217,8 @@ pub struct ErrorRow {
 }
 
 impl ErrorRow {
-    /// The most frequent labels with their counts. If labels were not counted, the label of the first request with all errors.
+    /// The most frequent labels with their counts. If errors were not counted per label, returns the label of the first
+    /// request with this error and the count of all errors of this kind.
     pub fn label_counts(&self) -> Vec<(&str, u64)> {
         match &self.labels[..] {
             [] => vec![(self.example_label.as_str(), self.count)],

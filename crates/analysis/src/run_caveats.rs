@@ -7,7 +7,7 @@ use crate::facts::{InputSummary, RunFacts};
 use crate::groups::{mixed_phases, shared_labels};
 use crate::stalls::reported_stalls;
 
-/// Share of stolen CPU time above which steal is visible in every measured time.
+/// If more than this share of the CPU time is stolen, all measured times are affected.
 const STOLEN_SHARE_MIN: f64 = 0.02;
 
 /// A core that was busy for this share of the run may have started requests late.
@@ -19,20 +19,20 @@ const BUSY_SECOND_SHARE_MIN: f64 = 0.95;
 /// In a run shorter than this, in seconds, most of a core's CPU time is spent on starting up.
 const BUSY_LENGTH_MIN_S: f64 = 1.0;
 
-/// A percentile with fewer samples above it is little more than an extreme value.
+/// Minimum number of samples above a percentile. With fewer, the percentile is close to the maximum and varies like it.
 const TAIL_SAMPLES_MIN: u64 = 10;
 
 /// Minimum share of sessions without a request that raises a caveat.
 const IDLE_SHARE_MIN: f64 = 0.01;
 
-/// Maximum number of stalls that a caveat lists; it lists the longest.
+/// Maximum number of stalls that a caveat lists. If there are more, it lists the longest.
 const STALLS_MAX: usize = 3;
 
 /// The caveats of a run, in the order of the report.
 pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
     let mut found = Vec::new();
-    // This caveat comes first because it qualifies the others: a result file has less information than the run directory of the
-    // same run, so the caveats can differ.
+    // The caveat about one clock comes first because it qualifies the other caveats: a result file has less information than
+    // the run directory of the same run, so the caveats can differ.
     if facts.one_clock && totals.total.samples > 0 {
         found.push(Caveat::OneClock);
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::rounding::round;
 
-/// Maximum length of a run, in seconds, for which seconds without requests are listed: 30 days.
+/// Maximum length of a run, in seconds, for which the series contains seconds without requests: 30 days.
 const USER_SECONDS_MAX: u64 = 30 * 86_400;
 
 /// One entry per second of the run, in columns of equal length. Seconds in which no request started or
@@ -87,8 +87,8 @@ impl Series {
         series
     }
 
-    /// Offered arrivals per second: over `span_s`, the time that the requests of the run took, or over the whole seconds of a
-    /// window. `None` without open workloads, or if the window contains no whole second.
+    /// Offered arrivals per second of the whole seconds in the window, or, without a window, of `span_s`, the time from the first
+    /// start to the last end of a request. `None` without open workloads, or if the window contains no whole second.
     pub(crate) fn offered_per_s(&self, window_s: Option<(f64, f64)>, span_s: f64) -> Option<f64> {
         let Some((from_s, to_s)) = window_s else {
             let offered: u64 = self.offered.iter().sum();
@@ -154,8 +154,8 @@ pub(crate) fn short_distribution(
     points(response, service, (2..=9).rev().map(|step| f64::from(step) * 0.1), &[1.0, 0.5, 0.2])
 }
 
-/// The quantile functions at the points above which the shares `beyond` of the samples are, then at the multiples `steps` of
-/// 0.1, 0.01, …, as far as there are enough samples, and at the maximum.
+/// The quantile functions, as points with given shares of the samples above them: first the shares `beyond`, then the shares
+/// `steps` times 0.1, 0.01, …, as far as there are enough samples. The last point is the maximum.
 fn points(
     response: &TimeDistribution,
     service: &TimeDistribution,

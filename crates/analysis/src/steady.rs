@@ -10,14 +10,14 @@
 //!    Σ (Yᵢ − mean)² / (n − d)². The end is truncated in the same way on the reversed series. Both steps are repeated until
 //!    neither changes, because a ramp at one end can hide the ramp at the other.
 //!
-//! MSER truncates too much by chance. Truncated batches next to the steady part are therefore restored as long as they differ
-//! from it by less than 5 %, or by less than three standard deviations of a batch, because excluding them would change no
-//! conclusion. If the remaining part still rises or falls by more than that between its first and its last third, the series
-//! never settled.
+//! MSER sometimes truncates too much by chance. Truncated batches next to the steady part are therefore restored as long as they
+//! differ from the steady part by less than 5 %, or by less than three standard deviations of a batch, because excluding them
+//! would change no conclusion. If the steady part still rises or falls by more than that between its first and its last third,
+//! the series never settled.
 //!
-//! Both rules detect ramps and warm-ups. Damage is never truncated: neither a beginning that is faster than the rest under the
-//! same load, nor an incident ([`crate::incidents`]) that begins after the start of the run. Incidents are ignored in the
-//! search for ramps, and a run with an incident is never called steady.
+//! Both rules detect ramps and warm-ups. Parts in which the system became worse are never truncated: neither a beginning that
+//! is faster than the rest under the same load, nor an incident ([`crate::incidents`]) that begins after the start of the run.
+//! Incidents are ignored in the search for ramps, and a run with an incident is never called steady.
 
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ const BATCH: usize = 5;
 /// Minimum number of batches in a run whose steady part can be found.
 const BATCHES_MIN: usize = 6;
 
-/// The users are all active while their number is at least this share of its median.
+/// All users count as active while their number is at least this share of its median.
 const LEVEL_SHARE: f64 = 0.95;
 
 /// Minimum length of the steady part, as a share of the run.
@@ -40,8 +40,8 @@ const STEADY_SHARE_MIN: f64 = 1.0 / 3.0;
 /// A difference below this share of the mean changes no conclusion.
 const IMMATERIAL: f64 = 0.05;
 
-/// A batch belongs to a ramp when it deviates from the mean by more than this many standard deviations: for two adjacent
-/// batches, and for a single batch at either end of the run.
+/// A batch belongs to a ramp if it deviates from the mean by more than this many standard deviations. The first number is for two
+/// adjacent batches, the second for a single batch at either end of the run.
 const DEVIATIONS: (f64, f64) = (3.0, 5.0);
 
 /// A beginning or an end counts as having less load if its rate is at most this share of the rate of the rest.
@@ -51,7 +51,7 @@ const LESS_LOAD: f64 = 0.9;
 /// incidents skips the first second.
 const FIRST_SECONDS: f64 = 2.0;
 
-/// Maximum number of times that both ends are truncated.
+/// Maximum number of repetitions of the truncation of both ends.
 const ROUNDS_MAX: usize = 8;
 
 /// The steady part of a run.
@@ -59,7 +59,7 @@ const ROUNDS_MAX: usize = 8;
 pub struct SteadyPart {
     /// Start and end in seconds from the start of the run; `None` when no part of the run is excluded.
     pub window_s: Option<(f64, f64)>,
-    /// How the part was found, as a clause for reports.
+    /// How the part was found, or why nothing is excluded, as a clause for reports.
     pub reason: String,
 }
 
@@ -86,7 +86,7 @@ pub fn steady_part(series: &Series, incidents: &[Incident]) -> SteadyPart {
             1 => ", and there is one more incident".to_owned(),
             count => format!(", and there are {count} more incidents"),
         };
-        part.reason = format!("{}; it is not steady: {}{more}", part.reason, describe(first));
+        part.reason = format!("{}; the run is not steady: {}{more}", part.reason, describe(first));
     }
     part
 }
@@ -122,7 +122,7 @@ fn without_ramps(series: &Series, incidents: &[Incident]) -> SteadyPart {
     let is_damaged = seconds.replace_incidents(incidents);
     let all = 0..seconds.rate.len();
     if all.len() < BATCHES_MIN * BATCH {
-        return whole("nothing is left out: the run is too short to see ramps in it (30 s are needed)");
+        return whole("nothing is left out: the run is too short to detect ramps (30 s are needed)");
     }
     let level = seconds.level();
     let within = level.clone().unwrap_or_else(|| all.clone());
@@ -135,7 +135,7 @@ fn without_ramps(series: &Series, incidents: &[Incident]) -> SteadyPart {
             let from = within.start + rate.start.max(response.start);
             let to = within.start + rate.end.min(response.end);
             let is_enough = to.saturating_sub(from) as f64 >= STEADY_SHARE_MIN * all.len() as f64;
-            if is_enough { Ok((from, to)) } else { Err("less than a third of it had settled") }
+            if is_enough { Ok((from, to)) } else { Err("less than a third of the run had settled") }
         }
         _ => Err("rate or response times did not settle"),
     };
@@ -147,7 +147,7 @@ fn without_ramps(series: &Series, incidents: &[Incident]) -> SteadyPart {
             return SteadyPart {
                 window_s: Some((from_s as f64, to_s as f64)),
                 reason: format!(
-                    "from {from_s} s to {to_s} s the users were all there, although the run was never steady: {why}"
+                    "from {from_s} s to {to_s} s all users were active, although the run was never steady: {why}"
                 ),
             };
         }
@@ -164,8 +164,8 @@ fn without_ramps(series: &Series, incidents: &[Incident]) -> SteadyPart {
     }
     let (from_s, to_s) = (seconds.first + from as u64, seconds.first + to as u64);
     let by = match (level, (from, to) == (within.start, within.end)) {
-        (Some(_), true) => "the users were all there",
-        (Some(_), false) => "the users were all there, and rate and response times had settled (MSER-5)",
+        (Some(_), true) => "all users were active",
+        (Some(_), false) => "all users were active, and rate and response times had settled (MSER-5)",
         (None, _) => "rate and response times had settled (MSER-5)",
     };
     SteadyPart {
@@ -195,7 +195,7 @@ impl Seconds {
     }
 
     /// Replaces the values of seconds in incidents by those of other seconds, so that incidents do not affect the search for
-    /// ramps. Incidents that begin with the run may be warm-ups and are not replaced. Returns whether there are any to be
+    /// ramps. Incidents that begin with the run may be warm-ups and are not replaced. Returns whether any values were
     /// replaced.
     fn replace_incidents(&mut self, incidents: &[Incident]) -> bool {
         let is_inside = |at: usize| {
@@ -207,7 +207,7 @@ impl Seconds {
         };
         let inside: Vec<usize> = (0..self.rate.len()).filter(|at| is_inside(*at)).collect();
         let rest: Vec<usize> = (0..self.rate.len()).filter(|at| !is_inside(*at)).collect();
-        // Ramps and warm-ups are in the first half of the other seconds, so values are taken from the second half.
+        // Ramps and warm-ups are in the first half of the seconds outside of incidents, so values are taken from the second half.
         let typical = &rest[rest.len() / 2..];
         if !typical.is_empty() {
             for (&at, &other) in inside.iter().zip(typical.iter().cycle()) {
@@ -263,7 +263,7 @@ fn mean_of(values: &mut [f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The median. It is used for response times, so that one slow request does not make its second an outlier.
+/// The median. Batches of response times use it, so that one second with a slow request does not make its batch an outlier.
 fn median_of(values: &mut [f64]) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     let middle = values.len() / 2;
@@ -333,7 +333,7 @@ fn tolerance(steady: &[f64], deviations: f64) -> f64 {
     (IMMATERIAL * mean.abs()).max(deviations * deviation)
 }
 
-/// Extends the steady part by the adjacent batches that do not differ from it.
+/// Extends the steady part by adjacent batches as long as they do not differ from it.
 fn restore_batches(batches: &[f64], mut steady: Range<usize>) -> Range<usize> {
     let rest = &batches[steady.clone()];
     let mean = rest.iter().sum::<f64>() / rest.len().max(1) as f64;

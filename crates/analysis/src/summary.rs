@@ -19,7 +19,7 @@ use crate::window::{Window, WindowChoice};
 /// Version of the summary format that is written, and the only one that is accepted on reading.
 pub const SUMMARY_VERSION: u32 = 3;
 
-/// Percentage of failed requests above which arrivals are not shown.
+/// If more than this percentage of the requests failed, reports do not show verdicts on arrivals.
 const MOSTLY_PERCENT: f64 = 50.0;
 
 /// The summary of a run.
@@ -29,11 +29,11 @@ pub struct Summary {
     pub version: u32,
     /// Facts about the run.
     pub run: RunFacts,
-    /// From the first start to the last end of a request, in seconds. Rates are computed over this time.
+    /// Time from the first start to the last end of a request, in seconds. Rates are computed over this time.
     pub span_s: f64,
     /// Largest number of active users at any time; 0 if unknown.
     pub users_max: u32,
-    /// Arrivals of open workloads that were offered per second of the same time; `None` without open workloads.
+    /// Offered arrivals of open workloads per second of `span_s`; `None` without open workloads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub offered_per_s: Option<f64>,
     /// All requests, without transactions and sub-results.
@@ -124,7 +124,7 @@ impl Summary {
         let window = totals.window.map(|left_out| Window::requested(&left_out, totals.total.last_end));
         let span_s = match &window {
             _ if totals.total.samples == 0 => 0.0,
-            // Requests that started in the window are the load of the whole window, not only of the time from first start to last end.
+            // The load of a window is the number of requests that started in it, divided by the whole length of the window.
             Some(window) => window.to_s - window.from_s,
             None => totals.total.span_s(),
         };

@@ -83,7 +83,7 @@ pub struct LogWindow {
 pub struct WebLogOptions {
     /// The evaluated part; the whole log by default.
     pub window: Option<LogWindow>,
-    /// Thread-group sizes k, for each of which the arrivals of the threads with numbers up to k are evaluated.
+    /// Thread-group sizes. For each size k, the arrivals of the threads with numbers up to k are evaluated.
     pub threads: Vec<u32>,
     /// The definition of quantiles.
     pub quantiles: QuantileRule,

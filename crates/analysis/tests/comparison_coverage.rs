@@ -75,8 +75,8 @@ fn compare(base: &System, new: &System, runs: (usize, usize), bootstrap: bool, s
 const MEASURES: [Measure; 5] =
     [Measure::Mean, Measure::P50, Measure::P95, Measure::Throughput, Measure::ErrorShare];
 
-/// The coverage of the 95 % interval of each measure of the total: the share of replicates in which it contains the true effect,
-/// which is no difference.
+/// The coverage of the 95 % interval of each measure of the total: the share of replicates in which the interval contains the
+/// true difference, 0.
 fn coverage(system: &System, runs: (usize, usize), bootstrap: bool, replicates: u64) -> Vec<(Measure, f64)> {
     let mut covered = [0_u64; MEASURES.len()];
     for seed in 0..replicates {
@@ -165,7 +165,7 @@ fn a_slower_system_is_reported_as_slower_and_an_equal_one_as_alike() {
     assert_eq!(verdict(&slower, Measure::P95), Verdict::Worse);
     let faster = compare(&System { factor: 1.3, ..base }, &base, (5, 5), false, 7);
     assert_eq!(verdict(&faster, Measure::Mean), Verdict::Better);
-    // Equal systems show no difference, and with enough runs they are alike.
+    // Equal systems show no difference. With enough runs, the verdict is that they are alike.
     let equal = compare(&base, &base, (12, 12), false, 7);
     assert_eq!(equal.count(Verdict::Worse) + equal.count(Verdict::Better), 0);
     assert_eq!(verdict(&equal, Measure::Mean), Verdict::Alike);
@@ -181,7 +181,7 @@ fn with_many_labels_false_differences_are_rare() {
             comparison.label_tests.differences > 0
         })
         .count();
-    // Without any true difference, at most one of twenty comparisons may report one. More than 11 of 80 do so with a probability
-    // below one in five hundred.
+    // There is no true difference, so at most one of twenty comparisons may report a difference. Then the probability that
+    // more than 11 of 80 do so is below one in five hundred.
     assert!(false_alarms <= 11, "{false_alarms}");
 }

@@ -32,7 +32,7 @@ fn run(day: usize, time_ms: f64, samples: u64) -> MeasuredRun {
 }
 
 fn trend(mut runs: Vec<MeasuredRun>) -> Trend {
-    // Out of order.
+    // The runs are passed out of order.
     runs.reverse();
     Trend::new(runs, TrendSettings::default()).unwrap()
 }
@@ -62,7 +62,7 @@ fn a_step_next_to_a_run_without_the_measure_is_found() {
 }
 
 #[test]
-fn a_regression_that_was_fixed_is_not_reported() {
+fn a_regression_that_was_fixed_does_not_make_the_history_a_regression() {
     let runs = (0..40).map(|day| run(day, if (15..30).contains(&day) { 15.0 } else { 10.0 }, 400));
     let trend = trend(runs.collect());
     let verdicts: Vec<Verdict> = of(&trend, Measure::Mean).changes.iter().map(|c| c.verdict).collect();
@@ -80,7 +80,7 @@ fn a_small_step_is_a_change_but_not_a_regression() {
 
 #[test]
 fn autocorrelated_runs_raise_a_caveat() {
-    // A slow oscillation by less than the margin.
+    // The times oscillate slowly, by less than the margin.
     let trend = trend((0..40).map(|day| run(day, 10.0 + (day as f64 / 6.0).sin() / 10.0, 400)).collect());
     let messages: Vec<&str> = trend.caveats.iter().map(|caveat| caveat.message.as_str()).collect();
     assert!(

@@ -17,7 +17,7 @@ fn series(length: u64, at: impl Fn(f64) -> (f64, f64, Option<f64>)) -> Series {
     noisy(length, 7, 0.03, at)
 }
 
-/// Like `series`, with a seed, and with the noise of response times as a share of them.
+/// Like `series`, with a seed. `noisy` is the standard deviation of the noise as a share of the response times.
 fn noisy(length: u64, seed: u64, noisy: f64, at: impl Fn(f64) -> (f64, f64, Option<f64>)) -> Series {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
     let noise = Normal::new(0.0, 1.0).unwrap();
@@ -57,7 +57,7 @@ fn ramps_of_the_rate_are_excluded_when_users_are_unknown() {
 fn warm_up_of_response_times_is_excluded_at_a_constant_number_of_users() {
     let run = series(600, |s| (400.0, 20.0 + 200.0 * (-s / 20.0).exp(), Some(50.0)));
     let (from, to) = steady_part(&run).window_s.unwrap();
-    // At 60 s the 20 ms are exceeded by 10 ms, at 180 s by 0.02 ms, far below the noise.
+    // The response time exceeds 20 ms by 10 ms at 60 s, and by 0.02 ms at 180 s, which is far below the noise.
     assert!((60.0..=180.0).contains(&from) && to == 600.0, "{from} {to}");
 }
 
@@ -137,7 +137,7 @@ fn a_faster_beginning_under_the_same_load_is_not_a_warm_up() {
 }
 
 #[test]
-fn damage_is_named_and_not_excluded() {
+fn incidents_are_reported_and_not_excluded() {
     let damage = Incident {
         from_s: 180.0,
         error_percent: Some(100.0),
@@ -151,10 +151,10 @@ fn damage_is_named_and_not_excluded() {
     assert_eq!(part.window_s, None, "{}", part.reason);
     assert_eq!(
         part.reason,
-        "nothing is left out: there is no ramp or warm-up; it is not steady: from 180 s to the end p95 was 60.0 ms \
+        "nothing is left out: there is no ramp or warm-up; the run is not steady: from 180 s to the end p95 was 60.0 ms \
          instead of 20.0 ms and 100 % of the requests failed"
     );
-    // The ramp before it is excluded nevertheless.
+    // A ramp before the incident is still excluded.
     let ramp = |s: f64| (s / 60.0).min(1.0);
     let run = series(300, |s| {
         (200.0 * ramp(s), if s < 180.0 { 20.0 } else { 60.0 }, Some((50.0 * ramp(s)).ceil()))
@@ -162,5 +162,5 @@ fn damage_is_named_and_not_excluded() {
     let part = steady(&run, &[damage]);
     let (from, to) = part.window_s.unwrap();
     assert!((50.0..=65.0).contains(&from) && to == 300.0, "{from} {to} {}", part.reason);
-    assert!(part.reason.contains("it is not steady: from 180 s to the end"), "{}", part.reason);
+    assert!(part.reason.contains("the run is not steady: from 180 s to the end"), "{}", part.reason);
 }

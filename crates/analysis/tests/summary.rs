@@ -30,7 +30,7 @@ fn run(n: u64, change: impl Fn(u64, &mut Sample<'_>)) -> RunTotals {
     recorder.finish()
 }
 
-/// The caveats, without the one about the times, which rise in all these runs.
+/// The caveats, without the caveat about a drift: response times rise in all these runs.
 fn caveats(facts: RunFacts, totals: &RunTotals) -> Vec<Caveat> {
     let all = Summary::new(facts, totals).caveats.into_iter().map(|reported| reported.caveat);
     all.filter(|caveat| !matches!(caveat, Caveat::Unsteady(_))).collect()
@@ -72,7 +72,7 @@ fn the_figures_of_a_known_run_are_exact() {
 }
 
 #[test]
-fn other_versions_are_refused() {
+fn other_format_versions_are_rejected() {
     let text = Summary::new(RunFacts::default(), &run(1, |_, _| {})).to_json();
     let other = text.replacen("\"version\":3", "\"version\":99", 1);
     assert!(matches!(Summary::from_json(&other), Err(SummaryError::Version(99))));
@@ -256,7 +256,7 @@ fn concurrent_groups_and_negligible_groups_raise_no_caveat() {
 }
 
 #[test]
-fn the_caveat_of_a_run_stopped_from_the_terminal_view_names_it() {
+fn the_caveat_of_a_run_stopped_from_the_terminal_view_mentions_the_terminal() {
     let stop = ControlEvent { at_ns: Nanos(5), change: LoadChange::Stop, from: ChangedFrom::Terminal };
     let message = |events: Vec<ControlEvent>| {
         let facts = RunFacts { end: Some(RunEnd::Interrupted), events, ..RunFacts::default() };

@@ -2,9 +2,9 @@
 //!
 //! With a factor f(t), the rate is λ'(t) = f(t)·λ(t), where λ is the rate of the requested process. The stages are not shifted.
 //! From each change on, the rest of the process with multiplied rates is a separate process with its own random stream.
-//! Arrivals before a change are therefore independent of it. Because the increments of a Poisson process are independent, it
-//! remains a Poisson process, with Λ'(t) = ∫ f λ. Even stages continue with the current phase. A pause discards the arrivals in
-//! it, without shifting others.
+//! A change therefore does not affect earlier arrivals. Because the increments of a Poisson process are independent, a changed
+//! Poisson process is also a Poisson process, with Λ'(t) = ∫ f λ. Even stages continue with the current phase. A pause
+//! discards the arrivals in the pause, without shifting other arrivals.
 
 use std::collections::VecDeque;
 
@@ -35,8 +35,8 @@ pub struct Changes {
     pauses: Vec<(u64, u64)>,
 }
 
-/// Position of the bits of an arrival's number that contain the number of its part. The number of the part makes arrival
-/// numbers unique within a run.
+/// Position of the bits of an arrival's number that contain the number of its part: the number of changes before the arrival. The
+/// part makes arrival numbers unique within a run.
 const PART_SHIFT: u32 = 48;
 
 impl Changes {
@@ -60,7 +60,7 @@ impl Changes {
         }
     }
 
-    /// Whether there are no rate changes and no pauses, even if the share is not the whole load.
+    /// Whether there are no rate changes and no pauses. The share does not matter.
     pub fn is_empty(&self) -> bool {
         self.rates.is_empty() && self.pauses.is_empty()
     }
@@ -71,7 +71,7 @@ impl Changes {
         self.pauses[..next].last().is_some_and(|(_, to)| at_ns < *to)
     }
 
-    /// The expected number of arrivals over time, Λ', for the share of the changed process.
+    /// Λ', the expected number of arrivals of the share over time, with the changes.
     pub fn expected(&self, process: &ArrivalProcess) -> ChangedRate {
         let mut times: Vec<u64> = self.rates.iter().map(|change| change.at_ns).collect();
         times.extend(self.pauses.iter().flat_map(|(from, to)| [*from, *to]));
@@ -91,7 +91,7 @@ impl Changes {
         ChangedRate { process: process.clone(), size: self.share.size(), points }
     }
 
-    /// The arrivals that a run with these changes offers: those of the share of the changed process.
+    /// The arrivals that a run of this share offers, with the changes.
     pub fn schedule(&self, process: &ArrivalProcess, seed: u64) -> impl Iterator<Item = Arrival> {
         let mut schedule = ChangingSchedule::new(process, seed, self.share.clone());
         self.rates.iter().for_each(|change| schedule.change(*change));
@@ -108,7 +108,7 @@ pub struct ChangedRate {
     points: Vec<Point>,
 }
 
-/// A time from which Λ' increases `factor` times as fast as Λ.
+/// A time from which on Λ' increases `factor` times as fast as Λ.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     at_ns: u64,
@@ -141,11 +141,11 @@ pub struct ChangingSchedule {
     process: ArrivalProcess,
     seed: u64,
     share: LoadShare,
-    /// The rest of the process from the last change on.
+    /// The schedule of the rest of the process, from the last change on.
     part: ArrivalProcess,
     part_number: u64,
     part_ns: u64,
-    /// Number of stages that had ended when the part began.
+    /// Number of stages that had ended at the last change.
     stages_ended: u32,
     arrivals: SharedSchedule,
     pending: VecDeque<RateChange>,
@@ -176,7 +176,7 @@ impl ChangingSchedule {
         self.pending.push_back(RateChange { at_ns: change.at_ns.max(earliest), ..change });
     }
 
-    /// The next arrival. It remains the next one until it is consumed or an earlier change is added.
+    /// The next arrival, without consuming it. It remains the next arrival unless a change before it is added.
     pub fn peek(&mut self) -> Option<Arrival> {
         loop {
             if self.next.is_none() {
@@ -229,7 +229,7 @@ impl ArrivalProcess {
         self.stages().partition_point(|stage| stage.end_ns <= at_ns)
     }
 
-    /// The increase of Λ from this time to the next even arrival.
+    /// The amount by which Λ increases from this time until the next even arrival.
     fn phase_at(&self, at_ns: u64) -> f64 {
         for stage in &self.stages()[self.stages_ended(at_ns)..] {
             match stage.process {

@@ -1,18 +1,18 @@
-//! One division of a share: assigns the numbers of its users or arrivals to its parts.
+//! One division of a share into parts, which assigns the numbers of the share's users or arrivals to the parts.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// A division of a share, and one of its parts.
+/// One part of a division of a share.
 ///
 /// The numbers of a share are divided among its parts. The numbers of a part are then renumbered from 0; the new number is the
 /// rank.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Division {
-    /// Part number `part` (from 0) of `of` equal parts: every `of`-th number.
+    /// Part number `part` (from 0) of `of` equal parts. It has every `of`-th number.
     Equal { part: u64, of: u64 },
     /// Part number `part` (from 0) of parts whose sizes are proportional to these weights. The sum of the weights is positive
-    /// and fits into u64. Each part takes its evenly distributed share of the numbers that the preceding parts have left.
+    /// and fits into u64. From the numbers that the preceding parts left over, each part takes its share, evenly distributed.
     Weighted { part: usize, weights: Arc<[u64]> },
 }
 
@@ -103,7 +103,8 @@ fn nth_assigned(rank: u64, weight: u64, total: u64) -> Option<u64> {
     u64::try_from(number).ok()
 }
 
-/// The number with the given rank among those that such a part leaves to others: ⌈(rank + 1) · total / (total − weight)⌉ − 1.
+/// The number with the given rank among those that are not assigned to a part with `weight` of the total weight `total`:
+/// ⌈(rank + 1) · total / (total − weight)⌉ − 1.
 fn nth_left(rank: u64, weight: u64, total: u64) -> Option<u64> {
     let rest = total.checked_sub(weight).filter(|rest| *rest > 0)?;
     let number = ((u128::from(rank) + 1) * u128::from(total)).div_ceil(u128::from(rest)) - 1;

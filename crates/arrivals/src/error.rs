@@ -42,7 +42,7 @@ impl ParseError {
     }
 }
 
-/// The candidate nearest to a mistyped word, if it is near enough to be a suggestion.
+/// The candidate that is nearest to a mistyped word; `None` if no candidate is near enough to be a suggestion.
 #[must_use]
 pub fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let word = word.to_lowercase();

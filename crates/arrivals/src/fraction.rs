@@ -17,7 +17,7 @@ impl Fraction {
         self.numerator as f64 / self.denominator as f64
     }
 
-    /// The number of marks that are below the fraction: ⌊fraction · 2^64⌋.
+    /// The number of values of [`crate::Arrival::mark`] below the fraction: ⌊fraction · 2^64⌋.
     pub(crate) fn of_marks(self) -> u128 {
         (u128::from(self.numerator) << 64) / u128::from(self.denominator)
     }

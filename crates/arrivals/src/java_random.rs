@@ -1,7 +1,7 @@
 //! `java.util.Random`, whose documentation specifies the algorithm. It determines the arrivals of a JMeter plan with a random
 //! seed.
 
-/// The linear congruential generator x ← a·x + c modulo 2^48, whose upper bits are the output.
+/// A linear congruential generator: x ← a·x + c modulo 2^48. The upper bits of x are the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct JavaRandom {
     state: u64,
@@ -32,7 +32,7 @@ impl JavaRandom {
         self.state >> (48 - bits)
     }
 
-    /// The next number, as by `nextDouble()`: uniform in [0, 1).
+    /// The number that `nextDouble()` returns next: uniform in [0, 1).
     pub(crate) fn next_double(&mut self) -> f64 {
         let high = self.next(26) << 27;
         (high + self.next(27)) as f64 / (1_u64 << 53) as f64

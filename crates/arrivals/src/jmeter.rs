@@ -6,11 +6,11 @@
 //! unit     = "ms" | "s" | "sec…" | "m" | "min…" | "h" | "hour…" | "d" | "day…"
 //! ```
 //!
-//! Words are case-insensitive. `//` and `/* */` start comments. A zero needs no unit. The rate of arrivals changes linearly
-//! from the preceding rate to the rate that follows immediately, or is constant if no rate follows. A stage has exactly ⌊Λ⌋
-//! arrivals. Even arrivals start at the start of the stage. Random arrivals consist of ⌊lowest rate · time⌋ uniform points, and
-//! further points with a triangular density. A text that is only a whole number N means N even arrivals in one second, with an
-//! hour to finish them.
+//! Words are case-insensitive. `//` and `/* */` start comments. A time of 0 needs no unit. The rate of a stage changes linearly
+//! from the rate before the stage to the rate immediately after the stage; it is constant if no rate follows. A stage has exactly
+//! ⌊Λ⌋ arrivals, where Λ is the integral of the rate over the stage. Even arrivals start at the start of the stage. Random
+//! arrivals consist of ⌊lowest rate · time⌋ uniform points, and further points with a triangular density. A text that is only
+//! a whole number N means N even arrivals in one second, followed by a pause of an hour in which they can finish.
 //!
 //! JMeter's property `OpenModelThreadGroup.random_seed` is the seed of one `java.util.Random` for the whole schedule. If it is
 //! 0 or not set, each run has a new schedule. [`parse_seeded`] generates exactly the arrivals of JMeter for that seed, except
@@ -312,7 +312,7 @@ mod tests {
         process.schedule(0).map(|arrival| format!("{:.4}", arrival.at_ns as f64 / 1e9)).collect()
     }
 
-    /// The case and its times come from JMeter's test of its generator.
+    /// The schedule and its times come from JMeter's test of its generator.
     #[test]
     fn even_arrivals_are_placed_as_by_jmeter() {
         let text = "rate(1/sec) even_arrivals(2 sec) rate(1/sec) // two
@@ -330,7 +330,7 @@ mod tests {
         assert_eq!(parse(text).unwrap().law(), Law::Even);
     }
 
-    /// The case and its times come from JMeter's test of its generator, whose Random has the seed 0.
+    /// The schedule and its times come from JMeter's test of its generator, which uses a `java.util.Random` with the seed 0.
     #[test]
     fn seeded_arrivals_equal_those_of_jmeter() {
         let text = "rate(0) random_arrivals(2 sec) rate(2/sec) random_arrivals(3 sec) pause(10 sec)

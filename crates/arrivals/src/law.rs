@@ -7,14 +7,14 @@ pub enum Law {
     Poisson,
     /// Even arrivals: equal gaps.
     Even,
-    /// Jittered arrivals, with one uniform point per cell: a gap is the sum of two uniform variates, with CoV √(1/6) ≈ 0.41.
+    /// Jittered arrivals: one at a uniform point of each interval with one expected arrival. The CoV of gaps is √(1/6) ≈ 0.41.
     Jittered,
     /// A renewal process: independent gaps with this coefficient of variation.
     Renewal {
         /// Coefficient of variation: standard deviation divided by mean.
         cov: f64,
     },
-    /// A Poisson process with two alternating rates. It is more variable than a Poisson process at every scale.
+    /// Poisson arrivals with two alternating rates. Their counts vary more than those of a Poisson process with a constant rate.
     Bursty,
     /// The start times recorded in a file.
     Replay,

@@ -1,4 +1,4 @@
-//! Arrival processes: parses their notation, generates intended start times, and divides these into shares.
+//! Arrival processes: parses their notation, generates intended start times, and divides the arrivals into shares.
 //!
 //! ```
 //! use busyhour_arrivals::ArrivalProcess;
@@ -10,7 +10,7 @@
 //! # Ok::<(), busyhour_arrivals::ParseError>(())
 //! ```
 //!
-//! # The text
+//! # The notation
 //!
 //! ```text
 //! process  = stage { "," stage }
@@ -32,13 +32,16 @@
 //! [`jmeter::parse_seeded`]. A file name with a closing parenthesis must be quoted. A stage is the half-open interval
 //! [begin, end); stages follow one another without gaps.
 //!
+//! In the table, *by mark* means that the random number of an arrival ([`Arrival::mark`]) determines its share of the load, and
+//! *by index* that the shares take arrivals in turn, by their number ([`Arrival::index`]).
+//!
 //! | law | arrivals | division into shares |
 //! |---|---|---|
 //! | `poisson` | a Poisson process with the rate of the stage, constant or linear in time | by mark; each share is Poisson |
-//! | `even` | the k-th (from 0) when the expected number reaches k, counted across adjacent even stages and pauses | by index |
-//! | `jittered` | one at a uniform point in each cell of one expected arrival | by index |
+//! | `even` | arrival k (from 0) occurs when the expected number of arrivals reaches k; adjacent even stages, also with pauses between them, share one count | by index |
+//! | `jittered` | the stage is divided into intervals in which one arrival is expected; each has one arrival, at a uniformly random point | by index |
 //! | `gamma`, `weibull` | a stationary renewal process with this coefficient of variation of its gaps | by index |
-//! | `mmpp` | Poisson with two alternating rates, each for exponential times with the given mean | by mark |
+//! | `mmpp` | Poisson arrivals with two alternating rates; the time at each rate is exponential with the given mean | by mark |
 //! | `fixed` | a fixed number of independent points: Apache JMeter's random arrivals | by mark |
 //! | `replay` | the start times in a file, shifted to the start of the stage | by index |
 //!
@@ -46,7 +49,7 @@
 //!
 //! A schedule is a function of the text and the seed. Mathematical functions come from the portable code of `libm` rather than
 //! from the platform. Machines of different kinds can therefore each generate the whole schedule and keep only their
-//! [`LoadShare`] of it. Together they have exactly the arrivals of one schedule.
+//! [`LoadShare`] of it. Together, the machines have exactly the arrivals of the whole schedule.
 
 mod arrival;
 mod changes;

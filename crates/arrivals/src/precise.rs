@@ -21,7 +21,7 @@ const NS_PER_S: u128 = 1_000_000_000;
 #[derive(Clone, Debug)]
 pub struct PreciseSchedule {
     start_source: StartSource,
-    /// Number of samples that start together. For values below 1, see [`PreciseSchedule::next_ns`].
+    /// Number of samples that start together, as configured in JMeter; [`PreciseSchedule::next_ns`] describes values below 1.
     batch_size: i64,
     /// Number of samples of the current batch that have been returned; 0 between batches.
     batch_item: i64,
@@ -39,9 +39,9 @@ pub struct PreciseSchedule {
 /// The random numbers that determine the starts.
 #[derive(Clone, Copy, Debug)]
 enum StartSource {
-    /// Those of `java.util.Random`, as in JMeter.
+    /// The numbers of `java.util.Random`, as in JMeter.
     Java(JavaRandom),
-    /// Those of a seed.
+    /// Random numbers derived from the seed of the run.
     Seed(u64),
 }
 
@@ -52,12 +52,12 @@ enum Points {
     Drawn(FixedCount),
 }
 
-/// Why the starts of a window cannot be generated.
+/// The reason why the starts of a window cannot be generated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PreciseError {
     /// The rate or the duration is 0, negative or NaN. (In JMeter, all samplers fail in this case.)
     NoStarts,
-    /// The window has too many starts for memory, or is longer than a hundred years.
+    /// The window has too many starts to store them, or is longer than a hundred years. Contains the exceeded limit.
     TooMuch(String),
 }
 
@@ -188,7 +188,7 @@ mod tests {
         (0..count).map(|_| schedule.next_ns(rate, duration_s).unwrap() as f64 / 1e9).collect()
     }
 
-    /// Rate, window and starts are those of JMeter's test of its generator: 2/s in windows of 5 s, seed 42.
+    /// The parameters and starts come from JMeter's test of its generator: 2/s in windows of 5 s, seed 42.
     #[test]
     fn starts_equal_those_of_jmeter() {
         let expected = [

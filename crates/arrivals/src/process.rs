@@ -29,7 +29,7 @@ impl<'de> Deserialize<'de> for ArrivalProcess {
     }
 }
 
-/// A stage whose start is not known yet.
+/// A stage before its start in the process is known.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Piece {
     pub(crate) process: Process,
@@ -39,8 +39,8 @@ pub(crate) struct Piece {
 }
 
 impl ArrivalProcess {
-    /// A process with these arrivals, in nanoseconds, which ends at `end_ns`. `name` is the source of the arrivals in its
-    /// notation. Parsing that notation does not restore the arrivals.
+    /// A process with these arrivals, in nanoseconds, which ends at `end_ns`. The notation of the process contains `name` as the
+    /// source of the arrivals; parsing the notation does not restore the arrivals.
     pub fn listed(name: &str, mut arrivals_ns: Vec<u64>, end_ns: u64) -> ArrivalProcess {
         arrivals_ns.sort_unstable();
         let end_ns = end_ns.max(arrivals_ns.last().map_or(0, |last| last.saturating_add(1)));
@@ -59,8 +59,8 @@ impl ArrivalProcess {
         ArrivalProcess::assemble_from(0.0, pieces)
     }
 
-    /// Concatenates pieces. If even arrivals continue an earlier stage, the first of them is at the time at which Λ reaches
-    /// `phase`.
+    /// Concatenates pieces. If the first even stage continues an earlier one, its first arrival is at the time at which Λ has
+    /// increased by `phase`.
     pub(crate) fn assemble_from(mut phase: f64, pieces: impl IntoIterator<Item = Piece>) -> ArrivalProcess {
         let mut stages: Vec<Stage> = Vec::new();
         let mut begin_ns = 0_u64;

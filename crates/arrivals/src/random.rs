@@ -6,7 +6,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 /// 2^64 divided by the golden ratio: the increment of SplitMix64.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-// Constants for the purposes of a seed. Different constants give unrelated keys.
+// One constant for each purpose for which a seed is used. Different constants give unrelated keys.
 const FOR_TIMES: u64 = 0x7469_6D65_7300_0001;
 const FOR_MARKS: u64 = 0x6D61_726B_7300_0002;
 const FOR_GROUPS: u64 = 0x6772_6F75_7073_0003;
@@ -27,9 +27,9 @@ const fn draw(key: u64, position: u64) -> u64 {
 
 /// Chooses the group of an arrival, with probabilities proportional to `weights`.
 ///
-/// `mark` is the mark of the arrival ([`crate::Arrival::mark`]). A second mark is derived from it, so that the choice is
-/// independent of the arrival's share. A weight that is negative or NaN counts as 0; a group with weight 0 is never chosen.
-/// Returns 0 if no weight is positive; callers should reject such weights beforehand.
+/// `mark` is the arrival's random number ([`crate::Arrival::mark`]). A second random number is derived from it, so that the
+/// choice is independent of the arrival's share. A weight that is negative or NaN counts as 0; a group with weight 0 is never
+/// chosen. Returns 0 if no weight is positive; callers should reject such weights beforehand.
 pub fn pick(weights: &[f64], mark: u64) -> usize {
     let weight = |w: &f64| if w.is_finite() && *w > 0.0 { *w } else { 0.0 };
     let total: f64 = weights.iter().map(weight).sum();

@@ -27,7 +27,7 @@ impl Schedule {
         Schedule { stages, seed, mark_key: mark_key(seed), stage: 0, generator, index: 0, at_ns: 0 }
     }
 
-    /// The arrivals of a share, which keep their numbers in the whole schedule.
+    /// The arrivals of a share. They keep the numbers that they have in the whole schedule.
     pub fn share(self, share: LoadShare) -> SharedSchedule {
         SharedSchedule { schedule: self, share }
     }
@@ -39,7 +39,7 @@ impl Iterator for Schedule {
     fn next(&mut self) -> Option<Arrival> {
         loop {
             let stage = self.stages.get(self.stage)?;
-            // Offsets ascend within a stage. Rounding may shift the last one to the end of the stage, but not beyond it.
+            // Offsets ascend within a stage. Rounding may shift the last offset to the end of the stage, but not beyond it.
             if let Some(offset_ns) = self.generator.next_ns() {
                 let latest = stage.end_ns.saturating_sub(1).max(stage.begin_ns);
                 self.at_ns =

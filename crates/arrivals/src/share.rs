@@ -13,16 +13,17 @@ use crate::fraction::{Fraction, greatest_common_divisor};
 /// The rule by which the arrivals of a stage are divided into shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ShareRule {
-    /// By the arrival's mark, independently of other arrivals. This thinning preserves Poisson processes.
+    /// By the arrival's random number ([`Arrival::mark`]), independently of other arrivals. Each share of a Poisson process is a
+    /// Poisson process.
     ByMark,
-    /// By the arrival's number, in turn. This preserves even arrivals.
+    /// By the arrival's number ([`Arrival::index`]): the shares take arrivals in turn. Equal shares of even arrivals are even.
     ByIndex,
 }
 
 /// The error if a load cannot be divided, or a text is not a valid share.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ShareError {
-    /// The part does not exist.
+    /// There is no part with this number.
     #[error("there is no part {part} of {of}: parts are numbered from 0")]
     NoSuchPart {
         /// The requested part.
@@ -55,11 +56,12 @@ pub enum ShareError {
     },
 }
 
-/// A part (from, to] of a load between two rational numbers: of its arrivals, and of its users.
+/// A share of a load: the part [from, to) of its arrivals and users, where `from` and `to` are rational numbers from 0 to 1.
 ///
 /// Shares result from repeatedly dividing the whole load and its shares. The leaves of the resulting tree are disjoint;
-/// together they are the whole load. A share stores how it was divided, because the number of parts is needed to assign
-/// arrivals and users in turn. Therefore shares of *different* divisions complement each other by mark, but not by index.
+/// together they are the whole load. A share stores the divisions that led to it, because the number of parts is needed to assign
+/// arrivals and users in turn. Therefore, shares of *different* divisions, such as `1/2` with `3/4` and `4/4`, are
+/// complementary only for arrivals divided with [`ShareRule::ByMark`].
 ///
 /// Users and the starts of shared timers are assigned by number, like arrivals with [`ShareRule::ByIndex`]: part number `part`
 /// of `of` equal parts has the users whose number (from 0) is `part` modulo `of`.
@@ -195,12 +197,12 @@ impl LoadShare {
         self.contains_number(0)
     }
 
-    /// Lower end as (numerator, denominator), in lowest terms.
+    /// Lower end of the share (inclusive) as (numerator, denominator), in lowest terms.
     pub fn lower(&self) -> (u64, u64) {
         (self.from.numerator, self.from.denominator)
     }
 
-    /// Upper end as (numerator, denominator), in lowest terms.
+    /// Upper end of the share (exclusive) as (numerator, denominator), in lowest terms.
     pub fn upper(&self) -> (u64, u64) {
         (self.to.numerator, self.to.denominator)
     }
@@ -239,8 +241,8 @@ impl LoadShare {
 
     /// The fraction from + (to − from) · numerator / denominator.
     fn point(&self, numerator: u64, denominator: u64) -> Result<Fraction, ShareError> {
-        // If the point is an end, the end is returned unchanged, so that the marks of a part are always among those of its
-        // parent.
+        // If the point is an end of the share, that end is returned unchanged, so that a part has no marks that its parent
+        // does not have.
         if numerator == 0 {
             return Ok(self.from);
         }

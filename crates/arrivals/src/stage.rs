@@ -53,7 +53,7 @@ impl Rate {
     }
 }
 
-/// The kind of arrival process of a stage. The stage has its rate.
+/// The kind of arrival process of a stage. The rate is in [`Stage`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Process {
     /// No arrivals.
@@ -67,7 +67,7 @@ pub enum Process {
         /// Number of arrivals, if it is fixed.
         count: Option<u64>,
     },
-    /// One uniform point in each cell of one expected arrival.
+    /// Time is divided into intervals in which one arrival is expected; each has one arrival, at a uniformly random point.
     Jittered,
     /// A stationary renewal process with gamma gaps.
     Gamma {
@@ -102,7 +102,7 @@ pub struct MmppState {
     pub sojourn_ns: u64,
 }
 
-/// A Poisson process whose rate alternates between two values. It starts in its stationary state.
+/// A Poisson process whose rate alternates between two values. The first state is drawn from the stationary distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mmpp {
     /// The two states.
@@ -166,8 +166,8 @@ impl Replay {
         self.offsets_ns = Some(stamps_ns.into_iter().map(faster).filter(within).collect());
     }
 
-    /// Duration of the stage: the limit if there is one, otherwise until just after the last arrival; 0 before the file is
-    /// read.
+    /// Duration of the stage: the limit if there is one, otherwise the time until just after the last arrival; 0 before the file
+    /// is read.
     pub(crate) fn duration_ns(&self) -> u64 {
         let last = || self.offsets_ns.as_ref()?.last().map(|last| last.saturating_add(1));
         self.limit_ns.or_else(last).unwrap_or(0)
@@ -179,7 +179,7 @@ impl Replay {
 pub struct Stage {
     /// The arrival process.
     pub process: Process,
-    /// The rate at the start. It is zero for a pause, and for a replay, whose rate is that of the file.
+    /// The rate at the start. It is 0 for a pause, and for a replay, because the file determines the rate of a replay.
     pub rate_begin: Rate,
     /// The rate at the end. Between start and end, the rate is linear in time.
     pub rate_end: Rate,
@@ -189,7 +189,7 @@ pub struct Stage {
     pub end_ns: u64,
     /// The value of Λ at the start of the stage.
     pub(crate) cumulative_begin: f64,
-    /// The increase of Λ from the start of the stage to the first even arrival.
+    /// The amount by which Λ increases from the start of the stage until the first even arrival.
     pub(crate) phase: f64,
 }
 

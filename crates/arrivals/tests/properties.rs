@@ -1,4 +1,4 @@
-//! Properties of arbitrary texts, seeds and divisions.
+//! Tests properties of schedules with random texts, seeds and divisions.
 
 use busyhour_arrivals::{Arrival, ArrivalProcess, LoadShare, ShareRule, jmeter, pick};
 use proptest::prelude::*;
@@ -173,9 +173,9 @@ proptest! {
         prop_assert_eq!(together, whole);
     }
 
-    /// The numbers of a share, their count and their order agree, for shares of shares of any sizes.
+    /// `contains_number`, `count_below` and `nth` are consistent, for shares of shares of any sizes.
     #[test]
-    fn numbers_of_a_share_agree(
+    fn numbers_of_a_share_are_consistent(
         weights in prop::collection::vec(0_u64..9, 1..5),
         again in prop::collection::vec(0_u64..5, 1..4),
     ) {
@@ -196,8 +196,8 @@ proptest! {
         prop_assert_eq!(shares.iter().map(|share| share.count_below(u64::MAX)).map(u128::from).sum::<u128>(), u128::from(u64::MAX));
     }
 
-    /// Among the first n arrivals, for any n, the number of a share's arrivals deviates from its size by at most one per step of its
-        /// division.
+    /// Among the first n arrivals, for any n, the number of a share's arrivals deviates from its expectation by at most the
+    /// number of parts.
     #[test]
     fn shares_by_index_are_evenly_distributed(weights in prop::collection::vec(0_u64..20, 1..6)) {
         prop_assume!(weights.iter().any(|weight| *weight > 0));

@@ -7,7 +7,7 @@ fn parse(text: &str) -> ArrivalProcess {
 }
 
 #[test]
-fn the_example_in_the_manual_is_parsed() {
+fn the_example_in_the_documentation_is_parsed() {
     let text =
         "poisson(500/s) for 60s, ramp(500/s → 2000/s) over 5min poisson, pause 10s, even(100/s) for 1min";
     let process = parse(text);

@@ -1,4 +1,4 @@
-//! The result of one point of a what-if analysis, solved or simulated.
+//! The result for one combination of values of a what-if analysis, solved or simulated.
 
 use busyhour_queueing::solve::bounds::Bounds;
 use busyhour_queueing::solve::{BrokenAssumption, Solution, SolveError};
@@ -12,7 +12,7 @@ use crate::numbers::{figure, percent, two_digits};
 pub struct AnswerValue {
     /// The value.
     pub value: f64,
-    /// Half the width of its confidence interval; `None` if the value was not simulated.
+    /// Half the width of the value's confidence interval; `None` if the value was not simulated.
     pub half: Option<f64>,
 }
 
@@ -45,7 +45,7 @@ impl AnswerValue {
 pub struct ClassAnswer {
     /// Name of the class.
     pub name: String,
-    /// Throughput.
+    /// Throughput, per second.
     pub throughput_per_s: Option<AnswerValue>,
     /// Mean response time.
     pub response_s: Option<AnswerValue>,
@@ -61,17 +61,17 @@ pub struct StationAnswer {
     pub name: String,
     /// Whether the station has servers, so that it has a utilization.
     pub has_servers: bool,
-    /// Share of the servers that are busy; `None` if it is unknown.
+    /// Mean share of the servers that are busy; `None` if it is unknown.
     pub utilization: Option<AnswerValue>,
     /// Mean number of customers at the station.
     pub customers: Option<AnswerValue>,
 }
 
-/// The results at one point.
+/// The results for one combination of values.
 pub struct Answer {
-    /// The method by which they were computed.
+    /// The method by which the results were computed.
     pub method: String,
-    /// The assumptions of the method that the model breaks and that were ignored.
+    /// The assumptions of the method that the model does not meet, and that were ignored.
     pub ignored: Vec<BrokenAssumption>,
     /// The results of each class of the model.
     pub classes: Vec<ClassAnswer>,
@@ -152,11 +152,11 @@ impl From<&SimulationResult> for Answer {
     }
 }
 
-/// The reason why there is no result at a point.
+/// The reason why there is no result for a combination of values.
 pub enum Unanswered {
-    /// The point cannot be simulated.
+    /// The model with these values cannot be simulated.
     Simulation(SimulationError),
-    /// The point has no solution.
+    /// The model with these values has no solution.
     Unsolved(SolveError),
 }
 

@@ -1,12 +1,12 @@
-//! Reads capacity models from files, measurements to fit and to compare, and parameters to vary. The crates `busyhour-queueing`
-//! and `busyhour-simulation` compute results from them. Errors are reported with their positions.
+//! Reads capacity models from files, measurements for fitting and checking models, and parameters to vary. The crates
+//! `busyhour-queueing` and `busyhour-simulation` compute results from these inputs. Errors are reported with their positions.
 //!
 //! | item | purpose |
 //! |---|---|
 //! | [`ModelFile`] | a model in Busyhour's notation or in a file of Java Modelling Tools |
 //! | [`MeasurementSources`] | runs, tables of measurements and recorded utilization, read as measured points of a model |
-//! | [`Vary`], [`WhatIf`] | varied parameters, and the results for all combinations of their values |
-//! | [`PageMap`], [`LogOfPages`] | the load in a log, measured in pages, from which numbers of real web users are computed |
+//! | [`Vary`], [`WhatIf`] | parameters to vary, and the results for all combinations of their values |
+//! | [`PageMap`], [`LogOfPages`] | the load in a log, measured in pages; numbers of real web users are computed from this load |
 //! | [`numbers`] | the formatting of numbers in models |
 
 mod answers;

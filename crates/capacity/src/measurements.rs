@@ -14,13 +14,13 @@ use crate::utilization_file::UtilizationFile;
 pub struct MeasurementSources {
     /// Run directories, JTL files and files of measurements.
     pub inputs: Vec<PathBuf>,
-    /// Settings for checking points. Its think time overrides that of the runs.
+    /// Settings for checking measured points. The think time in the settings overrides that of the runs.
     pub check: CheckSettings,
-    /// Files with recorded utilization: one for each run, or one for all runs.
+    /// Files with recorded utilization: one file per run, or one file for all runs.
     pub utilization: Vec<PathBuf>,
     /// Settings for reading results.
     pub results: ResultsOptions,
-    /// Whether each step is a separate load if the number of users of a run changes in steps.
+    /// If the number of users of a run changes in steps: whether each step is a separate measured point.
     pub in_steps: bool,
 }
 
@@ -28,7 +28,7 @@ pub struct MeasurementSources {
 pub struct Measurements {
     /// The measured points of a model; there is at least one.
     pub points: Vec<LoadPoint>,
-    /// Caveats of the runs.
+    /// Caveats about the measurements.
     pub findings: Vec<ReportedFinding>,
     /// The runs with their individual response times.
     pub runs: Vec<MeasuredLoad>,
@@ -51,8 +51,8 @@ impl MeasurementSources {
         if same_names > 1 { path.display().to_string() } else { stem(path) }
     }
 
-    /// Reads all measurements. Calls `progress` with the input that is being read, the number of bytes read, and the total
-    /// number if it is known.
+    /// Reads all measurements. Calls `progress` with the input that is being read, the number of bytes read so far, and the total
+    /// number of bytes if it is known.
     pub fn read(
         &self,
         progress: &mut dyn FnMut(&Path, u64, Option<u64>),
@@ -60,7 +60,7 @@ impl MeasurementSources {
         let files = self.utilization.iter().map(|path| UtilizationFile::read(path));
         let files = files.collect::<Result<Vec<_>, _>>().map_err(MeasurementsError::File)?;
         let mut found = Measurements { points: Vec::new(), findings: Vec::new(), runs: Vec::new() };
-        // `file_of` contains the index of the utilization file for each load. All loads of a run have the same file.
+        // `file_of` contains the index of the utilization file for each measured load. All loads of a run have the same file.
         let (mut runs, mut file_of) = (0, Vec::new());
         for path in &self.inputs {
             match PointsFile::read(path).map_err(MeasurementsError::File)? {

@@ -9,7 +9,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::error::{CapacityError, ModelFileError};
 
-/// The hint of errors, which refers to the documentation of the notation.
+/// The hint for errors in a model.
 const HINT: &str =
     "docs/capacity-models.md describes the notation; `busyhour config schema model` prints its schema";
 
@@ -17,11 +17,11 @@ const HINT: &str =
 pub struct ModelFile {
     /// The network. It has been validated.
     pub network: QueueingNetwork,
-    /// The network in Busyhour's notation, in which parameters can be found by path.
+    /// The network as a TOML table in Busyhour's notation, in which parameters can be found by path.
     pub table: toml::Table,
     /// The path as given by the user.
     pub name: String,
-    /// Notes about changes in the conversion from another program's file.
+    /// Notes about what was changed when the model was converted from another program's file.
     pub notes: Vec<Diagnostic>,
 }
 
@@ -78,7 +78,7 @@ fn network(text: &str, name: &str, directory: &Path) -> Result<QueueingNetwork, 
     complete(network, name, directory, |finding| diagnostic(finding, text, name))
 }
 
-/// The network of a table whose values were changed after it was read, so that errors have no position.
+/// Parses the network from a table whose values were changed after the file was read. Errors therefore have no position.
 pub(crate) fn network_of(
     table: toml::Table,
     name: &str,
@@ -90,7 +90,8 @@ pub(crate) fn network_of(
     complete(network, name, directory, |finding| pathed(finding, name))
 }
 
-/// Converts a finding to a diagnostic if there is no text in Busyhour's notation. It contains only the path of the parameter.
+/// Converts a finding to a diagnostic for a model without a text in Busyhour's notation. The diagnostic contains the path of the
+/// parameter instead of a position.
 fn pathed(finding: &NetworkFinding, name: &str) -> Diagnostic {
     Diagnostic::error("model", finding.message.clone())
         .in_file(name)

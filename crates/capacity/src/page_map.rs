@@ -31,7 +31,7 @@ pub struct Page {
     pub name: String,
     /// The labels of its objects, in the order in which they are requested.
     pub objects: Vec<String>,
-    /// Number of visits to the page in one pass of the script; `None` for all pages if the file does not contain it.
+    /// Number of visits to the page in one pass of the script. Either all pages have a number or none has one.
     pub visits: Option<u64>,
 }
 

@@ -34,7 +34,7 @@ pub fn measure_pages(
 ) -> Result<LogOfPages, CapacityError> {
     let log = Log::open(path)?;
     let options = WebLogOptions { window, ..WebLogOptions::default() };
-    // For each label number, a cached value: whether the label belongs to a page.
+    // For each label number: whether the label belongs to a page. `None` if that has not been determined yet.
     let mut is_mapped: Vec<Option<bool>> = Vec::new();
     let (found, facts) = log.scan_in_order(
         || WebLog::new(options.clone(), log.form().tick_ns()),

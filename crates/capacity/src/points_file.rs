@@ -188,7 +188,7 @@ fn set_value(
     Ok(())
 }
 
-/// The utilization of a resource. Its name is that of a column which is not a known field.
+/// The utilization of a resource. Every column that is not a known field contains the utilization of a resource with its name.
 pub(crate) fn utilization(name: &str, value: f64) -> Result<Utilization, CapacityError> {
     let percent = name.strip_suffix("_percent");
     let share = if percent.is_some() { value / 100.0 } else { value };
@@ -215,13 +215,14 @@ fn is_near(a: &str, b: &str) -> bool {
     a.len().abs_diff(b.len()) <= 1 && same_front + same_back + 1 >= a.len().max(b.len())
 }
 
-/// A table in TOML: `[[point]]` entries with the column names of CSV as keys, and `utilization = { cpu = 0.4 }`.
+/// A table of measurements in TOML: `[[point]]` entries whose keys are the column names of CSV, and
+/// `utilization = { cpu = 0.4 }`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct TomlFile {
     #[serde(rename = "point")]
     points: Vec<toml::Spanned<TomlPoint>>,
-    /// The think time of points that do not have their own.
+    /// The think time of points without a think time of their own.
     think_ms: Option<f64>,
 }
 

@@ -8,7 +8,7 @@ use busyhour_queueing::fit::Utilization;
 
 use crate::points_file::utilization;
 
-/// Times above this limit count from 1970, others from the start of the run; in seconds.
+/// Times above this limit, in seconds, count from 1970; smaller times count from the start of the run.
 const SINCE_1970_S: f64 = 1e8;
 
 /// Utilization that was recorded during a run.
@@ -16,7 +16,7 @@ const SINCE_1970_S: f64 = 1e8;
 pub(crate) struct UtilizationFile {
     name: String,
     resources: Vec<String>,
-    /// For each time in seconds: the utilization of each resource, `None` if it is unknown.
+    /// For each time in seconds, the utilization of each resource; `None` for an empty cell.
     rows: Vec<(f64, Vec<Option<f64>>)>,
 }
 
@@ -90,8 +90,8 @@ impl UtilizationFile {
         self.rows.iter().all(|(moment, _)| *moment > SINCE_1970_S)
     }
 
-    /// The mean utilization in the part of a run from `window_s.0` to `window_s.1`, in seconds from its start. The start is
-    /// `wall_anchor_ms`, in ms since 1970.
+    /// The mean utilization in a part of a run: from `window_s.0` to `window_s.1`, in seconds from the start of the run. The run
+    /// starts at `wall_anchor_ms`, in ms since 1970.
     pub(crate) fn mean(
         &self,
         window_s: (f64, f64),

@@ -64,7 +64,7 @@ fn range(text: &str) -> Result<Vec<String>, CapacityError> {
     let (from, unit) = number(from)?;
     let (to, to_unit) = number(to)?;
     let (step, step_unit) = step.map_or(Ok((1.0, unit)), number)?;
-    // One unit is enough for the three numbers of a range.
+    // The unit may be given with only one of the three numbers of a range.
     let unit = [unit, to_unit, step_unit].into_iter().find(|unit| !unit.is_empty()).unwrap_or_default();
     if [to_unit, step_unit].iter().any(|other| !other.is_empty() && *other != unit) {
         return Err(format!("the units in {text:?} differ").into());
@@ -146,8 +146,8 @@ fn element_paths(model: &Table) -> Vec<(String, String)> {
     paths
 }
 
-/// A suggestion for a path whose step at `depth` does not exist: the path preceded by the kind of element, or the most similar
-/// name. Empty if no name is similar.
+/// A suggestion for a path whose step at `depth` does not exist: the path with the kind of element before it, or the path with
+/// the most similar name. If no name is similar, the list of all elements.
 fn hint(names: &[(String, String)], steps: &[&str], depth: usize, last: &str) -> String {
     let (name, rest) = match depth {
         0 => (steps[0], &steps[1..]),
@@ -168,8 +168,8 @@ fn hint(names: &[(String, String)], steps: &[&str], depth: usize, last: &str) ->
     format!("; did you mean {}?", meant.join(" or "))
 }
 
-/// The new value in TOML. If the parameter is a distribution of times and the text is a time, the mean of the distribution is
-/// changed.
+/// The new value of a parameter in TOML. If the parameter is a distribution of times and the text is only a time, the time
+/// replaces the mean of the distribution.
 fn new_value(old: Option<&Value>, text: &str) -> Result<Value, CapacityError> {
     if let Some(Value::String(old)) = old
         && old.contains('(')

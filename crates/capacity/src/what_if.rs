@@ -24,7 +24,7 @@ pub struct Point {
 
 /// A model and its results for all combinations of values.
 pub struct Varied {
-    /// The model as the user wrote it.
+    /// The model as it was read, without changed values.
     pub model: ModelFile,
     /// The results for all combinations; the last parameter varies fastest.
     pub points: Vec<Point>,
@@ -105,7 +105,7 @@ impl WhatIf<'_> {
         })
     }
 
-    /// Solves the network if that is exact or if approximation was requested; otherwise simulates it.
+    /// Solves the network if its solution is exact or if an approximation was requested; otherwise simulates the network.
     fn answer(&self, network: &QueueingNetwork) -> Result<Answer, Unanswered> {
         if let Some(settings) = self.solve {
             match solve(network, settings) {

@@ -28,6 +28,8 @@ mod load_args;
 mod missing;
 #[cfg_attr(not(feature = "observe"), path = "observe_missing.rs")]
 mod observe;
+#[cfg_attr(not(feature = "observe"), path = "observed_missing.rs")]
+mod observed;
 #[cfg_attr(not(feature = "observe"), path = "observing_missing.rs")]
 mod observing;
 mod old_names;

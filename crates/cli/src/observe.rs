@@ -3,6 +3,9 @@
 mod gc;
 mod gc_files;
 mod gc_text;
+mod logs;
+mod logs_files;
+mod logs_text;
 mod mark;
 mod serve;
 mod watch;
@@ -20,7 +23,8 @@ use crate::exit::{Exit, complain};
     busyhour observe mark 'deployed 1.4'\n  \
     busyhour observe --serve 0.0.0.0:9464 --token-file token --perfmon 127.0.0.1:4444\n  \
     busyhour observe gc gc.log* -o gc.html\n  \
-    busyhour observe gc before.log -- after.log"
+    busyhour observe gc before.log -- after.log\n  \
+    busyhour observe logs server.log --baseline quiet.log"
 )]
 pub(crate) struct ObserveArgs {
     #[command(subcommand)]
@@ -35,6 +39,8 @@ pub(crate) struct ObserveArgs {
 enum ObserveVerb {
     /// Summarise a garbage-collection log, or compare two.
     Gc(gc::GcArgs),
+    /// Summarise the problems in a log, or compare it with one of a clean run.
+    Logs(logs::LogsArgs),
     /// Add a mark to the run that is in progress.
     Mark(mark::MarkArgs),
 }
@@ -43,6 +49,7 @@ enum ObserveVerb {
 pub(crate) fn main(args: &ObserveArgs) -> Exit {
     match (&args.verb, &args.serve.serve) {
         (Some(ObserveVerb::Gc(gc)), _) => gc::main(gc),
+        (Some(ObserveVerb::Logs(logs)), _) => logs::main(logs),
         (Some(ObserveVerb::Mark(mark)), _) => mark::main(mark),
         (None, Some(address)) => serve::main(&args.serve, &args.watch, address),
         (None, None) if args.watch.has_sources() => watch::main(&args.watch),

@@ -16,6 +16,7 @@ use crate::events::ShownEvents;
 use crate::exit::{self, Exit, complain, say};
 use crate::export::export_run;
 use crate::live::{Live, View};
+use crate::observed;
 use crate::output::{Output, open_page, report_command};
 use crate::outputs::{OutputFile, OutputKind};
 use crate::perfmon;
@@ -84,7 +85,7 @@ fn run(command: &RunCommand, control: &RunControl) -> Result<Exit, Refusal> {
     launch.observe("the display", Box::new(events.clone()))?;
     // Signals are handled before the run directory exists, so that a signal cannot leave the directory without an outcome.
     let progress_requests = listen(control).map_err(Refusal::internal)?;
-    let prepared = launch.prepare()?;
+    let mut prepared = launch.prepare()?;
     let with_screen = shows_screen(command)?;
     let live = match with_screen || command.live.live.is_some() {
         true => Some(Live::start(&command.live, &prepared).map_err(Refusal::usage)?),
@@ -92,6 +93,9 @@ fn run(command: &RunCommand, control: &RunControl) -> Result<Exit, Refusal> {
     };
     let observed =
         command.observation.attach(&prepared, &events, command.as_jmeter).map_err(Refusal::internal)?;
+    if let Some(observed) = &observed {
+        observed::pass_on(observed, &mut prepared, live.as_ref().map(|live| &live.view));
+    }
     perfmon::attach(&prepared, &events, observed).map_err(Refusal::internal)?;
     let mut display = display(command, &prepared);
     let stop_ports = command.as_jmeter.then(|| stop_port::ports(|name| prepared.property(name))).flatten();

@@ -133,3 +133,106 @@ fn plain_csv(mut config: SaveConfig) -> SaveConfig {
     HIDDEN.into_iter().for_each(|column| config.shown.set(column, false));
     config
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use busyhour_http::TlsPolicy;
+    use busyhour_program::clock::Clock;
+
+    use super::*;
+    use crate::options::Options;
+
+    /// A collector with these properties.
+    fn collector(properties: &str) -> String {
+        format!(
+            "<kg.apc.jmeter.perfmon.PerfMonCollector testname=\"watch\">{properties}\
+             </kg.apc.jmeter.perfmon.PerfMonCollector><hashTree/>"
+        )
+    }
+
+    /// The collectors of a plan with the variable `host`, at the start of a run, and the codes of the findings.
+    fn started(elements: &str, properties: &[(&str, &str)]) -> (Vec<PerfMonListener>, Vec<String>) {
+        let text = format!(
+            "<jmeterTestPlan><hashTree><TestPlan testname=\"p\"><elementProp name=\"TestPlan.user_defined_variables\" \
+             elementType=\"Arguments\"><collectionProp name=\"Arguments.arguments\"><elementProp name=\"host\" \
+             elementType=\"Argument\"><stringProp name=\"Argument.name\">host</stringProp><stringProp \
+             name=\"Argument.value\">sut</stringProp></elementProp></collectionProp></elementProp></TestPlan>\
+             <hashTree>{elements}</hashTree></hashTree></jmeterTestPlan>"
+        );
+        let given = properties.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let properties = Arc::new(JmeterProperties::new(given));
+        let options = Options {
+            properties: Arc::clone(&properties),
+            base_dir: "/plans".into(),
+            allow_unsupported: false,
+            tls: TlsPolicy::AcceptAny,
+            proxy: None,
+            request_deadline: None,
+            open: None,
+        };
+        let (plan, _) = busyhour_plan::parse(text.as_bytes(), "plan.jmx");
+        let (compiled, findings) = crate::compile(&plan, &options);
+        let started =
+            crate::start(compiled.expect("a program"), 1, Clock::start(), &properties, Box::new(|_, _| {}));
+        let codes = findings.iter().map(|finding| finding.code.to_string());
+        (started.perfmon, codes.filter(|code| code != "no-thread-group").collect())
+    }
+
+    fn cells(texts: &[&str]) -> String {
+        let cells: String =
+            texts.iter().map(|text| format!("<stringProp name=\"x\">{text}</stringProp>")).collect();
+        format!("<collectionProp name=\"r\">{cells}</collectionProp>")
+    }
+
+    #[test]
+    fn texts_are_evaluated_at_the_start() {
+        let table = [
+            cells(&["${host}", "${__P(port,4444)}", "CPU", "core=1:idle"]),
+            cells(&["${host}", "none", "Memory", ""]),
+            cells(&["too", "short"]),
+        ];
+        let element = collector(&format!(
+            "<stringProp name=\"filename\">~/${{host}}.jtl</stringProp><collectionProp name=\"metricConnections\">{}</collectionProp>",
+            table.concat()
+        ));
+        let (listeners, findings) = started(&element, &[("jmeterPlugin.perfmon.interval", "2500")]);
+        let [listener] = &listeners[..] else { panic!("{listeners:?}") };
+        let row = |port, metric: &str, parameters: &str| PerfMonRow {
+            host: "sut".into(),
+            port,
+            metric: metric.into(),
+            parameters: parameters.into(),
+        };
+        assert_eq!(listener.rows, [row(4444, "CPU", "core=1:idle"), row(0, "Memory", "")]);
+        assert_eq!((listener.name.as_str(), listener.interval_ms), ("watch", 2500));
+        assert_eq!(listener.file.as_ref().unwrap().path, Path::new("/plans/sut.jtl"));
+        assert_eq!(findings, ["perfmon-row"]);
+    }
+
+    #[test]
+    fn files_have_names_if_the_property_asks_for_them() {
+        let save = "<objProp><name>saveConfig</name><value class=\"SampleSaveConfiguration\"><xml>true</xml>\
+                    <url>true</url><idleTime>true</idleTime><connectTime>true</connectTime></value></objProp>";
+        let both = collector(save) + &collector("<stringProp name=\"filename\"> </stringProp>");
+        let (listeners, findings) = started(&both, &[]);
+        assert_eq!(listeners.iter().filter(|listener| listener.file.is_some()).count(), 0);
+        assert_eq!(findings, ["perfmon-without-file", "perfmon-without-file"]);
+        let (listeners, findings) =
+            started(&both, &[("forcePerfmonFile", "TRUE"), ("jmeterPlugin.perfmon.useUDP", "true")]);
+        assert_eq!(findings, ["ignored-property", "ignored-property"]);
+        let files: Vec<_> = listeners.iter().filter_map(|listener| listener.file.as_ref()).collect();
+        let [first, second] = files[..] else { panic!("{files:?}") };
+        let name = first.path.to_str().unwrap();
+        let stamp = name.strip_prefix("perfMon_").and_then(|rest| rest.strip_suffix(".csv")).unwrap();
+        let shape: String = stamp.chars().map(|c| if c.is_ascii_digit() { '9' } else { c }).collect();
+        assert_eq!(shape, "99999999-999999");
+        assert_eq!(second.path.to_str().unwrap(), format!("perfMon_{stamp}_2.csv"));
+        assert!(!first.config.xml && first.config.field_names);
+        // The columns that the plug-in does not set are those of the element.
+        let columns = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,grpThreads,allThreads,\
+                       Latency,Connect";
+        assert_eq!(first.config.column_names().join(","), columns);
+    }
+}

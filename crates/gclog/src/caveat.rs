@@ -1,4 +1,4 @@
-//! Sentences where a figure misleads.
+//! Caveats: sentences that warn where a figure may mislead.
 
 use std::fmt;
 
@@ -148,10 +148,10 @@ const FULL_FEW: u64 = 5;
 const LAST_PAUSE_SHARE: f64 = 0.01;
 
 /// The share of the capacity from which the heap is nearly full, percent. After a full collection, the JVM expands a heap that
-/// has less than 40 % free memory (`MinHeapFreeRatio`), unless it has its maximum.
+/// has less than 40 % free memory (`MinHeapFreeRatio`), unless the heap already has its maximum size.
 const NEARLY_FULL_PERCENT: f64 = 90.0;
 
-/// The number of live sizes at the end of the log that are looked at.
+/// The number of live sizes at the end of the log from which it is judged whether the heap is nearly full.
 const LIVE_AT_END: usize = 5;
 
 /// The causes of collections that the application or an operator requested.
@@ -360,7 +360,7 @@ impl fmt::Display for GcCaveat {
             ),
             GcCaveat::AllocationStalls { count, longest_s } => write!(
                 f,
-                "threads waited {} for free memory, {:.1} ms at most; these waits are in no pause figure",
+                "threads waited {} for free memory, {:.1} ms at most; figures of pauses do not include these waits",
                 counted(count, "time", "times"),
                 1000.0 * longest_s
             ),
@@ -402,12 +402,12 @@ impl fmt::Display for GcCaveat {
             ),
             GcCaveat::DamagedLines { count, percent } => write!(
                 f,
-                "{} ({percent:.2} %) could not be read; events on them are in no figure",
+                "{} ({percent:.2} %) could not be read; no figure includes their events",
                 counted(count, "line", "lines")
             ),
             GcCaveat::TooManyEvents { count } => write!(
                 f,
-                "{} at the end of the log are in no figure, because the log is too long; split it",
+                "the log is too long: no figure includes the last {}; split it",
                 counted(count, "event", "events")
             ),
             GcCaveat::Epsilon => f.write_str("Epsilon never collects: the log shows the use of the heap only"),

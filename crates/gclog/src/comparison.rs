@@ -16,7 +16,7 @@ pub enum BetterWhen {
     Neither,
 }
 
-/// What became of a figure.
+/// How a figure changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
@@ -47,11 +47,11 @@ pub struct ComparedFigure {
     pub percent: Option<f64>,
     /// Which direction is better.
     pub better_when: BetterWhen,
-    /// What became of it.
+    /// How it changed.
     pub change: Change,
 }
 
-/// A comparison of two logs. Each is one run: a small difference may be chance.
+/// A comparison of two logs. Each log is of one run only: a small difference may be chance.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GcComparison {
     /// The figures in the order of a table.
@@ -73,7 +73,7 @@ const COMPARED: [(&str, &str, BetterWhen); 21] = [
     ("gcPauseCount", "Number of GCs", BetterWhen::Lower),
     ("fullGcPauseCount", "Number of full GCs", BetterWhen::Lower),
     ("gcPerformance", "GC performance", BetterWhen::Higher),
-    // After tuning, the few full collections that are left free little: a bad figure need not be bad news.
+    // After tuning, the few remaining full collections may free little memory: a low figure is not necessarily bad.
     ("fullGCPerformance", "Full GC performance", BetterWhen::Neither),
     ("footprint", "Footprint", BetterWhen::Lower),
     ("avgfootprintAfterGC", "Heap after GC", BetterWhen::Lower),

@@ -1,12 +1,13 @@
 //! The decorations of unified logs: `[2026-11-21T19:07:32.433+0000][0.005s][info][gc,heap ] message`.
 //!
-//! Any subset of decorations can be configured, in any order of the JVM's: time, UTC time, uptime, milliseconds and
-//! nanoseconds of both, host name, process, thread, level and tags, or none.
+//! Any subset of decorations can be configured: time, UTC time, uptime, time and uptime in milliseconds and nanoseconds, host name,
+//! process, thread, level and tags, or none. They are read in any order.
 
 use crate::size::number;
 use crate::stamp::{LineStamp, wall_ms};
 
-/// Milliseconds from which a stamp counts from 1970 and not from the start of the JVM (March 1973; three years).
+/// A stamp of at least this many milliseconds counts from 1970 (and is after March 1973). A smaller one counts from the start of the
+/// JVM (and is below three years).
 const EPOCH_MS: f64 = 1e11;
 
 /// The largest length of a decoration, bytes. A host name has at most 255.
@@ -46,7 +47,7 @@ enum Decoration<'l> {
 /// The first words of tag sets that lines about garbage collection or safepoints have.
 const TAG_ROOTS: [&str; 2] = ["gc", "safepoint"];
 
-/// Reads the decorations of a line. `None` if the line has none of a unified log.
+/// Reads the decorations of a line. `None` if it is not a line of a unified log.
 pub(crate) fn decorated(line: &str) -> Option<Decorated<'_>> {
     let mut found = Decorated { stamp: LineStamp::default(), level: None, tags: None, message: "" };
     let mut is_recognised = false;
@@ -112,11 +113,11 @@ pub(crate) fn second_start(line: &str) -> Option<usize> {
     None
 }
 
-/// The largest number of bytes and of brackets before the decorations of a line that another program stored.
+/// The largest number of bytes that another program may have added before the decorations of a line.
 const PREFIX_MAX: usize = 256;
 
-/// A line behind a prefix that another program added, such as the time and the stream in logs of containers. The decorations
-/// must have a level and tags of garbage collection or safepoints.
+/// The part of a line after a prefix that another program added, such as the time and the stream in logs of containers. The
+/// decorations must have a level and tags of garbage collection or safepoints.
 pub(crate) fn behind_prefix(line: &str) -> Option<&str> {
     let starts = line.bytes().take(PREFIX_MAX).enumerate().filter(|(_, byte)| *byte == b'[').take(4);
     let has_level_and_tags =

@@ -153,8 +153,8 @@ pub struct Spaces {
     pub old: Option<Sizes>,
     /// Metaspace, or the permanent generation up to JDK 7.
     pub metaspace: Option<Sizes>,
-    /// Whether the sizes name generations that were collected, not only printed. Logs up to JDK 8 print those that were
-    /// collected, unified logs print all.
+    /// Whether only generations that were collected have sizes, as in logs up to JDK 8. Unified logs print the sizes of all
+    /// generations.
     pub collected_only: bool,
 }
 
@@ -173,7 +173,7 @@ pub struct CauseId(pub(crate) u16);
 /// One event of a log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GcEvent {
-    /// The times of its line: of its end in unified logs, of its start in earlier ones.
+    /// The stamp of its line. In unified logs it is the end of the event, in earlier logs its start.
     pub stamp: LineStamp,
     /// The number of the collection (`GC(12)`), if the log prints it.
     pub gc_id: Option<u64>,

@@ -7,7 +7,7 @@
 //!
 //! - Sizes on concurrent events count (Shenandoah), and collections of generational ZGC count.
 //! - Averages of sizes are over the events that have sizes; GCViewer adds a zero for each event without.
-//! - The young generation of G1 in unified logs is eden and survivors, so that promotion is what left it.
+//! - The young generation of G1 in unified logs is eden and survivors, so that promotion can be computed from its sizes.
 //! - Percentiles have the percentage in their name; GCViewer prints the 50th as the 75th, the 75th as the 95th, and so on.
 
 mod accumulator;

@@ -25,8 +25,8 @@ pub(crate) struct Idle {
 
 /// Finds gaps between collections that are at least ten times longer than the median gap and 5 s.
 ///
-/// A gap lasts from the end of a collection to the start of the next. Pauses that only begin or end a concurrent cycle are no
-/// collections: they follow each other closely.
+/// A gap lasts from the end of a collection to the start of the next. Pauses that only begin or end a concurrent cycle do not count
+/// as collections, because they follow each other closely.
 pub(crate) fn idle(log: &GcLog) -> Option<Idle> {
     let mut collections: Vec<(f64, f64)> =
         log.events.iter().filter_map(|event| interval(log, event)).collect();

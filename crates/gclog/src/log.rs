@@ -24,10 +24,11 @@ const CAUSE_LENGTH_MAX: usize = 80;
 const EXAMPLES_MAX: usize = 5;
 const EXAMPLE_LENGTH_MAX: usize = 200;
 
-/// The number of collections that may begin before an earlier one writes its first line. Two are usual.
+/// The largest step between successive numbers of collections without a missing collection: up to this many collections may write
+/// their first line before an earlier one does. Two are usual.
 const NUMBERS_AHEAD: u64 = 8;
 
-/// How many lines of a log are what. Each line is counted once in `events` to `damaged`.
+/// The numbers of lines of a log by class. Each line is counted in exactly one of the fields `events` to `damaged`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct LineCounts {
     /// All lines.
@@ -93,7 +94,7 @@ pub struct GcLog {
     pub restarts: u64,
     /// The number of the first collection. If it is not 0, the start of the log is missing, as in a rotated log.
     pub first_gc_id: Option<u64>,
-    /// The number of collections that are missing inside the log, as if a part of a rotated log was left out.
+    /// The number of collections that are missing inside the log, as when a part of a rotated log was left out.
     pub missing_collections: u64,
     /// The counts of lines.
     pub lines: LineCounts,
@@ -150,11 +151,11 @@ pub(crate) struct LogBuilder {
     cause_ids: HashMap<String, u16>,
     uptime_max_s: f64,
     last_gc_id: Option<u64>,
-    /// The range of capacities that agree with all shares so far, KiB.
+    /// The range of capacities, KiB, that agree with all shares of the heap in percent so far.
     capacity_range_kib: Option<(f64, f64)>,
     /// Whether no capacity agrees with all shares: the maximum heap changed.
     is_capacity_changed: bool,
-    /// The events whose capacity is estimated.
+    /// The positions of the events whose capacity is estimated.
     estimated: Vec<usize>,
 }
 
@@ -237,7 +238,7 @@ impl LogBuilder {
         }
     }
 
-    /// Adds the CPU times in a text; whether it has any.
+    /// Adds the CPU times in a text; returns whether the text has any.
     pub fn cpu(&mut self, text: &str, is_pause: bool) -> bool {
         let Some(times) = cpu_times(text) else { return false };
         self.log.cpu.get_or_insert_with(CpuSums::default).add(&times, is_pause);

@@ -31,7 +31,7 @@ struct Pending {
     text: String,
     depth: i64,
     lines: u32,
-    /// Whether one of its lines was counted as a detail, and not as the event that was written into it.
+    /// Whether one of its lines was counted as a detail. A line into which another event was written was counted as an event.
     has_counted_line: bool,
 }
 
@@ -84,7 +84,7 @@ impl Pre9Reader {
             log.collector(collector);
         }
         if event.event.kind == EventKind::Stopped {
-            // It contains the pause before it.
+            // The safepoint contains the pause before it, which must be added first.
             self.release(log);
         }
         log.push(event.event);
@@ -97,7 +97,7 @@ impl Pre9Reader {
         let is_indented = line.starts_with([' ', '\t']) && !stamp.is_present();
         let is_start = !is_indented && interpret::is_event(start);
         if self.held.is_some() {
-            // Mixed lines move details to the start of a line, or behind a stamp.
+            // If threads mixed their lines, details may be at the start of a line, or behind a stamp.
             if !is_start && (line.starts_with([' ', '\t', ':', '[']) || line.contains("[Eden:")) {
                 return self.detail(line, log);
             }

@@ -1,4 +1,4 @@
-//! Lines in, a log out.
+//! Reads lines or bytes and returns a log.
 
 use crate::decorations::{behind_prefix, decorated, second_start};
 use crate::event::GcEvent;
@@ -80,14 +80,14 @@ impl GcLogReader {
         self.partial.clear();
     }
 
-    /// The events so far, for a log that is followed. An event of an earlier format is added when its last line was read.
+    /// The events so far, for a log that is followed. In formats up to JDK 8, an event is added when its last line was read.
     #[must_use]
     pub fn events(&self) -> &[GcEvent] {
         &self.log.log.events
     }
 
-    /// Whether the lines so far are in the format of JDK 9 and later. Their stamps are those of the end of an event, earlier
-    /// ones are those of its start.
+    /// Whether the lines so far are in the format of JDK 9 and later. In this format, the stamp of an event is the time of its
+    /// end; in earlier formats, it is the time of its start.
     #[must_use]
     pub fn is_unified(&self) -> bool {
         self.log.log.is_unified
@@ -140,7 +140,7 @@ impl GcLogReader {
     }
 }
 
-/// The first stamp among lines, to order the parts of a rotated log. Give the first lines of a file, or all.
+/// The first stamp among lines, to order the parts of a rotated log. Pass the first lines of a file, or all.
 #[must_use]
 pub fn first_stamp<'l>(lines: impl IntoIterator<Item = &'l str>) -> Option<LineStamp> {
     lines.into_iter().map(stamp_of).find(LineStamp::is_present)
@@ -152,8 +152,8 @@ fn stamp_of(line: &str) -> LineStamp {
     found.map_or_else(|| leading(line).0, |found| found.stamp)
 }
 
-/// The order of the parts of a rotated log: indices into `stamps`, by first stamp. Rotation is cyclic, so that names do not
-/// tell the order. Parts without a stamp come last, in their order. If only some parts have wall times, uptimes decide.
+/// The order of the parts of a rotated log: indices into `stamps`, by first stamp. Rotation is cyclic, so that names of files do not
+/// show the order. Parts without a stamp come last, in their order. If only some parts have wall times, uptimes decide.
 #[must_use]
 pub fn part_order(stamps: &[Option<LineStamp>]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..stamps.len()).collect();

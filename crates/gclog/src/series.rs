@@ -32,16 +32,16 @@ pub struct PausePoint {
 pub struct HeapPoint {
     /// The stamp of the collection on the clock of the log, s.
     pub time_s: f64,
-    /// Used heap before it, KiB.
+    /// Used heap before the collection, KiB.
     pub before_kib: i64,
-    /// Used heap after it, KiB.
+    /// Used heap after the collection, KiB.
     pub used_kib: i64,
     /// Committed heap, KiB, if the log prints it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capacity_kib: Option<i64>,
 }
 
-/// A rate in an interval: of allocation or of promotion.
+/// The rate of allocation or of promotion in an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct RatePoint {
     /// Start of the interval on the clock of the log, s.
@@ -55,16 +55,17 @@ pub struct RatePoint {
 /// The series of a log.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct GcSeries {
-    /// Pauses in the order of time. Of more than [`POINTS_MAX`], the longest of each interval.
+    /// Pauses in the order of time. If there are more than [`POINTS_MAX`], only the longest of each interval.
     pub pauses: Vec<PausePoint>,
-    /// The heap at each collection. Of more than [`POINTS_MAX`], the smallest after and the largest before of each interval.
+    /// The heap at each collection. If there are more than [`POINTS_MAX`], only the smallest heap after and the largest before a
+    /// collection of each interval.
     pub heap_after: Vec<HeapPoint>,
-    /// The heap after collections that reclaimed old objects, which the verdict on leaks is about. Of more than [`POINTS_MAX`],
-    /// the smallest of each interval.
+    /// The heap after collections that reclaimed old objects, on which the verdict on leaks is based. If there are more than
+    /// [`POINTS_MAX`], only the smallest of each interval.
     pub live: Vec<LiveSize>,
     /// The allocation rate in intervals of equal length. Intervals without a collection are joined with the next.
     pub allocation: Vec<RatePoint>,
-    /// The promotion rate, likewise. Empty if the log has no sizes of generations.
+    /// The promotion rate in such intervals. Empty if the log has no sizes of generations.
     pub promotion: Vec<RatePoint>,
     /// Milliseconds since 1970-01-01 UTC at second 0 of the clock, if the log has wall times. With it, the series can be compared
     /// with the times of a load test.
@@ -120,8 +121,8 @@ pub fn series(log: &GcLog) -> GcSeries {
     }
 }
 
-/// One point for each of [`POINTS_MAX`] intervals with the same number of points: `join` merges a further point of the interval
-/// into the first.
+/// One point for each of at most [`POINTS_MAX`] intervals with the same number of points. `join` merges the further points of an
+/// interval into its first.
 fn thinned<P: Clone>(points: Vec<P>, join: impl Fn(&mut P, &P)) -> Vec<P> {
     let length = points.len().div_ceil(POINTS_MAX);
     if length <= 1 {
@@ -135,7 +136,7 @@ fn thinned<P: Clone>(points: Vec<P>, join: impl Fn(&mut P, &P)) -> Vec<P> {
     points.chunks(length).filter_map(joined).collect()
 }
 
-/// The rate over time of an amount between successive events with sizes, KiB.
+/// A rate over time, in KiB/s, from the amounts between successive events with sizes, in KiB.
 fn rates(
     log: &GcLog,
     times: &[Option<f64>],

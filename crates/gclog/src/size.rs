@@ -52,7 +52,7 @@ impl Sizes {
     }
 }
 
-/// The largest amount that is accepted, KiB (1 EiB). Larger ones are damage, and sums of accepted ones cannot overflow.
+/// The largest amount that is accepted, KiB (1 EiB). Larger amounts are treated as damage; sums of accepted amounts cannot overflow.
 const SIZE_MAX_KIB: f64 = (1_u64 << 50) as f64;
 
 /// Reads digits with an optional fraction after a point or a comma; returns the number and the rest of the text.

@@ -20,13 +20,13 @@ impl LineStamp {
         self.uptime_s.is_some() || self.wall_ms.is_some()
     }
 
-    /// Adds what another stamp of the same line has.
+    /// Fills missing times with those of another stamp of the same line.
     pub(crate) fn or(self, other: LineStamp) -> LineStamp {
         LineStamp { uptime_s: self.uptime_s.or(other.uptime_s), wall_ms: self.wall_ms.or(other.wall_ms) }
     }
 }
 
-/// Reads an ISO-8601 time such as `2026-11-21T19:07:32.433+0000` with all of its text.
+/// Reads a text that is an ISO-8601 time, such as `2026-11-21T19:07:32.433+0000`, and nothing else.
 pub(crate) fn wall_ms(text: &str) -> Option<i64> {
     let bytes = text.as_bytes();
     if bytes.len() < 19 || bytes[4] != b'-' || bytes[7] != b'-' || bytes[10] != b'T' {

@@ -17,7 +17,7 @@ pub struct DurationSummary {
     pub sum_s: f64,
     /// Their mean.
     pub mean_s: f64,
-    /// Percentiles by nearest rank.
+    /// Median. This and the following percentiles are nearest ranks.
     pub p50_s: f64,
     /// 90th percentile.
     pub p90_s: f64,
@@ -64,7 +64,7 @@ pub struct PauseGroup {
 /// Statistics of a log.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GcStatistics {
-    /// All pauses, each for itself: a cycle of ZGC has three or more. Absent if the log has none.
+    /// All pauses, counted individually: a cycle of ZGC has three or more. Absent if the log has none.
     pub pauses: Option<DurationSummary>,
     /// The duration of pauses by percentile, for a plot. Empty if the log has none.
     pub pause_curve: Vec<PausePercentile>,
@@ -72,7 +72,7 @@ pub struct GcStatistics {
     pub by_kind: Vec<PauseGroup>,
     /// The pauses and cycles by cause, the largest sum of pauses first. Events without a cause are left out.
     pub by_cause: Vec<PauseGroup>,
-    /// The shares of time in pauses in windows, worst first: (window s, share of the worst window of this length).
+    /// For each length of a window, the window with the largest share of time in pauses; shortest length first.
     pub worst_windows: Vec<WorstWindow>,
     /// Allocated memory per second between the first and the last event with sizes, KiB/s.
     pub allocation_kib_per_s: Option<f64>,
@@ -158,7 +158,7 @@ pub fn statistics(log: &GcLog) -> GcStatistics {
     }
 }
 
-/// The percentiles of the curve up to 99; further ones follow as far as there are pauses beyond them.
+/// The percentiles of the curve up to 99. Higher ones are added as far as there are longer pauses.
 const CURVE: [f64; 24] = [
     0.0, 5.0, 10.0, 15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 45.0, 50.0, 55.0, 60.0, 65.0, 70.0, 75.0, 80.0, 85.0,
     90.0, 92.0, 94.0, 96.0, 98.0, 99.0,
@@ -176,7 +176,7 @@ pub struct PausePercentile {
 
 fn pause_curve(durations_s: &[f64]) -> Vec<PausePercentile> {
     let all = DurationStatistics::of(durations_s.to_vec());
-    // Beyond the last but one pause there is only the longest.
+    // Above the second-longest pause there is only the longest one.
     let is_distinct = |percentile: &f64| (100.0 - percentile) * all.n() as f64 >= 100.0 - 1e-6;
     let percentiles = CURVE.into_iter().chain(CURVE_TAIL).filter(is_distinct).chain([100.0]);
     percentiles
@@ -202,9 +202,9 @@ pub struct Rates {
 
 /// The allocation and promotion rates of a log.
 ///
-/// What was allocated between two events is the use before the later less the use after the earlier. A negative difference,
-/// which rounding or out-of-order lines cause, counts as zero. During a concurrent cycle the sizes of ZGC and Shenandoah
-/// include what is allocated meanwhile, so that their rates are lower bounds.
+/// The memory allocated between two events is the heap used before the later one minus the heap used after the earlier one. A
+/// negative difference, which rounding or out-of-order lines cause, counts as zero. The sizes of a concurrent cycle of ZGC or
+/// Shenandoah include memory allocated during the cycle, so that their rates are lower bounds.
 #[must_use]
 pub fn rates(log: &GcLog) -> Rates {
     let mut allocated_kib = 0_i64;
@@ -262,10 +262,10 @@ fn pause_intervals(log: &GcLog) -> Vec<(f64, f64)> {
     intervals
 }
 
-/// The window of each length that contains most of the pauses.
+/// The window of each length with the largest sum of pauses.
 ///
-/// The worst window begins at the start of a pause or ends at the end of one; the first kind is searched, the second
-/// follows from the same pauses seen backwards. Overlapping pauses, which only damaged logs have, count once each.
+/// The worst window begins at the start of a pause or ends at the end of one. Windows that begin with a pause are searched forwards,
+/// windows that end with one in the same way backwards in time. Overlapping pauses, which only damaged logs have, count once each.
 fn worst_windows(log: &GcLog) -> Vec<WorstWindow> {
     let intervals = pause_intervals(log);
     let (Some(first), Some(last)) = (intervals.first(), intervals.last()) else { return Vec::new() };
@@ -361,7 +361,7 @@ mod tests {
         assert_eq!(points(1), [(0.0, 1.0), (100.0, 1.0)]);
         let thousand = points(1_000);
         assert!(thousand.contains(&(50.0, 500.0)) && thousand.contains(&(99.0, 990.0)), "{thousand:?}");
-        // Beyond p99.9 there is only the longest.
+        // Above p99.9 there is only the longest pause.
         let last: Vec<f64> = thousand[thousand.len() - 2..].iter().map(|point| point.0).collect();
         assert_eq!((last, thousand[thousand.len() - 1].1), (vec![99.9, 100.0], 1_000.0));
     }

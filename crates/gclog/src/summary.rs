@@ -19,7 +19,7 @@ pub struct ReportedGcCaveat {
     /// What it is about.
     #[serde(flatten)]
     pub caveat: GcCaveat,
-    /// The sentence without its end.
+    /// The sentence without a full stop.
     pub text: String,
 }
 
@@ -28,7 +28,7 @@ pub struct ReportedGcCaveat {
 pub struct KeyFigure {
     /// Its name for tables.
     pub label: &'static str,
-    /// Its definition, a sentence without its end.
+    /// Its definition, without a full stop.
     pub definition: &'static str,
     /// The figure.
     #[serde(flatten)]
@@ -72,9 +72,13 @@ type Definition = (&'static str, &'static str, &'static str);
 /// The figures of the table that engineers quote.
 const KEY_FIGURES: [Definition; 10] = [
     ("footprint", "Footprint", "the largest committed heap of all events"),
-    ("freedMemory", "Freed memory", "the sum over all collections of the heap used before minus after"),
+    ("freedMemory", "Freed memory", "the sum over all collections of the used heap before minus after"),
     ("freedMemoryPerMin", "Freed memory/min", "freed memory per minute of the total time"),
-    ("totalTime", "Total time", "last stamp − first stamp + last pause; with idle time of the application"),
+    (
+        "totalTime",
+        "Total time",
+        "last stamp − first stamp + last pause, including idle time of the application",
+    ),
     ("accumPause", "Acc pauses", "the sum of all pauses that stopped the application"),
     ("throughput", "Throughput", "100 · (total time − acc pauses) / total time"),
     ("fullGcPauseCount", "Number of full GCs", "collections of the whole heap in a pause"),
@@ -84,10 +88,14 @@ const KEY_FIGURES: [Definition; 10] = [
         "memory that full collections freed, per second of their pauses",
     ),
     ("gcPauseCount", "Number of GCs", "all other collections; pauses of concurrent collectors count"),
-    ("gcPerformance", "GC performance", "memory that these freed, per second of their pauses"),
+    (
+        "gcPerformance",
+        "GC performance",
+        "memory that collections other than full ones freed, per second of their pauses",
+    ),
 ];
 
-/// The most important figures beyond those.
+/// The most important further figures.
 const MORE_KEY_FIGURES: [Definition; 10] = [
     ("allocationRate", "Allocation rate", "memory that the application allocated per second"),
     (
@@ -103,7 +111,7 @@ const MORE_KEY_FIGURES: [Definition; 10] = [
     (
         "failedCollections",
         "Failed collections",
-        "collections that found no free memory to move objects to, or came too late",
+        "collections that had no free memory to move objects to, or that began too late",
     ),
     (
         "allocationStalls",
@@ -162,7 +170,7 @@ impl GcSummary {
         definitions.iter().filter_map(defined).collect()
     }
 
-    /// All figures in the format of GCViewer's summary: `name; value; unit`, one a line.
+    /// All figures in the format of GCViewer's summary: `name; value; unit`, one per line.
     #[must_use]
     pub fn to_csv(&self) -> String {
         let mut out = String::new();

@@ -158,7 +158,7 @@ impl UnifiedReader {
             Some(EventKind::CyclePause) => self.event(EventKind::CyclePause, gc_id, &message, line, log),
             Some(EventKind::Concurrent) => self.event(EventKind::Concurrent, gc_id, &message, line, log),
             _ => {
-                // Deeper levels are parts of parts.
+                // More deeply indented lines are parts of these parts.
                 if let Some(duration_s) = duration_s
                     && gc_id.is_some()
                     && text.len() - text.trim_start().len() <= 3

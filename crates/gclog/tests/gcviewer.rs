@@ -1,8 +1,8 @@
 //! Compares the figures with those of GCViewer, recorded by `tests/oracle/record.sh`.
 //!
 //! Some logs are in `tests/logs`, others in the directory of shared material next to the repository. The logs of GCViewer's
-//! repository are LGPL and not here; set `BUSYHOUR_GCVIEWER_SAMPLES` to their directory (`src/test/resources/openjdk`) when
-//! the test is built, and they are compared, too.
+//! repository are LGPL and not here. They are compared, too, if `BUSYHOUR_GCVIEWER_SAMPLES` is set to their directory
+//! (`src/test/resources/openjdk`) when the test is built.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -34,9 +34,10 @@ struct Misread {
 
 const SIZES: &[&str] = &["footprint", "freedMemory", "freedMemoryPerMin", "gcPerformance"];
 const CONCURRENT_SIZES: &str = "GCViewer ignores the sizes on concurrent cleanups of Shenandoah";
-const NO_PAUSES: &str = "the log has no pauses, which GCViewer reads as pauses of 0 s, and no capacity";
-const NO_SIZES: &str = "the log has no sizes, which GCViewer prints as −2,199,023,255,552 B and 0 B";
-const NO_EVENTS: &str = "the log has no events, which GCViewer prints as 0 and ∞";
+const NO_PAUSES: &str =
+    "the log has neither pauses, for which GCViewer assumes 0 s, nor a capacity of the heap";
+const NO_SIZES: &str = "the log has no sizes; GCViewer prints −2,199,023,255,552 B and 0 B instead";
+const NO_EVENTS: &str = "the log has no events; GCViewer prints 0 and ∞ instead";
 const NONE: &[&str] =
     &["footprint", "freedMemory", "freedMemoryPerMin", "accumPause", "throughput", "totalTime"];
 
@@ -243,7 +244,7 @@ fn figures_are_those_of_gcviewer_to_the_printed_digit() {
             .map(|(name, _)| **name)
             .collect();
         let allowed = known.map_or(&[][..], |misread| misread.figures);
-        // A figure that the list names and that is equal would hide a change.
+        // The list must name exactly the figures that differ. If it named an equal one, a later difference would be overlooked.
         if different != allowed {
             let found: Vec<_> = expected
                 .iter()
@@ -257,7 +258,7 @@ fn figures_are_those_of_gcviewer_to_the_printed_digit() {
         "{same} logs have GCViewer's figures, {misread} are misread by GCViewer, {absent} are not here"
     ));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(same >= 9, "the logs of this repository are compared always");
+    assert!(same >= 9, "the logs of this repository are always compared");
 }
 
 #[test]
@@ -278,7 +279,8 @@ fn reasons_are_given_once_and_only_for_recorded_logs() {
     assert_eq!(names.len(), count);
 }
 
-/// The percentiles that GCViewer prints under a name: the 50th as the 75th, and so on.
+/// For a name of a percentile in GCViewer's summary, the name of the percentile that GCViewer really prints there: it prints the
+/// 50th percentile as the 75th, the 75th as the 95th, and so on.
 fn misnamed(name: &str) -> Option<String> {
     let (stem, percentile) = name.split_once("Percentile")?;
     Some(match percentile {
@@ -290,8 +292,8 @@ fn misnamed(name: &str) -> Option<String> {
     })
 }
 
-/// Figures of our logs that GCViewer gets wrong: regions of G1 have no capacity of the old generation, promotion without
-/// the survivors, and parts of pauses whose names changed.
+/// Figures of the recorded logs that GCViewer gets wrong. For G1's regions, it knows no capacity of the old generation and computes
+/// promotion without the survivors. It also does not know the new names of parts of pauses.
 const WRONG_IN_SUMMARIES: &[(&str, &[&str])] = &[(
     "jdk25_G1_star.csv",
     &[

@@ -1,6 +1,6 @@
 //! The error rates of the verdict on leaks: how often a leak is claimed where there is none, and which leaks are found.
 //!
-//! By default each kind is simulated a few times. The bounds that the test checks are those of 200 times and more:
+//! By default, each kind of log is simulated a few times only, so the test allows for chance. The bounds apply to 200 logs and more:
 //!
 //! ```text
 //! BUSYHOUR_STUDY_SEEDS=200 cargo test -p busyhour-gclog --test leak_study -- --nocapture
@@ -13,7 +13,7 @@ use busyhour_gclog::{GcLogReader, LeakVerdict, leak_verdict};
 use rand::{Rng as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Logs of each kind.
+/// The number of simulated logs of each kind.
 fn seeds() -> u64 {
     option_env!("BUSYHOUR_STUDY_SEEDS").and_then(|seeds| seeds.parse().ok()).unwrap_or(5)
 }
@@ -215,7 +215,7 @@ fn no_leak_is_claimed_without_one_and_leaks_are_found() {
             reasons
         )
         .unwrap();
-        // With few seeds, a bound may be missed by chance: by four standard errors, which happens once in 30,000 cases.
+        // With few seeds, a share may miss its bound by chance. Chance exceeds four standard errors once in 30,000 cases.
         let (low, high) = kind.leaks;
         let slack = |share: f64| 4.0 * (share * (1.0 - share) / n).sqrt() + 1.0 / n;
         let share = leaks as f64 / n;

@@ -29,7 +29,7 @@ fn caveat(summary: &GcSummary, is_wanted: impl Fn(&GcCaveat) -> bool) -> Option<
     summary.caveats.iter().find(|reported| is_wanted(&reported.caveat)).map(|reported| reported.text.as_str())
 }
 
-/// The numbers before `ms` at the end of lines whose message has one of the words, s: a reading of its own.
+/// The numbers before `ms` at the end of lines that contain the word, s. This reading is independent of the tested one.
 fn milliseconds_at_the_end(text: &str, word: &str) -> Vec<f64> {
     let lines = text.lines().filter(|line| line.contains(word));
     lines

@@ -1,5 +1,5 @@
-//! Access control for the live page and its orders. A client needs the page's address, which contains a token; orders are
-//! accepted only from the page itself.
+//! Access control for the live page and its orders (pause, resume, change the rate, stop). A client needs the page's address,
+//! which contains a token; orders are accepted only from the page itself.
 //!
 //! The server listens on this machine, where other users and other pages in the same browser can reach it. Another page cannot
 //! guess the token. It also cannot set the header that orders require, because that needs a CORS preflight request, which the
@@ -59,7 +59,7 @@ pub(crate) struct Access {
 }
 
 impl Access {
-    /// Whether a request may read.
+    /// Whether a request may view the run.
     pub(crate) fn may_read(&self, request: &Request) -> bool {
         self.is_own_request(request) && self.token.is(query_value(request, "token"))
     }
@@ -85,7 +85,8 @@ impl Access {
         is_own_origin && is_own_site
     }
 
-    /// Whether a host is a numeric address of this server or `localhost`. Other names may belong to other machines.
+    /// Whether a host, with its port, is a numeric address of this server or `localhost`. Other names may belong to other
+    /// machines.
     fn is_own(&self, host: &str) -> bool {
         let port = self.address.port();
         if host == format!("localhost:{port}") {

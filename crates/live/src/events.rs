@@ -1,4 +1,4 @@
-//! Server-sent events for pages; `ui/src/live_model.ts` has the same structure.
+//! The server-sent events that a page receives. `ui/src/live_model.ts` declares the same structure.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,9 +9,10 @@ use serde::Serialize;
 use crate::live_run::LiveRun;
 use crate::slices::{Slice, Slices};
 
-use crate::words::{caveats, changes, label_row, threshold_lines, words};
+use crate::system::{ShownSeries, SystemHistory};
+use crate::words::{caveats, changes, label_row, system_marks, threshold_lines, words};
 
-/// Version of the page's data model, which must be the one that `report` writes.
+/// Version of the page's data model. It must equal the version that `report` writes.
 const MODEL_VERSION: u32 = 1;
 
 /// Maximum number of labels in an event, which bounds its size.
@@ -58,7 +59,7 @@ struct OverTime {
 
 type Number = Option<f64>;
 
-/// The columns of the run over time. The columns of arrivals are present only if the run has arrivals.
+/// The columns of the run over time. `offered` and `sessions` are present only if the run has arrivals.
 #[derive(Serialize)]
 struct Columns<T> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,9 +107,29 @@ struct Status<'c> {
     caveats: Vec<String>,
     thresholds: Vec<[String; 3]>,
     marks: Vec<Mark>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system: Option<System>,
 }
 
-/// Plots show at most three decimals.
+/// The observed system; names and last values are among the words.
+#[derive(Serialize)]
+struct System {
+    series: Vec<SystemSeries>,
+    /// Times of the latest marks in s.
+    marks_s: Vec<f64>,
+    /// The latest marks in words.
+    marks: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct SystemSeries {
+    /// The end of the scale of values.
+    top: f64,
+    /// Times in s, and values.
+    points: Vec<(f64, f64)>,
+}
+
+/// Rounds to three decimals; plots show no more.
 fn round(value: f64) -> f64 {
     (value * 1e3).round() / 1e3
 }
@@ -148,7 +169,7 @@ fn over_time(slices: &Slices, is_open: bool) -> OverTime {
     OverTime { from_s: 0, step_s: slices.step_s(), columns }
 }
 
-/// Band numbers are relative to the lowest band of the run.
+/// The bands of a slice and their numbers of requests. Band numbers are relative to the lowest band of the run, `least`.
 fn heat_column(slice: &Slice, least: u16) -> Vec<(u16, u64)> {
     slice.heat.iter().map(|(band, count)| (band.saturating_sub(least), *count)).collect()
 }
@@ -167,7 +188,7 @@ fn heat(slices: &Slices) -> Option<Heat> {
 fn curve(run: &LiveRun) -> Option<Curve> {
     let points = run.curve();
     let column = |of: usize| points.iter().map(|point| round(point[of])).collect::<Vec<_>>();
-    // Percentiles are not rounded: 99.9995 is not 100.
+    // Percentiles are not rounded: 99.9995 would become 100.
     let percentile = points.iter().map(|point| point[0]).collect();
     (points.len() > 1).then(|| Curve { percentile, response_ms: column(1), service_ms: column(2) })
 }
@@ -194,6 +215,21 @@ fn status_of<'c>(run: &LiveRun, state: &'c LoadState, unwritten: u64) -> Status<
             .iter()
             .map(|event| Mark { at_s: event.at_ns.as_secs_f64(), words: event.description() })
             .collect(),
+        system: run.system().is_observed().then(|| system(run.system())),
+    }
+}
+
+fn system(history: &SystemHistory) -> System {
+    // Three digits are enough for a plot of 60 pixels, and keep events small.
+    let tenth = |seconds: f64| (seconds * 10.0).round() / 10.0;
+    let series = |shown: ShownSeries| SystemSeries {
+        top: shown.top,
+        points: shown.points.iter().map(|(at_s, value)| (tenth(*at_s), round(*value))).collect(),
+    };
+    System {
+        series: history.shown().into_iter().map(series).collect(),
+        marks_s: history.marks().map(|(_, mark)| tenth(mark.from.0 as f64 / 1e9)).collect(),
+        marks: system_marks(history),
     }
 }
 
@@ -203,7 +239,7 @@ fn event(name: &str, data: &impl Serialize) -> Arc<str> {
     format!("event: {name}\ndata: {}\n\n", serde_json::to_string(data).unwrap_or_default()).into()
 }
 
-/// The event with the complete state.
+/// The event with everything that the page shows.
 pub(crate) fn model(run: &LiveRun, state: &LoadState, unwritten: u64) -> Arc<str> {
     let is_open = run.total().arrivals.is_some();
     let has_seconds = !run.slices().all().is_empty();
@@ -217,7 +253,7 @@ pub(crate) fn model(run: &LiveRun, state: &LoadState, unwritten: u64) -> Arc<str
     event("model", &WholeModel { model, status: status_of(run, state, unwritten) })
 }
 
-/// The event for the last second; `None` before the first second.
+/// The event for the last second; `None` if no second has ended yet.
 pub(crate) fn second(run: &LiveRun, state: &LoadState, unwritten: u64) -> Option<Arc<str>> {
     let slices = run.slices();
     let slice = slices.all().last()?;
@@ -232,7 +268,7 @@ pub(crate) fn second(run: &LiveRun, state: &LoadState, unwritten: u64) -> Option
     Some(event("second", &second))
 }
 
-/// The event with the state after a change or at the end (`status` or `end`).
+/// The event with the status, without plots: `status` after a change, `end` at the end of the run.
 pub(crate) fn status(name: &str, run: &LiveRun, state: &LoadState, unwritten: u64) -> Arc<str> {
     event(name, &status_of(run, state, unwritten))
 }
@@ -251,7 +287,7 @@ mod tests {
         serde_json::from_str(data).unwrap()
     }
 
-    /// Applies the event of a second to the page's model, as `withSecond` does in the page.
+    /// Applies the event of a second to a model, as the page's function `withSecond` does.
     fn set(model: &mut Value, second: &Value) {
         let at = second["at"].as_u64().unwrap() as usize;
         let put = |list: &mut Value, value: Value| {
@@ -266,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn seconds_make_the_same_of_a_model_as_the_whole_does() {
+    fn a_model_updated_by_each_second_equals_the_complete_model() {
         let mut run = LiveRun::new();
         let state = LoadState::default();
         let mut grown_model = Value::Null;
@@ -329,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn before_the_first_second_there_is_a_model_without_anything() {
+    fn the_model_is_empty_before_the_first_second() {
         let run = LiveRun::new();
         assert!(second(&run, &LoadState::default(), 0).is_none());
         let whole = data(&model(&run, &LoadState::default(), 0));

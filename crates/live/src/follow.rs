@@ -8,11 +8,12 @@ use busyhour_sample::Snapshot;
 
 use crate::live_run::LiveRun;
 use crate::slices::Grown;
+use crate::system::LiveSystem;
 
-/// A change of something that the page shows.
+/// A change of what the page shows.
 #[derive(Clone, Copy)]
 pub(crate) enum Changed<'e> {
-    /// A second was added.
+    /// A second was added; it changed these slices.
     Second(Grown),
     /// Another event of the run.
     Event(&'e RunEvent),
@@ -25,11 +26,12 @@ pub(crate) type OnChange = Box<dyn FnMut(&LiveRun, Changed<'_>) + Send>;
 #[derive(Default)]
 struct Listeners(Mutex<Vec<OnChange>>);
 
-/// The state of a running run. Clones share the state.
+/// The state of a run in progress. Clones share the state.
 #[derive(Clone)]
 pub struct LiveView {
     run: Arc<Mutex<LiveRun>>,
     listeners: Arc<Listeners>,
+    system: Arc<Mutex<Option<Box<dyn LiveSystem>>>>,
 }
 
 /// Updates a [`LiveView`].
@@ -49,7 +51,7 @@ impl std::fmt::Debug for LiveObserver {
 
 impl Default for LiveView {
     fn default() -> Self {
-        Self { run: Arc::new(Mutex::new(LiveRun::new())), listeners: Arc::default() }
+        Self { run: Arc::new(Mutex::new(LiveRun::new())), listeners: Arc::default(), system: Arc::default() }
     }
 }
 
@@ -58,6 +60,11 @@ impl LiveView {
     #[must_use]
     pub fn observer(&self) -> LiveObserver {
         LiveObserver(self.clone())
+    }
+
+    /// Sets where to read what is observed of the system under test. It is read once per second of the run.
+    pub fn set_system(&self, system: Box<dyn LiveSystem>) {
+        *lock(&self.system) = Some(system);
     }
 
     /// The current state, locked.
@@ -81,6 +88,9 @@ impl LiveView {
 impl RunObserver for LiveObserver {
     fn second(&mut self, snapshot: &Snapshot, thresholds: &[ThresholdResult]) {
         let mut run = lock(&self.0.run);
+        if let Some(system) = lock(&self.0.system).as_deref() {
+            run.add_system(system);
+        }
         let grown = run.add(snapshot, thresholds);
         self.0.report(&run, Changed::Second(grown));
     }

@@ -1,4 +1,4 @@
-//! The clients of a live page. A slow client does not delay others.
+//! The clients of a live page: browsers that receive its events. A slow client does not delay others.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -31,7 +31,7 @@ impl Hub {
         events
     }
 
-    /// Sends `event` to all clients. Clients that have missed an event get the complete model that `whole` returns.
+    /// Sends `event` to all clients. Clients that have missed an event get the complete model that `whole` returns instead.
     pub(crate) fn broadcast(&self, event: &Arc<str>, whole: impl FnOnce() -> Arc<str>) {
         let mut whole = Some(whole);
         let mut made: Option<Arc<str>> = None;
@@ -61,7 +61,7 @@ impl Hub {
     /// Sends the last event and removes all clients.
     pub(crate) fn end(&self, event: &Arc<str>) {
         for listener in self.locked().drain(..) {
-            // A client that is behind notices the end by the end of its connection.
+            // If the queue of a client is full, it learns of the end when its connection closes.
             let _ = listener.queue.try_send(Arc::clone(event));
         }
     }

@@ -12,6 +12,7 @@ mod hub;
 mod live_run;
 mod server;
 mod slices;
+mod system;
 mod words;
 
 pub use access::Token;
@@ -19,4 +20,5 @@ pub use follow::{LiveObserver, LiveView};
 pub use live_run::{Figures, LiveLabel, LiveRun};
 pub use server::{PageServer, PageSettings, ServeError};
 pub use slices::{SLICES_MAX, Slice, Slices};
+pub use system::{LiveSystem, SHOWN as SYSTEM_SERIES_SHOWN, ShownSeries, SystemHistory};
 pub use words::{caveats, changes, completed, offered, started, threshold_lines};

@@ -6,6 +6,7 @@ use busyhour_analysis::thresholds::ThresholdResult;
 use busyhour_sample::{LiveArrivals, SampleKind, SecondArrivals, Snapshot, TimeCounts};
 
 use crate::slices::{Grown, Slices};
+use crate::system::{LiveSystem, SystemHistory};
 
 /// Figures of the last second, or of the run so far.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -14,7 +15,7 @@ pub struct Figures {
     pub completed: u64,
     /// Number of these requests that failed.
     pub failed: u64,
-    /// Maximum number of active users during these requests; `None` without requests.
+    /// Maximum number of active users during these requests; `None` if there were no requests.
     pub users: Option<u32>,
     /// Arrivals of open workloads; `None` if the run has no open workloads.
     pub arrivals: Option<SecondArrivals>,
@@ -48,7 +49,7 @@ impl Figures {
         self.service.merge(&other.service);
     }
 
-    /// Percentage of requests that failed; `None` without requests.
+    /// Percentage of requests that failed; `None` if there were no requests.
     #[must_use]
     pub fn failed_percent(&self) -> Option<f64> {
         (self.completed > 0).then(|| self.failed as f64 * 100.0 / self.completed as f64)
@@ -82,22 +83,23 @@ pub struct LiveRun {
     index: HashMap<String, usize>,
     regularity: Option<LiveArrivals>,
     thresholds: Vec<ThresholdResult>,
+    system: SystemHistory,
 }
 
-/// The percentiles of the curve. Only those for which there are enough requests are used.
+/// The percentiles that the curve can have. [`LiveRun::curve`] uses those for which there are enough requests.
 const CURVE: [f64; 25] = [
     1.0, 10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 85.0, 90.0, 92.0, 95.0, 97.0, 98.0, 99.0, 99.5,
     99.7, 99.9, 99.95, 99.97, 99.99, 99.995, 99.997, 99.999,
 ];
 
 impl LiveRun {
-    /// A run before its first second.
+    /// The state of a run before its first second has ended.
     #[must_use]
     pub fn new() -> LiveRun {
         LiveRun::default()
     }
 
-    /// Adds a second; `thresholds` contains the outcomes after this second.
+    /// Adds a second. `thresholds` contains the outcome of each threshold after this second.
     pub fn take(&mut self, snapshot: &Snapshot, thresholds: &[ThresholdResult]) {
         // The return value is needed only by code that sends changes to pages.
         let _ = self.add(snapshot, thresholds);
@@ -107,7 +109,7 @@ impl LiveRun {
         self.last = Figures::of(snapshot);
         self.total.merge(&self.last);
         self.last_second = Some(snapshot.second);
-        // A second without arrivals keeps the previous value.
+        // The recorder keeps the previous value in a second without arrivals.
         self.regularity = snapshot.regularity;
         self.labels.iter_mut().for_each(|label| label.last = 0);
         for row in snapshot.rows.iter().filter(|row| row.kind == SampleKind::Request) {
@@ -147,16 +149,27 @@ impl LiveRun {
         &self.last
     }
 
-    /// Number of the last second; `None` before the first one has closed.
+    /// Number of the last second; `None` if no second has ended yet.
     #[must_use]
     pub fn last_second(&self) -> Option<u64> {
         self.last_second
     }
 
-    /// Regularity of the arrivals in the last ten seconds.
+    /// Regularity of the arrivals in the last ten seconds, as their coefficient of variation (CoV).
     #[must_use]
     pub fn regularity(&self) -> Option<LiveArrivals> {
         self.regularity
+    }
+
+    /// Adds what was observed of the system under test.
+    pub(crate) fn add_system(&mut self, system: &dyn LiveSystem) {
+        self.system.update(system);
+    }
+
+    /// The observed system under test so far.
+    #[must_use]
+    pub fn system(&self) -> &SystemHistory {
+        &self.system
     }
 
     /// Outcome of each threshold so far.
@@ -182,7 +195,7 @@ impl LiveRun {
         if count < 2 {
             return Vec::new();
         }
-        // A percentile (except the maximum) is shown only if at least ten requests are above it, or up to the median.
+        // A percentile above the median is shown only if at least ten requests are above it. The maximum is always shown.
         let supported =
             |percentile: &f64| *percentile <= 50.0 || (100.0 - percentile) / 100.0 * count as f64 >= 10.0;
         let point = |percentile: f64| {
@@ -200,7 +213,8 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A second with these labels: name, response times in ns, and how many requests failed, counted from the last one.
+    /// A second with these labels. Each has a name, response times in ns, and the number of requests that failed, which are the
+    /// last.
     pub(crate) fn snapshot(second: u64, rows: &[(&str, &[u64], usize)]) -> Snapshot {
         let row = |(label, times, failed): &(&str, &[u64], usize)| {
             let (passed, bad) = times.split_at(times.len() - failed);
@@ -243,7 +257,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_curve_ends_where_the_numbers_do() {
+    fn the_curve_has_no_percentile_with_fewer_than_ten_requests_above_it() {
         let mut run = LiveRun::new();
         assert!(run.curve().is_empty());
         let times: Vec<u64> = (1..=1_000).map(|n| n * 1_000_000).collect();

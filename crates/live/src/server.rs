@@ -35,7 +35,7 @@ pub struct PageSettings {
     pub requested: String,
     /// Why the rate cannot be changed; `None` if it can be changed.
     pub fixed_rate: Option<String>,
-    /// The path of the report after the run.
+    /// The path at which the report will be after the run.
     pub report: String,
     /// Whether other machines may connect.
     pub allow_remote: bool,
@@ -59,7 +59,7 @@ pub enum ServeError {
     )]
     Remote(SocketAddr),
     /// No token can be created. Without a token, anyone could control the run.
-    #[error("the system has no random numbers for the page's token")]
+    #[error("cannot create the token of the page: the system provides no random numbers")]
     Token(#[source] rand::rand_core::OsError),
     /// The server cannot listen.
     #[error("cannot listen at {address}")]
@@ -140,7 +140,7 @@ impl std::fmt::Debug for PageServer {
 }
 
 impl PageServer {
-    /// Listens at `address` (with port 0, at a free port) and shows the run of `view`.
+    /// Listens at `address` and shows the run of `view`. Port 0 stands for a free port.
     ///
     /// # Errors
     /// If the address is invalid or not available, or if other machines could connect and `allow_remote` is not set.

@@ -1,4 +1,4 @@
-//! A run over time in slices of equal length. If there are too many, the length is doubled.
+//! A run over time, in slices of equal length. If there are too many slices, their length is doubled.
 
 use busyhour_sample::Snapshot;
 
@@ -11,7 +11,7 @@ const BANDS_PER_DECADE: f64 = busyhour_sample::HEAT_BANDS_PER_DECADE as f64;
 /// The figures of one slice of the run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Slice {
-    /// Number of seconds of the slice that have passed.
+    /// Number of seconds of this slice that have passed.
     pub seconds: u64,
     /// Number of arrivals scheduled.
     pub offered: u64,
@@ -21,10 +21,10 @@ pub struct Slice {
     pub ended: u64,
     /// Number of these requests that failed.
     pub errors: u64,
-    /// Maximum number of active users at the end of a second; `None` if they are unknown.
+    /// The number of active users at the end of the second in which it is largest; `None` if unknown.
     pub users: Option<u32>,
-    /// The 50th, 95th and 99th percentile of the response time in ms, each of the worst second of the slice; `None` if no
-    /// request ended.
+    /// The 50th, 95th and 99th percentile of the response time in ms, each in the second of the slice in which it is highest;
+    /// `None` if no request ended.
     pub percentiles: [Option<f64>; 3],
     /// Bytes received.
     pub bytes: u64,
@@ -183,7 +183,7 @@ mod tests {
     use crate::live_run::tests::snapshot;
 
     #[test]
-    fn slices_double_and_lose_nothing() {
+    fn slices_become_twice_as_long_and_lose_nothing() {
         let mut slices = Slices::default();
         let seconds = SLICES_MAX as u64 + 21;
         for second in 0..seconds {
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_seconds_are_there_and_known_to_be_empty() {
+    fn seconds_that_were_skipped_are_empty_slices() {
         let mut slices = Slices::default();
         slices.add(&snapshot(0, &[("a", &[1_000_000], 0)]));
         let users = SecondUsers { at_end: 4, min: 1, max: 4, sum: 5, samples: 2 };

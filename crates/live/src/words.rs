@@ -6,8 +6,10 @@ use busyhour_launch::LoadState;
 use busyhour_report::describe_change;
 use busyhour_report::numbers::{clock, counted, ms, percent, thousands};
 use busyhour_sample::SecondArrivals;
+use busyhour_series::Mark;
 
 use crate::live_run::{Figures, LiveLabel, LiveRun};
+use crate::system::{SHOWN, SystemHistory};
 
 /// Shown for unknown values.
 const UNKNOWN: &str = "–";
@@ -30,20 +32,20 @@ fn known_length(state: &LoadState) -> Option<String> {
     state.length.map(|length| clock(length.as_secs()))
 }
 
-/// Arrivals in the last second, and their total with its unit; `None` if the load has no arrivals.
+/// Number of arrivals in the last second, and their total with its unit; `None` if the load has no arrivals.
 #[must_use]
 pub fn offered(run: &LiveRun) -> Option<[String; 2]> {
     arrivals(run, |arrivals| arrivals.scheduled, "arrival")
 }
 
-/// Sessions started in the last second, and their total; each session has at least one request. `None` if the load has no
-/// sessions.
+/// Number of sessions started in the last second, and their total with its unit. A session can consist of several requests.
+/// `None` if the load has no arrivals.
 #[must_use]
 pub fn started(run: &LiveRun) -> Option<[String; 2]> {
     arrivals(run, |arrivals| arrivals.begun, "session")
 }
 
-/// Completed requests; `None` before the first second has closed.
+/// Number of requests completed in the last second, and their total with its unit; `None` if no second has ended yet.
 #[must_use]
 pub fn completed(run: &LiveRun) -> Option<[String; 2]> {
     run.last_second()?;
@@ -93,7 +95,41 @@ pub(crate) fn words(run: &LiveRun, state: &LoadState) -> BTreeMap<&'static str, 
         words.insert(id_now, known(of(now), ms));
         words.insert(id_all, known(of(all), ms));
     }
+    system_words(run.system(), &mut words);
     words
+}
+
+/// The elements of the name and of the last value of each series of the system.
+const SYSTEM_IDS: [(&str, &str); SHOWN] = [
+    ("system-0-name", "system-0-now"),
+    ("system-1-name", "system-1-now"),
+    ("system-2-name", "system-2-now"),
+    ("system-3-name", "system-3-now"),
+];
+
+/// Texts about the observed system.
+fn system_words(system: &SystemHistory, words: &mut BTreeMap<&'static str, String>) {
+    let mut shown = system.shown().into_iter();
+    for (name, now) in SYSTEM_IDS {
+        let (name_text, now_text) = shown.next().map_or_else(Default::default, |one| (one.name, one.now));
+        words.insert(name, name_text);
+        words.insert(now, now_text);
+    }
+    let note = if system.is_observed() { "" } else { "Not observed." };
+    words.insert("system-note", note.to_owned());
+}
+
+/// Marks of the system that are listed.
+const SYSTEM_MARKS_LISTED: usize = 5;
+
+/// The latest marks of the system, the newest first.
+pub(crate) fn system_marks(system: &SystemHistory) -> Vec<String> {
+    let marks: Vec<_> = system.marks().collect();
+    let text = |(source, mark): &&(String, Mark)| {
+        format!("{} {source}: {}", clock(mark.from.0 / 1_000_000_000), mark.text)
+    };
+    let latest = marks.iter().rev().take(SYSTEM_MARKS_LISTED);
+    latest.map(|mark| busyhour_report::label_shown(&text(mark))).collect()
 }
 
 /// The cells of a label's row.
@@ -145,7 +181,7 @@ pub fn caveats(run: &LiveRun, unwritten: u64) -> Vec<String> {
     doubts
 }
 
-/// Mark, criterion and observed value of each threshold so far.
+/// Symbol of the outcome (`✓`, `✗` or `·`), criterion and observed value of each threshold so far.
 #[must_use]
 pub fn threshold_lines(run: &LiveRun) -> Vec<[String; 3]> {
     let line = |threshold: &busyhour_analysis::thresholds::ThresholdResult| {

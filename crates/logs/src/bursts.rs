@@ -2,15 +2,16 @@
 //!
 //! # The rule
 //!
-//! The counts of the last ten seconds are compared with those of all windows of ten seconds in the 15 minutes before. A burst begins
-//! when the count is at least [`BURST_COUNT_MIN`] and above `max + c · s`, where `max` is the largest count before and `s` the standard
-//! deviation of the counts before, but at least that of independent entries. It ends when the count is below this limit, or after a
-//! minute: then the new rate is what is usual.
+//! The counts of the last ten seconds are compared with those of all windows of ten seconds in the 15 minutes before. A burst
+//! begins when the count is at least [`BURST_COUNT_MIN`] and above `max + c · s`, where `max` is the largest count before and `s`
+//! the standard deviation of the counts before, but at least that of independent entries. It ends when the count is not above
+//! this limit any more, or after a minute, because the higher rate is then the usual one.
 //!
-//! In a log whose windows have the same distribution, each is the largest of `n + 1` with a probability of about `1 / (n + 1)`, whatever the
-//! distribution is. Entries that come in bursts or whose rate varies therefore do not need a model. The margin `c · s` lowers the
-//! probability by another factor, `exp(-c)` if counts have an exponential tail; `c = 3 + ln(90 / n)` gives the first minutes of a run,
-//! which have few windows, the same probability. The first [`BURST_HISTORY_MIN_S`] seconds are not judged.
+//! If all windows of a log have the same distribution, a window is the largest of itself and the `n` before it with a probability
+//! of about `1 / (n + 1)`, whatever the distribution is. Entries that come in bursts or whose rate varies therefore do not need a
+//! model. The margin `c · s` lowers the probability by another factor, `exp(-c)` if counts have an exponential tail; `c = 3 +
+//! ln(90 / n)` gives the first minutes of a run, which have few windows, the same probability. The first [`BURST_HISTORY_MIN_S`]
+//! seconds are not judged.
 //!
 //! A burst that is not larger than others within the 15 minutes before is usual, and not reported. The rates of false alarms and of bursts
 //! that are found were measured with `tests/burst_study.rs`; `docs/logs.md` has the table.
@@ -20,18 +21,18 @@ use std::collections::VecDeque;
 /// Length of the windows in which entries are counted, in seconds.
 pub const BURST_WINDOW_S: u32 = 10;
 
-/// A burst has at least this number of entries in a window.
+/// Minimum number of entries of a burst in a window.
 pub const BURST_COUNT_MIN: u64 = 5;
 
 /// Number of seconds that are needed before bursts can be found.
 pub const BURST_HISTORY_MIN_S: u32 = 120 + 2 * BURST_WINDOW_S;
 
-/// Number of windows, one per second, with which the current one is compared.
+/// Maximum and minimum number of windows, one per second, with which the current one is compared.
 const REFERENCE_MAX: usize = 900;
 const REFERENCE_MIN: usize = 120;
-/// A burst is reported after this time at the latest.
+/// Maximum length of a burst in seconds.
 const LENGTH_MAX_S: u32 = 60;
-/// The margin above the largest count, in standard deviations, with a complete history.
+/// The margin above the largest count, in standard deviations, if there are [`REFERENCE_MAX`] windows.
 const MARGIN: f64 = 3.0;
 
 /// A time in which a log had more entries than before.
@@ -53,10 +54,10 @@ pub struct LogBurst {
 #[derive(Debug, Clone)]
 pub struct BurstDetector {
     next_s: u32,
-    /// The counts of the last seconds: of a window, or of an open burst.
+    /// The counts of the last seconds: those of the current window, and those since the beginning of an open burst.
     counts: VecDeque<u32>,
     window_sum: u64,
-    /// Windows that overlap the current one.
+    /// The counts of windows that overlap the current one. They are not compared with it.
     overlapping: VecDeque<u64>,
     reference: Reference,
     open: Option<OpenBurst>,
@@ -64,7 +65,7 @@ pub struct BurstDetector {
 
 #[derive(Debug, Clone, Copy)]
 struct OpenBurst {
-    /// The last second of the window that exceeded the limit first.
+    /// The last second of the first window that exceeded the limit.
     since_s: u32,
     limit: f64,
     usual_max: u64,
@@ -72,7 +73,7 @@ struct OpenBurst {
 }
 
 impl BurstDetector {
-    /// A detector whose first second is this one.
+    /// A detector for counts that begin in this second of the run.
     #[must_use]
     pub fn new(first_s: u32) -> BurstDetector {
         BurstDetector {
@@ -111,7 +112,7 @@ impl BurstDetector {
         ended
     }
 
-    /// Ends the last burst, if one is under way.
+    /// Ends the open burst, if there is one.
     #[must_use]
     pub fn finish(mut self) -> Option<LogBurst> {
         let last_s = self.next_s.saturating_sub(1);
@@ -135,8 +136,8 @@ impl BurstDetector {
         None
     }
 
-    /// The burst within the counts that are kept, of which the last is that of `last_s`: from the first to the last second whose rate
-    /// exceeds the usual maximum.
+    /// The burst in `counts`, which end at second `last_s`. It extends from the first to the last second whose rate exceeds the
+    /// usual maximum.
     fn burst(&self, open: OpenBurst, last_s: u32) -> Option<LogBurst> {
         let window = u64::from(BURST_WINDOW_S);
         let is_hot = |count: &u32| u64::from(*count) * window > open.usual_max;
@@ -159,7 +160,7 @@ struct Reference {
     sums: VecDeque<u64>,
     /// Number of the first element of `sums`.
     first: u64,
-    /// Numbers and values of windows that no later one exceeds.
+    /// Numbers and counts of the windows that no later window reaches, in descending order of counts.
     maxima: VecDeque<(u64, u64)>,
     total: u128,
     squares: u128,

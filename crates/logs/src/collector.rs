@@ -1,4 +1,4 @@
-//! Collects the counts of logs from bytes.
+//! Counts the entries of logs, which arrive as bytes.
 //!
 //! A [`LogCollector`] receives the bytes of one or more sources in pieces of any size, in order per source. It does no I/O.
 
@@ -25,7 +25,7 @@ use source::{LineCounts, Source};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SourceId(usize);
 
-/// An entry in the run, as it is counted.
+/// An entry within the run, as it is counted.
 #[derive(Debug, Clone, Copy)]
 pub struct CountedEntry<'a> {
     /// Its second since the start of the run.
@@ -58,7 +58,7 @@ impl LogCollector {
         LogCollector { sources: Vec::new(), tally: Tally::new(settings) }
     }
 
-    /// Adds a source: a file, a container, a journal. Without an envelope, the first line decides.
+    /// Adds a source: a file, a container or a journal. If `envelope` is `None`, the first line determines it.
     pub fn add_source(&mut self, envelope: Option<Envelope>) -> SourceId {
         let settings = &self.tally.settings;
         self.sources.push(Source::new(settings.stamps.clone(), settings.duration_unit, envelope));
@@ -70,7 +70,7 @@ impl LogCollector {
         self.read_each(source, bytes, |_| ());
     }
 
-    /// Reads the next bytes of a source and passes each entry in the run to `each`.
+    /// Reads the next bytes of a source and passes each complete entry within the run to `each`.
     pub fn read_each(&mut self, source: SourceId, bytes: &[u8], mut each: impl FnMut(CountedEntry<'_>)) {
         let Some(source) = self.sources.get_mut(source.0) else { return };
         let tally = &mut self.tally;
@@ -78,19 +78,20 @@ impl LogCollector {
         tally.add_source_counts(counts);
     }
 
-    /// Completes the open entries of a source, when no more lines have arrived for a while. Later lines begin new entries.
+    /// Counts the open entries of a source as complete. Call it if no line has arrived for a while: later lines begin new
+    /// entries.
     pub fn complete_entries(&mut self, source: SourceId, mut each: impl FnMut(CountedEntry<'_>)) {
         let Some(source) = self.sources.get_mut(source.0) else { return };
         let tally = &mut self.tally;
         source.complete_entries(|entry| tally.add(entry, &mut each));
     }
 
-    /// Ends a source: a line without a line break is complete.
+    /// Ends a source. Its last line counts even if it has no line break, and its open entries are complete.
     pub fn end(&mut self, source: SourceId) {
         self.end_each(source, |_| ());
     }
 
-    /// Ends a source and passes the last entries in the run to `each`.
+    /// Ends a source and passes its last entries within the run to `each`.
     pub fn end_each(&mut self, source: SourceId, mut each: impl FnMut(CountedEntry<'_>)) {
         let Some(source) = self.sources.get_mut(source.0) else { return };
         let tally = &mut self.tally;
@@ -98,9 +99,9 @@ impl LogCollector {
         tally.add_source_counts(counts);
     }
 
-    /// Sets the time at which the bytes that follow were written, in nanoseconds since 1970: that of entries without a usable stamp in
-    /// a log that is followed. Entries of such a log are in the run even if their stamps are up to a second before its start,
-    /// because stamps are often whole seconds.
+    /// Sets the time at which the bytes that follow were written, in nanoseconds since 1970. In a log that is followed, it is the
+    /// time of entries without a usable stamp. Entries of such a log are in the run even if their stamps are up to a second before
+    /// its start, because stamps are often whole seconds.
     pub fn set_arrival(&mut self, unix_ns: i64) {
         self.tally.arrival_unix_ns = Some(unix_ns);
     }
@@ -124,7 +125,7 @@ impl LogCollector {
         self.tally.settings.redactor.redact(&self.tally.miner.text_at(template.index()))
     }
 
-    /// The counts so far. Entries that are not complete are not included.
+    /// The counts so far, without the entries that are still open.
     #[must_use]
     pub fn counts(&self) -> LogCounts {
         self.tally.counts()
@@ -158,11 +159,11 @@ struct Tally {
     traces: Groups,
 }
 
-/// Series of the totals.
+/// Numbers of the two series in `totals`: of all entries, and of those that match the query.
 const ALL: usize = 0;
 const MATCHING: usize = 1;
 
-/// The place of an entry on the clock of the run.
+/// The time of an entry, relative to the run.
 enum Moment {
     Second(u32),
     Outside,
@@ -299,7 +300,7 @@ impl Tally {
     }
 }
 
-/// The template of a request: its status and method as they are, and its path without the values in it.
+/// The template of a request: its status and method unchanged, and its path with `<*>` for the values in it.
 fn add_request(miner: &mut Miner, access: &AccessRecord<'_>) -> Option<TemplateId> {
     let path = access.target.split(['?', ';']).next().unwrap_or_default();
     let status = access.status.to_string();

@@ -1,7 +1,7 @@
 //! Compares the log of a run with that of a clean run, the baseline.
 //!
-//! The result has the templates and stack traces that the baseline lacks, and then those whose rate rose. A template is found again
-//! even if one of the two logs generalized it further than the other.
+//! The result lists the templates and stack traces that the baseline lacks, and then those whose rate rose. Two templates are
+//! matched even if `<*>` stands for more tokens in one of the two logs than in the other.
 //!
 //! # The test
 //!
@@ -10,14 +10,14 @@
 //! Biometrika 31, 1940). Errors arrive in bursts, so that counts vary more than those of a Poisson process. The variance is therefore
 //! estimated from the counts in blocks of several lengths, and the largest ratio φ of variance to mean is used (quasi-likelihood: McCullagh
 //! and Nelder, "Generalized Linear Models", 1989, section 4.5): the counts are divided by φ, and a second test uses Student's t with the
-//! degrees of freedom of φ. The larger of both p-values counts. A burst of 50 entries is thus about one event.
+//! degrees of freedom of φ. The result is the larger of the two p-values. A burst of 50 entries thus counts as about one event.
 //!
-//! The false discovery rate of all templates, and that of all traces, is 5 % (Benjamini and Hochberg). The size was measured with
-//! simulated logs of 40 templates without a difference (`tests/comparison_study.rs`; the documentation of the crate has the table): it is
-//! below 5 % unless a run is shorter than about ten bursts.
+//! The false discovery rate is 5 % among all templates, and 5 % among all traces (Benjamini and Hochberg). The share of false
+//! alarms was measured with simulated logs of 40 templates that do not differ (`tests/comparison_study.rs`; the documentation of
+//! the crate has the table): it is about 5 % or less, unless a run is shorter than about ten bursts.
 //!
-//! A difference between two runs is not necessarily one of their versions: a rate that varies from run to run by itself is not
-//! visible in two runs.
+//! A difference between two runs need not be caused by a new version: two runs do not show how much a rate varies between runs of
+//! the same version.
 
 mod blocks;
 mod fluctuation;
@@ -55,15 +55,15 @@ pub enum ComparisonError {
     /// The counts were written by another version.
     #[error("the counts of the {side} have format {found}; this version reads format {FORMAT_VERSION}")]
     UnknownFormat {
-        /// Whose counts.
+        /// The log that the counts are of.
         side: LogSide,
-        /// Its format.
+        /// Version of its format.
         found: u32,
     },
     /// An exposure is not a positive number.
     #[error("the exposure of the {side} is {value}; it has to be a positive number")]
     InvalidExposure {
-        /// Whose exposure.
+        /// The log that the exposure is of.
         side: LogSide,
         /// Its value.
         value: f64,
@@ -88,13 +88,13 @@ impl std::fmt::Display for LogSide {
     }
 }
 
-/// What the rates refer to.
+/// The unit in which rates are expressed: entries per second, or per request.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Exposure {
     /// The length of the runs in seconds.
     Seconds,
-    /// The number of requests in each run, which the caller knows. It is assumed to be spread evenly over the run.
+    /// The number of requests in each run, stated by the caller. The requests are assumed to be spread evenly over the run.
     Requests {
         /// Of the baseline.
         baseline: f64,
@@ -106,7 +106,7 @@ pub enum Exposure {
 /// The differences between two logs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LogComparison {
-    /// What the rates refer to.
+    /// The unit in which rates are expressed.
     pub exposure: Exposure,
     /// Exposure of the baseline: seconds or requests.
     pub baseline_exposure: f64,
@@ -125,9 +125,9 @@ pub struct LogComparison {
 /// The differences of one kind.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Differences {
-    /// What the baseline lacks: significant ones first, then by severity and count.
+    /// Templates or traces that the baseline lacks: significant ones first, then by severity and count.
     pub new: Vec<Difference>,
-    /// What is significantly more frequent than in the baseline, by the factor of the rates.
+    /// Templates or traces that are significantly more frequent than in the baseline, by the ratio of the rates.
     pub risen: Vec<Difference>,
     /// Number of templates or traces that are in both and not significantly more frequent.
     pub others: usize,
@@ -140,7 +140,7 @@ pub struct Differences {
 pub struct Difference {
     /// The template or the key of the trace.
     pub text: String,
-    /// Its highest severity in the run.
+    /// The highest severity of its entries in the run.
     pub severity: Option<EntrySeverity>,
     /// The logger of its first entry in the run.
     pub logger: Option<String>,
@@ -156,13 +156,13 @@ pub struct Difference {
     pub run_rate: f64,
     /// Ratio of variance to mean of the counts: 1 for independent entries, more if they come in bursts.
     pub dispersion: f64,
-    /// Probability of such a rise, or a larger one, if the rates are equal.
+    /// Probability of at least such a rise if the true rates are equal.
     pub p_value: f64,
     /// Whether the logs are too short to judge the rate: it stays above or below its mean for a good part of them. Such a
     /// rise is not significant, whatever its probability.
     pub is_too_short: bool,
-    /// Whether the rise is significant, given the number of tests. A template that the baseline lacks may be insignificant: it is rare,
-    /// came in one burst, or the baseline is short.
+    /// Whether the rise is significant, given the number of tests. It need not be, even for a template that the baseline lacks:
+    /// the template may be rare or have occurred in one burst, or the baseline may be short.
     pub is_significant: bool,
 }
 
@@ -215,7 +215,7 @@ pub fn compare(
 }
 
 struct Context {
-    /// Of the baseline and of the run.
+    /// Lengths of the baseline and of the run. `exposures` are in the same order.
     lengths_s: (f64, f64),
     exposures: (f64, f64),
     is_too_short: bool,

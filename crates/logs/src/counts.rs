@@ -21,7 +21,8 @@ pub struct LogCounts {
     pub query: String,
     /// Start of the run in nanoseconds since 1970, on the clock of the log.
     pub start_unix_ns: i64,
-    /// Length of the run in seconds: to its end, or to the last entry if the end is not known. `None` if there is neither.
+    /// Length of the run in seconds: to its end, or to the last entry if the end is not known. `None` if the end is not known and
+    /// the run has no entry.
     pub length_s: Option<f64>,
     /// Number of lines, at all times.
     pub lines: u64,
@@ -31,26 +32,26 @@ pub struct LogCounts {
     pub matching: u64,
     /// Number of matching entries before the start or after the end of the run.
     pub outside: u64,
-    /// Number of matching entries whose time is unknown, by reason. They are in no other count except `entries`.
+    /// Number of matching entries whose time is unknown, by reason. Apart from `entries`, no other count includes them.
     pub without_time: BTreeMap<NoTime, u64>,
-    /// Number of entries of a followed log without a usable stamp, which have the time of their arrival.
+    /// Number of entries of a followed log that have no usable stamp. Their time is that of their arrival.
     #[serde(default)]
     pub by_arrival: u64,
-    /// Number of matching entries without a template, because the maximum number of templates was reached.
+    /// Number of entries without a template, because the maximum number of templates was reached.
     pub ungrouped: u64,
     /// Number of lines that were cut because of their length.
     pub truncated_lines: u64,
-    /// Number of lines that were not in the format of the source's envelope, such as messages that journalctl omitted.
+    /// Number of lines that lack the envelope of their source, and of messages that journalctl omitted.
     pub unreadable_lines: u64,
-    /// Length of the intervals of all series, in seconds. It is 1, and longer only for long runs with many templates.
+    /// Length of the intervals of the series, in seconds: 1, or a power of two for long runs with many templates.
     pub interval_s: Intervals,
     /// All entries per interval.
     pub entries_over_time: Series,
     /// Matching entries per interval.
     pub matching_over_time: Series,
-    /// Matching entries by template.
+    /// Matching entries by template; all entries with [`crate::Scope::All`].
     pub templates: Vec<GroupCounts>,
-    /// Matching entries with a stack trace, by trace. They are also counted by template.
+    /// Those of these entries that have a stack trace, by trace.
     pub traces: Vec<GroupCounts>,
 }
 
@@ -76,7 +77,7 @@ pub struct GroupCounts {
     pub logger: Option<String>,
     /// Number of entries in the run.
     pub count: u64,
-    /// The first entry, cut and without secrets.
+    /// The text of the first entry, shortened and without secrets.
     pub example: String,
     /// Entries per interval.
     pub over_time: Series,

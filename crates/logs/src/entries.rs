@@ -1,7 +1,8 @@
 //! Entries from lines: messages with their continuation lines.
 //!
-//! In a source whose lines have stamps, a line without a stamp belongs to the entry before it. In other sources, lines that are
-//! indented or belong to a stack trace do. The report of a crash (`Exception in thread "main"`, `panic: …`) begins an entry in both.
+//! In a source whose lines have stamps, a line without a stamp belongs to the entry before it. In a source without stamps, only
+//! lines that are indented or belong to a stack trace do. A crash report (`Exception in thread "main"`, `panic: …`) always begins
+//! an entry.
 
 mod continuation;
 mod json;
@@ -34,7 +35,7 @@ pub struct Entry<'a> {
     pub body: &'a str,
     /// All lines, joined by line breaks. A line in JSON is replaced by its message and stack trace.
     pub text: &'a str,
-    /// What identifies its stack trace.
+    /// The key that identifies its stack trace.
     pub trace: Option<TraceKey>,
     /// The request, if the entry is a line of an access log.
     pub access: Option<AccessRecord<'a>>,
@@ -44,12 +45,12 @@ pub struct Entry<'a> {
     pub omitted_lines: u64,
 }
 
-/// What the transport of a line states about it, such as the log driver of a container.
+/// What the transport of a line (such as the log driver of a container) states about it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LineContext {
     /// When the transport received the line, in nanoseconds since 1970. It is the time of an entry without a usable stamp.
     pub received_unix_ns: Option<i64>,
-    /// The severity of an entry that states none.
+    /// The severity according to the transport. It counts if the entry itself states none.
     pub severity: Option<EntrySeverity>,
 }
 
@@ -133,7 +134,7 @@ impl EntryReader {
         self.open(line, header, None, EntryTime::Unavailable(NoTime::NoStamp), context);
     }
 
-    /// Adds a record of several lines: lines after the first one belong to the entry of the first one.
+    /// Adds a record of several lines. Its further lines belong to the same entry as its first line.
     pub fn push_record(&mut self, text: &str, context: LineContext, emit: impl FnMut(&Entry<'_>)) {
         let mut lines = text.lines();
         self.push(lines.next().unwrap_or_default(), context, emit);

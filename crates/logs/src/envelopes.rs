@@ -42,14 +42,14 @@ pub struct Unwrapped<'a> {
     pub is_partial: bool,
 }
 
-/// The stream of a line.
+/// The stream that a program wrote a line to, or the process that wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Stream<'a> {
     /// Standard output, and lines without an envelope.
     Output,
     /// Standard error.
     Error,
-    /// A process: its unit or program, and its number.
+    /// A process in the journal: its systemd unit or program, and its process ID.
     Process(Cow<'a, str>, Cow<'a, str>),
 }
 
@@ -70,13 +70,15 @@ impl Stream<'_> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EnvelopeError {
     /// The line is not a JSON object with the fields of the format.
-    #[error("the line is not a JSON object in the format of Docker or journalctl")]
+    #[error("the line is not a JSON object with the fields that Docker or journalctl writes")]
     NotAnObject,
     /// The line does not begin with a time, a stream and a tag.
     #[error("the line does not begin with a time, a stream and a tag as in the format of CRI")]
     NotCri,
     /// journalctl omitted the message, because it is longer than 4096 bytes and `--all` was not specified.
-    #[error("journalctl omitted the message, because it is long; use the option --all")]
+    #[error(
+        "journalctl omitted the message, because it is longer than 4096 bytes; run journalctl with --all"
+    )]
     MessageOmitted,
 }
 
@@ -98,7 +100,7 @@ struct DockerLine<'a> {
 }
 
 impl Envelope {
-    /// The envelope that a line has.
+    /// Recognizes the envelope of a line.
     #[must_use]
     pub fn detect(line: &str) -> Envelope {
         let candidates = [Envelope::Docker, Envelope::Cri, Envelope::Journal];

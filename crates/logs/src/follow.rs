@@ -23,7 +23,7 @@ pub struct Polled {
     pub has_more: bool,
     /// Whether the file was replaced by another one, as log rotation does.
     pub was_rotated: bool,
-    /// Whether the file was truncated. Bytes that were written after the poll before and removed by the truncation are lost.
+    /// Whether the file was truncated. What was written after the previous poll and before the truncation is lost.
     pub was_truncated: bool,
     /// Whether the source has ended: the process that supplies it has exited.
     pub has_ended: bool,
@@ -58,7 +58,7 @@ pub enum FollowError {
     },
 }
 
-/// Maximum number of bytes that one poll reads, so that one log does not hold up others.
+/// Maximum number of bytes that one poll reads, so that one log does not delay others.
 pub const POLL_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// Size of the buffer for reading.

@@ -13,7 +13,7 @@ use crate::stamps::Notation;
 pub(crate) struct Header {
     pub severity: Option<EntrySeverity>,
     pub logger: Option<Range<usize>>,
-    /// From the message to the end of the line.
+    /// Where the message begins. It extends to the end of the line.
     pub message: usize,
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn split_stamped(line: &str, notation: Notation, stamp: &Range<usize>
     reader.header
 }
 
-/// The first line of the report of a crash, all of which is the message.
+/// The header of the first line of a crash report: the whole line is the message.
 pub(crate) fn of_crash(line: &str) -> Header {
     let is_of_thread = line.starts_with("Exception in thread");
     let severity = if is_of_thread { EntrySeverity::Error } else { EntrySeverity::Fatal };
@@ -77,7 +77,7 @@ struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     header: Header,
-    /// Brackets after the severity that have been read.
+    /// Number of brackets after the severity that have been read.
     threads: usize,
 }
 
@@ -167,7 +167,7 @@ impl<'a> Reader<'a> {
         false
     }
 
-    /// `[main]`, `[error]`, `[core:error]`, `[pid 12]`; a bracket that begins the message is left.
+    /// `[main]`, `[error]`, `[core:error]`, `[pid 12]`, but not a bracket that begins the message.
     fn bracket(&mut self, open: u8) -> bool {
         let close = match open {
             b'[' => b']',
@@ -318,7 +318,7 @@ impl<'a> Reader<'a> {
         let rest = &self.line[host_end..];
         let tag_start = host_end + (rest.len() - rest.trim_start().len());
         let tag = &self.line[tag_start..];
-        // A tag ends with a colon; spaces inside of it occur on macOS, but only in front of the process number.
+        // A tag ends with a colon. On macOS it may contain spaces, but only in front of the process ID.
         let Some(colon) = tag.find(": ").or_else(|| tag.strip_suffix(':').map(str::len)) else {
             self.at = tag_start;
             return self.skip(b" ");

@@ -63,7 +63,7 @@ impl LineSplitter {
     }
 }
 
-/// The beginning of a text, at most `bytes` long.
+/// The beginning of a text, at most this number of bytes.
 pub(crate) fn cut(text: &str, bytes: usize) -> &str {
     let mut end = text.len().min(bytes);
     while !text.is_char_boundary(end) {

@@ -1,7 +1,7 @@
-//! `logs.json`: what the logs of a run contained, as a part of the run directory.
+//! `logs.json`: the counts of the logs of a run, as a file of the run directory.
 //!
-//! The file is written again and again during a run, so that a run that is killed leaves the last one. Its size is bounded: of sources with
-//! many templates, it contains those of the highest severity and count.
+//! The file is rewritten periodically during a run, so that a run that is killed leaves the latest version. Its size is bounded:
+//! if a source has too many templates, the file contains those with the highest severities and counts.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -44,7 +44,7 @@ pub struct LogsFile {
 pub struct LoggedSource {
     /// The name of the source, as in the series file: `log:server.log`, `journal:shop.service`.
     pub name: String,
-    /// The offset that was used for stamps without one, such as `+02:00`; `None` if it was not needed or not found.
+    /// The UTC offset that was assumed for stamps without one, such as `+02:00`; `None` if it was not needed or not found.
     pub assumed_offset: Option<String>,
     /// What was counted.
     pub counts: LogCounts,
@@ -53,7 +53,7 @@ pub struct LoggedSource {
     pub omitted: OmittedGroups,
 }
 
-/// What a [`LoggedSource`] leaves out.
+/// Numbers of the groups that a [`LoggedSource`] leaves out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OmittedGroups {
     /// Number of templates.
@@ -82,7 +82,7 @@ pub enum LogsFileError {
         path: PathBuf,
     },
     /// The file is not in the format.
-    #[error("{path} is damaged")]
+    #[error("{path} is damaged: it is not in the format of {LOGS_FILE_NAME}")]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -106,7 +106,7 @@ pub enum LogsFileError {
     Sources {
         /// The file.
         path: PathBuf,
-        /// How many.
+        /// The number of sources.
         found: usize,
     },
 }
@@ -172,7 +172,8 @@ impl LogsFile {
 }
 
 impl LoggedSource {
-    /// Leaves out the least severe and rarest templates and traces, so that those that remain need at most this many bytes of each kind.
+    /// Leaves out the least severe and rarest templates and traces. The others need at most this number of bytes for templates,
+    /// and as many for traces.
     fn limit(&mut self, bytes_max: usize) {
         let templates = limit_groups(&mut self.counts.templates, bytes_max);
         let traces = limit_groups(&mut self.counts.traces, bytes_max);

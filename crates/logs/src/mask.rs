@@ -12,16 +12,16 @@
 pub(crate) const WILDCARD: &str = "<*>";
 const WILD: &[u8] = WILDCARD.as_bytes();
 
-/// Messages are masked and compared up to this token.
+/// Maximum number of tokens of a message. Further tokens are ignored.
 pub(crate) const TOKENS_MAX: usize = 256;
 
 /// Which rules apply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Masking {
-    /// All.
+    /// All rules.
     #[default]
     Full,
-    /// All but that of paths: the path of a request is its name.
+    /// All except the one for paths, because the path of a request is its name.
     KeepPaths,
 }
 
@@ -119,7 +119,7 @@ impl Masked {
         }
     }
 
-    /// Corrects the end of the last token after a unit was removed.
+    /// Sets the end of the last token after a unit was removed.
     fn end_quantity(&mut self) {
         if let Some(end) = self.ends.last_mut() {
             *end = self.text.len();
@@ -151,7 +151,7 @@ const UNITS: &[&str] = &[
     "seconds", "min", "mins", "minute", "minutes", "hour", "hours", "day", "days",
 ];
 
-/// The rest of a token that begins with a unit.
+/// The rest of a token that begins with a unit, after the unit; `None` if it does not begin with one.
 fn without_unit(token: &[u8]) -> Option<&[u8]> {
     let is_letter = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii();
     let length = token.iter().take(9).take_while(|byte| is_letter(byte)).count();
@@ -190,7 +190,7 @@ fn mask_token(token: &[u8], masking: Masking, out: &mut Vec<u8>) {
     }
 }
 
-/// Appends a value; values with at most one separator between them are one.
+/// Appends a value. It is merged with a value before it if at most one separator is between them.
 fn push_value(out: &mut Vec<u8>) {
     let joined = match out.as_slice() {
         [start @ .., separator] if b".:,/@_-".contains(separator) => start,
@@ -338,7 +338,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn a_masked_message_is_masked_to_itself(message in "[a-f0-9 .:/()<>_ég-z-]{0,60}") {
+        fn a_masked_message_contains_no_digits(message in "[a-f0-9 .:/()<>_ég-z-]{0,60}") {
             let once = masked(&message);
             let digits = once.bytes().filter(u8::is_ascii_digit).count();
             proptest::prop_assert_eq!(digits, 0, "{}", once);

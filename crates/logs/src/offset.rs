@@ -1,7 +1,8 @@
 //! The offset of stamps from UTC, found from the time at which lines arrive.
 //!
-//! The stamps of a log that is followed are seconds old. Their difference from the time of arrival, rounded to quarters of an hour, is
-//! therefore the offset of their zone: containers often write in UTC on a machine in another zone.
+//! In a log that is followed, stamps are at most some seconds older than the arrival of their lines. The difference between a
+//! stamp, read as UTC, and the arrival, rounded to quarters of an hour, is therefore the offset. The machine's own zone would
+//! often be wrong: containers write in UTC on a machine in another zone.
 
 use crate::entries::{EntryReader, LineContext};
 use crate::envelopes::{Envelope, Unwrapper};
@@ -10,11 +11,11 @@ use crate::stamps::{EntryTime, NoTime, StampSettings, Zone};
 
 /// Offsets are multiples of a quarter of an hour.
 const QUARTER_NS: i64 = 15 * 60 * 1_000_000_000;
-/// How much a stamp may differ from its arrival, apart from the offset. Programs write lines up to some seconds late.
+/// Maximum difference between a stamp and the arrival of its line, apart from the offset. Programs write lines some seconds late.
 const LATE_NS_MAX: i64 = 2 * 60 * 1_000_000_000;
 /// The offsets in use reach from −12 to +14 hours.
 const OFFSETS_NS: std::ops::RangeInclusive<i64> = -12 * 4 * QUARTER_NS..=14 * 4 * QUARTER_NS;
-/// Stamps without a date may be a day off.
+/// The date that is assumed for a stamp without one may be wrong by a day.
 const DAY_NS: i64 = 24 * 4 * QUARTER_NS;
 /// Number of lines that are examined.
 const LINES_MAX: usize = 200;
@@ -24,9 +25,9 @@ const LINES_MAX: usize = 200;
 pub enum StampOffset {
     /// The stamps have offsets, or the transport states the time of each line.
     Stated,
-    /// The stamps have no offset; the difference to their arrival corresponds to this one, in seconds east of UTC.
+    /// The stamps have no offset. The difference from their arrival corresponds to this offset, in seconds east of UTC.
     Found(i32),
-    /// The stamps have no offset and differ from their arrival by a time that is none.
+    /// The stamps have no offset, and their difference from their arrival corresponds to no offset.
     NotFound,
     /// No line has a stamp.
     NoStamp,

@@ -1,7 +1,8 @@
 //! The entries that count as problems.
 //!
-//! A [`Query`] is a list of rules; an entry matches if any rule does. The default query finds the words `exception`, `error`,
-//! `failed` and `severe`, entries of severity error or above, and requests in access logs with the status 404, 500 or 503.
+//! A [`Query`] is a list of rules. An entry matches if it satisfies at least one of them. The default query finds the words
+//! `exception`, `error`, `failed` and `severe`, entries of severity error or above, and requests in access logs with the status
+//! 404, 500 or 503.
 
 use std::fmt;
 use std::str::FromStr;
@@ -38,16 +39,18 @@ pub enum QueryError {
     /// A severity has an unknown name.
     #[error("unknown severity `{0}`; use trace, debug, info, warn, error or fatal")]
     UnknownSeverity(String),
-    /// A status is not a number of three digits.
+    /// A status is not a number of three digits, a class such as 5xx or a range.
     #[error(
         "invalid status `{0}`; use a number such as 404, a class such as 5xx, or a range such as 500-504"
     )]
     InvalidStatus(String),
-    /// A word contains characters other than letters, digits and spaces.
-    #[error("invalid word `{0}`; words consist of letters, digits, spaces, `.`, `_` and `-`")]
+    /// A word is empty, longer than 200 bytes, or contains another character than letters, digits, spaces, `.`, `_` and `-`.
+    #[error("invalid word `{0}`; words consist of 1 to 200 letters, digits, spaces, `.`, `_` and `-`")]
     InvalidWord(String),
-    /// The words need too much memory.
-    #[error("the words of the query are too long or too many")]
+    /// There are too many rules, or the words need too much memory.
+    #[error(
+        "the query has more than {RULES_MAX} rules, or its words are too long; use fewer or shorter ones"
+    )]
     TooLarge,
 }
 
@@ -98,8 +101,8 @@ impl Query {
         &self.rules
     }
 
-    /// Whether an entry satisfies a rule. `status` is the status of a record of an access log; only the rules on the status apply
-    /// to such an entry, because its words are those of its address.
+    /// Whether an entry satisfies a rule. `status` is the status of a request in an access log. Only the rules on the status
+    /// apply to such an entry, because words in its URL do not show that it failed.
     #[must_use]
     pub fn matches(&self, text: &str, severity: Option<EntrySeverity>, status: Option<u16>) -> bool {
         if let Some(status) = status {
@@ -124,7 +127,7 @@ fn automaton(words: &[&str]) -> Option<AhoCorasick> {
         .ok()
 }
 
-/// Whether the bytes from `start` to `end` are a word, or a part of a name in camel case.
+/// Whether the bytes from `start` to `end` are a whole word, or a word in a name in camel case.
 fn is_word(text: &[u8], start: usize, end: usize) -> bool {
     let is_capital =
         text[start].is_ascii_uppercase() && text.get(start + 1).is_some_and(u8::is_ascii_lowercase);
@@ -149,7 +152,7 @@ fn checked_word(word: &str) -> Result<&str, QueryError> {
     }
 }
 
-/// `exception`, `error`, `failed`, `severe`; severity error; 404, 500 and 503 in access logs.
+/// The words and, below, the statuses of the default query.
 const DEFAULT_WORDS: [&str; 4] = ["exception", "error", "failed", "severe"];
 const DEFAULT_STATUSES: [u16; 3] = [404, 500, 503];
 

@@ -1,8 +1,8 @@
-//! Counts of many series per second, in bounded memory.
+//! Counts of events per second for many series, in bounded memory.
 
 use serde::{Deserialize, Serialize};
 
-/// The counts of one series. Intervals without a count are left out.
+/// The counts of one series. Intervals without an event are left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Series {
     /// Start of each interval in seconds since the start of the run, ascending, and its count.
@@ -11,8 +11,8 @@ pub struct Series {
 
 /// Counts of several series per interval.
 ///
-/// An interval is a second at first. When the cells exceed their limit, all intervals become twice as long, so that memory is bounded
-/// for runs of any length. Seconds may arrive in any order.
+/// A cell is the count of one series in one interval. An interval is a second at first. When there are too many cells, all
+/// intervals become at least twice as long, so that memory is bounded for runs of any length. Seconds may arrive in any order.
 #[derive(Debug, Clone)]
 pub(crate) struct CountTable {
     /// Binary logarithm of the length of an interval in seconds.
@@ -24,17 +24,18 @@ pub(crate) struct CountTable {
 
 #[derive(Debug, Clone, Default)]
 struct Row {
-    /// Interval and count, ascending.
+    /// Intervals and their counts, in ascending order.
     sorted: Vec<(u32, u32)>,
     /// Intervals that arrived after a later one.
     late: Vec<u32>,
 }
 
-/// Late intervals of a row are sorted when there are more than these, and more than a quarter of the others.
+/// The late intervals of a row are sorted when there are more than this number, and more than a quarter of the number of the
+/// others.
 const LATE_MAX: usize = 64;
 
 impl CountTable {
-    /// Creates a table with at most this many cells. At least four cells per series are used.
+    /// Creates a table with at most this many cells, or four per series if that is more.
     pub(crate) fn new(cells_max: usize) -> CountTable {
         CountTable { shift: 0, cells: 0, cells_max, rows: Vec::new() }
     }
@@ -44,7 +45,7 @@ impl CountTable {
         1 << self.shift
     }
 
-    /// Counts an event in a second.
+    /// Counts an event of a series in a second.
     pub(crate) fn add(&mut self, series: usize, second: u32) {
         if self.rows.len() <= series {
             self.rows.resize_with(series + 1, Row::default);
@@ -65,7 +66,8 @@ impl CountTable {
         }
     }
 
-    /// Halves the cells at least, so that the time for all events together is linear.
+    /// Lengthens the intervals until at most half of the allowed number of cells is used, so that the time for all events is
+    /// linear.
     fn shrink(&mut self) {
         let limit = self.cells_max.max(4 * self.rows.len()) / 2;
         self.rows.iter_mut().for_each(Row::sort);
@@ -95,7 +97,7 @@ impl Row {
     }
 
     fn add_late(&mut self, interval: u32) -> usize {
-        // The last few intervals are the usual case: threads write slightly out of order.
+        // Most late events are in one of the last few intervals, because threads write slightly out of order.
         let recent = self.sorted.iter_mut().rev().take(4).find(|(at, _)| *at == interval);
         if let Some((_, count)) = recent {
             *count = count.saturating_add(1);
@@ -163,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn many_series_have_their_cells() {
+    fn each_series_has_four_cells_whatever_the_limit() {
         let mut table = CountTable::new(10);
         for series in 0..100_000 {
             table.add(series, 5);

@@ -67,7 +67,7 @@ impl EntrySeverity {
         NAMES.iter().find(|(name, _)| word.eq_ignore_ascii_case(name)).map(|(_, severity)| *severity)
     }
 
-    /// The severity with this letter: `I` of klog, logcat and glog.
+    /// The severity with this letter in klog, logcat and glog, such as `I`.
     #[must_use]
     pub fn lettered(letter: u8) -> Option<EntrySeverity> {
         match letter {
@@ -81,7 +81,8 @@ impl EntrySeverity {
         }
     }
 
-    /// The severity of a priority of syslog (RFC 5424, section 6.2.1): the facility times 8, plus 0 (emergency) to 7 (debug).
+    /// The severity in a priority of syslog, which is the facility times 8, plus 0 (emergency) to 7 (debug) (RFC 5424, section
+    /// 6.2.1).
     #[must_use]
     pub fn of_priority(priority: u32) -> EntrySeverity {
         match priority & 7 {

@@ -1,13 +1,13 @@
-//! Stamps of log lines.
+//! Stamps: the times that log lines state.
 //!
 //! [`StampReader`] finds the stamp of a line and computes its time. It reads the notations of log4j and Logback, Tomcat,
 //! `java.util.logging`, Apache and nginx (access and error logs), syslog (RFC 3164 and RFC 5424), ISO 8601, Kubernetes' klog, Android,
 //! Unix times with a fraction, and similar ones. Names of months are English. Dates with slashes and the year at the end
 //! (`03/04/2024`) are not read, because the order of day and month is unknown.
 //!
-//! A stamp without an offset needs a [`Zone`]; without a zone its time is unknown. A stamp without a year or a date gets those that
-//! bring it nearest to [`StampSettings::near_unix_ns`]. In the repeated hour at the end of daylight saving time, a stamp without an
-//! offset counts as the earlier one.
+//! A stamp without a UTC offset needs a [`Zone`]; without a zone its time is unknown. A stamp without a year or a date gets the
+//! year or date that brings it nearest to [`StampSettings::near_unix_ns`]. At the end of daylight saving time, one hour of the
+//! clock occurs twice: a stamp without an offset is taken to be in the first of them.
 
 mod scan;
 mod shapes;
@@ -57,13 +57,24 @@ impl Zone {
     }
 }
 
-/// What completes stamps that lack a part.
+impl Zone {
+    /// A time in this zone, to seconds: `2024-03-18 10:00:05`. Times out of the range of the calendar are written as they are.
+    #[must_use]
+    pub fn show(&self, unix_ns: i64) -> String {
+        match timestamp(unix_ns) {
+            Some(time) => self.0.to_datetime(time).strftime("%Y-%m-%d %H:%M:%S").to_string(),
+            None => format!("{unix_ns} ns"),
+        }
+    }
+}
+
+/// The information that stamps may lack.
 #[derive(Debug, Clone)]
 pub struct StampSettings {
     /// The zone of stamps without an offset; `None` if it is unknown.
     pub zone: Option<Zone>,
-    /// A time near the log, in nanoseconds since 1970, such as the start of the run: stamps without a year or a date get those
-    /// that are nearest to it.
+    /// A time near those of the log, in nanoseconds since 1970, such as the start of the run. Stamps without a year or a date get
+    /// the one that brings them nearest to it.
     pub near_unix_ns: i64,
 }
 
@@ -82,7 +93,7 @@ pub enum EntryTime {
 pub enum NoTime {
     /// The entry has no stamp in a known notation.
     NoStamp,
-    /// The stamp has no offset, and the zone is not known.
+    /// The stamp has no UTC offset, and the time zone is not known.
     NoZone,
 }
 
@@ -106,9 +117,10 @@ pub struct FoundStamp {
     pub range: Range<usize>,
 }
 
-/// Lines are searched for a stamp up to this byte, except that the address in front of an access log's stamp may be longer.
+/// Number of bytes at the beginning of a line that are searched for a stamp. In access logs, the address in front of it may be
+/// longer.
 const SEARCHED_BYTES: usize = 96;
-/// The stamp of an access log begins before this byte.
+/// Number of bytes at the beginning of a line that are searched for the stamp of an access log.
 const ACCESS_SEARCHED_BYTES: usize = 1_024;
 
 /// The position of stamps in the lines of a source.
@@ -130,7 +142,7 @@ pub struct StampReader {
     settings: StampSettings,
     near: Option<DateTime>,
     place: Option<Place>,
-    /// Offset of the zone in the quarter of an hour that was used last.
+    /// The date, hour and quarter of an hour of the previous stamp, and the UTC offset of the zone then.
     cached_offset: Option<(Date, i8, i8, jiff::tz::Offset)>,
 }
 
@@ -143,7 +155,7 @@ impl StampReader {
         StampReader { settings, near, place: None, cached_offset: None }
     }
 
-    /// Finds the stamp of a line. Returns `None` for lines that have none where a stamp is expected.
+    /// Finds the stamp of a line. Returns `None` if there is none where a stamp is expected.
     pub fn find(&mut self, line: &str) -> Option<FoundStamp> {
         let bytes = line.as_bytes();
         if let Some(place) = self.place
@@ -233,7 +245,7 @@ impl StampReader {
         i64::try_from(timestamp.as_nanosecond()).ok().map(EntryTime::UnixNs)
     }
 
-    /// The offset of the zone. Offsets change at quarters of an hour at most.
+    /// The UTC offset of the zone. It is cached: offsets only change at the beginning of a quarter of an hour.
     fn zone_offset(&mut self, civil: DateTime) -> Option<jiff::tz::Offset> {
         let (date, hour, quarter) = (civil.date(), civil.hour(), civil.minute() / 15);
         if let Some((cached_date, cached_hour, cached_quarter, offset)) = self.cached_offset
@@ -243,7 +255,7 @@ impl StampReader {
         }
         let zone = &self.settings.zone.as_ref()?.0;
         let offset = zone.to_zoned(civil).ok()?;
-        // In a gap of the civil time, the result has another civil time; the offset before the gap gives the same instant.
+        // The civil time does not exist if the clock was set forward over it. The offset before that change applies then.
         let offset = match offset.datetime() == civil {
             true => offset.offset(),
             false => zone.to_offset(offset.timestamp() - SignedDuration::from_hours(1)),
@@ -272,7 +284,7 @@ fn timestamp(unix_ns: i64) -> Option<Timestamp> {
     Timestamp::from_nanosecond(i128::from(unix_ns)).ok()
 }
 
-/// Bytes in front of a stamp at the beginning of a line: brackets, the priority of syslog, the name of a logfmt field.
+/// Number of bytes in front of a stamp at the beginning of a line: brackets, the priority of syslog, the name of a logfmt field.
 fn prefix_length(line: &[u8]) -> usize {
     let mut at = 0;
     if line.first() == Some(&b'<')

@@ -1,11 +1,11 @@
 //! Groups messages by their templates: Drain (He et al., "Drain: an online log parsing approach with fixed depth tree", ICWS 2017).
 //!
-//! A message is masked and split into tokens. A tree of fixed depth leads by the number of tokens and the first two tokens to a
-//! leaf with the templates that may match. The message joins the most similar template if the similarity is at least 0.8; tokens that
-//! differ become `<*>`. Otherwise the message is a new template.
+//! A message is masked and split into tokens. In a tree of fixed depth, the number of tokens and the first two tokens lead to a
+//! leaf with the templates that may match. If the similarity of the most similar one is at least 0.8, the message joins it, and
+//! tokens that differ become `<*>`. Otherwise the message is a new template.
 //!
 //! Two details differ from the publication, so that one setting fits all logs: values are masked by general rules, and a `<*>` of
-//! a template equals any token. With this definition of similarity, more of the tokens have to be equal: 0.8 instead of 0.4.
+//! a template equals any token. With this definition, similarities are higher, and the required one is 0.8 instead of 0.4.
 
 use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher as _;
@@ -17,9 +17,9 @@ use crate::mask::{Masked, Masking, WILDCARD};
 pub struct MinerSettings {
     /// Minimum share of equal tokens, 0 to 1.
     pub similarity: f64,
-    /// Maximum number of templates. Messages without a template are not grouped afterwards.
+    /// Maximum number of templates. When it is reached, messages that match none of them are not grouped.
     pub templates_max: usize,
-    /// Maximum number of different tokens that lead from a node of the tree to different nodes. Further tokens share one.
+    /// Maximum number of children of a node of the tree, one per token. Further tokens share one more child.
     pub children_max: usize,
     /// Maximum number of templates with the same number of tokens and the same first tokens.
     pub leaf_templates_max: usize,
@@ -43,7 +43,7 @@ impl TemplateId {
     }
 }
 
-/// Number of tokens that lead to a leaf.
+/// Number of tokens that select a leaf.
 const PREFIX_TOKENS: usize = 2;
 
 #[derive(Debug, Clone, Default)]
@@ -54,7 +54,7 @@ struct Node {
 
 #[derive(Debug, Clone)]
 struct Template {
-    /// Hash of each token; that of [`WILDCARD`] if the token is a value.
+    /// The hash of each token, or the hash of [`WILDCARD`] if the token is a value.
     tokens: Box<[u64]>,
     /// The first message, masked.
     first: Box<str>,
@@ -122,13 +122,13 @@ impl Miner {
         text
     }
 
-    /// The template of a message, which is created or generalized if necessary. `None` if a limit on the number of templates is
-    /// reached.
+    /// The template of a message, which is created or generalized if necessary. `None` if none matches and a limit on the number
+    /// of templates is reached.
     pub fn add(&mut self, message: &str) -> Option<TemplateId> {
         self.add_labelled(&[], message, Masking::Full)
     }
 
-    /// The template of a message with labels in front of it, which are not masked.
+    /// The template of a message with labels in front of it. The labels are not masked.
     pub(crate) fn add_labelled(
         &mut self,
         labels: &[&str],
@@ -156,7 +156,8 @@ impl Miner {
         self.push(leaf);
     }
 
-    /// The templates that are equal to a template of another miner if `<*>` equals any token, or else the most similar one.
+    /// The templates that are equal to a template of another miner, where `<*>` equals any token. If there are none, the most
+    /// similar one.
     pub(crate) fn find_templates(&mut self, text: &str) -> Vec<TemplateId> {
         self.read_masked(text);
         let leaf = self.leaf();
@@ -207,7 +208,7 @@ impl Miner {
     fn child(&mut self, node: usize, key: u64) -> usize {
         let children = &self.nodes[node].children;
         let is_full = children.len() >= self.settings.children_max;
-        // The first level, by the number of tokens, is limited by the maximum number of tokens.
+        // The root needs no limit: it has one child per number of tokens, which is limited.
         let key = if is_full && node != 0 && !children.contains_key(&key) { self.wild } else { key };
         if let Some(child) = children.get(&key) {
             return *child as usize;
@@ -218,7 +219,8 @@ impl Miner {
         child
     }
 
-    /// The template of a leaf with the most equal tokens, if they are enough. `both`: a value in the message also equals any token.
+    /// The template of a leaf with the most equal tokens, if they are enough. If `both`, a `<*>` in the message also equals any
+    /// token.
     fn most_similar(&self, leaf: usize, both: bool) -> Option<u32> {
         let tokens = &self.hashes;
         let allowed = (tokens.len() as f64 * (1.0 - self.settings.similarity) + 1e-9) as usize;

@@ -18,13 +18,13 @@ const EXCEPTIONS_MAX: usize = 8;
 /// Maximum number of frames in a key.
 const FRAMES_MAX: usize = 3;
 
-/// What identifies a stack trace.
+/// The exceptions and frames that identify a stack trace.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct TraceKey {
     /// Classes of the exceptions, from the one that was logged to the root cause.
     pub exceptions: Vec<String>,
-    /// Top frames of the application in the root cause, or the top frames if none is of the application. Empty if the trace was
-    /// omitted, as the JVM does for exceptions that are thrown often.
+    /// The application's top frames in the root cause, or in the exception nearest to it that has such frames. If the application
+    /// has none, other top frames. Empty if the trace has no frames: the JVM omits them for exceptions that are thrown often.
     pub frames: Vec<String>,
 }
 
@@ -43,7 +43,9 @@ impl std::fmt::Display for TraceKey {
 #[derive(Debug, Clone, Default)]
 struct Section {
     exception: Option<String>,
+    /// Top frames of the application.
     own: Vec<String>,
+    /// Top frames, also of libraries.
     any: Vec<String>,
 }
 
@@ -52,7 +54,7 @@ impl Section {
         Section { exception: exception.map(str::to_owned), ..Section::default() }
     }
 
-    /// Adds a frame. Of more frames than [`FRAMES_MAX`], those at the top are kept; Python writes them last.
+    /// Adds a frame. At most [`FRAMES_MAX`] frames are kept, those at the top of the stack, which Python writes last.
     fn add(&mut self, name: &str, place: &str, language: Language) {
         let is_own = language.is_own(name, place);
         let lists = [Some(&mut self.any), is_own.then_some(&mut self.own)];
@@ -71,11 +73,11 @@ impl Section {
 /// Computes the key of the trace in the lines of an entry.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct TraceReader {
-    /// The exceptions in the order of the text.
+    /// The exceptions in the order in which the text names them.
     sections: Vec<Section>,
     /// The section to which frames belong.
     current: usize,
-    /// The exception in the last line that consists of one.
+    /// The exception in the last line that begins with one, before the first frame.
     candidate: Option<String>,
     language: Option<Language>,
     is_in_python: bool,
@@ -84,7 +86,7 @@ pub(crate) struct TraceReader {
 }
 
 impl TraceReader {
-    /// Adds a line. `message` is the message of the entry, which may name the exception of the first frames.
+    /// Adds a line. `message` is the message of the entry. It may name the exception to which the first frames belong.
     pub(crate) fn add(&mut self, line: &str, message: &str) {
         match lines::classify(line, self.is_in_python, self.language) {
             Line::Frame { name, place, language } if self.accepts_frame(language) => {
@@ -129,12 +131,13 @@ impl TraceReader {
         }
     }
 
-    /// Whether frames belong to the exception that failed. Only the first goroutine of a crash does.
+    /// Whether frames belong to the chain of exceptions. Frames of suppressed exceptions do not. In Go, only those of the first
+    /// goroutine do, which is the one that crashed.
     fn accepts_frame(&self, language: Language) -> bool {
         !self.is_in_suppressed && (language != Language::Go || self.goroutines <= 1)
     }
 
-    /// Before a frame: begins the chain if there is none.
+    /// Prepares for a frame: begins the chain of exceptions if there is none.
     fn begin_frames(&mut self, language: Language, message: &str) {
         if self.sections.is_empty() {
             if self.candidate.is_none() {
@@ -165,7 +168,7 @@ impl TraceReader {
         self.current = self.sections.len() - 1;
     }
 
-    /// The key of the trace, which is forgotten; `None` if there are neither frames nor a line with an exception.
+    /// The key of the trace; `None` if there are neither frames nor a line with an exception. The reader is empty afterwards.
     pub(crate) fn take_key(&mut self) -> Option<TraceKey> {
         if self.sections.is_empty() && self.candidate.is_none() && self.language.is_none() {
             self.is_in_suppressed = false;

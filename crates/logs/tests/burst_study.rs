@@ -1,6 +1,6 @@
-//! The error rates of burst marks: how many a log without a change has per hour, and how often a change is found.
+//! The error rates of marks of bursts: how many marks per hour a log without a change has, and how often a change is found.
 //!
-//! By default a few runs of each kind are simulated. The table in `docs/logs.md` is the result of 200 runs:
+//! By default, 20 runs of each kind are simulated. The table in `docs/logs.md` is the result of 200 runs:
 //!
 //! ```text
 //! BUSYHOUR_STUDY_SEEDS=200 cargo test --release -p busyhour-logs --test burst_study -- --nocapture
@@ -91,7 +91,7 @@ fn logs_without_a_change_have_few_marks() {
             percent(burst),
             percent(tenfold)
         );
-        // At most a few per hour, whatever the distribution: a window is the largest of the last 15 minutes four times per hour.
+        // Whatever the distribution is, a window is the largest of the last 15 minutes about four times per hour.
         assert!(per_hour <= 4.0, "{table}");
     }
     std::io::stderr().write_all(table.as_bytes()).unwrap();

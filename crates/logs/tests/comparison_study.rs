@@ -1,7 +1,8 @@
-//! The error rates of the comparison with a baseline: how often it reports a difference where there is none, and how often it finds one.
+//! Error rates of the comparison with a baseline: how often it reports a difference that does not exist, and how often it finds a
+//! real one.
 //!
-//! Each run simulates the logs of a baseline and of a run with 40 templates. By default a few runs of each kind are simulated. The
-//! table in the documentation of the crate is the result of 200 runs:
+//! Each comparison is of two simulated logs with 40 templates. By default, there are 20 comparisons of each kind. The table in
+//! the documentation of the crate is the result of 200:
 //!
 //! ```text
 //! BUSYHOUR_STUDY_SEEDS=200 cargo test -p busyhour-logs --test comparison_study -- --nocapture
@@ -63,16 +64,16 @@ struct Kind {
     lengths_s: (f64, f64),
 }
 
-/// Rates of the templates per second: most are rare.
+/// The rate of a template in entries per second. Most templates are rare.
 fn rate(number: usize) -> f64 {
     0.005 * 1.2_f64.powi(number as i32)
 }
 
 /// The result of a comparison.
 struct Outcome {
-    /// Whether anything is significant that does not differ.
+    /// Whether anything is reported as significant that does not differ.
     is_false_alarm: bool,
-    /// Whether the template with a factor of the rate is significant.
+    /// Whether the template whose rate differs is reported as significant.
     is_found: bool,
     /// Whether the logs are too short to tell.
     is_too_short: bool,
@@ -145,7 +146,7 @@ fn few_comparisons_of_equal_logs_have_a_significant_difference() {
             percent(threefold),
             percent(tenfold)
         );
-        // At most 5 % in each kind: the bound is that of a binomial count with this probability, exceeded in 1 of 10,000 cases.
+        // At most 5 % of false alarms are allowed. A binomial count with this probability exceeds the bound in 1 of 10,000 cases.
         let bound = 0.05 * seeds as f64 + 3.7 * (0.05 * 0.95 * seeds as f64).sqrt() + 1.0;
         if alarms as f64 > bound {
             failed.push(format!("{:?} {:?}", kind.arrivals, kind.lengths_s));

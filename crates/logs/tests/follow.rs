@@ -1,4 +1,4 @@
-//! Files that grow, are rotated and truncated, and the output of journalctl.
+//! Following files that grow, are rotated or truncated, and the output of journalctl.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
@@ -12,7 +12,7 @@ fn append(path: &Path, text: &str) {
     file.write_all(text.as_bytes()).unwrap();
 }
 
-/// The text that a poll finds, with `|` where other content begins.
+/// The text that a poll finds, with `|` where the content of another file or of the truncated file begins.
 fn poll(follower: &mut FileFollower) -> (String, Polled) {
     let mut text = Vec::new();
     let polled = follower
@@ -71,7 +71,7 @@ fn a_truncated_file_is_read_from_its_beginning() {
     let (text, polled) = poll(&mut follower);
     assert_eq!(text, "|new\n");
     assert!(polled.was_truncated);
-    // Truncated and longer than before by the next poll.
+    // The file is truncated and, before the next poll, becomes longer than it was.
     File::create(&path).unwrap();
     append(&path, "something else that is longer\n");
     assert_eq!(poll(&mut follower).0, "|something else that is longer\n");
@@ -115,7 +115,7 @@ fn a_poll_is_limited() {
 fn a_rotated_log_is_counted_as_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("app.log");
-    // 1970-01-01: the clock of the run begins at 0.
+    // The run begins at 0, so that the stamps are of 1970-01-01.
     let stamps = StampSettings { zone: Some(Zone::utc()), near_unix_ns: 0 };
     let clock = RunClock { start_unix_ns: 0, end_unix_ns: None };
     let redactor = Redactor::new(|_| false, |_| false);

@@ -34,7 +34,7 @@ const PUBLISHED: [(&str, f64); 16] = [
     ("Zookeeper", 0.9665),
 ];
 
-/// The mean that the miner must reach with the messages as input.
+/// The mean accuracy that the miner must reach if its input is the messages without their headers.
 const REQUIRED_MEAN: f64 = 0.865;
 
 fn folder() -> Option<PathBuf> {
@@ -100,8 +100,8 @@ fn groups_of_messages(messages: &[(String, String)]) -> Vec<Option<usize>> {
     messages.iter().map(|(message, _)| miner.add(message).map(|id| id.index())).collect()
 }
 
-/// The group of each line if the library finds the message in the line. Each line is an entry of its own here, because the labels are
-/// per line.
+/// The group of each line if this crate finds the message in the line. Each line is read as an entry, because the labels are per
+/// line.
 fn groups_of_lines(folder: &Path, name: &str) -> Vec<Option<usize>> {
     let bytes = std::fs::read(folder.join(name).join(format!("{name}_2k.log"))).unwrap();
     let stamps = StampSettings { zone: Some(Zone::utc()), near_unix_ns: 1_700_000_000_000_000_000 };
@@ -119,7 +119,7 @@ fn groups_of_lines(folder: &Path, name: &str) -> Vec<Option<usize>> {
 fn the_mean_grouping_accuracy_is_that_of_published_drain_or_better() {
     let mut out = std::io::stderr();
     let Some(folder) = folder() else {
-        let text = "SKIPPED: the samples of logpai/loghub are not here; set BUSYHOUR_LOGHUB to a checkout\n";
+        let text = "SKIPPED: the samples of logpai/loghub were not found; set BUSYHOUR_LOGHUB to the path of a checkout\n";
         out.write_all(text.as_bytes()).unwrap();
         return;
     };
@@ -142,7 +142,7 @@ fn the_mean_grouping_accuracy_is_that_of_published_drain_or_better() {
 }
 
 #[test]
-fn the_accuracy_counts_lines_of_exactly_equal_groups() {
+fn the_accuracy_is_the_share_of_lines_whose_group_equals_their_label() {
     let groups = [Some(0), Some(0), Some(1), Some(2), Some(3)];
     assert_eq!(grouping_accuracy(&groups, &["a", "a", "b", "b", "c"]), 3.0 / 5.0);
     assert_eq!(grouping_accuracy(&groups, &["a", "b", "c", "d", "e"]), 3.0 / 5.0);

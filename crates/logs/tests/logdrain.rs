@@ -8,7 +8,7 @@ use std::hash::Hash;
 
 use busyhour_logs::Miner;
 
-/// The number of messages whose group in `of` has most of its messages in the same group of `in_`.
+/// The number of messages that agree: for each group of `of`, those in the group of `in_` that contains most of its messages.
 fn agreeing<A: Copy + Eq + Hash, B: Copy + Eq + Hash>(of: &[A], in_: &[B]) -> usize {
     let mut counts: HashMap<A, HashMap<B, usize>> = HashMap::new();
     for (a, b) in of.iter().zip(in_) {

@@ -1,4 +1,4 @@
-//! Mutated logs: the properties of `log_soundness` hold for them. The fuzz target `logs` checks the same.
+//! The properties of `log_soundness` hold for mutated logs. The fuzz target `logs` checks the same properties.
 
 mod log_soundness;
 

@@ -1,4 +1,4 @@
-//! The logs that an observation follows, and the files about them.
+//! The logs that an observation follows, and the files of the run directory with their counts.
 
 use std::path::Path;
 
@@ -48,14 +48,14 @@ impl FollowedLogs {
         (followed, probes)
     }
 
-    /// The files that are written about these sources.
+    /// The files of the run directory that are written for these sources.
     pub(crate) fn parts(sources: &[SourceSpec]) -> Vec<RunPart> {
         let mut parts = LogSources::parts(sources);
         parts.extend(GcLogSources::parts(sources));
         parts
     }
 
-    /// Reads what is left, after the watch has stopped. Returns what could not be written.
+    /// Reads the rest of the logs, after the watch has stopped. Returns the errors.
     pub(crate) fn finish(self, store: &SeriesStore) -> Vec<LogSourcesError> {
         [self.logs.finish(store), self.gc_logs.finish(store)].into_iter().filter_map(Result::err).collect()
     }

@@ -1,8 +1,8 @@
 //! The times of a garbage-collection log on the clock of a run.
 //!
-//! Wall times of the log are used as they are. A log that has only uptimes is aligned by the arrival of its lines: a line that was not there
-//! at one reading and is there at the next was written in between, so that its uptime belongs to this interval. The intervals of all
-//! lines together give the start of the JVM's clock within a few milliseconds after some lines.
+//! Wall times of the log are used unchanged. A log that has only uptimes is aligned by the arrival of its lines: a line that is
+//! new at a reading was written since the previous reading, so that its uptime is in this interval. Each line thus bounds the
+//! start of the JVM's clock, and after some lines it is known within a few milliseconds.
 
 use busyhour_gclog::LineStamp;
 use busyhour_sample::Nanos;
@@ -11,7 +11,7 @@ use busyhour_sample::Nanos;
 #[derive(Debug, Clone)]
 pub(crate) struct GcLogClock {
     wall_start_ms: i64,
-    /// Bounds of the run's time at uptime 0, s; may be negative.
+    /// Lower and upper bound of the run's time at uptime 0, in seconds; may be negative.
     origin_s: Option<(f64, f64)>,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct GcLogClock {
 pub(crate) struct PlacedTime {
     /// Seconds since the start of the run; may be negative.
     pub(crate) time_s: f64,
-    /// How much it may be off, s; `None` for wall times, which are as good as the log's clock.
+    /// Maximum error in seconds; `None` for wall times, which are as exact as the clock of the log's machine.
     pub(crate) uncertainty_s: Option<f64>,
 }
 
@@ -29,7 +29,7 @@ impl GcLogClock {
         GcLogClock { wall_start_ms: i64::try_from(wall_start_ms).unwrap_or(i64::MAX), origin_s: None }
     }
 
-    /// Takes the stamp of a line into account that arrived after one reading and until another.
+    /// Takes the stamp of a line into account that arrived between the readings at `after` and `until`.
     pub(crate) fn align(&mut self, stamp: &LineStamp, after: Nanos, until: Nanos) {
         let Some(uptime_s) = stamp.uptime_s else { return };
         let seconds = |time: Nanos| time.0 as f64 / 1e9;
@@ -38,12 +38,12 @@ impl GcLogClock {
             Some((known_low, known_high)) if known_low.max(low) <= known_high.min(high) => {
                 Some((known_low.max(low), known_high.min(high)))
             }
-            // The JVM was restarted, or the machine was suspended.
+            // The bounds contradict each other: the JVM was restarted, or the machine was suspended.
             Some(_) | None => Some((low, high)),
         };
     }
 
-    /// The time of a stamp; `None` if it has none.
+    /// The time of a stamp on the clock of the run; `None` if it states no time, or only an uptime that cannot be placed yet.
     pub(crate) fn place(&self, stamp: &LineStamp) -> Option<PlacedTime> {
         if let Some(wall_ms) = stamp.wall_ms {
             let time_s = wall_ms.saturating_sub(self.wall_start_ms) as f64 / 1e3;
@@ -54,7 +54,7 @@ impl GcLogClock {
         Some(PlacedTime { time_s, uncertainty_s: Some((high - low) / 2.0) })
     }
 
-    /// How much times of a log without wall times may be off, s.
+    /// Maximum error of times of a log without wall times, in seconds.
     pub(crate) fn uncertainty_s(&self) -> Option<f64> {
         self.origin_s.map(|(low, high)| (high - low) / 2.0)
     }

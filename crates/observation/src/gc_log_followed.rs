@@ -15,14 +15,14 @@ use crate::log_input::file_error;
 
 static UNCERTAINTY: Metric = Metric::gauge(
     "busyhour_gc_log_time_uncertainty_seconds",
-    "How much times of a log without wall times may be off.",
+    "Maximum error of the times of a log that has no wall times.",
 );
 static LINES: Metric =
     Metric::counter("busyhour_gc_log_lines_total", "Lines that were read from the garbage-collection log.");
 
-/// The part of a log before the run in which the collector and the version of the JVM are looked up, in bytes.
+/// Length in bytes of the beginning of a log in which the collector and the version of the JVM are looked up.
 const HEAD_BYTES_MAX: u64 = 32 * 1024;
-/// Polls of one reading; each reads up to 4 MiB.
+/// Maximum number of polls of one reading. Each reads up to 4 MiB.
 const POLLS_MAX: usize = 8;
 
 /// A garbage-collection log that is followed.
@@ -34,7 +34,7 @@ pub(crate) struct FollowedGcLog {
     reader: GcLogReader,
     clock: GcLogClock,
     series: GcLogSeries,
-    /// Number of events that were recorded.
+    /// Number of events that have been recorded.
     recorded: usize,
     last_reading: Nanos,
     ends_with_line: bool,
@@ -119,11 +119,11 @@ impl FollowedGcLog {
         })
     }
 
-    /// The figures of the part of the log within the run; `None` if it has no event. Nothing can be read afterwards.
+    /// The figures of the part of the log within the run; `None` if it has no event. The log must not be read afterwards.
     pub(crate) fn summarise(&mut self) -> Option<SummarisedGcLog> {
         let mut log = std::mem::take(&mut self.reader).finish();
         self.recorded = 0;
-        // The lines that name them are at the beginning of the log, before the run.
+        // The lines that name collector and version are at the beginning of the log, which may be before the run.
         if log.collector.is_none() || log.jvm_version.is_none() {
             let head = head(&self.path);
             log.collector = log.collector.or(head.collector);
@@ -144,15 +144,15 @@ impl FollowedGcLog {
 /// The figures of a log within a run.
 #[derive(Debug)]
 pub(crate) struct SummarisedGcLog {
-    /// Seconds since the start of the run at second 0 of the log's clock.
+    /// Time of second 0 of the log's clock, in seconds since the start of the run; `None` if it is unknown.
     pub(crate) origin_s: Option<f64>,
-    /// How much `origin_s` may be off, s; `None` if it comes from wall times.
+    /// Maximum error of `origin_s` in seconds; `None` if it comes from wall times.
     pub(crate) uncertainty_s: Option<f64>,
     /// The figures.
     pub(crate) summary: GcSummary,
 }
 
-/// The beginning of a log. If it cannot be read, what it states is unknown.
+/// The beginning of a log; an empty log if it cannot be read.
 fn head(path: &Path) -> busyhour_gclog::GcLog {
     let mut bytes = Vec::new();
     let mut reader = GcLogReader::new();

@@ -28,10 +28,10 @@ static PROMOTED: Metric = Metric::counter(
     "Memory that young collections moved to the old generation.",
 );
 
-/// The longest pauses of a reading that become marks.
+/// Maximum number of pauses of a reading that become marks. The longest ones are chosen.
 const MARKS_MAX: usize = 200;
 
-/// A series whose times do not decrease, although the events of a log may.
+/// A series whose times never decrease, although those of the events of a log may.
 #[derive(Debug, Clone, Copy)]
 struct Ordered {
     id: SeriesId,
@@ -71,7 +71,8 @@ pub(crate) struct GcLogSeries {
 }
 
 impl GcLogSeries {
-    /// Adds an event at its time. Events before the run only change what the next ones are compared with.
+    /// Adds an event at its time, or if `is_end`, at the time of its end. Events before the run only update the used heap with
+    /// which the next event is compared.
     pub(crate) fn add(
         &mut self,
         reading: &mut Reading<'_>,
@@ -137,7 +138,7 @@ impl GcLogSeries {
             reading.mark(Mark { kind: MarkKind::GcPause, from, to, text });
         }
         if omitted > 0 {
-            let text = format!("{omitted} more pauses, shorter ones, since the last reading");
+            let text = format!("{omitted} more, shorter pauses since the last reading");
             reading.mark(Mark { kind: MarkKind::GcPause, from: reading.time(), to: reading.time(), text });
         }
     }
@@ -166,6 +167,6 @@ fn bytes(kib: i64) -> f64 {
 }
 
 fn nanos(seconds: f64) -> Nanos {
-    // A time before the run is its start.
+    // A time before the run becomes its start.
     Nanos((seconds.max(0.0) * 1e9) as u64)
 }

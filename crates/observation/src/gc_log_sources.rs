@@ -34,9 +34,10 @@ struct GcFile {
 struct GcSource {
     /// The name of the source, as in the series file.
     name: String,
-    /// Seconds since the start of the run at second 0 of the log's clock, on which the series of the summary are.
+    /// Time of second 0 of the log's clock, in seconds since the start of the run. The series of the summary have times on that
+    /// clock.
     origin_s: Option<f64>,
-    /// How much `origin_s` may be off, s; absent if it comes from wall times.
+    /// Maximum error of `origin_s` in seconds; null if it comes from wall times.
     uncertainty_s: Option<f64>,
     summary: GcSummary,
 }
@@ -84,7 +85,7 @@ impl GcLogSources {
         Box::new(GcLogProbe { log })
     }
 
-    /// Reads what is left of all logs, records it in the store, and writes `gc.json`. Call it after the watch has stopped.
+    /// Reads the rest of all logs, records it in the store, and writes `gc.json`. Call it after the watch has stopped.
     ///
     /// # Errors
     /// The file cannot be written, or a log was still being read.
@@ -130,12 +131,12 @@ impl Probe for GcLogProbe {
         &self.log.name
     }
 
-    /// Shorter intervals align uptimes earlier.
+    /// Short intervals are permitted, because they align uptimes more precisely.
     fn interval_min(&self) -> Duration {
         Duration::from_millis(100)
     }
 
-    /// The file may be on a network.
+    /// The file may be on a network file system.
     fn may_block(&self) -> bool {
         true
     }

@@ -5,10 +5,10 @@
 //!   sources, targets                lines()               store(), stop()
 //! ```
 //!
-//! A [`SourceSpec`] names what to observe: `os`, `jvm:shop`, `gc:FILE`, `log:FILE`, `prometheus:URL` or `auto`. [`parse_sources`] reads a list
-//! of them. [`Observation::prepare`] finds the sources and opens them; [`Observation::lines`] says which of them are watched, which are not,
-//! why, and what would enable them. [`SystemObserver`] observes a run. [`append_mark`] adds a mark of the user to a run in progress.
-//! [`PerfMonObserver`] runs a PerfMon Metrics Collector of the plan.
+//! A [`SourceSpec`] names what to observe: `os`, `jvm:shop`, `gc:FILE`, `log:FILE`, `prometheus:URL` or `auto`. [`parse_sources`]
+//! reads a list of them. [`Observation::prepare`] finds the sources and opens them. [`Observation::lines`] states for each source
+//! whether it is watched, and if not, why and what would enable it. [`SystemObserver`] observes a run. [`append_mark`] adds a
+//! mark of the user to a run in progress. [`PerfMonObserver`] runs a PerfMon Metrics Collector of the plan.
 
 mod followed;
 mod gc_log_clock;

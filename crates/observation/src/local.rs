@@ -1,4 +1,4 @@
-//! Sources of this machine: the operating system, processes, Java virtual machines, counters of caches and cores.
+//! Sources on this machine: the operating system, processes, Java virtual machines, and the counters of caches and cores.
 
 use busyhour_observe::jvm::{FoundJvm, JvmProbe, find_jvms};
 use busyhour_observe::perf::{PerfProbe, PerfTarget};
@@ -14,13 +14,13 @@ use crate::selected::Selected;
 use crate::source_line::{LineState, SourceLine};
 use crate::source_spec::{ProcessName, SourceSpec};
 
-/// Processes that one name may select.
+/// Maximum number of processes that one name selects.
 const MATCHES_MAX: usize = 64;
 
 /// The directory in which the counters of caches are mounted.
 const RESCTRL: &str = "/sys/fs/resctrl";
 
-/// Adds the probes of a source of this machine.
+/// Adds the probes of a source if it is on this machine.
 pub(crate) fn select(
     source: &SourceSpec,
     request: &ObservationRequest,
@@ -51,7 +51,7 @@ pub(crate) fn select(
     }
 }
 
-/// Adds what is behind the targets, and the machine if one of them is on it.
+/// Adds the processes behind the targets, and this machine if one of the targets is on it.
 fn add_targets(root: &ProcRoot, request: &ObservationRequest, clock: &Clock, selected: &mut Selected) {
     let starts: Vec<_> =
         request.targets.iter().map(|(host, port)| DiscoveryStart::Target { host, port: *port }).collect();
@@ -62,7 +62,7 @@ fn add_targets(root: &ProcRoot, request: &ObservationRequest, clock: &Clock, sel
     add_found(root, &found, selected);
 }
 
-/// Adds processes to which the load goes or that are behind the targets, and that were not found before.
+/// Adds processes that were not found before: those that receive the load, and those behind the targets.
 pub(crate) fn look_again(request: &ObservationRequest, clock: &Clock, selected: &mut Selected) {
     let root = ProcRoot::live();
     let mut starts: Vec<_> =
@@ -71,7 +71,8 @@ pub(crate) fn look_again(request: &ObservationRequest, clock: &Clock, selected: 
         starts.push(DiscoveryStart::PeersOf(std::process::id()));
     }
     let found = discover_from(&root, &starts);
-    // What could not be watched has been reported, or is not a system under test, such as a server that receives metrics.
+    // Only processes are added. Other entries were reported before, or are not under test, such as a server that receives
+    // metrics.
     let processes: Vec<Found> = found.into_iter().filter(|entry| entry.process().is_some()).collect();
     if !processes.is_empty() {
         add_machine(&root, clock, selected);
@@ -95,7 +96,7 @@ fn add_machine(root: &ProcRoot, clock: &Clock, selected: &mut Selected) {
         Ok(probe) => selected.add_watched(Box::new(probe), "stalls of this machine"),
         Err(error) => selected.refuse(SourceLine::not_watched(
             "stall",
-            format!("its thread cannot be started: {error}"),
+            format!("the thread that measures stalls cannot be started: {error}"),
             "",
         )),
     }
@@ -219,7 +220,7 @@ fn add_jvms(root: &ProcRoot, name: Option<&ProcessName>, selected: &mut Selected
         let names: Vec<&str> =
             found.jvms.iter().take(8).filter_map(|jvm| jvm.identity.name.as_deref()).collect();
         let others = match (names.as_slice(), found.denied) {
-            ([], 0) => "none is visible".to_owned(),
+            ([], 0) => "no JVM is visible".to_owned(),
             ([], denied) => format!("{denied} processes of other users cannot be examined"),
             (names, _) => format!("visible: {}", names.join(", ")),
         };
@@ -244,7 +245,7 @@ fn add_rdt(selected: &mut Selected) {
 fn add_perf(root: &ProcRoot, name: Option<&ProcessName>, selected: &mut Selected) {
     let pids = match name {
         Some(name) => pids(root, "perf", name, selected),
-        // The processes that are watched so far.
+        // Without a name: the processes that are watched so far.
         None => selected.watched_pids(),
     };
     if pids.is_empty() && name.is_none() {
@@ -267,9 +268,12 @@ fn pids(root: &ProcRoot, kind: &str, name: &ProcessName, selected: &mut Selected
             let mut found = find_processes(root, text);
             if found.is_empty() {
                 let reason = format!("no process has {text:?} in its command line");
-                selected.refuse(SourceLine::not_watched(kind, reason, "name it by its number"));
+                selected.refuse(SourceLine::not_watched(kind, reason, "name the process by its ID"));
             } else if found.len() > MATCHES_MAX {
-                let reason = format!("{} more processes match {text:?}", found.len() - MATCHES_MAX);
+                let reason = format!(
+                    "only {MATCHES_MAX} of the {} processes that match {text:?} are watched",
+                    found.len()
+                );
                 selected.refuse(SourceLine::not_watched(
                     kind,
                     reason,

@@ -20,11 +20,11 @@ static BEHIND: Metric = Metric::gauge(
 );
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
-/// Entries are complete if no line has arrived for this time.
+/// An open entry is complete if no line has arrived for this time.
 const QUIET: Duration = Duration::from_millis(800);
 /// Share of the interval after which a reading ends, even if there is more to read.
 const BUSY_SHARE: f64 = 0.8;
-/// Limits of memory: about 30 MB for a log with as many templates as are distinguished.
+/// These two limits bound the memory to about 30 MB for a log with the maximum number of templates.
 const EXAMPLE_BYTES_MAX: usize = 2 * 1024;
 const COUNTS_MAX: usize = 200_000;
 
@@ -32,7 +32,7 @@ const COUNTS_MAX: usize = 200_000;
 #[derive(Debug, Clone)]
 pub(crate) struct FollowSettings {
     pub(crate) query: Query,
-    /// The zone of stamps without an offset. Without it, it is found from the time at which lines arrive.
+    /// The zone of stamps without an offset. If it is `None`, the offset is found from the times at which lines arrive.
     pub(crate) zone: Option<Zone>,
     pub(crate) redactor: Redactor,
 }
@@ -50,7 +50,7 @@ pub(crate) struct FollowedLog {
     start_unix_ns: i64,
     /// Time of the last lines, in ns since the start of the run.
     last_arrival_ns: u64,
-    /// Second of the last reading.
+    /// Second of the run at the last reading.
     last_s: u32,
     has_open_entries: bool,
 }
@@ -82,7 +82,7 @@ impl FollowedLog {
         }
     }
 
-    /// Reads what has arrived, and records the seconds that are over.
+    /// Reads what has arrived, and records the seconds that have ended.
     pub(crate) fn read(&mut self, reading: &mut Reading<'_>) -> Result<(), ProbeError> {
         let is_behind = self.read_input(reading.clock(), reading.interval().mul_f64(BUSY_SHARE))?;
         let now_s = second_of(reading.clock().now().0);
@@ -110,7 +110,7 @@ impl FollowedLog {
         result
     }
 
-    /// Reads for at most this time; returns whether there is more.
+    /// Reads for at most this time; returns whether there is more to read.
     fn read_input(&mut self, clock: &Clock, at_most: Duration) -> Result<bool, ProbeError> {
         let started = clock.now();
         let mut has_more = true;
@@ -121,7 +121,7 @@ impl FollowedLog {
             }
             let polled = self.poll(now.0);
             self.last_s = second_of(started.0);
-            // A clock that does not run needs one poll.
+            // A manual clock stands still, so that the time limit would never be reached: there is only one poll.
             has_more = polled? && !clock.is_manual();
         }
         let quiet = clock.now().0.saturating_sub(self.last_arrival_ns);
@@ -136,7 +136,7 @@ impl FollowedLog {
         Ok(has_more)
     }
 
-    /// Reads a part; returns whether there is more.
+    /// Reads a part; returns whether there is more to read.
     fn poll(&mut self, now_ns: u64) -> Result<bool, ProbeError> {
         let now_unix_ns =
             self.start_unix_ns.saturating_add(i64::try_from(now_ns).unwrap_or(i64::MAX - self.start_unix_ns));
@@ -145,7 +145,7 @@ impl FollowedLog {
         let (collector, source) = (&mut self.collector, self.source);
         let (seeks_zone, assumed_offset) = (&mut self.seeks_zone, &mut self.assumed_offset);
         let (was_read, mut is_read) = (self.series.is_some(), false);
-        // Before the first reading that succeeds, nothing is known.
+        // The series begin with the first reading that succeeds: nothing is known of the time before.
         let mut series = self.series.take().unwrap_or_else(|| LogSeries::new(self.last_s));
         collector.set_arrival(now_unix_ns);
         let polled = self.input.poll(now_unix_ns, |piece| match piece {
@@ -178,7 +178,7 @@ impl FollowedLog {
         polled.map(|polled| polled.has_more)
     }
 
-    /// The part of the log in `logs.json`, for a run that has lasted this number of seconds.
+    /// The entry of the log in `logs.json`, for a run that has lasted this number of seconds.
     pub(crate) fn logged(&self, name: &str, length_s: f64) -> LoggedSource {
         let mut counts = self.collector.counts();
         counts.length_s = Some(length_s);
@@ -191,7 +191,7 @@ impl FollowedLog {
     }
 }
 
-/// The time for reading what is left at the end of a run.
+/// Maximum time for reading the rest of a log at the end of a run.
 const LAST_READING: Duration = Duration::from_secs(2);
 
 fn second_of(time_ns: u64) -> u32 {

@@ -20,19 +20,19 @@ pub(crate) enum LogInput {
         path: PathBuf,
         /// `None` until it can be opened.
         follower: Option<FileFollower>,
-        /// Whether the file has been there.
+        /// Whether the file has existed.
         was_seen: bool,
     },
     /// The journal.
     #[cfg(unix)]
     Journal {
-        /// Starts the program that writes records from this time on, in nanoseconds since 1970.
+        /// How the program that writes the records is started.
         start: JournalStart,
         /// `None` before it was started, and after it has ended.
         follower: Option<JournalFollower>,
-        /// Records since this time have not been read.
+        /// The next start reads records from this time on, in nanoseconds since 1970.
         since_unix_ns: i64,
-        /// The time of the last attempt to start the program.
+        /// The time of the last attempt to start the program, in nanoseconds since 1970.
         started_unix_ns: Option<i64>,
     },
 }
@@ -121,7 +121,7 @@ impl LogInput {
                 if polled.as_ref().is_ok_and(|polled| !polled.has_ended) {
                     return polled.map_err(journal_error);
                 }
-                // Records that were written meanwhile are read after the next start.
+                // The next start reads the records that are written from now on.
                 (*follower, *since_unix_ns) = (None, now_unix_ns);
                 Err(polled.err().map_or_else(ended, journal_error))
             }

@@ -1,12 +1,11 @@
-//! The rules on secrets for texts of logs.
+//! The rules by which secrets are removed from texts of logs.
 
 use busyhour_logs::Redactor;
-use busyhour_redaction::{is_secret_name, is_secret_value};
 
 /// Removes secrets from examples and templates of logs, by the rules for command lines. With `keep_secrets`, all texts are kept.
 #[must_use]
 pub fn log_redactor(keep_secrets: bool) -> Redactor {
-    if keep_secrets { Redactor::keeping_secrets() } else { Redactor::new(is_secret_name, is_secret_value) }
+    if keep_secrets { Redactor::keeping_secrets() } else { Redactor::standard() }
 }
 
 #[cfg(test)]

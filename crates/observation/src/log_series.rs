@@ -21,17 +21,17 @@ static EXCEPTIONS: Metric = Metric::counter(
 );
 static RESPONSES: Metric = Metric::counter(
     "busyhour_log_http_responses_total",
-    "Requests in the access log by status; the class for those that the query does not select.",
+    "Requests in the access log by status: the exact one (503) if the query selects it, otherwise its class (2xx).",
 );
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
-/// Entries of a second may arrive this many seconds after its end: programs write buffered lines late.
+/// A second is recorded this number of seconds after its end, because programs write buffered lines late.
 const LATE_S: u32 = 2;
-/// Templates per second whose entries are counted for the description of bursts.
+/// Maximum number of templates per second whose entries are counted for the description of bursts.
 const TEMPLATES_PER_SECOND: usize = 32;
 /// Seconds for which these counts are kept: the longest burst and the window before it.
 const TEMPLATE_SECONDS: usize = 75;
-/// Length of a template in a mark, in characters.
+/// Maximum length of a template in a mark, in characters.
 const MARK_TEMPLATE_CHARS: usize = 160;
 
 /// The label of entries whose log states no severity.
@@ -60,7 +60,7 @@ impl SecondCounts {
     }
 }
 
-/// The status of a request, or its class: 200 for all that begin with 2.
+/// The status of a request, or its class: 2 for all statuses from 200 to 299.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Status {
     Exact(u16),
@@ -105,7 +105,7 @@ struct Counters {
     statuses: FxHashMap<Status, Counter>,
 }
 
-/// Counts the entries of a log per second, records the seconds that are over, and finds bursts.
+/// Counts the entries of a log per second, records the seconds that have ended, and finds bursts.
 #[derive(Debug)]
 pub(crate) struct LogSeries {
     /// The first second that is not recorded yet.
@@ -131,8 +131,8 @@ impl LogSeries {
         }
     }
 
-    /// Counts an entry. Entries of seconds that are recorded already count in the first one that is not; stamps in the future
-    /// count in the current second.
+    /// Counts an entry. If its second is recorded already, it counts in the first second that is not. If its stamp is in the
+    /// future, it counts in the current second.
     pub(crate) fn add(&mut self, entry: &CountedEntry<'_>, now_s: u32) {
         let second = entry.second.min(now_s).max(self.next_s);
         let counts = self.seconds.entry(second).or_default();
@@ -157,7 +157,7 @@ impl LogSeries {
         }
     }
 
-    /// Records the seconds whose entries have arrived. `text` returns the text of a template.
+    /// Records the seconds that ended at least [`LATE_S`] ago. `text` returns the text of a template.
     pub(crate) fn record(
         &mut self,
         reading: &mut Reading<'_>,
@@ -171,7 +171,7 @@ impl LogSeries {
         }
     }
 
-    /// Records all seconds, also the current one, and a burst that is under way.
+    /// Records all seconds, including the current one, and a burst that has not ended.
     pub(crate) fn finish(&mut self, reading: &mut Reading<'_>, text: impl Fn(TemplateId) -> String) {
         self.declare(reading);
         // A short part of a second would have an extreme rate. It is added to the second before.
@@ -206,7 +206,7 @@ impl LogSeries {
         self.record_until(reading, end, text);
     }
 
-    /// Records the next second, with its totals at this time.
+    /// Records the totals after the next second, at the time `end`.
     fn record_until(&mut self, reading: &mut Reading<'_>, end: Nanos, text: &impl Fn(TemplateId) -> String) {
         let Some(counters) = &mut self.counters else { return };
         let second = self.next_s;

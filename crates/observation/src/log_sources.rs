@@ -25,7 +25,7 @@ const WRITE_INTERVAL: Nanos = Nanos(10_000_000_000);
 pub struct LogOptions {
     /// Which entries are problems: by default exceptions, errors and failed requests.
     pub query: Query,
-    /// The zone of stamps without an offset. `None`: it is found from the times at which lines arrive.
+    /// The zone of stamps without an offset. If it is `None`, the offset is found from the times at which lines arrive.
     pub zone: Option<Zone>,
     /// Whether examples and templates keep secrets (`--keep-secrets`).
     pub keeps_secrets: bool,
@@ -35,10 +35,10 @@ pub struct LogOptions {
 #[derive(Debug, thiserror::Error)]
 pub enum LogSourcesError {
     /// A file cannot be written.
-    #[error("cannot write the logs of the run")]
+    #[error("cannot write the counts of the run's logs")]
     Write(#[from] RunDirError),
     /// The counts cannot be encoded.
-    #[error("cannot encode the logs of the run")]
+    #[error("cannot encode the counts of the run's logs")]
     Encode(#[from] serde_json::Error),
     /// A log was still being read when the run ended.
     #[error("{source_name} was still being read when the run ended; its last lines are not counted")]
@@ -63,16 +63,16 @@ pub enum LogSourcesError {
 /// logs.finish(&store)?;
 /// ```
 ///
-/// Only lines that are written after [`LogSources::probe`] are read. A file that does not exist yet is read from its beginning when it
-/// does; until then, the state of the source says so. `logs.json` exists after the first reading and is replaced every ten seconds, so
-/// that a run that is killed leaves the last one.
+/// Only lines that are written after [`LogSources::probe`] are read. A file that does not exist yet is read from its beginning
+/// when it appears; until then, the state of the source says that it is missing. `logs.json` exists after the first reading and
+/// is replaced every ten seconds, so that a run that is killed leaves the latest version.
 #[derive(Debug)]
 pub struct LogSources {
     shared: Arc<Shared>,
     settings: FollowSettings,
 }
 
-/// What the probes of a run share.
+/// The state that the probes of a run share.
 #[derive(Debug)]
 struct Shared {
     path: PathBuf,
@@ -149,7 +149,7 @@ impl LogSources {
         LogProbe { log, shared: Some(self.shared.clone()) }
     }
 
-    /// Reads what is left of all logs, records it in the store, and writes `logs.json` for the last time. Call it after the watch has
+    /// Reads the rest of all logs, records it in the store, and writes `logs.json` for the last time. Call it after the watch has
     /// stopped.
     ///
     /// # Errors
@@ -182,7 +182,7 @@ impl Shared {
         }
         *next = Nanos(now.0.saturating_add(WRITE_INTERVAL.0));
         let logs = locked(&self.logs).clone();
-        // An error that lasts is reported at the end; a later attempt may succeed.
+        // A later attempt may succeed. If the last one at the end of the run fails, its error is reported.
         let _ = self.write(&logs);
     }
 
@@ -204,7 +204,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 #[derive(Debug)]
 struct LogProbe {
     log: SharedLog,
-    /// `None` for the last reading of a run.
+    /// `None` for the probe of the last reading of a run.
     shared: Option<Arc<Shared>>,
 }
 

@@ -16,10 +16,10 @@ use busyhour_series::{Mark, MarkKind};
 /// The name of the file in the run directory.
 pub const MARKS_FILE_NAME: &str = "marks.txt";
 
-/// The longest text of a mark, in bytes.
+/// Maximum length of the text of a mark, in bytes. Longer texts are shortened.
 pub const MARK_TEXT_BYTES_MAX: usize = 400;
 
-/// Bytes that one reading takes from the file; the rest follows at the next one.
+/// Maximum number of bytes that one reading takes from the file. The rest follows at the next reading.
 const READ_BYTES_MAX: u64 = 1 << 16;
 
 /// Appends a mark with the current time to the file of a run.
@@ -67,7 +67,7 @@ impl Probe for MarksProbe {
         let read = (&mut self.file).take(READ_BYTES_MAX).read_to_end(&mut self.rest).map_err(error)?;
         self.position += read as u64;
         let Some(end) = self.rest.iter().rposition(|byte| *byte == b'\n') else {
-            // A line that is longer than any that the command writes is not a mark.
+            // The command does not write such long lines, so that this is not a mark.
             if self.rest.len() > READ_BYTES_MAX as usize {
                 self.rest.clear();
             }
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_are_read_once_and_only_complete_lines() {
+    fn each_mark_is_read_once_when_its_line_is_complete() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(append_mark(dir.path(), "early").unwrap_err().kind(), io::ErrorKind::NotFound);
         let store = SeriesStore::in_memory();

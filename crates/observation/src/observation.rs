@@ -1,4 +1,4 @@
-//! An observation: chosen, then running.
+//! An observation: its sources are found first, and then it runs.
 
 use std::io;
 use std::path::Path;
@@ -62,7 +62,7 @@ impl std::fmt::Debug for Observation {
 }
 
 impl Observation {
-    /// Finds the sources. Nothing is started or attached, and no request is sent. `clock` is the clock of the run.
+    /// Finds the sources. Nothing is read continuously yet, and no request is sent. `clock` is the clock of the run.
     #[must_use]
     pub fn prepare(request: ObservationRequest, clock: &Clock) -> Observation {
         let selected = select(&request, clock);
@@ -75,7 +75,7 @@ impl Observation {
         &self.selected.lines
     }
 
-    /// Whether a source is watched.
+    /// Whether at least one source is watched.
     #[must_use]
     pub fn watches_anything(&self) -> bool {
         self.selected.lines.iter().any(SourceLine::is_watched)
@@ -89,8 +89,9 @@ impl Observation {
         parts
     }
 
-    /// Starts to read all sources, and to write their series into the run directory. With a sink, processes that were not found yet are
-    /// looked for twice in the first ten seconds ([`SourceSpec::Auto`]), and the sink receives the lines of new sources.
+    /// Starts to read all sources, and to write their series into the run directory. If there is a sink and [`SourceSpec::Auto`]
+    /// is requested, further processes are searched for after 2 s and 10 s of the run, and the sink receives the lines of new
+    /// sources.
     ///
     /// # Errors
     /// The file of series exists or cannot be created, or a thread cannot be started.
@@ -111,7 +112,7 @@ impl Observation {
         self.start_with(store, sink, Some(followed))
     }
 
-    /// Starts to read all sources like [`Self::start`], without files: the store has the latest values.
+    /// Starts to read all sources like [`Self::start`], but writes no files: only the store contains the latest values.
     ///
     /// # Errors
     /// A thread cannot be started.
@@ -125,6 +126,9 @@ impl Observation {
         sink: Option<LineSink>,
         followed: Option<FollowedLogs>,
     ) -> Result<RunningObservation, ObservationError> {
+        if self.request.keep_secrets {
+            store.keep_secrets();
+        }
         let options = WatchOptions { interval: self.request.interval };
         let probes = std::mem::take(&mut self.selected.probes);
         let watch = Arc::new(Watch::start(self.clock.clone(), store, options, probes)?);
@@ -158,7 +162,7 @@ impl RunningObservation {
     /// Ends the observation, and returns what could not be written.
     #[must_use]
     pub fn stop(mut self) -> Vec<ObservationError> {
-        // The thread has a reference to the watch.
+        // The search is ended first, because its thread has a reference to the watch.
         drop(self.search.take());
         let store = self.watch.store().clone();
         drop(self.watch);

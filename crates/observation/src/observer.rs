@@ -1,4 +1,4 @@
-//! The observation of a run, as an observer of the run.
+//! An observer of a run ([`RunObserver`]) that observes the system under test.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -10,7 +10,7 @@ use busyhour_series::FileStart;
 use crate::observation::{Observation, RunningObservation};
 use crate::search::LineSink;
 
-/// The series of a run, which exist from its start on. Clones refer to the same run.
+/// The series of a run, which become available when it starts. Clones refer to the same run.
 #[derive(Clone, Debug, Default)]
 pub struct ObservedSeries(Arc<Mutex<Option<SeriesStore>>>);
 
@@ -29,7 +29,7 @@ impl ObservedSeries {
 enum State {
     Prepared(Box<Observation>),
     Running(Box<RunningObservation>),
-    /// It could not start, or it has ended.
+    /// The observation could not start, or it has ended.
     Over,
 }
 
@@ -97,7 +97,7 @@ impl RunObserver for SystemObserver {
         }
     }
 
-    /// Sources are read by threads of their own.
+    /// The observer needs no seconds of the run: its own threads read the sources.
     fn seconds_waiting_max(&self) -> usize {
         0
     }

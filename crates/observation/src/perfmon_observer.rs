@@ -1,4 +1,4 @@
-//! Runs the PerfMon Metrics Collectors of a plan during its run.
+//! Runs a PerfMon Metrics Collector of a plan during the run.
 
 use std::collections::HashSet;
 use std::io;
@@ -14,7 +14,7 @@ use busyhour_sample::RecorderEvent;
 
 use crate::perfmon_series::PerfMonSeries;
 
-/// Most different warnings of one collector.
+/// Maximum number of different warnings of one collector.
 const WARNINGS_MAX: usize = 50;
 
 /// Receives warnings for the user, on the threads of the agents.
@@ -35,7 +35,7 @@ enum PerfMonError {
     #[error("cannot start the thread of an agent")]
     Thread(#[source] io::Error),
     /// Values were lost.
-    #[error("lost {lost} values of {file}: {error}")]
+    #[error("{lost} values could not be written to {file}: {error}")]
     Lost {
         /// The path.
         file: String,
@@ -48,7 +48,7 @@ enum PerfMonError {
 
 /// Runs one PerfMon Metrics Collector from the start of a run to its end and writes its file.
 ///
-/// An agent that does not answer yields failed rows and one warning; the run goes on.
+/// An agent that does not answer yields failed rows and one warning; the run continues.
 pub struct PerfMonObserver {
     listener: PerfMonListener,
     clock: Clock,
@@ -73,7 +73,8 @@ impl std::fmt::Debug for PerfMonObserver {
 }
 
 impl PerfMonObserver {
-    /// Prepares to run a collector; `clock` is the clock of the run, and `series` records the values of an observed run.
+    /// Prepares to run a collector. `clock` is the clock of the run. `series` also records the values as series, if the run is
+    /// observed.
     #[must_use]
     pub fn new(
         listener: PerfMonListener,
@@ -127,7 +128,7 @@ impl Values {
         }
         if let Some(file) = &mut self.file {
             file.append(&sample.row());
-            // Values are few, and the file is complete up to the last one if the run is killed.
+            // Each value is written immediately: there are few, and none is lost if the run is killed.
             file.flush();
         }
     }
@@ -160,7 +161,7 @@ impl RunObserver for PerfMonObserver {
         self.error.take().map_or(Ok(()), |error| Err(error.into()))
     }
 
-    /// Values arrive on the threads of the agents.
+    /// The observer needs no seconds of the run: the threads of the agents receive the values.
     fn seconds_waiting_max(&self) -> usize {
         0
     }

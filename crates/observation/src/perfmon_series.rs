@@ -15,7 +15,7 @@ static VALUE: Metric = Metric::gauge(
     "Value of a metric of a PerfMon agent, in the unit of the agent.",
 );
 
-/// Agents whose values are recorded.
+/// Maximum number of agents whose values are recorded.
 const AGENTS_MAX: usize = 100;
 
 /// Records the values of all collectors of a run, one source per agent (`perfmon:HOST:PORT`). Clones record into the same series.
@@ -91,7 +91,7 @@ impl Probe for AgentProbe {
                 reading.set(series, sample.elapsed as f64 / 1000.0);
                 Ok(())
             }
-            // The agent answers, but a metric has no value: a row of the file contains the reason.
+            // The agent answers, but a metric has no value: only the collector's file contains the reason.
             Some(error) if *error != sample.label => Ok(()),
             Some(error) => Err(ProbeError::Other { what: "the agent".into(), source: error.as_str().into() }),
         }

@@ -9,7 +9,7 @@ use crate::source_spec::SourceSpec;
 /// What to observe during a run, or without one.
 #[derive(Clone, Debug)]
 pub struct ObservationRequest {
-    /// The sources. Without any, nothing is observed.
+    /// The sources. If the list is empty, nothing is observed.
     pub sources: Vec<SourceSpec>,
     /// Hosts and ports of the system under test, for [`SourceSpec::Auto`].
     pub targets: Vec<(String, u16)>,
@@ -17,9 +17,9 @@ pub struct ObservationRequest {
     pub interval: Duration,
     /// How metrics are fetched from other programs.
     pub fetch: FetchOptions,
-    /// Whether secrets in texts of logs are recorded instead of `[redacted]`.
+    /// Whether secrets in texts of logs are recorded. Otherwise they are replaced by `[redacted]`.
     pub keep_secrets: bool,
-    /// Whether this process generates the load: [`SourceSpec::Auto`] then also follows its connections.
+    /// Whether this process generates the load. [`SourceSpec::Auto`] then also finds the processes to which it is connected.
     pub is_generator: bool,
 }
 

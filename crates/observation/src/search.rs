@@ -1,5 +1,5 @@
-//! Looks for the rest of the system under test while the load is running: servers whose addresses the plan computes, and those to which a
-//! server connects only under load.
+//! Searches for further parts of the system under test while the load is running: servers whose addresses the plan computes, and
+//! those to which a server connects only under load.
 
 use std::io;
 use std::sync::Arc;
@@ -15,23 +15,24 @@ use crate::request::ObservationRequest;
 use crate::selected::Selected;
 use crate::sources_file;
 
-/// Times since the start of the run: when connections are open, and when pools have grown.
+/// When to search, since the start of the run: first when connections are open, then when connection pools have grown.
 const TIMES: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(10)];
 
-/// A search that took longer is not repeated: on a machine with very many sockets, it would disturb the load.
+/// If the first search took longer than this, there is no second one: on a machine with very many sockets, it would disturb the
+/// load.
 const SEARCH_MAX: Duration = Duration::from_millis(500);
 
 /// Receives the lines of sources that are found during the run, and errors.
 pub type LineSink = Box<dyn FnMut(&str) + Send>;
 
-/// The thread of the search; it ends when this is dropped.
+/// The thread of the search. Dropping this value ends the thread.
 #[derive(Debug)]
 pub(crate) struct SearchThread {
     stop: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// What a search needs.
+/// The state of a search.
 pub(crate) struct Search {
     pub(crate) request: ObservationRequest,
     pub(crate) selected: Selected,

@@ -25,7 +25,7 @@ pub(crate) fn select(request: &ObservationRequest, clock: &Clock) -> Selected {
             | SourceSpec::Perf(_) => local::select(source, request, clock, &mut selected),
             SourceSpec::Prometheus(url) => add_scrape(&mut selected, url, request),
             SourceSpec::Postgres(address) => add_postgres(&mut selected, address, request),
-            // Their probes begin to follow them when the observation starts.
+            // The probes of logs are created when the observation starts, because they follow a log from then on.
             SourceSpec::GcLog(path) => selected.add_log(&format!("gc:{}", path.display()), log_about(path)),
             SourceSpec::Log(path) => selected.add_log(&format!("log:{}", path.display()), log_about(path)),
             SourceSpec::Journal(Some(unit)) => selected.add_log(&format!("journal:{unit}"), ""),

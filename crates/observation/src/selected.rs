@@ -1,4 +1,4 @@
-//! Probes that have been chosen, and a line about each source.
+//! The chosen probes, and a line about each source.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -7,19 +7,19 @@ use busyhour_observe::Probe;
 
 use crate::source_line::SourceLine;
 
-/// Probes that have been chosen and not been started.
+/// Probes that have been chosen but not started.
 #[derive(Default)]
 pub(crate) struct Selected {
     pub(crate) probes: Vec<Box<dyn Probe>>,
     pub(crate) lines: Vec<SourceLine>,
     /// Where the lines are written, if the observation has a run directory.
     pub(crate) run_dir: Option<PathBuf>,
-    /// The names of sources that are watched: each is watched once.
+    /// The names of the sources that are watched. No source is watched twice.
     known: BTreeSet<String>,
 }
 
 impl Selected {
-    /// Adds a probe with its line, unless its source is watched.
+    /// Adds a probe with its line, unless its source is already watched.
     pub(crate) fn add(&mut self, probe: Box<dyn Probe>, line: SourceLine) {
         if self.known.insert(probe.source().to_owned()) {
             self.probes.push(probe);
@@ -27,7 +27,7 @@ impl Selected {
         }
     }
 
-    /// Adds a probe that is watched completely.
+    /// Adds a probe whose source is watched completely.
     pub(crate) fn add_watched(&mut self, probe: Box<dyn Probe>, about: &str) {
         let line = SourceLine::watched(probe.source(), about);
         self.add(probe, line);
@@ -40,14 +40,14 @@ impl Selected {
         }
     }
 
-    /// Adds the line of a source that is not watched, unless there is such a line.
+    /// Adds the line of a source that is not watched, unless there already is an equal line.
     pub(crate) fn refuse(&mut self, line: SourceLine) {
         if !self.lines.contains(&line) {
             self.lines.push(line);
         }
     }
 
-    /// The numbers of the processes that are watched.
+    /// The IDs of the processes that are watched.
     pub(crate) fn watched_pids(&self) -> Vec<u32> {
         self.known.iter().filter_map(|source| source.strip_prefix("process:")?.parse().ok()).collect()
     }

@@ -5,30 +5,30 @@ use std::fmt;
 /// Whether a source is watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LineState {
-    /// Completely.
+    /// It is watched completely.
     Watched,
-    /// Some metrics are missing.
+    /// It is watched, but some metrics are missing.
     Partly {
         /// What is missing.
         missing: String,
         /// What would enable it.
         advice: String,
     },
-    /// Not at all.
+    /// It is not watched.
     NotWatched {
-        /// Why.
+        /// The reason, as a clause that follows `because`.
         reason: String,
         /// What would enable it.
         advice: String,
     },
 }
 
-/// A source, for the user. Its `Display` is one line.
+/// A source as it is shown to the user. `Display` writes one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceLine {
-    /// The name of the source, as in the series file: `process:4711`; or the kind of source if it is not watched.
+    /// The name of the source, as in the series file: `process:4711`. If it is not watched, it may only be the kind of source.
     pub name: String,
-    /// What it is, and how it was found: `java (JVM), target 127.0.0.1:8080`. May be empty.
+    /// What the source is, and how it was found: `java (JVM), target 127.0.0.1:8080`. May be empty.
     pub about: String,
     /// Whether it is watched.
     pub state: LineState,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 /// A source that the user names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceSpec {
-    /// Everything that is found behind the targets of the run.
+    /// All sources that are found behind the targets of the run.
     Auto,
     /// The operating system of this machine, and its stalls.
     Os,
@@ -25,14 +25,14 @@ pub enum SourceSpec {
     Postgres(String),
     /// Occupancy of caches and memory bandwidth (resctrl).
     Rdt,
-    /// Counters of the processor, of a process or of the whole machine.
+    /// Counters of the processor for a process; `None` selects the processes that are watched so far.
     Perf(Option<ProcessName>),
 }
 
 /// How the user names a process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProcessName {
-    /// By its number.
+    /// By its process ID.
     Pid(u32),
     /// By a part of its name or command line.
     Matching(String),
@@ -47,8 +47,8 @@ pub enum SourceSpecError {
         /// The name.
         name: String,
     },
-    /// The part after the colon is missing.
-    #[error("{name} needs a value: {example}")]
+    /// The value after the colon is missing.
+    #[error("{name} needs a value, such as {example}")]
     NoValue {
         /// The kind of source.
         name: &'static str,
@@ -176,7 +176,7 @@ mod tests {
         );
         assert_eq!(
             parse_sources("gc:").unwrap_err().to_string(),
-            "gc needs a value: gc:/var/log/shop/gc.log"
+            "gc needs a value, such as gc:/var/log/shop/gc.log"
         );
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn part() -> RunPart {
     RunPart::new("sources", SOURCES_FILE_NAME, VERSION)
 }
 
-/// Writes the lines into the run directory; replaces those that were written before.
+/// Writes the lines of all sources into the run directory, and replaces the file that was written before.
 ///
 /// # Errors
 /// The file cannot be written.

@@ -4,8 +4,9 @@
 //! cargo run --release -p busyhour-observe --example observe_cost -- [SECONDS [INTERVAL_MS [PID [DIRECTORY]]]]
 //! ```
 //!
-//! The series file remains if a directory is given. Times are those that the watch records itself (`busyhour_observe_cpu_seconds_total`, thread CPU time). The process's own CPU time
-//! includes the threads' waiting, and is printed beside their sum.
+//! The series file remains if a directory is given. Times are those that the watch records itself
+//! (`busyhour_observe_cpu_seconds_total`, thread CPU time). The CPU time of the whole process, which includes the overhead of
+//! waiting threads, is printed after their sum.
 
 #![allow(clippy::print_stdout, reason = "a program that prints what it measured")]
 
@@ -56,7 +57,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let own_before = own_cpu_seconds()?;
     let store = SeriesStore::create(&directory, &FileStart::default())?;
     let watch = Watch::start(clock, store.clone(), WatchOptions { interval }, probes)?;
-    // Nobody sends: the wait ends after the time.
+    // Nothing is sent: the wait ends after the given time.
     let (_sender, receiver) = channel::<()>();
     let _ = receiver.recv_timeout(Duration::from_secs(seconds));
     watch.stop();

@@ -1,14 +1,14 @@
-//! Readings that cost much are done less often.
+//! Repeats expensive readings less often.
 
 use busyhour_program::clock::thread_cpu_ns;
 use busyhour_sample::Nanos;
 
-/// Limits the CPU time of a costly part of a probe to a share of the elapsed time: after each execution the next one is
-/// delayed until its cost is below the share.
+/// Limits the CPU time of a costly part of a probe to a share of the elapsed time: the more CPU time an execution needed,
+/// the later the next one starts.
 #[derive(Debug)]
 pub(crate) struct Budget {
     interval_min_ns: u64,
-    /// Elapsed time per CPU time.
+    /// The inverse of the share: 500 limits the part to 1/500 of a core.
     elapsed_per_cost: u64,
     next: Nanos,
     last: Nanos,
@@ -39,7 +39,7 @@ impl Budget {
         (self.last, self.cost_ns) = (now, cost_ns);
     }
 
-    /// Brings the next execution forward, because something has changed: to a share of 1/`elapsed_per_cost`.
+    /// Brings the next execution forward, because something has changed, as if the share were 1/`elapsed_per_cost`.
     pub(crate) fn hasten(&mut self, elapsed_per_cost: u64) {
         let pause = self.cost_ns.saturating_mul(elapsed_per_cost).max(self.interval_min_ns);
         self.next = self.next.min(Nanos(self.last.0.saturating_add(pause)));

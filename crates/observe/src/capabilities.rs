@@ -69,7 +69,7 @@ pub fn capabilities(root: &ProcRoot) -> Vec<Capability> {
         entry("hsperfdata", "counters of running JVMs", hsperfdata(root)),
         entry(
             "attach",
-            "histograms, thread dumps and recordings of JVMs; descriptors of own processes",
+            "class histograms, thread dumps and recordings of JVMs; file descriptors of processes",
             ptrace(root, is_root),
         ),
     ]
@@ -120,7 +120,7 @@ fn processes(is_root: bool) -> CapabilityState {
         return available("run as root");
     }
     limited(
-        "only processes of the own user can be read completely",
+        "only processes of the current user can be read completely",
         "run as root, or as the user of the system under test",
     )
 }
@@ -134,7 +134,7 @@ fn run_queue(root: &ProcRoot) -> CapabilityState {
 
 fn sockets(root: &ProcRoot) -> CapabilityState {
     if !root.is_live() {
-        return unavailable("sockets of a recorded system are not recorded", "examine the machine itself");
+        return unavailable("a recorded system contains no sockets", "examine the machine itself");
     }
     match DiagSocket::open() {
         Ok(_) => available("netlink"),
@@ -149,7 +149,7 @@ fn namespaces(is_root: bool) -> CapabilityState {
     if is_root {
         return available("run as root");
     }
-    limited("limits of queues and states of connections are only known in the own namespace", "run as root")
+    limited("queue limits and connection states are only known in the current namespace", "run as root")
 }
 
 fn perf(root: &ProcRoot, is_root: bool) -> CapabilityState {
@@ -174,7 +174,8 @@ fn perf(root: &ProcRoot, is_root: bool) -> CapabilityState {
         return unavailable(format!("perf_event_paranoid is {level}"), advice);
     }
     if !has_counters {
-        let reason = "this machine has no hardware counters, as many virtual machines: only software events";
+        let reason =
+            "only software events: this machine, like many virtual machines, has no hardware counters";
         return limited(reason, "enable the PMU of the virtual machine");
     }
     if level > 0 && !is_root {
@@ -227,10 +228,10 @@ fn hsperfdata(root: &ProcRoot) -> CapabilityState {
 fn ptrace(root: &ProcRoot, is_root: bool) -> CapabilityState {
     let scope = root.read_text("/proc/sys/kernel/yama/ptrace_scope");
     match scope.as_deref() {
-        // Without Yama, the rules of users apply.
+        // Without Yama, only the user IDs of the two processes decide.
         Err(_) | Ok("0") => available("processes of the same user"),
         Ok("1") => available(
-            "processes of the same user; ptrace_scope is 1, which does not concern what probes read",
+            "processes of the same user; ptrace_scope is 1, which does not restrict what probes read",
         ),
         Ok("2") if is_root => available("run as root"),
         Ok(scope) => {
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_decide() {
+    fn kernel_files_determine_the_states() {
         let dir = tempfile::tempdir().unwrap();
         let root = ProcRoot::recorded(dir.path());
         let write = |file: &str, text: &str| {

@@ -24,7 +24,7 @@ use tasks::TaskReader;
 
 pub use locate::{CgroupError, CgroupPath};
 
-/// Reads the cgroup of a process; source `cgroup:PATH`. Controllers of version 2 and 1 are read, also together.
+/// Reads the cgroup of a process; source `cgroup:PATH`. The controllers may be of cgroup version 1, version 2 or both.
 #[derive(Debug)]
 pub struct CgroupProbe {
     source: String,

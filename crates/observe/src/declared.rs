@@ -32,7 +32,7 @@ pub(crate) struct KeyedMetric {
     pub(crate) key: &'static str,
     /// What its value means.
     pub(crate) metric: Metric,
-    /// By which the value of the file is multiplied.
+    /// The factor by which the value in the file is multiplied.
     pub(crate) scale: f64,
 }
 
@@ -66,12 +66,12 @@ impl KeyedSeries {
         self.next = (row + 1) % count;
         let KeyedMetric { metric, scale, .. } = &self.rows[row];
         let id = *self.ids[row].get_or_insert_with(|| reading.series(metric, &[]));
-        // Bytes and counts stay exact; a division gives the number of seconds that is nearest.
+        // A division by 1e6 gives the nearest number of seconds; a multiplication by 1e-6 often does not.
         let value = if *scale < 1.0 { value as f64 / (1.0 / scale).round() } else { value as f64 * scale };
         reading.set(id, value);
     }
 
-    /// Called after the first complete reading: states which rows the file does not have.
+    /// After the first complete reading, reports the rows that the file does not have.
     pub(crate) fn check(&mut self, reading: &mut Reading<'_>, file: &str) {
         if std::mem::replace(&mut self.is_checked, true) {
             return;
@@ -83,7 +83,7 @@ impl KeyedSeries {
         }
     }
 
-    /// States for all rows that have no values yet why not.
+    /// Reports for all rows why they have no values.
     pub(crate) fn unavailable(&mut self, reading: &mut Reading<'_>, reason: &str) {
         for row in self.rows {
             reading.unavailable(&row.metric, reason);
@@ -106,12 +106,13 @@ impl LabelledSeries {
         LabelledSeries { metrics, label, ids: FxHashMap::default(), things_max, is_stated: false }
     }
 
-    /// The series of a thing, in the order of the metrics; `None` beyond the limit, which is stated.
+    /// The series of a thing, in the order of the metrics; `None` beyond the limit, which is reported once.
     pub(crate) fn of(&mut self, reading: &mut Reading<'_>, thing: &[u8]) -> Option<&[SeriesId]> {
         if !self.ids.contains_key(thing) {
             if self.ids.len() >= self.things_max {
                 if !std::mem::replace(&mut self.is_stated, true) {
-                    let reason = format!("only the first {} of {} are recorded", self.things_max, self.label);
+                    let reason =
+                        format!("only the first {} values of `{}` are recorded", self.things_max, self.label);
                     reading.unavailable(&self.metrics[0], &reason);
                 }
                 return None;

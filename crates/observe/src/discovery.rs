@@ -1,6 +1,6 @@
 //! Finds the system behind hosts and ports: processes, their cgroups and containers, and the processes they depend on.
 //!
-//! Nothing is started, attached or sent: discovery reads `/proc` and `/sys`. Without root, it sees the processes of the own user.
+//! Discovery only reads `/proc` and `/sys`; it starts nothing and sends nothing. Without root, it sees only processes of its user.
 
 mod advice;
 mod connections;
@@ -28,10 +28,10 @@ pub use found::{
 pub use kind::ServerKind;
 pub use named::find_processes;
 
-/// Processes and addresses that are reported.
+/// The largest number of processes and addresses that are reported.
 const FOUND_MAX: usize = 64;
 
-/// Connections from a target to processes behind it that are followed in sequence.
+/// The largest number of connections in sequence that are followed from a target to the processes behind it.
 const DEPTH_MAX: usize = 5;
 
 /// Where a search for the system begins.
@@ -46,21 +46,22 @@ pub enum DiscoveryStart<'a> {
     },
     /// At a process.
     Process(u32),
-    /// At the processes to which this process has connections. It is not part of the result itself.
+    /// At the processes to which this process has connections. The process itself is not part of the result.
     PeersOf(u32),
 }
 
-/// What is to be located next.
+/// An address whose process is to be found.
 struct Step {
     address: SocketAddr,
-    /// The namespace from which it is reached: loopback addresses are different in each.
+    /// The network namespace from which the address is reached: each has loopback addresses of its own.
     namespace: usize,
     origin: Origin,
     depth: usize,
 }
 
-/// Finds the processes behind hosts and ports, and the processes they have connections to. Entries are in the order of discovery: those
-/// of a target precede those behind it. A process that is reached in several ways is one entry with several origins.
+/// Finds the processes behind hosts and ports, and the processes they have connections to. Entries are in the order of discovery:
+/// the process of a target precedes the processes behind it. A process that is reached in several ways is one entry with several
+/// origins.
 ///
 /// Connections that are not open at the moment and Unix sockets are not followed.
 #[must_use]
@@ -100,7 +101,7 @@ struct Search<'s> {
     root: &'s ProcRoot,
     view: &'s SystemView,
     found: Vec<Found>,
-    /// Positions of processes among the found ones; `None` for processes that are not part of the result.
+    /// The position in `found` by process ID; `None` for processes that are not part of the result.
     known: FxHashMap<u32, Option<usize>>,
     steps: VecDeque<Step>,
 }
@@ -134,7 +135,7 @@ impl Search<'_> {
         }
     }
 
-    /// Adds a process, or another origin to it if it is known.
+    /// Adds a process. If it is known, adds only the origin to its entry.
     fn add_process(
         &mut self,
         pid: u32,

@@ -1,6 +1,6 @@
 //! Reads the white-space separated fields of `/proc` and `/sys` without allocation.
 
-/// The lines of a text, without their ends.
+/// The lines of a text that are not empty, without line ends.
 pub(crate) fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
 }

@@ -1,4 +1,4 @@
-//! The network of a namespace: interfaces, TCP counters, states of connections, queues of listening sockets.
+//! Network namespaces: interfaces, TCP counters, states of connections, queues of listening sockets.
 
 mod counters;
 mod interfaces;
@@ -24,17 +24,17 @@ pub(crate) struct NetworkReader {
     counters: CounterReader,
     listeners: ListenerReader,
     states: StateReader,
-    /// Sockets by netlink; the reason if that is not possible.
+    /// Reads sockets with netlink; otherwise the reason why that is not possible.
     diag: Result<DiagSocket, String>,
 }
 
 impl NetworkReader {
-    /// The namespace of this process.
+    /// Reads the namespace of Busyhour itself.
     pub(crate) fn of_own_namespace(root: &ProcRoot) -> NetworkReader {
         let diag = if root.is_live() {
             DiagSocket::open().map_err(|error| format!("sock_diag: {error}"))
         } else {
-            Err(String::from("sockets of a recorded system are not recorded"))
+            Err(String::from("a recorded system contains no sockets"))
         };
         NetworkReader::new(root, "/proc/net", diag)
     }
@@ -57,7 +57,7 @@ impl NetworkReader {
     }
 }
 
-/// Reads the network namespace of a process, if it is not that of this process; source `network:PID`.
+/// Reads the network namespace of a process that is not in the namespace of Busyhour; source `network:PID`.
 #[derive(Debug)]
 pub struct NetworkProbe {
     source: String,
@@ -76,7 +76,7 @@ impl NetworkProbe {
                 format!("cannot enter the network namespace of process {pid}: {error}; run as root")
             })
         } else {
-            Err(String::from("sockets of a recorded system are not recorded"))
+            Err(String::from("a recorded system contains no sockets"))
         };
         NetworkProbe {
             source: format!("network:{pid}"),
@@ -97,7 +97,7 @@ impl Probe for NetworkProbe {
     }
 
     fn read(&mut self, reading: &mut Reading<'_>) -> Result<(), ProbeError> {
-        // Files that are open survive the process, because they belong to the namespace.
+        // Files that are already open can still be read after the end of the process, because they belong to the namespace.
         if !self.root.process(self.pid, "").exists() {
             return Err(ProbeError::Ended { what: format!("process {}", self.pid) });
         }

@@ -1,7 +1,7 @@
 //! The operating system: CPUs, memory, disks, pressure, network.
 //!
-//! Metrics have the names of Prometheus' node_exporter where it has the same quantity, so that views of scraped and own series
-//! are the same.
+//! Metrics have the names of Prometheus' node_exporter where it has the same quantity, so that the same views show scraped series
+//! and those of this probe.
 
 mod cpu;
 mod disks;
@@ -31,7 +31,7 @@ pub struct OsProbe {
 }
 
 impl OsProbe {
-    /// A probe of the system under this root. Network figures are those of this process's network namespace.
+    /// A probe of the system under this root. Network figures are those of Busyhour's own network namespace.
     #[must_use]
     pub fn new(root: &ProcRoot) -> OsProbe {
         OsProbe {

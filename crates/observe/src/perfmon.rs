@@ -1,12 +1,12 @@
-//! PerfMon: the protocol of the ServerAgent of jmeter-plugins, both sides.
+//! PerfMon: both sides of the protocol of the ServerAgent of jmeter-plugins.
 //!
-//! Test plans with a PerfMon Metrics Collector ask an agent on the system's machine for values. The original agent is no
+//! Test plans with a PerfMon Metrics Collector ask an agent on the machine under load for values. The original agent is no
 //! longer maintained and its native library does not work on current systems; `AgentServer` replaces it on Linux, and
 //! [`PerfMonCollector`] is the client that such a plan needs.
 //!
 //! - [`request`] parses the names of metrics; `system` reads their values from `/proc`.
 //! - `agent_session` and [`client_session`] are the two sides of the protocol, without input or output.
-//! - [`sample`] converts values as the collector of JMeter does.
+//! - [`sample`] converts values in the same way as JMeter's collector.
 
 #[cfg(target_os = "linux")]
 pub mod agent_server;

@@ -1,4 +1,4 @@
-//! The interface of everything that reads a source.
+//! The trait that everything implements that reads a source.
 
 use std::error::Error;
 use std::io;
@@ -18,7 +18,7 @@ pub enum ProbeError {
         /// The cause.
         source: io::Error,
     },
-    /// The source answered something else than its format allows.
+    /// The content of the source is not in the expected format.
     #[error("{what} is not in the expected format: {detail}")]
     Format {
         /// What was read.

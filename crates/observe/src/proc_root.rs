@@ -38,7 +38,7 @@ impl ProcRoot {
         self.root == Path::new("/")
     }
 
-    /// The place of an absolute path, such as `/proc/stat`.
+    /// The path below this root for an absolute path, such as `/proc/stat`.
     #[must_use]
     pub fn path(&self, absolute: impl AsRef<Path>) -> PathBuf {
         let absolute = absolute.as_ref();
@@ -95,7 +95,7 @@ pub(crate) fn read_bounded(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>>
 }
 
 /// A file of `/proc` or `/sys` that stays open and is read from its start again and again, which takes half the time of opening it.
-/// A file of a process that stays open cannot belong to another process later.
+/// An open file of a process keeps belonging to this process, even if another process has the same process ID later.
 #[derive(Debug)]
 pub struct KeptFile {
     path: PathBuf,
@@ -104,7 +104,7 @@ pub struct KeptFile {
     bytes_max: usize,
 }
 
-/// Length of a buffer to begin with.
+/// Initial length of the buffer, in bytes.
 const BUFFER: usize = 4096;
 
 impl KeptFile {
@@ -153,7 +153,7 @@ impl KeptFile {
         self.file = None;
     }
 
-    /// The current content, with the error of a probe.
+    /// The current content, as [`Self::read`] returns it, but with the error type of probes.
     ///
     /// # Errors
     /// The file cannot be opened or read.

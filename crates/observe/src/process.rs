@@ -45,7 +45,7 @@ pub struct ProcessProbe {
     memory: MemoryPass,
     scan: Budget,
     member_pass: Budget,
-    /// When the process was read last, or when it ended.
+    /// The time of the last reading at which the process was alive.
     seen: Nanos,
     has_ended: bool,
 }
@@ -72,18 +72,18 @@ impl ProcessProbe {
         })
     }
 
-    /// The number of the process that is being watched; another one after a restart.
+    /// The process ID of the process that is being watched. It changes with a restart.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.identity.pid
     }
 
-    /// Follows a restart; the error if the process has ended and has no successor yet.
+    /// Switches to the successor of the process, which has ended. Returns an error while there is no successor.
     fn follow(&mut self, reading: &mut Reading<'_>) -> Result<(), ProbeError> {
         let now = reading.time();
         if !self.has_ended {
             self.has_ended = true;
-            // The successor may be there at once.
+            // The successor may already run.
             self.scan.reset();
         }
         let (root, identity) = (&self.root, &self.identity);

@@ -10,7 +10,7 @@ use crate::proc_root::{ProcRoot, read_bounded};
 /// Longest line that is read.
 pub(crate) const STAT_MAX: usize = 4096;
 
-/// Processes that are listed.
+/// The largest number of processes that are listed.
 pub(crate) const PROCESSES_MAX: usize = 10_000;
 
 /// The fields of `/proc/PID/stat` that are used. Times are in ticks (1/100 s on nearly all machines).
@@ -18,7 +18,7 @@ pub(crate) const PROCESSES_MAX: usize = 10_000;
 pub(crate) struct ProcessStat {
     pub(crate) state: u8,
     pub(crate) parent: u32,
-    /// Minor page faults: its own, and of children that it has waited for.
+    /// Minor page faults: those of the process, and those of the children that it has waited for.
     pub(crate) minor_faults: [u64; 2],
     /// Major page faults, in the same way.
     pub(crate) major_faults: [u64; 2],

@@ -41,14 +41,15 @@ impl Reading<'_> {
         self.interval
     }
 
-    /// The time of a stamp in ms since 1970; `None` before the start of the run. Other machines' clocks may differ.
+    /// The time in the run of a time stamp in ms since 1970; `None` if it is before the start of the run. Other machines' clocks may
+    /// differ.
     #[must_use]
     pub fn at_wall_ms(&self, wall_ms: u64) -> Option<Nanos> {
         wall_ms.checked_sub(self.clock.wall_start_ms())?.checked_mul(1_000_000).map(Nanos)
     }
 
-    /// The series of this metric and these labels. The first call declares it; later ones find it by its name and labels in their
-    /// order, which costs about 100 ns: probes with fixed series keep the result.
+    /// The series of this metric and these labels. The first call declares it. Later calls find it by its name and its labels in the
+    /// same order. Finding it costs about 100 ns: probes with fixed series keep the result.
     ///
     /// There are limits on the number of series of a watch, of labels and of their lengths
     /// ([`busyhour_series::SERIES_MAX`], [`busyhour_series::LABELS_MAX`], [`busyhour_series::LABEL_BYTES_MAX`]). Longer
@@ -57,12 +58,13 @@ impl Reading<'_> {
         self.store.series(self.source, metric, labels)
     }
 
-    /// Sets a value at the time of the reading. A value that is not finite is absent and not recorded.
+    /// Sets a value at the time of the reading. A value that is not finite is not recorded.
     pub fn set(&mut self, series: SeriesId, value: f64) {
         self.set_at(series, self.time, value);
     }
 
-    /// Sets a value at a time that the source states itself. Times of a series must not decrease; readers skip values that do.
+    /// Sets a value at a time that the source states itself. Times of a series must not decrease: readers of the file skip values
+    /// with an earlier time.
     pub fn set_at(&mut self, series: SeriesId, time: Nanos, value: f64) {
         if value.is_finite() && series.is_recorded() {
             self.pending.values.push((time, series, value));

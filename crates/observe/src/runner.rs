@@ -75,7 +75,7 @@ impl ProbeRunner {
             Ok(Err(ended @ ProbeError::Ended { .. })) => SourceState::Ended(ended.to_string()),
             Ok(Err(error)) => SourceState::Failed(error.to_string()),
             Err(_) => SourceState::Ended(String::from(
-                "its probe failed with a panic, which is an error of the program",
+                "its probe panicked, which is a bug in busyhour; please report it",
             )),
         };
         self.has_ended = matches!(state, SourceState::Ended(_));

@@ -22,8 +22,8 @@ struct Entry {
     cost: Arc<SourceCost>,
 }
 
-/// The probes of one thread and the times of their next readings: multiples of their intervals on the run's clock. Without
-/// threads and waiting of its own, so that tests can control it with a manual clock.
+/// The probes of one thread and the times of their next readings: multiples of their intervals on the run's clock. The schedule
+/// neither starts threads nor waits, so that tests can control it with a manual clock.
 #[derive(Default)]
 pub struct ProbeSchedule {
     entries: Vec<Entry>,

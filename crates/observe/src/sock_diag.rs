@@ -175,7 +175,7 @@ fn request(family: Family, states: TcpStates, sequence: u32) -> [u8; HEADER + RE
     request
 }
 
-/// Parses the messages of one datagram; true after the last one of the answer. Messages of earlier requests are skipped.
+/// Parses the messages of one datagram; returns true if the answer ends with it. Messages for earlier requests are skipped.
 fn parse_answer(mut bytes: &[u8], sequence: u32, found: &mut dyn FnMut(DiagTcpSocket)) -> io::Result<bool> {
     let invalid = || io::Error::new(io::ErrorKind::InvalidData, "an answer of sock_diag is too short");
     if bytes.is_empty() {

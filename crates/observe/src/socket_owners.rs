@@ -1,4 +1,4 @@
-//! Which processes have which sockets.
+//! Finds the processes that have descriptors of sockets.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -10,13 +10,13 @@ use crate::process_stat::ProcessList;
 use crate::sock_diag::TcpState;
 use crate::tcp_table::{TcpRow, TcpTable, read_tcp_table};
 
-/// Descriptors of one process that are read.
+/// The largest number of descriptors of one process that are read.
 const DESCRIPTORS_MAX: usize = 65_536;
 
-/// Descriptors of all processes that are read.
+/// The largest number of descriptors that are read, over all processes.
 const ALL_DESCRIPTORS_MAX: usize = 2_000_000;
 
-/// Sockets of a namespace that are read.
+/// The largest number of sockets of a network namespace that are read.
 pub(crate) const SOCKETS_MAX: usize = 200_000;
 
 /// Processes by socket.
@@ -43,7 +43,7 @@ impl SocketOwners {
     }
 
     fn read_process(&mut self, root: &ProcRoot, pid: u32, wanted: &FxHashSet<u64>, left: &mut usize) {
-        // Without permission, the owner of a socket remains unknown; the socket itself states its user.
+        // Without permission, the owner of a socket remains unknown. Its user is known from the table of sockets.
         let Ok(descriptors) = std::fs::read_dir(root.process(pid, "fd")) else { return };
         for descriptor in descriptors.flatten().take(DESCRIPTORS_MAX.min(*left)) {
             *left -= 1;
@@ -69,7 +69,7 @@ fn parse_socket(target: &str) -> Option<u64> {
     target.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
 }
 
-/// The sockets of both families in the network namespace of a process; `None` stands for this process.
+/// The IPv4 and IPv6 sockets in the network namespace of a process; `None` stands for Busyhour's own process.
 pub(crate) fn read_sockets(root: &ProcRoot, pid: Option<u32>) -> io::Result<TcpTable> {
     let path = |file: &str| match pid {
         Some(pid) => root.process(pid, &format!("net/{file}")),
@@ -84,8 +84,8 @@ pub(crate) fn read_sockets(root: &ProcRoot, pid: Option<u32>) -> io::Result<TcpT
     Ok(table)
 }
 
-/// The listening sockets that accept connections to an address. Those that are bound to it precede those that are bound to all
-/// addresses, which do not receive anything if there are others.
+/// The listening sockets that accept connections to an address. Sockets that are bound to this address take precedence over those
+/// that are bound to all addresses.
 pub(crate) fn listeners_of(table: &TcpTable, address: SocketAddr) -> Vec<&TcpRow> {
     let ip = address.ip().to_canonical();
     let rows = || {
@@ -104,8 +104,8 @@ pub(crate) fn listeners_of(table: &TcpTable, address: SocketAddr) -> Vec<&TcpRow
     rows().filter(|row| row.local.ip() == IpAddr::V6(std::net::Ipv6Addr::UNSPECIFIED)).collect()
 }
 
-/// The process that a socket belongs to: the first one whose parent does not have it. The first process of the machine hands
-/// sockets over to services and is only chosen if no other one has it.
+/// The process that a socket belongs to: the first one whose parent does not have the socket. Process 1, such as systemd, passes
+/// sockets to services and is only chosen if no other process has the socket.
 pub(crate) fn first_owner(list: &ProcessList, owners: &[u32]) -> Option<u32> {
     let set: FxHashSet<u32> = owners.iter().copied().filter(|pid| *pid != 1).collect();
     let first =
@@ -114,7 +114,7 @@ pub(crate) fn first_owner(list: &ProcessList, owners: &[u32]) -> Option<u32> {
     first.or_else(|| owners.contains(&1).then_some(1))
 }
 
-/// The process that listens on an address in the network namespace of this process.
+/// The process that listens on an address in Busyhour's own network namespace.
 pub(crate) fn find_listener(root: &ProcRoot, list: &ProcessList, address: SocketAddr) -> Option<u32> {
     let table = read_sockets(root, None).ok()?;
     let wanted: FxHashSet<u64> = listeners_of(&table, address).iter().map(|row| row.inode).collect();

@@ -1,9 +1,9 @@
 //! The stall meter: how long a thread that wants to run at short intervals has to wait.
 //!
 //! Stalls of the whole machine (another virtual machine took the CPU, no CPU was free, memory was short) look like slow responses of
-//! the system. Like jHiccup, a thread sleeps for a millisecond again and again; the time by which it wakes up too late is a stall.
-//! During a long stall it could not measure further ones: they are filled in, one for each interval. Where sleeping is
-//! expensive, the interval becomes longer, up to 10 ms, so that the thread takes at most 0.2 % of a core.
+//! the system. As in jHiccup, a thread sleeps for a millisecond again and again; the time by which it wakes up too late is a stall.
+//! During a long stall, the thread cannot measure the delays of the intervals within it. They are filled in, one per interval. Where
+//! sleeping is expensive, the interval becomes longer, up to 10 ms, so that the thread takes at most 0.2 % of a core.
 
 mod histogram;
 mod sleeper;
@@ -29,7 +29,7 @@ static MAX: Metric = Metric::gauge(
 );
 static P99: Metric = Metric::gauge(
     "busyhour_stall_p99_seconds",
-    "99th percentile of these delays since the last reading, with those filled in.",
+    "99th percentile of the delays since the last reading, including those filled in for missed intervals.",
 );
 static INTERVAL: Metric = Metric::gauge(
     "busyhour_stall_interval_seconds",
@@ -38,7 +38,7 @@ static INTERVAL: Metric = Metric::gauge(
 static CPU: Metric =
     Metric::counter("busyhour_stall_cpu_seconds_total", "CPU time that measuring stalls took.");
 
-/// A delay from this length is a mark.
+/// Delays of at least this length are marked.
 const MARK_FROM: Duration = Duration::from_millis(20);
 
 /// Measures stalls of the machine on which it runs; source `stall`. Has its own thread, which ends with the probe.

@@ -45,7 +45,7 @@ pub struct WatchStatus {
     pub sources: Vec<SourceStatus>,
     /// Metrics without values, in the order in which they were noticed.
     pub unavailable: Vec<UnavailableMetric>,
-    /// Declared series.
+    /// The number of declared series.
     pub series: usize,
     /// Declarations of series that were refused, because there were too many. A series may be refused more than once.
     pub series_refused: u64,

@@ -1,4 +1,4 @@
-//! Where readings go: the latest values, and the file.
+//! Stores readings: the latest values in memory, and all values in the file.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use busyhour_record::RunPart;
+use busyhour_redaction::Redactor;
 use busyhour_sample::Nanos;
 use busyhour_series::{
     FileStart, LABEL_BYTES_MAX, LABELS_MAX, LatestValue, Mark, Metric, MetricKind, REASON_BYTES_MAX,
@@ -18,13 +19,13 @@ use crate::series_id::{Pending, SeriesId, SourceId};
 use crate::series_key::write_key;
 use crate::status::{RecordedMark, SourceStatus, UnavailableMetric, WatchStatus};
 
-/// Sources of a watch.
+/// The largest number of sources of a watch.
 const SOURCES_MAX: usize = 10_000;
 
-/// Reasons for missing metrics, over all sources.
+/// The largest number of reasons for missing metrics, over all sources.
 const REASONS_MAX: usize = 1_000;
 
-/// Marks that are kept for live views; the file contains all.
+/// The number of marks that are kept for live views; the file contains all.
 const MARKS_MAX: usize = 1_000;
 
 /// The series of a watch: the latest value of each, and the file to which all readings are appended. Clones share the content.
@@ -58,6 +59,8 @@ struct Content {
     numbered: Vec<(Nanos, u32, f64)>,
     /// Key of the series that is being looked up; reused.
     key: Vec<u8>,
+    /// Removes secrets from texts of the watched programs: labels, marks, reasons.
+    redactor: Redactor,
 }
 
 struct Source {
@@ -122,6 +125,7 @@ impl SeriesStore {
             file_error: None,
             numbered: Vec::new(),
             key: Vec::new(),
+            redactor: Redactor::standard(),
         };
         SeriesStore { content: Arc::new(Mutex::new(content)) }
     }
@@ -132,7 +136,13 @@ impl SeriesStore {
         RunPart::new("series", SERIES_FILE_NAME, SERIES_VERSION)
     }
 
-    /// Changes the limit on the number of series, [`SERIES_MAX`] unless it is changed. Series that exist remain.
+    /// Keeps secrets in the texts that are recorded from now on, when the user asks for it. Otherwise the values of labels, the texts of
+    /// marks and the reasons of errors are recorded without them: command lines, addresses and answers of servers may be part of each.
+    pub fn keep_secrets(&self) {
+        self.lock().redactor = Redactor::keeping_secrets();
+    }
+
+    /// Changes the limit on the number of series, which is [`SERIES_MAX`] by default. Series that exist remain.
     pub fn set_series_max(&self, series_max: usize) {
         self.lock().series_max = series_max.min(busyhour_series::DECLARED_SERIES_MAX);
     }
@@ -156,7 +166,8 @@ impl SeriesStore {
         values.collect()
     }
 
-    /// Marks since the first `seen` ones, and the number of all marks so far, to be passed next time. Only the last 1,000 are kept.
+    /// The marks after the first `seen` ones, and the number of all marks so far, to be passed as `seen` next time. Only the last
+    /// 1,000 marks are kept.
     #[must_use]
     pub fn marks_since(&self, seen: u64) -> (Vec<RecordedMark>, u64) {
         let content = self.lock();
@@ -220,7 +231,11 @@ impl SeriesStore {
             content.series_refused += 1;
             return SeriesId::DISCARDED;
         }
-        let id = SeriesId(content.encoder.series(&mut content.buffer, source.0, metric, labels));
+        let redacted: Vec<(&str, String)> =
+            labels.iter().map(|(name, value)| (*name, content.redactor.redact(value))).collect();
+        let labels: Vec<(&str, &str)> =
+            redacted.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        let id = SeriesId(content.encoder.series(&mut content.buffer, source.0, metric, &labels));
         of_source.series.insert(content.key.as_slice().into(), id);
         let short = |text: &str| shorten(text, LABEL_BYTES_MAX).to_owned();
         let labels = labels.iter().take(LABELS_MAX).map(|(name, value)| (short(name), short(value)));
@@ -249,7 +264,8 @@ impl SeriesStore {
             return;
         }
         of_source.unavailable.insert(metric.into(), ());
-        let reason = shorten(reason, REASON_BYTES_MAX);
+        let reason = content.redactor.redact(reason);
+        let reason = shorten(&reason, REASON_BYTES_MAX);
         content.encoder.unavailable(&mut content.buffer, source.0, time, metric, reason);
         content.unavailable.push(UnavailableMetric {
             source: of_source.status.source.clone(),
@@ -263,7 +279,7 @@ impl SeriesStore {
         self.lock().marks_discarded += 1;
     }
 
-    /// Records the change of a state, if it is one.
+    /// Records the state of a source, unless the source is already in this state. Another reason is no change.
     pub(crate) fn set_state(&self, source: SourceId, time: Nanos, state: SourceState) {
         let mut content = self.lock();
         let content = &mut *content;
@@ -271,6 +287,11 @@ impl SeriesStore {
         if std::mem::discriminant(&status.state) == std::mem::discriminant(&state) {
             return;
         }
+        let state = match state {
+            SourceState::Watching => SourceState::Watching,
+            SourceState::Failed(reason) => SourceState::Failed(content.redactor.redact(&reason)),
+            SourceState::Ended(reason) => SourceState::Ended(content.redactor.redact(&reason)),
+        };
         content.encoder.state(&mut content.buffer, source.0, time, &state);
         (status.state, status.since) = (state, time);
     }
@@ -300,6 +321,7 @@ impl SeriesStore {
 
 impl Content {
     fn record_mark(&mut self, source: SourceId, mark: Mark) {
+        let mark = Mark { text: self.redactor.redact(&mark.text), ..mark };
         self.encoder.mark(&mut self.buffer, source.0, &mark);
         if self.marks.len() == MARKS_MAX {
             self.marks.pop_front();
@@ -309,7 +331,7 @@ impl Content {
         self.marks.push_back(RecordedMark { source, mark });
     }
 
-    /// Writes what was encoded. After an error the file is not written any more: readers could not read beyond a torn frame.
+    /// Writes what was encoded. After an error the file is not written any more: readers cannot read beyond an incomplete frame.
     fn write(&mut self) {
         if let Some(file) = &mut self.file
             && let Err(error) = file.write_all(&self.buffer)

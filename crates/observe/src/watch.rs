@@ -59,6 +59,7 @@ pub enum WatchError {
     Thread(#[from] io::Error),
 }
 
+/// A command to a thread.
 enum Order {
     Add(ProbeRunner),
     Stop,
@@ -167,12 +168,12 @@ impl Thread {
         Ok(Thread { orders, ended: Mutex::new(ended), handle: Some(handle) })
     }
 
-    /// A thread that has ended ignores orders: all its sources have ended.
+    /// Sends a command. It is ignored if the thread has ended, because all its sources have ended then.
     fn order(&self, order: Order) {
         let _ = self.orders.send(order);
     }
 
-    /// Waits for the end of the thread; with a timeout it may be left behind.
+    /// Waits for the end of the thread. If the timeout passes before, the thread continues to run.
     fn join(&mut self, timeout: Option<Duration>) {
         if let Some(timeout) = timeout {
             let ended = self.ended.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -181,13 +182,13 @@ impl Thread {
             }
         }
         if let Some(handle) = self.handle.take() {
-            // Panics of probes are caught; another one has been reported by the panic hook.
+            // Panics of probes are caught; the panic hook has reported any other panic.
             let _ = handle.join();
         }
     }
 }
 
-/// Reads probes when they are due, until the order to stop.
+/// Reads probes when they are due, until the command to stop.
 fn run(orders: &Receiver<Order>, clock: &Clock, costs: &Costs) {
     let mut schedule = ProbeSchedule::default();
     loop {

@@ -240,7 +240,7 @@ impl Drop for LiveCgroup {
     }
 }
 
-/// What the kernel states.
+/// The number of throttled periods that the kernel states.
 fn throttled_periods(cgroup: &LiveCgroup) -> f64 {
     let stat = std::fs::read_to_string(cgroup.0[0].join("cpu.stat")).unwrap();
     let periods = stat.lines().find_map(|line| line.strip_prefix("nr_throttled "));

@@ -170,7 +170,7 @@ fn thread(text: &mut String, number: usize, holds: usize, waits: usize) {
 #[test]
 fn deadlocks_are_circles() {
     let mut text = String::new();
-    // 1 → 2 → 3 → 1, and 4, 5 wait for it. 6 waits for a lock that nobody owns. 7 ↔ 8.
+    // 1 → 2 → 3 → 1, and 5 → 4 → 1 leads into this circle. 6 waits for a lock that nobody owns. 7 ↔ 8.
     for (number, holds, waits) in
         [(1, 1, 2), (2, 2, 3), (3, 3, 1), (4, 4, 1), (5, 5, 4), (6, 6, 99), (7, 7, 8), (8, 8, 7)]
     {

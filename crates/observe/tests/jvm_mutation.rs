@@ -1,4 +1,4 @@
-//! Recorded files and answers with random changes keep the promises of `jvm_soundness`.
+//! Recorded files and answers with random changes pass the checks of `jvm_soundness`.
 
 mod jvm_soundness;
 
@@ -47,7 +47,7 @@ fn changed_recordings_are_sound() {
         ..ProptestConfig::with_cases(1_000)
     };
     let change = prop_oneof![
-        // A byte, a field of four bytes, a part that is copied elsewhere.
+        // Change a byte, change a field of four bytes, or copy a part to another place.
         (any::<Index>(), any::<u8>()).prop_map(|(at, byte)| (at, vec![byte], None)),
         (any::<Index>(), prop_oneof![Just(i32::MAX), Just(-1), Just(0), any::<i32>()])
             .prop_map(|(at, int)| (at, int.to_le_bytes().to_vec(), None)),

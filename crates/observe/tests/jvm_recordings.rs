@@ -41,7 +41,7 @@ impl Recording {
             name: name.to_owned(),
             index: CounterIndex::parse(&bytes).unwrap_or_else(|error| panic!("{name}: {error}")),
             bytes,
-            // jstat shows six fields of the header like counters.
+            // jstat also prints six fields of the header as if they were counters.
             snap: snap
                 .lines()
                 .filter_map(|line| line.split_once('='))
@@ -131,7 +131,7 @@ fn every_counter_equals_that_of_jstat() {
 
 #[test]
 fn metrics_equal_the_columns_of_jstat() {
-    // Metric, text of a label, table, columns, units of the column per unit of the metric, largest rounding error of the column.
+    // Metric, text of a label, table, columns, factor from the columns' unit to the metric's, largest rounding error in the columns.
     let rows: [(&str, &str, &str, &[&str], f64, f64); 23] = [
         ("jvm_memory_used_bytes", "Eden", "-gc", &["EU"], 1024.0, 0.051),
         ("jvm_memory_used_bytes", "Survivor", "-gc", &["S0U", "S1U"], 1024.0, 0.11),
@@ -286,8 +286,8 @@ fn the_limit_of_the_heap_is_that_of_the_command_line() {
     }
 }
 
-/// JDK 8 was not available. Its HotSpot calls itself version 25 and has no counters of G1's concurrent pauses; this file of JDK 11 is made
-/// to look like one.
+/// JDK 8 was not available. Its HotSpot calls itself version 25 and has no counters of G1's concurrent pauses. This test changes a file
+/// of JDK 11 to look like one of JDK 8.
 #[test]
 fn the_rules_of_jdk_8_depend_on_its_version() {
     let eleven = Recording::load("jdk11-G1");

@@ -52,7 +52,7 @@ impl Tree {
         fs::write(path, content).expect("a file");
     }
 
-    /// A process without counters; `inner` are its numbers in nested namespaces.
+    /// A process without counters; `inner` are its process IDs in nested namespaces.
     fn add_process(&self, pid: u32, inner: &str, maps: &str) {
         let user = self.user;
         self.write(
@@ -85,7 +85,7 @@ impl Tree {
 const HOTSPOT: &str = "7f00-7f01 r-xp 0 08:01 1 /jvm/lib/server/libjvm.so\n";
 
 #[test]
-fn a_jvm_in_a_container_has_another_number() {
+fn a_jvm_in_a_container_has_another_process_id() {
     let tree = Tree::new();
     tree.add_jvm(4711, "12\t1");
     tree.add_process(4712, "4712", "");
@@ -174,7 +174,7 @@ fn files_of_others_do_no_harm() {
     fs::File::create(file(7)).and_then(|file| file.set_len(1 << 40)).expect("a sparse file");
     assert!(matches!(error(7), LocateError::Counters { .. }), "a terabyte of zeros");
 
-    // A file of another user is not trusted, but the right one is found beside it.
+    // A file of another user is not trusted, but the right file in another directory is found.
     if tree.user == 0 {
         tree.add_jvm(8, "8");
         fs::create_dir_all(file(8).parent().expect("a directory")).expect("a directory");
@@ -243,7 +243,7 @@ fn a_restarted_jvm_is_followed() {
     let SourceState::Failed(reason) = run.state() else { panic!("{:?}", run.state()) };
     assert_eq!(
         reason,
-        "Load (process 7) is not available: it has ended; a JVM that starts with the same command line and user is followed"
+        "Load (process 7) is not available: it has ended; a JVM that starts with the same command line and user will be watched"
     );
     // The same number, but another process, whose file does not exist yet.
     fs::remove_file(tree.path(7, "root/tmp/hsperfdata_someone/7")).expect("removed");
@@ -266,7 +266,7 @@ fn a_restarted_jvm_is_followed() {
 
 /// A cleaner of `/tmp` deletes files that a JVM still writes.
 #[test]
-fn a_deleted_file_is_read_on() {
+fn a_deleted_file_is_still_read() {
     let tree = Tree::new();
     tree.add_jvm(7, "7");
     let mut run = Run::start(&tree, created_ms());
@@ -298,9 +298,9 @@ fn a_jvm_that_ran_at_the_same_time_is_no_successor() {
     assert_eq!(run.marks().len(), 1);
 }
 
-/// The number of the process is used again by a JVM with another command.
+/// A JVM with another command has the process ID of the JVM that ended.
 #[test]
-fn a_number_that_is_used_again_is_another_process() {
+fn a_reused_process_id_is_another_process() {
     let tree = Tree::new();
     tree.add_jvm(7, "7");
     let mut run = Run::start(&tree, created_ms());

@@ -12,10 +12,10 @@ use busyhour_observe::{ProbeRunner, SeriesStore, SourceState};
 use busyhour_program::clock::Clock;
 use postgres::{Client, NoTls};
 
-/// The user that runs the server if the test runs as root, which PostgreSQL refuses: nobody.
+/// The user `nobody`, who runs the server if the test runs as root: PostgreSQL refuses to run as root.
 const NOBODY: u32 = 65_534;
 
-/// Most readings until something happens.
+/// The largest number of readings until an expected state.
 const READINGS_MAX: usize = 20_000;
 
 /// A server in a temporary directory, reached through a Unix socket.

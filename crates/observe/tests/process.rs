@@ -30,7 +30,7 @@ impl Watched {
         Watched { store, runner, clock: Clock::manual(0), source: format!("process:{pid}") }
     }
 
-    /// Reads after a minute, so that nothing is delayed to limit its cost.
+    /// Reads a minute after the previous reading, so that the costly parts, which are read less often, are due, too.
     fn read(&mut self) {
         self.clock.advance(Duration::from_secs(60));
         self.runner.read(&self.clock);
@@ -145,7 +145,7 @@ fn a_restart_is_found_by_the_listening_address() {
     let SourceState::Failed(reason) = watched.state() else { panic!("not failed") };
     assert!(reason.contains("it has ended"), "{reason}");
     watched.read();
-    assert_eq!(watched.marks().len(), 1, "said once");
+    assert_eq!(watched.marks().len(), 1, "the end is marked once");
 
     let Some(second) = TestProcess::python(&program(port)) else { return };
     watched.read();
@@ -164,7 +164,7 @@ fn a_restart_is_found_by_the_command() {
     let mut watched = Watched::new(first.pid(), &[]);
     watched.read();
     first.end();
-    // The second one is there when the end is noticed.
+    // The second process already runs when the end of the first is noticed.
     let Some(second) = shell() else { return };
     watched.read();
     let marks = watched.marks();

@@ -138,7 +138,7 @@ fn a_file_that_is_cut_anywhere_is_read_up_to_its_last_frame() {
             lengths.push(end);
         }
     }
-    // The start, two sources, a series and ten readings are complete once each; the first cut is after the head.
+    // Undamaged lengths: the head alone, then one more after each frame (the start, two sources, a series, ten readings).
     assert_eq!(lengths.len(), 1 + 1 + 2 + 1 + 10);
 }
 
@@ -210,7 +210,7 @@ fn counters_are_rates_and_gauges_are_means() {
     assert_eq!(set.find("os", "busyhour_test_total", &[("number", "1")]).count(), 0);
 }
 
-/// `examples/read_series.py` was written from the page about the format.
+/// `examples/read_series.py` was written from the description of the format in `docs/series-file.md`.
 #[test]
 fn the_reader_in_python_agrees() {
     let numbers =
@@ -279,7 +279,7 @@ mod store {
     static VALUE: Metric = Metric::gauge("busyhour_value", "A value.");
     static OTHER: Metric = Metric::gauge("busyhour_other", "Another value.");
 
-    /// Fails in certain readings.
+    /// Fails in the readings for which `outcome` returns an error.
     struct Scripted {
         readings: u64,
         outcome: fn(u64) -> Result<(), ProbeError>,
@@ -346,7 +346,7 @@ mod store {
                     as fn(u64) -> Result<(), ProbeError>,
                 "process 7 has ended",
             ),
-            (|_| panic!("a defect"), "its probe failed with a panic, which is an error of the program"),
+            (|_| panic!("a defect"), "its probe panicked, which is a bug in busyhour; please report it"),
         ] {
             let store = SeriesStore::in_memory();
             let mut schedule = ProbeSchedule::default();

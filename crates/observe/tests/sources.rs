@@ -1,4 +1,4 @@
-//! The parsers of other sources on damaged texts, with a fixed seed.
+//! The parsers of PerfMon's protocol, resctrl, `pqos` and `xl` on damaged texts, with a fixed seed.
 
 mod sources_soundness;
 

@@ -14,7 +14,7 @@ use support::latest;
 
 static ROUNDS: Metric = Metric::gauge("busyhour_rounds", "Rounds.");
 
-/// Reads the meter only if the wait for it has shown that it runs.
+/// Reads the meter until it has recorded a delay, which shows that its thread runs.
 #[test]
 fn the_meter_measures_until_it_is_dropped() {
     let clock = Clock::start();

@@ -11,7 +11,7 @@ use busyhour_sample::Nanos;
 
 static VALUE: Metric = Metric::gauge("busyhour_value", "A value.");
 
-/// Sends a message per reading, and waits for one if it blocks.
+/// Sends a message at each reading. With a gate, each reading then blocks until the gate receives a message.
 struct Signalling {
     name: &'static str,
     readings: Sender<&'static str>,

@@ -66,8 +66,8 @@ pub trait Function: Send + Sync + fmt::Debug {
     /// Appends the function's value to `out`.
     fn evaluate(&self, user: &mut UserState, out: &mut String);
 
-    /// Whether the value depends only on JMeter's properties and texts of the plan and evaluation has no
-    /// side effect. The value is then known before the run.
+    /// Whether the value depends only on JMeter's properties and on texts of the plan, and its evaluation has no side effect.
+    /// The value is then known before the run.
     fn depends_on_properties_only(&self) -> bool {
         false
     }

@@ -4,8 +4,10 @@
 //! unchanged, because it is needed to repeat the run. The plan that is generated for a URL contains references to properties instead
 //! of secrets.
 
+mod free_text;
 mod secrets;
 
+pub use free_text::Redactor;
 use secrets::{is_public_header, is_secret_parameter};
 pub use secrets::{is_secret_name, is_secret_value};
 use serde_json::Value;
@@ -318,6 +320,8 @@ mod tests {
             ("--otlp", "http://h/v1?api_key=S3CRET"),
             ("--send", "influx+http://h:8086/write?db=x&u=a&p=S3CRET"),
             ("--send", "otlp+https://bob:S3CRET@h/v1?api_key=S3CRET"),
+            ("--observe", "os,postgres://me:S3CRET@db/shop,prometheus:https://bob:S3CRET@h/m?key=S3CRET"),
+            ("--sources", "prometheus:https://bob:S3CRET@h/m,https://bob:S3CRET@h/m,jvm:shop"),
             ("run", "http://h/a?code=S3CRET&b=c"),
             ("--observe", "os,postgres://bob:S3CRET@h/shop,jvm"),
             ("--observe", "postgres://bob:S3CRET\\,S3CRET@h/shop"),
@@ -354,6 +358,7 @@ mod tests {
             ("-J", "compass=north"),
             ("-J", "plan=Basic training course"),
             ("--influx", "http://h:8086/write?db=x&u=a"),
+            ("--observe", "os,jvm:shop,gc:/var/log/a\\,b.log,prometheus:http://h:9100/metrics"),
             ("--send", "influx+http://h:8086/write?db=x&u=a"),
             ("run", "http://h/write?p=2"),
             ("run", "http://h/a?author=Ann&zipcode=1&p=2&session.timeout=3"),

@@ -75,6 +75,7 @@ pub use page::{
     html_report, html_report_with_system, live_html, what_if_html,
 };
 pub use progress::{Progress, progress_line};
+pub use sparkline::curve;
 pub use statistics::statistics_json;
 pub use summariser::{ThreadCounts, summariser_end, summariser_interval};
 pub use table::{RunShow, Written, end_of_run};

@@ -39,7 +39,8 @@ pub(crate) fn sparklines(series: &Series, total: &Row, look: Look) -> Vec<String
 }
 
 /// A curve with one character per value, in proportion to the maximum; unknown values are blank.
-fn curve(values: &[Option<f64>]) -> String {
+#[must_use]
+pub fn curve(values: &[Option<f64>]) -> String {
     let most = values.iter().flatten().copied().fold(0.0, f64::max);
     let bar = |value: &Option<f64>| match value {
         Some(value) if most > 0.0 => BARS[((value / most * 8.0).ceil() as usize).clamp(1, 8) - 1],

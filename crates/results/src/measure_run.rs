@@ -14,7 +14,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use crate::error::run_dir_hint;
 use crate::run_facts::facts_of_inputs;
 use crate::summarise::{ResultsPart, find_steady};
-use crate::system_figures::{SystemWindow, read_system_figures, series_path};
+use crate::system_figures::{SystemWindow, run_system_figures, series_path};
 
 /// Settings for reading runs for a comparison.
 #[derive(Debug, Clone, Default)]
@@ -132,7 +132,8 @@ fn system_of(dir: &RunDir, manifest: &Manifest, run: &MeasuredRun) -> Option<Sys
     let path = series_path(dir, Some(manifest))?;
     let (from_s, to_s) = run.span_s;
     let requests_between = |from_s, to_s| run.series.requests_between(from_s, to_s);
-    Some(read_system_figures(&path, SystemWindow { from_s, to_s, requests_between: &requests_between }))
+    let window = SystemWindow { from_s, to_s, requests_between: &requests_between };
+    Some(run_system_figures(dir, &path, window))
 }
 
 /// The directory and its manifest if the run is a run directory, otherwise `None`.

@@ -35,7 +35,7 @@ pub struct SnapshotSource {
     pub wall_anchor_ms: i64,
     /// Facts about each input.
     pub inputs: Vec<InputFacts>,
-    /// Number of samples that were counted in a later second. It should be 0, because rows may be in any order.
+    /// Number of samples that were counted in a later second. It should be 0, even if rows are out of order.
     pub late_samples: u64,
 }
 

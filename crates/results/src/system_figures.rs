@@ -18,6 +18,7 @@ use busyhour_series::{SERIES_FILE_NAME, SeriesFileError, SeriesReader};
 use self::figures::Requests;
 use self::subjects::Subjects;
 use self::tally::Part;
+use crate::system_record::source_list;
 
 /// The part of a run for which figures are computed.
 #[derive(Clone, Copy)]
@@ -57,7 +58,18 @@ pub fn add_system(dir: &RunDir, manifest: Option<&Manifest>, summary: &mut Summa
     };
     let requests_between = |from_s, to_s| summary.series.requests_between(from_s, to_s);
     let window = SystemWindow { from_s, to_s, requests_between: &requests_between };
-    summary.system = Some(read_system_figures(&path, window));
+    summary.system = Some(run_system_figures(dir, &path, window));
+}
+
+/// The figures of a run, with the names of programs that its list of sources states.
+pub(crate) fn run_system_figures(dir: &RunDir, path: &Path, window: SystemWindow<'_>) -> SystemFigures {
+    let mut figures = read_system_figures(path, window);
+    let programs = source_list::programs(dir.path());
+    let unnamed = figures.subjects.iter_mut().filter(|subject| subject.name.is_none());
+    for subject in unnamed {
+        subject.name = programs.get(&subject.source).cloned();
+    }
+    figures
 }
 
 /// The figures of a series file. If it cannot be read to its end, [`SystemFigures::incomplete`] states the reason.

@@ -12,7 +12,7 @@ mod marks;
 mod model;
 mod panels;
 mod rule;
-mod source_list;
+pub(crate) mod source_list;
 mod sources;
 mod survey;
 #[cfg(test)]
@@ -277,10 +277,8 @@ fn names(survey: &Survey, listed: &[ListedSource]) -> BTreeMap<String, String> {
                     .map(|name| (source.clone(), name.to_owned())),
             );
         }
-        let about = listed.get(source.as_str()).map(|one| one.about.as_str());
-        // `java (JVM), target 127.0.0.1:8080`: the program is the first part.
-        let about = about.and_then(|about| about.split([',', '(']).next()).map(str::trim);
-        let program = programs.get(pid).copied().or(about).filter(|program| !program.is_empty());
+        let about = listed.get(source.as_str()).and_then(|one| one.program());
+        let program = programs.get(pid).copied().filter(|program| !program.is_empty()).or(about);
         if let Some(program) = program.filter(|_| matches!(kind, "process" | "jvm" | "perf" | "network")) {
             names.insert(source.clone(), format!("{program} ({pid})"));
         }

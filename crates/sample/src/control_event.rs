@@ -1,4 +1,4 @@
-//! Changes that a user made to a run in progress.
+//! Changes made to a run in progress from a user interface.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,8 @@
 //! Snapshots: one second of a run each, for observers of a run in progress.
 //!
 //! The configuration of a recorder contains the senders of [`snapshot_channel`]s. When a second of the run closes, the
-//! recorder's thread sends the same [`Snapshot`] to each of them. Snapshots can be merged with other seconds, and with the same second of other generators.
+//! recorder's thread sends the same [`Snapshot`] to each of them. Snapshots can be merged with other seconds, and with the same
+//! second of other generators.
 
 mod channel;
 mod maker;

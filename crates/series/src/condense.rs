@@ -2,24 +2,25 @@
 
 use busyhour_sample::Nanos;
 
-/// A part of a series: values of a gauge, or rates of a counter per second.
+/// A summary of consecutive values of a gauge, or of consecutive rates of a counter (per second).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeriesPoint {
     /// Time of the first value in ns since the start of the run; for a rate the start of its interval.
     pub from: Nanos,
     /// Time of the last value in ns since the start of the run.
     pub to: Nanos,
-    /// Mean: of the values of a gauge, each weighted equally; the increase of a counter divided by the time.
+    /// For a gauge, the unweighted mean of the values; for a counter, its increase divided by the time.
     pub mean: f64,
-    /// Smallest value, or rate between two readings.
+    /// Smallest value of a gauge, or smallest rate of a counter between two readings.
     pub min: f64,
-    /// Largest value, or rate between two readings.
+    /// Largest value of a gauge, or largest rate of a counter between two readings.
     pub max: f64,
 }
 
-/// A bucket of values, which can be merged with the next.
+/// A time interval and the summary of the values in it. It can be merged with the next bucket.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
+    /// Time of the bucket divided by the width of buckets.
     number: u64,
     from: Nanos,
     to: Nanos,
@@ -39,8 +40,8 @@ impl Bucket {
     }
 }
 
-/// The buckets of several series. All have the same width, which doubles whenever a series has too many, so that points of
-/// different series cover the same times. Adding a value takes constant amortized time.
+/// Summarizes several series in buckets of time. All buckets have the same width, so that points of different series cover the
+/// same times. The width doubles whenever a series has too many buckets. Adding a value takes constant amortized time.
 #[derive(Debug)]
 pub struct Condenser {
     width_ns: u64,
@@ -50,8 +51,8 @@ pub struct Condenser {
 }
 
 impl Condenser {
-    /// A condenser with buckets of `width_ns` nanoseconds to begin with, and at most `points_max` points per series. Both are at
-    /// least 1.
+    /// Creates a condenser whose buckets are initially `width_ns` nanoseconds wide, with at most `points_max` points per series.
+    /// Values of 0 count as 1.
     #[must_use]
     pub fn new(width_ns: u64, points_max: usize) -> Condenser {
         Condenser {
@@ -97,7 +98,8 @@ impl Condenser {
         }
     }
 
-    /// Doubles the width until the series has at most `points_max` buckets. Numbers reach 0 after at most 64 times.
+    /// Doubles the width until the series has at most `points_max` buckets. This ends: after 64 times, all numbers of buckets are
+    /// 0.
     fn widen(&mut self, series: usize) {
         while self.series[series].len() > self.points_max {
             self.width_ns = self.width_ns.saturating_mul(2);
@@ -122,7 +124,7 @@ impl Condenser {
         self.width_ns
     }
 
-    /// Values that were skipped, because their time was before that of the previous value.
+    /// Number of values that were skipped, because their time was before that of the previous value.
     #[must_use]
     pub fn out_of_order(&self) -> u64 {
         self.out_of_order
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_times_end() {
+    fn widening_ends_even_for_the_largest_times() {
         let mut condenser = Condenser::new(1, 1);
         let series = condenser.add_series();
         for time in [0, 1, 2, u64::MAX / 2, u64::MAX - 1, u64::MAX] {

@@ -35,12 +35,12 @@ pub enum SeriesFileError {
     },
 }
 
-/// The file ends with a frame that is incomplete or damaged; everything before it was read.
+/// An incomplete or damaged frame at which reading ended. Everything before it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DamagedEnd {
     /// Offset of the frame in the file.
     pub at: u64,
-    /// Whether the file ends within the frame, as after a crash; otherwise its checksum is wrong.
+    /// Whether the file ends within the frame, as after a crash. Otherwise its checksum or its length is wrong.
     pub is_torn: bool,
 }
 
@@ -53,14 +53,14 @@ pub enum SeriesEvent<'r> {
     Source(String),
     /// A series; its number is its position among the series.
     Series(SeriesInfo),
-    /// Values of one point in time.
+    /// Values of several series at the same time.
     Values {
         /// Time in ns since the start of the run.
         time: Nanos,
         /// Numbers of series and their values.
         values: &'r [(u32, f64)],
     },
-    /// A metric without values.
+    /// The reason why a metric has no values.
     Unavailable(UnavailableInfo),
     /// A mark.
     Mark {
@@ -166,7 +166,7 @@ impl<R: Read> SeriesReader<R> {
             return end(self, false);
         }
         self.payload.clear();
-        // `take` reads as far as the file goes, so that a damaged length does not allocate what is not there.
+        // `take` reads at most to the end of the file, so that a damaged length does not allocate too much memory.
         let got = (&mut self.input).take(length as u64).read_to_end(&mut self.payload)?;
         if got < length {
             return end(self, true);

@@ -15,16 +15,16 @@ use crate::state::SourceState;
 /// Integers of larger magnitude are stored as floating-point numbers.
 const INTEGER_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// Bytes of a value in the worst case: a tag of 10 bytes and a number of 10.
+/// Maximum number of bytes of a value: a tag of 10 bytes and a number of 10.
 const VALUE_BYTES_MAX: usize = 20;
 
-/// Values in one frame; more are split into several.
+/// Maximum number of values in one frame. More values are split into several frames.
 const VALUES_PER_FRAME: usize = FRAME_BYTES_MAX / VALUE_BYTES_MAX - 2;
 
-/// Encodes the frames of one file, in their order. The caller writes the bytes that are appended to `out`.
+/// Encodes the frames of one file, in their order. Each function appends bytes to `out`, which the caller writes to the file.
 #[derive(Debug, Default)]
 pub struct SeriesEncoder {
-    /// Time of the previous frame with a time.
+    /// Time of the previous frame that has one.
     time: u64,
     /// The previous integer of each series.
     integers: Vec<i64>,
@@ -81,7 +81,7 @@ impl SeriesEncoder {
         number
     }
 
-    /// Appends values: a time in ns since the start of the run, the number of a declared series, and a finite value.
+    /// Appends values. Each has a time in ns since the start of the run, the number of a declared series, and a finite value.
     /// Consecutive values with the same time share a frame. Values of series that are not declared are omitted.
     pub fn values(&mut self, out: &mut Vec<u8>, values: &[(Nanos, u32, f64)]) {
         for same_time in values.chunk_by(|one, other| one.0 == other.0) {

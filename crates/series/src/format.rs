@@ -1,4 +1,4 @@
-//! What the writer and the reader of a series file agree on.
+//! Constants and types that the writer and the reader of a series file share.
 
 use busyhour_sample::Nanos;
 use serde::{Deserialize, Serialize};
@@ -14,25 +14,25 @@ pub const SERIES_VERSION: u32 = 1;
 /// Name of the file in a run directory.
 pub const SERIES_FILE_NAME: &str = "series.bho";
 
-/// Series of a watch, unless the caller sets another limit.
+/// Maximum number of series of a watch, unless the caller sets another limit.
 pub const SERIES_MAX: usize = 1_000;
 
-/// Series that a reader accepts in a file.
+/// Maximum number of series, and of sources, that a reader accepts in a file.
 pub const DECLARED_SERIES_MAX: usize = 65_536;
 
-/// Labels of a series; further ones are omitted.
+/// Maximum number of labels of a series; further ones are omitted.
 pub const LABELS_MAX: usize = 16;
 
-/// Bytes of a name, a help text, or a name or value of a label; longer ones are shortened.
+/// Maximum length in bytes of a name, a help text, and the name or value of a label; longer ones are shortened.
 pub const LABEL_BYTES_MAX: usize = 256;
 
-/// Bytes of a reason or the text of a mark; longer ones are shortened.
+/// Maximum length in bytes of a reason and of the text of a mark; longer ones are shortened.
 pub const REASON_BYTES_MAX: usize = 2_048;
 
-/// Marks of one reading; further ones are counted.
+/// Maximum number of marks of one reading; further ones are only counted.
 pub const MARKS_PER_READING_MAX: usize = 1_000;
 
-/// Longest payload of a frame in bytes; a head with a greater length is damaged.
+/// Maximum length of the payload of a frame in bytes; a frame that states a greater length is damaged.
 pub const FRAME_BYTES_MAX: usize = 1 << 24;
 
 /// Length of the head of a frame in bytes.
@@ -72,7 +72,7 @@ pub struct SeriesInfo {
     pub labels: Vec<(String, String)>,
 }
 
-/// A metric without values.
+/// The reason why a metric has no values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnavailableInfo {
     /// Number of the source.

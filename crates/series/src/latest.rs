@@ -21,6 +21,6 @@ pub struct LatestValue {
     pub labels: Arc<[(String, String)]>,
     /// When it was read, in ns since the start of the run.
     pub time: Nanos,
-    /// The value; the total of a counter.
+    /// The value of a gauge, or the total of a counter.
     pub value: f64,
 }

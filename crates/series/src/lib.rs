@@ -1,8 +1,8 @@
-//! Series of measured values on the clock of a run, and `series.bho`: the file to which they are appended reading by reading, readable
-//! after a crash.
+//! Series of measured values on the clock of a run, and `series.bho`, the file that contains them. Each reading is appended to
+//! it, so that it is readable after a crash.
 //!
 //! `docs/series-file.md` describes the format completely. [`SeriesEncoder`] produces it, [`SeriesReader`] returns its frames one by
-//! one, and [`read_series`] returns series with a bounded number of points, counters as rates.
+//! one, and [`read_series`] returns series with a bounded number of points, in which counters have become rates.
 
 mod condense;
 mod decoder;

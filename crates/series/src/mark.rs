@@ -5,15 +5,15 @@ use busyhour_sample::Nanos;
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MarkKind {
-    /// A process ended and another took its place.
+    /// A process ended, and another one that replaces it is watched now.
     Restart,
     /// A process ended.
     End,
     /// A garbage collector stopped the application.
     GcPause,
-    /// A log contained more lines of a kind than usual.
+    /// A log contained many more problems (errors, exceptions, failed requests) than before.
     LogBurst,
-    /// Nothing ran on the machine for a while.
+    /// A thread that wanted to run could not run for a while.
     Stall,
     /// The kernel killed a process, because memory was short.
     OutOfMemory,

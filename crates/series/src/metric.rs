@@ -5,7 +5,7 @@ use std::borrow::Cow;
 /// How the values of a metric develop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum MetricKind {
-    /// A total since some start. It only increases, except that it restarts at 0 with its source; readers turn it into rates.
+    /// A total. It only increases, except that it begins again at 0 when its source restarts. Readers turn it into rates.
     Counter,
     /// A value that increases and decreases.
     Gauge,

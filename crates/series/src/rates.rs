@@ -1,11 +1,11 @@
-//! Counters to rates, with resets.
+//! Converts totals of counters to increases, and handles resets.
 
 use busyhour_sample::Nanos;
 
-/// Turns the totals of one counter into increases. The only place that handles resets.
+/// Turns the totals of one counter into increases. No other code handles resets.
 ///
-/// A total below the previous one means that the source restarted: counting began at 0 again, so the increase is at least
-/// the new total (the rule of Prometheus' `rate`). What was counted between the previous reading and the restart is lost.
+/// A total below the previous one means that the source restarted and counting began at 0 again. The increase is then the new
+/// total (the rule of Prometheus' `rate`). What was counted between the previous reading and the restart is lost.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CounterRates {
     previous: Option<(Nanos, f64)>,
@@ -24,7 +24,7 @@ pub struct Increase {
 }
 
 impl CounterRates {
-    /// The increase since the previous total; `None` for the first total and for times that do not increase.
+    /// The increase since the previous total; `None` for the first total, and if `time` is not after the previous time.
     pub fn next_total(&mut self, time: Nanos, total: f64) -> Option<Increase> {
         let previous = self.previous;
         if previous.is_none_or(|(before, _)| before < time) {
@@ -37,7 +37,7 @@ impl CounterRates {
         Some(Increase { from, to: time, amount })
     }
 
-    /// Resets so far.
+    /// Number of resets so far.
     #[must_use]
     pub fn resets(&self) -> u64 {
         self.resets

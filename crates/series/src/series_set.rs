@@ -13,24 +13,24 @@ use super::rates::CounterRates;
 use crate::mark::Mark;
 use crate::metric::MetricKind;
 
-/// Marks that are kept of a file; further ones are counted.
+/// Maximum number of marks of a file that are kept; further ones are only counted.
 const MARKS_MAX: usize = 100_000;
 
-/// Reasons and changes of state that are kept of a file.
+/// Maximum number of reasons, and of changes of state, of a file that are kept; further ones are only counted.
 const REASONS_MAX: usize = 10_000;
 
-/// What to read of a series file.
+/// Which part of a series file to read, and with how many points.
 #[derive(Clone, Debug)]
 pub struct SeriesQuery {
     /// Values before this time are skipped; ns since the start of the run.
     pub from: Nanos,
     /// Values after this time are skipped; ns since the start of the run.
     pub to: Nanos,
-    /// Points per series at most.
+    /// Maximum number of points per series.
     pub points_max: usize,
-    /// Width of the points in ns to begin with. It doubles until every series has at most `points_max` points.
+    /// Initial width of the points in ns. It doubles until every series has at most `points_max` points.
     pub width_ns: u64,
-    /// Whether to return the points of a series, given its source and its declaration. Others have no points.
+    /// Whether to return the points of a series, given the name of its source and its declaration. Other series have no points.
     pub select: fn(&str, &SeriesInfo) -> bool,
 }
 
@@ -54,11 +54,12 @@ pub struct SeriesData {
     pub info: SeriesInfo,
     /// Values of a gauge, or rates per second of a counter.
     pub points: Vec<SeriesPoint>,
-    /// The last value, or total of a counter, and its time in ns since the start of the run; `None` if there is none.
+    /// The last value of a gauge or total of a counter, and its time in ns since the start of the run. `None` if there is no
+    /// value.
     pub last: Option<(Nanos, f64)>,
-    /// Increase of a counter over the whole time, with resets; 0 for gauges.
+    /// Increase of a counter over the whole time, in which resets are taken into account; 0 for gauges.
     pub increase: f64,
-    /// Resets of a counter.
+    /// Number of resets of a counter.
     pub resets: u64,
 }
 
@@ -71,7 +72,7 @@ pub struct SeriesSet {
     pub sources: Vec<String>,
     /// Series, in the order of their declaration.
     pub series: Vec<SeriesData>,
-    /// Metrics without values.
+    /// The reasons why metrics have no values.
     pub unavailable: Vec<UnavailableInfo>,
     /// Marks with the numbers of their sources, in the order of recording.
     pub marks: Vec<(u32, Mark)>,
@@ -79,9 +80,9 @@ pub struct SeriesSet {
     pub states: Vec<StateChange>,
     /// Width of the points in ns.
     pub width_ns: u64,
-    /// Values that were skipped, because their times decreased.
+    /// Number of values that were skipped, because their time was before that of the previous value.
     pub out_of_order: u64,
-    /// Marks, reasons and states beyond the limits, which were skipped.
+    /// Number of marks, reasons and changes of state that were skipped, because there were too many.
     pub discarded: u64,
     /// The damaged frame at which reading ended, if there is one.
     pub damaged_end: Option<DamagedEnd>,
@@ -100,7 +101,7 @@ pub fn read_series(path: &Path, query: &SeriesQuery) -> Result<SeriesSet, Series
 /// The state of a series while it is read.
 struct Reading {
     counter: Option<CounterRates>,
-    /// Number in the condenser; `None` if it is not selected.
+    /// Number of the series in the condenser; `None` if the query does not select the series.
     selected: Option<usize>,
 }
 
@@ -113,8 +114,8 @@ impl SeriesSet {
         SeriesSet::from_reader_where(input, query, &|_| true)
     }
 
-    /// Reads a series file from a reader. A series has points if [`SeriesQuery::select`] and `select` return true; `select`
-    /// receives the number of the series, its position among [`SeriesSet::series`].
+    /// Reads a series file from a reader. A series has points if both [`SeriesQuery::select`] and `select` return true. `select`
+    /// receives the number of the series, which is its position in [`SeriesSet::series`].
     ///
     /// # Errors
     /// As [`read_series`].
@@ -175,8 +176,7 @@ impl SeriesSet {
         Ok(set)
     }
 
-    /// The series with this source, metric and label values (each a name and a value that the series must have), in the order of
-    /// their declaration.
+    /// The series of this source and metric that have all of these labels (names and values), in the order of their declaration.
     pub fn find<'s>(
         &'s self,
         source: &'s str,

@@ -5,8 +5,8 @@
 pub enum SourceState {
     /// It is being read.
     Watching,
-    /// The last reading failed.
+    /// The last reading failed, for this reason.
     Failed(String),
-    /// It is not read any more.
+    /// It is not read any more, for this reason.
     Ended(String),
 }

@@ -20,8 +20,8 @@ pub struct Autocorrelations {
 /// Autocorrelation of a series for the lags 1 to `lags`. The series is given in blocks of consecutive values. Pairs of values
 /// in different blocks are ignored.
 ///
-/// r_k is the mean product of deviations over pairs, divided by the variance. `None` if the variance is 0, or if no
-/// block is longer than `lags`.
+/// The coefficient r_k for lag k is the mean product of the deviations of values k apart, divided by the variance. `None` if
+/// the variance is 0, or if no block is longer than `lags`.
 #[must_use]
 pub fn autocorrelations(blocks: &[&[f64]], lags: usize) -> Option<Autocorrelations> {
     let n: usize = blocks.iter().map(|block| block.len()).sum();
@@ -48,8 +48,9 @@ pub fn autocorrelations(blocks: &[&[f64]], lags: usize) -> Option<Autocorrelatio
     Some(Autocorrelations { coefficients, band: normal_quantile() / (n as f64).sqrt(), n: n as u64 })
 }
 
-/// Tests whether values are independent: Q = n(n + 2) Σ r_k²/(n − k) is chi-square with one degree of freedom per lag
-/// (Ljung and Box, "On a measure of lack of fit in time series models", Biometrika 65, 1978). `None` without lags.
+/// Tests whether values are independent. For n values with the coefficients r_k, the statistic Q = n(n + 2) Σ r_k²/(n − k) is
+/// chi-square with one degree of freedom per lag (Ljung and Box, "On a measure of lack of fit in time series models",
+/// Biometrika 65, 1978). `None` without lags.
 #[must_use]
 pub fn ljung_box(found: &Autocorrelations) -> Option<TestResult> {
     let n = found.n as f64;

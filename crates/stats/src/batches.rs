@@ -2,14 +2,14 @@
 //!
 //! A stream is divided into consecutive batches, of which only count, sum and sum of squares are stored. A measure θ = g(mean,
 //! variance) is linearised: each value contributes its influence, and the influences of the values in batch j add up to z_j.
-//! The standard error of θ is that of Σ z_j / n, where Σ z_j² is computed over batches instead of values. Batches are long
-//! compared to the range of dependence, so their variance includes the dependence of consecutive values (Schmeiser, "Batch size
-//! effects in the analysis of simulation output", Operations Research 30, 1982; Hampel's influence function for the
-//! linearisation). For batches of different lengths this is the ratio estimator of survey sampling.
+//! The standard error of θ is that of Σ z_j / n, computed from the sum of squares Σ z_j² over batches instead of values.
+//! Batches are long compared to the range of dependence, so the variance of their sums includes the dependence of consecutive
+//! values (Schmeiser, "Batch size effects in the analysis of simulation output", Operations Research 30, 1982; Hampel's
+//! influence function for the linearisation). For batches of different lengths this is the ratio estimator of survey sampling.
 
 use crate::estimate::{Estimate, IntervalMethod, normal_quantile};
 
-/// Maximum number of batches. A long stream has at least half as many.
+/// Maximum number of batches. A long stream has at least half this number of batches.
 pub(crate) const BATCHES_MAX: usize = 64;
 
 /// Minimum number of batches for a confidence interval.
@@ -77,7 +77,7 @@ impl Batches {
         }
     }
 
-    /// The batches. The incomplete one at the end is merged into the batch before it.
+    /// The batches. The incomplete batch at the end is merged into the batch before it.
     #[must_use]
     pub fn parts(&self) -> Vec<PowerSums> {
         let mut parts = self.full.clone();
@@ -111,7 +111,7 @@ struct Centred {
 
 /// Mean, variance and deviations of the batches `parts`; `None` with fewer than two values.
 fn centre(parts: &[PowerSums], pivot: f64) -> Option<Centred> {
-    // Empty batches contain no information. With many short batches, the dependence would not be included.
+    // Empty batches contain no information. Many short batches are merged, because short batches do not include the dependence.
     let parts: Vec<PowerSums> = parts.iter().copied().filter(|part| part.n > 0.0).collect();
     let parts = join(&parts, parts.len().div_ceil(BATCHES_MAX));
     let total = join(&parts, parts.len()).pop()?;
@@ -154,7 +154,8 @@ impl Centred {
 /// relative to `pivot`. `None` for fewer than two values or a mean of 0. With fewer than five batches the interval is infinite.
 ///
 /// For independent exponential values, the standard error tends to 1/√n. It increases with the coefficient, so the interval is
-/// symmetric on the logarithmic scale. With few values, an interval that is symmetric about the estimate would be too low.
+/// symmetric on the logarithmic scale. With few values, both ends of an interval that is symmetric about the estimate would be
+/// too low.
 #[must_use]
 pub fn coefficient_of_variation(parts: &[PowerSums], pivot: f64) -> Option<Estimate> {
     let centred = centre(parts, pivot).filter(|centred| centred.mean != 0.0)?;
@@ -189,8 +190,9 @@ pub fn reciprocal_mean(parts: &[PowerSums], pivot: f64) -> Option<Estimate> {
 }
 
 /// Share of values with a property. Each part is a consecutive batch: (number of values with the property, number of values).
-/// The interval is the union of two intervals: that of batch means is valid for dependent values; Wilson's score interval is
-/// valid for a share near 0 or 1 with few independent values (Wilson, JASA 22, 1927). `None` for fewer than two values.
+/// The interval is the union of two intervals: the interval from batch means is valid for dependent values; Wilson's score
+/// interval is valid for a share near 0 or 1 with few independent values (Wilson, JASA 22, 1927). `None` for fewer than two
+/// values.
 #[must_use]
 pub fn proportion(parts: &[(f64, f64)]) -> Option<Estimate> {
     // The share is the mean of an indicator variable. Its squares equal its values, because these are 0 or 1.

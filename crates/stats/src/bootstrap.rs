@@ -1,17 +1,17 @@
 //! The stationary bootstrap: estimates standard errors of statistics of an autocorrelated sequence.
 //!
-//! A resample consists of blocks of the sequence, which is continued at its start after its end. The block lengths are
-//! geometrically distributed. A resample therefore preserves the dependence within a block (Politis and Romano, "The stationary
-//! bootstrap", JASA 89, 1994). The mean block length is computed from the autocorrelation of the sequence (Politis and White,
-//! "Automatic block-length selection for the dependent bootstrap", Econometric Reviews 23, 2004, with the correction of Patton,
-//! Politis and White, Econometric Reviews 28, 2009).
+//! A resample consists of blocks of the sequence. A block that reaches the end of the sequence continues at its start. The
+//! block lengths are geometrically distributed. A resample therefore preserves the dependence within a block (Politis and
+//! Romano, "The stationary bootstrap", JASA 89, 1994). The mean block length is computed from the autocorrelation of the
+//! sequence (Politis and White, "Automatic block-length selection for the dependent bootstrap", Econometric Reviews 23, 2004,
+//! with the correction of Patton, Politis and White, Econometric Reviews 28, 2009).
 
 use rand::Rng;
 
 /// Maximum lag-1 autocorrelation that is assumed for a sequence.
 const COEFFICIENT_MAX: f64 = 0.95;
 
-/// Minimum share of the variance that is assumed to remain after fitting the mean.
+/// Minimum share of the variance that is assumed to remain after subtraction of the sample mean.
 const FITTED_MIN: f64 = 0.2;
 
 /// Maximum correction factor of a standard error.
@@ -105,7 +105,7 @@ pub fn stationary_block_length(series: &[f64]) -> f64 {
         weighted += 2.0 * window(lag) * lag as f64 * value;
         at_zero += 2.0 * window(lag) * value;
     }
-    // If the spectrum at frequency zero vanishes, drawing single elements is conservative.
+    // If the spectrum at frequency zero is 0, drawing single elements is conservative.
     if at_zero <= 0.0 {
         return 1.0;
     }
@@ -119,7 +119,7 @@ pub fn stationary_block_length(series: &[f64]) -> f64 {
 pub struct SerialDependence {
     /// Mean block length of [`Resamples::stationary`].
     pub block: f64,
-    /// Correction factor, at least 1, for the standard error of the mean in that bootstrap. It is necessary because the
+    /// Correction factor, at least 1, for the bootstrap's standard error of the mean. It is necessary because the
     /// dependence of short sequences is underestimated, and the bootstrap reduces it further.
     pub correction: f64,
     /// Effective sample size: the number of independent elements whose mean would have the same variance. At most the number of
@@ -130,11 +130,12 @@ pub struct SerialDependence {
 impl SerialDependence {
     /// The dependence of `series`, drawn in blocks with a mean length of `block`, at least 1.
     ///
-    /// The bootstrap variance of the mean has a closed form (Politis and Romano 1994, lemma 1). It is compared with that of a
-    /// first-order autoregression (Andrews, "Heteroskedasticity and autocorrelation consistent covariance matrix estimation",
-    /// Econometrica 59, 1991) whose coefficient is corrected for bias (Kendall, "Note on bias in the estimation of autocorrelation",
-    /// Biometrika 41, 1954); the larger variance is used. With this correction, and Student's t for the effective sample size,
-    /// intervals from sequences of 60 elements have their nominal coverage up to an autocorrelation of 0.9.
+    /// The bootstrap variance of the mean has a closed form (Politis and Romano 1994, lemma 1). It is compared with the
+    /// variance for a first-order autoregression (Andrews, "Heteroskedasticity and autocorrelation consistent covariance
+    /// matrix estimation", Econometrica 59, 1991) whose coefficient is corrected for bias (Kendall, "Note on bias in the
+    /// estimation of autocorrelation", Biometrika 41, 1954); the larger variance is used. With this correction, and Student's
+    /// t for the effective sample size, intervals from sequences of 60 elements have their nominal coverage up to an
+    /// autocorrelation of 0.9.
     #[must_use]
     pub fn of(series: &[f64], block: f64) -> SerialDependence {
         let n = series.len() as f64;
@@ -146,7 +147,7 @@ impl SerialDependence {
         let first = covariance.get(1).map_or(0.0, |first| first / variance);
         let coefficient = (first + (1.0 + 3.0 * first) / n).clamp(0.0, COEFFICIENT_MAX);
         let times = (1.0 + coefficient) / (1.0 - coefficient);
-        // The variance about the sample mean is too small by the variance of that mean.
+        // The variance about the sample mean is too small by the variance of the sample mean.
         let autoregressive = variance / (1.0 - times / n).max(FITTED_MIN) * times / n;
         let end = 1.0 / block;
         let bootstrap: f64 =

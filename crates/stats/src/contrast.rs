@@ -72,7 +72,7 @@ impl Contrast {
         }
         let quantile = StudentsT::new(0.0, 1.0, self.freedom)
             .map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + confidence / 2.0));
-        // If the standard error is 0, the quantile, which may be infinite, is not used.
+        // If the standard error is 0, only the resolution counts, even if the quantile is infinite.
         let random = if self.standard_error > 0.0 { quantile * self.standard_error } else { 0.0 };
         random + self.resolution
     }
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn the_contrast_equals_a_textbook_example_of_welch() {
-        // The means are 2 and 5, the variances 1 and 16/3, of 3 and 4 values.
+        // The groups have 3 and 4 values, with means 2 and 5 and variances 1 and 16/3.
         let first = KnownMean::of_values(&[1.0, 2.0, 3.0]).unwrap();
         let second = KnownMean::of_values(&[3.0, 3.0, 7.0, 7.0]).unwrap();
         let found = Contrast::between(&first, &second);

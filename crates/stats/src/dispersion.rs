@@ -134,8 +134,8 @@ impl DispersionCounter {
 }
 
 /// Index of dispersion of counts that are given in consecutive batches (pivot 0). The interval is the union of two intervals:
-/// that of batch means is valid for dependence over less than a batch, but too narrow for few windows; [`chi_square_interval`]
-/// is valid for few independent windows.
+/// the interval from batch means is valid for dependence over less than a batch, but too narrow for few windows;
+/// [`chi_square_interval`] is valid for few independent windows.
 #[must_use]
 pub fn dispersion_estimate(parts: &[PowerSums]) -> Option<Estimate> {
     let by_batches = index_of_dispersion(parts, 0.0)?;
@@ -190,8 +190,8 @@ pub fn poisson_upper_tail(count: f64, mean: f64) -> f64 {
     if mean <= 0.0 {
         return 0.0;
     }
-    // P(X ≥ k) is the regularized lower incomplete gamma function at (k, mean). Its computation does not converge for large
-    // means.
+    // P(X ≥ k) is the regularized lower incomplete gamma function at (k, mean). For large means its computation does not
+    // converge, so a normal approximation is used.
     if mean < 1e4 {
         statrs::function::gamma::gamma_lr(count, mean)
     } else {

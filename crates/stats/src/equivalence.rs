@@ -20,7 +20,7 @@ pub enum Decision {
     Inside,
     /// The whole interval is outside the band.
     Outside,
-    /// The interval contains an edge of the band, or is unknown.
+    /// The interval lies partly inside and partly outside the band, or is unknown.
     Inconclusive,
 }
 

@@ -41,7 +41,7 @@ fn tail(statistic: f64, table: &[f64; 25]) -> f64 {
     (anchor.1.ln() + slope * (statistic - anchor.0)).exp().clamp(0.0, 1.0)
 }
 
-/// Replaces the values by the distribution function of the exponential distribution with their mean, at the sorted values.
+/// Sorts the values and replaces each by the exponential distribution function with the mean of the values, at that value.
 /// `None` for fewer than two values, if a value is negative or NaN, or if all are 0.
 fn transform(values: &mut [f64]) -> Option<()> {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
@@ -77,7 +77,7 @@ pub fn lilliefors_exponential(values: &mut [f64]) -> Option<TestResult> {
 /// Overwrites `values`. `None` under the same conditions as [`lilliefors_exponential`].
 #[must_use]
 pub fn anderson_darling_exponential(values: &mut [f64]) -> Option<TestResult> {
-    // Uses logarithms of the tail, which are accurate where the distribution function is nearly 1:
+    // Uses logarithms of the upper tail, which are accurate where the distribution function is nearly 1:
     // A² = −n − Σ [(2i − 1) ln F(x_i) + (2(n − i) + 1) ln(1 − F(x_i))] / n, i = 1…n.
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let logs: Vec<f64> = {

@@ -47,7 +47,7 @@ impl GapStatistics {
         coefficient_of_variation(&self.batches.parts(), self.pivot)
     }
 
-    /// Number of arrivals per unit of time of the gaps; `None` for fewer than two gaps, or if all are 0.
+    /// Number of arrivals per unit of time, in the unit of the gaps; `None` for fewer than two gaps, or if all are 0.
     #[must_use]
     pub fn rate(&self) -> Option<Estimate> {
         reciprocal_mean(&self.batches.parts(), self.pivot)

@@ -1,5 +1,5 @@
-//! Statistics of arrivals and of groups of runs. All functions are pure: they use no files and no clock, and randomness only
-//! from a parameter.
+//! Statistics of arrivals and of groups of runs. All functions are pure: they use neither files nor a clock, and their source of
+//! randomness is a parameter.
 //!
 //! Comparing runs:
 //!
@@ -15,9 +15,10 @@
 //! - [`GapStatistics`], [`DispersionCounter`] and [`autocorrelations`] provide confidence intervals that are valid for dependent
 //!   values.
 //! - [`kolmogorov_uniform`], [`lilliefors_exponential`], [`anderson_darling_exponential`], [`lilliefors_rounded`] and [`ljung_box`]
-//!   are tests. Their critical values take an estimated mean and rounded times into account.
-//! - [`Band`] is for decisions about equivalence, because with many values every test rejects: it determines whether a
-//!   confidence interval is inside a band of immaterial differences.
+//!   are tests. Those for exponential gaps take into account that the mean is estimated, and [`lilliefors_rounded`] also that times
+//!   are rounded.
+//! - [`Band`] determines whether a confidence interval is inside a band of immaterial differences. This decision is useful even
+//!   for many values, with which every test of equality rejects.
 //!
 //! ```
 //! use busyhour_stats::{Band, Decision, GapStatistics};

@@ -7,8 +7,8 @@ pub struct Selection {
     pub rejected: usize,
     /// Number of tests.
     pub tests: usize,
-    /// Confidence level of the intervals that are to be reported: the intervals of rejected tests, and only those, exclude the
-    /// tested value.
+    /// Confidence level for reported intervals. At this level, the intervals of the rejected hypotheses exclude the tested value,
+    /// and all others contain it.
     pub confidence: f64,
 }
 

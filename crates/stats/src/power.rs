@@ -3,8 +3,7 @@
 use statrs::distribution::{ChiSquared, ContinuousCDF, Normal, StudentsT};
 use statrs::function::gamma::ln_gamma;
 
-/// Limit on the number of values per group. The searches try powers of two below it, so the largest number that they return is
-/// 524,288.
+/// Limit on the number of values per group. Searches try powers of two below this limit, so they return at most 524,288.
 pub const VALUES_MAX: u64 = 1_000_000;
 
 /// Number of steps of Simpson's rule for the integral over the distribution of the standard deviation.
@@ -63,7 +62,7 @@ pub fn values_needed(difference: f64, sd: f64, wanted: f64, confidence: f64) -> 
 }
 
 /// Minimum number of values per group for Welch's test, which does not assume equal variances. With few values, this test has
-/// fewer degrees of freedom: on average 2n(n − 1)/(n + 1) for equal variances. `None` as for [`values_needed`].
+/// fewer degrees of freedom than Student's: on average 2n(n − 1)/(n + 1) for equal variances. `None` as for [`values_needed`].
 #[must_use]
 pub fn values_needed_welch(difference: f64, sd: f64, wanted: f64, confidence: f64) -> Option<u64> {
     fewest(|n| {

@@ -19,7 +19,7 @@
 //! Ties are broken by random numbers from the caller, so that the bound is also valid for measurements that are often equal,
 //! such as shares of errors that are mostly 0.
 
-/// Exponents a of the alternative hypotheses: a small step, a larger one, and complete separation.
+/// Exponents a of the alternative hypotheses: a small step, a larger step, and nearly complete separation of the values.
 const EXPONENTS: [f64; 3] = [2.0, 6.0, 30.0];
 
 /// Prior weight of a change to larger values.
@@ -53,8 +53,8 @@ pub struct RankChange {
     pub at: usize,
     /// Index of the value at which the change was detected.
     pub seen_at: usize,
-    /// The evidence at the time of detection. `None` for a return to the level before the last change, which is estimated, not
-    /// tested.
+    /// The evidence at the time of detection. `None` for a return to the level before the preceding change, because a return is
+    /// estimated and not tested.
     pub evidence: Option<f64>,
 }
 
@@ -94,7 +94,8 @@ pub fn rank_changes(series: &[f64], ties: &[f64], settings: &RankChangeSettings)
     found
 }
 
-/// The minimum number of values that a series needs so that a change can reach `threshold`; `None` if 10,000 are not enough.
+/// The minimum number of values that a series needs so that a change can reach `threshold`; `None` if 100 values, the most that
+/// are compared, are not enough.
 #[must_use]
 pub fn values_for_change(threshold: f64, least: usize) -> Option<usize> {
     let least = least.max(2);
@@ -157,15 +158,15 @@ fn deviations(is_after: &[bool], after: usize) -> f64 {
     (sum as f64 - after * (n + 1.0) / 2.0) / variance.sqrt()
 }
 
-/// The likelihood ratio of an order, averaged over the alternatives. `is_after` is for the values in ascending order: whether
-/// the value is after the changepoint.
+/// The likelihood ratio of an order, averaged over the alternatives. For each value, in ascending order of the values, `is_after`
+/// contains whether it is after the changepoint.
 fn evidence(is_after: &[bool]) -> f64 {
     let mut sum = 0.0;
     for a in EXPONENTS {
         let ascending = |raised: bool| ratio(is_after.iter().map(|after| *after == raised), a);
         let descending = |raised: bool| ratio(is_after.iter().rev().map(|after| *after == raised), a);
-        // After a change to larger values, the later values are distributed like maxima of several values, or the earlier ones
-        // like minima.
+        // After a change to larger values, the later values are distributed like maxima of several earlier values, or the earlier
+        // values like minima of several later values.
         sum += UPWARDS * f64::midpoint(ascending(true), descending(false));
         sum += (1.0 - UPWARDS) * f64::midpoint(ascending(false), descending(true));
     }

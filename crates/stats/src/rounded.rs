@@ -47,11 +47,11 @@ impl RoundedExponential {
 /// ticks.
 ///
 /// The statistic is Lilliefors' D: the largest distance between the sample's distribution function and that of the exponential
-/// distribution with the sample's mean, on both sides of each step. Its p-value is simulated. In each replicate, the same
-/// number of exponential gaps with the same mean is drawn, summed, rounded down and evaluated in the same way. Then p = (1 +
-/// number of replicates with at least this distance) / (1 + number of replicates) (Davison and Hinkley, "Bootstrap Methods and
-/// their Application", 4.2.1). The time is proportional to n × replicates. `None` for fewer than two gaps, without replicates,
-/// or if all gaps are 0.
+/// distribution with the sample's mean, on both sides of each step. The p-value is simulated. For each replicate, the same number
+/// of exponential gaps with the same mean is drawn. The resulting time stamps are rounded down, and D is computed from their
+/// gaps. Then p = (1 + number of replicates with at least this distance) / (1 + number of replicates) (Davison and Hinkley,
+/// "Bootstrap Methods and their Application", 4.2.1). The time is proportional to n × replicates. `None` for fewer than two
+/// gaps, without replicates, or if all gaps are 0.
 #[must_use]
 pub fn lilliefors_rounded(
     gaps_ticks: &[u64],
@@ -87,9 +87,9 @@ pub fn lilliefors_rounded(
 /// Counts of whole numbers. The memory is reused for all replicates.
 #[derive(Default)]
 struct Counts {
-    /// The counts of small values, by value.
+    /// The counts of values below [`DENSE`], by value.
     dense: Vec<u32>,
-    /// All large values, which are stored individually.
+    /// All values of at least [`DENSE`], which are stored individually.
     sparse: Vec<u64>,
 }
 

@@ -14,7 +14,7 @@ pub struct VarianceOfMean {
 /// Number of ordinates of the smoothed periodogram to which the parabola is fitted.
 const ORDINATES: usize = 25;
 
-/// Minimum length of a series. Each ordinate needs two frequencies, all below one half.
+/// Minimum length of a series. Each ordinate needs two frequencies, and all frequencies must be at most one half.
 pub const SPECTRAL_VALUES_MIN: usize = 4 * ORDINATES;
 
 /// For [`ORDINATES`] and a parabola: the factor that makes the exponential of the fitted value unbiased, and the degrees of
@@ -22,13 +22,13 @@ pub const SPECTRAL_VALUES_MIN: usize = 4 * ORDINATES;
 const UNBIASED: f64 = 0.882;
 const FREEDOM: f64 = 7.0;
 
-/// The expectation of the logarithm of half the sum of two independent exponential variates with mean 1.
+/// The negated expectation of ln((X + Y)/2) for independent exponential variates X and Y with mean 1: ln 2 − ψ(2).
 const LOG_BIAS: f64 = 0.270;
 
 /// Estimates the variance of the mean of an autocorrelated series with the method of Heidelberger and Welch, "A spectral method
 /// for confidence interval generation and run length control in simulations" (CACM 24, 1981). A parabola is fitted to the
-/// logarithms of the periodogram near frequency zero, averaged over pairs of frequencies, and extrapolated to zero. Unlike for
-/// batch means, the range of dependence may be long.
+/// logarithms of the periodogram near frequency zero, averaged over pairs of frequencies, and extrapolated to zero. Unlike the
+/// method of batch means, this method is valid for a long range of dependence.
 ///
 /// The variance of a constant series is 0. `None` for fewer than [`SPECTRAL_VALUES_MIN`] values, or if a value is not finite.
 #[must_use]
@@ -43,7 +43,7 @@ pub fn spectral_variance(values: &[f64]) -> Option<VarianceOfMean> {
         return None;
     }
     let scale = square / n as f64;
-    // Because of rounding, the mean of equal values may differ from them.
+    // Because of rounding, the mean of equal values may differ from these values.
     let is_constant = values.iter().all(|value| *value == values[0]);
     if is_constant || scale <= f64::EPSILON * f64::EPSILON * mean * mean {
         return Some(VarianceOfMean { variance: 0.0, freedom: FREEDOM });

@@ -17,9 +17,9 @@ pub struct MonotonicTrend {
     pub s: i64,
     /// Factor by which serial correlation increases the variance of S; at least 1.
     pub correction: f64,
-    /// Probability of an S that is at least as large, in a series without trend (one-sided).
+    /// One-sided p-value: the probability, in a series without trend, of an S that is at least as large.
     pub p_rising: f64,
-    /// Probability of an S that is at most as large, in a series without trend (one-sided).
+    /// One-sided p-value: the probability, in a series without trend, of an S that is at most as large.
     pub p_falling: f64,
     /// Median of the slopes of all pairs, in units of the values per unit of time.
     pub slope: f64,
@@ -33,10 +33,10 @@ pub struct MonotonicTrend {
 ///
 /// The variance of S takes ties (Kendall, "Rank Correlation Methods", 1975) and serial correlation into account. For serial
 /// correlation (Hamed and Rao, "A modified Mann-Kendall trend test for autocorrelated data", Journal of Hydrology 204, 1998),
-/// the slope is removed from the values, and the autocorrelation of their ranks is used, as far as it is significant. Negative
-/// correlation is ignored, which makes the test conservative. The interval of the slope is that of Sen ("Estimates of the
-/// regression coefficient based on Kendall's tau", Journal of the American Statistical Association 63, 1968) with the corrected
-/// variance.
+/// the slope is removed from the values, and the significant autocorrelations of the ranks of the remainders are used. If they
+/// decrease the variance, they are ignored, which makes the test conservative. The interval of the slope is that of Sen
+/// ("Estimates of the regression coefficient based on Kendall's tau", Journal of the American Statistical Association 63,
+/// 1968) with the corrected variance.
 ///
 /// `None` with fewer than [`TREND_VALUES_MIN`] or more than [`TREND_VALUES_MAX`] values, if times do not increase, or if values
 /// are not finite.
@@ -95,7 +95,7 @@ fn median(sorted: &[f64]) -> f64 {
     if sorted.len() % 2 == 1 { sorted[middle] } else { f64::midpoint(sorted[middle - 1], sorted[middle]) }
 }
 
-/// The variance of S for independent values.
+/// The variance of S for independent values, some of which may be equal.
 fn tied_variance(values: &[f64]) -> f64 {
     let term = |n: f64| n * (n - 1.0) * (2.0 * n + 5.0);
     let mut sorted = values.to_vec();

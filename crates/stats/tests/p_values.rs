@@ -10,7 +10,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 const REPLICATES: u64 = 200;
 
-/// Minimum p-value of the test for uniform p-values; smaller ones occur for one in a thousand seeds. The seeds are fixed.
+/// Minimum p-value of the test whether p-values are uniform. Smaller values occur by chance for one in a thousand choices of
+/// seeds; the seeds are fixed.
 const UNIFORM_MIN: f64 = 0.001;
 
 fn generator(seed: u64) -> Xoshiro256PlusPlus {
@@ -119,7 +120,7 @@ fn p_values_for_rounded_gaps_are_uniform() {
             lilliefors_rounded(&ticks(&exponential(300, seed), per_tick), 99, &mut generator(1_000 + seed))
         });
     }
-    // The continuous test rejects a true Poisson log; this test does not.
+    // The test for continuous values rejects a true Poisson log; the test for rounded values does not.
     let rounded = ticks(&exponential(20_000, 1), 0.03);
     let mut as_continuous: Vec<f64> = rounded.iter().map(|&gap| gap as f64).collect();
     assert!(lilliefors_exponential(&mut as_continuous).unwrap().p_value < 1e-3);

@@ -34,7 +34,7 @@ fn the_planned_number_of_runs_reaches_the_requested_power() {
             })
             .count();
         let reached = seen as f64 / 1_000.0;
-        // At most three standard errors of the simulation below, and not much above the requested power.
+        // The power may be three standard errors of the simulation below the requested power, and must not be much above it.
         assert!(reached > wanted - 0.04 && reached < wanted + 0.15, "sd {sd}: {n} runs reach {reached}");
     }
 }

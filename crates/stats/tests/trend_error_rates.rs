@@ -23,9 +23,9 @@ enum Law {
     Heavy,
     /// One run in ten is an outlier.
     Odd,
-    /// Number of failed requests of 2,000, with probability 0.26 %.
+    /// Number of failed requests among 2,000, each of which fails with probability 0.26 %.
     Errors,
-    /// Consecutive runs are correlated.
+    /// Consecutive runs have this correlation.
     Autoregressive(f64),
 }
 
@@ -52,7 +52,7 @@ fn values(law: Law, common: &[f64], random: &mut Random) -> Vec<f64> {
     common.iter().map(draw).collect()
 }
 
-/// Threshold of a series of the total, or of a label, at `rate` false alarms in 100 runs.
+/// Threshold of the evidence for a series of the total (row 0) or of a label, at `rate` false alarms in 100 runs.
 fn threshold(row: usize, rate: f64) -> f64 {
     let of_row = if row == 0 { 0.5 } else { 0.5 / (ROWS - 1) as f64 };
     100.0 * MEASURES as f64 / (rate * of_row)
@@ -77,8 +77,8 @@ fn alarms(law: Law, histories: u64, rate: f64) -> usize {
         .count()
 }
 
-/// Number of runs after a step of `size` standard deviations until it is detected in a series of the total: median and 90th
-/// percentile over several histories; `None` for more than 40.
+/// Number of runs after a step of `size` standard deviations until the step is detected in a series of the total: median and 90th
+/// percentile over several histories. `None` if the number is above 40.
 fn delays(before: usize, size: f64, histories: u64) -> [Option<usize>; 2] {
     let settings = RankChangeSettings { least: 3, threshold: threshold(0, 0.05) };
     let mut delays: Vec<usize> = (0..histories)

@@ -58,7 +58,7 @@ const LAYERS: &[CrateRule] = &[
     layered("java", "numbers, texts and dates as in Java's library", &["diagnostic"]),
     layered("jsonpath", "JSON paths as in Jayway's library", &["java", "limits", "slices"]),
     layered("arrivals", "arrival processes and their schedules", &[]).in_tests(&["stats"]),
-    layered("logs", "application logs: entries, templates, counts, comparison", &["stats"]),
+    layered("logs", "application logs: entries, templates, counts, comparison", &["redaction", "stats"]),
     // The plan format, the execution of programs, expression languages, models.
     layered("plan", "the JMX format", &["diagnostic"]).in_tests(&["limits"]),
     layered(
@@ -204,7 +204,7 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "live",
         "shows and controls a run in progress",
-        &["diagnostic", "sample", "analysis", "launch", "report", "server"],
+        &["diagnostic", "sample", "series", "analysis", "launch", "report", "server"],
     )
     .in_tests(&["standin"]),
     layered(

@@ -63,7 +63,7 @@ impl Blocks {
                     index % 2 == 1
                 });
             }
-            // BLOCKS_MAX is even, so the number of this block is a multiple of the doubled stride.
+            // BLOCKS_MAX is even, so the index of this block, counted before removal, is a multiple of the doubled stride.
             self.blocks.push(Block { from_ns: end_ns, to_ns: end_ns, gaps_ns: Vec::with_capacity(LENGTH) });
         }
         if let Some(block) = self.blocks.last_mut() {

@@ -12,8 +12,8 @@ use crate::format;
 /// Share of the cycle spent waiting for responses above which a closed load depends noticeably on the system under test.
 pub(super) const RESPONSE_IN_CYCLE: f64 = 0.05;
 
-/// The starts of a closed load are late if the 99th percentile of their lateness exceeds both this length in ns and this share
-/// of a user's cycle.
+/// Limits of lateness: a time in ns and a share of a user's cycle. The starts of a closed load are late if the 99th percentile
+/// of their lateness exceeds both.
 const LATE: (f64, f64) = (10e6, 0.1);
 
 /// The lowest and the highest rate of a closed load are reported if they differ at least by this factor.
@@ -85,7 +85,7 @@ impl<'a> ClosedLoad<'a> {
         sentence
     }
 
-    /// The number of requests that users would have sent during stalls, as a clause: `, in which about 1,980 requests were not
+    /// A clause with the number of requests that users would have sent during stalls: `, in which about 1,980 requests were not
     /// sent`.
     fn missing(&self) -> Option<String> {
         let observed = self.basis.observed;

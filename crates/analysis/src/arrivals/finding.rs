@@ -9,7 +9,7 @@ use super::requested::RequestedProcess;
 use super::stalls;
 use super::steady::Part;
 
-/// Minimum number of arrivals for a verdict. Fewer arrivals resolve the CoV no better than ± 0.16.
+/// Minimum number of arrivals for a verdict. With fewer, the error of the CoV is at least ± 0.16.
 pub const ARRIVALS_FOR_VERDICT: u64 = 500;
 
 /// Number of gaps from which the narrow bands apply.
@@ -45,7 +45,7 @@ pub enum Finding {
     ClosedLoad,
     /// The load is closed, and its requests started later than the plan's delays and timers asked for.
     LateClosedLoad,
-    /// A confidence interval contains an edge of its band.
+    /// A confidence interval lies partly inside and partly outside its band.
     Undecided,
     /// There are fewer than [`ARRIVALS_FOR_VERDICT`] arrivals.
     TooFew,
@@ -59,7 +59,7 @@ pub enum Finding {
     NothingToCompare,
 }
 
-/// Whether the measures compare the arrivals with a Poisson process in theory, not with a schedule.
+/// Whether the measures compare the arrivals with the theory of the Poisson process, not with a schedule.
 pub(super) fn is_compared_with_poisson(requested: &RequestedProcess, has_schedule: bool) -> bool {
     match requested {
         RequestedProcess::Unknown | RequestedProcess::Closed { .. } => true,

@@ -17,7 +17,8 @@
 //! exact distribution of equally probable windows (chi-square), so that twenty equal counts suffice.
 //!
 //! Missing short gaps are a property of the delivery: a generator that needs x µs per request produces no gaps below x, whatever its
-//! schedule. Too many of them, with a p-value of at most 0.3 %, reject the process, and so does a repeated pattern (`repetition.rs`).
+//! schedule. Too many short gaps, with a p-value of at most 0.3 %, reject the process, and so does a repeated pattern
+//! (`repetition.rs`).
 //!
 //! A scale with few windows can hardly ever be inside its band. It is not required for accepting the process, but it can reject it.
 
@@ -39,7 +40,7 @@ const DISPERSION: Band = Band { low: 0.8, high: 1.25 };
 /// Half-width of the band for few arrivals, in standard deviations of the measure.
 const RESOLVED: f64 = 3.6;
 
-/// Share of Poisson logs that all measures together may reject.
+/// Share of Poisson logs in which one of the measures may reject the process.
 const SIZE: f64 = 0.03;
 
 /// Share of Poisson logs that may be rejected because of short gaps.
@@ -126,14 +127,14 @@ impl Measure {
         Measure { quantity, estimate, band, decision, decides, p_value: None }
     }
 
-    /// The same measure, decided by its value alone.
+    /// The same measure, with a decision by its value alone, without the interval.
     fn without_interval(self) -> Measure {
         let value = self.estimate.value;
         let estimate = Estimate { low: value, high: value, ..self.estimate };
         Measure::new(self.quantity, estimate, self.band, self.decides)
     }
 
-    /// Sets the p-value. The measure is outside also if its value is outside `narrow` and its p-value is at most `level`.
+    /// Sets the p-value. The measure also counts as outside if its value is outside `narrow` and its p-value is at most `level`.
     fn with_test(self, p_value: f64, level: f64, narrow: Band) -> Measure {
         let value = self.estimate.value;
         let is_beyond = value < narrow.low || value > narrow.high;
@@ -206,7 +207,7 @@ pub(super) fn measure(
     }
 }
 
-/// The longest window in which a closed load is compared with Poisson arrivals; `None` if there is no limit.
+/// Width, in s, of the longest window in which a closed load is compared with Poisson arrivals; `None` if there is no limit.
 pub(super) fn horizon_s(observed: &Observed, requested: &RequestedProcess) -> Option<f64> {
     requested.cycle_s(observed.rate_per_s?.value).map(|cycle_s| cycle_s * CYCLE_PART)
 }
@@ -298,7 +299,7 @@ fn with_exponential_interval(cov: Estimate, gaps: u64) -> Estimate {
 fn against_even(observed: &Observed) -> Vec<Measure> {
     let mut measures = Vec::new();
     if let (Some(cov), Some(rate)) = (observed.cov, observed.rate_per_s) {
-        // A clock that rounds records equal gaps of m ticks as ⌊m⌋ or ⌈m⌉ ticks: variance f(1 − f), f the fraction of m.
+        // A clock that rounds records equal gaps of m ticks as ⌊m⌋ or ⌈m⌉ ticks: variance f(1 − f), where f = m − ⌊m⌋.
         let rounding = match observed.resolution {
             Resolution::Nanosecond => 0.0,
             Resolution::Millisecond => {

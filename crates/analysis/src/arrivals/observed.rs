@@ -20,8 +20,8 @@ const WINDOWS_MIN: f64 = 5.0;
 /// A gap is short if it is below about this share of the mean gap.
 const SHORT: f64 = 0.05;
 
-/// Minimum length in ns below which gaps count as short. A core of the generator needs several µs to send a request, so the
-/// generator determines all gaps below that; no system under test can distinguish them.
+/// The length below which gaps count as short is at least this, in ns. A core of the generator needs several µs to send a
+/// request, so the generator determines all gaps below that; no system under test can distinguish them.
 const SHORT_NS_MIN: u64 = 20_000;
 
 /// Maximum expected share of short gaps. It is exceeded if the resolution of the clock is too coarse for the rate.
@@ -54,7 +54,7 @@ pub struct Observed {
     /// Stalls, in order of time; they are excluded from all measures.
     #[serde(default)]
     pub stalls: Vec<ArrivalGap>,
-    /// Time in s that is excluded from the judged part because of stalls, and number of arrivals in it.
+    /// Time in s that is excluded from the judged part because of stalls, and the number of arrivals in this time.
     #[serde(default)]
     pub left_out: (f64, u64),
     /// Arrivals per s over the whole run, with stalls and other parts; `None` for fewer than two arrivals.

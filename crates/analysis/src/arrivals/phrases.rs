@@ -6,7 +6,7 @@ use super::measures::{Measure, Quantity};
 use super::observed::Observed;
 use crate::format;
 
-/// The gaps are not called those of a Poisson process if the p-value is below this significance level.
+/// Gaps are described as those of a Poisson process only if the p-value of Lilliefors' test is at least this.
 const LILLIEFORS_REJECTS: f64 = 0.01;
 
 /// A period of up to this length, in s, is attributed to a clock or timer.

@@ -4,7 +4,7 @@
 //! Poisson arrivals at each lag. For independent Poisson counts with mean m in N windows the sum of products
 //! (c_k − m)(c_{k+ℓ} − m) has the mean 0, the variance (N − ℓ)m² and the skewness 1/√((N − ℓ)m²), like a Poisson variable with
 //! the mean (N − ℓ)m². A slowly changing rate and groups of requests increase the sums of many adjacent lags, so each sum is
-//! compared with the median of the surrounding lags. The probability is multiplied by the number of lags searched, over all
+//! compared with the median of the surrounding lags. The p-value is multiplied by the number of lags searched, over all
 //! widths. A lag is a period only if the sum at twice the lag is increased as well. This distinguishes a repeated pattern from
 //! pairs of requests that follow each other at a fixed distance.
 
@@ -38,8 +38,8 @@ const CONFIRMED: (f64, f64) = (3.0, 0.4);
 /// If a shorter lag has at least this share of the largest excess, that lag is the period.
 const SAME: f64 = 0.7;
 
-/// A repetition is material if this share of the starts recurs, or if the number of pairs exceeds that of Poisson arrivals by this
-/// share.
+/// A repetition is material if at least the first share of the starts recurs, or if the number of pairs of starts exceeds that of
+/// Poisson arrivals by at least the second share.
 const MATERIAL: (f64, f64) = (0.15, 0.5);
 
 /// Number of phases of a period in which starts are counted.
@@ -60,8 +60,7 @@ pub struct Repetition {
     pub band: f64,
     /// Probability of such an autocorrelation for Poisson arrivals, multiplied by the number of lags searched.
     pub p_value: f64,
-    /// Mean number of starts per period in the busiest 4 % of the period; `None` if that is no more than three times the usual
-    /// number.
+    /// Mean number of starts per period in the busiest 4 % of the period; `None` if it is at most three times the usual number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub together: Option<f64>,
 }
@@ -374,7 +373,7 @@ mod tests {
         assert!((found.period_s - 0.25).abs() < 1e-3, "{found:?}");
         assert!(found.correlation > 0.4 && found.band < 0.1 && found.p_value < 1e-6, "{found:?}");
         // Five groups of twenty users that start together.
-        // A period that is no multiple of the windows.
+        // The period is not a multiple of the width of the windows.
         let mut starts: Vec<u64> = (0..2_000_u64).map(|at| at / 10 * 50_600_000 + at % 10 * 20_000).collect();
         starts.iter_mut().for_each(|at| *at += random.below(300_000));
         starts.sort_unstable();

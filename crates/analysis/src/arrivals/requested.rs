@@ -7,7 +7,7 @@ use super::lateness::Lateness;
 use super::observed::Observed;
 use super::same_user::SameUserGaps;
 
-/// A measured ratio R/(R + Z) up to this value counts as 1.
+/// A measured ratio R/(R + Z) between 1 and this value counts as 1.
 const RATIO_MAX: f64 = 1.02;
 
 /// The process that the arrivals are compared with.
@@ -23,7 +23,7 @@ pub enum RequestedProcess {
     FixedCount,
     /// Equal gaps.
     Even,
-    /// One uniformly distributed arrival per cell.
+    /// Time is divided into intervals in which one arrival is expected; each has one arrival, at a uniformly random point.
     Jittered,
     /// Independent gaps with this coefficient of variation.
     Renewal {
@@ -120,7 +120,7 @@ pub enum JudgedStarts {
 /// Further facts about the arrivals; `None` for unknown ones.
 #[derive(Debug, Clone, Default)]
 pub struct ArrivalContext<'a> {
-    /// The thread group, label or file that the arrivals belong to; `None` for all arrivals.
+    /// The thread group, label or file that the arrivals belong to; `None` if all arrivals of the run are judged together.
     pub of: Option<String>,
     /// The events whose start times are judged.
     pub scope: JudgedStarts,
@@ -141,6 +141,6 @@ pub struct ArrivalContext<'a> {
     pub waited: Option<u64>,
     /// Waiting times of these arrivals.
     pub waits: Option<Lateness>,
-    /// CPU time of the generator's busiest core over the run's length, 0 to 1.
+    /// CPU time of the generator's busiest core divided by the run's length, 0 to 1.
     pub generator_busy: Option<f64>,
 }

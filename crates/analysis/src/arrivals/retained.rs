@@ -28,7 +28,7 @@ impl RetainedStarts {
         }
     }
 
-    /// The longer stretch, or the latest of two complete ones.
+    /// The longer of the two stretches, or the later one if both are complete.
     pub(super) fn stretch(&self) -> &[u64] {
         if self.latest.len() >= self.previous.len() { &self.latest } else { &self.previous }
     }

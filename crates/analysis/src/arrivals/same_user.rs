@@ -13,7 +13,7 @@ pub struct SameUserGaps {
 }
 
 impl SameUserGaps {
-    /// Adds a start, in ns. Starts must be added in order of time; those of unknown users count as those of different ones.
+    /// Adds a start, in ns. Starts must be added in order of time; a start of an unknown user counts as that of a different user.
     pub fn add(&mut self, start_ns: u64, user: Option<NonZeroU64>) {
         self.gaps += 1;
         if let (Some(user), Some((before_ns, before))) = (user, self.before)

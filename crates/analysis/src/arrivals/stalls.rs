@@ -2,13 +2,14 @@
 //!
 //! A stall is a gap that is too long to be explained by chance: a Poisson process with as many arrivals, at the rate around the gap,
 //! contains a gap of this length with a probability of at most 1 in 500. Delayed arrivals often start together afterwards.
-//! Both are excluded from the measures and reported separately, because a single outlier dominates a sum of squares.
+//! The gap and these arrivals are excluded from the measures and reported separately, because one outlier dominates a sum of
+//! squares.
 
 use serde::{Deserialize, Serialize};
 
 /// Maximum number of arrivals before and after a gap from which the rate around it is estimated.
 const AROUND: usize = 256;
-/// Minimum number of these arrivals.
+/// Minimum number of arrivals for estimating this rate.
 const AROUND_MIN: usize = 32;
 
 /// Minimum length of a candidate gap, in mean gaps.
@@ -23,7 +24,7 @@ const LN_LOGS: f64 = 6.21;
 /// Factor that reduces the rate around a gap, because its estimate from 256 gaps may be too high.
 const RATE_CAUTION: f64 = 0.85;
 
-/// Maximum relative deviation of the rate around a gap from the rate of the whole run for using the latter, which is more
+/// If the rate around a gap deviates by at most this share from the rate of the whole run, the latter is used, because it is more
 /// precise.
 const SAME_RATE: f64 = 0.25;
 
@@ -64,7 +65,7 @@ pub struct ArrivalGap {
     pub length_s: f64,
     /// Number of arrivals that started together afterwards; 0 if the load continued at its usual rate.
     pub backlog: u64,
-    /// Time in which these started, in s.
+    /// Time in which these arrivals started, in s.
     pub backlog_s: f64,
 }
 
@@ -90,7 +91,7 @@ pub(super) struct StallWatch {
     recent: Vec<u64>,
     next: usize,
     gaps: Vec<LongGap>,
-    /// Index of the first gap after which arrivals are still observed.
+    /// Index of the first gap that needs more arrivals, to find the end of its backlog or the rate after the gap.
     open_from: usize,
     too_many: bool,
 }

@@ -2,12 +2,13 @@
 //!
 //! The coefficient of variation is meaningless while the rate changes: a perfect ramp has one above 1. Without a known rate, ramps
 //! and pauses are therefore excluded. The run is divided into up to 64 equal intervals. The judged part is the longest sequence of
-//! intervals that meets both conditions:
+//! intervals that meets both conditions. L is the number of its intervals, S_k is the number of arrivals in its first k intervals
+//! minus k times the mean count, and s is the standard deviation of a count:
 //!
 //! 1. The cumulative count deviates from a straight line by no more than chance explains: max |S_k| ≤ 1.95·s·√L, the 0.1 %
-//!    point of the Brownian bridge (a CUSUM test for a change of rate); or by less than 0.5 % of all arrivals, which
-//!    corresponds to an immaterial drift of 2 % up or down.
-//! 2. No interval deviates from the mean by more than 5·s or 5 %; such an interval would be a pause or a burst.
+//!    point of the Brownian bridge (a CUSUM test for a change of rate). Alternatively, it deviates by at most 0.5 % of all
+//!    arrivals, which is the deviation of a linear drift from 2 % below to 2 % above the mean.
+//! 2. No interval deviates from the mean by more than both 5·s and 5 %; such an interval would be a pause or a burst.
 //!
 //! s² is the mean count times the index of dispersion of adjacent intervals, which slow changes do not affect (the median of
 //! (c_j − c_{j+1})²/(c_j + c_{j+1}) divided by that of χ²₁). The index is at least 1, its value for Poisson arrivals, so that the
@@ -33,7 +34,7 @@ const BRIDGE: f64 = 1.949;
 /// Cumulative deviation that changes no conclusion, as a share of all arrivals.
 const IMMATERIAL: f64 = 0.005;
 
-/// Deviation of a pause or burst from the mean, in standard deviations and as a share of the mean.
+/// Minimum deviation of a pause or burst from the mean, in standard deviations and as a share of the mean.
 const OUTLIER: (f64, f64) = (5.0, 0.05);
 
 /// Median of χ² with one degree of freedom.

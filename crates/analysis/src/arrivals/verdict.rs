@@ -15,7 +15,7 @@ use crate::arrival_caveat::{ArrivalCaveat, StallCause};
 use crate::caveat::{Caveat, ReportedCaveat};
 use crate::format;
 
-/// Minimum absolute correlation that raises a caveat.
+/// Minimum absolute autocorrelation of gaps that raises a caveat.
 const SERIAL: f64 = 0.1;
 
 /// Lateness above which a caveat is raised, in ns: median and p99. An idle machine stays below both.
@@ -44,7 +44,7 @@ pub struct ArrivalVerdict {
     pub decision: Decision,
     /// The result in more detail.
     pub finding: Finding,
-    /// The thread group, label or file that the arrivals belong to; `None` for all arrivals.
+    /// The thread group, label or file that the arrivals belong to; `None` if all arrivals of the run are judged together.
     pub of: Option<String>,
     /// The events whose start times are judged.
     pub scope: JudgedStarts,
@@ -53,7 +53,7 @@ pub struct ArrivalVerdict {
     pub requested: RequestedProcess,
     /// Statistics of the arrivals.
     pub observed: Observed,
-    /// Statistics of the schedule, if given. The delivery caused the difference to `observed`.
+    /// Statistics of the schedule, if given. The delivery caused any difference from `observed`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Observed>,
     /// Each measure and its band.
@@ -70,12 +70,12 @@ pub struct ArrivalVerdict {
     /// Waiting times of these arrivals, which response times include and service times exclude.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<Lateness>,
-    /// CPU time of the generator's busiest core over the run's length, 0 to 1.
+    /// CPU time of the generator's busiest core divided by the run's length, 0 to 1.
     pub generator_busy: Option<f64>,
     /// Advice on how to get the load of independent users, for closed loads whose rate a timer sets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
-    /// Reasons to caveat the verdict.
+    /// Reasons to doubt the verdict.
     pub caveats: Vec<ReportedCaveat>,
 }
 
@@ -116,7 +116,7 @@ pub fn judge(
         .filter(|_| finding != Finding::TooFew)
         .and_then(|closed| closed.advice());
     let caveats = match (finding, &requested) {
-        // A closed load has no requested arrivals that too few starts could not show.
+        // A closed load has no requested process, so few starts are no reason for a caveat.
         (Finding::TooFew, RequestedProcess::Closed { .. }) => Vec::new(),
         (Finding::TooFew, _) => {
             let mut caveats = vec![ArrivalCaveat::TooFew { arrivals: observed.arrivals }];
@@ -184,7 +184,7 @@ fn run_for_s(observed: &Observed, measures: &[Measure]) -> Option<f64> {
         .then(|| two_digits(factor * observed.judged_s))
 }
 
-/// Rounds an estimate up to two significant digits.
+/// Rounds an estimate up, to two significant digits.
 fn two_digits(value: f64) -> f64 {
     let unit = 10_f64.powf(value.log10().floor() - 1.0).max(1.0);
     (value / unit).ceil() * unit
@@ -356,8 +356,8 @@ fn caveats_of_delivery(basis: &Basis<'_>, context: &ArrivalContext<'_>) -> Vec<A
         caveats.push(ArrivalCaveat::RateMissed { requested_per_s, rate_per_s, waited });
     }
     let is_late = |late: &Lateness| late.p50_ns > LATE_NS.0 || late.p99_ns > LATE_NS.1;
-    // Compared with arrivals that waited for users, the lateness of the others hardly matters. Closed loads have their own
-    // limit.
+    // If arrivals waited for users much longer than the other arrivals were late, only the waits are reported. Closed loads have
+    // their own limit.
     let is_minor = |late: &Lateness| context.waits.is_some_and(|waits| waits.p50_ns > 10 * late.p99_ns);
     let is_closed = matches!(requested, RequestedProcess::Closed { .. });
     if let Some(late) = context.lateness.filter(|late| is_late(late) && !is_minor(late) && !is_closed) {

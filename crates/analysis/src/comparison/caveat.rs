@@ -9,7 +9,7 @@ use super::run::{MeasuredRun, RunSeries};
 /// Number of runs per side below which only large differences are detected.
 const RUNS_GOOD: usize = 5;
 
-/// A run has a ramp if the rate in its first or last tenth is below this share of that in its middle.
+/// A run has a ramp if the rate in its first or last tenth is below this share of the rate in its middle.
 const RAMP: f64 = 0.7;
 
 /// Minimum number of slices in which a ramp can be distinguished from chance.
@@ -21,7 +21,7 @@ const RAMP_SLICES: usize = 20;
 pub enum ComparisonCaveat {
     /// There is one run on each side, so the intervals do not include the variation between runs.
     OneRunEach,
-    /// There is one run on one side; its variation between runs is assumed to equal that of the other side.
+    /// There is one run on one side. The variation between runs of that side is assumed to equal that of the other side.
     OneRunOneSide,
     /// There are few runs, so intervals are wide.
     FewRuns {
@@ -35,12 +35,12 @@ pub enum ComparisonCaveat {
         #[serde(rename = "unlike")]
         difference: RunDifference,
     },
-    /// The compared part of runs includes a ramp at its beginning or end.
+    /// In some runs, the compared part includes a ramp at its beginning or end.
     Ramps {
         /// The runs.
         runs: Vec<String>,
     },
-    /// Runs ended early.
+    /// Some runs ended early.
     CutShort {
         /// The runs.
         runs: Vec<String>,
@@ -50,9 +50,9 @@ pub enum ComparisonCaveat {
         /// Runs with service times only.
         one_clock: Vec<String>,
     },
-    /// The plan is based on one run, which does not show the variation between runs.
+    /// The calculation is based on one run, which does not show the variation between runs.
     PlanFromOneRun,
-    /// The plan is based on few runs.
+    /// The calculation is based on few runs.
     PlanFromFewRuns {
         /// Number of runs.
         runs: usize,
@@ -83,7 +83,7 @@ pub enum ComparisonCaveat {
     },
     /// The resolution of histograms was reduced to save memory.
     Coarse {
-        /// Relative width of their buckets, in per cent.
+        /// Relative width of the histograms' buckets, in per cent.
         percent: f64,
     },
 }
@@ -138,12 +138,12 @@ impl ComparisonCaveat {
                 one_clock.join(", ")
             ),
             ComparisonCaveat::PlanFromOneRun => {
-                "the plan is based on one run, which does not show the variation between \
+                "the calculation is based on one run, which does not show the variation between \
                 runs: the numbers of runs are lower bounds"
                     .into()
             }
             ComparisonCaveat::PlanFromFewRuns { runs } => format!(
-                "the plan is based on {runs} runs, which give only a rough estimate of the variation between runs"
+                "the calculation is based on {runs} runs, which give only a rough estimate of the variation between runs"
             ),
             ComparisonCaveat::ShortHistory { runs, needed: Some(needed) } => {
                 format!("too few runs to judge: {needed} are needed, there are {runs}")
@@ -247,7 +247,7 @@ pub(super) fn of_numbers(base: usize, new: usize) -> Option<ComparisonCaveat> {
     }
 }
 
-/// The caveat about a plan that is based on `runs` runs.
+/// The caveat about a calculation that is based on `runs` runs.
 pub(super) fn of_plan(runs: usize) -> Option<ComparisonCaveat> {
     match runs {
         0 | 1 => Some(ComparisonCaveat::PlanFromOneRun),

@@ -22,7 +22,7 @@ pub struct ComparisonSettings {
     pub clock: ComparedClock,
     /// Differences within these margins are immaterial.
     pub margins: Margins,
-    /// Maximum expected share of false differences among those reported; 0.05 by default.
+    /// Maximum expected share of false differences among the reported differences; 0.05 by default.
     pub false_rate: f64,
     /// The measured part of each run; `None` for the whole run.
     pub window: Option<RunWindow>,
@@ -59,11 +59,11 @@ pub struct Comparison {
     pub new: Side,
     /// All requests.
     pub total: ComparedRow,
-    /// Labels that occur on both sides, in the order of the first run.
+    /// Labels that occur on both sides, in the order of the first run before the change.
     pub labels: Vec<ComparedRow>,
-    /// Labels that occur only before the change.
+    /// Labels that occur only in runs before the change.
     pub only_base: Vec<String>,
-    /// Labels that occur only after the change.
+    /// Labels that occur only in runs after the change.
     pub only_new: Vec<String>,
     /// The tests on the total.
     #[serde(rename = "asked_of_total")]
@@ -139,15 +139,15 @@ pub struct ComparedRow {
     pub new: Counted,
     /// The effects, in the order of [`Measure::ALL`].
     pub effects: Vec<Effect>,
-    /// Interquartile range of all runs before the change, for information; `None` if there are too few times.
+    /// Interquartile range of the times of all runs before the change; `None` if there are too few times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_quartiles: Option<Quartiles>,
-    /// Interquartile range of all runs after the change.
+    /// Interquartile range of the times of all runs after the change; `None` if there are too few times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub new_quartiles: Option<Quartiles>,
-    /// Distribution of all runs before the change.
+    /// Distribution of the times of all runs before the change.
     pub base_curve: Vec<CurvePoint>,
-    /// Distribution of all runs after the change.
+    /// Distribution of the times of all runs after the change.
     pub new_curve: Vec<CurvePoint>,
 }
 

@@ -11,7 +11,7 @@ use super::measure::{Measure, Measured};
 pub enum EffectMethod {
     /// Student's t (Welch) over the values of several runs on each side. It includes the variation within and between runs.
     Runs,
-    /// Student's t with a single run on one side, whose variation between runs is assumed to equal that of the other side.
+    /// Student's t with a single run on one side. The variation between runs of that side is assumed to equal that of the other.
     RunsOfOneSide,
     /// Stationary block bootstrap within a single run on each side. It does not include the variation between runs.
     Blocks,
@@ -33,7 +33,7 @@ impl EffectMethod {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Better by more than the margin: the whole interval is beyond it.
+    /// Better by more than the margin: the whole interval is beyond the margin.
     Better,
     /// Better, possibly by less than the margin.
     PerhapsBetter,
@@ -43,7 +43,7 @@ pub enum Verdict {
     NotSeen,
     /// Worse, possibly by less than the margin.
     PerhapsWorse,
-    /// Worse by more than the margin: the whole interval is beyond it.
+    /// Worse by more than the margin: the whole interval is beyond the margin.
     Worse,
     /// Inconclusive: the interval contains both margins, or is unknown.
     TooLittleData,
@@ -116,10 +116,10 @@ pub struct Effect {
     /// Value after minus value before, in the unit of the measure (for several runs, the difference of their means); `None` if
     /// unknown.
     pub difference: Option<Interval>,
-    /// Two-sided p-value of no difference, not adjusted for multiple tests.
+    /// Two-sided p-value of the hypothesis that there is no difference, not adjusted for multiple tests.
     pub p_value: Option<f64>,
     /// Confidence of the intervals, 0 to 1. For reported differences it increases with the number of tests. For other effects it is
-    /// that of a single test, or larger if the interval would otherwise exclude zero.
+    /// the confidence of a single test, or a higher one if the interval would otherwise exclude zero.
     pub confidence: f64,
     /// How the intervals were computed.
     pub method: Option<EffectMethod>,
@@ -185,7 +185,7 @@ impl RawEffect {
         self.judged.map_or(f64::NAN, |(contrast, _)| contrast.p_value())
     }
 
-    /// Judges the effect, given the joint selection of all tests. A single test would have the level `false_rate`.
+    /// Judges the effect. `selection` is the result of all tests together; `false_rate` is the level of a single test.
     pub(super) fn judge(self, margins: &Margins, selection: &Selection, false_rate: f64) -> Effect {
         let p_value = self.p_value();
         let is_difference = selection.rejected > 0 && p_value <= 1.0 - selection.confidence + ROUNDING;
@@ -227,7 +227,7 @@ impl RawEffect {
 /// The verdict on an interval of differences.
 fn verdict(low: f64, high: f64, margin: f64, more_is_better: bool) -> Verdict {
     let (low, high) = if more_is_better { (-high, -low) } else { (low, high) };
-    // From here on larger values are worse.
+    // From here on, larger values are worse.
     if low.is_nan() || high.is_nan() || (low < -margin && high > margin) {
         Verdict::TooLittleData
     } else if low >= -margin && high <= margin {
@@ -262,9 +262,9 @@ pub(super) fn middle(measure: Measure, runs: &[Option<f64>]) -> Option<f64> {
 /// The contrast of two sides; `None` if a variance is unknown.
 ///
 /// With several runs on both sides, each run contributes one value (Kalibera and Jones, "Rigorous benchmarking in reasonable time",
-/// ISMM 2013: of nested levels only the highest repeated level matters for the interval). The variance of a side is at least the
-/// variance within its runs: if two or three runs agree by chance, or because of the resolution of their clock, the variance
-/// between them would be far too small.
+/// ISMM 2013: if measurements are nested, only the highest level that is repeated matters for the interval). The variance of a
+/// side is at least the variance within its runs: if two or three runs agree by chance, or because of the resolution of their
+/// clock, the variance between them would be far too small.
 fn contrast(
     measure: Measure,
     scale: Scale,
@@ -290,7 +290,7 @@ fn contrast(
     Some((contrast, method))
 }
 
-/// A value of a run on a scale.
+/// A run's value of a measure, on a [`Scale`].
 struct Scaled {
     value: f64,
     resolution: f64,

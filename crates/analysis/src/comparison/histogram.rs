@@ -103,7 +103,8 @@ impl SparseHistogram {
         self.counts.len() + self.pending.len()
     }
 
-    /// The bucket of the quantile `q`: the first that at least ⌈q·n⌉ values do not exceed; `None` without values.
+    /// The bucket of the quantile `q`: the first bucket whose upper bound at least ⌈q·n⌉ values do not exceed; `None` without
+    /// values.
     pub(super) fn quantile(&self, q: f64) -> Option<u32> {
         let rank = rank(q, self.len());
         let mut below = 0;

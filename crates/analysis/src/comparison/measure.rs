@@ -20,10 +20,10 @@ const BLOCKS_MIN: f64 = 5.0;
 /// Number of resamples for each standard error. With 400 the relative error of a standard error is 3.5 %.
 pub const RESAMPLES: usize = 400;
 
-/// Number of batches of consecutive slices whose standard error is compared with that of the bootstrap.
+/// Number of batches of consecutive slices. The standard error from these batches is compared with that of the bootstrap.
 const BATCHES: usize = 10;
 
-/// Minimum number of blocks in a resample. Dependence over longer distances is corrected for.
+/// Minimum number of blocks in a resample. If dependence requires longer blocks, the standard error is corrected.
 const DRAWN_MIN: f64 = 8.0;
 
 /// Block lengths are rounded up to one of these values, so that measures share resamples.
@@ -120,7 +120,7 @@ pub struct Measured {
 /// The precision of a measure within a run, without the variation between runs.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct RunPrecision {
-    /// Standard error; for measures that are compared by ratio, of the logarithm.
+    /// Standard error of the value; for measures that are compared by ratio, that of its logarithm.
     pub standard_error: f64,
     /// Degrees of freedom: the number of independent blocks or samples, minus one.
     pub freedom: f64,
@@ -235,7 +235,7 @@ impl LabelSlices<'_> {
             self.cells.iter().map(|cell| (cell.sum_ns as f64 / 1e6, cell.times as f64)).collect();
         let times: u64 = self.cells.iter().map(|cell| cell.times).sum();
         let value = ratio(&parts, None).filter(|_| times >= SAMPLES_MIN)?;
-        // JMeter's elapsed is the difference of two times rounded down to the same resolution, which is unbiased on average.
+        // JMeter's elapsed time is the difference of two times rounded down to the same resolution, which is unbiased on average.
         Some(Measured { value, resolution: 0.0, within: ratio_within(&parts, value, times, bootstrap) })
     }
 

@@ -1,7 +1,8 @@
 //! Computes how many runs of what length are needed to detect a difference.
 //!
 //! The variance of a run's value has two components: the variance between runs, which only more runs reduce, and the variance within
-//! a run, which longer runs reduce as well. The first is estimated as the variance of the runs' values minus the second (analysis of
+//! a run, which longer runs reduce as well. The variance between runs is estimated as that of the runs' values minus the variance
+//! within a run (analysis of
 //! variance with one random factor; Kalibera and Jones, "Rigorous benchmarking in reasonable time", ISMM 2013).
 
 use busyhour_sample::SampleKind;
@@ -13,10 +14,10 @@ use super::compared::{COMPARISON_VERSION, ComparedRun};
 use super::measure::Measure;
 use super::run::{MeasuredRow, MeasuredRun};
 
-/// Planned lengths of runs, as multiples of the mean length of the given runs.
+/// The lengths of runs for which the number of runs is computed, as multiples of the mean length of the given runs.
 pub const LENGTH_FACTORS: [f64; 4] = [0.5, 1.0, 2.0, 4.0];
 
-/// The powers for which the number of runs is planned.
+/// The powers for which the number of runs is computed.
 pub const POWERS: [f64; 2] = [0.8, 0.9];
 
 /// Maximum expected share of false differences among those that `compare` reports.
@@ -28,7 +29,7 @@ fn test_confidence(tests: usize) -> f64 {
     1.0 - FALSE_RATE / tests.max(1) as f64
 }
 
-/// The cautious plan uses an upper confidence bound of the variance with this confidence.
+/// The cautious number of runs is computed from an upper confidence bound of the variance with this confidence.
 pub const CAUTION: f64 = 0.8;
 
 /// The number of runs needed to detect a difference.
@@ -38,13 +39,13 @@ pub struct PowerPlan {
     pub version: u32,
     /// The relative difference to detect: 0.05 is 5 %.
     pub difference: f64,
-    /// The given runs.
+    /// The runs from whose variances the numbers are computed.
     pub runs: Vec<ComparedRun>,
     /// Mean length of these runs in s; [`PowerNeed::length_s`] is a multiple of it.
     pub length_s: f64,
-    /// The total, then the labels if requested.
+    /// The measures of the total, followed by those of the labels if requested.
     pub rows: Vec<PowerRow>,
-    /// Reasons to doubt the plan.
+    /// Reasons to doubt the calculation.
     pub caveats: Vec<ReportedComparisonCaveat>,
 }
 
@@ -57,7 +58,7 @@ pub struct PowerRow {
     pub kind: SampleKind,
     /// The measure.
     pub measure: Measure,
-    /// Relative standard deviation between runs, without the variation within runs; `None` for a single run.
+    /// Relative standard deviation between runs, without the variation within runs; `None` if only one run was given.
     pub between: Option<f64>,
     /// Relative standard deviation within runs of the given length; `None` if the runs are too short.
     pub within: Option<f64>,
@@ -74,9 +75,10 @@ pub struct PowerNeed {
     pub length_s: f64,
     /// Probability of detecting the difference.
     pub power: f64,
-    /// Runs on each side; `None` if the number is infeasible.
+    /// Number of runs on each side; `None` if it is infeasibly large.
     pub runs: Option<u64>,
-    /// Runs on each side for the upper confidence bound of the variance; `None` for a single run, or if the number is infeasible.
+    /// Number of runs on each side for the upper confidence bound of the variance; `None` if it is infeasibly large, or if only
+    /// one run was given.
     pub runs_cautious: Option<u64>,
 }
 
@@ -102,7 +104,8 @@ fn variances(measure: Measure, rows: &[&MeasuredRow]) -> Option<Variances> {
 }
 
 impl PowerPlan {
-    /// Plans for detecting `difference` from the variances of `runs`, with rows for labels if `labels` is set. `None` without runs.
+    /// Computes the number of runs needed to detect `difference` from the variances of `runs`; also per label if `labels` is set.
+    /// `None` without runs.
     #[must_use]
     pub fn new(runs: &[MeasuredRun], difference: f64, labels: bool) -> Option<PowerPlan> {
         let first = runs.first()?;
@@ -143,10 +146,10 @@ impl PowerPlan {
         })
     }
 
-    /// Serializes the plan as JSON.
+    /// Serializes the calculation as JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Cannot fail: the plan consists of strings, numbers and lists.
+        // Cannot fail: the calculation consists of strings, numbers and lists.
         let mut text = serde_json::to_string_pretty(self).unwrap_or_default();
         text.push('\n');
         text

@@ -26,7 +26,7 @@ pub struct MeasuredRun {
     pub bucket_width: f64,
     /// All requests.
     pub total: MeasuredRow,
-    /// Labels, in the order of their numbers.
+    /// Labels, in the order of their first start.
     pub labels: Vec<MeasuredRow>,
     /// Time series of the run.
     pub series: RunSeries,

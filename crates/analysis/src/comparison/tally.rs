@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::histogram::SparseHistogram;
 
-/// Maximum number of slices. When it is exceeded, adjacent slices are merged in pairs, so that all but very short runs have at least
-/// half this number.
+/// Maximum number of slices. When it is exceeded, adjacent slices are merged in pairs. All runs but very short ones therefore
+/// have at least half this number of slices.
 const SLICES_MAX: usize = 256;
 
 /// Slices are not merged to save memory if there are no more than this number.
@@ -117,7 +117,7 @@ pub struct RunTally {
 pub(super) struct SlicedRun {
     /// Start of the first slice and end of the last one, in seconds from the start of the run.
     pub(super) span_s: (f64, f64),
-    /// Start of the first slice if it were complete: a multiple of [`Self::step_s`].
+    /// The multiple of [`Self::step_s`] at or before `from_s`, at which the first slice would start if it were complete.
     pub(super) from_s: f64,
     pub(super) step_s: f64,
     /// Length of each slice in s; the first and the last may be shorter.

@@ -12,13 +12,13 @@ use super::measure::Measure;
 use super::run::{MeasuredRow, MeasuredRun};
 use super::tally::{ComparedClock, RunWindow};
 
-/// Maximum number of runs; the oldest runs beyond it are excluded.
+/// Maximum number of runs; if there are more, the oldest are excluded.
 pub const RUNS_MAX: usize = 500;
 
 /// Number of runs to which the rate of false alarms refers.
 pub const RUNS_PER_RATE: usize = 100;
 
-/// Share of the rate of false alarms that is assigned to the total if labels are judged as well.
+/// Share of the allowed false alarms that is assigned to the total if labels are judged as well.
 const SHARE_OF_TOTAL: f64 = 0.5;
 
 /// Minimum number of runs for testing the autocorrelation.
@@ -38,7 +38,7 @@ pub struct TrendSettings {
     pub steady: bool,
     /// Changes within these margins are immaterial.
     pub margins: Margins,
-    /// Minimum number of runs between two changes, and at either end.
+    /// Minimum number of runs between two changes, before the first change, and after the last one.
     pub least: usize,
     /// Maximum probability of a false alarm in [`RUNS_PER_RATE`] runs without a change, over all series.
     pub false_alarms: f64,
@@ -138,8 +138,8 @@ pub struct TrendChange {
     pub at: usize,
     /// The run at which the change was detected, as an index into [`Trend::runs`].
     pub seen_at: usize,
-    /// An upper bound of the p-value that is valid for repeated testing, not adjusted for the number of series; `None` if the runs
-    /// returned to the level before the preceding change.
+    /// An upper bound of the p-value that is valid for repeated testing, not adjusted for the number of series; `None` for a
+    /// return to the level before the preceding change, which is not tested.
     pub p_value: Option<f64>,
     /// Median of the runs between the preceding change and this one.
     pub before: f64,
@@ -184,7 +184,7 @@ impl Trend {
         let left_out = runs.len().saturating_sub(RUNS_MAX);
         runs.drain(..left_out);
         let last = runs.last()?;
-        // A single label equals the total. Labels that the last run does not have are not judged.
+        // If there is only one label, it equals the total. Labels that the last run does not have are not judged.
         let labels: &[MeasuredRow] = if last.labels.len() > 1 { &last.labels } else { &[] };
         let measures = Measure::ALL.len();
         let of_total = if labels.is_empty() { 1.0 } else { SHARE_OF_TOTAL };
@@ -276,7 +276,7 @@ fn caveats(
     caveats
 }
 
-/// The correlation of consecutive runs around the detected levels; `None` if it is not significant.
+/// The correlation of consecutive runs after subtraction of the detected levels; `None` if it is not significant.
 fn dependence(series: &TrendSeries) -> Option<f64> {
     let mut edges: Vec<usize> = series.changes.iter().map(|change| change.at).collect();
     edges.extend([0, series.values.len()]);
@@ -367,7 +367,7 @@ fn changes(
         .zip(edges.windows(3))
         .filter_map(|(change, edges)| {
             let (before, after) = (level(edges[0], edges[1])?, level(edges[1], edges[2])?);
-            // A change in the random order of equal values is not a change.
+            // A change whose levels are equal comes only from the random order of equal values.
             (before != after).then(|| TrendChange {
                 at: known[change.at].0,
                 seen_at: known[change.seen_at].0,

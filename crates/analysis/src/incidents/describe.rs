@@ -12,7 +12,7 @@ use super::track::{Track, error_share, p95_ms};
 use crate::facts::RunFacts;
 use crate::stalls::reported_stalls;
 
-/// Minimum number of requests outside of incidents.
+/// Minimum number of requests outside of incidents for computing usual values.
 const USUAL_MIN: u64 = 10;
 /// Minimum number of requests of a label inside the incident, and outside of it.
 const LABEL_MIN: u64 = 5;
@@ -30,7 +30,7 @@ const LATE_SHARE_MIN: f64 = 0.5;
 /// Responses that waited during a pause end within this number of seconds after it.
 pub(super) const AFTER_PAUSE_S: u64 = 2;
 
-/// Stalls explain an incident that lasts at most this multiple of their length plus [`STALL_AFTER_S`].
+/// Stalls explain an incident if it lasts at most this multiple of the stalls' length plus [`STALL_AFTER_S`].
 const STALL_FACTOR: f64 = 3.0;
 /// Time in seconds by which an incident may outlast the stalls that explain it, see [`STALL_FACTOR`].
 const STALL_AFTER_S: f64 = 4.0;
@@ -71,7 +71,7 @@ fn mean_ms(sum_us: u64, slice: &LabelSlice) -> f64 {
     sum_us as f64 / 1e3 / slice.samples.max(1) as f64
 }
 
-/// The index of the label whose values describe an incident; `None` if the values of all requests do. These are also used if
+/// The index of the label whose values describe an incident. `None` if the values of all requests describe it, as they do if
 /// times and errors changed for different labels.
 fn measured_label(group: &Group) -> Option<usize> {
     let label = |change: Change| group.first(change).map(|(label, _)| *label);
@@ -129,8 +129,8 @@ impl Searched<'_> {
         })
     }
 
-    /// The affected labels, those with the most requests first, and whether all labels are affected. If all are, the list is
-    /// empty.
+    /// The affected labels, in descending order of their requests, and whether all labels are affected. The list is empty if all
+    /// are.
     fn affected(
         &self,
         group: &Group,
@@ -167,8 +167,8 @@ impl Searched<'_> {
         (found.into_iter().map(|(_, name)| name.to_owned()).collect(), false)
     }
 
-    /// Code and message of the kind of error that caused more than half of all errors and occurred in the range, or else of the
-    /// most frequent kind that occurred only in the range.
+    /// Code and message of the main kind of error in the range: a kind that makes up more than half of all errors of the run and
+    /// occurs in the range, or otherwise the most frequent kind that occurs only in the range.
     fn main_error(&self, range: &Range<u64>) -> Option<String> {
         let step = self.total.step_s as f64;
         let (from, to) = (range.start as f64, range.end as f64);
@@ -188,7 +188,7 @@ impl Searched<'_> {
         Some(text.trim().to_owned()).filter(|text| !text.is_empty())
     }
 
-    /// The cause of the incident if it is outside of the system under test; otherwise `None`.
+    /// The cause of the incident if it is known to be outside of the system under test; otherwise `None`.
     fn cause(&self, group: &Group, times: Option<&Sums>) -> Option<IncidentCause> {
         let (from, to) = (group.range.start as f64, group.range.end as f64);
         let step = self.total.step_s as f64;

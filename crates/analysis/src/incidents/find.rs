@@ -12,7 +12,7 @@ use super::unsteady::Unsteady;
 
 /// Minimum factor by which the 95th percentile of an incident exceeds the usual one.
 const SLOWER_MIN: f64 = 1.5;
-/// Minimum factor for an incident that lasts for at least [`LONG_SHARE`] of the run.
+/// The minimum factor instead of [`SLOWER_MIN`] for an incident that lasts for at least [`LONG_SHARE`] of the run.
 const SLOWER_LONG_MIN: f64 = 1.3;
 /// Minimum length, as a share of the run, of an incident with a factor of less than [`SLOWER_MIN`].
 const LONG_SHARE: f64 = 0.15;
@@ -36,7 +36,7 @@ const ERRORS_DIFFERENCE_MIN: f64 = 0.003;
 /// Minimum number of errors of an incident.
 const ERRORS_MIN: f64 = 20.0;
 
-/// At least this share of the requests has at most the usual share of errors.
+/// The usual share of errors is chosen so that this share of the requests is in segments with at most that share of errors.
 const ERRORS_USUAL_SHARE: f64 = 0.07;
 
 /// The rate of completed requests in an incident is at most this share of the usual rate.
@@ -55,7 +55,7 @@ const PAUSE_SECONDS_MIN: u64 = 2;
 /// Replaces [`PAUSE_REQUESTS_MIN`] if there are so few users that one slow response changes the total rate.
 const PAUSE_REQUESTS_OF_FEW_MIN: f64 = 100.0;
 
-/// Minimum number of pauses that count as a pattern instead of incidents.
+/// If there are at least this many pauses, they count as a pattern, not as incidents.
 const PAUSES_MANY: usize = 3;
 
 /// Number of slices at which the penalty of a change is doubled, because the noise of few slices is known less precisely.
@@ -67,7 +67,7 @@ const LEVEL_PENALTY: f64 = 2.25;
 /// Factor of ln(number of slices) in the penalty of a change of the share of errors.
 const SHARE_PENALTY: f64 = 3.5;
 
-/// The penalty of a change. It depends on the number of slices and on the number of searched tracks.
+/// The penalty for a change, which increases with the number of slices and of searched tracks.
 fn penalty(per_slice: f64, slices: usize, tracks: usize) -> f64 {
     let slices = slices as f64;
     (per_slice * slices.ln() + 2.0 * (tracks as f64).ln() + 3.0) * (1.0 + FEW_SLICES / slices)
@@ -164,7 +164,7 @@ pub(super) fn slower(
     }
     let count = values.len();
     let visible_ms = DIFFERENCE_MIN_MS.max(2.0 * resolution_ms);
-    // A level whose difference from the usual one is not visible does not extend an adjacent part.
+    // A level that cannot be distinguished from the usual one does not extend an adjacent part.
     let is_worse = |level: f64, usual: f64| {
         level - usual >= SLOWER_LONG_MIN.ln() && level.exp() - usual.exp() >= visible_ms
     };
@@ -192,7 +192,7 @@ pub(super) fn slower(
     Some(found)
 }
 
-/// Whether the times of a part are long enough for an incident.
+/// Whether the response times of a part are long enough, compared with the usual ones, for an incident.
 fn is_slower(part: &Worse, count: usize) -> bool {
     let is_long = part.range.len() as f64 >= LONG_SHARE * count as f64;
     part.most >= SLOWER_MIN.ln() || (is_long && part.difference >= SLOWER_LONG_MIN.ln())
@@ -311,7 +311,7 @@ fn pauses(seconds: &Seconds) -> Found {
         let pauses = Unsteady::Pauses { pauses: long.len(), longest_s };
         return Found { parts: Vec::new(), unsteady: vec![pauses] };
     }
-    // If single seconds without completed requests are common, a somewhat longer time without them is not a pause.
+    // If single seconds without completed requests are common, a somewhat longer time without completed requests is not a pause.
     let common = gaps.len() - long.len();
     let parts = long.into_iter().filter(|gap| length(gap) as f64 >= 2.0 * common as f64);
     let end = seconds.from_s + seconds.ended.len() as u64;

@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 pub struct Incident {
     /// Start, in seconds from the start of the run.
     pub from_s: f64,
-    /// End in seconds; `None` for a change that lasts to the end of the searched part.
+    /// End, in seconds from the start of the run; `None` for a change that lasts to the end of the searched part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_s: Option<f64>,
-    /// The 95th percentile of the response time divided by the usual one; `None` if it did not change.
+    /// The 95th percentile of the response time divided by the usual 95th percentile; `None` if it did not change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p95_factor: Option<f64>,
     /// The 95th percentile in ms; `None` if it did not change.
@@ -25,7 +25,7 @@ pub struct Incident {
     /// Failed requests outside of incidents, in per cent; `None` if their share did not change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usual_error_percent: Option<f64>,
-    /// Code and message of the most frequent error.
+    /// Code and message of the main kind of error; `None` if no kind stands out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub main_error: Option<String>,
     /// The rate of completed requests divided by the usual rate; `None` if it did not decrease.
@@ -46,14 +46,14 @@ pub struct Incident {
     /// The label to which the percentiles and errors refer; `None` if they refer to all requests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured_label: Option<String>,
-    /// The affected labels, those with the most requests first; empty if all labels are affected, or if the affected labels are
-    /// unknown.
+    /// The affected labels, in descending order of their requests; empty if all labels are affected, or if the affected labels
+    /// are unknown.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<String>,
     /// Whether all labels are affected.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub all_labels: bool,
-    /// The cause of the incident if it is outside of the system under test; otherwise `None`.
+    /// The cause of the incident if it is known to be outside of the system under test; otherwise `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<IncidentCause>,
 }

@@ -19,7 +19,7 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// The first part with this change. It is a part of all requests if there is one.
+    /// The first part with this change. A part that was found in all requests precedes those of labels.
     pub(super) fn first(&self, change: Change) -> Option<&Shown> {
         self.parts.iter().find(|(_, part)| part.change == change)
     }
@@ -41,7 +41,7 @@ impl Group {
 
     fn add(&mut self, shown: Shown) {
         let (label, part) = &shown;
-        // The part of a label does not extend the range of a part of all requests.
+        // A part that was found in one label does not extend the range of a part that was found in all requests.
         let is_known = label.is_some() && self.parts.iter().any(|(label, _)| label.is_none());
         if !is_known {
             self.range = self.range.start.min(part.range.start)..self.range.end.max(part.range.end);
@@ -51,7 +51,7 @@ impl Group {
     }
 }
 
-/// Joins parts to incidents, which are returned in order of time. In `parts`, those of all requests must come first.
+/// Joins parts to incidents, in order of time. In `parts`, those that were found in all requests must come first.
 pub(super) fn join(parts: Vec<Shown>) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for shown in parts {

@@ -2,13 +2,13 @@
 //!
 //! The values are the sum of levels and noise, where each value of the noise is correlated with the preceding one
 //! (autoregression of order 1). Methods that assume independent values mistake the slow variations of correlated noise for
-//! changes of the level. The number of changes and the correlation are therefore chosen together: the pair with the largest
-//! likelihood, less a penalty for each change. A straight line is compared with the levels, so that a slow drift is not
-//! described as many steps.
+//! changes of the level. The number of changes and the correlation are therefore chosen together: the chosen pair has the
+//! largest likelihood after subtraction of a penalty for each change. A straight line is compared with the levels, so that a
+//! slow drift is not described as many steps.
 
 use std::ops::Range;
 
-/// The correlations of adjacent values that are compared.
+/// The correlations of adjacent values of which one is chosen.
 const CORRELATIONS: [f64; 8] = [0.0, 0.2, 0.4, 0.6, 0.75, 0.87, 0.94, 0.98];
 
 /// Maximum correlation after the correction of its bias.
@@ -25,8 +25,8 @@ const BLOCKS: [usize; 4] = [2, 4, 8, 16];
 /// Minimum number of degrees of freedom for the variance of the means of blocks.
 const FREEDOM_MIN: usize = 5;
 
-/// Maximum difference, in standard deviations, between a value and the median of it and its neighbours. Larger differences are
-/// reduced to this one.
+/// Maximum difference, in standard deviations, between a value and the median of this value and its two neighbours. Larger
+/// differences are reduced to the maximum.
 const PEAK: f64 = 3.0;
 
 /// A part of a sequence with a constant level.
@@ -49,13 +49,13 @@ struct Fit {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Levels {
     pub(super) segments: Vec<Segment>,
-    /// The first and the last value of a straight line, if that describes the sequence better than levels.
+    /// The first and the last value of a straight line, if a line describes the sequence better than levels.
     pub(super) drift: Option<(f64, f64)>,
     correlation: f64,
     /// Variance of the innovations: the differences between each value and its prediction from the preceding value.
     innovation: f64,
-    /// The variance of the mean of many values, multiplied by their number. It is larger than in the model if the correlation
-    /// extends beyond adjacent values.
+    /// The variance of the mean of many values, multiplied by their number. It is larger than the autoregression predicts if
+    /// the correlation extends beyond adjacent values.
     long_run: f64,
 }
 
@@ -112,7 +112,7 @@ impl Levels {
         (variance / count * (1.0 + 2.0 * lags)).max(self.long_run / count).sqrt()
     }
 
-    /// The correlation, corrected for the bias of its estimate, which is too small by (1 + 3 r) / n (Kendall, Biometrika 41,
+    /// The correlation r, corrected for the bias of its estimate, which is too small by (1 + 3 r) / n (Kendall, Biometrika 41,
     /// 1954).
     fn correlation_of_noise(&self) -> f64 {
         let count = self.segments.last().map_or(1, |segment| segment.range.end) as f64;
@@ -139,7 +139,7 @@ fn long_run_variance(values: &[f64], segments: &[Segment]) -> f64 {
     BLOCKS.into_iter().filter_map(of_blocks).fold(0.0, f64::max)
 }
 
-/// Computes the least squares of any range around its level in constant time, from cumulative sums.
+/// Computes the sum of squares of any range around its best level in constant time, from cumulative sums.
 struct Costs<'v> {
     values: &'v [f64],
     correlation: f64,
@@ -271,7 +271,7 @@ fn line(values: &[f64], correlation: f64) -> Option<(f64, (f64, f64))> {
     Some((rest.max(0.0), (start, start + slope * (values.len() as f64 - 1.0))))
 }
 
-/// The values, in which peaks are limited. A peak differs from both neighbours far more than adjacent values usually differ.
+/// The values with limited peaks. A peak differs from both neighbours far more than adjacent values usually differ.
 fn without_peaks(values: &[f64], resolution: f64) -> Vec<f64> {
     let count = values.len();
     if count < 3 {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::track::SLICES_MIN;
 
-/// Minimum length of a searched part in seconds, including the first and the last second, which are not searched.
+/// Minimum length of a measured part in seconds, including its first and last second, which are not searched.
 const LENGTH_MIN: u64 = SLICES_MIN as u64 + 2;
 
 /// A part of the search that was omitted, with the reason.
@@ -53,7 +53,7 @@ impl fmt::Display for NotSearched {
             NotSearched::TooShort { seconds } => {
                 write!(
                     f,
-                    "not searched: {seconds} whole seconds are too short to compare their parts ({LENGTH_MIN} are needed)"
+                    "not searched: {seconds} whole seconds are too few to compare parts of the run ({LENGTH_MIN} are needed)"
                 )
             }
             NotSearched::TooFewRequests { requests } => write!(

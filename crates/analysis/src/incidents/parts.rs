@@ -4,11 +4,11 @@ use std::ops::Range;
 
 use super::levels::{Levels, Segment};
 
-/// The usual level is the lowest one such that segments with at most this level last for at least this share of the run. A
-/// small share allows for damage that lasts for most of the run.
+/// The usual level is the lowest level for which all segments at or below it last for at least this share of the run. The
+/// share is small so that an incident may last for most of the run.
 const USUAL_SHARE_MIN: f64 = 0.07;
 
-/// A level between two worse ones is not used as the usual level if it lasts for less than this share of the run.
+/// A level between two worse levels is not the usual level if it lasts for less than this share of the run.
 const DIP_SHARE_MAX: f64 = 0.5;
 
 /// Levels that differ from the usual one by at most this amount, on a logarithmic scale, are averaged with it.
@@ -31,11 +31,11 @@ const APART_MAX: usize = 2;
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Worse {
     pub(super) range: Range<usize>,
-    /// Difference between its mean level and the usual level.
+    /// Difference between the mean level of the part and the usual level.
     pub(super) difference: f64,
     /// The largest difference between the level of one of its segments and the usual level.
     pub(super) most: f64,
-    /// Whether it begins or ends abruptly.
+    /// Whether the part begins or ends abruptly.
     pub(super) is_abrupt: bool,
 }
 

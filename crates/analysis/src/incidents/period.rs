@@ -8,7 +8,7 @@ const PERIODS_MIN: usize = 4;
 
 /// Minimum correlation between values that are one period apart.
 const CORRELATION_MIN: f64 = 0.45;
-/// Minimum difference between this correlation and the smallest one at a shorter distance.
+/// Minimum difference between this correlation and the smallest correlation at a shorter distance.
 const PROMINENCE_MIN: f64 = 0.65;
 
 /// Minimum correlations between values that are one and two periods apart, in standard deviations of the correlation of

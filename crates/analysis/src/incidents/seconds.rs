@@ -7,11 +7,11 @@ use super::levels::median;
 /// A change of the load by at least this factor explains a change of times or rates in the same direction.
 const LOAD_FACTOR: f64 = 1.15;
 
-/// The plan determines the number of users if their number usually changes by at most this share from one second to the next.
-/// Otherwise users start and end with the arrivals, so that there are more users while the system is slow.
+/// If the number of users usually changes by at most this share from one second to the next, the plan determines it. Otherwise
+/// users start and end with the arrivals, so that there are more users while the system is slow.
 const USERS_CHANGE_MAX: f64 = 0.02;
 
-/// With fewer users, a single user that waits for a response changes the total rate.
+/// With fewer users than this, one user that waits for a response changes the total rate.
 const FEW_USERS: f64 = 5.0;
 
 /// Counts per second.

@@ -1,9 +1,9 @@
 //! Divides a sequence of counts into segments with a constant share of errors.
 //!
-//! The best partition has the largest binomial likelihood, less a penalty for each change. Errors often occur in groups, for
-//! example when one connection fails. Their counts then vary more than those of independent errors. The logarithm of the
-//! likelihood is divided by this over-dispersion, which is estimated from the counts in single slices and in blocks of slices,
-//! around the partition with the most segments.
+//! The best partition has the largest binomial likelihood after subtraction of a penalty for each change. Errors often occur
+//! in groups, for example when one connection fails. Their counts then vary more than those of independent errors. The
+//! logarithm of the likelihood is divided by this over-dispersion, which is estimated from the counts in single slices and in
+//! blocks of slices, around the partition with the most segments.
 
 use std::ops::Range;
 
@@ -11,7 +11,7 @@ use super::levels::Partition;
 
 /// Number of slices per segment in the partition with the most segments.
 const SLICES_OF_SEGMENT: usize = 15;
-/// Minimum number of segments in that partition: those before, in and after one burst.
+/// Minimum number of segments in the partition with the most segments: before, in and after one burst of errors.
 const SEGMENTS_FEW: usize = 3;
 
 /// Numbers of adjacent slices in the blocks in which the variation of the counts is measured.

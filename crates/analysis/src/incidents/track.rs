@@ -7,10 +7,10 @@ use busyhour_sample::{LabelSlice, LabelSlices};
 /// Minimum number of slices for a search.
 pub(super) const SLICES_MIN: usize = 18;
 
-/// Minimum number of requests that three of four slices must have for a search for changes of the 95th percentile.
+/// Changes of the 95th percentile are searched only if three of four slices have at least this number of requests.
 const REQUESTS_MIN: u64 = 20;
 
-/// Minimum excess of the number of requests above the usual 95th percentile, in standard deviations.
+/// Minimum difference between the number of requests above a time and the number that chance explains, in standard deviations.
 const DEVIATIONS_ABOVE_MIN: f64 = 4.0;
 
 /// Slices of equal length, of all requests or of one label.
@@ -94,7 +94,7 @@ impl Track {
         sum(&self.slices[slices])
     }
 
-    /// The sum of the slices whose middle is within one of the ranges of seconds if `inside` is set, otherwise of the other
+    /// The sum of the slices whose middle is within one of the ranges of seconds, or, unless `inside` is set, of all other
     /// slices.
     pub(super) fn sum_of(&self, ranges: &[Range<u64>], inside: bool) -> LabelSlice {
         let mut total = LabelSlice::default();
@@ -151,8 +151,8 @@ pub(super) fn p95_ms(slice: &LabelSlice) -> Option<f64> {
     None
 }
 
-/// Whether significantly more than 5 % of the times of a slice exceed `ms`. The 95th percentile alone is not sufficient,
-/// because a single slow response determines it in a slice with few requests.
+/// Whether significantly more than 5 % of the times of a slice exceed `ms`. The 95th percentile does not show this, because in a
+/// slice with few requests one slow response determines it.
 pub(super) fn has_many_above(slice: &LabelSlice, ms: f64) -> bool {
     let (mut times, mut above) = (0.0, 0.0);
     for &(band, count) in &slice.bands {
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn many_times_above_are_more_than_chance_puts_there() {
+    fn more_times_above_a_limit_than_chance_explains_are_many() {
         // Chance explains two of 29 times above the limit, but neither eight of 30 nor half of the times.
         assert!(!has_many_above(&slice(&[(128, 27), (192, 2)]), 0.5));
         assert!(has_many_above(&slice(&[(128, 22), (192, 8)]), 0.5));

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A way in which a whole run was not steady, so that its averages describe no state of the system.
+/// A way in which a whole run was not steady. The averages of such a run describe no state of the system.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "pattern", rename_all = "snake_case")]
 pub enum Unsteady {
@@ -19,16 +19,16 @@ pub enum Unsteady {
     Recurs {
         /// Length of the pattern in seconds.
         period_s: f64,
-        /// A low value of the 95th percentile, in ms: its 10th percentile over all slices.
+        /// The usual minimum of the 95th percentile, in ms: a tenth of the slices have at most this 95th percentile.
         low_ms: f64,
-        /// A high value of the 95th percentile, in ms: its 95th percentile over all slices.
+        /// The usual maximum of the 95th percentile, in ms: one in twenty slices has at least this 95th percentile.
         high_ms: f64,
     },
-    /// There were several times without completed requests.
+    /// There were several pauses, in which no request was completed.
     Pauses {
-        /// Number of these times.
+        /// Number of pauses.
         pauses: usize,
-        /// Length of the longest one in seconds.
+        /// Length of the longest pause in seconds.
         longest_s: u64,
     },
     /// The beginning was slower than the rest.
@@ -54,7 +54,7 @@ impl fmt::Display for Unsteady {
                 let (low, high) = (Ms(*low_ms), Ms(*high_ms));
                 write!(
                     f,
-                    "not steady: response times rise and fall every {period_s:.0} s, p95 between {low} and {high}"
+                    "not steady: response times rise and fall with a period of {period_s:.0} s, p95 between {low} and {high}"
                 )
             }
             Unsteady::Pauses { pauses, longest_s } => {
@@ -77,10 +77,10 @@ impl Unsteady {
     pub fn advice(&self) -> &'static str {
         match self {
             Unsteady::Drift { .. } => {
-                "look for a queue, cache or table that grows; percentiles of the whole run depend on its length"
+                "look for a queue, cache or table that grows; percentiles of the whole run depend on the run's length"
             }
             Unsteady::Recurs { .. } | Unsteady::Pauses { .. } => {
-                "look for work that recurs in the system: garbage collections, flushes, scheduled jobs"
+                "look for periodic work in the system under test: garbage collections, flushes, scheduled jobs"
             }
             Unsteady::WarmUp { .. } => "exclude the warm-up: --steady auto, or --window FROM,TO",
         }

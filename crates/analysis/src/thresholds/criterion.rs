@@ -9,11 +9,11 @@ pub struct Criterion {
     pub text: String,
     /// The name, if given (`checkout is fast: p95 of …`).
     pub name: Option<String>,
-    /// Whether the condition is required or a failure.
+    /// Whether the condition must be true, or means a failure if it is true.
     pub meaning: Meaning,
     /// The measured quantity.
     pub subject: Subject,
-    /// The measured time, for quantities that are times.
+    /// Whether a time is the response time or the service time; ignored for quantities that are not times.
     pub clock: MeasuredTime,
     /// The measured samples.
     pub scope: MeasuredSamples,
@@ -82,7 +82,7 @@ pub enum Subject {
     Codes(String),
     /// Maximum number of active users.
     Users,
-    /// The Application Performance Index: successful samples within the first limit count 1, those within the second ½.
+    /// The Application Performance Index: a successful sample counts 1 within the first limit, and ½ within the second.
     Apdex {
         /// First limit in ms.
         satisfied_ms: f64,
@@ -275,7 +275,8 @@ impl Criterion {
         self.comparison.holds(value, self.limit.value) == (self.meaning == Meaning::FailIf)
     }
 
-    /// A text that is parsed as this criterion in every context: the given text if it is unambiguous, otherwise the normalized one.
+    /// A text that [`Criterion::parse`] parses as this criterion with the default [`Meaning::Require`]: the given text, with the
+    /// name before it if necessary, or otherwise the normalized text.
     #[must_use]
     pub fn portable(&self) -> String {
         let named = self.name.as_ref().map(|name| format!("{name}: {}", self.text));

@@ -16,7 +16,7 @@ pub struct Judge {
     stopped_by: Option<usize>,
 }
 
-/// A criterion's order to stop the run.
+/// A request to stop the run because a criterion failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StopOrder {
     /// The criterion, as returned by [`Criterion::portable`].
@@ -40,8 +40,8 @@ impl Judge {
         Judge { tracks: criteria.into_iter().map(Track::new).collect(), next: 0, stopped_by: None }
     }
 
-    /// Evaluates the next second of the run. Seconds that are missing since the last one count as empty. Returns a stop order for the
-    /// first criterion that stops the run, once.
+    /// Evaluates the next second of the run. Seconds that are missing since the preceding call count as empty. The first time
+    /// that a criterion stops the run, returns a request to stop it.
     pub fn second(&mut self, snapshot: &Snapshot) -> Option<StopOrder> {
         let mut order = None;
         // Once every window is empty, further empty seconds have no effect.

@@ -99,7 +99,7 @@ impl<'t> Reader<'t> {
                 "the CoV of a second is measured over the preceding ten seconds, and has no other windows";
             return Err(self.wrong_from(at, message).hint("write `for 10s`, or omit the window"));
         }
-        // As in Taurus, a condition for failure stops the run by default, and needs a window for that.
+        // As in Taurus, a condition for failure that has a window stops the run by default.
         let stop = rest.stop.unwrap_or(meaning == Meaning::FailIf);
         if let Some(at) = rest.or_stop
             && window == Window::Run

@@ -1,6 +1,6 @@
-//! Measures of a whole run that cannot be computed from its seconds.
+//! Measures of a whole run that cannot be computed from its per-second data.
 
-/// Measures of a run that cannot be computed from its seconds.
+/// Measures of a run that cannot be computed from its per-second data.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RunMeasures {
     /// Time from the first start to the last end of a request, in seconds, over which rates of the run are computed. If unknown,

@@ -26,7 +26,8 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// The tally of a second before its rows are added: only the values that no label has, such as users and arrivals.
+    /// The tally of a second before the rows of its labels are added. It contains only values of the whole run, such as users and
+    /// arrivals.
     pub(super) fn of_second(snapshot: &Snapshot) -> Tally {
         Tally {
             seconds: 1,
@@ -159,7 +160,7 @@ impl Sliding {
         if self.seconds.len() < length as usize {
             return None;
         }
-        // Quantities that cannot be subtracted are computed from the parts.
+        // Quantities that cannot be subtracted are computed from all seconds of the window.
         let parts = || self.seconds.iter();
         Some(match criterion.subject {
             Subject::Max => parts().filter_map(|part| part.times.max_ms()).reduce(f64::max),

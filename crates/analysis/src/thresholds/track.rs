@@ -23,7 +23,8 @@ pub(super) struct Track {
 #[derive(Clone, Default)]
 struct State {
     label: Option<String>,
-    /// Whether there has been a sample. Afterwards, counts of seconds without samples are 0; before, such seconds are ignored.
+    /// Whether there has been a sample. Until the first sample, seconds without samples are ignored; afterwards, their counts
+    /// are 0.
     seen: bool,
     run: Tally,
     sliding: Sliding,

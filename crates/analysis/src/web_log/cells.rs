@@ -47,7 +47,7 @@ struct CellCounter {
     edge_ns: i64,
     /// Number of arrivals in that cell.
     here: u64,
-    /// Number of cells by count, without the last cell.
+    /// For each count, the number of cells with this count; without the cell of the last arrival.
     frequencies: BTreeMap<u64, u64>,
 }
 

@@ -51,7 +51,7 @@ pub enum QuantileRule {
 pub(super) struct Counted {
     dense: Vec<u64>,
     sparse: FxHashMap<u64, u64>,
-    /// Replaces `sparse` if it became too large.
+    /// Replaces `sparse` after a limit of distinct values was exceeded.
     rounded: Option<Box<Histogram<u64>>>,
     n: u64,
     sum: u128,

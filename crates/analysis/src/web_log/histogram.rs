@@ -10,7 +10,7 @@ const MEANS: f64 = 8.0;
 /// Approximate number of cells if the cell width is chosen from the data.
 const CELLS: f64 = 400.0;
 
-/// Maximum number of cells; values above them are counted together.
+/// Maximum number of cells; values above the last cell are counted together.
 const CELLS_MAX: usize = 10_000;
 
 /// Number of values per cell: cell number c contains (c−1)w < x ≤ cw, and cell 0 contains x = 0.

@@ -1,11 +1,11 @@
-//! First start, last start and duration of a series of samples.
+//! The time that a series of samples covers, and rates over this time.
 
 use busyhour_sample::LogRow;
 
-/// First start, last start and last end of a series of samples.
+/// The first start of a series of samples, and the last start with the end of the sample that started last.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Pace {
-    /// First start, last start, end of the sample that started last; in ns since 1970.
+    /// First start, last start, and end of the sample that started last, in ns since 1970; `None` without samples.
     known: Option<(i64, i64, i64)>,
 }
 
@@ -33,7 +33,7 @@ impl Pace {
         self.known.map(|(first, _, end)| end.saturating_sub(first).max(0) as u64)
     }
 
-    /// The rate of `n` values over that time, per second; `None` if the time is 0.
+    /// The number of `n` values per second of [`Self::duration_ns`]; `None` if the duration is 0 or unknown.
     pub(super) fn per_s(&self, n: u64) -> Option<f64> {
         self.duration_ns().filter(|ns| *ns > 0).map(|ns| n as f64 * 1e9 / ns as f64)
     }

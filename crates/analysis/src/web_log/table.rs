@@ -6,12 +6,12 @@ use serde::Serialize;
 use super::counted::{Budget, Counted, QuantileRule};
 use super::pace::Pace;
 
-/// A row of a table: statistics of the values of one label, in ms or bytes. `None` for statistics that need more values.
+/// A row of a table: statistics of the values of one label, in ms or bytes. A statistic that needs more values is `None`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LogTableRow {
     /// The label, or [`super::TOTAL`].
     pub label: String,
-    /// Number of values; of gaps, there is one fewer than arrivals.
+    /// Number of values. Inter-arrival times are one fewer than arrivals.
     pub n: u64,
     /// Number of values per second (*tps*).
     pub per_s: Option<f64>,

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::counted::variance;
 use super::pace::Pace;
 
-/// Statistics of the inter-arrival times of the threads with numbers up to `threads`.
+/// Statistics of the gaps between the arrivals of all threads with numbers up to `threads`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ThreadGroupRow {
     /// Maximum number of an included thread.

@@ -1,4 +1,4 @@
-//! Logs whose faults a single measure does not show.
+//! Tests logs whose faults are not visible in a single measure.
 
 use std::num::NonZeroU64;
 
@@ -47,7 +47,7 @@ fn equal_counts_are_found_in_a_short_log() {
 }
 
 #[test]
-fn a_rate_that_steps_is_not_cut_out_of_the_verdict() {
+fn a_rate_step_is_part_of_the_verdict() {
     for seed in 0..10 {
         let log = in_milliseconds(&rate_step(seed));
         let found = verdict(&log, Resolution::Millisecond, RequestedProcess::Unknown);
@@ -58,7 +58,7 @@ fn a_rate_that_steps_is_not_cut_out_of_the_verdict() {
             "{rates:?}"
         );
         assert!(found.line.contains("the rate varied from about"), "{seed}: {}", found.line);
-        // The rate of all arrivals: 5,800 in 19 s.
+        // The reported rate is that of all arrivals: 5,800 in 19 s.
         assert!((290.0..320.0).contains(&found.observed.whole_rate_per_s.unwrap()), "{}", found.line);
     }
     let found = verdict(&in_milliseconds(&rate_step(1)), Resolution::Millisecond, RequestedProcess::Unknown);
@@ -76,13 +76,13 @@ fn only_the_measures_that_agree_are_called_those_of_a_poisson_process() {
     let found = verdict(&log, Resolution::Millisecond, RequestedProcess::Unknown);
     assert!(found.observed.tests.lilliefors.unwrap().p_value < 0.01);
     insta::assert_snapshot!(found.line, @"Arrivals: 59.34/s, CoV 1.00 ± 0.04 without stalls: CoV as in a Poisson process, more even over 10 ms (dispersion 0.76); in addition, a stall of 0.3 s at 02:07 (1 s and 47 arrivals left out)");
-    // Nothing is known of the sender.
+    // Nothing is known about the sender of the requests, so no text may mention a generator.
     assert!(found.caveats.iter().all(|caveat| !caveat.message.contains("generator")), "{:?}", found.caveats);
     assert!(!found.details().join("\n").contains("property of the delivery"));
 }
 
 #[test]
-fn users_with_a_period_are_found_in_a_log_and_named_after_their_timer() {
+fn a_period_of_users_is_found_in_a_log_and_attributed_to_their_timer() {
     for seed in 0..5 {
         let log = in_milliseconds(&periodic(100, 0.25, 24_000, seed));
         let found = verdict(&log, Resolution::Millisecond, RequestedProcess::Unknown);
@@ -141,7 +141,7 @@ fn a_load_whose_measures_are_all_below_those_of_a_poisson_process_is_not_bursty(
         assert!(found.observed.cov.unwrap().value < 1.0);
         assert!(found.line.contains("in small groups"), "{}", found.line);
         let mut same_user = SameUserGaps::default();
-        // Users are those of the groups: requests 60 µs apart.
+        // The requests of a group, 60 µs apart, belong to the same user.
         let mut user = 1;
         for (at, start) in all.iter().enumerate() {
             user += u64::from(at == 0 || start - all[at - 1] != 60_000);
@@ -156,7 +156,7 @@ fn a_load_whose_measures_are_all_below_those_of_a_poisson_process_is_not_bursty(
 }
 
 #[test]
-fn a_closed_load_is_described_and_states_what_a_stall_prevented() {
+fn the_summary_of_a_closed_load_estimates_requests_not_sent_in_a_stall() {
     let all = paused(&poisson(990.0, 20_000, 1), 10.0, 2.0);
     let found = verdict(&all, Resolution::Nanosecond, CLOSED);
     insta::assert_snapshot!(found.line, @"Arrivals: 896.2/s, CoV 1.00 ± 0.02 without stalls: closed load of 100 users: like independent users up to 10 ms; a stall of 2 s at 00:10, in which about 2,000 requests were not sent");
@@ -175,7 +175,7 @@ fn a_closed_load_that_started_late_is_marked() {
 }
 
 #[test]
-fn a_poisson_schedule_that_was_not_delivered_is_reported_so() {
+fn a_poisson_schedule_that_was_not_delivered_is_reported() {
     let schedule = poisson(300.0, 10_000, 1);
     let planned = observe(&schedule, TallySettings::default());
     let context = ArrivalContext { schedule: Some(&planned), ..ArrivalContext::default() };
@@ -186,7 +186,7 @@ fn a_poisson_schedule_that_was_not_delivered_is_reported_so() {
     let busy: Vec<u64> = schedule.iter().map(|at| at.div_ceil(10_000_000) * 10_000_000).collect();
     insta::assert_snapshot!(judged(&busy).line, @"Arrivals: 301.4/s, CoV 1.53 ± 0.02: Poisson was requested and scheduled (CoV 1.01), and not delivered: CoV 1.53, dispersion 3.69 over 1 ms, expected 0.79 to 1.28");
     assert_eq!(judged(&busy).mark(), ArrivalMark::Warning("not as requested"));
-    // One in twenty is missing.
+    // One arrival in twenty is missing.
     let mut at = 0;
     let fewer: Vec<u64> = schedule
         .iter()
@@ -202,7 +202,7 @@ fn a_poisson_schedule_that_was_not_delivered_is_reported_so() {
 
 #[test]
 fn a_schedule_that_is_even_by_chance_is_judged_by_its_delivery() {
-    // The first seeds' schedules of 12 s, of which some are unlike most.
+    // Some of the schedules of the first seeds differ from most Poisson schedules of 12 s by chance.
     let unusual = (0..400).map(|seed| poisson(300.0, 3_600, seed)).find(|schedule| {
         let planned = observe(schedule, TallySettings::default());
         judge(planned, RequestedProcess::Unknown, &ArrivalContext::default()).finding
@@ -219,7 +219,7 @@ fn a_schedule_that_is_even_by_chance_is_judged_by_its_delivery() {
 #[test]
 fn a_backlog_in_a_log_with_milliseconds_is_in_one_millisecond() {
     let all = poisson(100.0, 6_400, 1);
-    // The stall ends at the start of a millisecond.
+    // The stall ends at the start of a millisecond, so all delayed arrivals have the same start time.
     let at_s = 42.0 - (all[0] % 1_000_000) as f64 / 1e9;
     let log = in_milliseconds(&stalled(&all, at_s + 1e-6, 2.0));
     let found = verdict(&log, Resolution::Millisecond, RequestedProcess::Unknown);

@@ -60,7 +60,7 @@ fn each_caveat_has_advice() {
         found.caveats.iter().map(|caveat| format!("{}: {}", caveat.message, caveat.advice)).collect();
     insta::assert_snapshot!(reported.join("\n"), @r"
     the achieved rate is 1,003.7/s, the requested rate 1,500.0/s: arrivals waited for users that waited for the system under test: allow more users (--no-free-user 'grow to N')
-    starts were late by 2.5 ms at the median and 4.9 ms at p99: rely on response times, which count from the intended start, not on service times; use more cores or a less busy machine
+    starts were late by 2.5 ms at the median and 4.9 ms at p99: use response times instead of service times, because they count from the intended start; use more cores or a less busy machine
     12 arrivals found no free user and were discarded: allow more users: the load was lower than requested exactly when the system under test was slow
     340 arrivals waited for a free user: allow more users; response times include this wait, but the requests reached the system under test later than scheduled
     ");
@@ -82,7 +82,7 @@ fn verdicts_on_few_or_no_arrivals_round_trip_through_json() {
 
 #[test]
 fn arrivals_that_do_not_follow_their_schedule_are_rejected() {
-    // The rate of a replayed file may change, which does not affect the verdict.
+    // The rate of a replayed file may change; this does not affect the verdict.
     let mut schedule: Vec<u64> = poisson(1_000.0, 40_000, 5);
     let last = schedule[39_999];
     schedule.extend(poisson(200.0, 4_000, 6).iter().map(|at| at - 5_000_000_000 + last));

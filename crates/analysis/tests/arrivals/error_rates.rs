@@ -26,7 +26,7 @@ fn has_stall_at(found: &ArrivalVerdict, at_s: f64) -> bool {
 #[test]
 fn a_thousand_poisson_arrivals_are_mostly_recognised() {
     let [inside, outside, _] = decisions(200, |seed| poisson(100.0, 1_000, seed));
-    // At most 3 % may be rejected; 13 of 200 are rejected with a probability below 1 %.
+    // At most 3 % may be rejected. Then the probability that 13 or more of 200 are rejected is below 1 %.
     assert!(inside >= 150 && outside <= 12, "{inside} {outside}");
 }
 

@@ -1,4 +1,5 @@
-//! Reproduces the figures of run 1830 in "How to Emulate Web Traffic Using Standard Load Testing Tools" from its published log.
+//! Reproduces the published figures of run 1830 in "How to Emulate Web Traffic Using Standard Load Testing Tools" from its
+//! published log.
 
 use std::path::Path;
 
@@ -71,7 +72,7 @@ fn the_unrounded_exponential_test_rejects_because_of_rounding() {
     let rounded = lilliefors_rounded(&gaps, 99, &mut generator(1)).unwrap();
     assert_eq!(rounded.n, 38_072);
     assert!((rounded.statistic - raw.statistic).abs() < 1e-12);
-    // It still rejects: there are a tenth too many gaps of 0 and 1 ms, which is immaterial but significant with 38,072 gaps.
+    // The test still rejects: gaps of 0 and 1 ms are a tenth more frequent, which is immaterial but significant with 38,072 gaps.
     assert!(rounded.p_value < 0.05, "{rounded:?}");
     let up_to_1_ms = gaps.iter().filter(|&&gap| gap <= 1).count() as f64 / gaps.len() as f64;
     let poisson = RoundedExponential::new(0.03173).unwrap().share_up_to(1);

@@ -1,4 +1,4 @@
-//! Arrivals as sent by other load generators and observed at a server, which the CoV alone does not distinguish from Poisson.
+//! Arrivals of other load generators, as observed at a server. The CoV alone does not distinguish them from Poisson arrivals.
 
 use busyhour_analysis::arrivals::{Finding, RequestedProcess, Resolution};
 use busyhour_stats::Decision;
@@ -9,7 +9,7 @@ use crate::streams::{generator, stamps, verdict};
 
 #[test]
 fn the_bursts_of_hey_are_detected() {
-    // CoV 6.8, dispersion per 100 ms 0: fifty workers that each send every 50 ms, all at the same time.
+    // Observed: CoV 6.8, dispersion 0 per 100 ms. Fifty workers each send a request every 50 ms, all at the same time.
     let mut random = generator(1);
     let mut all = Vec::new();
     for burst in 0..400_u64 {
@@ -29,8 +29,8 @@ fn the_bursts_of_hey_are_detected() {
 
 #[test]
 fn the_constant_counts_of_wrk2_are_detected() {
-    // CoV 0.95, dispersion per 100 ms 0.03, 23 to 35 % of the gaps below 50 µs: gaps of all lengths within an
-    // interval of 10 ms, which always contains the same number of arrivals.
+    // Observed: CoV 0.95, dispersion 0.03 per 100 ms, 23 to 35 % of the gaps below 50 µs. Each interval of 10 ms contains the
+    // same number of arrivals, with gaps of all lengths.
     let mut random = generator(2);
     let mut all = Vec::new();
     for interval in 0..2_000 {
@@ -52,7 +52,7 @@ fn the_constant_counts_of_wrk2_are_detected() {
 
 #[test]
 fn a_timer_with_a_resolution_of_a_millisecond_is_detected() {
-    // Poisson at 1,000/s behind a timer that rounds up to its next tick: CoV 1.27, half of the gaps below 50 µs.
+    // Observed: CoV 1.27, half of the gaps below 50 µs. Poisson arrivals at 1,000/s are delayed to the next tick of a timer.
     let mut random = generator(3);
     let mut intended_ns = 0.0;
     let mut before = 0;
@@ -71,7 +71,7 @@ fn a_timer_with_a_resolution_of_a_millisecond_is_detected() {
 
 #[test]
 fn the_advice_for_a_closed_load_with_long_response_times_is_principle_a() {
-    // Run 2100: 159.16/s, CoV 1.17, R = 253 ms, Z = 1 s.
+    // Run 2100 of the paper: 159.16/s, CoV 1.17, R = 253 ms, Z = 1 s.
     let mut random = generator(4);
     let all = stamps((0..60_000).map(|_| {
         let slow = random.random::<f64>() < 0.8;

@@ -94,7 +94,8 @@ fn bursty_arrivals_differ_at_every_scale() {
     insta::assert_snapshot!(found.line, @"Arrivals: 424.9/s, CoV 1.68 ± 0.08: burstier than independent users (11 % of the gaps are below 100 µs, 4.2 % expected)");
     assert_eq!(found.finding, Finding::Bunched);
     // A two-state process has this index of dispersion at infinity (Fischer and Meier-Hellstern, 1993):
-    // 1 + 2·(λ1 − λ2)²·r1·r2 / ((r1 + r2)²·(λ1·r2 + λ2·r1)), r the rates of leaving the states.
+    // 1 + 2·(λ1 − λ2)²·r1·r2 / ((r1 + r2)²·(λ1·r2 + λ2·r1)), where λi is the arrival rate in state i and ri the rate of
+    // leaving it.
     let (r1, r2) = (1.0 / 0.9, 1.0 / 0.1_f64);
     let limit = 1.0 + 2.0 * 1_800_f64.powi(2) * r1 * r2 / ((r1 + r2).powi(2) * (200.0 * r2 + 2_000.0 * r1));
     let long = found.observed.dispersion.iter().find(|row| row.scale_s == 1.0).unwrap();

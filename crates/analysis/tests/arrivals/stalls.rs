@@ -36,7 +36,7 @@ pub fn paused(all: &[u64], at_s: f64, length_s: f64) -> Vec<u64> {
     all.iter().copied().filter(|stamp| !(from..to).contains(stamp)).collect()
 }
 
-/// Delays arrivals so that they are at least `busy_ns` apart.
+/// Delays arrivals so that consecutive arrivals are at least `busy_ns` apart.
 pub fn spaced(all: &[u64], busy_ns: u64) -> Vec<u64> {
     let mut free = 0;
     all.iter()
@@ -85,7 +85,7 @@ fn an_open_load_with_a_stall_is_as_requested_except_for_the_stall() {
     let found = judge(observe(&stamps, settings.clone()), RequestedProcess::Poisson, &context);
     let advice = &found.caveats[0].advice;
     assert!(advice.contains("system under test") && !advice.contains("cores"), "{advice}");
-    // If the stall is included, the interval is so wide that a longer run would not narrow it.
+    // With the stall, the interval would be so wide that a longer run would not help.
     let ignored = settings.with_stall_rule(StallRule::Ignore);
     let found = judge(observe(&stamps, ignored), RequestedProcess::Poisson, &ArrivalContext::default());
     assert!(!found.line.contains("run for"), "{}", found.line);
@@ -135,7 +135,7 @@ fn starts_that_are_occasionally_delayed_do_not_change_the_verdict() {
 
 #[test]
 fn a_stall_of_users_that_start_together_is_found() {
-    // Fifty users that start together every 50 ms, and once only after 2 s.
+    // Fifty users start together every 50 ms; once, they start only after 2 s.
     let starts = (0..20_000_u64).map(|at| at / 50 * 50_000_000 + at % 50 * 20_000);
     let all: Vec<u64> = starts.map(|at| if at > 10_000_000_000 { at + 1_950_000_000 } else { at }).collect();
     let requested = RequestedProcess::Closed { users: Some(50.0), response_s: Some(0.005), think_s: None };

@@ -1,4 +1,5 @@
-//! Size and power of the verdict. The tables of docs/offered-load.md are printed by
+//! The verdict's rate of false rejections (size) and rate of detected faults (power). The tables of docs/offered-load.md are
+//! printed by
 //! `ARRIVAL_STUDY_SEEDS=200 cargo test --release -p busyhour-analysis --test arrivals -- --nocapture study::`.
 
 use std::io::Write as _;
@@ -14,7 +15,7 @@ use rand_distr::Exp1;
 use crate::stalls::paused;
 use crate::streams::{generator, in_milliseconds, observe, poisson, renewal, stamps, verdict};
 
-/// Number of seeds; few by default, because a debug build is slow.
+/// Number of seeds; `default` is small because a debug build is slow.
 fn seeds(default: u64) -> u64 {
     option_env!("ARRIVAL_STUDY_SEEDS").and_then(|text| text.parse().ok()).unwrap_or(default)
 }
@@ -139,7 +140,7 @@ fn pairs(rate_per_s: f64, n: usize, seed: u64) -> Vec<u64> {
     all
 }
 
-/// The same number of arrivals at random places of each second.
+/// Each second contains the same number of arrivals at random times.
 pub fn equal_per_second(per_second: usize, seconds: usize, seed: u64) -> Vec<u64> {
     let mut random = generator(seed);
     let mut all: Vec<u64> = (0..seconds * per_second)
@@ -214,7 +215,7 @@ fn ten_thousand_arrivals_suffice_to_find_faults() {
 
 #[test]
 fn a_rate_that_is_off_without_a_schedule_is_found_as_far_as_chance_allows() {
-    // Counts of 10,000 Poisson arrivals have a standard deviation of 1 %, so a rate 2 % off is two of them.
+    // The count of 10,000 Poisson arrivals has a standard deviation of 1 %, so a rate 2 % off is two standard deviations off.
     let seeds = seeds(5);
     for (off, least) in [(0.02, 0.0), (0.05, 0.95)] {
         let found = count(seeds, Decision::Outside, |seed| {

@@ -80,7 +80,7 @@ fn found(change: impl FnMut(&mut Row, &mut Random) -> bool) -> Vec<Incident> {
     summary(&rows(change), None).incidents
 }
 
-/// The only incident, which lasts from and to about these seconds; `None` for the end of the run.
+/// Returns the only incident. Asserts that it lasts from about `from_s` to about `to_s`; `None` is the end of the run.
 #[track_caller]
 fn only(incidents: &[Incident], from_s: f64, to_s: Option<f64>) -> Incident {
     assert_eq!(incidents.len(), 1, "{incidents:#?}");
@@ -159,7 +159,7 @@ fn one_label_that_fails_is_one_incident() {
 }
 
 #[test]
-fn a_fast_label_beside_a_slow_one_is_searched() {
+fn an_incident_of_a_fast_label_is_found_beside_a_slow_label() {
     let incidents = found(|row, _| {
         let is_slow = row.at_s > 100.0 && row.at_s < 160.0;
         row.ms *= match row.label {
@@ -181,7 +181,7 @@ fn a_fast_label_beside_a_slow_one_is_searched() {
 }
 
 #[test]
-fn a_lower_rate_of_as_many_users_is_found() {
+fn a_lower_rate_at_an_unchanged_number_of_users_is_found() {
     let incident = only(&found(|row, random| row.at_s <= 200.0 || random.uniform() <= 0.3), 200.0, None);
     assert!((0.25..0.35).contains(&incident.rate_factor.unwrap()), "{incident:?}");
 }
@@ -230,7 +230,7 @@ fn errors_in_a_row_at_a_constant_rate_are_no_incident() {
 }
 
 #[test]
-fn what_is_outside_of_the_measured_part_is_not_searched() {
+fn seconds_outside_of_the_measured_part_are_not_searched() {
     let rows = rows(|row, _| {
         row.ms *= if row.at_s > 40.0 && row.at_s < 70.0 { 4.0 } else { 1.0 };
         true
@@ -254,11 +254,11 @@ fn a_warm_up_is_not_an_incident() {
 }
 
 #[test]
-fn damage_is_not_excluded_from_the_steady_part() {
+fn incidents_are_not_excluded_from_the_steady_part() {
     let slower = summary(&rows(slower(120.0, 1e9)), None);
     let steady = steady_part(&slower.series, &slower.incidents);
     assert_eq!(steady.window_s, None, "{}", steady.reason);
-    assert!(steady.reason.contains("it is not steady: from 1"), "{}", steady.reason);
+    assert!(steady.reason.contains("the run is not steady: from 1"), "{}", steady.reason);
     let failing = summary(&rows(failing(180.0, 1e9, 1.0, 0.0)), None);
     let steady = steady_part(&failing.series, &failing.incidents);
     assert_eq!(steady.window_s, None, "{}", steady.reason);
@@ -266,13 +266,13 @@ fn damage_is_not_excluded_from_the_steady_part() {
 }
 
 #[test]
-fn what_is_not_searched_is_said() {
+fn reasons_for_parts_that_are_not_searched_are_reported() {
     let short: Vec<Row> = rows(|row, _| row.at_s < 15.0);
     let summary_of_short = summary(&short, None);
     let reasons: Vec<String> = summary_of_short.not_searched.iter().map(ToString::to_string).collect();
     assert_eq!(
         reasons,
-        ["not searched: 13 whole seconds are too short to compare their parts (20 are needed)"]
+        ["not searched: 13 whole seconds are too few to compare parts of the run (20 are needed)"]
     );
     let few = summary(&rows(|_, random| random.uniform() < 0.01), None);
     let reasons: Vec<String> = few.not_searched.iter().map(ToString::to_string).collect();

@@ -1,4 +1,4 @@
-//! Delays of the generator are named as such: in incidents, and in the verdict on the generator.
+//! Delays of the generator are reported as its own, both in incidents and in the verdict on the generator.
 
 use busyhour_analysis::incidents::IncidentCause;
 use busyhour_analysis::{GeneratorState, RunFacts, Summary, generator_mark};
@@ -7,7 +7,7 @@ use busyhour_sample::{ArrivalCounts, CoreFacts, GeneratorFacts, Stall};
 use crate::recorded::{Request, summary};
 use crate::simulate::Random;
 
-/// Requests of a fast system for 40 s, started late by what `late_s` returns for an intended start.
+/// Requests of a fast system for 40 s. Each starts late by `late_s` of its intended start.
 fn requests(late_s: impl Fn(f64) -> f64) -> Vec<Request> {
     let mut random = Random::new(7);
     let mut at_s = 0.0;
@@ -42,7 +42,7 @@ fn a_stall_of_the_generator_is_no_incident_of_the_system() {
     let stall = Stall { core: None, at_ns: 18_000_000_000, length_ns: 4_600_000_000 };
     facts.generator.stalls = vec![stall];
     let summary = summary(&late, 1, true, facts);
-    assert!(!summary.incidents.is_empty(), "the pause is named");
+    assert!(!summary.incidents.is_empty(), "the pause is an incident");
     for incident in &summary.incidents {
         let cause = incident.cause;
         assert!(
@@ -85,14 +85,14 @@ fn a_system_that_stops_answering_has_a_pause_until_the_end_of_the_run() {
         incident.pause_s.is_some_and(|pause_s| pause_s >= 22.0) && incident.cause.is_none(),
         "{incident:?}"
     );
-    // Users who finished leave no pause.
+    // If the users had finished, there is no pause.
     facts.generator.interrupted_samples = 1;
     let finished = summary(&requests, 1, false, facts);
     assert!(finished.incidents.is_empty(), "{:?}", finished.incidents);
 }
 
 #[test]
-fn late_starts_are_those_of_the_generator() {
+fn late_starts_are_attributed_to_the_generator() {
     let late = requests(|at_s| if (12.0..22.0).contains(&at_s) { 0.03 } else { 0.0 });
     let summary = summary(&late, 1, true, idle());
     assert_eq!(summary.incidents.len(), 1, "{:?}", summary.incidents);
@@ -105,8 +105,8 @@ fn late_starts_are_those_of_the_generator() {
 }
 
 #[test]
-fn a_pause_elsewhere_does_not_hide_what_is_usual() {
-    // The system answers nothing from 10 s to 14 s; what waited ends after 14 s. The generator is late from 25 s to 30 s.
+fn a_pause_does_not_change_the_usual_values_of_another_incident() {
+    // The system sends no responses from 10 s to 14 s; delayed requests end after 14 s. The generator is late from 25 s to 30 s.
     let mut requests = requests(|at_s| if (25.0..30.0).contains(&at_s) { 0.05 } else { 0.0 });
     for request in &mut requests {
         if (10.0..14.0).contains(&request.end_s) {
@@ -123,8 +123,8 @@ fn a_pause_elsewhere_does_not_hide_what_is_usual() {
 }
 
 #[test]
-fn what_cannot_be_seen_does_not_extend_a_pause() {
-    // A fast system: 0.07 ms until 15 s and 0.04 ms afterwards, and nothing from 8 s to 12 s.
+fn changes_below_the_resolution_do_not_extend_a_pause() {
+    // A fast system: response times are 0.07 ms until 15 s and 0.04 ms afterwards; no request ends from 8 s to 12 s.
     let mut random = Random::new(11);
     let mut requests = requests(|_| 0.0);
     for request in &mut requests {
@@ -142,7 +142,7 @@ fn what_cannot_be_seen_does_not_extend_a_pause() {
 
 #[test]
 fn late_starts_below_a_slow_tail_are_seen() {
-    // A third of the requests starts 20 ms late; a tenth takes the system 5 s, so that p95 and p99 are those of the system.
+    // A third of the requests start 20 ms late. A tenth have a service time of 5 s, which determines p95 and p99.
     let mut requests = requests(|at_s| if ((at_s * 1e3) as u64).is_multiple_of(3) { 0.02 } else { 0.0 });
     for request in requests.iter_mut().step_by(10) {
         request.end_s += 5.0;
@@ -152,7 +152,7 @@ fn late_starts_below_a_slow_tail_are_seen() {
 }
 
 #[test]
-fn arrivals_that_wait_for_users_do_not_accuse_the_generator() {
+fn arrivals_that_wait_for_users_are_not_attributed_to_the_generator() {
     let late = requests(|at_s| if (12.0..22.0).contains(&at_s) { 0.03 } else { 0.0 });
     let arrivals =
         ArrivalCounts { scheduled: 8_000, begun: 8_000, waited: 2_000, ..ArrivalCounts::default() };
@@ -164,14 +164,14 @@ fn arrivals_that_wait_for_users_do_not_accuse_the_generator() {
 }
 
 #[test]
-fn the_mark_depends_on_the_percentiles_of_both_times() {
+fn the_verdict_depends_on_percentiles_of_response_and_service_times() {
     let mark = |late_s: f64| {
-        // Every tenth request is late.
+        // Every tenth request starts late.
         let late = requests(|at_s| if ((at_s * 1e6) as u64).is_multiple_of(10) { late_s } else { 0.0 });
         state(&summary(&late, 1, true, idle()))
     };
     assert_eq!(mark(0.0), (GeneratorState::Fine, "not the bottleneck".to_owned()));
-    // A tenth of the requests 0.1 ms later changes no conclusion.
+    // A delay of 0.1 ms in a tenth of the requests changes no conclusion.
     assert_eq!(mark(0.000_1).0, GeneratorState::Fine);
     assert_eq!(mark(0.012), (GeneratorState::Doubtful, "started requests late".to_owned()));
 }

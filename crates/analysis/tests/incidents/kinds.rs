@@ -1,4 +1,4 @@
-//! The kinds of runs in the study.
+//! The kinds of simulated runs in the study of error rates.
 
 use crate::simulate::{Fault, Kind, Load, Times};
 

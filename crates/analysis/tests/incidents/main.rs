@@ -1,4 +1,4 @@
-//! Incidents are found in simulated runs with faults, and not in runs without.
+//! Tests that incidents are found in simulated runs with faults, and not in runs without faults.
 
 mod cases;
 mod generator;

@@ -23,7 +23,7 @@ fn at(seconds: f64) -> Nanos {
     Nanos((seconds * 1e9) as u64)
 }
 
-/// The summary of requests with labels `0`, `1` and so on; `is_open` if each start was an arrival.
+/// The summary of requests with labels `0`, `1` and so on. With `is_open`, each start is recorded as an offered arrival.
 pub fn summary(requests: &[Request], labels: usize, is_open: bool, facts: RunFacts) -> Summary {
     let config = RecorderConfig::default();
     let ids: Vec<LabelId> = (0..labels).map(|label| config.labels.intern(&label.to_string())).collect();

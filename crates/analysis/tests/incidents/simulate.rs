@@ -34,11 +34,11 @@ impl Random {
 /// The response times of a system.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Times {
-    /// Independent, with the given standard deviation of logarithms.
+    /// Independent lognormal times; the number is the standard deviation of their logarithms.
     Lognormal(f64),
-    /// Independent, with a tail of this index.
+    /// Independent Pareto times with this tail index.
     Pareto(f64),
-    /// One server with exponential service times and this utilization.
+    /// A queue of one server with exponential service times and this utilization.
     Queue(f64),
     /// Lognormal times whose level is an autoregression with this correlation from second to second, and this standard
     /// deviation of logarithms.
@@ -50,34 +50,34 @@ pub enum Times {
 pub enum Load {
     /// Poisson arrivals.
     Constant,
-    /// Poisson arrivals whose rate is a sine over the run.
+    /// Poisson arrivals whose rate follows a sine over the run, with this amplitude as a share of the mean rate.
     Diurnal(f64),
     /// Poisson arrivals whose rate rises with the users over a fifth of the run.
     Ramp,
-    /// Users that think.
+    /// Users that think between requests.
     Closed { users: u32, think_s: f64 },
 }
 
-/// What is wrong in the faulty part of a run, or in the whole run.
+/// The fault in the faulty part of a run, or in the whole run.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Fault {
     None,
-    /// Times are multiplied.
+    /// Times are multiplied by this factor.
     Slower(f64),
-    /// The share of errors is another than the usual one.
+    /// The share of errors differs from the usual share.
     Fails {
         usual: f64,
         fails: f64,
     },
-    /// Times of one label are multiplied.
+    /// Times of the label with this index are multiplied by this factor.
     LabelSlower(usize, f64),
-    /// All requests of one label fail.
+    /// All requests of the label with this index fail.
     LabelFails(usize),
     /// The fast half of the requests is twenty times slower, which is still faster than the slowest label.
     Masked,
-    /// No response until the end of the part.
+    /// No request ends until the end of the faulty part.
     Pause,
-    /// Fewer requests per second, from as many users.
+    /// The same number of users sends fewer requests per second, by this factor.
     Fewer(f64),
     /// Times rise to this factor at the end of the run.
     Drift(f64),
@@ -85,11 +85,11 @@ pub enum Fault {
     PeriodicPause,
     /// Times rise to this factor in each eighth of the run.
     SawTooth(f64),
-    /// Times fall from this factor.
+    /// Times begin at this multiple of the usual times and fall to the usual times.
     WarmUp(f64),
-    /// Five errors in a row, at this share of all requests.
+    /// Errors in groups of five consecutive requests; this share of all requests fails.
     Clustered(f64),
-    /// Independent errors.
+    /// Independent errors of this share of all requests.
     Errors(f64),
     /// Thirty labels, of which one has half of the requests.
     SmallLabels,
@@ -121,7 +121,7 @@ const MEANS_MS: [f64; 4] = [30.0, 50.0, 80.0, 40.0];
 const SHARES: [f64; 4] = [0.5, 0.3, 0.15, 0.05];
 const SMALL_LABELS: usize = 30;
 
-/// Parts of a run that a recurring fault takes.
+/// Number of occurrences of a recurring fault in a run.
 const RECURRENCES: f64 = 8.0;
 
 /// The state of a simulation.
@@ -154,7 +154,7 @@ impl System {
         at.unwrap_or(SHARES.len() - 1)
     }
 
-    /// The factor of the times of a request, and when its service begins.
+    /// The factor by which the times of a request are multiplied, and the time at which its service begins.
     fn effect(&self, at_s: f64, label: usize) -> (f64, f64) {
         let is_faulty = self.is_faulty(at_s);
         let part_s = self.length_s / RECURRENCES;
@@ -240,7 +240,7 @@ impl System {
         let mut requests = Vec::new();
         let mut at_s = 0.0;
         loop {
-            // Thinning of a process with twice the rate.
+            // A process with twice the rate is thinned.
             at_s += self.random.exponential(0.5 / self.rate_per_s);
             if at_s >= self.length_s {
                 return requests;
@@ -281,7 +281,7 @@ impl System {
     }
 }
 
-/// Simulates a run. Lengths and rates depend on the seed.
+/// Simulates a run. Its length and rate depend on the seed.
 pub fn simulate(kind: &Kind, seed: u64) -> Run {
     let at = seed as usize;
     let (lengths, rates) = match kind.part {

@@ -1,6 +1,6 @@
-//! The error rates of the search for incidents: how many clean runs have one, and how many faults are found.
+//! The error rates of the search for incidents: how many runs without a fault have an incident, and how many faults are found.
 //!
-//! By default each kind is simulated a few times. The table of `docs/reports.md` is the result of 200 times:
+//! By default each kind of run is simulated a few times. For the table of `docs/reports.md`, each is simulated 200 times:
 //!
 //! ```text
 //! BUSYHOUR_STUDY_SEEDS=200 cargo test -p busyhour-analysis --test incidents study -- --nocapture
@@ -14,12 +14,12 @@ use crate::kinds::{CLEAN, FAULTY};
 use crate::recorded::summary_of;
 use crate::simulate::{Fault, Kind, Run, simulate};
 
-/// Runs of each kind.
+/// Number of simulated runs of each kind.
 fn seeds() -> u64 {
     option_env!("BUSYHOUR_STUDY_SEEDS").and_then(|seeds| seeds.parse().ok()).unwrap_or(3)
 }
 
-/// Whether an incident covers the faulty part: they have more than half of their union in common.
+/// Whether an incident covers the faulty part: their intersection is more than half of their union.
 fn is_found(run: &Run, summary: &Summary) -> bool {
     let (from_s, to_s) = run.fault_s;
     summary.incidents.iter().any(|incident| {
@@ -33,7 +33,7 @@ fn is_unsteady(summary: &Summary) -> bool {
     summary.caveats.iter().any(|reported| matches!(reported.caveat, Caveat::Unsteady(_)))
 }
 
-/// What came of the runs of a kind.
+/// The findings in the runs of one kind.
 #[derive(Default)]
 struct Outcome {
     incidents: u64,
@@ -53,7 +53,7 @@ fn outcome(kind: &Kind) -> Outcome {
     outcome
 }
 
-/// A line of the table, while the study runs.
+/// Prints a line of the table.
 fn show(line: &str) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{line}").unwrap();
@@ -82,7 +82,7 @@ fn nine_of_ten_faults_are_found() {
     let (mut missed, mut runs) = (0, 0);
     for kind in FAULTY {
         let outcome = outcome(&kind);
-        // What concerns the whole run is a caveat, not an incident.
+        // A fault of the whole run raises a caveat and is not an incident.
         let found = match kind.fault {
             Fault::Drift(_) | Fault::PeriodicPause | Fault::SawTooth(_) => outcome.unsteady,
             _ => outcome.found,
@@ -97,7 +97,7 @@ fn nine_of_ten_faults_are_found() {
 }
 
 #[test]
-fn the_steady_part_contains_the_time_before_the_damage() {
+fn the_steady_part_contains_the_time_before_an_incident() {
     let lasting = FAULTY.iter().filter(|kind| {
         let is_damage = matches!(kind.fault, Fault::Slower(_) | Fault::Fails { .. });
         is_damage && kind.part.is_some_and(|(from, to)| from > 0.0 && to >= 1.0)

@@ -2,8 +2,8 @@
 
 use crate::linear_rate::LinearRate;
 
-/// Relative tolerance for expected numbers that should be whole, because products such as 100/60 · 3 are rounded. Without it,
-/// rounding could add a sixth arrival to five.
+/// Relative tolerance for expected numbers that should be whole, because products such as 100/60 · 3 are rounded. Without the
+/// tolerance, rounding could produce six arrivals instead of five.
 const NEAR: f64 = 1e-9;
 
 /// Generates the k-th arrival (from 0) at the time at which Λ reaches `phase` + k.
@@ -41,7 +41,8 @@ fn count_within(phase: f64, expected: f64) -> u64 {
     (span - NEAR * expected.max(1.0)).ceil().max(0.0) as u64
 }
 
-/// The phase of the next even stage, after a stage with `expected` expected arrivals.
+/// The phase at the end of a stage with `expected` expected arrivals: the amount by which Λ increases until the next even
+/// arrival.
 pub(crate) fn phase_after(phase: f64, expected: f64) -> f64 {
     let rest = phase + count_within(phase, expected) as f64 - expected;
     if rest.abs() <= NEAR * expected.max(1.0) { 0.0 } else { rest.max(0.0) }

@@ -40,7 +40,7 @@ pub(crate) struct FixedCount {
     duration_ns: u64,
 }
 
-/// The remaining `left` points of one layer, generated in ascending order.
+/// Generates the remaining points of one layer in ascending order; `left` is their number.
 #[derive(Clone, Copy, Debug)]
 struct Layer {
     density: Density,

@@ -3,8 +3,8 @@
 use crate::linear_rate::LinearRate;
 use crate::random::Source;
 
-/// Generates one uniform point in each cell [k, k+1) of Λ. The last cell may be partial. Its point is discarded if it is after
-/// the end, so that the expected number is exactly Λ(end).
+/// Generates one uniform point in each cell [k, k+1) of Λ. The stage may end within the last cell. A point after the end of the
+/// stage is discarded, so that the expected number is exactly Λ(end).
 #[derive(Clone, Debug)]
 pub(crate) struct Jittered {
     source: Source,

@@ -5,7 +5,7 @@ use crate::linear_rate::NS_PER_S;
 use crate::random::Source;
 use crate::stage::Mmpp;
 
-/// Simulates the states, which is exact: an exponential time in one state with a Poisson process, then the other state. If a
+/// Simulates the two states in turn, each for an exponential time with Poisson arrivals. The simulation is exact. If a
 /// gap extends beyond the time in a state, a new gap is drawn in the next state, because exponential gaps are memoryless.
 #[derive(Clone, Debug)]
 pub(crate) struct Switched {

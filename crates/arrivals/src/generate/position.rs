@@ -1,6 +1,6 @@
 //! An offset in a stage, computed as the sum of many small steps.
 
-/// Stores whole nanoseconds and the fraction separately, so that a gap of 100 ns is still exact after months.
+/// An offset, stored as whole nanoseconds and a fraction, so that gaps of 100 ns are still exact after months.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Position {
     whole_ns: u64,
@@ -21,7 +21,7 @@ impl Position {
     /// Advances the position; `None` if it would reach `end_ns` or if the step is not finite.
     pub(crate) fn step(self, step_ns: f64, end_ns: u64) -> Option<Position> {
         let sum = self.rest_ns + step_ns;
-        // Infinite steps, as for a rate of 0, also end here.
+        // This condition is also met for infinite steps, which result from a rate of 0.
         if sum.is_nan() || sum >= (end_ns - self.whole_ns) as f64 {
             return None;
         }

@@ -13,9 +13,9 @@ enum Gap {
     Weibull { shape: f64, scale: f64 },
 }
 
-/// A stationary renewal process: it behaves as if it had been running before the stage, so from the start of the
-/// stage the expected number of arrivals is the integral of the rate. The first step is the residual life, a uniform fraction of a
-/// length-biased gap (Cox, "Renewal Theory", 1962, ch. 5).
+/// A stationary renewal process: it behaves as if it had been running before the stage. The expected number of arrivals is
+/// therefore the integral of the rate from the start of the stage on. The first step is the residual life, a uniform fraction
+/// of a length-biased gap (Cox, "Renewal Theory", 1962, ch. 5).
 #[derive(Clone, Debug)]
 pub(crate) struct Renewal {
     source: Source,

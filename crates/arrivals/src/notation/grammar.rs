@@ -32,7 +32,7 @@ const WORDS: [(&str, Word); 6] = [
 const HEADS: [&str; 10] =
     ["poisson", "even", "jittered", "gamma", "weibull", "fixed", "ramp", "pause", "mmpp", "replay"];
 
-/// The start of a stage: its law with parameters.
+/// The first part of a stage's notation: the law with its parameters.
 enum Head {
     Rates { word: Option<Word>, begin: Rate, end: Rate, ramp: bool },
     Mmpp(Mmpp),
@@ -76,7 +76,7 @@ impl FromStr for ArrivalProcess {
     }
 }
 
-/// Parses a text; if the last stage has no time, it lasts `last_ns`.
+/// Parses a text. If the last stage has no time, it lasts `last_ns`; if that is `None`, the text is invalid.
 fn parse(text: &str, last_ns: Option<u64>) -> Result<ArrivalProcess, ParseError> {
     let mut scanner = Scanner { text, at: 0 };
     let mut pieces = Vec::new();

@@ -5,7 +5,7 @@ use crate::stage::{MmppState, Rate};
 
 /// Maximum rate: one arrival per nanosecond, the resolution of the clock.
 const RATE_PER_S_MAX: f64 = 1e9;
-/// Maximum duration: a hundred Julian years, far from the end of u64 nanoseconds.
+/// Maximum duration: a hundred Julian years, which is far below the maximum of u64 in nanoseconds.
 const DURATION_NS_MAX: u64 = 3_155_760_000_000_000_000;
 /// Maximum number of points from JMeter's generator. They are stored in a list with 8 bytes each.
 const LISTED_MAX: u64 = 100_000_000;

@@ -6,7 +6,7 @@ use crate::law::Law;
 use crate::process::ArrivalProcess;
 use crate::stage::{Per, Process, Rate, Stage};
 
-/// The canonical notation, without the start times of replayed files. Parsing it gives the same process.
+/// The canonical notation, without the start times of replayed files. Parsing this notation gives the same process.
 impl fmt::Display for ArrivalProcess {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.stages().is_empty() {

@@ -12,7 +12,7 @@ fn stamps(process: &ArrivalProcess) -> Vec<u64> {
 fn even_arrivals_are_exactly_even() {
     let expected: Vec<u64> = (0..10_000).map(|k| k * 1_000_000).collect();
     assert_eq!(stamps(&parse("even(1000/s) for 10s")), expected);
-    // The gap is not a whole number of nanoseconds: each arrival is rounded to the nearest one, without drift.
+    // The gap is not a whole number of nanoseconds. Each arrival is rounded to the nearest nanosecond, without drift.
     let thirds = stamps(&parse("even(300/s) for 1h"));
     assert_eq!(thirds.len(), 1_080_000);
     assert!(thirds.iter().zip(0_u128..).all(|(at, k)| u128::from(*at) == (k * 20_000_000 + 3) / 6));

@@ -28,8 +28,8 @@ fn points_have_the_density_of_the_rate() {
 
 #[test]
 fn a_ramp_has_two_layers() {
-    // 2/s → 6/s over 100 s: 200 uniform points and 200 points with rising density. Half of the first and a quarter of the
-    // second are in the first half of the time.
+    // A ramp from 2/s to 6/s over 100 s has 200 uniform points and 200 points with rising density. Half of the uniform points and
+    // a quarter of the others are in the first half of the time.
     let process = parse("ramp(2/s → 6/s) over 100s fixed");
     let half = process.duration_ns() / 2;
     let early: usize =

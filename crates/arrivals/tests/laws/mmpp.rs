@@ -22,7 +22,8 @@ fn the_dispersion_of_counts_equals_the_formula() {
             let mut moments = Moments::default();
             counts.iter().for_each(|count| moments.add(f64::from(*count)));
             mean.add(moments.mean().unwrap());
-            // Variance about the known mean: that about the sample mean would miss the correlation of adjacent windows.
+            // The variance about the known mean is used, because the variance about the sample mean would be too small: adjacent
+            // windows are correlated.
             let about = 80.0 * window_ns as f64 / 1e9;
             let square: f64 = counts.iter().map(|count| (f64::from(*count) - about).powi(2)).sum();
             dispersion.add(square / windows as f64 / about);

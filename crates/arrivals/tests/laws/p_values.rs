@@ -1,4 +1,4 @@
-//! Statistical tests of one sample, and a test that their p-values over many seeds are uniform.
+//! Statistical tests of one schedule, and a test that their p-values over many seeds are uniform.
 
 use busyhour_stats::{autocorrelations, kolmogorov_uniform, ljung_box};
 

@@ -1,4 +1,4 @@
-//! Tests Poisson stages and shares of them: rescaled by Λ they are a Poisson process with rate 1.
+//! Tests that Poisson stages and their shares, rescaled by Λ, are a Poisson process with rate 1.
 
 use busyhour_arrivals::{ArrivalProcess, LoadShare};
 
@@ -31,7 +31,7 @@ fn judge(process: &ArrivalProcess, share: &LoadShare) -> Verdicts {
             // Start times are rounded down to a nanosecond, which is negligible at these rates.
             .map(|arrival| process.cumulative(arrival.at_ns) * share.size())
             .collect();
-        // Uses a fixed number of gaps, because all gaps that end before the end of the process would be too short on average.
+        // Uses a fixed number of gaps. The gaps that end before a fixed time are too short on average.
         let considered = (end * 0.8) as usize;
         let mut last = 0.0;
         let gaps = rescaled.iter().take(considered).map(|at| {

@@ -64,9 +64,9 @@ fn gaps_have_the_requested_coefficient_of_variation() {
     }
 }
 
-/// A process that starts with a whole gap would have too few (CoV below 1) or too many (CoV above 1) arrivals at first.
+/// If the first arrival came after a whole gap, there would be too few (CoV below 1) or too many (CoV above 1) arrivals at first.
 #[test]
-fn the_expected_number_is_correct_from_the_begin_on() {
+fn the_expected_number_is_correct_from_the_start() {
     for text in [
         "gamma(1/s, cov 0.3) for 500ms",
         "gamma(1/s, cov 3) for 500ms",

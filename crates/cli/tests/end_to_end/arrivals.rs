@@ -140,7 +140,7 @@ fn several_logs_have_a_line_each_and_unreadable_ones_are_reported() {
       hint: check that the file is a JTL of a single run and that its column names are correct
     error[log]: the directory contains no samples.bhs, so it is not a run directory
       --> empty
-      hint: specify a run directory, or the result files in this one, for example with /*.jtl at the end
+      hint: specify a run directory, or the result files in this directory, for example DIRECTORY/*.jtl
     error[log]: cannot read the file
       --> gone.jtl
       cause: No such file or directory (os error 2)

@@ -364,7 +364,7 @@ fn the_number_of_runs_is_planned() {
     let runs = |need: &Value| need["runs"].as_u64().unwrap();
     assert!(needs.chunks(2).all(|pair| runs(&pair[1]) >= runs(&pair[0])), "{found}");
     let one = room.type_in("compare --power 5% run-1.jtl").expect(0);
-    one.prints(&["≥ ", "unknown", "the plan is based on one run"]);
+    one.prints(&["≥ ", "unknown", "the calculation is based on one run"]);
 }
 
 #[test]

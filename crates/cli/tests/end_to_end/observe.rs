@@ -113,3 +113,128 @@ fn doctor_lists_each_source_with_what_to_do() {
         assert_eq!(source["reason"].is_null(), is_available, "{source:#}");
     }
 }
+
+/// A log of ten minutes with an entry every five seconds, one error per minute, and further lines at some seconds.
+fn server_log(more: impl Fn(usize) -> String) -> String {
+    let mut out = String::new();
+    for second in (0..600).step_by(5) {
+        let stamp = format!("2026-03-18 10:{:02}:{:02},250", second / 60, second % 60);
+        out += &format!("{stamp} INFO  [worker-1] shop.Booking - booking {second} accepted\n");
+        if second % 60 == 30 {
+            out += &format!(
+                "{stamp} ERROR [worker-2] shop.Payment - payment {second} failed, password=S3CRET\n"
+            );
+        }
+        out += &more(second).replace("STAMP", &stamp);
+    }
+    out
+}
+
+/// A problem with a stack trace, twice every ten seconds.
+fn no_seat(second: usize) -> String {
+    if second % 10 != 0 {
+        return String::new();
+    }
+    format!(
+        "STAMP ERROR [worker-1] shop.Seats - no seat for booking {second}\n\
+         java.lang.IllegalStateException: no seat\n\
+         \tat shop.Seats.take(Seats.java:{second})\n\
+         \tat shop.Booking.book(Booking.java:7)\n\
+         STAMP ERROR [worker-1] shop.Seats - no seat for booking {}\n",
+        second + 1
+    )
+}
+
+#[test]
+fn a_log_is_summarised_by_its_problems() {
+    let room = Room::new();
+    room.file("server.log", server_log(no_seat));
+    let ended = room.type_in("observe logs server.log -o all.json -o all.csv").expect(0);
+    assert_snapshot!(ended.stdout);
+    let (json, csv) = (room.read("all.json"), room.read("all.csv"));
+    for text in [&ended.stdout, &json, &csv] {
+        assert!(!text.contains("S3CRET"), "{text}");
+    }
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["log"]["counts"]["matching"], 130);
+    assert_eq!(json["log"]["severities"]["error"], 130);
+    assert!(json["comparison"].is_null());
+    assert!(csv.starts_with("template,severity,logger,count,first_s,last_s,"), "{csv}");
+    let kept = room.type_in("observe logs server.log --keep-secrets --json").expect(0).stdout;
+    assert!(kept.contains("password=S3CRET"));
+    let part = room
+        .type_in("observe logs server.log --from 2026-03-18T10:05 --to 2026-03-18T10:06 --json")
+        .expect(0);
+    let part: Value = serde_json::from_str(&part.stdout).unwrap();
+    assert_eq!(part["log"]["counts"]["matching"], 13);
+    assert_eq!(part["log"]["counts"]["length_s"], 60.0);
+}
+
+#[test]
+fn what_a_baseline_lacks_comes_first() {
+    let room = Room::new();
+    room.file("quiet.log", server_log(|_| String::new()));
+    room.file("server.log", server_log(no_seat));
+    let ended = room.type_in("observe logs server.log --baseline quiet.log --fail-if-worse").expect(8);
+    let compared = ended.stdout.split("\n\nserver.log: ").next().unwrap();
+    assert_snapshot!(compared);
+    assert!(ended.stderr.contains("worse: 1 problem is new or more frequent"), "{}", ended.stderr);
+    room.type_in("observe logs server.log --baseline server.log --fail-if-worse").expect(0);
+}
+
+#[test]
+fn logs_that_are_too_short_are_not_judged() {
+    let room = Room::new();
+    let whole = server_log(no_seat);
+    let end = whole.find("10:00:40").unwrap();
+    let short = &whole[..whole[..end].rfind('\n').unwrap() + 1];
+    room.file("short.log", short);
+    room.file("quiet.log", server_log(|_| String::new()));
+    let ended = room.type_in("observe logs short.log --baseline quiet.log --fail-if-worse").expect(0);
+    assert!(
+        ended.stdout.contains("note: too short to tell: each log should last 1 min 00 s"),
+        "{}",
+        ended.stdout
+    );
+    let line = ended.stdout.lines().find(|line| line.starts_with("no seat")).unwrap();
+    assert!(line.contains("too short to tell"), "{line}");
+}
+
+#[test]
+fn files_that_are_not_logs_are_refused() {
+    let room = Room::new();
+    room.file("empty.log", "");
+    room.file("binary.log", "a\0b");
+    room.file("server.log", server_log(no_seat));
+    for (command, exit, message) in [
+        ("missing.log", 3, "cannot read missing.log"),
+        ("empty.log", 3, "empty.log is empty"),
+        ("binary.log", 3, "binary.log is not a text file\n  hint: decompress"),
+        ("server.log --baseline empty.log", 3, "empty.log is empty"),
+        (
+            "server.log --from 2027-01-01",
+            3,
+            "has no entry in this time; its first one is at 2026-03-18 10:00:00",
+        ),
+        ("server.log --zone Atlantis", 2, "unknown time zone `Atlantis`"),
+        ("server.log --query level>=loud", 2, "unknown severity `loud`"),
+        ("server.log --from noon", 2, "--from noon: not a time"),
+        ("server.log --from 2026-03-19 --to 2026-03-18", 2, "--from is not before --to"),
+        ("server.log --fail-if-worse", 2, "--baseline"),
+        ("server.log -o x.html", 2, "this command writes .json or .csv"),
+    ] {
+        let ended = room.type_in(&format!("observe logs {command}")).expect(exit);
+        assert!(ended.stderr.contains(message), "{command}: {}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_log_without_times_is_counted_and_not_compared() {
+    let room = Room::new();
+    room.file("plain.log", "started\nERROR no seat for 12\nERROR no seat for 13\n");
+    let ended = room.type_in("observe logs plain.log").expect(0);
+    assert!(ended.stdout.starts_with("plain.log: 3 lines, 3 entries, without times\n"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("no seat for <*>  2"), "{}", ended.stdout);
+    let ended = room.type_in("observe logs plain.log --baseline plain.log").expect(3);
+    assert!(ended.stderr.contains("the length of the baseline is unknown"), "{}", ended.stderr);
+}

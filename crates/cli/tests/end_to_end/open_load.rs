@@ -84,7 +84,7 @@ fn arrivals_apply_to_any_plan_and_are_divided_between_groups_by_weight() {
     assert!(!room.has_run_dir() && server.requests() == 0);
     let ended = room.run(line.iter().chain(&["--weight", "Browse=3", "--weight", "Buy=1"])).expect(0);
     assert!(
-        !ended.stdout.contains("users of their own"),
+        !ended.stdout.contains("closed thread groups"),
         "what a setUp group sends is no load:\n{}",
         ended.stdout
     );

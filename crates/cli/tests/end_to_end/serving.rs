@@ -3,6 +3,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::Command;
 
 use rustix::process::Signal;
 
@@ -157,6 +158,40 @@ fn the_metrics_are_encrypted_with_a_certificate() {
     assert!(ended.stderr.contains("--tls-cert: "), "{}", ended.stderr);
 }
 
+/// Whether the series file of the run in progress contains a text, such as the name of a series.
+fn has_series(room: &Room, text: &str) -> bool {
+    room.has_run_dir()
+        && std::fs::read(room.run_dir().path().join("series.bho"))
+            .is_ok_and(|bytes| bytes.windows(text.len()).any(|part| part == text.as_bytes()))
+}
+
+#[test]
+fn a_run_elsewhere_observes_what_is_served_with_token_and_encryption() {
+    let tls = format!("{}/../observe/tests/tls", env!("CARGO_MANIFEST_DIR"));
+    let (room, server) = (Room::new(), Server::quick());
+    room.file("token", "s3cret");
+    let line = format!(
+        "observe --serve 127.0.0.1:0 --token-file token --tls-cert {tls}/certificate.pem --tls-key {tls}/key.pem"
+    );
+    let serving = room.start(line.split_whitespace());
+    let url = wait_for("the address", || {
+        Some(serving.stdout().trim_end().strip_prefix("listening on ")?.to_owned())
+            .filter(|url| url.ends_with("/metrics"))
+    });
+    room.file("plan.jmx", perfmon_plan(""));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_busyhour"));
+    command.args(["run", "plan.jmx", &format!("-JPORT={}", server.port()), "--observe", &url]);
+    command.args(["--observe-ca", &format!("{tls}/authority.pem")]).env("BUSYHOUR_OBSERVE_TOKEN", "s3cret");
+    let run = room.start_command(command);
+    wait_for("a scraped value", || has_series(&room, "node_memory_MemAvailable_bytes").then_some(()));
+    run.signal(Signal::INT);
+    let ended = run.end();
+    assert!(ended.stderr.contains(&format!("observing prometheus:{url}")), "{}", ended.stderr);
+    assert!(!ended.all().contains("s3cret"), "{}", ended.all());
+    serving.signal(Signal::INT);
+    serving.end().expect(0);
+}
+
 #[test]
 fn the_perfmon_agent_answers_and_executes_nothing() {
     let room = Room::new();
@@ -211,13 +246,17 @@ fn a_collector_of_a_plan_writes_its_file() {
     let metrics = [("Memory", "usedperc"), ("CPU", "label=busy:idle"), ("EXEC", "/bin/true")];
     let collectors = format!("{}{}", collector("perfmon.csv", &metrics), collector("", &[("Swap", "free")]));
     room.file("plan.jmx", perfmon_plan(&collectors));
-    let line = format!("run plan.jmx -JPORT={} -JAGENT={agent} -JforcePerfmonFile=true", server.port());
+    let line =
+        format!("run plan.jmx -JPORT={} -JAGENT={agent} -JforcePerfmonFile=true --observe os", server.port());
     let run = room.start(line.split_whitespace());
     let written = || std::fs::read_to_string(room.path().join("perfmon.csv")).unwrap_or_default();
     // The value of the CPU needs an interval.
     wait_for("values of all metrics", || {
         written().contains("127.0.0.1 CPU busy").then_some(()).filter(|()| written().lines().count() > 6)
     });
+    // The run is observed, so the values are series, too.
+    wait_for("the series", || has_series(&room, "busyhour_perfmon_value").then_some(()));
+    assert!(has_series(&room, &format!("perfmon:127.0.0.1:{agent}")));
     run.signal(Signal::INT);
     let ended = run.end();
     assert!(ended.stderr.contains("has no value of 127.0.0.1 EXEC /bin/true"), "{}", ended.stderr);

@@ -161,7 +161,7 @@ struct CellSettings {
     calls: Vec<CellName>,
 }
 
-/// The work of the cells for requests with one number.
+/// The work of the cells for the requests that select this configuration by its number.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CellConfiguration {

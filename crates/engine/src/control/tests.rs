@@ -447,7 +447,7 @@ fn variable() -> (Names, Template) {
 }
 
 #[test]
-fn while_checks_its_condition_before_each_pass_and_a_blank_one_only_at_failures() {
+fn while_ends_at_a_false_condition_or_with_a_blank_one_at_a_failed_sample() {
     let run = |condition: Template, names: Names, change: &dyn Fn(usize, &mut UserState)| {
         let kind = ControllerKind::While { condition };
         let group = group(1, "1", vec![inner(kind, vec![leaf("a"), leaf("b")]), leaf("end")], &script());

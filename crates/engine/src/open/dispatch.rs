@@ -50,8 +50,9 @@ fn part(users: u32, share: &LoadShare) -> u32 {
 /// With this many users per core, it hardly matters that an arrival can use only users of its own core.
 const MANY_PER_CORE: u32 = 32;
 
-/// Whether one core should serve the whole share of a workload. This is the case if the workload is slow and either has few
-/// users or keeps the same users for all arrivals. (In the JMeter plugin, such users are all in one pool.)
+/// Whether one core should serve the whole share of a workload. This is the case if the rate of arrivals is low
+/// ([`OpenWorkload::is_slow`]) and the workload either has few users or keeps the same users for all arrivals. (In the JMeter
+/// plugin, such users are all in one pool.)
 fn needs_one_pool<P>(
     program: &Program<P>,
     workload: &OpenWorkload,

@@ -38,9 +38,9 @@ pub(super) struct CoreThread<P> {
     pub(super) writer: BatchWriter,
     /// Receives the starts of each phase.
     pub(super) commands: mpsc::UnboundedReceiver<Vec<Start>>,
-    /// Receives once whether the core was created.
+    /// Reports once whether the core was created.
     pub(super) ready: blocking::Sender<io::Result<()>>,
-    /// Receives the end of each phase.
+    /// Reports the end of each phase.
     pub(super) done: blocking::Sender<Done>,
     /// The signs of life that the supervisor reads.
     pub(super) signs: Arc<CoreSigns>,

@@ -157,9 +157,9 @@ fn the_longer_lead_lasts_as_long_as_its_budget() {
         timers.be_punctual();
         assert_eq!(timers.lead_ns(second), PUNCTUAL_LEAD_NS);
         timers.spun_ns.set(second.0 / PUNCTUAL_SHARE);
-        assert_eq!(timers.lead_ns(second), WAKE_LEAD_NS, "a twentieth of the time is spent");
-        assert_eq!(timers.lead_ns(second + 1_000), PUNCTUAL_LEAD_NS, "and there is more again");
+        assert_eq!(timers.lead_ns(second), WAKE_LEAD_NS, "the budget, a twentieth of the time, is spent");
+        assert_eq!(timers.lead_ns(second + 1_000), PUNCTUAL_LEAD_NS, "later, the budget has grown");
         timers.spin(2 * PUNCTUAL_LEAD_NS);
-        assert_eq!(timers.lead_ns(second), 2 * PUNCTUAL_LEAD_NS, "a requested lead has no budget");
+        assert_eq!(timers.lead_ns(second), 2 * PUNCTUAL_LEAD_NS, "a requested lead ignores the budget");
     });
 }

@@ -138,7 +138,7 @@ impl Line {
         self.n
     }
 
-    /// The slope, from two points at different places.
+    /// The slope; `None` unless two points have different `x`.
     pub fn slope(&self) -> Option<f64> {
         (self.n > 1.0 && self.square_x > 0.0).then(|| self.product / self.square_x)
     }

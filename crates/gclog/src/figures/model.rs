@@ -41,7 +41,7 @@ pub enum Unavailable {
 }
 
 impl Unavailable {
-    /// The reason as a sentence without its end, with advice where there is some.
+    /// The reason as a sentence without a full stop, with advice if there is any.
     #[must_use]
     pub fn reason(self) -> &'static str {
         match self {
@@ -92,7 +92,7 @@ pub struct CollectionFigures {
     /// Growth of the heap after these collections, KiB/s, by least squares. For collections other than full ones, it is the
     /// mean over the parts of the log between full collections.
     pub slope_kib_per_s: Figure<f64>,
-    /// Growth of the heap from collection to collection, KiB, likewise.
+    /// Growth of the heap from collection to collection, KiB, computed in the same way.
     pub growth_kib: Figure<f64>,
 }
 
@@ -118,7 +118,7 @@ pub struct Figures {
     pub freed_kib_per_min: Figure<f64>,
     /// Percent of the total time without pauses.
     pub throughput_percent: Figure<f64>,
-    /// All pauses, with the part of safepoints that is not a collection where the log prints it.
+    /// All pauses. If the log prints safepoints, also the part of each safepoint that is not a collection.
     pub pauses: DurationStatistics,
     /// Collections other than full ones. Pauses of concurrent collectors count.
     pub gc: CollectionFigures,

@@ -1,4 +1,4 @@
-//! A tree of brackets as an event.
+//! Interprets a tree of brackets as an event.
 
 use super::spaces::{generation_sizes, is_old_mark};
 use super::stamps::stamped;

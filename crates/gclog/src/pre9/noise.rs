@@ -130,7 +130,7 @@ const DETAILS: &[&str] = &[
     "Soft Max Heap Size",
 ];
 
-/// Marks behind which the rest of a line does not belong to its event.
+/// From one of these texts on, the rest of a line does not belong to its event.
 const CUTS: [&str; 10] = [
     "{Heap before",
     "Heap before gc",

@@ -71,7 +71,7 @@ impl<'t> Node<'t> {
     }
 }
 
-/// The groups in round brackets of a name, with brackets inside a group.
+/// The groups in round brackets of a name. A group may itself contain round brackets.
 fn groups(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -12,9 +12,9 @@ const OPEN_MAX: usize = 64;
 /// The details of a collection.
 #[derive(Debug, Default)]
 pub(crate) struct OpenCollection {
-    /// Sizes of the generations, or of eden, of G1.
+    /// Sizes of the young generation; for G1, of its eden and survivor regions together.
     pub young: Option<Sizes>,
-    /// Sizes of the old generation, of G1's old, humongous and archive regions together.
+    /// Sizes of the old generation; for G1, of its old, humongous and archive regions together.
     pub old: Option<Sizes>,
     /// Sizes of the metaspace.
     pub metaspace: Option<Sizes>,

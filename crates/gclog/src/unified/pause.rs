@@ -74,7 +74,7 @@ pub(crate) fn push(
     event.cause = causes.cause.and_then(|cause| log.cause(cause));
     event.is_failure = causes.is_failure;
     match kind {
-        // Parts of a cycle leave its details for the end.
+        // The details of a cycle remain for the line that ends the cycle.
         EventKind::CyclePause => {
             if let (Some(id), Some(duration_s)) = (gc_id, duration_s) {
                 *open.of(id).pauses_s.get_or_insert(0.0) += duration_s;
@@ -109,7 +109,7 @@ fn with_capacity(shared: &SharedSizes, capacity_kib: Option<i64>, log: &mut LogB
     Sizes { capacity_kib, ..shared.sizes }
 }
 
-/// What the groups of a name tell.
+/// The cause that the groups of a name state, and whether they state a failure.
 struct Causes<'l> {
     cause: Option<&'l str>,
     is_failure: bool,
@@ -138,7 +138,7 @@ impl<'l> Causes<'l> {
                 group => found.cause = found.cause.or(Some(group)),
             }
         }
-        // The stage in which a cycle of Shenandoah ran out of memory.
+        // A cycle of Shenandoah degenerates when it runs out of memory; its group names the stage.
         found.is_failure |= kind == EventKind::Degenerated;
         found
     }

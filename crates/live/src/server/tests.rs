@@ -1,4 +1,4 @@
-//! Tests the server as a browser uses it, with a run that only records its orders.
+//! Sends the server the requests of a browser, with a run that only records its orders.
 
 use std::net::TcpListener;
 
@@ -143,7 +143,7 @@ fn without_the_token_nothing_is_shown_and_nothing_done() {
     for words in ["HTTP/1.1 200 ", "no-store", "no-referrer", "frame-ancestors 'none'", "Shop"] {
         assert!(page.contains(words), "{words}");
     }
-    assert!(!page.contains(&token), "the page does not repeat it");
+    assert!(!page.contains(&token), "the page does not contain the token");
     assert!(served.ask(&format!("GET /x?token={token} HTTP/1.1"), "").starts_with("HTTP/1.1 404 "));
     assert!(served.ask("PUT / HTTP/1.1", "").starts_with("HTTP/1.1 405 "));
     // Browsers request an icon automatically; an error response would be shown in the browser's console.
@@ -151,7 +151,7 @@ fn without_the_token_nothing_is_shown_and_nothing_done() {
 }
 
 #[test]
-fn other_machines_are_not_listened_to_unless_that_is_allowed() {
+fn only_the_loopback_interface_is_used_unless_other_machines_are_allowed() {
     let view = LiveView::default();
     let start = |address: &str, allow_remote| {
         let settings = PageSettings { allow_remote, ..PageSettings::default() };

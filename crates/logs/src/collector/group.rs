@@ -61,7 +61,7 @@ impl Groups {
         self.table.add(index, observation.second);
     }
 
-    /// Counts an entry with a stack trace, unless it is a new one and there are `traces_max` already.
+    /// Counts an entry with a stack trace. A new trace is ignored if there are `traces_max` already.
     pub(super) fn add_trace(&mut self, trace: &TraceKey, traces_max: usize, observation: &Observation<'_>) {
         let index = match self.traces.get(trace) {
             Some(index) => *index,
@@ -75,7 +75,7 @@ impl Groups {
         self.add(index as usize, observation);
     }
 
-    /// The counts of all groups, by falling count.
+    /// The counts of all groups, in descending order.
     pub(super) fn counts(&self, text: impl Fn(usize) -> String) -> Vec<GroupCounts> {
         let with_index = self.groups.iter().enumerate();
         let mut counts: Vec<GroupCounts> = with_index
@@ -95,7 +95,7 @@ impl Groups {
         counts
     }
 
-    /// The counts of all traces, by falling count.
+    /// The counts of all traces, in descending order.
     pub(super) fn counts_of_traces(&self) -> Vec<GroupCounts> {
         let mut texts = vec![String::new(); self.groups.len()];
         for (trace, index) in &self.traces {
@@ -107,7 +107,7 @@ impl Groups {
     }
 }
 
-/// The text of an entry, cut and without secrets.
+/// The text of an entry, shortened and without secrets.
 fn example(text: &str, settings: &CollectorSettings) -> String {
     let kept = cut(text, settings.example_bytes_max);
     let mut example = settings.redactor.redact(kept);

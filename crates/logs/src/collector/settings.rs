@@ -1,21 +1,23 @@
 //! The settings of a collector.
 
+use busyhour_redaction::Redactor;
+
 use crate::access::DurationUnit;
 use crate::query::Query;
-use crate::redaction::Redactor;
 use crate::stamps::StampSettings;
 use crate::templates::MinerSettings;
 
 /// The time of a run on the clock of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunClock {
-    /// Start in nanoseconds since 1970. If the clock of the log differs from that of the generator, the difference has to be added.
+    /// Start in nanoseconds since 1970, as the clock of the log showed it. If that clock was 5 s ahead of the load generator's,
+    /// this is 5 s later than the start on the generator's clock.
     pub start_unix_ns: i64,
     /// End in nanoseconds since 1970; `None` if the run has not ended.
     pub end_unix_ns: Option<i64>,
 }
 
-/// Which entries are counted by template.
+/// Which entries are counted by template and stack trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Scope {
     /// Those that match the query.
@@ -28,13 +30,13 @@ pub enum Scope {
 /// The settings of a [`crate::LogCollector`].
 #[derive(Debug, Clone)]
 pub struct CollectorSettings {
-    /// What completes stamps without a date or an offset.
+    /// The time zone and the date of stamps that state none.
     pub stamps: StampSettings,
     /// The unit of durations without a decimal point in access logs.
     pub duration_unit: Option<DurationUnit>,
     /// Which entries are problems.
     pub query: Query,
-    /// Which entries are counted by template.
+    /// Which entries are counted by template and stack trace.
     pub scope: Scope,
     /// The time of the run.
     pub clock: RunClock,

@@ -9,7 +9,7 @@ use crate::stamps::{StampSettings, Zone};
 /// Maximum number of streams of a source whose entries are read at the same time. A journal has one per process.
 const STREAMS_MAX: usize = 64;
 
-/// What the lines of a source were, apart from entries.
+/// Numbers of lines of a source.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct LineCounts {
     pub(super) lines: u64,
@@ -31,7 +31,7 @@ pub(super) struct Streams {
     pub(super) open: Vec<OpenStream>,
     uses: u64,
     unreadable: u64,
-    /// Lines whose parts are together longer than a line may be.
+    /// Number of lines that arrived in parts and were cut because they are too long.
     truncated: u64,
 }
 
@@ -39,9 +39,9 @@ pub(super) struct Streams {
 pub(super) struct OpenStream {
     stream: Stream<'static>,
     entries: EntryReader,
-    /// The parts of a line that have arrived.
+    /// The parts of an incomplete line that have arrived.
     partial: String,
-    /// Whether parts were discarded because the line is long.
+    /// Whether parts of the incomplete line were discarded because it is too long.
     is_cut: bool,
     last_use: u64,
 }
@@ -121,7 +121,7 @@ impl Streams {
         self.truncated += u64::from(self.open[at].push(&unwrapped, emit));
     }
 
-    /// Opens a stream in place of the one that was not used for the longest time, if there are many.
+    /// Opens a stream. If [`STREAMS_MAX`] are open, the least recently used one is ended.
     fn open_stream(&mut self, stream: &Stream<'_>, emit: &mut impl FnMut(&Entry<'_>)) -> usize {
         if self.open.len() >= STREAMS_MAX
             && let Some((oldest, _)) = self.open.iter().enumerate().min_by_key(|(_, open)| open.last_use)
@@ -140,7 +140,7 @@ impl Streams {
 }
 
 impl OpenStream {
-    /// Adds a line or a part of one; returns whether a line was cut at its end.
+    /// Adds a line or a part of one; returns whether this completes a line that was cut because it is too long.
     fn push(&mut self, unwrapped: &Unwrapped<'_>, emit: &mut impl FnMut(&Entry<'_>)) -> bool {
         let context =
             LineContext { received_unix_ns: unwrapped.received_unix_ns, severity: unwrapped.severity };

@@ -1,7 +1,7 @@
 use super::*;
-use crate::redaction::tests::redactor;
 use crate::severity::EntrySeverity;
 use crate::stamps::{StampSettings, Zone};
+use busyhour_redaction::Redactor;
 
 /// 2024-03-18T10:00:00Z.
 const START: i64 = 1_710_756_000_000_000_000;
@@ -9,7 +9,7 @@ const START: i64 = 1_710_756_000_000_000_000;
 fn settings() -> CollectorSettings {
     let stamps = StampSettings { zone: Some(Zone::utc()), near_unix_ns: START };
     let clock = RunClock { start_unix_ns: START, end_unix_ns: Some(START + 600_000_000_000) };
-    CollectorSettings::new(stamps, clock, redactor())
+    CollectorSettings::new(stamps, clock, Redactor::standard())
 }
 
 fn counts(text: &str) -> LogCounts {

@@ -4,7 +4,8 @@ use crate::counts::GroupCounts;
 
 /// Number of the shortest blocks in a run.
 const BLOCKS: usize = 32;
-/// The blocks are joined by these numbers, so that bursts of any length up to a quarter of the run are recognized.
+/// The dispersion is computed for blocks of each of these numbers of shortest blocks, so that bursts of any length up to a
+/// quarter of the run are recognized.
 const JOINED: [usize; 4] = [1, 2, 4, 8];
 
 /// The counts of a group in blocks of equal length.
@@ -14,7 +15,7 @@ pub(super) struct BlockCounts {
     total: u64,
 }
 
-/// The ratio of variance to mean with the degrees of freedom of its estimate.
+/// The ratio of variance to mean, and the degrees of freedom of its estimate.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Dispersion {
     pub(super) ratio: f64,
@@ -37,7 +38,7 @@ impl BlockCounts {
         self.total
     }
 
-    /// The dispersion for each length of blocks; `None` without entries.
+    /// The dispersion for each length of blocks; `None` if there are no entries.
     pub(super) fn dispersions(&self) -> Option<[Dispersion; JOINED.len()]> {
         (self.total > 0).then(|| {
             JOINED.map(|joined| {

@@ -1,8 +1,9 @@
 //! How long the rate of entries stays above or below its mean, and whether a log is long enough to judge rates.
 //!
-//! Two logs show how much a rate varies only if they contain several of its fluctuations. Their length is estimated from the
-//! autocorrelation of counts in [`BLOCKS`] blocks, pooled over all templates of both logs, because one template has too few entries to
-//! show it. A log that is shorter than [`FLUCTUATIONS_MIN`] fluctuations is too short.
+//! A fluctuation is a time for which the rate stays above or below its mean. Two logs show how much a rate varies only if they
+//! contain several fluctuations. Their length is estimated from the autocorrelation of counts in [`BLOCKS`] blocks, pooled over
+//! all templates of a log, because one template has too few entries to show it. A log that is shorter than [`FLUCTUATIONS_MIN`]
+//! fluctuations is too short.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,13 +13,13 @@ use crate::counts::GroupCounts;
 const BLOCKS: usize = 64;
 /// The lags, in blocks, with which the presence of a correlation is tested.
 const LAGS: usize = 4;
-/// Groups with fewer entries do not show a correlation.
+/// Groups with fewer entries than this are ignored, because they do not show a correlation.
 const COUNT_MIN: u64 = 10;
-/// Standard deviations above which a correlation is considered present; about 2 % of logs without one exceed it.
+/// A correlation of more than this number of standard deviations is considered present. About 2 % of logs without one exceed it.
 const Z_MIN: f64 = 2.0;
 /// A log has to contain this number of fluctuations.
 const FLUCTUATIONS_MIN: f64 = 20.0;
-/// Shorter logs cannot show fluctuations of some seconds, which are usual.
+/// Minimum length of a log in seconds. Fluctuations of some seconds are usual, and shorter logs cannot show them.
 const LENGTH_MIN_S: f64 = 60.0;
 
 /// Why rates cannot be judged.
@@ -36,7 +37,8 @@ pub struct TooShort {
 #[derive(Debug, Clone)]
 struct Pool {
     block_s: f64,
-    /// Σ e · r(lag), for lags from 1 on, where e is the share of the variance that is not that of independent entries.
+    /// Σ e · r(lag) over the groups, for each lag from 1 on. r is the autocorrelation of a group's counts; e is the share of
+    /// their variance that exceeds the variance of independent entries.
     correlations: Vec<f64>,
     /// Σ e².
     weight: f64,
@@ -70,7 +72,7 @@ impl Pool {
         self.weight += excess * excess;
     }
 
-    /// The time for which the rate stays above or below its mean, s; `None` without a correlation.
+    /// The length of a fluctuation in seconds; `None` if there is no correlation.
     fn fluctuation_s(&self) -> Option<f64> {
         if self.weight <= 0.0 {
             return None;
@@ -81,7 +83,7 @@ impl Pool {
             return None;
         }
         let positive = self.correlations.iter().map(|sum| sum / self.weight).take_while(|value| *value > 0.0);
-        // The excess of a block is less than that of an instant, so that a quotient may exceed 1.
+        // The quotient may exceed 1, because the rate varies less between blocks than between instants.
         Some(self.block_s * (0.5 + positive.map(|value| value.min(1.0)).sum::<f64>()))
     }
 }
@@ -99,7 +101,7 @@ pub(super) fn too_short(logs: [(&[GroupCounts], f64); 2]) -> Option<TooShort> {
     (length_s < needed_s).then_some(TooShort { length_s, fluctuation_s, needed_s })
 }
 
-/// The same for a single group, given the groups of both logs that are joined to it.
+/// Whether one of the logs is too short to judge the rate of a single group, which consists of these groups of each log.
 pub(super) fn group_too_short(logs: [(&[&GroupCounts], f64); 2]) -> bool {
     let length_s = logs[0].1.min(logs[1].1);
     logs.iter().any(|(groups, own_length_s)| {

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::counts::GroupCounts;
 use crate::templates::{Miner, MinerSettings};
 
-/// Groups of both logs that are the same.
+/// Groups of the two logs that count the same template or trace.
 pub(super) struct Pair<'a> {
     pub(super) baseline: Vec<&'a GroupCounts>,
     pub(super) run: Vec<&'a GroupCounts>,
@@ -13,8 +13,7 @@ pub(super) struct Pair<'a> {
 
 /// Joins templates that are equal apart from `<*>`, or similar enough that the miner would have grouped them.
 ///
-/// The two logs may have generalized a template differently: `user <*> failed` in one and `user ann failed` and `user bob failed` in the
-/// other. All of them are then one pair.
+/// One log may contain `user <*> failed`, and the other `user ann failed` and `user bob failed`. These three are then one pair.
 pub(super) fn match_templates<'a>(baseline: &'a [GroupCounts], run: &'a [GroupCounts]) -> Vec<Pair<'a>> {
     let mut index = Miner::new(MinerSettings {
         templates_max: usize::MAX,

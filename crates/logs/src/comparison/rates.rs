@@ -6,10 +6,10 @@ use statrs::function::beta::beta_reg;
 
 use super::blocks::BlockCounts;
 
-/// The expected share of significant differences that are none.
+/// The expected share of false ones among the significant differences.
 pub const FALSE_DISCOVERY_RATE: f64 = 0.05;
 
-/// From this count on the binomial distribution is approximated well by the normal one, and only the test with Student's t is used.
+/// From this count on, the normal distribution approximates the binomial one well, and only the test with Student's t is used.
 const LARGE: f64 = 1e5;
 
 /// The result of a test for a higher rate.
@@ -19,7 +19,7 @@ pub(super) struct RateTest {
     pub(super) dispersion: f64,
 }
 
-/// Tests whether the rate of the run is higher than that of the baseline; each with its exposure.
+/// Tests whether the rate of the run is higher than that of the baseline. Each argument is a log's counts and its exposure.
 pub(super) fn rate_test(baseline: (&BlockCounts, f64), run: (&BlockCounts, f64)) -> RateTest {
     let (dispersion, freedom) = pooled(baseline.0, run.0);
     let (count_0, count_1) = (baseline.0.total() as f64 / dispersion, run.0.total() as f64 / dispersion);
@@ -29,7 +29,7 @@ pub(super) fn rate_test(baseline: (&BlockCounts, f64), run: (&BlockCounts, f64))
     RateTest { p_value, dispersion }
 }
 
-/// The largest dispersion over the lengths of blocks, pooled over both logs, but at least 1, with its degrees of freedom.
+/// The dispersion and its degrees of freedom: pooled over both logs, the largest over the lengths of blocks, at least 1.
 fn pooled(baseline: &BlockCounts, run: &BlockCounts) -> (f64, f64) {
     let (baseline, run) = (baseline.dispersions(), run.dispersions());
     let lengths = run.or(baseline).map_or(0, |lengths| lengths.len());
@@ -62,7 +62,7 @@ fn upper_binomial(successes: f64, failures: f64, probability: f64) -> f64 {
     beta_reg(successes, failures + 1.0, probability).clamp(0.0, 1.0)
 }
 
-/// The same by Student's t.
+/// The same probability, approximated with Student's t.
 fn upper_student(successes: f64, failures: f64, probability: f64, freedom: f64) -> f64 {
     let total = successes + failures;
     if total <= 0.0 {

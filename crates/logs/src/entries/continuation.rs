@@ -3,26 +3,26 @@
 use crate::severity::EntrySeverity;
 use crate::traces::{continues_trace, exception_name, is_crash_start};
 
-/// Lines without a stamp that an entry with a stamp may have, apart from those of a trace. It limits the damage when a program
-/// writes lines with and without stamps to the same file.
+/// Maximum number of lines without a stamp, apart from those of a trace, that are added to an entry with a stamp. It limits the
+/// damage if a program writes lines with and without stamps to the same file.
 const PLAIN_LINES_MAX: u32 = 500;
 
 const TRACEBACK: &str = "Traceback (most recent call last)";
 
-/// The part of an entry in which the next line is.
+/// The part of the entry that has been reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Block {
     #[default]
     Text,
     /// Between `Traceback` and the exception.
     Python,
-    /// After the exception; another traceback may follow.
+    /// After the exception at the end of a traceback; another traceback may follow.
     PythonEnded,
     /// After `panic: …`, whose text may have several lines.
     GoCrash,
     /// Among the frames of a goroutine.
     Goroutine,
-    /// After an empty line; another goroutine may follow.
+    /// After an empty line in a Go crash report; another goroutine may follow.
     GoBetween,
 }
 
@@ -44,14 +44,14 @@ impl Continuation {
         state
     }
 
-    /// An empty line.
+    /// Adds an empty line.
     pub(super) fn add_empty_line(&mut self) {
         if matches!(self.block, Block::GoCrash | Block::Goroutine) {
             self.block = Block::GoBetween;
         }
     }
 
-    /// Whether a line that is not empty and has no stamp belongs to the entry; if it does, it is added.
+    /// Adds a line without a stamp that is not empty, if it belongs to the entry; returns whether it does.
     pub(super) fn accepts(&mut self, line: &str, severity: Option<EntrySeverity>) -> bool {
         if is_crash_start(line) {
             return false;

@@ -11,7 +11,7 @@ pub(super) struct JsonEntry {
     pub(super) severity: Option<EntrySeverity>,
     pub(super) logger: Option<String>,
     pub(super) message: String,
-    /// The stack trace, with line breaks.
+    /// The stack trace, with line breaks; or the message of an error if there is only that.
     pub(super) stack: Option<String>,
 }
 
@@ -68,8 +68,8 @@ pub(super) fn read(line: &str) -> Option<JsonEntry> {
     })
 }
 
-/// A stack trace that is a text, or a field of an object that describes an error. A text of one line is no stack trace but the
-/// message of an error.
+/// The stack trace in the value of a field: the text itself, or the field of an object that describes an error. Some layouts
+/// write only the message of the error, which is one line.
 fn stack_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) if !text.is_empty() => Some(text.clone()),
@@ -81,7 +81,8 @@ fn stack_text(value: &Value) -> Option<String> {
     }
 }
 
-/// A number is in seconds, milliseconds, microseconds or nanoseconds since 1970, by its size.
+/// The time in a field. The size of a number tells whether it is in seconds, milliseconds, microseconds or nanoseconds since
+/// 1970.
 fn time(value: &Value) -> JsonTime {
     match value {
         Value::String(text) => JsonTime::Text(text.clone()),
@@ -102,7 +103,7 @@ fn time(value: &Value) -> JsonTime {
     }
 }
 
-/// A name, or a number: 0 to 7 as in syslog (GELF), 10 to 60 as in Bunyan and pino.
+/// The severity in a field: a name, or a number from 0 to 7 as in syslog (GELF) or from 10 to 69 as in Bunyan and pino.
 fn severity(value: &Value) -> Option<EntrySeverity> {
     match value {
         Value::String(name) => EntrySeverity::named(name),

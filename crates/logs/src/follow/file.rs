@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{BUFFER_BYTES, FollowError, POLL_BYTES_MAX, Polled};
 
-/// Where to begin.
+/// Where to begin reading a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StartAt {
     /// At the beginning of the file.
@@ -17,9 +17,9 @@ pub enum StartAt {
 
 /// Reads a file that grows.
 ///
-/// If the path leads to another file (a different inode), the old file is read to its end first, and then the new one from its
-/// beginning. If several files come and go between two polls, those in between are not read. A file that is shorter than before, or
-/// whose last bytes have changed, was truncated and is read from its beginning.
+/// If the path leads to another file (a different inode), the old file is read to its end, and then the new one from its
+/// beginning. If the file is replaced several times between two polls, the files in between are not read. If the file is shorter
+/// than before, or the bytes that were read last have changed, it was truncated and is read from its beginning.
 #[derive(Debug)]
 pub struct FileFollower {
     path: PathBuf,
@@ -116,7 +116,7 @@ impl FileFollower {
 
     fn poll_path(&mut self, piece: &mut impl FnMut(Piece<'_>)) -> io::Result<Polled> {
         let mut polled = Polled::default();
-        // The identity is read first: what the old file contains afterwards is complete if the path leads elsewhere already.
+        // The identity is read before the file: if the path leads to another file by now, the old file is usually complete.
         let current = match std::fs::metadata(&self.path) {
             Ok(metadata) => Some(Identity::of(&metadata)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,

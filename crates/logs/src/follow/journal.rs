@@ -12,7 +12,7 @@ pub struct JournalOptions {
     pub units: Vec<String>,
     /// The namespace of the journal.
     pub namespace: Option<String>,
-    /// Records since this time in nanoseconds since 1970; without it, those that are written from now on.
+    /// The time of the first record to read, in nanoseconds since 1970; `None`: only records that are written from now on.
     pub since_unix_ns: Option<i64>,
 }
 
@@ -28,7 +28,7 @@ impl JournalOptions {
         let fixed = ["--follow", "--output=json", "--all", "--no-pager", "--quiet", FIELDS];
         let mut arguments: Vec<String> = fixed.map(str::to_owned).to_vec();
         match self.since_unix_ns {
-            // journalctl reads `@` with microseconds as a fraction.
+            // journalctl accepts `@` followed by seconds since 1970 with up to six decimal places.
             Some(unix_ns) => {
                 let (seconds, fraction) =
                     (unix_ns.div_euclid(1_000_000_000), unix_ns.rem_euclid(1_000_000_000));
@@ -43,7 +43,7 @@ impl JournalOptions {
     }
 }
 
-/// Reads the journal. Its bytes are lines of JSON ([`crate::Envelope::Journal`]). `journalctl` is ended when the follower is dropped.
+/// Reads the journal as lines of JSON ([`crate::Envelope::Journal`]). Dropping the follower ends `journalctl`.
 #[derive(Debug)]
 pub struct JournalFollower {
     child: Child,
@@ -57,7 +57,7 @@ impl JournalFollower {
     /// Starts `journalctl`.
     ///
     /// # Errors
-    /// It is not installed or cannot be started.
+    /// `journalctl` is not installed or cannot be started.
     pub fn start(options: &JournalOptions) -> Result<JournalFollower, FollowError> {
         let mut command = Command::new("journalctl");
         command.args(options.arguments());
@@ -67,7 +67,7 @@ impl JournalFollower {
     /// Starts a command that writes records in the format of `journalctl -o json`, such as one on another machine.
     ///
     /// # Errors
-    /// It cannot be started.
+    /// The command cannot be started.
     pub fn of(mut command: Command) -> Result<JournalFollower, FollowError> {
         let failed = |action| move |source| FollowError::Journal { action, source };
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -118,7 +118,7 @@ impl JournalFollower {
         }
     }
 
-    /// After the end of the output: whether the process has exited; an error if it failed.
+    /// Whether the process, whose output has ended, has exited; an error if it failed.
     fn has_ended(&mut self) -> Result<bool, FollowError> {
         let status =
             self.child.try_wait().map_err(|source| FollowError::Journal { action: "exit", source })?;

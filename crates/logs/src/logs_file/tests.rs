@@ -1,15 +1,15 @@
 use super::*;
 use crate::collector::{CollectorSettings, LogCollector, RunClock};
-use crate::redaction::tests::redactor;
 use crate::series::Series;
 use crate::severity::EntrySeverity;
 use crate::stamps::{StampSettings, Zone};
+use busyhour_redaction::Redactor;
 
 fn counts() -> LogCounts {
     let start_unix_ns = 1_710_756_000_000_000_000;
     let stamps = StampSettings { zone: Some(Zone::utc()), near_unix_ns: start_unix_ns };
     let clock = RunClock { start_unix_ns, end_unix_ns: None };
-    let mut collector = LogCollector::new(CollectorSettings::new(stamps, clock, redactor()));
+    let mut collector = LogCollector::new(CollectorSettings::new(stamps, clock, Redactor::standard()));
     let source = collector.add_source(None);
     collector.read(source, b"2024-03-18 10:00:05,123 ERROR shop.Shop - no seat for booking 12\n");
     collector.finish()

@@ -18,7 +18,7 @@ pub(super) enum Day {
     Full(u32, u32, u32),
     /// Month and day, as in syslog.
     WithoutYear(u32, u32),
-    /// None: a time of day only.
+    /// The stamp has only a time of day.
     Missing,
 }
 
@@ -48,7 +48,7 @@ pub enum Notation {
     AccessLog,
     /// `Jun 14 15:16:01`, followed by the host in syslog.
     Syslog,
-    /// `Mar 18, 2024 10:11:12 AM`: `java.util.logging` writes the level on the next line.
+    /// `Mar 18, 2024 10:11:12 AM`, of `java.util.logging`, which writes the level on the next line.
     JavaUtilLogging,
     /// `18-Mar-2024 10:11:12.123`, of Tomcat.
     Tomcat,
@@ -206,7 +206,7 @@ fn compact(mut scan: Scan<'_>) -> Option<Stamp> {
     Some(Stamp::civil(&scan, Notation::Other, day, clock))
 }
 
-/// `1066036250.603` and `1066036250603`, of the years 2001 to 2099.
+/// `1066036250.603` and `1066036250603`: seconds and milliseconds since 1970, for the years 2001 to 2099.
 fn unix(mut scan: Scan<'_>) -> Option<Stamp> {
     let is_millis = scan.digits_ahead(14) == 13;
     let seconds = i64::from(scan.number(9)?) * 10 + i64::from(scan.number(1)?);
@@ -268,7 +268,8 @@ fn week_day_first(mut scan: Scan<'_>) -> Option<Stamp> {
     scan.take(b' ')?;
     let clock = clock(&mut scan)?;
     scan.take(b' ')?;
-    // Java's `Date.toString` writes the abbreviation of the zone, which does not determine the offset, except UTC and GMT.
+    // Java's `Date.toString` writes an abbreviation of the zone. `clock` has read UTC and GMT; others do not determine the
+    // offset.
     if scan.digits_ahead(1) == 0 {
         scan.skip_letters();
         scan.take(b' ')?;
@@ -314,7 +315,7 @@ fn fraction_ns(scan: &mut Scan<'_>) -> u32 {
     let mut ahead = *scan;
     let separator = ahead.take_any(b".,:");
     match separator.and_then(|separator| ahead.fraction_ns().map(|fraction| (separator, fraction))) {
-        // `:` separates a fraction only if it has three digits: a port or a line number may follow a time.
+        // After `:`, only three digits are a fraction: it may also separate a port or a line number.
         Some((b':', _)) if ahead.position() - scan.position() != 4 => 0,
         Some((_, fraction)) => {
             *scan = ahead;
@@ -335,7 +336,7 @@ fn half_of_day(scan: &mut Scan<'_>) -> Option<bool> {
     Some(letter.eq_ignore_ascii_case(&b'P'))
 }
 
-/// The offset after a time: `Z`, `+02:00`, `+0200`, `+02`, or after a space `+0200`, `UTC` and `GMT`.
+/// The offset after a time: `Z`, `+02:00`, `+0200` or `+02`; or a space and `+02:00`, `+0200`, `UTC` or `GMT`.
 fn offset(scan: &mut Scan<'_>) -> Offset {
     let mut ahead = *scan;
     let is_apart = ahead.take(b' ').is_some();
@@ -375,7 +376,7 @@ fn numeric_offset(scan: &mut Scan<'_>) -> Option<i32> {
     (hours <= 14 && minutes < 60).then(|| sign * (hours * 3_600 + minutes * 60).cast_signed())
 }
 
-/// The seconds of an offset that is a whole text.
+/// The seconds of an offset, if the text consists of one.
 pub(super) fn whole_offset(text: &str) -> Option<i32> {
     let mut scan = Scan::new(text.as_bytes());
     let seconds = numeric_offset(&mut scan)?;

@@ -120,9 +120,9 @@ fn daylight_saving_time_is_applied_in_each_quarter_of_an_hour() {
     };
     assert_eq!(hour("2024-03-31 01:59:59 x"), "2024-03-31T00:59:59Z");
     assert_eq!(hour("2024-03-31 03:00:00 x"), "2024-03-31T01:00:00Z");
-    // In the gap, the clock that was not advanced gives the time.
+    // This time does not exist, because the clock was set forward. The offset before the change applies.
     assert_eq!(hour("2024-03-31 02:30:00 x"), "2024-03-31T01:30:00Z");
-    // In the repeated hour, the earlier time.
+    // This time exists twice. The earlier one is used.
     assert_eq!(hour("2024-10-27 02:30:00 x"), "2024-10-27T00:30:00Z");
     assert_eq!(hour("2024-10-27 03:00:00 x"), "2024-10-27T02:00:00Z");
 }

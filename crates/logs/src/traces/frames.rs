@@ -1,4 +1,4 @@
-//! Names of frames: which are of the application, and which of their parts differ between runs.
+//! Names of frames: whether they belong to the application, and their form without the parts that differ between runs.
 
 /// The language of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub(super) enum Language {
     Go,
 }
 
-/// Beginnings of the names of libraries and frameworks on the JVM and in .NET.
+/// Beginnings of the names of classes in libraries and frameworks on the JVM and in .NET.
 const MANAGED_LIBRARIES: &[&str] = &[
     "java.",
     "javax.",
@@ -56,12 +56,12 @@ const MANAGED_LIBRARIES: &[&str] = &[
     "Newtonsoft.",
 ];
 
-/// Parts of the paths of libraries.
+/// Parts of the paths of files in libraries.
 const PYTHON_LIBRARIES: &[&str] = &["site-packages/", "dist-packages/", "lib/python", "<frozen "];
 const NODE_LIBRARIES: &[&str] = &["node:", "node_modules/", "internal/"];
 
 impl Language {
-    /// Whether a frame is of the application.
+    /// Whether a frame belongs to the application.
     pub(super) fn is_own(self, name: &str, place: &str) -> bool {
         match self {
             Language::Managed => {
@@ -72,7 +72,7 @@ impl Language {
             Language::Python => !PYTHON_LIBRARIES.iter().any(|library| place.contains(library)),
             Language::Go => {
                 let host = name.split('/').next().unwrap_or_default();
-                // The first element of the path of a package outside the standard library is a host.
+                // The path of a package outside the standard library begins with a host name: `github.com/acme/web`.
                 name.starts_with("main.") || name.contains('/') && host.contains('.')
             }
         }
@@ -102,7 +102,7 @@ fn without_module(frame: &str) -> &str {
     &frame[start..]
 }
 
-/// Words in the names of generated classes after which numbers and hashes follow.
+/// Words in the names of generated classes that are followed by numbers and hashes.
 const GENERATED: &[&str] = &[
     "$$Lambda",
     "$$EnhancerBySpringCGLIB",

@@ -2,7 +2,7 @@
 
 use super::frames::Language;
 
-/// A line of an entry, as far as it concerns a trace.
+/// What a line of an entry means for its stack trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Line<'a> {
     /// A frame without its line number. `place` is the path of the file in Python and Node.js and empty otherwise.
@@ -17,7 +17,7 @@ pub(super) enum Line<'a> {
     Suppressed,
     /// `Traceback (most recent call last):`.
     PythonStart,
-    /// The exception after the frames of Python.
+    /// The exception below the frames of a Python traceback.
     PythonEnd(&'a str),
     /// `panic: …` and `fatal error: …` of Go.
     GoCrash(&'a str),
@@ -29,7 +29,7 @@ pub(super) enum Line<'a> {
 
 const TRACEBACK: &str = "Traceback (most recent call last)";
 
-/// The kind of a line. `is_in_python` is whether a traceback of Python has begun, `language` that of the trace so far.
+/// The kind of a line. `is_in_python` states whether a Python traceback has begun, and `language` is that of the trace so far.
 pub(super) fn classify(line: &str, is_in_python: bool, language: Option<Language>) -> Line<'_> {
     let text = line.trim_start_matches([' ', '\t', '|']);
     let is_indented = text.len() < line.len();
@@ -58,7 +58,7 @@ pub(super) fn classify(line: &str, is_in_python: bool, language: Option<Language
         return Line::EndOfInner;
     }
     if is_indented {
-        // .NET indents whole exceptions.
+        // .NET indents the lines of exceptions in log messages.
         return exception_name(text).filter(|name| name.contains('.')).map_or(Line::Other, Line::Exception);
     }
     if text.starts_with("panic: ") {
@@ -156,7 +156,7 @@ fn is_exception(name: &str) -> bool {
         && name.len() <= 300
 }
 
-/// The class of an exception with its package inside a message: `failed with java.lang.IllegalStateException: no seat`.
+/// The class of an exception, with its package, that a message contains: `failed with java.lang.IllegalStateException: no seat`.
 pub(super) fn exception_inside(message: &str) -> Option<&str> {
     let is_end = |c: char| !(c.is_ascii_alphanumeric() || "._$".contains(c));
     let mut words = message.split(is_end);
@@ -165,7 +165,7 @@ pub(super) fn exception_inside(message: &str) -> Option<&str> {
         .map(|word| word.trim_end_matches('.'))
 }
 
-/// Whether a line without a stamp belongs to the trace in the lines before it, wherever it is indented.
+/// Whether a line without a stamp belongs to the trace in the lines before it even if it is not indented.
 pub(crate) fn continues_trace(line: &str) -> bool {
     const STARTS: &[&str] = &[
         "Caused by: ",
@@ -180,7 +180,7 @@ pub(crate) fn continues_trace(line: &str) -> bool {
     STARTS.iter().any(|start| line.starts_with(start)) || line.starts_with("... ") && line.ends_with(" more")
 }
 
-/// Whether a line is the first of a crash report, which begins an entry wherever it occurs.
+/// Whether a line is the first one of a crash report. Such a line always begins an entry.
 pub(crate) fn is_crash_start(line: &str) -> bool {
     const STARTS: &[&str] = &["Exception in thread \"", "panic: ", "fatal error: ", "Unhandled exception. "];
     STARTS.iter().any(|start| line.starts_with(start))

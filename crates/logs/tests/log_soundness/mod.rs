@@ -1,4 +1,5 @@
-//! What holds for any bytes: reading ends, the counts add up, and they do not depend on the pieces in which the bytes arrive.
+//! Properties that hold for any bytes: reading them ends, the counts add up and do not depend on how the bytes are split into
+//! pieces.
 
 use busyhour_logs::{
     CollectorSettings, DurationUnit, Envelope, Exposure, LogCollector, LogCounts, Miner, MinerSettings,
@@ -26,7 +27,7 @@ fn collect(envelope: Option<Envelope>, scope: Scope, pieces: &[&[u8]]) -> LogCou
     collector.finish()
 }
 
-/// Checks the properties for these bytes.
+/// Checks the properties for these bytes. The first byte selects the envelope.
 pub fn check(bytes: &[u8]) {
     let envelopes =
         [None, Some(Envelope::Plain), Some(Envelope::Docker), Some(Envelope::Cri), Some(Envelope::Journal)];

@@ -41,7 +41,7 @@ pub fn entries(
         }
         Arrivals::Bursts { spread_s } => {
             let (gaps, sizes) = (Exp::new(rate / 20.0).unwrap(), Geometric::new(1.0 / 20.0).unwrap());
-            // Bursts that began before the run reach into it.
+            // A burst that began before the run may extend into it.
             let mut at = gaps.sample(random) - spread_s;
             while at < length_s {
                 for _ in 0..=sizes.sample(random) {

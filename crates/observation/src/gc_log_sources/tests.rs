@@ -128,7 +128,7 @@ fn a_log_is_followed_over_rotation_and_before_it_exists() {
 }
 
 #[test]
-fn logs_up_to_jdk_8_have_the_start_of_pauses() {
+fn stamps_of_logs_up_to_jdk_8_are_starts_of_pauses() {
     let mut bench = Bench::new(Some(""));
     bench.append(
         "2024-03-18T10:00:00.500+0000: 7.100: [GC (Allocation Failure) 1000K->500K(2000K), 0.2500000 secs]\n",
@@ -147,6 +147,6 @@ fn many_pauses_of_one_reading_become_a_bounded_number_of_marks() {
     bench.second();
     let marks = bench.store.marks_since(0).0;
     assert_eq!(marks.len(), 201);
-    assert_eq!(marks[200].mark.text, "300 more pauses, shorter ones, since the last reading");
+    assert_eq!(marks[200].mark.text, "300 more, shorter pauses since the last reading");
     assert_eq!(bench.latest("busyhour_gc_log_pauses_total"), 500.0);
 }

@@ -1,4 +1,4 @@
-//! Logs that grow, are rotated, missing or hidden, on a clock that the test moves.
+//! Logs that grow, are rotated or are missing, on a clock that the test advances.
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
@@ -45,7 +45,7 @@ impl Bench {
         file.write_all(text.as_bytes()).unwrap();
     }
 
-    /// Moves the clock by a second, and reads all logs.
+    /// Advances the clock by a second, and reads all logs.
     fn second(&mut self) {
         self.clock.advance(Duration::from_secs(1));
         self.probes.iter_mut().for_each(|probe| probe.read(&self.clock));
@@ -81,7 +81,7 @@ fn entries_are_counted_in_the_seconds_of_their_stamps() {
     for _ in 0..4 {
         bench.second();
     }
-    // The log has no offset and is two hours ahead of UTC.
+    // The stamps have no offset and are two hours ahead of UTC.
     bench.append(
         "server.log",
         "2024-03-18 12:00:03,500 ERROR shop.Shop - no seat for booking 12\n\

@@ -10,7 +10,7 @@ use crate::reading::Reading;
 use super::locate::CgroupPath;
 
 static USAGE: Metric = Metric::counter("container_cpu_usage_seconds_total", "CPU time of the cgroup.");
-static USER: Metric = Metric::counter("container_cpu_user_seconds_total", "CPU time in programs.");
+static USER: Metric = Metric::counter("container_cpu_user_seconds_total", "CPU time in user mode.");
 static SYSTEM: Metric = Metric::counter("container_cpu_system_seconds_total", "CPU time in the kernel.");
 const PERIODS: Metric =
     Metric::counter("container_cpu_cfs_periods_total", "Periods of the quota in which the cgroup ran.");
@@ -18,7 +18,7 @@ const THROTTLED_PERIODS: Metric =
     Metric::counter("container_cpu_cfs_throttled_periods_total", "Periods in which the quota was used up.");
 const THROTTLED: Metric = Metric::counter(
     "container_cpu_cfs_throttled_seconds_total",
-    "Time in which threads were stopped, because the quota was used up; of all CPUs together.",
+    "Time in which threads were stopped because the quota was used up, summed over all CPUs.",
 );
 static LIMIT: Metric = Metric::gauge("busyhour_cgroup_cpu_limit_cores", "CPUs that the quota allows.");
 
@@ -40,19 +40,19 @@ static QUOTA_1: [KeyedMetric; 3] = [
     row("throttled_time", THROTTLED, 1e-9),
 ];
 
-/// Where the CPU time is.
+/// The file with the CPU time.
 #[derive(Debug)]
 enum Usage {
     /// `cpu.stat` of version 2, in µs.
     Stat(KeptFile),
-    /// `cpuacct.usage` and `cpuacct.stat` of version 1, in ns and ticks.
+    /// `cpuacct.usage` of version 1, in ns.
     Account {
         usage: KeptFile,
     },
     Missing,
 }
 
-/// Where the limit is.
+/// The files with the limit.
 #[derive(Debug)]
 enum Limit {
     /// `cpu.max`: quota or `max`, period.
@@ -80,13 +80,13 @@ fn kept(path: std::path::PathBuf) -> KeptFile {
 
 impl CpuReader {
     pub(super) fn new(path: &CgroupPath) -> CpuReader {
-        // Only with the controller does version 2 have quotas; version 1 may have it instead.
+        // Version 2 has `cpu.max` only if its cpu controller is enabled. Otherwise the controller may belong to version 1.
         let quota_2 = path.unified_file("cpu.max").and_then(|_| path.unified_file("cpu.stat"));
         let (quota, rows) = match quota_2 {
             Some(file) => (Some(file), &QUOTA_2),
             None => (path.controller_file("cpu", "cpu.stat"), &QUOTA_1),
         };
-        // A hybrid hierarchy may have the process in its root, whose time is that of the machine.
+        // In a hybrid hierarchy, the process may be in the root of version 2, whose CPU time is that of the machine.
         let account = path.controller_file("cpuacct", "cpuacct.usage");
         let usage = match (path.unified_file("cpu.stat"), account) {
             (_, Some(usage)) => Usage::Account { usage: kept(usage) },
@@ -131,7 +131,7 @@ impl CpuReader {
             Some(Err(error)) => self.quota_series.unavailable(reading, &format!("cpu.stat: {error}")),
             None => self.quota_series.unavailable(
                 reading,
-                "the cpu controller is not enabled for this cgroup, or it is the root: no quota can stop it",
+                "the cpu controller is not enabled for this cgroup, or this is the root: no quota applies",
             ),
         }
         if let Some(cores) = self.read_limit() {
@@ -160,7 +160,7 @@ impl CpuReader {
             },
             Usage::Account { usage } => match usage.read().map(first_number) {
                 Ok(Some(ns)) => self.usage_series.set(reading, ns as f64 / 1e9),
-                Ok(None) => reading.unavailable(&USAGE, "cpuacct.usage is no number"),
+                Ok(None) => reading.unavailable(&USAGE, "cpuacct.usage does not contain a number"),
                 Err(error) => reading.unavailable(&USAGE, &format!("cpuacct.usage: {error}")),
             },
             Usage::Missing => {
@@ -176,7 +176,7 @@ impl CpuReader {
                 let mut fields = fields(file.read().ok()?);
                 (number(fields.next()?)?, number(fields.next()?)?)
             }
-            // Without a quota it is -1.
+            // Without a quota, `cpu.cfs_quota_us` contains -1, which is not parsed as a number here.
             Limit::Quota(quota, period) => {
                 (first_number(quota.read().ok()?)?, first_number(period.read().ok()?)?)
             }

@@ -1,4 +1,4 @@
-//! Disks of a cgroup.
+//! Disk reads and writes of a cgroup.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ static METRICS: [Metric; 4] = [
     Metric::counter("container_fs_writes_total", "Writes to the device."),
 ];
 
-/// Figures of one device in the order of the metrics; `None` if the file does not contain one.
+/// Figures of one device in the order of the metrics; `None` for a figure that the file does not contain.
 type Figures = [Option<u64>; METRICS.len()];
 
 #[derive(Debug)]
@@ -95,7 +95,7 @@ fn parse_stat(bytes: &[u8]) -> BTreeMap<String, Figures> {
                 figures[position] = number(value);
             }
         }
-        // A device without any figure has a line of its own number only.
+        // For a device without figures, the line contains only the number of the device.
         if figures != Figures::default() {
             devices.insert(crate::fields::text(device).into_owned(), figures);
         }
@@ -103,7 +103,7 @@ fn parse_stat(bytes: &[u8]) -> BTreeMap<String, Figures> {
     devices
 }
 
-/// Parses `8:0 Read 1`, `8:0 Write 2`, and others; figures go to `first` and the next place.
+/// Parses lines such as `8:0 Read 1` and `8:0 Write 2`. Stores reads at the position `first` and writes at the next one.
 fn parse_throttle(bytes: &[u8], first: usize, devices: &mut BTreeMap<String, Figures>) {
     for line in lines(bytes).take(4096 * 8) {
         let mut fields = fields(line);

@@ -28,7 +28,7 @@ pub enum CgroupError {
     },
 }
 
-/// The controllers of version 1 that are read, and their place in [`CgroupPath`].
+/// The controllers of version 1 that are read, in the order of `CgroupPath::controllers`.
 const CONTROLLERS: [&str; 5] = ["cpu", "cpuacct", "memory", "blkio", "pids"];
 
 /// A cgroup: its path, and its directories in the mounted hierarchies.
@@ -42,11 +42,12 @@ pub struct CgroupPath {
 /// A mounted hierarchy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Mount {
-    /// The path in the hierarchy that is mounted.
+    /// The part of the hierarchy that is mounted, as a path in the hierarchy.
     mounted: String,
+    /// The mount point.
     place: String,
     is_unified: bool,
-    /// Options of the file system, of which controllers are some.
+    /// Options of the file system. In version 1, they include the names of the controllers.
     options: String,
 }
 
@@ -63,7 +64,7 @@ impl CgroupPath {
         let own = read(root.process(pid, "cgroup"), 1 << 16)?;
         let mounts = read(root.path("/proc/self/mountinfo"), MOUNTS_MAX)?;
         let mounts: Vec<Mount> = lines(&mounts).filter_map(parse_mount).collect();
-        // One mount per hierarchy: a process has as many lines as there are hierarchies.
+        // Mounts are looked up once, not for each of the process's lines, of which there is one per hierarchy.
         let unified = mounts.iter().find(|mount| mount.is_unified);
         let by_controller = CONTROLLERS.map(|name| mounts.iter().find(|mount| mount.has_controller(name)));
         let mut found = CgroupPath::default();
@@ -88,7 +89,7 @@ impl CgroupPath {
         Ok(found)
     }
 
-    /// The path in the hierarchy, such as `/system.slice/nginx.service`. In several hierarchies, the longest one.
+    /// The path in the hierarchy, such as `/system.slice/nginx.service`; with several hierarchies, the longest path.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -131,7 +132,8 @@ impl Mount {
         !self.is_unified && self.options.split(',').any(|option| option == name)
     }
 
-    /// The directory of a path of the hierarchy, if it is below the mounted part. A path with `..` is outside the namespace.
+    /// The directory for a path in the hierarchy; `None` if the path is outside the mounted part. A path with `..` is
+    /// outside the cgroup namespace.
     fn directory(&self, root: &ProcRoot, path: &str) -> Option<PathBuf> {
         if path.split('/').any(|part| part == "..") {
             return None;
@@ -169,7 +171,7 @@ fn parse_mount(line: &[u8]) -> Option<Mount> {
     })
 }
 
-/// Blanks, tabs, line ends and backslashes of paths are octal numbers.
+/// Replaces the octal escapes that `mountinfo` contains for spaces, tabs, line ends and backslashes.
 fn unescape(field: &[u8]) -> String {
     let mut path = text(field).into_owned();
     for (escape, character) in [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")] {

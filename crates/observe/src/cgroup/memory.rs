@@ -10,7 +10,7 @@ use crate::reading::Reading;
 
 use super::locate::CgroupPath;
 
-/// A limit of version 1 above this is none: it is the largest number of whole pages.
+/// Larger values in `memory.limit_in_bytes` (version 1) mean "no limit": the kernel then reports nearly 2^63 bytes.
 const UNLIMITED: u64 = 1 << 62;
 
 static USAGE: Metric =
@@ -24,7 +24,7 @@ static FILES: Metric = Metric::gauge("container_memory_cache", "Cached contents 
 static LIMIT: Metric = Metric::gauge("container_spec_memory_limit_bytes", "Limit of the memory.");
 static EVENTS: [Metric; 1] = [Metric::counter(
     "busyhour_cgroup_memory_events_total",
-    "Times that a limit of the memory was reached: `max` the limit, `high` the soft limit, `oom_kill` a process was killed.",
+    "Memory events: `high` soft limit reached, `max` limit reached, `oom` nothing could be freed, `oom_kill` process killed.",
 )];
 
 /// Events of version 2.
@@ -36,7 +36,7 @@ pub(super) struct MemoryReader {
     stat: Option<KeptFile>,
     limit: Option<KeptFile>,
     events: Option<KeptFile>,
-    /// Times that the limit was reached, in version 1.
+    /// The file with the number of times that the limit was reached, in version 1.
     failures: Option<KeptFile>,
     /// Names in `memory.stat`: inactive files, anonymous memory, files.
     names: [&'static [u8]; 3],
@@ -70,7 +70,7 @@ impl MemoryReader {
             names: if is_unified {
                 [b"inactive_file", b"anon", b"file"]
             } else {
-                // Sums with descendants, as in version 2.
+                // The rows `total_…` include descendants, as all rows of version 2 do.
                 [b"total_inactive_file", b"total_rss", b"total_cache"]
             },
             usage_series: DeclaredSeries::new(&USAGE),
@@ -117,7 +117,7 @@ impl MemoryReader {
                 }
             }
         }
-        // Without a limit it is `max`, or a number beyond all memory.
+        // Without a limit, the file contains `max` (version 2) or a number beyond all memory (version 1).
         if let Some(Ok(limit)) = self.limit.as_mut().map(KeptFile::read)
             && let Some(limit) = fields(limit).next().and_then(number).filter(|limit| *limit < UNLIMITED)
         {

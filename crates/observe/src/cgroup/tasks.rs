@@ -49,7 +49,7 @@ impl TaskReader {
                 );
             }
         }
-        // Without a limit it is `max`.
+        // Without a limit, the file contains `max`.
         if let Some(Ok(bytes)) = self.max.as_mut().map(KeptFile::read)
             && let Some(max) = fields(bytes).next().and_then(number)
         {

@@ -1,11 +1,11 @@
 //! The query about a PostgreSQL server, and its result.
 
-/// Most rows of each kind that are used.
+/// The largest number of rows of each kind that are used.
 pub(super) const ROWS_MAX: usize = 200;
 
-/// One query per reading. It reads shared memory of the server, no tables: sessions by state and wait event, sessions that wait for
-/// a lock with the sessions that hold it, and totals per database. Each row has a kind, three texts and a number. Of a hidden session
-/// the kind is hidden, too; sessions of clients have a database and a user.
+/// One query per reading. It reads shared memory of the server, no tables. It counts sessions by state and wait event, finds
+/// sessions that wait for a lock and those that hold it, and reads totals per database. Each row has a kind, three texts and a
+/// number. PostgreSQL also hides the `backend_type` of a hidden session; one with a database and a user is a client's.
 pub(super) const QUERY: &str = "\
 WITH activity AS MATERIALIZED (
   SELECT pid, state, wait_event_type, wait_event, xact_start, application_name, query = '<insufficient privilege>' AS is_hidden

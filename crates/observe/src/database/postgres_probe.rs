@@ -36,7 +36,7 @@ static BLOCKERS: Metric =
     Metric::gauge("busyhour_postgres_blocking_sessions", "Sessions that hold a lock for which others wait.");
 static TRANSACTION: Metric = Metric::gauge(
     "busyhour_postgres_oldest_transaction_seconds",
-    "Age of the oldest transaction that is open; 0 without one.",
+    "Age of the oldest open transaction; 0 if no transaction is open.",
 );
 static TRANSACTIONS: Metric =
     Metric::counter("busyhour_postgres_transactions_total", "Transactions that ended.");
@@ -69,7 +69,7 @@ pub struct PostgresProbe {
     address: DatabaseAddress,
     source: String,
     client: Option<Client>,
-    /// Series of sessions. A state that no session has any more is 0.
+    /// Series of sessions by state and wait event. A series that no session belongs to any more is set to 0.
     sessions: HashMap<[String; 3], SeriesId>,
     totals: HashMap<[String; 3], SeriesId>,
     /// Process IDs of the sessions that blocked others at the previous reading.
@@ -228,7 +228,12 @@ impl Probe for PostgresProbe {
             let series = reading.series(metric, &[]);
             reading.set(series, value);
         }
-        self.record_sessions(reading, activity.sessions);
+        let mut sessions = activity.sessions;
+        if sessions.is_empty() && self.sessions.is_empty() && activity.hidden == 0.0 {
+            // There are no sessions, which is known: it is not the same as no value.
+            sessions.push((["active", "", ""].map(str::to_owned), 0.0));
+        }
+        self.record_sessions(reading, sessions);
         self.record_totals(reading, activity.totals);
         self.mark_blockers(reading, &activity.blockers);
         Ok(())

@@ -10,20 +10,20 @@ use crate::sock_diag::TcpState;
 use super::found::FoundProcess;
 use super::view::SystemView;
 
-/// Peers of a process that are followed.
+/// The largest number of peers of a process that are followed.
 const PEERS_MAX: usize = 32;
 
 /// The other end of connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Peer {
     pub(super) address: SocketAddr,
-    /// Position of the namespace in which the process is.
+    /// Position of the network namespace of the process that opened the connections.
     pub(super) namespace: usize,
     pub(super) connections: usize,
 }
 
-/// The addresses to which a process or its descendants have opened connections, those with the most connections first. Connections
-/// that it has accepted are those with a local address on which it listens.
+/// The addresses to which a process or its descendants have opened connections, those with the most connections first. A
+/// connection with a local port on which the process listens was accepted, not opened.
 pub(super) fn outgoing(view: &SystemView, process: &FoundProcess) -> Vec<Peer> {
     let pids: FxHashSet<u32> = process.descendants.iter().copied().chain([process.pid]).collect();
     let listening: FxHashSet<u16> = process.listens_on.iter().map(SocketAddr::port).collect();

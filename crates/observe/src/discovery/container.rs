@@ -1,13 +1,13 @@
-//! Containers by the names of their cgroups.
+//! Recognises containers by the names of their cgroups.
 
 use super::found::{Container, ContainerRuntime};
 
-/// Length of an identifier.
+/// Length of the identifier of a container.
 const ID_LENGTH: usize = 64;
 
 /// The container of a cgroup, such as `/system.slice/docker-ID.scope`, `/docker/ID` or `/kubepods/…/cri-containerd-ID.scope`.
 pub(super) fn container_of(cgroup: &str) -> Option<Container> {
-    // The last part with an identifier: containers may run containers, and may have cgroups of their own.
+    // Of nested containers, the last identifier is the innermost. The cgroups inside a container follow it.
     let part = cgroup.split('/').rev().find(|part| identifier(part).is_some())?;
     let id = identifier(part)?;
     let runtime = match part.split(id).next().unwrap_or_default() {
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runtimes_name_their_cgroups() {
+    fn runtimes_are_recognised_by_cgroup_names() {
         let id = "0123456789abcdef".repeat(4);
         for (path, runtime) in [
             (format!("/system.slice/docker-{id}.scope"), ContainerRuntime::Docker),

@@ -43,7 +43,7 @@ pub enum Origin {
 pub enum Location {
     /// A process of this machine.
     Process(Box<FoundProcess>),
-    /// A process of this machine whose descriptors may not be read, so that only its user is known.
+    /// A process of this machine of which only the user is known: there is no permission to read its file descriptors.
     Hidden {
         /// Number of the user.
         uid: u32,
@@ -62,7 +62,7 @@ pub enum Location {
 /// A network namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NetworkNamespace {
-    /// That of this process.
+    /// The namespace of Busyhour itself.
     Own,
     /// Another one, with its number.
     Other(u64),
@@ -139,7 +139,7 @@ pub enum SourceAvailability {
 /// A source of an entry. Its `Display` is one line for users.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservableSource {
-    /// The name of the source, as probes have it: `process:4711`; or the kind of source, if there is no probe.
+    /// The name of the probe's source, such as `process:4711`. If there is no probe, only the kind of source.
     pub name: String,
     /// Whether it can be watched.
     pub availability: SourceAvailability,

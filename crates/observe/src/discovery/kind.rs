@@ -73,7 +73,7 @@ impl ServerKind {
         if memmem::find(&maps, b"/libjvm.so").is_some() {
             return ServerKind::Jvm;
         }
-        // Programs change the name of their command: it only counts without a better sign.
+        // A program can change the name of its command. The name counts only if the program's file is not known.
         if program.is_none() { kind_of_name(command) } else { ServerKind::Other }
     }
 }
@@ -82,7 +82,7 @@ impl ServerKind {
 fn kind_of_name(name: &str) -> ServerKind {
     let known = |name: &str| NAMES.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind);
     let stem = name.split([':', ' ']).next().unwrap_or(name);
-    // `apache2` ends with a digit that is no version.
+    // The whole name is looked up first: `apache2` ends with a digit that is not a version.
     let without_version = || stem.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
     known(stem).or_else(|| known(without_version())).unwrap_or(ServerKind::Other)
 }
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_programs_have_versions() {
+    fn names_of_programs_may_contain_versions() {
         for (name, kind) in [
             ("java", ServerKind::Jvm),
             ("python3.12", ServerKind::Python),

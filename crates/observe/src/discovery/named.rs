@@ -1,4 +1,4 @@
-//! Processes by their names.
+//! Finds processes by their names.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -12,8 +12,8 @@ const COMMAND_LINE_MAX: usize = 1 << 16;
 const ANCESTORS_MAX: usize = 64;
 
 /// Processes whose command or command line contains a text, in the order of their numbers. A process is omitted if one of its ancestors is
-/// found: the ancestor stands for its descendants. This process and its ancestors, whose command lines may contain the text as well, are
-/// never found.
+/// found: the ancestor stands for its descendants. Busyhour's own process and its ancestors are never found, although their command
+/// lines may contain the text as well.
 #[must_use]
 pub fn find_processes(root: &ProcRoot, text: &str) -> Vec<u32> {
     let list = ProcessList::read(root).unwrap_or_default();

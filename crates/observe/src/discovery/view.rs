@@ -1,4 +1,4 @@
-//! One look at all processes, network namespaces and sockets.
+//! A snapshot of all processes, network namespaces and sockets.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -17,7 +17,7 @@ use super::container::container_of;
 use super::found::{Found, FoundProcess, Location, NetworkNamespace};
 use super::kind::ServerKind;
 
-/// Network namespaces that are read.
+/// The largest number of network namespaces that are read.
 const NAMESPACES_MAX: usize = 256;
 
 /// Bytes of the list of routes from which local addresses are taken.
@@ -43,12 +43,12 @@ struct Namespace {
     table: TcpTable,
 }
 
-/// All processes, namespaces and sockets at one time. The first namespace is that of this process.
+/// All processes, network namespaces and sockets at one time. The first namespace is that of Busyhour itself.
 #[derive(Debug)]
 pub(super) struct SystemView {
     list: ProcessList,
     namespaces: Vec<Namespace>,
-    /// Positions of the namespaces of processes; those that may not be read are assumed to be in the own one.
+    /// Position in `namespaces` by process ID. A process whose namespace cannot be read has no entry; position 0 is assumed.
     of_process: FxHashMap<u32, usize>,
     owners: SocketOwners,
 }
@@ -115,7 +115,7 @@ impl SystemView {
         }
     }
 
-    /// The processes that have a socket.
+    /// The processes that have a descriptor of a socket.
     pub(super) fn owners_of(&self, inode: u64) -> &[u32] {
         self.owners.of(inode)
     }

@@ -30,8 +30,8 @@ use exchange::ProtocolVersion;
 
 /// A JVM that accepts commands.
 ///
-/// Each command is one connection. It blocks until the JVM has answered or the time is over; the JVM then still finishes the
-/// command. Answers are limited to 64 MiB.
+/// Each command is one connection. The call blocks until the JVM has answered or the timeout has passed; after a timeout, the JVM
+/// still finishes the command. Answers are limited to 64 MiB.
 ///
 /// # Example
 /// ```no_run
@@ -55,13 +55,13 @@ pub struct Attach {
 }
 
 impl Attach {
-    /// Prepares a JVM for commands. If it has not accepted commands before, it is asked to, by SIGQUIT, which takes 20 to 70 ms.
+    /// Prepares a JVM for commands. If the JVM does not listen for commands yet, SIGQUIT makes it listen, which takes 20 to 70 ms.
     ///
-    /// SIGQUIT ends processes that do not handle it and makes other programs than HotSpot do other things. It is only sent to a process that
-    /// has loaded HotSpot's library and handles the signal. `timeout` holds for this call and for each command.
+    /// SIGQUIT ends processes that do not handle it, and has other effects on programs other than HotSpot. It is only sent to a
+    /// process that has loaded HotSpot's library and handles the signal. `timeout` applies to this call and to each command.
     ///
     /// # Errors
-    /// The process is not a JVM of HotSpot, belongs to another user, does not permit it, or does not answer in time.
+    /// The process is not a JVM of HotSpot, belongs to another user, does not accept commands, or does not answer in time.
     pub fn connect(root: &ProcRoot, pid: u32, timeout: Duration) -> Result<Attach, AttachError> {
         if !root.is_live() {
             return Err(AttachError::Recorded);
@@ -82,7 +82,7 @@ impl Attach {
         let mut attach =
             Attach { pid, socket, user: facts.effective_uid, version: ProtocolVersion::One, timeout };
         attach.version = match attach.negotiate(&deadline) {
-            // There is no socket, or one that a former JVM with this number left.
+            // There is no socket, or an earlier JVM with this process ID left one.
             Err(AttachError::Socket { source, .. })
                 if matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) =>
             {
@@ -128,7 +128,7 @@ impl Attach {
     ) -> Result<String, AttachError> {
         let request = exchange::request(operation, argument, version)?;
         let socket = |source| AttachError::Socket { path: self.socket.clone(), source };
-        // Other users may create files in /tmp, but not in the name of this one.
+        // Other users can create files in /tmp, but not files that belong to the user of the JVM.
         let metadata = self.socket.symlink_metadata().map_err(socket)?;
         if !metadata.file_type().is_socket() || metadata.uid() != self.user {
             return Err(AttachError::Untrusted {
@@ -143,7 +143,7 @@ impl Attach {
     }
 }
 
-/// HotSpot accepts its own user and group, and root.
+/// HotSpot accepts commands only from its own user and group, and from root.
 fn check_user(facts: &ProcessFacts) -> Result<(), AttachError> {
     let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
     let is_own = user == facts.effective_uid && group == facts.effective_gid;

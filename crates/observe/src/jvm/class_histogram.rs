@@ -27,8 +27,8 @@ pub struct ClassHistogram {
 /// Why a class histogram cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ClassHistogramError {
-    /// A line between the header and the total is no row.
-    #[error("line {line} is no row of a class: {text:?}")]
+    /// A line between the header and the total is not the row of a class.
+    #[error("line {line} is not the row of a class: {text:?}")]
     Row {
         /// Number of the line, from 1.
         line: usize,
@@ -38,7 +38,7 @@ pub enum ClassHistogramError {
     /// The line with the total is missing: the text was cut off, or is something else.
     #[error("there is no line with the total")]
     NoTotal,
-    /// The rows do not add up.
+    /// The sum of the rows differs from the total.
     #[error("the rows have {rows} instances, but the total is {total}")]
     Total {
         /// Sum of the rows.
@@ -52,7 +52,7 @@ impl ClassHistogram {
     /// Reads the output of `GC.class_histogram` or `jmap -histo` of JDK 8 to 25. Takes linear time.
     ///
     /// # Errors
-    /// A row is malformed, or the total is missing or another than the sum of the rows.
+    /// A row is malformed, the total is missing, or the total differs from the sum of the rows.
     pub fn parse(text: &str) -> Result<ClassHistogram, ClassHistogramError> {
         let mut histogram = ClassHistogram::default();
         let lines = text.lines().enumerate().skip_while(|(_, line)| !line.starts_with("---")).skip(1);

@@ -30,7 +30,7 @@ pub enum JvmCollector {
 pub(super) enum Counted {
     /// Pauses of the application.
     Pauses,
-    /// Phases, pauses and concurrent ones together.
+    /// All phases: pauses together with concurrent phases.
     Phases,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct CollectorGroup {
     pub(super) number: u8,
     /// The name that the JVM's management beans use for it.
     pub(super) name: &'static str,
-    /// Which of its collections.
+    /// Which collections of the collector the group counts, such as `young` or `full`.
     pub(super) kind: &'static str,
     pub(super) counted: Counted,
 }
@@ -182,7 +182,7 @@ impl JvmCollector {
                     ]
                 }
             }
-            // Space 1 is always empty.
+            // Space 1 of the young generation is always empty.
             Self::G1 => {
                 const {
                     &[
@@ -207,7 +207,7 @@ impl JvmCollector {
         }
     }
 
-    /// Whether both generations together are the heap; otherwise the maximum of the old generation is that of the whole heap.
+    /// Whether the maxima of both generations add up to that of the heap; otherwise that of the old generation covers the whole heap.
     pub(super) fn splits_heap(self) -> bool {
         matches!(self, Self::Serial | Self::Parallel | Self::ConcurrentMarkSweep)
     }

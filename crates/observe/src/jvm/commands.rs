@@ -14,7 +14,7 @@ pub enum RecordingCommandError {
     /// The JVM does not answer, or refuses the command.
     #[error(transparent)]
     Attach(#[from] AttachError),
-    /// The recording cannot be described, or the JVM could not start, write or stop it.
+    /// The name or path of the recording is not valid, or the JVM could not start, write or stop it.
     #[error(transparent)]
     Recording(#[from] RecordingError),
 }
@@ -24,7 +24,7 @@ pub enum RecordingCommandError {
 pub enum HistogramScope {
     /// Live instances: the JVM collects the whole heap first.
     Live,
-    /// All instances, also those that are not collected yet. The application is stopped while the heap is walked.
+    /// All instances, also unreachable ones that are not collected yet. The application is stopped while the heap is walked.
     All,
 }
 
@@ -37,7 +37,7 @@ impl Attach {
         Ok(self.command("VM.version")?.trim().to_owned())
     }
 
-    /// Counts the instances of each class. Stops the application; do not use it while it is under load.
+    /// Counts the instances of each class. Stops the application meanwhile; do not use it while the application is under load.
     ///
     /// # Errors
     /// The JVM does not answer, or its answer is not understood.
@@ -51,7 +51,7 @@ impl Attach {
             .map_err(|error| AttachError::Answer { command: "GC.class_histogram", detail: error.to_string() })
     }
 
-    /// Collects the whole heap, also if the JVM ignores `System.gc()`. ZGC and Shenandoah do most of it while the application runs.
+    /// Collects the whole heap, also if the JVM ignores `System.gc()`. ZGC and Shenandoah do most of the work while the application runs.
     ///
     /// # Errors
     /// The JVM does not answer.
@@ -83,7 +83,7 @@ impl Attach {
     /// Starts a recording of the Java Flight Recorder. The first one of a JVM takes seconds of CPU time: start it before the load.
     ///
     /// # Errors
-    /// The name is not plain, the JVM does not answer, or it cannot record.
+    /// The name is not valid, the JVM does not answer, or it cannot record.
     pub fn start_recording(
         &self,
         name: &str,
@@ -97,7 +97,7 @@ impl Attach {
     /// garbage collection roots to old objects.
     ///
     /// # Errors
-    /// The name or path is not plain, the JVM does not answer, or it cannot write the file.
+    /// The name or path is not valid, the JVM does not answer, or it cannot write the file.
     pub fn dump_recording(
         &self,
         name: &str,
@@ -111,7 +111,7 @@ impl Attach {
     /// Ends a recording and discards what was not written.
     ///
     /// # Errors
-    /// The name is not plain, the JVM does not answer, or there is no such recording.
+    /// The name is not valid, the JVM does not answer, or there is no such recording.
     pub fn stop_recording(&self, name: &str) -> Result<(), RecordingCommandError> {
         let answer = self.command(&recording::stop(name)?)?;
         Ok(recording::check(&answer, "Stopped recording")?)

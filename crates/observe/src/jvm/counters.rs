@@ -81,14 +81,14 @@ pub enum CounterFileError {
 /// What is wrong with an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EntryDamage {
-    /// The entry is too short or ends behind the file.
+    /// The entry is too short or extends beyond the end of the file.
     #[error("its length is not between 20 and the rest of the file")]
     Length,
-    /// The name is outside the entry or does not end.
-    #[error("its name does not lie inside it")]
+    /// The name is outside the entry or does not end with a zero byte.
+    #[error("its name is not within the entry")]
     Name,
     /// The value is outside the entry.
-    #[error("its value does not lie inside it")]
+    #[error("its value is not within the entry")]
     Value,
 }
 
@@ -209,7 +209,8 @@ impl CounterIndex {
     /// Vectors of numbers and types of later versions are counted and skipped. If two entries have the same name, the first is used.
     ///
     /// # Errors
-    /// The file is not a file of counters, is not complete yet, or an entry is damaged. No prefix is returned in this case.
+    /// The file is not a file of counters, is not complete yet, or an entry is damaged. Entries before a damaged one are not
+    /// returned.
     pub fn parse(bytes: &[u8]) -> Result<CounterIndex, CounterFileError> {
         let header = Header::parse(bytes)?;
         let count = usize::try_from(header.entries)

@@ -55,8 +55,8 @@ impl JvmIdentity {
 
     /// The counters that add up to the time that the application was stopped; `None` if the JVM does not state its version.
     pub(super) fn stall_counters(&self) -> Option<&'static [&'static str]> {
-        /// The JDK from which the time at safepoints does not contain the time to reach them. JDK 11 and 17 were measured against
-        /// their safepoint logs; the change came with JDK 13 (JDK-8219436).
+        /// From this JDK on, `sun.rt.safepointTime` does not contain the time to reach safepoints (JDK-8219436). JDK 11 and 17
+        /// were compared with their safepoint logs.
         const SEPARATE_SYNC_SINCE: u32 = 13;
         let feature = self.version.as_ref()?.feature();
         Some(if feature >= SEPARATE_SYNC_SINCE {

@@ -54,8 +54,8 @@ pub enum LocateError {
     },
     /// There is no file.
     #[error(
-        "the JVM {pid} has no counter file in its /tmp: it is still starting, its /tmp was cleaned, or its options outside the \
-         command line contain -XX:-UsePerfData or -XX:+PerfDisableSharedMem"
+        "the JVM {pid} has no counter file in its /tmp: it is still starting, its /tmp was cleaned, or its environment or an \
+         argument file contains -XX:-UsePerfData or -XX:+PerfDisableSharedMem"
     )]
     NoFile {
         /// The number of the process.
@@ -102,13 +102,13 @@ impl LocateError {
             ) => "start it before the run",
             Self::NotJvm { .. } | Self::OpenJ9 { .. } => "scrape its metrics instead",
             Self::TurnedOff { .. } => "start it without the option",
-            Self::NoFile { .. } => "wait until it has started, and start it without these options",
+            Self::NoFile { .. } => "wait until it has started, or start it without these options",
             Self::Counters { .. } => "wait until it has started",
         }
     }
 }
 
-/// An open counter file. It cannot come to belong to another process, even if the number of the process is used again.
+/// An open counter file. It remains the file of the same process, even if the process ID is used again.
 #[derive(Debug)]
 pub(super) struct CounterFile {
     file: File,
@@ -174,7 +174,7 @@ pub(super) struct OpenJvm {
 }
 
 impl OpenJvm {
-    /// Opens the counters of a process: those in the `/tmp` that the process sees, under the number that it has itself.
+    /// Opens the counters of a process: those in the `/tmp` that the process sees, under the process ID in its own namespace.
     pub(super) fn open(root: &ProcRoot, pid: u32) -> Result<OpenJvm, LocateError> {
         let facts = ProcessFacts::read(root, pid)?;
         let files = TmpFiles::list(root, pid)?;
@@ -240,7 +240,7 @@ fn missing_file(root: &ProcRoot, pid: u32) -> LocateError {
     }
 }
 
-/// The counter files of one `/tmp`: by number, the directories that contain a file with this number.
+/// The counter files of one `/tmp`: by process ID, the directories that contain a file with this number as its name.
 #[derive(Debug, Default)]
 struct TmpFiles {
     directories: FxHashMap<u32, Vec<PathBuf>>,
@@ -253,7 +253,7 @@ impl TmpFiles {
         let mut files = TmpFiles::default();
         let entries = match fs::read_dir(&tmp) {
             Ok(entries) => entries,
-            // A container may have no /tmp. A process that ended has none either; that is noticed when it is examined.
+            // A container may have no /tmp. Nor has a process that ended, which is noticed when the process is examined.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(files),
             Err(error) => return Err(ProcessError::new(pid, tmp, error).into()),
         };
@@ -288,7 +288,7 @@ pub struct FoundJvm {
 /// The result of [`find_jvms`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoundJvms {
-    /// The JVMs whose counters can be read, by number of process.
+    /// The JVMs whose counters can be read, in ascending order of process IDs.
     pub jvms: Vec<FoundJvm>,
     /// Processes that could not be examined, because they belong to other users.
     pub denied: usize,
@@ -324,7 +324,7 @@ pub(super) struct TmpScan {
 }
 
 impl TmpScan {
-    /// Opens the counters of a process; `None` if it has no file. The reason is not examined.
+    /// Opens the counters of a process; `None` if it has no counter file, for whatever reason.
     pub(super) fn open(&mut self, root: &ProcRoot, pid: u32) -> Result<Option<OpenJvm>, LocateError> {
         let tmp = root.process(pid, "root/tmp");
         let metadata = match fs::metadata(&tmp) {

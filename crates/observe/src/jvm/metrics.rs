@@ -21,19 +21,19 @@ pub(super) static MEMORY_MAX: Metric =
     Metric::gauge("jvm_memory_max_bytes", "The limit of the memory, such as -Xmx for the heap.");
 pub(super) static ALLOCATED: Metric = Metric::counter(
     "jvm_memory_allocated_bytes_total",
-    "Bytes that threads allocated in their buffers, from the first reading to the last collection. Collections between two readings \
-     count as the known ones before and after.",
+    "Bytes that threads allocated in their buffers, from the first reading to the last collection. Of several collections between \
+     two readings, all but the last are estimated.",
 );
 
 pub(super) static GC_PAUSES: Metric =
-    Metric::counter("jvm_gc_pauses_total", "Pauses of the application for a collector.");
+    Metric::counter("jvm_gc_pauses_total", "Pauses of the application that a collector caused.");
 pub(super) static GC_PAUSE_SECONDS: Metric =
     Metric::counter("jvm_gc_pause_seconds_total", "Time that a collector stopped the application.");
 pub(super) static GC_PHASES: Metric =
-    Metric::counter("jvm_gc_phases_total", "Phases of a collector, pauses and concurrent ones together.");
+    Metric::counter("jvm_gc_phases_total", "Phases of a collector, both pauses and concurrent phases.");
 pub(super) static GC_PHASE_SECONDS: Metric = Metric::counter(
     "jvm_gc_phase_seconds_total",
-    "Time of the phases of a collector, pauses and concurrent ones together. It is no measure of pauses.",
+    "Time of the phases of a collector, both pauses and concurrent phases. It does not measure pauses.",
 );
 pub(super) static GC_CPU_SECONDS: Metric =
     Metric::counter("jvm_gc_cpu_seconds_total", "CPU time of the collector's threads.");

@@ -9,11 +9,11 @@ use super::collector::{Counted, JvmCollector};
 use super::counters::{CounterId, CounterIndex};
 use super::identity::JvmIdentity;
 
-/// Notices pauses between readings.
+/// Detects pauses between readings.
 ///
-/// A mark covers the pauses of one interval. The JVM states the end of each collector's last pause, so that a single pause is placed
-/// to within 2 ms (the JVM's start is stated in whole milliseconds); several are placed between the previous reading and the end
-/// of the last.
+/// A mark covers the pauses between two readings. The JVM publishes the end of each collector's last pause. The time of a single
+/// pause is therefore known to within 2 ms (the JVM publishes its own start in whole milliseconds). Several pauses are marked from
+/// the previous reading to the end of the last pause.
 #[derive(Debug)]
 pub(super) struct PauseTracker {
     groups: Vec<Group>,
@@ -115,7 +115,7 @@ impl PauseTracker {
         Some(Step { time, stalled_ns, counts })
     }
 
-    /// The time in the run of a time of the JVM, in ticks since its creation.
+    /// Converts a time of the JVM, in ticks since its creation, to a time in the run.
     fn time_of(&self, ticks: i64, wall_start_ms: u64) -> Option<Nanos> {
         let since_creation = i128::from(ticks) * 1_000_000_000 / i128::from(self.frequency);
         let created = (i128::from(self.created_ms?) - i128::from(wall_start_ms)) * 1_000_000;

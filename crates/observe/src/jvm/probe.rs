@@ -20,15 +20,15 @@ use crate::process_stat::STAT_MAX;
 use crate::reading::Reading;
 use crate::series_id::SeriesId;
 
-/// Pauses of at least this length are marked, unless [`JvmProbe::with_pause_mark_min`] states another.
+/// Pauses of at least this length are marked, unless [`JvmProbe::with_pause_mark_min`] sets another length.
 const PAUSE_MARK_MIN: Duration = Duration::from_millis(10);
-/// How often a JVM whose file was deleted is examined, in readings. Examining it takes a millisecond.
+/// If the file of a running JVM was deleted, a new one is looked for at every 60th reading. Looking takes a millisecond.
 const LOOK_FOR_FILE_EVERY: u32 = 60;
 
 /// Reads the performance counters of a JVM.
 ///
-/// The JVM does not notice it. Reading needs the JVM's user or root. If the JVM ends, the probe looks for one that starts later with the
-/// same command line and user, continues with it and records a mark; series of counters restart at 0, as readers expect.
+/// Reading does not affect the JVM. It needs the JVM's user or root. If the JVM ends, the probe looks for one that starts later with the
+/// same command line and user, continues with it and records a mark. Series of counters then restart at 0.
 #[derive(Debug)]
 pub struct JvmProbe {
     root: ProcRoot,
@@ -52,17 +52,19 @@ struct Watched {
     stat: KeptFile,
     plan: Plan,
     last_read: Nanos,
+    /// The creation time, in ms since 1970, of the JVM whose start needs no further mark.
     created_is_marked: Option<u64>,
     /// Readings since the file was deleted.
     readings_without_file: u32,
 }
 
-/// What is read with one index of the file.
+/// What is read at each reading, valid until the index of the file changes.
 #[derive(Debug)]
 struct Plan {
     metrics: JvmMetrics,
     /// One per quantity; declared with its first value.
     series: Vec<Option<SeriesId>>,
+    /// The series of `jvm_info` and of the start time.
     fixed: Option<(SeriesId, SeriesId)>,
     allocation: Option<(Allocation, Option<SeriesId>)>,
     pauses: Option<PauseTracker>,
@@ -103,7 +105,7 @@ impl JvmProbe {
         }
     }
 
-    /// The metrics that the JVM does not provide, with the reason.
+    /// The metrics of the JVM, also those that it does not provide, with the reason. `None` whenever [`Self::identity`] is.
     #[must_use]
     pub fn metrics(&self) -> Option<&JvmMetrics> {
         match &self.state {
@@ -132,7 +134,7 @@ impl Probe for JvmProbe {
         Duration::from_millis(100)
     }
 
-    /// The `/tmp` of a container may be on a file system of the network.
+    /// The `/tmp` of a container may be on a network file system.
     fn may_block(&self) -> bool {
         true
     }
@@ -183,7 +185,7 @@ impl Watched {
         Wanted {
             command: self.jvm.identity.command.clone(),
             user: self.jvm.facts.effective_uid,
-            // A wall clock in ms may be behind by one.
+            // Times rounded to whole milliseconds may differ by one.
             not_before_ms: (wall_start_ms + self.last_read.0 / 1_000_000).saturating_sub(1),
         }
     }
@@ -215,8 +217,8 @@ impl Watched {
         Ok(())
     }
 
-    /// The process runs, but its file was deleted: the process has become another program, or somebody cleaned its `/tmp`. In the
-    /// latter case the JVM still writes to the deleted file.
+    /// Called if the process runs, but its file was deleted: the process has become another program, or somebody cleaned its
+    /// `/tmp`. In the latter case the JVM still writes to the deleted file, and the probe still reads it.
     fn look_for_new_file(&mut self, root: &ProcRoot, pause_mark_min: Duration) -> Result<(), ProbeError> {
         let is_due = self.readings_without_file.is_multiple_of(LOOK_FOR_FILE_EVERY);
         self.readings_without_file = self.readings_without_file.wrapping_add(1);

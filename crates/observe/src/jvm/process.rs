@@ -1,4 +1,4 @@
-//! What `/proc` tells about the process of a JVM.
+//! Facts from `/proc` about the process of a JVM.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use crate::process_stat::parse_stat;
 /// `status` of a process is about 1.5 KiB long.
 const STATUS_BYTES_MAX: usize = 16 << 10;
 const CMDLINE_BYTES_MAX: usize = 128 << 10;
-/// A JVM with thousands of threads has maps of a megabyte; its libraries are often near the end.
+/// The file `maps` of a JVM with thousands of threads has about a megabyte, often with the libraries near the end.
 const MAPS_BYTES_MAX: usize = 16 << 20;
 
 /// Bit of SIGQUIT (3) in the masks of `status`.
@@ -25,7 +25,7 @@ pub enum ProcessError {
         pid: u32,
     },
     /// The process belongs to another user.
-    #[error("process {pid} may not be examined; run as its user or as root")]
+    #[error("there is no permission to examine process {pid}; run as its user or as root")]
     Denied {
         /// The number of the process.
         pid: u32,
@@ -63,11 +63,11 @@ impl ProcessError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ProcessFacts {
     pub(super) pid: u32,
-    /// Its number in its own, innermost namespace of processes.
+    /// Its process ID in its own process namespace, the innermost one.
     pub(super) inner_pid: u32,
     pub(super) effective_uid: u32,
     pub(super) effective_gid: u32,
-    /// Whether it handles SIGQUIT, which ends a process otherwise.
+    /// Whether it handles SIGQUIT. The signal ends processes that do not.
     pub(super) catches_quit: bool,
 }
 
@@ -97,8 +97,8 @@ impl ProcessFacts {
     }
 }
 
-/// When a process started, in clock ticks since boot, which tells it from later processes with its number. `None` if it is a
-/// zombie or the text is not that of `/proc/PID/stat`.
+/// The start of a process in clock ticks since boot, from the text of its `/proc/PID/stat`. The start distinguishes the process from
+/// later ones with the same process ID. `None` if the process is a zombie or the text has another format.
 pub(super) fn start_ticks(stat: &[u8]) -> Option<u64> {
     let (_, stat) = parse_stat(stat)?;
     (!matches!(stat.state, b'Z' | b'X')).then_some(stat.start)
@@ -125,7 +125,7 @@ impl LoadedVm {
     fn in_maps(maps: &[u8]) -> LoadedVm {
         let mut found = LoadedVm::None;
         for line in maps.split(|byte| *byte == b'\n') {
-            // A library that was replaced on disk is followed by " (deleted)".
+            // The path of a library that was replaced on disk is followed by " (deleted)".
             let path = line.strip_suffix(b" (deleted)").unwrap_or(line);
             let file = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
             if file.starts_with(b"libj9vm") {

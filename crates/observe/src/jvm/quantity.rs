@@ -33,7 +33,7 @@ pub(super) struct Quantity {
     pub(super) labels: Vec<(&'static str, String)>,
     added: Vec<CounterId>,
     subtracted: Vec<CounterId>,
-    /// Counters per unit of the metric.
+    /// By which the sum of the counters is divided to get the unit of the metric.
     divisor: f64,
     /// If this counter is 0, the JVM has not published the quantity yet.
     unknown_while_zero: Option<CounterId>,
@@ -144,9 +144,9 @@ impl Planner<'_> {
             pool.spaces.iter().map(space).collect()
         };
         let labels = [("area", "heap"), ("pool", pool.name), ("generation", pool.label)];
-        // Epsilon publishes its use at every megabyte; both are 0 before.
+        // Epsilon updates the use and the capacity once per megabyte; both are 0 before the first update.
         let guard = (collector == JvmCollector::Epsilon).then_some("sun.gc.generation.1.space.0.capacity");
-        // The sampler that refreshed the use of spaces every 50 ms also published this counter, and was removed with it.
+        // Older JVMs refresh the use of spaces every 50 ms. Exactly these JVMs also publish this counter.
         let is_sampled = self.index.find("sun.os.hrt.ticks").is_some();
         let is_eden = pool.generation == 0 && pool.spaces == [0];
         if is_eden && collector.splits_heap() && !is_sampled {
@@ -164,7 +164,7 @@ impl Planner<'_> {
     fn allocation(&mut self) {
         let collector = self.identity.collector;
         match collector {
-            // Never collected, all that was allocated is in use.
+            // Epsilon never collects: all that was allocated is in use.
             JvmCollector::Epsilon => {
                 let used = Sum::of(&m::ALLOCATED, one("sun.gc.generation.1.space.0.used"));
                 self.add(used.unknown_while_zero(Some("sun.gc.generation.1.space.0.capacity")));
@@ -215,7 +215,7 @@ impl Planner<'_> {
         self.collector_cpu();
     }
 
-    /// Why some or all pauses are unknown, if this number of groups is published.
+    /// Why some or all pauses are unknown; `groups` is the number of groups of counters that the JVM publishes.
     fn reason_without_pauses(&self, groups: usize) -> Option<String> {
         let jdk = self.identity.jdk();
         match self.identity.collector {
@@ -240,7 +240,7 @@ impl Planner<'_> {
     fn collector_cpu(&mut self) {
         let collector = self.identity.collector;
         match collector {
-            // Their total is always 0.
+            // The total that the JVM publishes for these collectors is always 0.
             JvmCollector::Z
             | JvmCollector::GenerationalZ
             | JvmCollector::Shenandoah
@@ -322,7 +322,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Adds a reason; several reasons for one metric are joined, because one is recorded.
+    /// Adds a reason. Several reasons for one metric are joined, because only one text per metric is recorded.
     fn unavailable(&mut self, metric: &'static Metric, reason: String) {
         match self.metrics.unavailable.iter_mut().find(|(known, _)| known.name == metric.name) {
             Some((_, reasons)) => {

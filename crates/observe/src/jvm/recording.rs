@@ -8,7 +8,7 @@ pub enum RecordingSettings {
     /// `default.jfc` of the JDK: about 1 % of overhead.
     #[default]
     Default,
-    /// `profile.jfc` of the JDK: about 2 % of overhead; more stack traces and shorter events.
+    /// `profile.jfc` of the JDK: about 2 % of overhead; records more stack traces, and also shorter events.
     Profile,
 }
 
@@ -21,23 +21,23 @@ impl RecordingSettings {
     }
 }
 
-/// Why a recording cannot be described to a JVM, or what it answered.
+/// Why a command for a recording cannot be written, or why the JVM did not execute it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecordingError {
-    /// The name has other characters.
+    /// The name contains characters that are not permitted.
     #[error("the name {0:?} of a recording may only contain letters, digits, '-' and '_'")]
     Name(
         /// The name.
         String,
     ),
-    /// The path cannot be written in a command.
+    /// The path is relative or contains characters that a command cannot contain.
     #[error("the path {} must be absolute, without quotes, line ends and bytes that are not UTF-8", .0.display())]
     Path(
         /// The path.
         PathBuf,
     ),
     /// The JVM did not start, dump or stop the recording.
-    #[error("the JVM says: {0}")]
+    #[error("the JVM answered: {0}")]
     Failed(
         /// Its answer, shortened.
         String,
@@ -70,7 +70,7 @@ fn checked_name(name: &str) -> Result<&str, RecordingError> {
     }
 }
 
-/// Checks that a command succeeded: the JVM answers failures with success too, and only the text differs.
+/// Checks that a command succeeded. The JVM reports success for failed commands too; only the text differs.
 pub(super) fn check(answer: &str, expected: &str) -> Result<(), RecordingError> {
     if answer.trim_start().starts_with(expected) {
         Ok(())

@@ -6,7 +6,7 @@ use super::locate::{OpenJvm, TmpScan};
 use crate::probe::ProbeError;
 use crate::proc_root::ProcRoot;
 
-/// Processes that are considered.
+/// The largest number of processes that are examined.
 const PROCESSES_MAX: usize = 10_000;
 
 /// A process that has not become the successor after this many searches is not examined again: a JVM publishes its counters within a
@@ -20,7 +20,7 @@ pub(super) struct Wanted {
     pub(super) command: Option<String>,
     /// The user it runs as.
     pub(super) user: u32,
-    /// The earliest time of its creation, in ms since 1970. Another instance that ran at the same time is no successor.
+    /// The earliest time of its creation, in ms since 1970: an instance that ran together with the ended JVM is not its successor.
     pub(super) not_before_ms: u64,
 }
 
@@ -74,7 +74,7 @@ impl Successor {
     pub(super) fn waiting(&self) -> ProbeError {
         ProbeError::Missing {
             what: self.what.clone(),
-            advice: "it has ended; a JVM that starts with the same command line and user is followed"
+            advice: "it has ended; a JVM that starts with the same command line and user will be watched"
                 .to_owned(),
         }
     }

@@ -65,7 +65,7 @@ pub struct JavaThread {
     pub name: String,
     /// Its number in Java.
     pub id: u64,
-    /// Whether the JVM does not wait for it at its end.
+    /// Whether the JVM can end while the thread still runs.
     pub is_daemon: bool,
     /// Its number in the operating system (`task` in `/proc`), within its container.
     pub native_id: Option<u64>,
@@ -79,14 +79,14 @@ pub struct JavaThread {
     pub frames: Vec<String>,
 }
 
-/// A thread that waits for a lock, and who has it.
+/// A thread that waits for a lock, and the thread that holds the lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockedThread<'a> {
     /// The thread that waits.
     pub thread: &'a JavaThread,
     /// The lock.
     pub lock: &'a MonitorLock,
-    /// The thread that holds the lock; `None` if the dump does not tell.
+    /// The thread that holds the lock; `None` if the dump does not show it.
     pub owner: Option<&'a JavaThread>,
 }
 
@@ -157,7 +157,7 @@ impl ThreadDump {
         blocked.collect()
     }
 
-    /// Groups of threads that wait for each other in a circle; each thread is in at most one.
+    /// Groups of threads that wait for each other in a circle. Each thread is in at most one group.
     #[must_use]
     pub fn deadlocks(&self) -> Vec<Vec<&JavaThread>> {
         let owners = self.owners();
@@ -169,7 +169,7 @@ impl ThreadDump {
                 (WaitKind::Notification, _) => None,
             })
             .collect();
-        // The number of the walk that visited a thread first. A walk that reaches its own trace has found a circle.
+        // For each thread, the start of the walk that visited it first. A walk that returns to a thread of its own has found a circle.
         let mut visited_by = vec![None; self.threads.len()];
         let mut circles = Vec::new();
         for start in 0..self.threads.len() {
@@ -191,7 +191,7 @@ impl ThreadDump {
         circles
     }
 
-    /// The circle through a thread; `None` if its chain ends or it waits for itself.
+    /// The circle through a thread; `None` if the chain of owners ends, or if the thread waits for itself.
     fn circle(&self, first: usize, next: &[Option<usize>]) -> Option<Vec<&JavaThread>> {
         let mut circle = vec![&self.threads[first]];
         let mut at = next[first]?;
@@ -212,7 +212,7 @@ impl ThreadDump {
     }
 }
 
-/// A thread of which more lines follow.
+/// A thread whose lines are still being read.
 struct Draft {
     name: String,
     id: u64,
@@ -227,7 +227,7 @@ struct Draft {
 impl Draft {
     /// Reads `"NAME" #12 [345] daemon prio=5 … nid=0x4478 …`; `None` for a thread of the virtual machine, which has no number.
     fn parse(line: &str) -> Option<Draft> {
-        // A name may contain anything, also quotes; nothing after it contains this.
+        // A name may contain anything, also quotes. The text after it never contains `" #`.
         let (name, rest) = line.strip_prefix('"')?.rsplit_once("\" #")?;
         let mut words = rest.split_whitespace();
         let id = words.next()?.parse().ok()?;
@@ -275,7 +275,7 @@ impl Draft {
             ("parking to wait for ", WaitKind::Park),
         ];
         if let Some((prefix, kind)) = waits.into_iter().find(|(prefix, _)| fact.starts_with(prefix)) {
-            // Up to JDK 16, a thread in Object.wait is said to wait to re-lock also before it is notified.
+            // Up to JDK 16, dumps contain this line for a thread in Object.wait also before it is notified.
             let is_notified = self.state == Some(ThreadState::Blocked);
             let kind = if prefix == RE_LOCK && !is_notified { WaitKind::Notification } else { kind };
             if let Some(lock) = MonitorLock::parse(&fact[prefix.len()..]) {
@@ -283,7 +283,7 @@ impl Draft {
             }
             return;
         }
-        // In the list of synchronizers, the lock stands alone.
+        // In the list of synchronizers, the line contains only the lock.
         if let Some(lock) = MonitorLock::parse(fact.strip_prefix("locked ").unwrap_or(fact)) {
             self.holds.push(lock);
         }

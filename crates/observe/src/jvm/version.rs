@@ -12,7 +12,7 @@ pub struct JavaVersion {
 impl JavaVersion {
     /// Reads a version as `java.version` states it: `1.8.0_392`, `11.0.13`, `25-ea`. `None` if it does not start with a number.
     ///
-    /// The counter `sun.rt.jvmVersion` is no replacement: HotSpot of JDK 8 calls itself version 25.
+    /// The counter `sun.rt.jvmVersion` cannot be used instead: HotSpot of JDK 8 calls itself version 25.
     #[must_use]
     pub fn parse(text: &str) -> Option<JavaVersion> {
         let mut numbers = text.split(|char: char| !char.is_ascii_digit());

@@ -20,7 +20,7 @@ pub struct VmFlag {
 pub struct VmFlagsError;
 
 impl VmFlag {
-    /// Reads the output of `VM.flags -all` or `java -XX:+PrintFlagsFinal` of JDK 8 to 25. Lines that are no flags are skipped.
+    /// Reads the output of `VM.flags -all` or `java -XX:+PrintFlagsFinal` of JDK 8 to 25. Lines without a flag are skipped.
     ///
     /// # Errors
     /// There is no flag at all.
@@ -29,7 +29,7 @@ impl VmFlag {
         if flags.is_empty() { Err(VmFlagsError) } else { Ok(flags) }
     }
 
-    /// Reads `   size_t MaxHeapSize   = 67108864   {product} {command line}`. In JDK 8, `:=` tells that the value is not the default.
+    /// Reads `   size_t MaxHeapSize   = 67108864   {product} {command line}`. In JDK 8, `:=` means that the value is not the default.
     fn parse(line: &str) -> Option<VmFlag> {
         let (left, right) = line.split_once('=')?;
         let is_changed = left.ends_with(':');
@@ -38,7 +38,7 @@ impl VmFlag {
         if words.next().is_some() {
             return None;
         }
-        // The value may contain braces; the groups at the end are those that are counted.
+        // The value may contain braces, so the groups are split off from the end of the line.
         let (value, last) = last_group(right)?;
         let (value, origin) = match last_group(value) {
             Some((value, _category)) => (value, Some(last)),

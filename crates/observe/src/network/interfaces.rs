@@ -26,7 +26,7 @@ pub(super) struct InterfaceReader {
     series: LabelledSeries,
 }
 
-/// Name and values of a line: bytes, packets, errors, drops, received and sent.
+/// The name and the values of a line: bytes, packets, errors and drops received, then the same four sent.
 fn parse_line(line: &[u8]) -> Option<(&[u8], [u64; 8])> {
     let colon = line.iter().rposition(|byte| *byte == b':')?;
     let [r0, r1, r2, r3, _, _, _, _, t0, t1, t2, t3] = numbers::<12>(&line[colon + 1..])?;

@@ -15,7 +15,7 @@ use crate::tcp_table::read_tcp_table;
 
 const LISTENERS_MAX: usize = 64;
 
-/// Listening sockets that are read.
+/// The largest number of listening sockets that are read.
 const SOCKETS_MAX: usize = 16_384;
 
 static METRICS: [Metric; 2] = [
@@ -31,10 +31,10 @@ pub(super) struct ListenerReader {
     root: ProcRoot,
     directory: String,
     series: LabelledSeries,
-    /// Length and limit per address; several sockets may share one. In a fixed order, so that
-    /// the same ones are recorded if there are too many.
+    /// Length and limit of the queues by address; several sockets may share an address. The order is fixed, so that the same
+    /// addresses are recorded at each reading if there are too many.
     queues: BTreeMap<SocketAddr, (u64, Option<u64>)>,
-    /// Addresses as labels.
+    /// The addresses as texts, for labels.
     names: FxHashMap<SocketAddr, String>,
 }
 

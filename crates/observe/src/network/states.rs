@@ -7,7 +7,7 @@ use crate::declared::LabelledSeries;
 use crate::reading::Reading;
 use crate::sock_diag::{DiagSocket, Family, TcpState, TcpStates};
 
-/// Sockets that are counted.
+/// The largest number of sockets that are counted.
 const SOCKETS_MAX: usize = 1_000_000;
 
 static METRICS: [Metric; 1] = [Metric::gauge("node_tcp_connection_states", "TCP connections by state.")];
@@ -19,7 +19,7 @@ pub(super) struct StateReader {
 }
 
 impl Default for StateReader {
-    /// Counts at most once a second, and for at most a thousandth of a core: the kernel visits all its sockets.
+    /// Counts at most once a second, and uses at most a thousandth of a core, because the kernel visits all its sockets.
     fn default() -> StateReader {
         StateReader {
             series: LabelledSeries::new(&METRICS, "state", TcpState::ALL.len()),

@@ -14,17 +14,17 @@ use crate::series_id::SeriesId;
 /// Modes in the order of `/proc/stat`. Guest time is part of user and nice.
 const MODES: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
 
-/// With more CPUs, only their idle time is recorded per CPU, and the sum of all modes.
+/// With more CPUs, only the idle time is recorded per CPU. The other modes are recorded as the sums of all CPUs.
 const CPUS_WITH_MODES: usize = 32;
 
-/// CPUs whose idle time is recorded.
+/// The largest number of CPUs that are recorded.
 const CPUS_MAX: usize = 256;
 
 const FILE_MAX: usize = 1 << 20;
 
 static CPU: Metric = Metric::counter(
     "node_cpu_seconds_total",
-    "CPU time by mode; the CPU `all` stands for the sum on machines with more than 32.",
+    "CPU time by mode. On machines with more than 32 CPUs, the CPU `all` is the sum of all.",
 );
 static RUNNING: Metric = Metric::gauge("node_procs_running", "Threads that run or wait for a CPU.");
 static BLOCKED: Metric = Metric::gauge("node_procs_blocked", "Threads that wait for a disk.");
@@ -107,7 +107,7 @@ impl CpuReader {
         Ok(())
     }
 
-    /// Time in run queues. Field 8 of a CPU's line, in all versions since 15.
+    /// Reads the time in run queues: field 8 of a CPU's line, in all versions of the file since 15.
     fn read_waiting(&mut self, reading: &mut Reading<'_>) {
         if !self.has_schedstat {
             return;
@@ -115,7 +115,7 @@ impl CpuReader {
         let Ok(schedstat) = self.schedstat.read() else {
             self.has_schedstat = false;
             let reason =
-                "the kernel was built without CONFIG_SCHEDSTATS; processes have their own waiting times";
+                "the kernel was built without CONFIG_SCHEDSTATS; waiting times are only known per process";
             reading.unavailable(&WAITING[0], reason);
             return;
         };
@@ -136,8 +136,8 @@ fn set_if(series: &mut DeclaredSeries, reading: &mut Reading<'_>, value: Option<
     }
 }
 
-/// Sets the times of a CPU; false if the line has no eight numbers. Idle and iowait may step back a little: they stay at the
-/// largest value, because a counter that decreases would look like a restart.
+/// Sets the times of a CPU; returns false if the line does not have eight numbers. The kernel may decrease idle and iowait a little.
+/// The largest value is kept, because a counter that decreases would look like a restart.
 fn set_cpu(
     cpus: &mut Vec<(Box<[u8]>, Cpu)>,
     reading: &mut Reading<'_>,
@@ -147,7 +147,7 @@ fn set_cpu(
     ticks_per_second: f64,
 ) -> bool {
     let Some(ticks) = crate::fields::numbers::<{ MODES.len() }>(line) else { return false };
-    // CPUs have a fixed order, so that the search ends early; there are few.
+    // There are few CPUs: a linear search is fast enough.
     let position = match cpus.iter().position(|(known, _)| **known == *name) {
         Some(position) => position,
         None if cpus.len() > CPUS_MAX => return true,

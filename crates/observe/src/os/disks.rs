@@ -13,7 +13,7 @@ use crate::series_id::SeriesId;
 const DISKS_MAX: usize = 32;
 const FILE_MAX: usize = 1 << 18;
 
-/// Bytes of a sector in this file, whatever the disk's sectors are.
+/// Bytes of a sector in this file, whatever the size of the disk's own sectors.
 const SECTOR: f64 = 512.0;
 
 static METRICS: [Metric; 10] = [
@@ -26,7 +26,7 @@ static METRICS: [Metric; 10] = [
     Metric::gauge("node_disk_io_now", "Reads and writes under way."),
     Metric::counter(
         "node_disk_io_time_seconds_total",
-        "Time in which the disk had something to do. Disks that do several things at once are not saturated at 1 per second.",
+        "Time in which the disk was busy. Disks that serve several requests at once are not yet saturated at 1 s per second.",
     ),
     Metric::counter(
         "node_disk_io_time_weighted_seconds_total",
@@ -38,7 +38,7 @@ static METRICS: [Metric; 10] = [
     ),
 ];
 
-/// What the await is computed from: completed reads and writes, and their time in ms.
+/// The figures that `busyhour_disk_await_seconds` is computed from: completed reads and writes, and their time in ms.
 #[derive(Clone, Copy, Debug)]
 struct Completed {
     count: u64,
@@ -131,7 +131,7 @@ impl DiskReader {
     }
 }
 
-/// Mean time of what was completed; `None` if nothing was, or if the counters restarted.
+/// Mean time of the requests completed between two readings; `None` if there were none, or if the counters restarted.
 fn mean_seconds(before: Completed, after: Completed) -> Option<f64> {
     let count = after.count.checked_sub(before.count).filter(|count| *count > 0)?;
     let time_ms = after.time_ms.checked_sub(before.time_ms)?;
@@ -147,7 +147,7 @@ fn is_disk(known: &mut FxHashMap<Box<[u8]>, bool>, root: &ProcRoot, name: &[u8])
     // A slash in a name is an exclamation mark in /sys.
     let in_sys = root.path("/sys/block").join(text.replace('/', "!"));
     let is_disk = !is_virtual && in_sys.exists();
-    // Names are bounded by what the kernel has; a hostile file is not remembered.
+    // The kernel has few disks. The limit bounds the memory for a recorded file with very many names.
     if known.len() < 4096 {
         known.insert(name.into(), is_disk);
     }

@@ -1,4 +1,4 @@
-//! Pressure stall information: shares of time in which work waited for a resource.
+//! Pressure stall information: the time in which work waited for a resource.
 
 use busyhour_series::Metric;
 
@@ -48,7 +48,7 @@ impl PressureReader {
         };
         PressureReader {
             resources: [
-                // For the whole system, the kernel always states 0 as `full` of the CPU.
+                // For the CPU of the whole system, the kernel always reports 0 as `full`.
                 resource("/proc/pressure/cpu", &CPU_WAITING, None),
                 resource("/proc/pressure/memory", &MEMORY_WAITING, Some(&MEMORY_STALLED)),
                 resource("/proc/pressure/io", &IO_WAITING, Some(&IO_STALLED)),
@@ -63,7 +63,7 @@ impl PressureReader {
                 Err(error) => {
                     resource.is_missing = true;
                     let reason = format!(
-                        "{}: {error}; kernels have it from 4.20, if they are started with psi=1",
+                        "{}: {error}; needs Linux 4.20 or later, started with psi=1",
                         resource.file.path().display()
                     );
                     reading.unavailable(resource.metrics, &reason);

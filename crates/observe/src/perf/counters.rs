@@ -56,8 +56,8 @@ impl Counters {
     }
 }
 
-/// Adds the increase of one counter. The kernel counts more events than the processor can by taking turns: the number of events is
-/// the count times the time in which the event was enabled, divided by the time in which it was counted.
+/// Adds the increase of one counter. If there are more events than the processor can count at once, the kernel counts them in turns.
+/// The number of events is then the count times the enabled time, divided by the time in which the event was counted.
 fn add(sum: &mut Increase, before: Reading, now: Reading) {
     let count = now.count.saturating_sub(before.count);
     let enabled = now.enabled_ns.saturating_sub(before.enabled_ns);

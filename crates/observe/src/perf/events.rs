@@ -9,7 +9,7 @@ use busyhour_series::Metric;
 pub(super) struct EventKind {
     pub(super) event: PerfEvent,
     pub(super) metric: Metric,
-    /// What a count is multiplied with for the metric's unit.
+    /// The factor that converts a count to the metric's unit.
     pub(super) scale: f64,
     /// Whether the event happens in the kernel, so that it cannot be counted for user code alone.
     pub(super) is_of_kernel: bool,

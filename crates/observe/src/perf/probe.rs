@@ -16,10 +16,10 @@ use crate::process_stat::read_process;
 use crate::reading::Reading;
 use crate::series_id::SeriesId;
 
-/// Most threads of a process that are counted: each needs a file descriptor per event.
+/// The largest number of threads of a process that are counted: each needs a file descriptor per event.
 const TASKS_MAX: usize = 4_096;
 
-/// Most cores on which a cgroup is counted.
+/// The largest number of cores on which a cgroup is counted.
 const CORES_MAX: usize = 1_024;
 
 /// What is counted.
@@ -37,14 +37,14 @@ pub enum PerfTarget {
 ///
 /// Counting begins with the first reading, at which a counter is opened for each thread, or for each core in case of a cgroup.
 /// The totals start at 0 then. Events in the kernel are included if that is permitted; the label `scope` is `all` or `user`.
-/// An event that cannot be counted is unavailable, with the reason. If the processor takes turns in counting more events than
-/// it can at once, counts are scaled up; the share of time that was counted is recorded, too.
+/// An event that cannot be counted is unavailable, with the reason. If there are more events than the processor can count at once,
+/// the kernel counts them in turns. Counts are then scaled up, and the share of time in which the event was counted is recorded, too.
 #[derive(Debug)]
 pub struct PerfProbe {
     source: String,
     target: PerfTarget,
     root: ProcRoot,
-    /// Start time of the process in clock ticks since the system's, to notice that its number was reused.
+    /// Start of the process in clock ticks since boot, to notice that its process ID was reused.
     started: Option<u64>,
     sets: Option<Vec<EventSet>>,
     derived: Option<(SeriesId, SeriesId)>,
@@ -100,7 +100,7 @@ impl PerfProbe {
                 }
                 Ok(None) => reading.unavailable(
                     &kind.metric,
-                    "happens in the kernel, which may not be counted: needs kernel.perf_event_paranoid of at most 1, or root",
+                    "not permitted: the event happens in the kernel; set kernel.perf_event_paranoid to at most 1, or run as root",
                 ),
                 Err(error) => reading.unavailable(&kind.metric, &reason(&error, paranoid, is_cgroup)),
             }
@@ -158,7 +158,7 @@ impl Probe for PerfProbe {
             reading.set_if(cpi, cycles.map(|cycles| cycles / instructions));
             reading.set_if(mpki, misses.map(|misses| misses / (instructions / 1e3)));
         }
-        // What was counted until the end of a process has been recorded.
+        // Checked last, so that the events until the end of the process are recorded.
         self.check_alive()
     }
 }
@@ -201,7 +201,7 @@ fn open_all(kind: &EventKind, places: &[Place<'_>], with_kernel: bool) -> io::Re
     for place in places {
         match open_one(kind, place, with_kernel) {
             Ok(counter) => counters.push(counter),
-            // The thread has ended since.
+            // The thread has ended since it was listed.
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
             Err(error) => return Err(error),
         }
@@ -240,7 +240,7 @@ fn cores(root: &ProcRoot) -> Result<Vec<usize>, ProbeError> {
     let path = Path::new("/sys/devices/system/cpu/online");
     let text = root.read_text(path).map_err(|error| ProbeError::read(path, error))?;
     parse_list(&text)
-        .ok_or_else(|| ProbeError::format(path.display().to_string(), format!("`{text}` is no list")))
+        .ok_or_else(|| ProbeError::format(path.display().to_string(), format!("`{text}` is not a list")))
 }
 
 fn parse_list(text: &str) -> Option<Vec<usize>> {
@@ -253,7 +253,7 @@ fn parse_list(text: &str) -> Option<Vec<usize>> {
     Some(cores)
 }
 
-/// The start of a process; `None` if it does not exist, or has ended but was not waited for.
+/// The start of a process; `None` if it does not exist or is a zombie.
 fn start_time(root: &ProcRoot, pid: u32) -> Option<u64> {
     let stat = read_process(root, pid)?.stat;
     (stat.state != b'Z').then_some(stat.start)

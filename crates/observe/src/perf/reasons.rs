@@ -11,7 +11,7 @@ pub(super) fn reason(error: &io::Error, paranoid: Option<i32>, is_cgroup: bool) 
         }
         Some(libc::EACCES | libc::EPERM) => match paranoid {
             Some(paranoid) if paranoid > needed => format!(
-                "not permitted: kernel.perf_event_paranoid is {paranoid}; it needs at most {needed}, CAP_PERFMON or root"
+                "not permitted: kernel.perf_event_paranoid is {paranoid}; set it to at most {needed}, or run with CAP_PERFMON or as root"
             ),
             Some(paranoid) => format!(
                 "not permitted, although kernel.perf_event_paranoid is {paranoid}: the process belongs to another user, or \
@@ -41,8 +41,8 @@ mod tests {
                 of(libc::ENOENT, Some(2), false),
                 "this processor or virtual machine does not provide the counter",
             ),
-            (of(libc::EACCES, Some(4), false), "kernel.perf_event_paranoid is 4; it needs at most 2, "),
-            (of(libc::EACCES, Some(1), true), "kernel.perf_event_paranoid is 1; it needs at most 0, "),
+            (of(libc::EACCES, Some(4), false), "kernel.perf_event_paranoid is 4; set it to at most 2, "),
+            (of(libc::EACCES, Some(1), true), "kernel.perf_event_paranoid is 1; set it to at most 0, "),
             (
                 of(libc::EPERM, Some(-1), false),
                 "although kernel.perf_event_paranoid is -1: the process belongs",

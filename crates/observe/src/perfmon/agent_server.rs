@@ -18,19 +18,19 @@ use super::agent_session::{AgentAction, AgentProblem, AgentSession};
 use super::system::SystemCounters;
 use crate::proc_root::ProcRoot;
 
-/// Clients at once; further ones are disconnected.
+/// The largest number of clients at a time; further ones are disconnected.
 const CLIENTS_MAX: usize = 64;
 
 /// How long a client may be connected without asking for values.
 const IDLE_MAX: Duration = Duration::from_secs(60);
 
-/// How long a client may not receive its values.
+/// How long sending a text to a client may take.
 const WRITE_MAX: Duration = Duration::from_secs(5);
 
 /// Time before the next attempt to accept when the system has no file descriptors left.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
-/// Most problems that are passed to the user.
+/// The largest number of problems that are passed to the user.
 const PROBLEMS_MAX: usize = 100;
 
 /// Receives each different problem once, on the thread of the server.
@@ -38,8 +38,8 @@ pub type ProblemSink = Box<dyn FnMut(&AgentProblem) + Send>;
 
 /// An agent for JMeter's PerfMon Metrics Collector; it ends when it is dropped.
 ///
-/// It reads values for its clients, and nothing else: no command runs a program, reads another file or ends it. Every client
-/// that reaches the port may read the values, because the protocol has no password.
+/// It reads values for its clients, and nothing else: no command runs a program, reads other files or ends the agent. Every client
+/// that reaches the port can read the values, because the protocol has no password.
 #[derive(Debug)]
 pub struct AgentServer {
     address: SocketAddr,
@@ -115,7 +115,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>, mut stopped: oneshot
     clients.shutdown().await;
 }
 
-/// Serves one client until it leaves.
+/// Serves one client until it disconnects.
 async fn serve(mut stream: TcpStream, shared: Arc<Shared>) {
     let mut session = AgentSession::default();
     let mut buffer = [0; 4096];
@@ -148,7 +148,7 @@ async fn serve(mut stream: TcpStream, shared: Arc<Shared>) {
     }
 }
 
-/// Sends a line of values per interval until the client sends something; the number of bytes that it sent.
+/// Sends a line of values per interval until the client sends something; returns the number of bytes that the client sent.
 async fn send_values(
     stream: &mut TcpStream,
     session: &mut AgentSession,
@@ -158,7 +158,7 @@ async fn send_values(
 ) -> io::Result<usize> {
     let mut ticks = tokio::time::interval(interval);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    // The first tick is due at once; the first interval has just begun.
+    // The first tick is due at once, but the first interval has only just begun.
     ticks.tick().await;
     loop {
         tokio::select! {
@@ -173,7 +173,7 @@ async fn send_values(
     }
 }
 
-/// Whether the client has received the text in time.
+/// Sends a text; returns whether the client accepted it in time.
 async fn write(stream: &mut TcpStream, text: &str) -> bool {
     matches!(timeout(WRITE_MAX, stream.write_all(text.as_bytes())).await, Ok(Ok(())))
 }

@@ -1,6 +1,6 @@
 //! The agent's side of the protocol, without input or output.
 //!
-//! A client sends commands, one a line: `test`, `interval:SECONDS`, `metrics:NAME\tNAME\t…` (values from now on, one line per
+//! A client sends one command per line: `test`, `interval:SECONDS`, `metrics:NAME\tNAME\t…` (values from now on, one line per
 //! interval), `metrics-single:…` (one line), `exit`. A line of values has a tab after each value; a value that is not known
 //! is empty. In place of a metric that is refused, the line has the reason: JMeter's collector writes it into its file as
 //! the message of a failed sample. The original agent returns nothing for an error and stops on `shutdown`, which any client
@@ -13,7 +13,7 @@ use super::measure::CounterDifference;
 use super::request::{MetricRefusal, PerfMonMetric};
 use super::system::SystemCounters;
 
-/// Most metrics of one client.
+/// The largest number of metrics of one client.
 const METRICS_MAX: usize = 1_000;
 
 /// The interval until the client sets one.
@@ -22,7 +22,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// The longest interval.
 const INTERVAL_MAX: Duration = Duration::from_secs(3_600);
 
-/// What the session asks of its owner.
+/// What the caller of the session has to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AgentAction {
     /// Send this text.
@@ -35,7 +35,7 @@ pub enum AgentAction {
     Problem(AgentProblem),
 }
 
-/// What a client asked for in vain.
+/// A request of a client that is refused or not valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AgentProblem {
     /// A metric is refused.
@@ -96,9 +96,9 @@ impl AgentSession {
         self.is_started.then_some(self.interval)
     }
 
-    /// Reads bytes of the client; appends what is to be done to `actions`, in its order.
+    /// Reads bytes of the client; appends the actions that are due to `actions`, in their order.
     ///
-    /// `snapshot` is the state of the system now, the start of the first interval.
+    /// `snapshot` is the current state of the system. If values are requested, the first interval starts with it.
     pub fn receive(&mut self, bytes: &[u8], snapshot: &SystemCounters<'_>, actions: &mut Vec<AgentAction>) {
         let mut lines = std::mem::take(&mut self.lines);
         let result = lines.receive(bytes, |line| self.command(line, snapshot, actions));

@@ -6,7 +6,7 @@ use super::java_order::hash_map_order;
 use super::lines::{LineTooLong, Lines};
 use super::request::split_parameters;
 
-/// A row of the element's table `metricConnections`.
+/// A row of the table `metricConnections` of a PerfMon Metrics Collector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetricRow {
     /// Host of the agent.
@@ -37,7 +37,7 @@ impl MetricRow {
         let has_label = tokens.iter().any(|token| token.starts_with("label=") && token.len() > 6);
         let parameters = if has_label {
             let kept = tokens.iter().filter(|token| !token.starts_with("label="));
-            // The backslashes before colons are needed again.
+            // Colons within a parameter need their backslashes again.
             kept.map(|token| token.replace(':', "\\:")).collect::<Vec<_>>().join(":")
         } else {
             self.parameters.clone()
@@ -77,9 +77,9 @@ pub struct ClientSession {
 }
 
 impl ClientSession {
-    /// A session for the rows of one agent, in the order of the table. Of rows with the same label, the last one counts.
+    /// A session for the rows of one agent, passed in the order of the table. Of rows with the same label, the last one counts.
     ///
-    /// The metrics are in the order in which JMeter's collector has them, that of a Java `HashMap`.
+    /// The metrics are requested in the order of JMeter's collector, which keeps them in a Java `HashMap`.
     #[must_use]
     pub fn new(rows: &[MetricRow], interval: Duration) -> Self {
         let mut positions = std::collections::HashMap::new();
@@ -110,7 +110,7 @@ impl ClientSession {
         &self.labels
     }
 
-    /// Starts again, for a new connection; the text to send first.
+    /// Resets the session for a new connection; returns the text to send first.
     pub fn connect(&mut self) -> &'static str {
         self.lines = Lines::default();
         self.is_tested = false;
@@ -127,7 +127,7 @@ impl ClientSession {
     /// Empty values are not passed.
     ///
     /// # Errors
-    /// The other side is no agent; the connection is of no use any more.
+    /// The other side does not follow the protocol; the connection must be closed.
     pub fn receive(
         &mut self,
         bytes: &[u8],

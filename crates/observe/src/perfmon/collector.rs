@@ -15,10 +15,10 @@ use super::sample::PerfMonSample;
 /// How long a connection and the first answer may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How often a thread looks whether it is to stop.
+/// How often a thread checks whether it must stop.
 const READ_TIMEOUT: Duration = Duration::from_millis(200);
 
-/// Where samples go, with the address of their agent (`host:port`); called by the threads of the agents, one at a time.
+/// Receives the samples and the address of their agent (`host:port`). The threads of the agents call it, one at a time.
 pub type SampleSink = Box<dyn FnMut(&str, &PerfMonSample) + Send>;
 
 /// Collects the values of agents until it is stopped or dropped.
@@ -34,7 +34,7 @@ pub struct PerfMonCollector {
 
 impl PerfMonCollector {
     /// The interval for a value of the property `jmeterPlugin.perfmon.interval` in ms. JMeter's collector cuts it to whole
-    /// seconds and gets stuck with less than one; here it is at least one.
+    /// seconds and gets stuck with less than one second; here the interval is at least one second.
     #[must_use]
     pub fn interval(property_ms: u64) -> Duration {
         Duration::from_secs((property_ms / 1000).max(1))

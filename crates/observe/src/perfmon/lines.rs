@@ -1,4 +1,4 @@
-//! Lines of the protocol from pieces of a stream.
+//! Assembles lines of the protocol from pieces of a stream.
 
 /// Longest line that is read, in bytes: the names of about a thousand metrics.
 pub(super) const LINE_MAX: usize = 64 << 10;

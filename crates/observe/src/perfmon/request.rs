@@ -10,7 +10,7 @@ use std::str::FromStr;
 pub struct PerfMonMetric {
     /// What to read.
     pub quantity: PerfMonQuantity,
-    /// By how much the value of a size in bytes is divided.
+    /// The unit in which a size is returned.
     pub unit: MetricUnit,
 }
 
@@ -40,7 +40,7 @@ pub enum PerfMonQuantity {
 pub enum ProcessName {
     /// By number.
     Pid(u32),
-    /// By the name of its executable file, not case-sensitive; the number counts processes of this name, from 0.
+    /// By the name of its executable file, not case-sensitive. The number, from 0, selects one of the processes with this name.
     Executable(String, usize),
 }
 
@@ -200,7 +200,7 @@ fields! {
         FreeFiles = "freefiles",
         /// Total space.
         Total = "total",
-        /// Used space in percent of what users may fill.
+        /// Used space in percent of used and available space.
         UsePercent = "useperc",
         /// Used space.
         Used = "used",
@@ -411,8 +411,8 @@ fn parse_parameters(text: &str) -> Result<Parameters, MetricRefusal> {
     Ok(parameters)
 }
 
-/// Splits at colons that no backslash precedes, and removes these backslashes. Like Java's `split`, without empty texts at
-/// the end.
+/// Splits at colons that no backslash precedes, and removes the backslashes before other colons. Like Java's `split`, without empty
+/// texts at the end.
 pub(super) fn split_parameters(text: &str) -> Vec<String> {
     let mut tokens = vec![String::new()];
     for character in text.chars() {

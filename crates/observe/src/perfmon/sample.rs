@@ -9,14 +9,14 @@ pub struct PerfMonSample {
     pub stamp_ms: i64,
     /// Host, type and parameters of the metric.
     pub label: String,
-    /// The value times 1000, cut to a whole number; −1000 for an error.
+    /// The value times 1000 without its decimal places; −1000 for an error.
     pub elapsed: i64,
     /// Why there is no value; `None` if there is one.
     pub error: Option<String>,
 }
 
 impl PerfMonSample {
-    /// The sample of a value. NaN becomes 0, and what is too large the largest number, as Java converts them.
+    /// The sample of a value. As in Java, NaN becomes 0, and a value that is too large becomes the largest number.
     #[must_use]
     pub fn of_value(stamp_ms: i64, label: &str, value: f64) -> Self {
         Self { stamp_ms, label: label.to_owned(), elapsed: (value * 1000.0) as i64, error: None }
@@ -34,7 +34,7 @@ impl PerfMonSample {
         }
     }
 
-    /// The sample of an error, a text in the words of a Java exception.
+    /// The sample of an error, which is described like a Java exception.
     #[must_use]
     pub fn of_error(stamp_ms: i64, label: &str, error: String) -> Self {
         Self { stamp_ms, label: label.to_owned(), elapsed: -1000, error: Some(error) }

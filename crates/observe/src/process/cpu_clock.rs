@@ -1,4 +1,4 @@
-//! The CPU clock of another process: nanoseconds instead of the ticks of `/proc/PID/stat`, which are 10 % of a reading at 100 ms.
+//! The CPU clock of another process, in nanoseconds. A tick of `/proc/PID/stat` (10 ms) would be 10 % of an interval of 100 ms.
 
 /// The kernel's limit of process numbers. Larger ones would overflow into the numbers of other clocks.
 const PID_MAX: libc::pid_t = 4_194_304;

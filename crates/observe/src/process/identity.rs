@@ -49,14 +49,14 @@ impl Identity {
         let listener = self.listens_on.iter().find_map(|address| find_listener(root, &list, *address));
         let pid = listener.or_else(|| {
             let same = |pid| !self.command_line.is_empty() && command_line(root, pid) == self.command_line;
-            // A tick is 10 ms: a quick restart may happen within one.
+            // `>=`, because a quick restart may happen within the same tick (10 ms).
             let candidates = list.entries.iter().filter(|entry| {
                 (entry.pid, entry.stat.start) != (self.pid, self.start)
                     && entry.stat.start >= self.start
                     && entry.command == self.command
                     && same(entry.pid)
             });
-            // The first one is the parent of the others.
+            // The one that started first is the parent of the others.
             candidates.min_by_key(|entry| entry.stat.start).map(|entry| entry.pid)
         })?;
         let successor = Identity::read(root, pid, &self.listens_on).ok()?;

@@ -12,16 +12,16 @@ use crate::process_stat::{ProcessList, ProcessStat, STAT_MAX, parse_stat};
 use super::cpu_clock::process_cpu_ns;
 use super::identity::Identity;
 
-/// Processes of a group that are read; further ones are counted.
+/// The largest number of processes of a group that are read; further ones are only counted.
 const MEMBERS_MAX: usize = 2_000;
 
-/// Processes whose files stay open.
+/// The number of processes whose files stay open.
 const KEPT_MAX: usize = 32;
 
-/// Processes with children whose list of children is compared in each reading.
+/// The number of processes whose list of children is compared at each reading.
 const PARENTS_MAX: usize = 16;
 
-/// Entries of a directory of descriptors that are counted, on kernels before 6.2.
+/// The largest number of entries of a directory of descriptors that are counted, on kernels before 6.2.
 const DESCRIPTORS_MAX: usize = 65_536;
 
 /// Sums over a group. `None` is unknown.
@@ -36,10 +36,10 @@ pub(super) struct GroupTotals {
     pub(super) processes: u64,
     pub(super) rss_pages: u64,
     pub(super) descriptors: Option<u64>,
-    /// The process with the most descriptors, which reaches its limit first.
+    /// Descriptors of the process that has the most, and therefore reaches its limit first.
     pub(super) descriptors_max: Option<u64>,
     pub(super) io: Option<IoTotals>,
-    /// Why there is no input and output.
+    /// Why `io` is not known.
     pub(super) io_error: Option<io::ErrorKind>,
     /// Start of the first process in ticks since the start of the machine.
     pub(super) start: u64,
@@ -175,7 +175,7 @@ impl Members {
                 [stat.user, stat.system].map(|[own, waited]| (own as f64 / ticks, waited as f64 / ticks));
             totals.user_seconds += user.0 + user.1;
             totals.system_seconds += system.0 + system.1;
-            // The clock belongs to whichever process has the number: only the start in `stat` shows that it is ours.
+            // The clock is that of any process with this process ID. The start in `stat`, checked above, shows that it is the member's.
             let exact = self.is_live.then(|| process_cpu_ns(member.pid)).flatten().map(|ns| ns as f64 / 1e9);
             totals.cpu_seconds += exact.unwrap_or(user.0 + system.0) + user.1 + system.1;
             totals.minor_faults = add(totals.minor_faults, stat.minor_faults);
@@ -203,7 +203,7 @@ impl Members {
         totals
     }
 
-    /// Input and output of a member. A missing file or permission is remembered, because it will be missing next time.
+    /// Input and output of a member. If the file or the permission is missing, this is remembered, because it will not change.
     fn read_io(&mut self, number: usize) -> Option<IoTotals> {
         match self.list[number].io.read() {
             Ok(bytes) => parse_io(bytes),
@@ -218,7 +218,7 @@ impl Members {
     }
 }
 
-/// A sum that stays at the largest number: files may contain anything.
+/// A sum that stops at the largest number instead of overflowing: files may contain anything.
 fn add<const N: usize>(sum: u64, values: [u64; N]) -> u64 {
     values.into_iter().fold(sum, u64::saturating_add)
 }

@@ -9,12 +9,12 @@ use crate::fields::{fields, lines, number};
 use crate::proc_root::{ProcRoot, read_bounded};
 use crate::reading::Reading;
 
-/// Processes whose memory is added up.
+/// The largest number of processes whose memory is added up.
 const PROCESSES_MAX: usize = 256;
 
 static PSS: Metric = Metric::gauge(
     "process_proportional_memory_bytes",
-    "Memory in RAM; what processes share counts in equal parts. The right sum for several processes.",
+    "Memory in RAM. Each process that shares memory counts an equal part of it, so that the sum is right.",
 );
 static SWAP: Metric = Metric::gauge("process_swap_bytes", "Memory in swap space.");
 static DESCRIPTORS_LIMIT: Metric =
@@ -83,7 +83,7 @@ fn add_up(root: &ProcRoot, pids: &[u32]) -> Result<(u64, u64), String> {
         }
     }
     if read == 0 {
-        return Err(String::from("no process has a file smaps_rollup: kernels have it from 4.14"));
+        return Err(String::from("no process has a file smaps_rollup: needs Linux 4.14 or later"));
     }
     Ok(sum)
 }

@@ -13,7 +13,7 @@ use super::rebased::RebasedTotal;
 
 static CPU: Metric =
     Metric::counter("process_cpu_seconds_total", "CPU time of the process and its descendants.");
-static USER: Metric = Metric::counter("process_cpu_user_seconds_total", "CPU time in programs.");
+static USER: Metric = Metric::counter("process_cpu_user_seconds_total", "CPU time in user mode.");
 static SYSTEM: Metric = Metric::counter("process_cpu_system_seconds_total", "CPU time in the kernel.");
 static MINOR_FAULTS: Metric =
     Metric::counter("process_minor_page_faults_total", "Page faults without a disk.");
@@ -29,7 +29,7 @@ static STORAGE_WRITTEN: Metric =
     Metric::counter("process_io_storage_written_bytes_total", "Bytes written to disks.");
 static RESIDENT: Metric = Metric::gauge(
     "process_resident_memory_bytes",
-    "Memory in RAM. What several processes share counts several times.",
+    "Memory in RAM. Memory that several processes share counts once for each of them.",
 );
 static THREADS: Metric = Metric::gauge("process_threads", "Threads.");
 static PROCESSES: Metric =
@@ -39,7 +39,7 @@ static DESCRIPTORS_MAX: Metric =
     Metric::gauge("process_open_fds_of_largest", "Open file descriptors of the process that has the most.");
 static START: Metric = Metric::gauge(
     "process_start_after_boot_seconds",
-    "Start of the process after that of the machine; changes with a restart.",
+    "Time from the boot of the machine to the start of the process; changes with a restart.",
 );
 
 /// A counter of the group.
@@ -113,11 +113,11 @@ impl ProcessSeries {
                     counter.set(reading, value as f64);
                 }
             }
-            // A member that has just ended.
+            // A member has just ended: its figures cannot be read, but those of the others can next time.
             None if totals.io_error.is_none() => {}
             None => {
                 let reason = if totals.io_error == Some(std::io::ErrorKind::NotFound) {
-                    "processes have no file io: the kernel was built without CONFIG_TASK_IO_ACCOUNTING"
+                    "there is no /proc/PID/io: the kernel was built without CONFIG_TASK_IO_ACCOUNTING"
                 } else {
                     "no permission to read /proc/PID/io of all processes: run as their user or as root"
                 };
@@ -146,7 +146,7 @@ impl ProcessSeries {
         }
     }
 
-    /// The machine has more processes than are listed.
+    /// Reports that the machine has more processes than are listed.
     pub(super) fn say_list_is_cut(&self, reading: &mut Reading<'_>) {
         let reason =
             format!("the machine has more than {PROCESSES_MAX} processes: some descendants may be missing");

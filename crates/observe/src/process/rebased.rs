@@ -4,8 +4,8 @@ use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
-/// A sum over processes. What a process has used moves to its parent when the parent waits for it; if nobody waits, it
-/// disappears from the sum. The total then continues from its last value, so that it never decreases.
+/// A sum over processes. When a process ends, the kernel adds its figures to those of the parent that waits for it. If no parent
+/// waits, they disappear from the sum. The total then continues from its last value, so that it never decreases.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RebasedTotal {
     pub(super) lost: f64,
@@ -21,7 +21,7 @@ impl RebasedTotal {
     }
 }
 
-/// A sum of counters of threads, which ends with each thread: adds up increases.
+/// A sum over the counters of threads. The counter of a thread disappears with the thread, so only increases are added up.
 #[derive(Clone, Debug)]
 pub(super) struct IncreaseSum<K, const N: usize> {
     last: FxHashMap<K, ([u64; N], u64)>,
@@ -36,7 +36,7 @@ impl<K, const N: usize> Default for IncreaseSum<K, N> {
 }
 
 impl<K: Eq + Hash, const N: usize> IncreaseSum<K, N> {
-    /// Adds the increase of a thread since the previous round, or everything if it is new or its number is used again.
+    /// Adds the increase of a thread since the previous round, or its whole values if it is new or its number is used again.
     pub(super) fn add(&mut self, key: K, values: [u64; N]) {
         let previous = self.last.insert(key, (values, self.round));
         let previous = previous.map_or([0; N], |(previous, _)| previous);

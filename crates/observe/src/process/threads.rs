@@ -12,7 +12,7 @@ use crate::reading::Reading;
 
 use super::rebased::IncreaseSum;
 
-/// Threads of a group that are read.
+/// The largest number of threads of a group that are read.
 const THREADS_MAX: usize = 10_000;
 
 static RUN_QUEUE: Metric = Metric::counter(

@@ -13,7 +13,7 @@ use super::text::TextFormat;
 /// Longest page that is read, after decompression, in bytes: about a million series.
 pub const PAGE_MAX: u64 = 128 << 20;
 
-/// How long a page may take in all unless [`FetchOptions::timeout`] says otherwise, as Prometheus's default.
+/// The limit on the time to fetch a page unless [`FetchOptions::timeout`] is set; the same as Prometheus's default.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Longest part of a server's answer that is repeated in an error, in characters.
@@ -30,7 +30,7 @@ pub struct FetchOptions {
     pub bearer_token: Option<String>,
     /// PEM text of certificate authorities that are trusted instead of the usual ones, for servers with their own.
     pub authorities: Option<Vec<u8>>,
-    /// How long a page may take in all, 10 s unless set.
+    /// The limit on the time to fetch a page; 10 s if `None`.
     pub timeout: Option<Duration>,
 }
 
@@ -104,14 +104,14 @@ impl Fetcher {
     /// Prepares to fetch `url`, such as `https://user:password@host:9100/metrics`. Without a path, it is `/metrics`.
     ///
     /// # Errors
-    /// The address is not one of HTTP, or the certificate authorities cannot be read.
+    /// The address is not an HTTP address, or the certificate authorities cannot be read.
     pub fn new(url: &str, options: &FetchOptions) -> Result<Self, FetchError> {
         let address = Address::parse(url).ok_or_else(|| FetchError::Address(without_secrets(url)))?;
         let mut config = ureq::Agent::config_builder()
             .timeout_global(Some(options.timeout.unwrap_or(TIMEOUT)))
             .http_status_as_error(false)
             .accept(ACCEPT)
-            // Decompressed here, with a limit.
+            // `fetch` decompresses the page itself, to limit its length.
             .accept_encoding("gzip")
             .user_agent(concat!("busyhour/", env!("CARGO_PKG_VERSION")));
         if let Some(pem) = &options.authorities {
@@ -223,7 +223,7 @@ impl<'u> Address<'u> {
     }
 }
 
-/// A text for an error: what may be a password is left out.
+/// The text of an address for an error, without the parts that may contain a password.
 fn without_secrets(text: &str) -> String {
     let text = text.split('?').next().unwrap_or_default();
     text.rsplit('@').next().unwrap_or_default().chars().take(ANSWER_MAX).collect()

@@ -25,8 +25,8 @@ impl Buckets {
         Self { cumulative }
     }
 
-    /// What was observed since `earlier`. If a count has decreased or the bounds differ, the histogram was reset, and
-    /// everything was observed since then.
+    /// The observations since `earlier`. If a count has decreased or the bounds differ, the histogram was reset, and all its
+    /// observations are returned.
     #[must_use]
     pub fn since(&self, earlier: &Buckets) -> Buckets {
         let (now, before) = (&self.cumulative, &earlier.cumulative);
@@ -46,9 +46,9 @@ impl Buckets {
         (*bound == f64::INFINITY).then_some(*count)
     }
 
-    /// The quantile `q` (0 to 1), in the unit of the bounds, as Prometheus's `histogram_quantile` estimates it: linear
-    /// within a bucket whose lower bound is 0 for the first one; the highest finite bound if the quantile is above it.
-    /// `None` if nothing was observed, the bucket `+Inf` is missing, or there is no other one.
+    /// The quantile `q` (0 to 1), in the unit of the bounds, as Prometheus's `histogram_quantile` estimates it: interpolated
+    /// linearly within its bucket, with 0 as the lower bound of the first bucket. The highest finite bound if the quantile is above
+    /// this bound. `None` if nothing was observed, the bucket `+Inf` is missing, or it is the only bucket.
     #[must_use]
     pub fn quantile(&self, q: f64) -> Option<f64> {
         let count = self.count().filter(|count| *count > 0.0)?;

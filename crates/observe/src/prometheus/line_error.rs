@@ -1,6 +1,6 @@
 //! Errors of single lines.
 
-/// Most labels of one sample.
+/// The largest number of labels of one sample.
 pub const LABELS_MAX: usize = 128;
 
 /// Longest name of a metric or label and longest value of a label that is read, in bytes.
@@ -19,7 +19,7 @@ pub struct LineError {
 /// What is wrong with a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineProblem {
-    /// There is no name where one must be.
+    /// There is no name where one is expected.
     #[error("expected the name of a metric or label")]
     NoName,
     /// A quote is missing.
@@ -49,7 +49,7 @@ pub enum LineProblem {
     /// The stamp is not a finite number.
     #[error("the time stamp is not a number")]
     BadStamp,
-    /// Something follows the sample that is no exemplar.
+    /// The sample is followed by text that is not an exemplar.
     #[error("unexpected text after the sample")]
     TrailingText,
     /// A `# TYPE` line has no known type.

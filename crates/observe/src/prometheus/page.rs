@@ -9,10 +9,10 @@ use super::line_error::LineError;
 use super::selection::MetricSelection;
 use super::text::{Label, MetricSample, Samples, SeriesRole, TextFormat};
 
-/// Most histograms of a page of which quantiles are computed.
+/// The largest number of histograms of a page for which quantiles are computed.
 const HISTOGRAMS_MAX: usize = 200;
 
-/// Most buckets of one histogram.
+/// The largest number of buckets of one histogram.
 const BUCKETS_MAX: usize = 500;
 
 /// The selected part of a page.
@@ -22,13 +22,13 @@ pub(super) struct Page {
     pub(super) values: Vec<PageValue>,
     /// Histograms by name and labels.
     pub(super) histograms: Vec<PageHistogram>,
-    /// Samples, selected or not.
+    /// The number of samples, selected or not.
     pub(super) samples: u64,
-    /// Lines that cannot be read.
+    /// The number of lines that cannot be read.
     pub(super) bad_lines: u64,
-    /// The first of them.
+    /// The error of the first line that cannot be read.
     pub(super) first_error: Option<LineError>,
-    /// Selected series beyond the limits.
+    /// The number of selected series beyond the limits.
     pub(super) omitted: u64,
     /// The end of an OpenMetrics page is missing.
     pub(super) is_cut: bool,
@@ -56,11 +56,11 @@ pub(super) struct PageHistogram {
     pub(super) buckets: Buckets,
 }
 
-/// Where values of a page are collected.
+/// Collects the selected values of a page.
 struct Collector<'s> {
     selection: &'s MetricSelection,
     page: Page,
-    /// Sums over a label, as indices of values.
+    /// Positions in the page's values of the sums over a label, by name and remaining labels.
     sums: HashMap<(String, Vec<(String, String)>), usize>,
     histograms: HashMap<(String, Vec<(String, String)>), usize>,
     /// Upper bounds and counts of each histogram.

@@ -48,7 +48,7 @@ impl<'t> Scanner<'t> {
         taken
     }
 
-    /// A name without quotes: letters, digits, `_` and, for metrics, `:`; the first is no digit.
+    /// A name without quotes: letters, digits, `_` and, for metrics, `:`. The first character is not a digit.
     pub(super) fn plain_name(&mut self, with_colon: bool) -> Option<&'t str> {
         if self.peek()?.is_ascii_digit() {
             return None;

@@ -26,7 +26,7 @@ static BAD_LINES: Metric =
 static OMITTED: Metric =
     Metric::gauge("busyhour_scrape_omitted_series", "Selected series beyond the limit, not recorded.");
 
-/// A page was fetched but is not one of metrics.
+/// Why a page of metrics cannot be scraped.
 #[derive(Debug, thiserror::Error)]
 pub enum ScrapeError {
     /// The page cannot be fetched.
@@ -53,7 +53,7 @@ pub enum ScrapeError {
 ///
 /// Each selected series keeps its name and labels. Values with a time stamp are recorded at this time, and only once per stamp.
 /// A histogram becomes two gauges with the label `quantile` (0.5 and 0.99), computed from the observations between two scrapes,
-/// besides its sum and count. Series that state when something was created are left out.
+/// besides its sum and count. Series with the time of a creation (`_created`) are left out.
 #[derive(Debug)]
 pub struct ScrapeProbe {
     fetcher: Fetcher,
@@ -69,7 +69,7 @@ impl ScrapeProbe {
     /// A probe that scrapes `url`, such as `http://host:9100/metrics`.
     ///
     /// # Errors
-    /// The address is not one of HTTP, or the certificate authorities cannot be read.
+    /// The address is not an HTTP address, or the certificate authorities cannot be read.
     pub fn new(url: &str, options: &FetchOptions, selection: MetricSelection) -> Result<Self, FetchError> {
         let fetcher = Fetcher::new(url, options)?;
         let source = format!("prometheus:{}", fetcher.shown());
@@ -101,7 +101,7 @@ impl ScrapeProbe {
             return;
         }
         *last = stamp;
-        // Values from before the start of the run are not on its time axis.
+        // A value from before the start of the run has no time in the run.
         if stamp >= 0.0
             && let Some(time) = reading.at_wall_ms((stamp * 1e3) as u64)
         {

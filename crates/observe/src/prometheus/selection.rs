@@ -83,7 +83,7 @@ const DEFAULT_PATTERNS: &[&str] = &[
     "!hikaricp_connections_creation_seconds*",
 ];
 
-/// Counters that are added up over a label by default: a machine with many cores would fill the limit of series.
+/// Counters that are added up over a label by default, because a machine with many cores would exceed the limit on series.
 const DEFAULT_SUMS: &[(&str, &str)] =
     &[("node_cpu_seconds_total", "cpu"), ("container_cpu_usage_seconds_total", "cpu")];
 
@@ -93,7 +93,7 @@ const DEFAULT_SUMS: &[(&str, &str)] =
 pub struct SelectionError {
     /// The pattern.
     pub pattern: String,
-    /// What is wrong with its labels, if its name is right.
+    /// What is wrong with the labels; `None` if the name is wrong.
     #[source]
     pub source: Option<LineProblem>,
 }
@@ -125,7 +125,7 @@ impl Default for MetricSelection {
 }
 
 impl MetricSelection {
-    /// The series that these patterns select. If all patterns exclude, everything else is selected.
+    /// The series that these patterns select. If all patterns start with `!`, everything else is selected.
     ///
     /// # Errors
     /// A pattern cannot be read.

@@ -101,7 +101,7 @@ fn answer(request: &Request, store: &SeriesStore, clock: &Clock, options: &Metri
     }
 }
 
-/// Whether the request has the token. The time does not depend on where the tokens differ.
+/// Whether the request has the token. The comparison takes the same time wherever the tokens differ.
 fn is_authorized(request: &Request, token: &str) -> bool {
     let sent = single_header(request, "Authorization").and_then(|value| {
         let (scheme, sent) = value.split_once(' ')?;

@@ -24,7 +24,7 @@ pub enum TextFormat {
 }
 
 impl TextFormat {
-    /// The format that a `Content-Type` header names; Prometheus's text format if it names none of the two.
+    /// The format that a `Content-Type` header names; Prometheus's text format if it names neither.
     #[must_use]
     pub fn of_content_type(content_type: &str) -> Self {
         let media = content_type.split(';').next().unwrap_or_default().trim();
@@ -35,7 +35,7 @@ impl TextFormat {
         }
     }
 
-    /// Stamp units per second.
+    /// The number of units of time stamps per second.
     const fn stamps_per_second(self) -> f64 {
         match self {
             TextFormat::Prometheus => 1e3,
@@ -53,7 +53,7 @@ pub enum FamilyType {
     Gauge,
     /// Cumulative buckets by upper bound (`le`), a sum and a count.
     Histogram,
-    /// Buckets that are no counters (OpenMetrics).
+    /// Buckets whose counts may also decrease (OpenMetrics).
     GaugeHistogram,
     /// Quantiles, a sum and a count.
     Summary,
@@ -101,7 +101,7 @@ pub enum SeriesRole {
 }
 
 impl SeriesRole {
-    /// Whether differences of the values are meaningful, not the values.
+    /// Whether only differences of the values are meaningful, not the values themselves.
     #[must_use]
     pub const fn is_cumulative(self) -> bool {
         matches!(self, SeriesRole::Counter | SeriesRole::Bucket | SeriesRole::Count | SeriesRole::Sum)

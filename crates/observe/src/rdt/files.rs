@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 /// Longest file that is read, in bytes: the tasks of a machine with many processes.
 const FILE_MAX: u64 = 4 << 20;
 
-/// Most entries of a directory.
+/// The largest number of entries of a directory that are read.
 const ENTRIES_MAX: usize = 10_000;
 
 /// The operations on the mounted file system that are needed. Paths are relative to its root.
 ///
-/// Tests replace it by a double that follows the kernel's rules.
+/// Tests replace the mounted file system by a double that follows the kernel's rules.
 pub trait ResctrlFiles: Debug + Send {
     /// Reads a file.
     ///

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// The directory `info`, as it is: newer kernels have more resources, files and events.
+/// The content of the directory `info`, by name, because newer kernels have more resources, files and events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RdtInfo {
     /// Resources that can be allocated, by name: `L3`, `L3CODE`, `L3DATA`, `L2`, `MB`.
@@ -32,7 +32,7 @@ impl ResourceInfo {
         u64::from_str_radix(text.strip_prefix("0x").unwrap_or(text), 16).ok()
     }
 
-    /// The number of control groups, the default group included.
+    /// The largest number of control groups, the default group included.
     #[must_use]
     pub fn closids(&self) -> Option<u64> {
         self.number("num_closids")
@@ -52,7 +52,7 @@ pub struct MonitorInfo {
     pub events: Vec<String>,
     /// The number of groups that can be monitored, the default group included.
     pub rmids: Option<u64>,
-    /// Bytes below which the cache occupancy of a removed group does not block its identifier.
+    /// The identifier of a removed group is reused when the group's cache occupancy falls below this number of bytes.
     pub max_threshold_occupancy: Option<u64>,
     /// The mode in which counters are assigned to groups, such as `mbm_event` or `default`; `None` on kernels without modes.
     pub assign_mode: Option<String>,
@@ -71,7 +71,7 @@ impl MonitorInfo {
             .find_map(|mode| mode.strip_prefix('[')?.strip_suffix(']'))
             .map(str::to_owned);
         Self {
-            // `mbm_total_bytes_config` tells that an event can be configured, and is no event.
+            // `mbm_total_bytes_config` means that `mbm_total_bytes` can be configured; it is not an event.
             events: events
                 .split_ascii_whitespace()
                 .filter(|event| !event.ends_with("_config"))

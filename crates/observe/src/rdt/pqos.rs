@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-/// Most columns of a row.
+/// The largest number of columns of a row.
 const COLUMNS_MAX: usize = 64;
 
 /// A row: what a set of cores, or a process, did in an interval.
@@ -41,7 +41,7 @@ impl PqosRow {
     }
 }
 
-/// A line is neither names nor a row.
+/// Why a row cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PqosError {
     /// There was no line of names before.
@@ -64,7 +64,7 @@ pub struct PqosReader {
 }
 
 impl PqosReader {
-    /// Reads a line. `Ok(None)` for lines that are no rows: names, notes, empty lines.
+    /// Reads a line. `Ok(None)` for lines other than rows: names, notes, empty lines.
     ///
     /// # Errors
     /// A row does not fit the line of names.
@@ -93,7 +93,7 @@ impl PqosReader {
     }
 }
 
-/// The names of columns. Some versions separate those of events by blanks only: `LLC[KB]   MBL[MB/s]`.
+/// The names of columns. Some versions separate the names of events only by blanks: `LLC[KB]   MBL[MB/s]`.
 fn names(line: &str) -> Vec<String> {
     let mut names = Vec::new();
     for part in line.split(',').map(str::trim) {

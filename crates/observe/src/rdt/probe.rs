@@ -54,7 +54,7 @@ static EVENTS: [(&str, Metric); 5] = [
 /// Records the counters of all groups of resctrl that exist at the time of a reading.
 ///
 /// Labels: `group` (`/` is the default group), `monitor` (a monitor group; a control group includes its monitor groups),
-/// `resource`, `domain` (cache or package), `node` with sub-NUMA clustering, where the series without it is the sum.
+/// `resource`, `domain` (cache or package), `node` (only with sub-NUMA clustering; the series without this label is the sum).
 /// Events that this version does not know are recorded as `busyhour_resctrl_EVENT`: as counters if the resource is
 /// `PERF_PKG`, whose events all accumulate, otherwise as gauges.
 #[derive(Debug)]
@@ -95,7 +95,7 @@ impl RdtProbe {
             Some(series) => *series,
             None => {
                 let series = declare(reading, &key);
-                // Groups may come and go.
+                // Bounds the memory if groups are created and removed again and again.
                 if self.series.len() < busyhour_series::SERIES_MAX {
                     self.series.insert(key, series);
                 }

@@ -8,13 +8,13 @@ use super::files::ResctrlFiles;
 use super::info::{MonitorInfo, RdtInfo, ResourceInfo};
 use super::schemata::{Schema, SchemaError, parse_schemata};
 
-/// Most groups that are read.
+/// The largest number of groups that are read.
 const GROUPS_MAX: usize = 1_000;
 
-/// Most counters of one group.
+/// The largest number of counters of one group.
 const VALUES_MAX: usize = 1_000;
 
-/// Entries of a control group that are no control groups themselves.
+/// Names of directories of resctrl that are not control groups.
 const RESERVED: [&str; 3] = ["info", "mon_groups", "mon_data"];
 
 /// An operation on resctrl failed.
@@ -57,10 +57,10 @@ pub enum RdtError {
         #[source]
         source: io::Error,
     },
-    /// A name is not one of a directory.
+    /// The name cannot be that of a directory.
     #[error("`{0}` cannot be the name of a group")]
     Name(String),
-    /// The file `schemata` has another form.
+    /// The file `schemata` is not in the expected format.
     #[error("cannot read the allocation of {}", path.display())]
     Schemata {
         /// Relative to the mount point.
@@ -114,9 +114,9 @@ impl ResctrlGroup {
 /// The value of a counter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ResctrlValue {
-    /// The number: bytes, J or F; totals since the group was created, except for the occupancy.
+    /// The number in bytes, joules or farads: a total since the group was created, except for the occupancy.
     Number(f64),
-    /// There is none, in the kernel's words: `Unavailable`, `Unassigned`, `Error`.
+    /// There is no number. The text is the kernel's: `Unavailable`, `Unassigned`, `Error`.
     Absent(String),
 }
 
@@ -157,7 +157,7 @@ impl Resctrl {
         let names = self.files.directories(root).map_err(|source| match source.kind() {
             io::ErrorKind::NotFound => RdtError::Missing {
                 advice: "mount it with `mount -t resctrl resctrl /sys/fs/resctrl`; it needs a processor with RDT, \
-                         PQOS or MPAM, and no virtual machine around it",
+                         PQOS or MPAM, on a physical machine",
                 source,
             },
             _ => RdtError::Read { path: root.to_owned(), source },
@@ -281,7 +281,7 @@ impl Resctrl {
     /// The allocation of a control group.
     ///
     /// # Errors
-    /// The group does not exist, or its file has another form.
+    /// The group does not exist, or its file is not in the expected format.
     pub fn schemata(&self, control: &str) -> Result<Vec<Schema>, RdtError> {
         let path = Path::new(control).join("schemata");
         let text = self.files.read(&path).map_err(|source| RdtError::Read { path: path.clone(), source })?;
@@ -323,7 +323,7 @@ impl Resctrl {
         self.write(group.path().join("tasks"), &task.to_string())
     }
 
-    /// Changes the allocation of one resource to a control group. Domains that are not named keep theirs.
+    /// Changes the allocation of one resource to a control group. Domains that are not named keep their allocation.
     ///
     /// # Errors
     /// The kernel refuses a mask or value, with the reason in the error.

@@ -12,7 +12,7 @@ pub struct Schema {
     pub domains: Vec<(u32, String)>,
 }
 
-/// A line of `schemata` has another form.
+/// A line of `schemata` is malformed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not RESOURCE:DOMAIN=VALUE;…")]
 pub struct SchemaError(pub String);
@@ -46,7 +46,7 @@ impl fmt::Display for Schema {
 /// All lines of the file. Empty lines are skipped.
 ///
 /// # Errors
-/// A line has another form.
+/// A line is malformed.
 pub fn parse_schemata(text: &str) -> Result<Vec<Schema>, SchemaError> {
     text.lines().filter(|line| !line.trim().is_empty()).map(str::parse).collect()
 }

@@ -9,15 +9,15 @@ pub struct CmtRow {
     pub name: String,
     /// The number of the domain.
     pub id: u32,
-    /// By position among the sockets: bytes of cache, or bytes/s of memory traffic. Sockets whose counter `xl` could not read
-    /// are missing at the end.
+    /// One value per socket, in the order of the sockets: bytes of cache, or bytes/s of memory traffic. If `xl` could not read some
+    /// counters, values are missing at the end.
     pub values: Vec<f64>,
 }
 
 /// The table of `xl psr-cmt-show`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CmtTable {
-    /// The number of identifiers for domains that are monitored.
+    /// The number of identifiers (RMIDs), which limits the number of monitored domains.
     pub rmids: Option<u32>,
     /// Numbers of the sockets.
     pub sockets: Vec<u32>,
@@ -25,7 +25,7 @@ pub struct CmtTable {
     pub cache_bytes: Vec<f64>,
     /// The domains that are monitored.
     pub domains: Vec<CmtRow>,
-    /// Lines that cannot be read.
+    /// The number of lines that cannot be read.
     pub bad_lines: u64,
 }
 
@@ -106,7 +106,7 @@ pub struct CatRow {
     pub id: u32,
     /// The name of the domain.
     pub name: String,
-    /// The mask of ways; with code and data prioritisation that for code, followed by that for data.
+    /// The mask of ways. With code and data prioritisation, the mask for code followed by the mask for data.
     pub masks: Vec<u64>,
 }
 
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn occupancy_of_two_sockets() {
-        // As the sources of xl print it; the values are those of the study's streaming VM.
+        // In the format that the source code of xl prints, with the values of a VM that streams through memory.
         let text = format!(
             "Total RMID: 87\n{:<40} {:>5}{:>14} {}{:>14} {}\n{:<46}{:>13} KB{:>13} KB\n{:<40} {:>5}{:>13} KB{:>13} KB\n{:<40} {:>5}{:>13} KB\n",
             "Name",

@@ -5,10 +5,10 @@ use std::time::Duration;
 use busyhour_sample::Nanos;
 use hdrhistogram::Histogram;
 
-/// Longest delay that is told apart: an hour.
+/// Longest delay that is distinguished: an hour. Longer delays count as this one.
 const DELAY_MAX_NS: u64 = 3_600_000_000_000;
 
-/// Stalls that are remembered between two readings.
+/// The largest number of stalls that are remembered between two readings.
 const STALLS_MAX: usize = 100;
 
 /// Collects delays.
@@ -27,13 +27,13 @@ pub struct StallHistogram {
 /// Delays between two readings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StallSummary {
-    /// `None` if there was no delay at all: the thread did not run.
+    /// The figures of the delays; `None` if no delay was measured, because the thread did not run.
     pub delays: Option<Delays>,
     /// Stalls as intervals: when the thread wanted to run, and when it did.
     pub stalls: Vec<(Nanos, Nanos)>,
-    /// Stalls beyond the number that is remembered.
+    /// The number of stalls beyond those that are remembered.
     pub stalls_omitted: u64,
-    /// The interval of the thread, which limits how short a stall is noticed.
+    /// The interval of the thread; shorter stalls are not noticed.
     pub interval: Duration,
     /// CPU time of the thread so far, in ns.
     pub cpu_ns: Option<u64>,
@@ -42,7 +42,7 @@ pub struct StallSummary {
 /// Figures of delays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delays {
-    /// Number of delays, with those filled in.
+    /// Number of delays, including those filled in for missed intervals.
     pub count: u64,
     /// Longest delay in ns.
     pub max_ns: u64,
@@ -67,8 +67,8 @@ impl StallHistogram {
 
     /// Records that the thread, which runs once per `interval`, ran at `actual` although it wanted to run at `expected`.
     ///
-    /// A delay of several intervals hides the delays of the intervals within: they are filled in as an interval less each,
-    /// as HdrHistogram's correction for coordinated omission does.
+    /// A delay of several intervals hides the delays of the later intervals within it. They are filled in, each shorter by one
+    /// interval than the one before, as HdrHistogram's correction for coordinated omission does.
     pub fn record(&mut self, expected: Nanos, actual: Nanos, interval: Duration) {
         self.interval = interval;
         let delay_ns = actual.0.saturating_sub(expected.0).min(DELAY_MAX_NS);
@@ -127,7 +127,7 @@ mod tests {
     const INTERVAL: Duration = Duration::from_millis(1);
 
     #[test]
-    fn missed_slots_are_filled_in() {
+    fn missed_intervals_are_filled_in() {
         let mut histogram = StallHistogram::new(Duration::from_millis(20));
         // A second in which the thread ran on time, except for one stall of 100 ms.
         let mut at = 0;

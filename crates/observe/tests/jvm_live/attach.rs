@@ -1,4 +1,4 @@
-//! Commands to living JVMs.
+//! Commands to running JVMs.
 
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Stdio};
@@ -119,7 +119,7 @@ fn long_commands_need_version_2() {
     }
 }
 
-/// SIGQUIT would end these processes, or do something else.
+/// SIGQUIT would end these processes, or have another effect.
 #[test]
 fn other_processes_are_not_signalled() {
     let mut other = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("cat");
@@ -144,7 +144,7 @@ fn other_processes_are_not_signalled() {
 }
 
 #[test]
-fn a_stopped_jvm_is_not_waited_for() {
+fn a_stopped_jvm_causes_a_timeout() {
     for jdk in Jdk::installed() {
         let load = Load::start(&jdk, &[]);
         load.signal("STOP");

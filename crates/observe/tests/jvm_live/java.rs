@@ -17,7 +17,7 @@ impl Jdk {
     /// and a compiler, with a note.
     pub fn installed() -> Vec<Jdk> {
         if classes().is_none() {
-            eprintln!("note: javac is not installed; the tests with living JVMs are skipped");
+            eprintln!("note: javac is not installed; the tests with running JVMs are skipped");
             return Vec::new();
         }
         let homes: Vec<PathBuf> = match std::env::var("BUSYHOUR_TEST_JDKS") {
@@ -25,7 +25,7 @@ impl Jdk {
             Err(_) => default_home().into_iter().collect(),
         };
         if homes.is_empty() {
-            eprintln!("note: java is not installed; the tests with living JVMs are skipped");
+            eprintln!("note: java is not installed; the tests with running JVMs are skipped");
         }
         homes.into_iter().map(|home| Jdk { home }).collect()
     }
@@ -82,7 +82,7 @@ pub struct Load {
 }
 
 impl Load {
-    /// Starts it and waits until it is ready.
+    /// Starts the program and waits until it is ready.
     pub fn start(jdk: &Jdk, options: &[&str]) -> Load {
         let mut command = Command::new(jdk.tool("java"));
         command.args(options);
@@ -116,7 +116,7 @@ impl Load {
         loop {
             let mut line = String::new();
             let length = self.answers.read_line(&mut line).expect("text");
-            assert!(length > 0, "the program ended before it said {expected}");
+            assert!(length > 0, "the program ended before it printed {expected}");
             // The JVM prints warnings about options, and a thread dump after SIGQUIT, to the same stream.
             if line.trim_end() == expected {
                 return;
@@ -124,7 +124,7 @@ impl Load {
         }
     }
 
-    /// Ends it.
+    /// Ends the program.
     pub fn stop(mut self) {
         drop(self.commands.take());
         let status = self.child.wait().expect("a child");

@@ -1,4 +1,4 @@
-//! Living JVMs: the probe against `jstat` of the same JDK, and commands over the attach protocol.
+//! Running JVMs: the probe is compared with `jstat` of the same JDK, and commands are sent over the attach protocol.
 //!
 //! Uses the `java` of the path, or all JDKs of `BUSYHOUR_TEST_JDKS` (homes, separated by colons). Without Java the tests print a note.
 #![cfg(target_os = "linux")]

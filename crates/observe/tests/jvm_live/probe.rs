@@ -1,4 +1,4 @@
-//! The probe of living JVMs.
+//! The probe of running JVMs.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -53,7 +53,7 @@ fn jstat(jdk: &Jdk, pid: u32) -> BTreeMap<String, f64> {
     columns
 }
 
-/// Metric, text of a label, columns of `jstat`, units of the column per unit of the metric, largest rounding error.
+/// Metric, text of a label, columns of `jstat`, factor from the columns' unit to the metric's, largest rounding error in the columns.
 const ROWS: [(&str, &str, &[&str], f64, f64); 18] = [
     ("jvm_memory_used_bytes", "Survivor", &["-gc S0U", "-gc S1U"], 1024.0, 0.11),
     ("jvm_memory_used_bytes", "Eden", &["-gc EU"], 1024.0, 0.051),
@@ -151,7 +151,7 @@ fn a_collection_is_marked_within_the_interval() {
     }
 }
 
-/// Allocation between two collections, against the counters of the JVM's threads.
+/// Compares the allocation between two collections with the counters of the JVM's threads.
 #[test]
 fn allocation_equals_that_of_the_threads() {
     let clock = Clock::start();
@@ -165,7 +165,7 @@ fn allocation_equals_that_of_the_threads() {
                 load.say(&format!("allocated {}", file.display()));
                 std::fs::read_to_string(&file).expect("the file").parse::<f64>().expect("a number")
             };
-            // Loads the classes that the question needs.
+            // The first call loads the classes that the command needs, which allocates memory.
             allocated(&mut load);
             load.say("gc");
             runner.read(&clock);
@@ -199,7 +199,7 @@ fn allocation_equals_that_of_the_threads() {
 fn safepoint_log(text: &str) -> (f64, f64) {
     let (mut count, mut seconds) = (0.0, 0.0);
     for line in text.lines() {
-        // JDK 13 and later, and before.
+        // `Total` is in logs of JDK 13 and later, `stopped` in earlier ones.
         let first = |text: &str| text.split_whitespace().next()?.parse::<f64>().ok();
         let ns = line.rsplit_once("Total: ").and_then(|(_, rest)| first(rest));
         let stopped = line.split_once("application threads were stopped: ").and_then(|(_, rest)| first(rest));
@@ -228,7 +228,7 @@ fn stalls_equal_the_safepoint_log() {
         load.say("gc");
         load.say("gc");
         load.say("quiet");
-        // The log and the counters are written one after the other.
+        // The JVM writes the log and the counters one after the other: repeat until both have the same number of safepoints.
         let mut is_compared = false;
         for _ in 0..100 {
             runner.read(&clock);
@@ -255,7 +255,7 @@ fn stalls_equal_the_safepoint_log() {
 fn a_jvm_that_restarts_is_followed() {
     let clock = Clock::start();
     for jdk in Jdk::installed() {
-        // Other tests run the same program at the same time: the option -D makes no difference, the argument does.
+        // Other tests run the same program at the same time. Only its arguments distinguish it; options of the JVM do not.
         let start = || {
             let mut command = Command::new(jdk.tool("java"));
             command.args(["-XX:+UseSerialGC", "-Xmx64m", "-cp"]).arg(classes().expect("compiled"));

@@ -1,4 +1,4 @@
-//! What the readers of a JVM's counters and answers promise for any bytes. Shared with the fuzz target `jvm`.
+//! Properties of the readers of a JVM's counters and answers that hold for any bytes. Shared with the fuzz target `jvm`.
 
 use busyhour_observe::jvm::counters::{CounterIndex, CounterValue};
 use busyhour_observe::jvm::{ClassHistogram, JvmIdentity, JvmMetrics, ThreadDump, VmFlag};
@@ -21,7 +21,7 @@ fn check_counters(bytes: &[u8]) {
             Some(CounterValue::Long(_)) => {}
             None => panic!("{} is outside the file that it was found in", counter.name()),
         }
-        // A file that has shrunk since has no such value, or another one.
+        // If the file has shrunk since the index was built, reading a value must not panic.
         let _ = index.value(&bytes[..bytes.len() / 2], id);
     }
     // Entries do not overlap; a byte that is not UTF-8 becomes three.

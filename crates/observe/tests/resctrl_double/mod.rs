@@ -24,15 +24,15 @@ pub struct Machine {
     pub ways: u32,
     /// Bytes of a cache.
     pub cache_bytes: u64,
-    /// Fewest ways of a mask.
+    /// The smallest number of ways in a mask.
     pub min_cbm_bits: u32,
     /// Whether masks may have gaps.
     pub sparse_masks: bool,
-    /// Code and data have masks of their own (mounted with `cdp`).
+    /// Whether code and data have masks of their own (mounted with `cdp`).
     pub cdp: bool,
-    /// Control groups, the default group included.
+    /// The largest number of control groups, the default group included.
     pub closids: u32,
-    /// Monitored groups, the default group included.
+    /// The largest number of monitored groups, the default group included.
     pub rmids: u32,
     /// Smallest value and step of the memory bandwidth in percent; `None` without this control.
     pub bandwidth: Option<(u32, u32)>,
@@ -45,7 +45,7 @@ pub struct Machine {
 }
 
 impl Default for Machine {
-    /// Two sockets as in the noisy-neighbour study: 20 ways, 55 MiB.
+    /// Two sockets, each with a cache of 20 ways and 55 MiB.
     fn default() -> Self {
         Machine {
             sockets: 2,
@@ -80,7 +80,7 @@ pub struct Demand {
 
 #[derive(Clone, Debug, Default)]
 struct Counters {
-    /// By domain.
+    /// One value per domain, as in the following fields.
     occupancy: Vec<f64>,
     total: Vec<u64>,
     local: Vec<u64>,

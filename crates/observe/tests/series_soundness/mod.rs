@@ -4,7 +4,7 @@
 use busyhour_sample::Nanos;
 use busyhour_series::{SeriesEvent, SeriesFileError, SeriesQuery, SeriesReader, SeriesSet};
 
-/// Reads the bytes as a series file: reading ends, results are bounded, and frames before a damaged one do not change it.
+/// Reads the bytes as a series file: reading ends, results are bounded, and damage is reported at a position within the bytes.
 pub fn check(bytes: &[u8]) {
     let mut values = 0usize;
     let mut series = 0usize;

@@ -1,4 +1,4 @@
-//! Invariants of the parsers of other sources, for any text: the protocol of PerfMon, resctrl's files, `pqos` and `xl`.
+//! Invariants of the parsers of PerfMon's protocol, resctrl's files, `pqos` and `xl`, for any text.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -42,7 +42,7 @@ impl TestProcess {
         TestProcess::start(&mut python_command(program))
     }
 
-    /// Its number.
+    /// Its process ID.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }

@@ -1,4 +1,4 @@
-//! Properties of everything that reads `/proc` and `/sys` that hold for any content. The fuzz target `system_files` and a test with fixed
+//! Properties that hold for any content of `/proc` and `/sys`, whatever reads it. The fuzz target `system_files` and a test with fixed
 //! seeds check them.
 
 use std::path::Path;

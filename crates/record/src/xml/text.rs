@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_spelt_out_as_xstream_does() {
+    fn names_are_encoded_as_in_xstream() {
         assert_eq!(name("REFERENCE"), "REFERENCE");
         assert_eq!(name("a b"), "a b");
         assert_eq!(name("__jm__my users__idx"), "____jm____my_.0020users____idx");

@@ -24,7 +24,7 @@ pub struct LivePage<'p> {
 }
 
 /// Ids of the elements whose text comes from the server.
-pub const LIVE_WORDS: [&str; 24] = [
+pub const LIVE_WORDS: [&str; 33] = [
     "live-when",
     "live-state",
     "offered-now",
@@ -49,7 +49,19 @@ pub const LIVE_WORDS: [&str; 24] = [
     "p99-all",
     "max-now",
     "max-all",
+    "system-note",
+    "system-0-name",
+    "system-0-now",
+    "system-1-name",
+    "system-1-now",
+    "system-2-name",
+    "system-2-now",
+    "system-3-name",
+    "system-3-now",
 ];
+
+/// Series of the observed system.
+const SYSTEM_SERIES: usize = 4;
 
 /// Renders the page.
 #[must_use]
@@ -88,6 +100,7 @@ pub fn live_html(page: &LivePage<'_>) -> String {
         },
         Section { id: "distribution", title: "Distribution", body: percentiles },
         Section { id: "users", title: "Users", body: users },
+        Section { id: "system", title: "System under test", body: system() },
         Section { id: "labels", title: "The busiest labels", body: labels() },
         Section { id: "glossary", title: "Definitions", body: glossary },
     ];
@@ -195,6 +208,33 @@ fn figures(rows: &[(&str, &str)]) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// Places for the series of the observed system: a name, the last value and a small plot of each.
+fn system() -> Markup {
+    html! {
+        p #system-note { "Not observed." }
+        div.live-system {
+            @for at in 0..SYSTEM_SERIES {
+                figure #{ "system-" (at) } {
+                    figcaption {
+                        span id={ "system-" (at) "-name" } {}
+                        " "
+                        b id={ "system-" (at) "-now" } {}
+                    }
+                    svg viewBox="0 0 300 60" preserveAspectRatio="none" aria-hidden="true" {
+                        path.marks d="" {}
+                        path.line d="" {}
+                    }
+                }
+            }
+        }
+        p.note {
+            "The machine, the process with the most CPU time, the JVM with the most pauses and the resource that is closest to its limit; \
+             dashed lines are the latest marks. The report contains everything."
+        }
+        ul #system-marks {}
     }
 }
 

@@ -49,8 +49,9 @@ fn about(record: &SystemRecord) -> String {
         words += &format!(" on {}", printable(&record.hostname));
     }
     if let Some(seconds) = record.interval_s {
+        // Readings are a little late now and then.
         words += &if seconds < 0.95 {
-            format!(" every {:.0} ms", seconds * 1e3)
+            format!(" every {:.0} ms", (seconds * 1e2).round() * 10.0)
         } else {
             format!(" every {seconds:.0} s")
         };

@@ -16,6 +16,21 @@ export interface Status {
   readonly caveats: readonly string[];
   readonly thresholds: readonly (readonly [string, string, string])[];
   readonly marks: readonly Mark[];
+  /** The observed system under test; absent if nothing was observed. */
+  readonly system?: LiveSystem;
+}
+
+/** The most telling series of the observed system; their names and last values are among the words. */
+export interface LiveSystem {
+  readonly series: readonly {
+    /** The end of the scale of values. */
+    readonly top: number;
+    /** Times in s, and values. */
+    readonly points: readonly (readonly [number, number])[];
+  }[];
+  /** Times of the latest marks in s. */
+  readonly marks_s: readonly number[];
+  readonly marks: readonly string[];
 }
 
 /** Everything: what a page that has just been opened, or has missed something, needs. */

@@ -275,7 +275,7 @@ proptest! {
     #[test]
     fn rows_in_any_order_are_sorted(
         starts in prop::collection::vec(0u64..5_000, 1..200),
-        // With the larger scale, starts are too far apart for sort keys.
+        // With the larger scale, the distances between starts exceed the range of the sort keys.
         scale in prop_oneof![Just(1u64), Just(1 << 40)],
         part in 1usize..40,
         swaps in prop::collection::vec((0usize..200, 0usize..200), 0..40),

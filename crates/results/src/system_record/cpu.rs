@@ -1,7 +1,7 @@
 //! CPU time of a machine by mode and by core.
 
 use super::catalogue::CPU_METRIC;
-use super::lines::{LINES_MAX, PlannedLine};
+use super::lines::{NotDrawn, PlannedLine, keep_largest};
 use super::survey::Survey;
 
 /// The CPU that stands for the sum on machines with many CPUs.
@@ -62,7 +62,7 @@ fn of_modes(survey: &Survey, series: &[usize]) -> Vec<usize> {
 }
 
 /// How busy each core was, in %; the busiest ones.
-pub(super) fn cores(survey: &Survey, series: &[usize]) -> (Vec<PlannedLine>, usize) {
+pub(super) fn cores(survey: &Survey, series: &[usize]) -> (Vec<PlannedLine>, NotDrawn) {
     let mut lines: Vec<PlannedLine> = Vec::new();
     for cpu in cpus(survey, series) {
         let mut line = PlannedLine::new(format!("CPU {cpu}"), -100.0);
@@ -86,9 +86,8 @@ pub(super) fn cores(survey: &Survey, series: &[usize]) -> (Vec<PlannedLine>, usi
     }
     if lines.len() < 2 {
         // One core is the machine.
-        return (Vec::new(), 0);
+        return (Vec::new(), NotDrawn::default());
     }
-    let further = super::lines::keep_largest(&mut lines);
-    debug_assert!(lines.len() <= LINES_MAX);
-    (lines, further)
+    let not_drawn = keep_largest(&mut lines);
+    (lines, not_drawn)
 }

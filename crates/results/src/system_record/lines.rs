@@ -113,11 +113,30 @@ fn joined(prefix: &str, name: &str, labels: &[&str]) -> String {
     parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Keeps the lines with the largest values, in their order, and the limits that belong to one of them. Returns how many other
-/// lines were dropped.
-pub(super) fn keep_largest(lines: &mut Vec<PlannedLine>) -> usize {
+/// The lines of a panel that are not drawn.
+#[derive(Debug, Default)]
+pub(super) struct NotDrawn {
+    /// How many lines have smaller values than those that are drawn.
+    pub(super) further: usize,
+    /// Names of lines that are always 0.
+    pub(super) zero: Vec<String>,
+}
+
+/// Keeps the lines with the largest values, in their order, and the limits that belong to one of them. Lines that are always 0 are
+/// kept if all are.
+pub(super) fn keep_largest(lines: &mut Vec<PlannedLine>) -> NotDrawn {
+    let mut not_drawn = NotDrawn::default();
+    if lines.iter().any(|line| !line.is_limit && line.largest > 0.0) {
+        lines.retain_mut(|line| {
+            let is_zero = !line.is_limit && !line.is_changing && line.largest == 0.0;
+            if is_zero {
+                not_drawn.zero.push(std::mem::take(&mut line.name));
+            }
+            !is_zero
+        });
+    }
     let mut order: Vec<usize> = (0..lines.len()).filter(|at| !lines[*at].is_limit).collect();
-    let all = order.len();
+    not_drawn.further = order.len().saturating_sub(LINES_MAX);
     order.sort_by(|a, b| lines[*b].largest.total_cmp(&lines[*a].largest));
     order.truncate(LINES_MAX);
     let kept_keys: Vec<_> = order.iter().map(|at| lines[*at].key.clone()).collect();
@@ -132,7 +151,7 @@ pub(super) fn keep_largest(lines: &mut Vec<PlannedLine>) -> usize {
         limits += usize::from(belongs);
         belongs && limits <= LINES_MAX
     });
-    all - order.len()
+    not_drawn
 }
 
 /// The values of a planned line.

@@ -130,7 +130,9 @@ pub(super) fn panels(file: &LogsFile, axis: &TimeAxis, measured: &std::ops::Rang
                 line("problems", &counts.matching_over_time),
                 line("all entries", &counts.entries_over_time),
             ],
+            is_led: true,
             further: 0,
+            zero: Vec::new(),
         }
     };
     let has_entries = |source: &&LoggedSource| !source.counts.entries_over_time.counts.is_empty();

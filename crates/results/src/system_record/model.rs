@@ -143,8 +143,12 @@ pub struct Panel {
     pub is_stacked: bool,
     /// The lines, the most telling first.
     pub lines: Vec<PanelLine>,
+    /// Whether the first line is the most important one; otherwise it is the one with the largest values.
+    pub is_led: bool,
     /// Further lines that are not shown.
     pub further: usize,
+    /// Names of lines that are not shown, because they are always 0.
+    pub zero: Vec<String>,
 }
 
 /// A panel that is not shown.

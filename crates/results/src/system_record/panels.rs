@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use busyhour_series::{MetricKind, SeriesData};
 
 use super::catalogue::{BUSY_CORES, CPU_METRIC, CPU_TIME, IDLE_FOR_DISKS, SHOWN_ELSEWHERE, panels};
-use super::lines::{PlannedLine, keep_largest, line, plan};
+use super::lines::{NotDrawn, PlannedLine, keep_largest, line, plan};
 use super::model::{Aspect, OmittedMetric, Panel, PanelLine, PanelName, Resource, TimeAxis, Unit};
 use super::rule::{Form, PanelRule, Scope, When};
 use super::survey::{Survey, Surveyed};
@@ -26,6 +26,9 @@ const SOURCES_MAX: usize = 4;
 
 /// Panels of an exporter with metrics that no known panel shows.
 const EXPORTED_MAX: usize = 12;
+
+/// Lines of a panel that are named because they are always 0.
+const ZERO_MAX: usize = 12;
 
 /// Panels that are listed with the reason why they have no values.
 const MISSING_MAX: usize = 60;
@@ -137,17 +140,17 @@ impl Choice<'_> {
         let sources = self.sources(&[CPU_METRIC]);
         for (source, numbers) in sources.iter().take(SOURCES_MAX) {
             let source = self.shown_source(*source, sources.len());
-            self.push(&CPU_TIME, source.clone(), cpu::modes(self.survey, numbers), 0);
-            let (cores, further) = cpu::cores(self.survey, numbers);
-            self.push(&BUSY_CORES, source.clone(), cores, further);
+            self.push(&CPU_TIME, source.clone(), cpu::modes(self.survey, numbers), NotDrawn::default());
+            let (cores, not_drawn) = cpu::cores(self.survey, numbers);
+            self.push(&BUSY_CORES, source.clone(), cores, not_drawn);
             let mut idle = cpu::idle_for_disks(self.survey, numbers);
             idle.retain(|line| line.largest > IDLE_MIN);
-            self.push(&IDLE_FOR_DISKS, source, idle, 0);
+            self.push(&IDLE_FOR_DISKS, source, idle, NotDrawn::default());
         }
     }
 
     /// Adds a panel with these lines, if there are any.
-    fn push(&mut self, rule: &PanelRule, source: String, lines: Vec<PlannedLine>, further: usize) {
+    fn push(&mut self, rule: &PanelRule, source: String, lines: Vec<PlannedLine>, not_drawn: NotDrawn) {
         if lines.is_empty() || self.plan.panels.len() >= PANELS_MAX {
             return;
         }
@@ -160,7 +163,10 @@ impl Choice<'_> {
             unit: rule.unit,
             is_stacked: rule.form == Form::Stacked,
             lines: Vec::new(),
-            further,
+            is_led: rule.scope == Scope::PerSource
+                && rule.lines.first().is_some_and(|line| line.by.is_empty()),
+            further: not_drawn.further,
+            zero: not_drawn.zero.into_iter().take(ZERO_MAX).collect(),
         };
         self.plan.panels.push(PlannedPanel { panel, lines });
     }
@@ -212,8 +218,8 @@ impl Choice<'_> {
             return;
         }
         self.mark_used(numbers);
-        let further = keep_largest(&mut lines);
-        self.push(rule, source, lines, further);
+        let not_drawn = keep_largest(&mut lines);
+        self.push(rule, source, lines, not_drawn);
     }
 
     fn add_exported(&mut self) {
@@ -263,7 +269,7 @@ impl Choice<'_> {
                 line
             })
             .collect();
-        let further = keep_largest(&mut lines);
+        let not_drawn = keep_largest(&mut lines);
         numbers.iter().for_each(|number| self.used[*number] = true);
         let panel = Panel {
             resource: Resource::Exported,
@@ -274,7 +280,9 @@ impl Choice<'_> {
             unit,
             is_stacked: false,
             lines: Vec::new(),
-            further,
+            is_led: false,
+            further: not_drawn.further,
+            zero: not_drawn.zero.into_iter().take(ZERO_MAX).collect(),
         };
         self.plan.panels.push(PlannedPanel { panel, lines });
     }

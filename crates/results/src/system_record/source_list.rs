@@ -68,6 +68,24 @@ pub(super) fn read(run_dir: &Path) -> Result<Vec<ListedSource>, String> {
     Ok(list.sources)
 }
 
+/// The programs of the processes in the list of a run directory, by the names of their sources. A damaged list has none.
+pub(crate) fn programs(run_dir: &Path) -> FxHashMap<String, String> {
+    let listed = read(run_dir).unwrap_or_default();
+    let program = |one: ListedSource| {
+        let program = one.program()?.to_owned();
+        one.name.starts_with("process:").then_some((one.name, program))
+    };
+    listed.into_iter().filter_map(program).collect()
+}
+
+impl ListedSource {
+    /// The program: the first part of a description such as `java (JVM), target 127.0.0.1:8080`.
+    pub(super) fn program(&self) -> Option<&str> {
+        let first = self.about.split([',', '(']).next().map(str::trim);
+        first.filter(|program| !program.is_empty())
+    }
+}
+
 /// The sources by name; of several with the same name, the first one.
 pub(super) fn by_name(listed: &[ListedSource]) -> FxHashMap<&str, &ListedSource> {
     let mut by_name = FxHashMap::default();

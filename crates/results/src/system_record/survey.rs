@@ -28,8 +28,8 @@ pub(super) struct Surveyed {
     pub(super) increase: f64,
     /// Time that the increase covers, in s.
     pub(super) seconds: f64,
-    /// The last value.
-    pub(super) last: f64,
+    /// Times of the first and the last value in ns.
+    times: Option<(u64, u64)>,
     counter: Option<CounterRates>,
 }
 
@@ -44,7 +44,7 @@ impl Surveyed {
             max: f64::NEG_INFINITY,
             increase: 0.0,
             seconds: 0.0,
-            last: 0.0,
+            times: None,
             counter: is_counter.then(CounterRates::default),
         }
     }
@@ -64,12 +64,18 @@ impl Surveyed {
         self.sum += value;
         self.min = self.min.min(value);
         self.max = self.max.max(value);
-        self.last = value;
+        self.times = Some((self.times.map_or(time.0, |(first, _)| first), time.0));
     }
 
     /// The value of this label.
     pub(super) fn label(&self, name: &str) -> Option<&str> {
         self.info.labels.iter().find(|(own, _)| own == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Mean time between two values in ns; `None` for fewer than three values.
+    fn interval_ns(&self) -> Option<u64> {
+        let (first, last) = self.times?;
+        (self.values > 2).then(|| last.saturating_sub(first) / (self.values - 1))
     }
 
     /// Mean of a gauge, or rate of a counter per second; `None` without values.
@@ -96,7 +102,7 @@ pub(super) struct Survey {
     pub(super) damaged_end: Option<DamagedEnd>,
     /// Times of the first and the last values of the whole file.
     pub(super) ends: Option<(Nanos, Nanos)>,
-    /// The shortest time between two different times of values, in ns.
+    /// The time between readings of the series that is read most often, in ns.
     pub(super) interval_ns: Option<u64>,
 }
 
@@ -130,21 +136,13 @@ impl Survey {
             }
         }
         survey.damaged_end = reader.damaged_end();
+        survey.interval_ns =
+            survey.series.iter().filter_map(Surveyed::interval_ns).filter(|interval| *interval > 0).min();
         Ok(survey)
     }
 
-    /// Sources of one machine are read one after the other, so times that are close together belong to the same reading.
     fn add_time(&mut self, time: Nanos) {
-        const SAME_READING_NS: u64 = 50_000_000;
-        let Some((first, last)) = self.ends else {
-            self.ends = Some((time, time));
-            return;
-        };
-        let distance = time.0.saturating_sub(last.0);
-        if distance > SAME_READING_NS {
-            self.interval_ns = Some(self.interval_ns.map_or(distance, |known| known.min(distance)));
-        }
-        self.ends = Some((first.min(time), last.max(time)));
+        self.ends = Some(self.ends.map_or((time, time), |(first, last)| (first.min(time), last.max(time))));
     }
 
     /// The name of the source of a series, a mark or a state.

@@ -90,7 +90,7 @@ fn a_panel_has_the_largest_lines_and_counts_the_others() {
     let names: Vec<&str> = panel.lines.iter().map(|line| line.name.as_str()).collect();
     // The largest values are 19, 18, … of the disks 17, 14, 11, 8, 5 and 2.
     assert_eq!(names, ["sd11", "sd14", "sd17", "sd2", "sd5", "sd8"]);
-    assert_eq!(panel.further, 14);
+    assert_eq!((panel.further, &panel.zero[..]), (13, &["sd0".to_owned()][..]));
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn filling(name: &str, theirs: &[Row], ours: &[Row]) -> Check {
         differences.push("JMeter filled no data".to_owned());
     }
     if theirs.len() != ours.len() {
-        differences.push(format!("{} rows in JMeter, {} here", theirs.len(), ours.len()));
+        differences.push(format!("{} rows in JMeter, {} in Busyhour", theirs.len(), ours.len()));
     }
     for (at, (theirs, ours)) in theirs.iter().zip(ours).enumerate() {
         if theirs.columns != ours.columns {
@@ -122,7 +122,11 @@ fn lists(theirs: &BTreeMap<&str, Value>, ours: &BTreeMap<&str, Value>) -> Check 
         };
         entries += theirs.len();
         if theirs.len() != ours.len() {
-            differences.push(format!("{path}: {} entries after JMeter, {} here", theirs.len(), ours.len()));
+            differences.push(format!(
+                "{path}: {} entries after JMeter, {} after Busyhour",
+                theirs.len(),
+                ours.len()
+            ));
         }
         if let Some((theirs, ours)) = theirs.iter().zip(ours).find(|(theirs, ours)| theirs != ours) {
             differences.push(format!("{path}\n      JMeter:   {theirs}\n      Busyhour: {ours}"));
@@ -171,7 +175,8 @@ fn sizes(theirs: &Labels<'_>, ours: &Labels<'_>) -> Check {
             if theirs.len() == 1 {
                 fixed += 1;
                 if theirs != ours {
-                    differences.push(format!("{name}, bytes {what}: {theirs:?} in JMeter, {ours:?} here"));
+                    differences
+                        .push(format!("{name}, bytes {what}: {theirs:?} in JMeter, {ours:?} in Busyhour"));
                 }
             }
         }
@@ -209,7 +214,7 @@ fn ids(program: &str, users: &Users<'_>) -> Vec<Check> {
     ]
 }
 
-/// Tests whether drawn values are uniform; without counts, there were values out of range.
+/// Tests whether drawn values are uniform; `counts` is `None` if some values are out of range.
 fn uniform(program: &str, what: &str, counts: Option<Vec<u64>>) -> Check {
     let Some(counts) = counts else {
         return Check::new(format!("{program}: {what}"), vec!["some values are out of range".to_owned()]);
@@ -271,7 +276,7 @@ fn shares(theirs: &Labels<'_>, ours: &Labels<'_>) -> Check {
         let error_pp = samples::standard_error_pp(pooled, n, m);
         noise_pp = noise_pp.max(error_pp);
         if (our_pp - their_pp).abs() > TOLERANCE_PP {
-            differences.push(format!("{name}: {their_pp:.2} % in JMeter, {our_pp:.2} % here"));
+            differences.push(format!("{name}: {their_pp:.2} % in JMeter, {our_pp:.2} % in Busyhour"));
         }
         table.row([
             name.to_owned(),

@@ -5,7 +5,8 @@ use busyhour_sample::{
 use super::*;
 use crate::thresholds::{Meaning, ThresholdResult};
 
-/// The row of one second for a label: times in ms, of which the first `failed` are of failed samples with response code 503.
+/// The row of a label in one second. `times_ms` are response times in ms; the first `failed` of them belong to failed samples
+/// with response code 503.
 fn row(label: &str, times_ms: &[u64], failed: usize) -> SnapshotRow {
     let times = |ms: &[u64]| TimeCounts::from_ns(ms.iter().map(|ms| ms * 1_000_000));
     let outcome = OutcomeTimes { failed: times(&times_ms[..failed]), passed: times(&times_ms[failed..]) };
@@ -35,8 +36,8 @@ fn second(number: u64, rows: Vec<SnapshotRow>) -> Snapshot {
     Snapshot { second: number, whole: true, users: Some(users), rows, ..Snapshot::default() }
 }
 
-/// A run of 100 seconds with ten requests per second. They take 100 ms, or 500 ms in seconds 40 to 49. In seconds 60 to 62 half
-/// of them fail.
+/// A run of 100 seconds with ten requests per second, which take 100 ms, or 500 ms in seconds 40 to 49. In seconds 60 to 62, half
+/// of the requests fail.
 fn run() -> Vec<Snapshot> {
     let one = |number: u64| {
         let ms = if (40..50).contains(&number) { 500 } else { 100 };
@@ -196,7 +197,7 @@ impl Judge {
 }
 
 #[test]
-fn a_criterion_without_data_fails_unless_it_allows_that() {
+fn a_criterion_without_data_fails_unless_it_ends_in_if_any() {
     for (text, fails) in [
         ("p95 of gone < 1s", true),
         ("p95 of gone < 1s, if any", false),

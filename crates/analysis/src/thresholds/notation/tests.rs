@@ -246,14 +246,14 @@ fn criterion() -> impl Strategy<Value = Criterion> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_again(criterion in criterion()) {
+    fn a_written_criterion_is_parsed_as_the_same_criterion(criterion in criterion()) {
         let text = criterion.to_string();
         let read = Criterion::parse(&text, Meaning::Require);
         prop_assert_eq!(read, Ok(Criterion { text: text.clone(), ..criterion }), "{}", text);
     }
 
     #[test]
-    fn rubbish_is_refused_at_a_place_that_is_there(text in "\\PC{0,40}|p95 of \\PC{0,9} < [0-9]{0,3}\\PC{0,9}|[a-z0-9 .,<>=%'/():]{0,40}") {
+    fn errors_in_invalid_texts_have_a_position_inside_the_text(text in "\\PC{0,40}|p95 of \\PC{0,9} < [0-9]{0,3}\\PC{0,9}|[a-z0-9 .,<>=%'/():]{0,40}") {
         for meaning in [Meaning::Require, Meaning::FailIf] {
             if let Err(error) = Criterion::parse(&text, meaning) {
                 prop_assert!(text.get(error.offset..error.offset + error.len).is_some(), "{:?}", error);

@@ -11,7 +11,7 @@ use rustix::time::{
 
 use super::error::AttachError;
 
-/// How often a condition without an event is looked at.
+/// How often a condition is checked for which there is no event to wait for.
 const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 5_000_000 };
 
 /// The end of the time for a command: a timer of the kernel, so that no clock is read.
@@ -31,7 +31,7 @@ impl Deadline {
         let zero = Timespec { tv_sec: 0, tv_nsec: 0 };
         let at = Timespec {
             tv_sec: i64::try_from(timeout.as_secs()).unwrap_or(i64::MAX),
-            // A timer of 0 is off.
+            // A value of 0 would disarm the timer.
             tv_nsec: i64::from(timeout.subsec_nanos().max(1)),
         };
         let value = Itimerspec { it_interval: zero, it_value: at };
@@ -74,7 +74,7 @@ impl Deadline {
         }
     }
 
-    /// Returns whether the event occurred; `None` if the time is over.
+    /// Waits at most for `limit`. Returns whether the event occurred; `None` if the deadline has passed.
     fn wait_within(
         &self,
         descriptor: BorrowedFd<'_>,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::jvm::process::ProcessError;
 
-/// Why a JVM cannot be asked, or does not answer.
+/// Why a command cannot be sent to a JVM, or is not answered.
 #[derive(Debug, thiserror::Error)]
 pub enum AttachError {
     /// The process does not exist or may not be examined.
@@ -25,7 +25,7 @@ pub enum AttachError {
     },
     /// The JVM only accepts its own user.
     #[error(
-        "the JVM {pid} accepts commands of user {user} with group {group} and of root only; run as one of them"
+        "the JVM {pid} accepts commands only from root and from user {user} with group {group}; run as one of them"
     )]
     OtherUser {
         /// The number of the process.
@@ -35,7 +35,7 @@ pub enum AttachError {
         /// Number of its group.
         group: u32,
     },
-    /// The signal would end the JVM.
+    /// The JVM does not handle SIGQUIT, which would end it.
     #[error(
         "the JVM {pid} does not handle SIGQUIT, which would end it: it is still starting, or it runs with -Xrs and its socket in \
          /tmp was deleted; try again, or restart it without -Xrs"
@@ -44,7 +44,7 @@ pub enum AttachError {
         /// The number of the process.
         pid: u32,
     },
-    /// The JVM was started without this facility.
+    /// The JVM was started with an option that turns the attach mechanism off.
     #[error("the JVM {pid} was started with -XX:+DisableAttachMechanism; start it without this option")]
     TurnedOff {
         /// The number of the process.
@@ -57,7 +57,7 @@ pub enum AttachError {
         pid: u32,
         /// The name of the file.
         name: String,
-        /// The cause, in its `/tmp`.
+        /// The cause of the failure in `/tmp`, which is tried last.
         source: io::Error,
     },
     /// The JVM cannot be signalled.
@@ -135,7 +135,7 @@ pub enum AttachError {
         command: String,
         /// The code of the answer; 101 for an unknown version of the protocol.
         code: i32,
-        /// What the JVM says, shortened.
+        /// The JVM's message, shortened.
         text: String,
     },
     /// The answer is not what the command prints in JDK 8 to 25.

@@ -52,7 +52,7 @@ pub(super) fn request(
     })
 }
 
-/// Connects to a socket. A queue that is full, because other clients wait too, is tried again.
+/// Connects to a socket. If its queue is full, because other clients wait too, it is tried again.
 pub(super) fn connect(path: &Path, deadline: &Deadline) -> Result<UnixStream, AttachError> {
     let failed = |error: Errno| AttachError::Socket { path: path.to_owned(), source: error.into() };
     let address = SocketAddrUnix::new(path).map_err(failed)?;
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_silent_peer_is_not_waited_for() {
+    fn a_silent_peer_causes_a_timeout() {
         let (ours, _theirs) = UnixStream::pair().unwrap();
         ours.set_nonblocking(true).unwrap();
         let deadline = Deadline::after(Duration::from_millis(1)).unwrap();

@@ -34,7 +34,7 @@ pub(super) fn trigger(
         .map_err(|error| AttachError::Signal { pid, source: error.into() })?;
     // The JVM renames the socket to this name when it is ready.
     while !socket.exists() {
-        // The descriptor of a process becomes readable when it ends.
+        // The descriptor of a process becomes readable when the process ends.
         if deadline.look_again(process.as_fd(), PollFlags::IN, pid)? {
             return Err(AttachError::Ended { pid });
         }
@@ -42,12 +42,12 @@ pub(super) fn trigger(
     Ok(())
 }
 
-/// The file that tells SIGQUIT for a command from SIGQUIT for a thread dump. Deleted when dropped.
+/// The file by which the JVM distinguishes SIGQUIT for a command from SIGQUIT for a thread dump. Deleted when dropped.
 #[derive(Debug)]
 struct Announcement {
     directory: OwnedFd,
     name: String,
-    /// Another client may have created it.
+    /// Whether this client created the file; another client may have done so before.
     is_own: bool,
 }
 
@@ -85,7 +85,7 @@ impl Announcement {
 impl Drop for Announcement {
     fn drop(&mut self) {
         if self.is_own {
-            // The JVM does not delete it. If it cannot be deleted, it does no harm.
+            // The JVM does not delete the file. A file that cannot be deleted does no harm.
             let _ = unlinkat(&self.directory, &self.name, AtFlags::empty());
         }
     }

@@ -9,7 +9,7 @@ use crate::tcp_table::TcpRow;
 /// Numbers of sockets. The time to count them is linear in their number.
 #[derive(Debug, Default)]
 pub(super) struct Connections {
-    /// By the kernel's number of the state.
+    /// Numbers of sockets, indexed by the kernel's number of the state.
     states: [u32; 16],
     inbound: u32,
     outbound: u32,

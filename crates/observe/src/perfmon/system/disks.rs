@@ -7,7 +7,7 @@ use super::super::measure::PerfMonMeasure;
 use super::super::request::{DiskField, MetricUnit};
 use super::snapshot::{MetricError, SystemCounters, in_unit, missing, read_text};
 
-/// Bytes of a sector in `/proc/diskstats`, whatever the disk's own is.
+/// Bytes of a sector in `/proc/diskstats`, whatever the size of the disk's own sectors.
 const SECTOR: f64 = 512.0;
 
 /// A mounted file system.
@@ -55,7 +55,7 @@ fn mounts(snapshot: &SystemCounters<'_>, wanted: Option<&str>) -> Result<Vec<Mou
             continue;
         }
         if wanted.is_some() {
-            // The last one mounted at this path is the visible one.
+            // The file system that was mounted last at this path hides the others.
             mounts.clear();
             seen.clear();
         }
@@ -74,7 +74,7 @@ fn mounts(snapshot: &SystemCounters<'_>, wanted: Option<&str>) -> Result<Vec<Mou
     Ok(mounts)
 }
 
-/// A path in which blanks, tabs, line ends and backslashes are written as octal numbers.
+/// Decodes a path in which spaces, tabs, line ends and backslashes are written as octal escapes.
 fn unescaped(text: &str) -> String {
     let mut decoded = String::new();
     let mut rest = text;
@@ -135,7 +135,7 @@ fn requests(
         DiskField::Service => {
             PerfMonMeasure::Quotient { part: read_ms + write_ms, whole: reads + writes, scale: 1.0 }
         }
-        // ms of requests per ms.
+        // ms of requests per ms: the mean number of requests in progress.
         _ => PerfMonMeasure::PerSecond { counter: weighted_ms, scale: 1e-3 },
     })
 }

@@ -24,7 +24,7 @@ pub(super) fn measure(
             Some(at) => column(numbers, at).ok_or_else(|| missing(&path, format!("traffic of {name}")))?,
             None => match speed(snapshot, name) {
                 Ok(speed) => speed,
-                // Interfaces without a speed, such as the loopback, do not count among all.
+                // Interfaces without a speed, such as the loopback, add nothing to the sum of all.
                 Err(_) if interface.is_none() => 0.0,
                 Err(error) => return Err(error),
             },
@@ -46,7 +46,7 @@ pub(super) fn measure(
     })
 }
 
-/// The column after the name; `None` for the speed, which is elsewhere.
+/// The column after the name; `None` for the speed, which is in another file.
 const fn column_of(field: NetworkField) -> Option<usize> {
     Some(match field {
         NetworkField::BytesReceived => 0,
@@ -66,7 +66,7 @@ const fn column_of(field: NetworkField) -> Option<usize> {
     })
 }
 
-/// In bit/s.
+/// The speed of an interface in bit/s.
 fn speed(snapshot: &SystemCounters<'_>, interface: &str) -> Result<f64, MetricError> {
     let path = snapshot.root().path("/sys/class/net").join(interface).join("speed");
     let megabits = column(&read_text(&path)?, 0).filter(|speed| *speed > 0.0);

@@ -15,7 +15,7 @@ fn pid(snapshot: &SystemCounters<'_>, name: &ProcessName) -> Result<u32, MetricE
     let of_name = executables.iter().filter(|(_, file)| file.eq_ignore_ascii_case(wanted));
     of_name.map(|(pid, _)| *pid).nth(number).ok_or_else(|| {
         let shown: String = wanted.chars().take(80).collect();
-        MetricError::NoProcess(format!("`{shown}#{number}`, or its executable file may not be read"))
+        MetricError::NoProcess(format!("`{shown}#{number}`, or its executable file cannot be read"))
     })
 }
 

@@ -14,7 +14,7 @@ use crate::tcp_table::read_tcp_table;
 /// Longest file that is read, in bytes.
 const FILE_MAX: usize = 16 << 20;
 
-/// Most TCP sockets that are counted, of each version of IP.
+/// The largest number of TCP sockets that are counted per version of IP.
 const SOCKETS_MAX: usize = 1_000_000;
 
 /// Why a metric has no value now.
@@ -97,7 +97,7 @@ impl<'r> SystemCounters<'r> {
             let path = self.proc("net/tcp");
             let table = read_tcp_table(&path, SOCKETS_MAX);
             let mut rows = table.map_err(|source| MetricError::Read { path, source })?.rows;
-            // Missing without IPv6.
+            // Machines without IPv6 do not have this file.
             if let Ok(table) = read_tcp_table(&self.proc("net/tcp6"), SOCKETS_MAX) {
                 rows.extend(table.rows);
             }
@@ -105,7 +105,8 @@ impl<'r> SystemCounters<'r> {
         })
     }
 
-    /// The processes by number, with the names of their executable files as far as they may be read.
+    /// The processes in the order of their process IDs, with the names of their executable files. Processes whose executable file
+    /// cannot be read are left out.
     pub(super) fn executables(&self) -> Result<&[(u32, String)], MetricError> {
         let executables = cached(&self.executables, || {
             let mut pids = self.root.pids(PROCESSES_MAX).map_err(|source| {
@@ -123,7 +124,7 @@ impl<'r> SystemCounters<'r> {
 fn executable(root: &ProcRoot, pid: u32) -> Option<String> {
     let path = std::fs::read_link(root.process(pid, "exe")).ok()?;
     let file = path.file_name()?.to_string_lossy();
-    // The kernel adds this to the name of a file that was replaced since.
+    // The kernel appends this text to the name of a file that was replaced since the start of the process.
     Some(file.trim_end_matches(" (deleted)").to_owned())
 }
 
@@ -157,7 +158,7 @@ pub(super) fn in_unit(bytes: f64, unit: MetricUnit, default_is_kib: bool) -> f64
     }
 }
 
-/// A column of numbers separated by blanks.
+/// The number in a column; columns are separated by white space.
 pub(super) fn column(line: &str, at: usize) -> Option<f64> {
     line.split_ascii_whitespace().nth(at)?.parse().ok()
 }

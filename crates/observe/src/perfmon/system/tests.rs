@@ -203,7 +203,7 @@ fn processes_by_number_and_name() {
     std::os::unix::fs::symlink("/usr/bin/Java (deleted)", recorded.root.process(12, "exe")).unwrap();
     assert_eq!(recorded.value("memory:name=java"), 200.0 * page);
     for (metric, expected) in [
-        ("memory:name=java#1", "there is no process `java#1`, or its executable file may not be read"),
+        ("memory:name=java#1", "there is no process `java#1`, or its executable file cannot be read"),
         ("memory:pid=13", "there is no process 13"),
         ("cpu:pid=13", "there is no process 13"),
     ] {

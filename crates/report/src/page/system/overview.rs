@@ -1,11 +1,18 @@
 //! The overview: how much of each resource was used, how much work waited for it, and what failed.
 
-use busyhour_results::{Aspect, Panel, PanelName, Resource, SystemRecord};
+use busyhour_results::{Aspect, Panel, PanelLine, PanelName, Resource, SystemRecord};
 use maud::{Markup, html};
 
 use super::scale::quantity;
 use crate::page::markup::scrolling;
 use crate::terminal_text::printable;
+
+/// The columns with the aspects that they show. Traffic stands for the use of resources without a limit.
+const CELLS: [(&str, &[Aspect]); 3] = [
+    ("used", &[Aspect::Utilisation, Aspect::Traffic]),
+    ("waiting for it", &[Aspect::Saturation]),
+    ("errors", &[Aspect::Errors]),
+];
 
 /// Panels of a cell.
 const PANELS_OF_CELL_MAX: usize = 3;
@@ -44,9 +51,7 @@ pub(super) fn overview(record: &SystemRecord) -> Markup {
             thead {
                 tr {
                     th scope="col" { "resource" }
-                    th.text scope="col" { "used" }
-                    th.text scope="col" { "waiting for it" }
-                    th.text scope="col" { "errors" }
+                    @for (name, _) in CELLS { th.text scope="col" { (name) } }
                 }
             }
             tbody {
@@ -56,8 +61,8 @@ pub(super) fn overview(record: &SystemRecord) -> Markup {
                             (resource.name())
                             @if !source.is_empty() { span.tag { (printable(source)) } }
                         }
-                        @for aspects in [&[Aspect::Utilisation, Aspect::Traffic][..], &[Aspect::Saturation], &[Aspect::Errors]] {
-                            (cell(record, resource, source, aspects))
+                        @for (name, aspects) in CELLS {
+                            (cell(record, (resource, source), name, aspects))
                         }
                     }
                 }
@@ -70,8 +75,9 @@ pub(super) fn overview(record: &SystemRecord) -> Markup {
     }
 }
 
-/// The most important panels of an aspect. Traffic stands for the use of resources without a limit.
-fn cell(record: &SystemRecord, resource: Resource, source: &str, aspects: &[Aspect]) -> Markup {
+/// The most important panels of the first of these aspects that has any.
+fn cell(record: &SystemRecord, of: (Resource, &str), column: &str, aspects: &[Aspect]) -> Markup {
+    let (resource, source) = of;
     let panels = |aspect: Aspect| {
         let is_of = move |panel: &&Panel| {
             panel.resource == resource && panel.source == source && panel.aspect == aspect
@@ -85,7 +91,7 @@ fn cell(record: &SystemRecord, resource: Resource, source: &str, aspects: &[Aspe
     let missing = record.missing.iter().find(|(name, _)| is_quiet(&name));
     html! {
         @if let Some(aspect) = aspect {
-            td.text {
+            td.text data-name=(column) {
                 ul.plain {
                     @for panel in panels(aspect).take(PANELS_OF_CELL_MAX) {
                         li { (panel.title) ": " (figures(panel)) }
@@ -93,11 +99,11 @@ fn cell(record: &SystemRecord, resource: Resource, source: &str, aspects: &[Aspe
                 }
             }
         } @else if record.quiet.iter().any(|quiet| is_quiet(&quiet)) {
-            td.text.soft { "none" }
+            td.text.soft data-name=(column) { "none" }
         } @else if let Some((name, reason)) = missing {
-            td.text.soft { (name.title) ": unavailable, " (printable(reason)) }
+            td.text.soft data-name=(column) { (name.title) ": unavailable, " (printable(reason)) }
         } @else {
-            td.text.soft { "–" }
+            td.text.soft.none { "–" }
         }
     }
 }
@@ -117,8 +123,11 @@ fn figures(panel: &Panel) -> Markup {
 fn largest(panel: &Panel) -> Option<(Option<&str>, f64, f64)> {
     let lines = panel.lines.iter().filter(|line| !line.is_limit);
     let several = lines.clone().count() > 1;
-    let known = lines.filter_map(|line| line.figures.map(|figures| (line, figures)));
-    let (line, figures) = known.max_by(|a, b| a.1.max.total_cmp(&b.1.max))?;
+    let known = lines.filter_map(|line: &PanelLine| line.figures.map(|figures| (line, figures)));
+    let (line, figures) = match panel.is_led {
+        true => known.clone().find(|(_, figures)| figures.max > 0.0).or_else(|| known.clone().next())?,
+        false => known.max_by(|a, b| a.1.max.total_cmp(&b.1.max))?,
+    };
     Some((several.then_some(line.name.as_str()), figures.median, figures.max))
 }
 

@@ -62,6 +62,7 @@ fn figure(panel: &Panel, number: usize) -> Markup {
             @if panel.further > 0 {
                 p.note { "The largest of " (panel.lines.iter().filter(|line| !line.is_limit).count() + panel.further) " lines." }
             }
+            @if !panel.zero.is_empty() { p.note { "Always 0: " (printable(&panel.zero.join("; "))) "." } }
             @if !panel.help.is_empty() { p.note { (printable(&panel.help)) } }
         }
     }

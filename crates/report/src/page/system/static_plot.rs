@@ -120,7 +120,9 @@ mod tests {
                 line("old", [1.0, 1.0], false),
                 line("limit", [100.0, 100.0], true),
             ],
+            is_led: false,
             further: 0,
+            zero: Vec::new(),
         };
         let html = static_plot(&panel).into_string();
         insta::assert_snapshot!(html.replace("<path", "\n<path"), @"");

@@ -8,6 +8,7 @@ import type { Second, Status, WholeModel } from "../live_model";
 import { withSecond } from "../live_model";
 import type { ReportModel } from "../model";
 import { parseModel } from "../model";
+import { drawSystem } from "../plots/live_system";
 import { RunPlots } from "./run";
 
 /** Header that carries the page's token: another site cannot set it without a preflight request. */
@@ -93,6 +94,8 @@ class LivePage {
     if (this.field && document.activeElement !== this.field) this.field.value = String(status.factor);
     list("live-changes", status.changes);
     list("live-caveats", status.caveats);
+    drawSystem(status.system);
+    list("system-marks", status.system?.marks ?? []);
     rows("live-labels", status.labels);
     rows("live-thresholds", status.thresholds);
     // The first cell is the mark of the result.

@@ -14,6 +14,9 @@ const COLOURS: Readonly<Record<string, Colour>> = {
 /** Kinds that divide the run, so that a line through the whole plot is drawn. */
 const DIVIDING: ReadonlySet<string> = new Set(["user", "restart", "end", "out-of-memory"]);
 
+/** Kinds whose duration is shaded. Others are as long as the interval in which they were noticed. */
+const SHADED: ReadonlySet<string> = new Set(["gc-pause", "stall", "log-burst"]);
+
 /** Height of the strip in CSS pixels. */
 const STRIP = 6;
 
@@ -51,7 +54,7 @@ export function drawEvents(events: () => readonly SystemEvent[] | undefined): (p
       const name = eventColour(kind);
       ctx.fillStyle = colour(name);
       ctx.fillRect(Math.round(from), top, Math.max(length, 1.5 * devicePixelRatio), strip);
-      if (length > 2 * devicePixelRatio) {
+      if (SHADED.has(kind) && length > 2 * devicePixelRatio) {
         ctx.fillStyle = faded(name, 10);
         ctx.fillRect(from, top, length, height);
       }
