@@ -103,7 +103,7 @@ const NOT_OBSERVED: &str = "System under test: not observed.";
 /// The system for a terminal: the key figures, or all of them. Lines end with `\n`.
 pub(crate) fn system_comparison_table(comparison: &Comparison, details: bool, look: Look) -> String {
     let Some(system) = &comparison.system else {
-        return format!("\n{}\n", look.dim(NOT_OBSERVED));
+        return format!("{}\n", look.dim(NOT_OBSERVED));
     };
     let has_several = comparison.base.runs.len().max(comparison.new.runs.len()) > 1;
     let shown = if details { system.subjects.len() } else { SUBJECTS_SHOWN };
