@@ -4,6 +4,7 @@
 //! chosen, then for the values of the chosen series.
 
 mod catalogue;
+mod catalogue_servers;
 mod cpu;
 mod grid;
 mod lines;
@@ -157,7 +158,7 @@ impl Files<'_> {
 
     /// The time of the last value.
     fn last(&self, survey: &Survey) -> Nanos {
-        let logs = Nanos((self.logs.map_or(0.0, logs::end_s) * 1e9) as u64);
+        let logs = Nanos((self.logs.map_or(0.0, logs::last_s) * 1e9) as u64);
         survey.ends.map_or(Nanos(0), |(_, last)| last).max(logs)
     }
 }
@@ -181,7 +182,10 @@ fn read_files(files: &Files<'_>, window_s: Option<(f64, f64)>, mut problems: Vec
             Vec::new()
         }
     };
-    panels.extend(files.logs.iter().flat_map(|file| logs::panels(file, &axis, &measured)));
+    // The series of logs are more exact: their readings are of the run's clock.
+    if !panels.iter().any(|panel| panel.resource == Resource::Log) {
+        panels.extend(files.logs.iter().flat_map(|file| logs::panels(file, &axis, &measured)));
+    }
     panels.sort_by_key(|panel| panel.resource);
     let (sources, sources_further) = sources::sources(&survey, listed);
     let (unavailable, unavailable_further) = sources::unavailable(&survey);
@@ -268,14 +272,11 @@ fn names(survey: &Survey, listed: &[ListedSource]) -> BTreeMap<String, String> {
     let mut names = BTreeMap::new();
     for source in &survey.sources {
         let Some((kind, pid)) = source.split_once(':') else { continue };
-        if kind == "cgroup" {
-            // The last part of the path: a service or a container.
-            names.extend(
-                pid.rsplit('/')
-                    .next()
-                    .filter(|name| !name.is_empty())
-                    .map(|name| (source.clone(), name.to_owned())),
-            );
+        // The last part of a path: a service, a container, a file.
+        match kind {
+            "cgroup" => drop(names.insert(source.clone(), short_id(logs::short_name(pid)))),
+            "gc" | "log" => drop(names.insert(source.clone(), logs::short_name(pid).to_owned())),
+            _ => {}
         }
         let about = listed.get(source.as_str()).and_then(|one| one.program());
         let program = programs.get(pid).copied().filter(|program| !program.is_empty()).or(about);
@@ -284,6 +285,24 @@ fn names(survey: &Survey, listed: &[ListedSource]) -> BTreeMap<String, String> {
         }
     }
     names
+}
+
+/// Shortens the identifier of a container in a name to twelve digits, as container programs show it.
+fn short_id(name: &str) -> String {
+    const DIGITS_MIN: usize = 32;
+    const DIGITS_SHOWN: usize = 12;
+    let is_digit = |byte: &u8| byte.is_ascii_hexdigit();
+    let bytes = name.as_bytes();
+    let mut from = 0;
+    while from < bytes.len() {
+        let digits = bytes[from..].iter().take_while(|byte| is_digit(byte)).count();
+        if digits >= DIGITS_MIN {
+            // Digits are ASCII, so both places are between characters.
+            return format!("{}{}", &name[..from + DIGITS_SHOWN], &name[from + digits..]);
+        }
+        from += digits.max(1);
+    }
+    name.to_owned()
 }
 
 /// Rates of the processes with the most CPU time.

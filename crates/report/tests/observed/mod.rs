@@ -173,6 +173,25 @@ fn machine(file: &mut ObservedFile) {
         file.rate(os, "node_disk_read_bytes_total", of, wave(15.0, 0.0, busy * 40.0 * MIB));
         file.rate(os, "node_disk_written_bytes_total", of, wave(12.0, 0.0, busy * 90.0 * MIB));
     }
+    network(file, os);
+    file.unavailable(
+        os,
+        "node_schedstat_waiting_seconds_total",
+        "the kernel was built without CONFIG_SCHEDSTATS",
+    );
+    file.state(os, 0, &SourceState::Watching);
+    let stall = file.source("stall");
+    file.gauge(
+        stall,
+        "busyhour_stall_max_seconds",
+        &[],
+        |second| if second == 33.0 { 0.12 } else { 0.000_9 },
+    );
+    file.gauge(stall, "busyhour_stall_p99_seconds", &[], |_| 0.000_12);
+    file.mark(stall, MarkKind::Stall, 32.4, 0.12, "nothing ran for 120 ms");
+}
+
+fn network(file: &mut ObservedFile, os: u32) {
     for device in ["eth0", "lo"] {
         file.rate(
             os,
@@ -222,21 +241,6 @@ fn machine(file: &mut ObservedFile) {
     }
     file.rate(os, "node_netstat_Tcp_PassiveOpens", &[], wave(20.0, 80.0, 120.0));
     file.rate(os, "node_netstat_Tcp_ActiveOpens", &[], |_| 4.0);
-    file.unavailable(
-        os,
-        "node_schedstat_waiting_seconds_total",
-        "the kernel was built without CONFIG_SCHEDSTATS",
-    );
-    file.state(os, 0, &SourceState::Watching);
-    let stall = file.source("stall");
-    file.gauge(
-        stall,
-        "busyhour_stall_max_seconds",
-        &[],
-        |second| if second == 33.0 { 0.12 } else { 0.000_9 },
-    );
-    file.gauge(stall, "busyhour_stall_p99_seconds", &[], |_| 0.000_12);
-    file.mark(stall, MarkKind::Stall, 32.4, 0.12, "nothing ran for 120 ms");
 }
 
 fn processes(file: &mut ObservedFile) {

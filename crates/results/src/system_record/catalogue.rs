@@ -1,23 +1,11 @@
 //! The panels that are known: which metrics say what about which resource. The order is that of the page.
 
+use super::catalogue_servers::{JAVA, LOGS, SERVERS};
 use super::model::Aspect::{Errors, Saturation, Traffic, Utilisation};
-use super::model::Resource::{Caches, Cgroup, Database, Disk, Jvm, Memory, Network, Process, Sockets, Stall};
-use super::model::Unit::{Bytes, BytesPerSecond, Cores, Count, PerSecond, Percent, Plain, Seconds};
-use super::model::{Resource, Unit};
-use super::rule::{LineRule, PanelRule};
-
-const fn line(metric: &'static str, name: &'static str) -> LineRule {
-    LineRule::new(metric, name)
-}
-
-const fn panel(
-    of: (Resource, super::model::Aspect),
-    title: &'static str,
-    unit: Unit,
-    lines: &'static [LineRule],
-) -> PanelRule {
-    PanelRule::new(of.0, of.1, title, unit, lines)
-}
+use super::model::Resource;
+use super::model::Resource::{Cgroup, Disk, Memory, Network, Process, Sockets, Stall};
+use super::model::Unit::{Bytes, BytesPerSecond, Cores, Count, PerSecond, Percent, Seconds};
+use super::rule::{PanelRule, line, panel};
 
 /// Shares of the CPU time of the machine; `cpu.rs` computes the lines, as those of the following panels.
 pub(super) static CPU_TIME: PanelRule = panel((Resource::Cpu, Utilisation), "CPU time", Percent, &[])
@@ -41,6 +29,11 @@ pub(super) const SHOWN_ELSEWHERE: &[&str] = &[
     "busyhour_observe_readings_skipped_total",
     "busyhour_stall_cpu_seconds_total",
     "busyhour_stall_interval_seconds",
+    "busyhour_gc_log_lines_total",
+    "busyhour_gc_log_pauses_total",
+    "busyhour_gc_log_time_uncertainty_seconds",
+    "busyhour_log_behind_ratio",
+    "busyhour_log_lines_total",
     "busyhour_scrape_duration_seconds",
     "busyhour_scrape_samples",
     "busyhour_scrape_unreadable_lines",
@@ -54,7 +47,7 @@ pub(super) const SHOWN_ELSEWHERE: &[&str] = &[
 
 /// All known panels.
 pub(super) fn panels() -> impl Iterator<Item = &'static PanelRule> {
-    MACHINE.iter().chain(PROGRAMS).chain(JAVA).chain(SERVERS)
+    MACHINE.iter().chain(PROGRAMS).chain(JAVA).chain(SERVERS).chain(LOGS)
 }
 
 static MACHINE: &[PanelRule] = &[
@@ -367,203 +360,4 @@ static PROGRAMS: &[PanelRule] = &[
     )
     .not_zero()
     .across(),
-];
-
-static JAVA: &[PanelRule] = &[
-    panel(
-        (Jvm, Utilisation),
-        "Heap",
-        Bytes,
-        &[
-            line("jvm_memory_used_bytes", "").only("area", "heap").by(&["pool", "id"]),
-            line("jvm_memory_max_bytes", "limit").only("area", "heap").limit(),
-        ],
-    )
-    .stacked(),
-    panel(
-        (Jvm, Saturation),
-        "Time in GC pauses",
-        Percent,
-        &[
-            line("jvm_gc_pause_seconds_total", "").by(&["kind"]).percent(),
-            line("jvm_gc_pause_seconds_sum", "").by(&["action"]).percent(),
-            line("jvm_gc_collection_seconds_sum", "").by(&["gc"]).percent(),
-        ],
-    )
-    .help("Share of the time in which the collector stopped the application."),
-    panel(
-        (Jvm, Saturation),
-        "Application stopped",
-        Percent,
-        &[
-            line("jvm_safepoint_seconds_total", "stopped").percent(),
-            line("jvm_safepoint_sync_seconds_total", "of it until all threads had stopped").percent(),
-        ],
-    )
-    .help("Safepoints: for collections and other operations.")
-    .not_zero(),
-    panel(
-        (Jvm, Saturation),
-        "Contended locks",
-        PerSecond,
-        &[
-            line("jvm_monitor_contended_attempts_total", "attempts that waited"),
-            line("jvm_monitor_parks_total", "threads that slept"),
-        ],
-    )
-    .help("Synchronized blocks; locks of java.util.concurrent are not counted.")
-    .not_zero(),
-    panel(
-        (Jvm, Traffic),
-        "Allocation",
-        BytesPerSecond,
-        &[line("jvm_memory_allocated_bytes_total", "allocated")],
-    ),
-    panel(
-        (Jvm, Traffic),
-        "GC pauses",
-        PerSecond,
-        &[
-            line("jvm_gc_pauses_total", "").by(&["kind"]),
-            line("jvm_gc_pause_seconds_count", "").by(&["action"]),
-            line("jvm_gc_collection_seconds_count", "").by(&["gc"]),
-        ],
-    ),
-    panel(
-        (Jvm, Traffic),
-        "GC phases",
-        Percent,
-        &[line("jvm_gc_phase_seconds_total", "").by(&["kind"]).percent()],
-    )
-    .help("Pauses and concurrent phases together; no measure of pauses."),
-    panel(
-        (Jvm, Utilisation),
-        "Java threads",
-        Count,
-        &[
-            line("jvm_threads_current", "live"),
-            line("jvm_threads_daemon", "daemon"),
-            line("jvm_threads_live_threads", "live"),
-        ],
-    )
-    .changed(),
-    panel((Jvm, Utilisation), "Loaded classes", Count, &[line("jvm_classes_currently_loaded", "loaded")])
-        .changed(),
-    panel(
-        (Jvm, Utilisation),
-        "CPU of the collector",
-        Cores,
-        &[line("jvm_gc_cpu_seconds_total", "collector")],
-    )
-    .not_zero(),
-    panel(
-        (Jvm, Traffic),
-        "Compilation",
-        Percent,
-        &[line("jvm_compilation_seconds_total", "compiling").percent()],
-    )
-    .not_zero(),
-];
-
-static SERVERS: &[PanelRule] = &[
-    panel(
-        (Database, Utilisation),
-        "Sessions",
-        Count,
-        &[
-            line("busyhour_postgres_sessions", "").by(&["state", "wait_event_type"]),
-            line("busyhour_postgres_sessions_max", "limit").limit(),
-        ],
-    )
-    .stacked(),
-    panel(
-        (Database, Saturation),
-        "Blocked sessions",
-        Count,
-        &[
-            line("busyhour_postgres_blocked_sessions", "blocked"),
-            line("busyhour_postgres_blocking_sessions", "block others"),
-        ],
-    )
-    .not_zero(),
-    panel(
-        (Database, Saturation),
-        "Oldest transaction",
-        Seconds,
-        &[line("busyhour_postgres_oldest_transaction_seconds", "age")],
-    )
-    .not_zero(),
-    panel(
-        (Database, Errors),
-        "Deadlocks",
-        PerSecond,
-        &[line("busyhour_postgres_deadlocks_total", "").by(&["database"])],
-    )
-    .not_zero(),
-    panel(
-        (Database, Traffic),
-        "Transactions",
-        PerSecond,
-        &[line("busyhour_postgres_transactions_total", "").by(&["database", "outcome"])],
-    )
-    .not_zero(),
-    panel(
-        (Database, Traffic),
-        "Rows",
-        PerSecond,
-        &[line("busyhour_postgres_rows_total", "").by(&["operation"])],
-    )
-    .not_zero(),
-    panel(
-        (Database, Traffic),
-        "Blocks",
-        PerSecond,
-        &[line("busyhour_postgres_blocks_total", "").by(&["source"])],
-    )
-    .help("Found in the server's cache (hit) or read from the operating system.")
-    .not_zero(),
-    panel(
-        (Database, Traffic),
-        "Temporary files",
-        BytesPerSecond,
-        &[line("busyhour_postgres_temporary_bytes_total", "").by(&["database"])],
-    )
-    .not_zero(),
-    panel(
-        (Caches, Utilisation),
-        "Cache occupancy",
-        Bytes,
-        &[line("busyhour_cache_occupancy_bytes", "").by(&["group", "monitor"])],
-    ),
-    panel(
-        (Caches, Traffic),
-        "Memory traffic",
-        BytesPerSecond,
-        &[line("busyhour_memory_traffic_bytes_total", "").by(&["group", "monitor"])],
-    ),
-    panel(
-        (Caches, Saturation),
-        "Cycles per instruction",
-        Plain,
-        &[line("busyhour_perf_cycles_per_instruction", "CPI")],
-    ),
-    panel(
-        (Caches, Saturation),
-        "Cache misses per 1,000 instructions",
-        Plain,
-        &[line("busyhour_perf_cache_misses_per_kiloinstruction", "MPKI")],
-    ),
-    panel(
-        (Caches, Traffic),
-        "Energy of cores",
-        Plain,
-        &[line("busyhour_core_energy_joules_total", "W,").by(&["group"])],
-    ),
-    panel(
-        (Caches, Traffic),
-        "CPU migrations",
-        PerSecond,
-        &[line("busyhour_perf_cpu_migrations_total", "migrations")],
-    )
-    .not_zero(),
 ];

@@ -29,20 +29,27 @@ pub(super) fn read(run_dir: &Path, file: Option<&str>) -> Result<Option<LogsFile
     })
 }
 
-/// End of the last interval of all logs, in s since the start of the run.
-pub(super) fn end_s(file: &LogsFile) -> f64 {
-    let last = |source: &LoggedSource| {
-        let counts = &source.counts;
-        let end =
-            counts.entries_over_time.counts.last().map_or(0, |(start, _)| start + counts.interval_s.totals);
-        f64::from(end).max(counts.length_s.unwrap_or(0.0))
-    };
-    file.sources.iter().map(last).fold(0.0, f64::max)
+/// End of all logs, in s since the start of the run.
+pub(super) fn last_s(file: &LogsFile) -> f64 {
+    file.sources.iter().map(end_s).fold(0.0, f64::max)
+}
+
+/// End of a log: of the run if it is known, otherwise of the last interval; in s since the start of the run.
+fn end_s(source: &LoggedSource) -> f64 {
+    let counts = &source.counts;
+    let last = counts.entries_over_time.counts.last();
+    let end = last.map_or(0.0, |(start, _)| f64::from(*start) + f64::from(counts.interval_s.totals));
+    counts.length_s.unwrap_or(end)
 }
 
 /// The logs with their templates.
 pub(super) fn logs(file: &LogsFile, axis: &TimeAxis) -> Vec<LogRecord> {
     file.sources.iter().take(LOGS_MAX).map(|source| log(source, axis)).collect()
+}
+
+/// The name of the file of a source, without its folders.
+pub(super) fn short_name(source: &str) -> &str {
+    source.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or(source)
 }
 
 fn log(source: &LoggedSource, axis: &TimeAxis) -> LogRecord {
@@ -98,11 +105,11 @@ fn per_second(series: &Series, interval_s: u32, axis: &TimeAxis) -> Vec<f64> {
     for (start, count) in &series.counts {
         let (from, to) = (f64::from(*start), f64::from(*start) + interval_s);
         let first = (from / axis.step_s) as usize;
-        let last = ((to / axis.step_s).ceil() as usize).clamp(first + 1, axis.count.max(first + 1));
-        for slice in first..last.min(axis.count) {
+        let last = ((to / axis.step_s).ceil() as usize).max(first + 1);
+        for (slice, rate) in rates.iter_mut().enumerate().take(last).skip(first) {
             let begin = slice as f64 * axis.step_s;
             let common = (to.min(begin + axis.step_s) - from.max(begin)).max(0.0);
-            rates[slice] += f64::from(*count) / interval_s * common / axis.step_s;
+            *rate += f64::from(*count) / interval_s * common / axis.step_s;
         }
     }
     rates
@@ -114,7 +121,13 @@ pub(super) fn panels(file: &LogsFile, axis: &TimeAxis, measured: &std::ops::Rang
         let counts = &source.counts;
         let line = |name: &str, series: &Series| {
             let rates = per_second(series, counts.interval_s.totals, axis);
-            let values: Vec<Option<f64>> = rates.into_iter().map(Some).collect();
+            // Nothing is known of the time after the end.
+            let is_over = |slice: usize| (slice as f64 + 0.5) * axis.step_s > end_s(source);
+            let values: Vec<Option<f64>> = rates
+                .into_iter()
+                .enumerate()
+                .map(|(slice, rate)| (!is_over(slice)).then_some(rate))
+                .collect();
             let figures = figures(&values, measured.clone());
             PanelLine { name: name.to_owned(), values, figures, is_limit: false }
         };
@@ -122,7 +135,7 @@ pub(super) fn panels(file: &LogsFile, axis: &TimeAxis, measured: &std::ops::Rang
             resource: Resource::Log,
             source: String::new(),
             aspect: Aspect::Errors,
-            title: source.name.clone(),
+            title: short_name(&source.name).to_owned(),
             help: "Entries per second, and those that report a problem.".to_owned(),
             unit: Unit::PerSecond,
             is_stacked: false,

@@ -34,6 +34,8 @@ pub enum Resource {
     Cgroup,
     /// A Java virtual machine.
     Jvm,
+    /// A garbage-collection log.
+    GcLog,
     /// A database server.
     Database,
     /// Caches, memory bandwidth and counters of the processor.
@@ -58,6 +60,7 @@ impl Resource {
             Resource::Process => "Processes",
             Resource::Cgroup => "Control groups",
             Resource::Jvm => "Java virtual machine",
+            Resource::GcLog => "Garbage-collection log",
             Resource::Database => "Database",
             Resource::Caches => "Caches and processor counters",
             Resource::Log => "Logs",

@@ -37,8 +37,10 @@ const MISSING_MAX: usize = 60;
 const IDLE_MIN: f64 = 0.01;
 
 /// Sources that the catalogue knows completely.
-const OWN_SOURCES: [&str; 9] =
-    ["os", "network:", "process:", "cgroup:", "jvm:", "stall", "observe", "perf:", "resctrl"];
+const OWN_SOURCES: [&str; 12] = [
+    "os", "network:", "process:", "cgroup:", "jvm:", "gc:", "log:", "journal", "stall", "observe", "perf:",
+    "resctrl",
+];
 
 /// A panel before its values are read.
 #[derive(Debug)]
@@ -57,10 +59,10 @@ impl PlannedPanel {
     pub(super) fn read(self, data: &[SeriesData], axis: &TimeAxis, part: &std::ops::Range<usize>) -> Panel {
         let lines = self.lines.into_iter().map(|planned| line(planned, data, axis, part.clone()));
         let mut lines: Vec<PanelLine> = lines.collect();
-        if self.panel.is_stacked {
-            // The steadiest line is at the bottom, so that the others are readable.
-            let least = |line: &PanelLine| line.figures.map_or(0.0, |figures| figures.min);
-            lines.sort_by(|a, b| a.is_limit.cmp(&b.is_limit).then(least(b).total_cmp(&least(a))));
+        if self.panel.is_stacked && self.panel.resource != Resource::Cpu {
+            // The steadiest line is at the bottom, so that the others are readable. Modes of CPUs have an order of their own.
+            let range = |line: &PanelLine| line.figures.map_or(0.0, |figures| figures.max - figures.min);
+            lines.sort_by(|a, b| a.is_limit.cmp(&b.is_limit).then(range(a).total_cmp(&range(b))));
         }
         Panel { lines, ..self.panel }
     }

@@ -146,3 +146,18 @@ impl LineRule {
         self
     }
 }
+
+/// A line of this metric.
+pub(super) const fn line(metric: &'static str, name: &'static str) -> LineRule {
+    LineRule::new(metric, name)
+}
+
+/// A panel about an aspect of a resource.
+pub(super) const fn panel(
+    of: (Resource, Aspect),
+    title: &'static str,
+    unit: Unit,
+    lines: &'static [LineRule],
+) -> PanelRule {
+    PanelRule::new(of.0, of.1, title, unit, lines)
+}

@@ -64,7 +64,7 @@ impl SystemModel {
     /// The model of a record; `None` without panels.
     pub(crate) fn of(record: &SystemRecord) -> Option<SystemModel> {
         let panels: Vec<PanelModel> = record.panels.iter().map(PanelModel::of).collect();
-        (!panels.is_empty()).then(|| SystemModel {
+        (!panels.is_empty()).then_some(SystemModel {
             from_s: record.axis.from_s,
             step_s: record.axis.step_s,
             panels,

@@ -28,6 +28,7 @@ fn is_listed(resource: Resource) -> bool {
         | Resource::Stall
         | Resource::Cgroup
         | Resource::Jvm
+        | Resource::GcLog
         | Resource::Database
         | Resource::Log => true,
         Resource::Process | Resource::Caches | Resource::Exported => false,
