@@ -8,7 +8,7 @@
 //! logarithms, for ratios). One run on each side shows only the variation within the runs, which raises a caveat. All labels
 //! and measures are tested together in order to limit the expected share of false differences among those reported.
 //!
-//! [`differences`] finds differences between the runs' settings that would make the comparison misleading. [`PowerPlan`] computes
+//! [`differences`] finds differences between the runs' settings that would make the comparison misleading. [`RunsNeeded`] computes
 //! how many runs are needed to detect a difference. [`Trend`] finds changepoints in a history of runs.
 
 mod caveat;
@@ -31,7 +31,7 @@ pub use compared::{
 pub use differences::{RunDifference, differences};
 pub use effect::{Effect, EffectMethod, Interval, Margins, Verdict};
 pub use measure::{Measure, Measured, RESAMPLES, RunPrecision, SAMPLES_MIN, TAIL_SAMPLES};
-pub use planning::{CAUTION, LENGTH_FACTORS, POWERS, PowerNeed, PowerPlan, PowerRow};
+pub use planning::{CAUTION, LENGTH_FACTORS, POWERS, PowerNeed, PowerRow, RunsNeeded};
 pub use run::{CurvePoint, MeasuredRow, MeasuredRun, Quartiles, RunSeries};
 pub use system::{ComparedFigure, ComparedSubject, FigureRuns, SystemComparison};
 pub use tally::{ComparedClock, RunTally, RunWindow, TalliedSample};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use busyhour_analysis::Comparison;
 use busyhour_analysis::comparison::{
-    ComparisonSettings, Margins, PowerPlan, RunDifference, Verdict, differences,
+    ComparisonSettings, Margins, RunDifference, RunsNeeded, Verdict, differences,
 };
 use busyhour_diagnostic::Diagnostic;
 use busyhour_report::{
@@ -253,7 +253,7 @@ fn plan(args: &CompareArgs, difference: f64, reading: &RunReading) -> Exit {
         Err(exit) => return exit,
     };
     let Some(runs) = read_all(&paths, reading) else { return Exit::Refused };
-    let Some(plan) = PowerPlan::new(&runs, difference, args.details) else {
+    let Some(plan) = RunsNeeded::new(&runs, difference, args.details) else {
         return complain(Exit::Internal, "the runs contain nothing to plan with");
     };
     let look = look();

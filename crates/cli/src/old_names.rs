@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use clap::{Arg, Command};
 
 use crate::exit::note;
-use crate::quantities::{cell_in_ms, log_span_in_seconds, seconds, span_in_seconds};
+use crate::quantities::{bin_width_ms, log_span_in_seconds, seconds, span_in_seconds};
 
 /// Old names, each with the new name or option.
 const NOW: [(&[&str], &str); 14] = [
@@ -48,7 +48,7 @@ pub(crate) fn with_bare_times(cli: Command) -> Command {
         .mut_subcommand("trend", |verb| verb.mut_arg("window", span))
         .mut_subcommand("arrivals", |verb| {
             verb.mut_arg("window", |arg| arg.value_parser(log_span_in_seconds))
-                .mut_arg("histogram", |arg| arg.value_parser(cell_in_ms))
+                .mut_arg("histogram", |arg| arg.value_parser(bin_width_ms))
         })
         .mut_subcommand("plan-load", |verb| {
             verb.mut_arg("response", time).mut_arg("demands", time).mut_arg("think", time)

@@ -80,7 +80,7 @@ pub(crate) fn share(text: &str) -> Result<f64, CommandError> {
 }
 
 /// Parses the width of a histogram's bins, a number in ms.
-pub(crate) fn cell_in_ms(text: &str) -> Result<f64, CommandError> {
+pub(crate) fn bin_width_ms(text: &str) -> Result<f64, CommandError> {
     let cell: Option<f64> = text.parse().ok();
     cell.filter(|ms| *ms > 0.0 && ms.is_finite()).ok_or_else(|| "expected a positive number of ms".into())
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use busyhour_http::HttpSampler;
-use busyhour_http::access::OpenRequest;
+use busyhour_http::access::ScriptAccess;
 use busyhour_plan::Element;
 use busyhour_processors::DebugSampler;
 use busyhour_program::element::Processor;
@@ -53,7 +53,7 @@ pub(crate) fn package<'p>(
         keep = keep.union(assertion.keep());
     }
     if let SamplerKind::Protocol(AnySampler::Http(http)) = &mut kind
-        && processors.into_iter().any(|processor| processor.opens_request())
+        && processors.into_iter().any(|processor| processor.accesses_request())
     {
         before = open_request(context, element, http, &before);
     }
@@ -182,7 +182,7 @@ fn open_request<'p>(
         http.shared.shows_cookies_to_scripts.store(true, Ordering::Relaxed);
     }
     let first: Arc<dyn Processor> =
-        Arc::new(OpenRequest::new(http, context.name(element), context.symbols.state()));
+        Arc::new(ScriptAccess::new(http, context.name(element), context.symbols.state()));
     std::iter::once(first).chain(before.iter().cloned()).collect()
 }
 

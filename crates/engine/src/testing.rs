@@ -59,7 +59,7 @@ impl Protocol for Fake {
 
     fn iteration_started(_session: &mut (), _user: &mut UserState, _same_user: bool) {}
 
-    fn visitor_changed(_session: &mut (), _keep_connections: bool) {}
+    fn begin_arrival(_session: &mut (), _keep_connections: bool) {}
 
     async fn sample(
         &self,

@@ -123,7 +123,7 @@ impl<P: Protocol> VirtualUser<P> {
         self.set_last_sample_ok(true);
         let root = self.root();
         Walk::new(group, &mut self.place, &mut self.user).initialize(root);
-        while self.goes_on() {
+        while self.continues_iterating() {
             self.iterate(group).await;
             if self.user.running && self.is_over(group) {
                 self.user.running = false;
@@ -140,7 +140,7 @@ impl<P: Protocol> VirtualUser<P> {
             if self.holds && self.user.run.control.is_paused() {
                 // Boxed, so that the future of a user that never waits needs no space for this one.
                 Box::pin(self.hold()).await;
-                if !self.goes_on() {
+                if !self.continues_iterating() {
                     return;
                 }
             }
@@ -175,7 +175,7 @@ impl<P: Protocol> VirtualUser<P> {
                     self.pause_between(false).await;
                 }
             }
-            if !self.goes_on() {
+            if !self.continues_iterating() {
                 return;
             }
         }
@@ -190,7 +190,7 @@ impl<P: Protocol> VirtualUser<P> {
         }
     }
 
-    fn goes_on(&self) -> bool {
+    fn continues_iterating(&self) -> bool {
         self.user.running && self.user.run.stop() == Stop::No
     }
 
@@ -522,7 +522,7 @@ impl<P: Protocol> VirtualUser<P> {
                 self.steps = 0;
             }
         }
-        if !self.goes_on() {
+        if !self.continues_iterating() {
             self.user.running = false;
             return None;
         }

@@ -100,11 +100,11 @@ pub(crate) fn families(run: &RunSoFar, name: &str) -> Vec<Family> {
         families.push(gauge("busyhour_users", help, Vec::new(), f64::from(users)));
     }
     if let Some(arrivals) = &run.arrivals {
-        let fates = arrivals.fates().map(|(fate, count)| Metric {
+        let outcomes_so_far = arrivals.outcomes_so_far().map(|(fate, count)| Metric {
             labels: vec![("fate".into(), fate.to_owned())],
             value: MetricValue::Number(count as f64),
         });
-        families.push(counter("busyhour_arrivals_total", ARRIVALS_HELP, fates.into()));
+        families.push(counter("busyhour_arrivals_total", ARRIVALS_HELP, outcomes_so_far.into()));
     }
     if let Some(cov) = run.cov {
         let help = "Coefficient of variation of the gaps between arrivals of the last ten seconds.";

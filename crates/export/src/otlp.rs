@@ -178,8 +178,10 @@ impl OtlpExporter {
             ));
         }
         if let Some(arrivals) = &self.run.arrivals {
-            let points =
-                arrivals.fates().map(|(fate, count)| span.point(count, vec![text("fate", fate)])).to_vec();
+            let points = arrivals
+                .outcomes_so_far()
+                .map(|(fate, count)| span.point(count, vec![text("fate", fate)]))
+                .to_vec();
             metrics.push(counter("busyhour.arrivals", ARRIVALS_HELP, "{arrival}", points));
         }
         if let Some(cov) = self.run.cov {

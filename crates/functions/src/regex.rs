@@ -43,7 +43,7 @@ pub(crate) fn regex_function(arguments: &mut Arguments<'_, '_>) -> BuildResult {
 /// Rejects a constant pattern that may match differently than in JMeter.
 fn check_pattern(arguments: &Arguments<'_, '_>, index: usize) -> Result<(), crate::Problem> {
     let Some(text) = arguments.literal(index) else { return Ok(()) };
-    match Pattern::compile(text).and_then(|pattern| pattern.groups_are_sure()) {
+    match Pattern::compile(text).and_then(|pattern| pattern.check_groups()) {
         Ok(()) => Ok(()),
         Err(PatternError::Malformed(why)) => {
             Err(arguments.invalid(format!("the regular expression `{text}`: {why}"), ""))

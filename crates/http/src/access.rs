@@ -18,7 +18,7 @@ use crate::settings::{Argument, FileArgument, Header, HeaderManagers, HttpSample
 
 /// The first pre-processor of a sampler that is accessed by scripts. It makes the request accessible to them.
 #[derive(Debug)]
-pub struct OpenRequest {
+pub struct ScriptAccess {
     sampler: Arc<HttpSampler>,
     name: Template,
     state: StateId,
@@ -27,16 +27,16 @@ pub struct OpenRequest {
 /// The arguments of a sampler that remain after a script has removed some; `None` for all.
 type RemainingArguments = Option<Box<[Argument]>>;
 
-impl OpenRequest {
+impl ScriptAccess {
     /// Creates the pre-processor for this sampler, whose label is `name`; `state` stores the remaining arguments of
     /// each user.
     #[must_use]
-    pub fn new(sampler: &HttpSampler, name: Template, state: StateId) -> OpenRequest {
-        OpenRequest { sampler: Arc::new(sampler.clone()), name, state }
+    pub fn new(sampler: &HttpSampler, name: Template, state: StateId) -> ScriptAccess {
+        ScriptAccess { sampler: Arc::new(sampler.clone()), name, state }
     }
 }
 
-impl Processor for OpenRequest {
+impl Processor for ScriptAccess {
     fn process(&self, user: &mut UserState) {
         let mut access = Access {
             plan: Arc::clone(&self.sampler),

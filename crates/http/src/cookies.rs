@@ -285,7 +285,7 @@ impl Jar {
     /// Stores a cookie, replacing cookies with the same name, path and domain. Returns its name and value, both empty if it was
     /// not stored.
     fn store(&mut self, cookie: Cookie, now_ms: i64) -> (String, String) {
-        self.cookies.remove_like(&cookie);
+        self.cookies.remove_equivalent(&cookie);
         let expired = cookie.expires_ms != 0 && cookie.expires_ms < now_ms;
         if expired || (self.manager.delete_empty && cookie.value.is_empty()) {
             return (String::new(), String::new());

@@ -30,8 +30,8 @@ impl Protocol for HttpSampler {
         }
     }
 
-    fn visitor_changed(session: &mut HttpSession, keep_connections: bool) {
-        session.visitor_changed(keep_connections);
+    fn begin_arrival(session: &mut HttpSession, keep_connections: bool) {
+        session.begin_arrival(keep_connections);
     }
 
     async fn sample(

@@ -71,7 +71,7 @@ impl HttpSession {
     }
 
     /// Starts a new user in place of the previous one, whose state is dropped.
-    pub fn visitor_changed(&mut self, keep_connections: bool) {
+    pub fn begin_arrival(&mut self, keep_connections: bool) {
         self.jars.clear();
         self.caches.clear();
         if let Some(rare) = &mut self.rare {

@@ -58,7 +58,7 @@ fn arrivals(run: &LiveRun, of: fn(SecondArrivals) -> u64, unit: &str) -> Option<
     Some([thousands(run.last().arrivals.map_or(0, of)), counted(of(all), unit)])
 }
 
-/// Texts for the elements of the page, by element id ([`busyhour_report::LIVE_WORDS`]).
+/// Texts for the elements of the page, by element id ([`busyhour_report::LIVE_TEXT_IDS`]).
 pub(crate) fn words(run: &LiveRun, state: &LoadState) -> BTreeMap<&'static str, String> {
     let (now, all) = (run.last(), run.total());
     let mut words =
@@ -214,8 +214,8 @@ mod tests {
         let words = words(&LiveRun::new(), &LoadState::default());
         let unknown = ["offered-all", "completed-now", "failed-all", "p99-all", "cov-now"];
         assert!(unknown.iter().all(|id| words[id] == UNKNOWN), "{words:?}");
-        assert_eq!(words.len(), busyhour_report::LIVE_WORDS.len());
-        assert!(busyhour_report::LIVE_WORDS.iter().all(|id| words.contains_key(id)));
+        assert_eq!(words.len(), busyhour_report::LIVE_TEXT_IDS.len());
+        assert!(busyhour_report::LIVE_TEXT_IDS.iter().all(|id| words.contains_key(id)));
         assert_eq!(words["live-when"], "00:00:00 · 0 users at work");
     }
 

@@ -12,7 +12,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use busyhour_sample::Nanos;
-use busyhour_series::{Mark, MarkKind};
+use busyhour_series::{Mark, MarkKind, Metric};
 
 use crate::budget::Budget;
 use crate::probe::{Probe, ProbeError};
@@ -27,6 +27,9 @@ use metrics::ProcessSeries;
 use threads::ThreadPass;
 
 const SECOND: u64 = 1_000_000_000;
+
+static INFO: Metric =
+    Metric::gauge("process_info", "The name and the number of the watched process; always 1.");
 
 /// Reads a process with all its descendants; source `process:PID`. Values are sums over all of them.
 ///
@@ -139,6 +142,8 @@ impl Probe for ProcessProbe {
                 self.series.say_list_is_cut(reading);
             }
         }
+        let info = reading.series(&INFO, &[("name", self.identity.command()), ("pid", &pid.to_string())]);
+        reading.set(info, 1.0);
         if let Some(totals) = self.member_pass.run(now, || members.read(root)) {
             self.series.set(reading, &totals);
         }

@@ -342,7 +342,7 @@ impl Pattern {
     ///
     /// # Errors
     /// A description of the construct because of which the groups may differ.
-    pub fn groups_are_sure(&self) -> Result<(), PatternError> {
+    pub fn check_groups(&self) -> Result<(), PatternError> {
         match self.unsure_groups {
             None => Ok(()),
             Some(why) => Err(PatternError::Unsupported(why.to_owned())),

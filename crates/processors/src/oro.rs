@@ -32,7 +32,7 @@ impl PatternText {
         let Some(text) = template.as_literal() else { return Ok(Self::Varying(template)) };
         let pattern = Pattern::compile(text).and_then(|pattern| {
             if groups {
-                pattern.groups_are_sure()?;
+                pattern.check_groups()?;
             }
             Ok(Arc::new(pattern))
         });

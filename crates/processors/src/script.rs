@@ -113,7 +113,7 @@ struct ScriptText {
     /// Whether the script may read the result of the previous sample.
     reads_previous: bool,
     /// Whether the script may read more of the current sampler than its name.
-    opens_request: bool,
+    accesses_request: bool,
     facts: ScriptFacts,
 }
 
@@ -131,7 +131,7 @@ pub struct ScriptFacts {
 /// The result of analysing a script before it runs.
 #[derive(Debug)]
 struct ScriptAnalysis {
-    opens_request: bool,
+    accesses_request: bool,
     warnings: Vec<String>,
     /// The names that the script refers to; `None` if they are not known before it runs.
     identifiers: Option<Identifiers>,
@@ -140,20 +140,20 @@ struct ScriptAnalysis {
 impl ScriptAnalysis {
     /// The analysis of a script whose text is not known before it runs.
     fn unknown() -> Self {
-        Self { opens_request: true, warnings: Vec::new(), identifiers: None }
+        Self { accesses_request: true, warnings: Vec::new(), identifiers: None }
     }
 
     fn new(parsed: &Parsed) -> Self {
-        let (identifiers, opens_request, warnings) = match parsed {
+        let (identifiers, accesses_request, warnings) = match parsed {
             Parsed::JavaLike(script) => {
                 let warnings =
                     script.warnings().iter().map(|warning| format!("{}: {}", warning.place, warning.what));
-                (script.identifiers(), script.opens_request(), warnings.collect())
+                (script.identifiers(), script.accesses_request(), warnings.collect())
             }
             Parsed::JavaScript(script) => {
                 let identifiers = script.identifiers();
-                let opens_request = identifiers.contains("sampler");
-                (identifiers, opens_request, Vec::new())
+                let accesses_request = identifiers.contains("sampler");
+                (identifiers, accesses_request, Vec::new())
             }
             Parsed::Jexl(script) => (script.identifiers(), false, Vec::new()),
             Parsed::Invalid(error) => {
@@ -162,7 +162,7 @@ impl ScriptAnalysis {
             }
             Parsed::Missing(_) | Parsed::NoEngine(_) => (Identifiers::default(), false, Vec::new()),
         };
-        Self { opens_request, warnings, identifiers: Some(identifiers) }
+        Self { accesses_request, warnings, identifiers: Some(identifiers) }
     }
 
     /// Whether the script may refer to one of these names.
@@ -301,7 +301,7 @@ impl ScriptText {
             state,
             reads_result,
             reads_previous,
-            opens_request: analysis.opens_request,
+            accesses_request: analysis.accesses_request,
             facts: ScriptFacts {
                 reads: analysis.reads(),
                 reads_any_variable: analysis.may_refer_to(&["vars", "ctx", "CompoundVariable"]),
@@ -360,7 +360,7 @@ impl ScriptText {
             if let Ok(parsed) = parse(&settings.language, &text) {
                 return Ok(ScriptAnalysis {
                     identifiers: None,
-                    opens_request: true,
+                    accesses_request: true,
                     ..ScriptAnalysis::new(&parsed)
                 });
             }

@@ -29,7 +29,7 @@ pub trait Processor: Send + Sync + fmt::Debug {
     }
 
     /// Whether the processor may access the current sampler or the session, see [`UserState::request`].
-    fn opens_request(&self) -> bool {
+    fn accesses_request(&self) -> bool {
         false
     }
 

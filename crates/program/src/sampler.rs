@@ -22,7 +22,7 @@ use crate::user::{LogicalAction, UserState};
 /// For each user:
 ///
 /// 1. [`session`](Self::session) once, before its first iteration;
-/// 2. in an open workload, [`visitor_changed`](Self::visitor_changed) before each arrival that the user serves;
+/// 2. in an open workload, [`begin_arrival`](Self::begin_arrival) before each arrival that the user serves;
 /// 3. [`iteration_started`](Self::iteration_started) at the start of each iteration of the thread group, before its first sampler;
 /// 4. for each sampler, after its pre-processors and timers: [`sample`](Self::sample), then [`ended`](Self::ended). Post-processors,
 ///    assertions and the recorder read `user.result` afterwards.
@@ -80,7 +80,7 @@ use crate::user::{LogicalAction, UserState};
 ///         }
 ///     }
 ///
-///     fn visitor_changed(session: &mut u32, _keep_connections: bool) {
+///     fn begin_arrival(session: &mut u32, _keep_connections: bool) {
 ///         *session = 0;
 ///     }
 ///
@@ -128,7 +128,7 @@ pub trait Protocol: Sized + Send + Sync + 'static {
 
     /// Called before the user serves another arrival of an open workload, as a new user. Data of the previous arrival must not
     /// be visible to it; connections may be reused if `keep_connections` is set.
-    fn visitor_changed(session: &mut Self::Session, keep_connections: bool);
+    fn begin_arrival(session: &mut Self::Session, keep_connections: bool);
 
     /// Called when a user starts parallel branches: makes the session of a branch a copy of the user's.
     fn branch(_session: &Self::Session, _branch: &mut Self::Session) {}

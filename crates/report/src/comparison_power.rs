@@ -1,6 +1,6 @@
 //! The number of runs needed for a comparison, for the terminal.
 
-use busyhour_analysis::comparison::{CAUTION, POWERS, PowerNeed, PowerPlan, PowerRow};
+use busyhour_analysis::comparison::{CAUTION, POWERS, PowerNeed, PowerRow, RunsNeeded};
 
 use crate::comparison_table::doubts;
 use crate::numbers::{counted, duration};
@@ -8,7 +8,7 @@ use crate::terminal_text::{Look, cut, printable};
 
 /// The plan as a table: for each measure its variation, and the number of runs per side that detects the difference.
 #[must_use]
-pub fn power_table(plan: &PowerPlan, look: Look) -> String {
+pub fn power_table(plan: &RunsNeeded, look: Look) -> String {
     let percent = |share: f64| format!("{} %", (share * 1e4).round() / 1e2);
     let mut out = format!(
         "Runs needed on each side to detect a difference of {}, estimated from {} of {}\n\n",

@@ -70,7 +70,7 @@ pub use gc_words::{NamedGcLog, gc_collector, gc_comparison_notes, gc_live_memory
 pub use load_changes::describe_change;
 pub use log_tables::{LogTablesShow, log_tables, log_tables_csv, log_tables_json};
 pub use page::{
-    EVENTS_PATH, LIVE_WORDS, LivePage, NoSolution, WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage,
+    EVENTS_PATH, LIVE_TEXT_IDS, LivePage, NoSolution, WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage,
     WhatIfPoint, WhatIfStation, WhatIfValue, capacity_html, comparison_html, gc_comparison_html, gc_html,
     html_report, html_report_with_system, live_html, what_if_html,
 };

@@ -34,7 +34,7 @@ pub use capacity::capacity_html;
 pub use comparison::comparison_html;
 pub use document::EVENTS_PATH;
 pub use gc::{gc_comparison_html, gc_html};
-pub use live::{LIVE_WORDS, LivePage, live_html};
+pub use live::{LIVE_TEXT_IDS, LivePage, live_html};
 pub use what_if::{
     NoSolution, WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint, WhatIfStation, WhatIfValue,
     what_if_html,

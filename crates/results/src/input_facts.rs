@@ -7,7 +7,7 @@ use crate::jtl_scan::{BadRow, LogError, LogForm};
 use crate::unpack::Packing;
 
 /// Maximum number of invalid rows that are reported individually.
-pub const BAD_ROWS_NAMED: usize = 3;
+pub const BAD_ROWS_LISTED_MAX: usize = 3;
 
 /// Facts about one input of results.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct InputFacts {
     pub samples: u64,
     /// Number of invalid rows, which are ignored.
     pub bad_rows: u64,
-    /// The first invalid rows, at most [`BAD_ROWS_NAMED`].
+    /// The first invalid rows, at most [`BAD_ROWS_LISTED_MAX`].
     pub first_bad: Vec<BadRow>,
     /// Offset in uncompressed bytes at which the input is truncated within a row or damaged; the rest is ignored. `None` if the
     /// input is complete.
@@ -57,7 +57,7 @@ impl InputFacts {
 
     pub(crate) fn add_bad_row(&mut self, row: BadRow) {
         self.bad_rows += 1;
-        if self.first_bad.len() < BAD_ROWS_NAMED {
+        if self.first_bad.len() < BAD_ROWS_LISTED_MAX {
             self.first_bad.push(row);
         }
     }

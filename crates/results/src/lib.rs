@@ -39,7 +39,7 @@ mod thresholds;
 mod unpack;
 
 pub use error::{ReadRunError, run_dir_hint};
-pub use input_facts::{BAD_ROWS_NAMED, InputFacts};
+pub use input_facts::{BAD_ROWS_LISTED_MAX, InputFacts};
 pub use jtl_scan::{
     BadRow, HELD_ROWS_MAX, Log, LogError, LogFacts, LogForm, LogLabels, OutOfOrder, RowPlace,
 };
@@ -50,8 +50,8 @@ pub use read_snapshots::{RecordReading, SnapshotSource, read_snapshots, run_star
 pub use replay::ReplayedRun;
 pub use replay_run::replay_run;
 pub use results::{
-    AddUpSettings, ReadSettings, Results, ResultsEnd, ResultsError, ResultsFrom, ResultsInput,
-    SampleObserver, add_up_inputs,
+    AggregateSettings, ReadSettings, Results, ResultsEnd, ResultsError, ResultsFrom, ResultsInput,
+    SampleObserver, aggregate_inputs,
 };
 pub use run_arrivals::{RunLoad, add_arrivals, judge_arrivals};
 pub use run_facts::{facts_of_inputs, facts_of_results};

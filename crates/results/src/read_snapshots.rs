@@ -193,7 +193,7 @@ fn read_part(
     Ok((end, part.into_inner()))
 }
 
-/// The start of the run in ms since 1970, as determined by [`crate::add_up_inputs`]. Second 0 of its snapshots starts at this
+/// The start of the run in ms since 1970, as determined by [`crate::aggregate_inputs`]. Second 0 of its snapshots starts at this
 /// time.
 ///
 /// # Errors

@@ -6,15 +6,15 @@ use busyhour_record::{RunDir, RunDirError, SamplesError};
 
 use crate::jtl_scan::LogError;
 use crate::replay::ReplayedRun;
-use crate::results::{AddUpSettings, ReadSettings, ResultsInput, add_up_inputs};
+use crate::results::{AggregateSettings, ReadSettings, ResultsInput, aggregate_inputs};
 
 /// Computes the totals of the samples file in a run directory.
 ///
 /// # Errors
 /// The samples file cannot be read. A truncated file is not an error; see [`ReplayedRun::end`].
 pub fn replay_run(dir: &RunDir) -> Result<ReplayedRun, RunDirError> {
-    let (inputs, settings) = (vec![ResultsInput::path(dir.path())], AddUpSettings::default());
-    let added = add_up_inputs(inputs, &ReadSettings::default(), &settings, &mut |_| (), &mut |_| {});
+    let (inputs, settings) = (vec![ResultsInput::path(dir.path())], AggregateSettings::default());
+    let added = aggregate_inputs(inputs, &ReadSettings::default(), &settings, &mut |_| (), &mut |_| {});
     added.map(|(replay, ())| replay).map_err(|error| {
         let source = match error.source {
             LogError::Samples(source) => source,

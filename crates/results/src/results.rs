@@ -8,7 +8,7 @@
 //! Times count from an origin that is fixed before the first sample is read. It is a year before the first rows, because a
 //! later row may have started earlier. At the end, [`Results::add_up`] moves the origin to the start of the run.
 //!
-//! The rows of a file may be in any order. [`add_up_inputs`] reads files again if a row shows that the run started earlier than
+//! The rows of a file may be in any order. [`aggregate_inputs`] reads files again if a row shows that the run started earlier than
 //! expected, or that seconds were closed before all of their rows were read.
 
 mod any_order;
@@ -22,9 +22,9 @@ mod visitor;
 mod xml;
 
 pub(crate) use any_order::survey;
-pub use any_order::{SampleObserver, add_up_inputs};
+pub use any_order::{SampleObserver, aggregate_inputs};
 pub use input::{ResultsError, ResultsFrom, ResultsInput};
-pub use settings::{AddUpSettings, ReadSettings};
+pub use settings::{AggregateSettings, ReadSettings};
 
 use crate::input_facts::InputFacts;
 use crate::replay::ReplayedRun;
@@ -209,13 +209,13 @@ impl Results {
     ///
     /// The start of the run is that of the earliest sample, which is known only at the end. If it differs from the expected
     /// start, the totals start whole seconds before the expected start, and a window was applied at the wrong time.
-    /// [`add_up_inputs`] reads files again in this case.
+    /// [`aggregate_inputs`] reads files again in this case.
     ///
     /// # Errors
     /// As for [`Results::read`].
     pub fn add_up(
         self,
-        settings: &AddUpSettings,
+        settings: &AggregateSettings,
         see: impl FnMut(&Sample<'_>),
         progress: &mut dyn FnMut(u64),
     ) -> Result<ReplayedRun, ResultsError> {
@@ -225,7 +225,7 @@ impl Results {
     /// Reads and aggregates all samples.
     fn aggregate(
         self,
-        settings: &AddUpSettings,
+        settings: &AggregateSettings,
         mut see: impl FnMut(&Sample<'_>),
         progress: &mut dyn FnMut(u64),
     ) -> Result<Aggregated, ResultsError> {

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use crate::{
-    AddUpSettings, ReadSettings, RecordReading, ReplayedRun, Results, ResultsError, ResultsFrom,
-    ResultsInput, SampleObserver, add_up_inputs,
+    AggregateSettings, ReadSettings, RecordReading, ReplayedRun, Results, ResultsError, ResultsFrom,
+    ResultsInput, SampleObserver, aggregate_inputs,
 };
 use busyhour_analysis::arrivals::{
     ArrivalContext, ArrivalTally, ArrivalVerdict, JudgedStarts, RequestedProcess, Resolution, TallySettings,
@@ -228,7 +228,8 @@ pub(crate) fn find_steady(
     inputs: Vec<ResultsInput>,
     read: &ReadSettings,
 ) -> Result<(SteadyPart, i64), ResultsError> {
-    let (replay, ()) = add_up_inputs(inputs, read, &AddUpSettings::default(), &mut |_| (), &mut |_| {})?;
+    let (replay, ()) =
+        aggregate_inputs(inputs, read, &AggregateSettings::default(), &mut |_| (), &mut |_| {})?;
     let summary = Summary::new(facts_of_results(&replay), &replay.totals);
     Ok((steady_part(&summary.series, &summary.incidents), replay.wall_anchor_ms))
 }
@@ -254,7 +255,7 @@ impl Reading {
         progress: &mut dyn FnMut(u64, Option<u64>),
     ) -> Result<Reading, ReadRunError> {
         let read = ReadSettings { start_ms, ..options.read.clone() };
-        let settings = AddUpSettings { apdex: options.apdex, window_s };
+        let settings = AggregateSettings { apdex: options.apdex, window_s };
         let bytes = std::cell::Cell::new(None);
         let mut starts = |results: &Results| {
             bytes.set(results.bytes());
@@ -263,7 +264,7 @@ impl Reading {
             StartOrder::new(ArrivalTally::new(TallySettings::new(resolution)))
         };
         let (replay, starts) =
-            add_up_inputs(inputs, &read, &settings, &mut starts, &mut |read| progress(read, bytes.get()))?;
+            aggregate_inputs(inputs, &read, &settings, &mut starts, &mut |read| progress(read, bytes.get()))?;
         Ok(Reading { replay, starts })
     }
 

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use busyhour_record::{Recorder, RecorderConfig, ResultFileConfig, SampleFilter, SaveConfig};
-use busyhour_results::{AddUpSettings, ReadSettings, Results, ResultsInput};
+use busyhour_results::{AggregateSettings, ReadSettings, Results, ResultsInput};
 
 fn recorded(variant: &str, file: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/jmeter").join(variant).join(file)
@@ -119,7 +119,7 @@ fn a_result_file_of_jmeter_gives_totals() {
     let settings = ReadSettings { all_columns: true, ..ReadSettings::default() };
     let results =
         Results::open(vec![ResultsInput::path(recorded("default", "main.csv"))], &settings).unwrap();
-    let replay = results.add_up(&AddUpSettings::default(), |_| {}, &mut |_| {}).unwrap();
+    let replay = results.add_up(&AggregateSettings::default(), |_| {}, &mut |_| {}).unwrap();
     let totals = replay.totals;
     // Two users with two iterations; samples of transactions are not in the total.
     assert_eq!((totals.total.samples, totals.total.errors), (42, 12));

@@ -7,7 +7,7 @@ use std::io::Cursor;
 
 use busyhour_limits::repeated::{COUNTS, FEWER, Repeated, check_generated, read_all, read_counts};
 use busyhour_results::{
-    AddUpSettings, ReadSettings, ReplayedRun, Results, ResultsError, ResultsFrom, ResultsInput,
+    AggregateSettings, ReadSettings, ReplayedRun, Results, ResultsError, ResultsFrom, ResultsInput,
 };
 use busyhour_sample::SampleKind;
 
@@ -19,7 +19,7 @@ fn read(text: &str) -> Result<ReplayedRun, ResultsError> {
     let stream = Cursor::new(text.as_bytes().to_vec());
     let input = ResultsInput { name: "many".into(), from: ResultsFrom::Stream(Box::new(stream)) };
     let settings = ReadSettings { all_columns: true, groups: true, ..ReadSettings::default() };
-    Results::open(vec![input], &settings)?.add_up(&AddUpSettings::default(), |_| {}, &mut |_| {})
+    Results::open(vec![input], &settings)?.add_up(&AggregateSettings::default(), |_| {}, &mut |_| {})
 }
 
 /// Maximum number of labels and kinds of error.

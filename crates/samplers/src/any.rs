@@ -55,9 +55,9 @@ impl Protocol for AnySampler {
         HttpSampler::iteration_started(&mut session.http, user, same_user);
     }
 
-    fn visitor_changed(session: &mut AnySession, keep_connections: bool) {
-        HttpSampler::visitor_changed(&mut session.http, keep_connections);
-        session.others.visitor_changed(keep_connections);
+    fn begin_arrival(session: &mut AnySession, keep_connections: bool) {
+        HttpSampler::begin_arrival(&mut session.http, keep_connections);
+        session.others.begin_arrival(keep_connections);
     }
 
     fn sample(

@@ -18,7 +18,7 @@ pub struct AnySession {
 pub trait Kept: Any {
     /// Called when a new user replaces the previous one, whose state must be dropped. Connections may be reused if
     /// `keep_connections`.
-    fn visitor_changed(&mut self, keep_connections: bool);
+    fn begin_arrival(&mut self, keep_connections: bool);
 
     /// The value as `Any`, for downcasting.
     fn as_any(&mut self) -> &mut dyn Any;
@@ -55,9 +55,9 @@ impl OtherSessions {
         all[at].as_any().downcast_mut().expect("found by its type")
     }
 
-    pub(crate) fn visitor_changed(&mut self, keep_connections: bool) {
+    pub(crate) fn begin_arrival(&mut self, keep_connections: bool) {
         for kept in self.0.iter_mut().flat_map(|all| all.0.iter_mut()) {
-            kept.visitor_changed(keep_connections);
+            kept.begin_arrival(keep_connections);
         }
     }
 }

@@ -61,7 +61,7 @@ const BAD_PORT: &str = "java.lang.IllegalArgumentException";
 struct Connections(Vec<(String, TcpStream)>);
 
 impl Kept for Connections {
-    fn visitor_changed(&mut self, keep_connections: bool) {
+    fn begin_arrival(&mut self, keep_connections: bool) {
         if !keep_connections {
             self.0.clear();
         }

@@ -36,8 +36,8 @@ impl Script {
 
     /// Whether the script may read more of the current sampler than its name.
     #[must_use]
-    pub fn opens_request(&self) -> bool {
-        self.script.opens_request()
+    pub fn accesses_request(&self) -> bool {
+        self.script.accesses_request()
     }
 
     /// The names that the script refers to.

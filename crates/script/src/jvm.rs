@@ -102,8 +102,8 @@ impl Script {
     }
 
     /// Whether the script may read more of the current sampler than its name.
-    pub(crate) fn opens_request(&self) -> bool {
-        self.tree.opens_request
+    pub(crate) fn accesses_request(&self) -> bool {
+        self.tree.accesses_request
     }
 
     /// The names that the script refers to.

@@ -160,7 +160,7 @@ fn unsupported_java_classes_are_refused() {
 
 #[test]
 fn opens_request_reports_access_to_the_sampler() {
-    let opens = |text: &str| compile(text, JavaLike::Groovy).expect(text).opens_request();
+    let opens = |text: &str| compile(text, JavaLike::Groovy).expect(text).accesses_request();
     for script in [
         "sampler.setPath('/')",
         "def s = sampler\ns.name",

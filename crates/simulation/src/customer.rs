@@ -26,7 +26,7 @@ pub(crate) struct Customer {
     pub(crate) initial_class: u16,
     pub(crate) station: u16,
     /// Remaining visits to this station in this pass.
-    pub(crate) visits_due: u32,
+    pub(crate) further_visits: u32,
     /// For a sibling: the customer that was forked; otherwise [`NO_CUSTOMER`].
     pub(crate) parent: u32,
     /// Number of siblings that have not arrived at the join.
@@ -58,7 +58,7 @@ impl Customers {
             class,
             initial_class: class,
             station: 0,
-            visits_due: 0,
+            further_visits: 0,
             parent,
             siblings: 0,
             joined: NO_CUSTOMER,

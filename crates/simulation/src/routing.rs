@@ -121,7 +121,7 @@ pub(crate) struct RoutedCustomer {
     /// Number of customers of the class at that station, including this one.
     pub(crate) class_present: u32,
     /// Remaining visits to the station, for [`Strategy::InOrder`].
-    pub(crate) visits_due: u32,
+    pub(crate) further_visits: u32,
 }
 
 impl Strategy {
@@ -255,8 +255,8 @@ fn shortest(
 }
 
 fn in_order(stations: &[(Target, u32, f64)], customer: RoutedCustomer, stream: &mut Stream) -> (Target, u32) {
-    if customer.visits_due > 0 {
-        return (customer.from, customer.visits_due - 1);
+    if customer.further_visits > 0 {
+        return (customer.from, customer.further_visits - 1);
     }
     for &(target, whole, fraction) in stations {
         let has_extra_visit = fraction > 0.0 && stream.random::<f64>() < fraction;
@@ -273,7 +273,7 @@ mod tests {
     use super::*;
     use rand::SeedableRng as _;
 
-    const CUSTOMER: RoutedCustomer = RoutedCustomer { from: OUTSIDE, class_present: 1, visits_due: 0 };
+    const CUSTOMER: RoutedCustomer = RoutedCustomer { from: OUTSIDE, class_present: 1, further_visits: 0 };
 
     fn counts(strategy: &mut Strategy, rounds: u32, view: impl Fn(Target) -> StationView + Copy) -> [u32; 4] {
         let mut stream = Stream::seed_from_u64(1);
@@ -367,7 +367,7 @@ mod tests {
         for _ in 0..rounds {
             let mut at = (OUTSIDE, 0);
             loop {
-                let customer = RoutedCustomer { from: at.0, class_present: 1, visits_due: at.1 };
+                let customer = RoutedCustomer { from: at.0, class_present: 1, further_visits: at.1 };
                 let place = if at.0 == OUTSIDE { 3 } else { usize::from(at.0) };
                 at = strategies[place].choose(customer, &mut stream, queues([0; 4]));
                 if at.0 == OUTSIDE {

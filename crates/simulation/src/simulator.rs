@@ -215,8 +215,8 @@ impl Simulator {
 
     /// Chooses the next target of a customer that is still at the place `from`, and follows routers to their targets.
     #[inline]
-    fn next_hop(&mut self, from: Target, class: u16, visits_due: u32) -> Hop {
-        let hop = self.choose_target(from, from, class, visits_due);
+    fn next_hop(&mut self, from: Target, class: u16, further_visits: u32) -> Hop {
+        let hop = self.choose_target(from, from, class, further_visits);
         if hop.target == OUTSIDE
             || !matches!(self.stations[usize::from(hop.target)].serving, Serving::Router(_))
         {
@@ -241,7 +241,7 @@ impl Simulator {
                 let switched = to.iter().find(|(up_to, _)| uniform < *up_to).or(to.last());
                 hop.class = switched.map_or(hop.class, |(_, class)| *class);
             }
-            hop = self.choose_target(leaving, hop.target, hop.class, hop.visits_due);
+            hop = self.choose_target(leaving, hop.target, hop.class, hop.further_visits);
             self.tally.depart(index, 0.0);
         }
         self.halt = Some(Halt::Standstill);
@@ -251,18 +251,18 @@ impl Simulator {
     /// Chooses a target from the place `from`. The customer leaves the station `leaving`, which differs from `from` if it has
     /// passed through routers.
     #[inline]
-    fn choose_target(&mut self, leaving: Target, from: Target, class: u16, visits_due: u32) -> Hop {
+    fn choose_target(&mut self, leaving: Target, from: Target, class: u16, further_visits: u32) -> Hop {
         let count = self.classes.len();
         let place = if from == OUTSIDE { self.stations.len() } else { usize::from(from) };
         let index = place * count + usize::from(class);
         let Self { routes, stations, tally, .. } = self;
         let Route { strategy, stream } = &mut routes[index];
         if let Strategy::Fixed(target) = strategy {
-            return Hop { target: *target, class, visits_due: 0 };
+            return Hop { target: *target, class, further_visits: 0 };
         }
         let class_present = tally.observed(index).present;
-        let customer = RoutedCustomer { from, class_present, visits_due };
-        let (target, visits_due) = strategy.choose(customer, stream, |target| {
+        let customer = RoutedCustomer { from, class_present, further_visits };
+        let (target, further_visits) = strategy.choose(customer, stream, |target| {
             if target == OUTSIDE {
                 return StationView::default();
             }
@@ -278,7 +278,7 @@ impl Simulator {
                 last_service_s: observed.last_service_s,
             }
         });
-        Hop { target, class, visits_due }
+        Hop { target, class, further_visits }
     }
 
     /// Moves a customer that left `from` to its target: into a station, outside, or into the queue in front of a full station.
@@ -313,7 +313,7 @@ impl Simulator {
         let this = &mut self.customers[customer];
         this.class = hop.class;
         this.station = hop.target;
-        this.visits_due = hop.visits_due;
+        this.further_visits = hop.further_visits;
         this.arrived_s = now_s;
         this.remaining_s = NOT_DRAWN;
         this.order = order;
@@ -372,8 +372,8 @@ impl Simulator {
     pub(crate) fn end_service(&mut self, customer: u32) {
         let this = &mut self.customers[customer];
         this.due = 0;
-        let (from, class, visits_due) = (this.station, this.class, this.visits_due);
-        let hop = self.next_hop(from, class, visits_due);
+        let (from, class, further_visits) = (this.station, this.class, this.further_visits);
+        let hop = self.next_hop(from, class, further_visits);
         if hop.target != OUTSIDE && hop.target != from {
             let next = &mut self.stations[usize::from(hop.target)];
             if next.is_full() && next.when_full == WhenFull::Block {
@@ -472,7 +472,7 @@ impl Simulator {
                 let sibling = self.customers.create(this.class, customer);
                 siblings += 1;
                 self.customers[sibling].entered_s = self.now_s;
-                self.moves.push((sibling, Hop { target, class: this.class, visits_due: 0 }));
+                self.moves.push((sibling, Hop { target, class: this.class, further_visits: 0 }));
             }
         }
         let this = &mut self.customers[customer];

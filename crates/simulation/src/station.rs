@@ -63,7 +63,7 @@ pub(crate) struct Hop {
     /// The customer's class at the target.
     pub(crate) class: u16,
     /// Number of further visits to the target that follow the coming visit.
-    pub(crate) visits_due: u32,
+    pub(crate) further_visits: u32,
 }
 
 /// A customer that waits for room at a full station, and the station whose server it blocks in the meantime. Customers from

@@ -8,7 +8,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// A mean, the variance of that mean, and the degrees of freedom of the variance.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct KnownMean {
+pub struct MeanWithError {
     /// The mean.
     pub value: f64,
     /// The variance of the mean: the square of its standard error.
@@ -19,13 +19,13 @@ pub struct KnownMean {
     pub resolution: f64,
 }
 
-impl KnownMean {
+impl MeanWithError {
     /// The mean of independent values; `None` for fewer than two values, whose variance is unknown.
     #[must_use]
-    pub fn of_values(values: &[f64]) -> Option<KnownMean> {
+    pub fn of_values(values: &[f64]) -> Option<MeanWithError> {
         let moments: crate::Moments = values.iter().copied().collect();
         let n = values.len() as f64;
-        Some(KnownMean {
+        Some(MeanWithError {
             value: moments.mean()?,
             variance: moments.variance()? / n,
             freedom: n - 1.0,
@@ -50,9 +50,9 @@ pub struct Contrast {
 impl Contrast {
     /// The difference `second` − `first` of two independent means.
     #[must_use]
-    pub fn between(first: &KnownMean, second: &KnownMean) -> Contrast {
+    pub fn between(first: &MeanWithError, second: &MeanWithError) -> Contrast {
         let variance = first.variance + second.variance;
-        let share = |mean: &KnownMean| mean.variance * mean.variance / mean.freedom;
+        let share = |mean: &MeanWithError| mean.variance * mean.variance / mean.freedom;
         let freedom = variance * variance / (share(first) + share(second));
         // If both variances are 0, the smaller number of degrees of freedom is used, which is conservative.
         let freedom = if freedom.is_finite() { freedom } else { first.freedom.min(second.freedom) };
@@ -101,8 +101,8 @@ mod tests {
     #[test]
     fn the_contrast_equals_a_textbook_example_of_welch() {
         // The groups have 3 and 4 values, with means 2 and 5 and variances 1 and 16/3.
-        let first = KnownMean::of_values(&[1.0, 2.0, 3.0]).unwrap();
-        let second = KnownMean::of_values(&[3.0, 3.0, 7.0, 7.0]).unwrap();
+        let first = MeanWithError::of_values(&[1.0, 2.0, 3.0]).unwrap();
+        let second = MeanWithError::of_values(&[3.0, 3.0, 7.0, 7.0]).unwrap();
         let found = Contrast::between(&first, &second);
         assert_eq!(found.difference, 3.0);
         let (a, b) = (1.0 / 3.0, (16.0 / 3.0) / 4.0);
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn values_without_variance_are_exact_up_to_their_resolution() {
-        let same = |value| KnownMean { value, variance: 0.0, freedom: 2.0, resolution: 0.5 };
+        let same = |value| MeanWithError { value, variance: 0.0, freedom: 2.0, resolution: 0.5 };
         let found = Contrast::between(&same(10.0), &same(13.0));
         assert_eq!((found.half_width(0.99), found.p_value()), (1.0, 0.0));
         assert_eq!(Contrast::between(&same(10.0), &same(10.9)).p_value(), 1.0);
@@ -121,8 +121,8 @@ mod tests {
 
     #[test]
     fn one_value_has_no_variance() {
-        assert_eq!(KnownMean::of_values(&[1.0]), None);
-        assert_eq!(KnownMean::of_values(&[]), None);
+        assert_eq!(MeanWithError::of_values(&[1.0]), None);
+        assert_eq!(MeanWithError::of_values(&[]), None);
     }
 
     proptest! {

@@ -55,7 +55,7 @@ pub use batches::{
     Batches, PowerSums, coefficient_of_variation, index_of_dispersion, proportion, reciprocal_mean,
 };
 pub use bootstrap::{Resamples, SerialDependence, stationary_block_length};
-pub use contrast::{Contrast, KnownMean};
+pub use contrast::{Contrast, MeanWithError};
 pub use dispersion::{
     DispersionCounter, WindowCounter, Windows, chi_square_interval, dispersion_estimate, dispersion_p_value,
     normal_p_value, poisson_upper_tail,

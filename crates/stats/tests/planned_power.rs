@@ -1,6 +1,6 @@
 //! Tests that the planned number of runs reaches the requested power in the tests of a comparison.
 
-use busyhour_stats::{Contrast, KnownMean, select, values_needed_welch};
+use busyhour_stats::{Contrast, MeanWithError, select, values_needed_welch};
 use rand::{Rng as _, SeedableRng as _};
 use rand_distr::StandardNormal;
 use rand_xoshiro::Xoshiro256PlusPlus;
@@ -19,10 +19,10 @@ fn the_planned_number_of_runs_reaches_the_requested_power() {
         let seen = (0..1_000)
             .filter(|seed| {
                 let mut random = Xoshiro256PlusPlus::seed_from_u64(*seed);
-                let mut side = |shift: f64| -> KnownMean {
+                let mut side = |shift: f64| -> MeanWithError {
                     let values: Vec<f64> =
                         (0..n).map(|_| shift + sd * random.sample::<f64, _>(StandardNormal)).collect();
-                    KnownMean::of_values(&values).unwrap()
+                    MeanWithError::of_values(&values).unwrap()
                 };
                 let p_values: Vec<f64> = (0..MEASURES)
                     .map(|at| {

@@ -24,7 +24,7 @@ struct Socket(Option<Connection>);
 
 impl Kept for Socket {
     /// A new user never reuses the connection of the previous one.
-    fn visitor_changed(&mut self, _keep_connections: bool) {
+    fn begin_arrival(&mut self, _keep_connections: bool) {
         self.0 = None;
     }
 

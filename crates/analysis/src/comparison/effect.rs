@@ -1,6 +1,6 @@
 //! The effect of a change on one measure: the estimate, its confidence interval and the verdict.
 
-use busyhour_stats::{Contrast, KnownMean, Selection};
+use busyhour_stats::{Contrast, MeanWithError, Selection};
 use serde::{Deserialize, Serialize};
 
 use super::measure::{Measure, Measured};
@@ -329,7 +329,7 @@ fn mean(values: impl ExactSizeIterator<Item = f64>) -> f64 {
 }
 
 /// The mean of several runs, with the variance within the runs.
-fn within(runs: &[Scaled]) -> Option<KnownMean> {
+fn within(runs: &[Scaled]) -> Option<MeanWithError> {
     let known: Option<Vec<(f64, f64)>> = runs.iter().map(|run| run.within).collect();
     let known = known?;
     let n = runs.len() as f64;
@@ -337,7 +337,7 @@ fn within(runs: &[Scaled]) -> Option<KnownMean> {
     let shares: f64 = known.iter().map(|(variance, freedom)| variance * variance / freedom).sum();
     let freedom = (variance * n * n).powi(2) / shares;
     let least = known.iter().map(|(_, freedom)| *freedom).fold(f64::INFINITY, f64::min);
-    Some(KnownMean {
+    Some(MeanWithError {
         value: mean(runs.iter().map(|run| run.value)),
         variance,
         freedom: if freedom.is_finite() { freedom } else { least },
@@ -346,10 +346,10 @@ fn within(runs: &[Scaled]) -> Option<KnownMean> {
 }
 
 /// The mean of several runs, with the variance between them, or the variance within them if that is larger.
-fn between(runs: &[Scaled]) -> Option<KnownMean> {
+fn between(runs: &[Scaled]) -> Option<MeanWithError> {
     let values: Vec<f64> = runs.iter().map(|run| run.value).collect();
-    let found = KnownMean::of_values(&values)?;
-    let found = KnownMean { resolution: mean(runs.iter().map(|run| run.resolution)), ..found };
+    let found = MeanWithError::of_values(&values)?;
+    let found = MeanWithError { resolution: mean(runs.iter().map(|run| run.resolution)), ..found };
     Some(match within(runs) {
         Some(least) if least.variance > found.variance => least,
         _ => found,
@@ -357,12 +357,12 @@ fn between(runs: &[Scaled]) -> Option<KnownMean> {
 }
 
 /// A single run, with the variance between `others`, or the variance within it if that is larger.
-fn with_variance_of(run: &Scaled, others: &[Scaled]) -> Option<KnownMean> {
+fn with_variance_of(run: &Scaled, others: &[Scaled]) -> Option<MeanWithError> {
     let of_mean = between(others)?;
     let variance = of_mean.variance * others.len() as f64;
-    let alone = KnownMean { value: run.value, variance, resolution: run.resolution, ..of_mean };
+    let alone = MeanWithError { value: run.value, variance, resolution: run.resolution, ..of_mean };
     Some(match run.within {
-        Some((least, freedom)) if least > variance => KnownMean { variance: least, freedom, ..alone },
+        Some((least, freedom)) if least > variance => MeanWithError { variance: least, freedom, ..alone },
         _ => alone,
     })
 }

@@ -6,7 +6,7 @@
 //! variance with one random factor; Kalibera and Jones, "Rigorous benchmarking in reasonable time", ISMM 2013).
 
 use busyhour_sample::SampleKind;
-use busyhour_stats::{KnownMean, values_needed_welch, variance_upper};
+use busyhour_stats::{MeanWithError, values_needed_welch, variance_upper};
 use serde::{Deserialize, Serialize};
 
 use super::caveat::{self, ReportedComparisonCaveat};
@@ -34,7 +34,7 @@ pub const CAUTION: f64 = 0.8;
 
 /// The number of runs needed to detect a difference.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct PowerPlan {
+pub struct RunsNeeded {
     /// The format version, that of comparisons.
     pub version: u32,
     /// The relative difference to detect: 0.05 is 5 %.
@@ -98,16 +98,16 @@ fn variances(measure: Measure, rows: &[&MeasuredRow]) -> Option<Variances> {
         measured.iter().map(|run| Some(run.within?.standard_error.powi(2))).collect();
     let within = within.map(|within| within.iter().sum::<f64>() / n);
     let logs: Vec<f64> = measured.iter().map(|run| run.value.ln()).collect();
-    let of_runs = KnownMean::of_values(&logs).map(|mean| mean.variance * n);
+    let of_runs = MeanWithError::of_values(&logs).map(|mean| mean.variance * n);
     let between = of_runs.map(|of_runs| (of_runs - within.unwrap_or(0.0)).max(0.0));
     (between.is_some() || within.is_some()).then_some(Variances { between, within, freedom: n - 1.0 })
 }
 
-impl PowerPlan {
+impl RunsNeeded {
     /// Computes the number of runs needed to detect `difference` from the variances of `runs`; also per label if `labels` is set.
     /// `None` without runs.
     #[must_use]
-    pub fn new(runs: &[MeasuredRun], difference: f64, labels: bool) -> Option<PowerPlan> {
+    pub fn new(runs: &[MeasuredRun], difference: f64, labels: bool) -> Option<RunsNeeded> {
         let first = runs.first()?;
         let length_s = runs.iter().map(MeasuredRun::length_s).sum::<f64>() / runs.len() as f64;
         let mut rows = Vec::new();
@@ -136,7 +136,7 @@ impl PowerPlan {
         let mut caveats: Vec<ReportedComparisonCaveat> =
             caveat::of_plan(runs.len()).into_iter().map(ReportedComparisonCaveat::from).collect();
         caveats.extend(caveat::of_runs(runs.iter()).into_iter().map(ReportedComparisonCaveat::from));
-        Some(PowerPlan {
+        Some(RunsNeeded {
             version: COMPARISON_VERSION,
             difference,
             runs: runs.iter().map(ComparedRun::of).collect(),

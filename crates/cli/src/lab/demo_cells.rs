@@ -1,6 +1,6 @@
 //! `busyhour demo --system cells`: loads the cells emulator and observes it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use busyhour_demo::{ACCESS_LOG, CellsServer, GC_LOG, SERVER_LOG};

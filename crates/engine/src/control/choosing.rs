@@ -13,7 +13,7 @@ use super::{Flags, Next, Step, Walk};
 
 /// The state of a Weighted Switch Controller for each user.
 #[derive(Debug, Default)]
-struct Weighing {
+struct SwitchState {
     /// Whether a child has been chosen for this pass.
     chosen: bool,
     /// Index of the chosen child.
@@ -77,7 +77,7 @@ impl<P> Walk<'_, P> {
             if self.turn() {
                 return Ok(Next::Yield);
             }
-            let fresh = !self.user.state(choice.state, Weighing::default).chosen;
+            let fresh = !self.user.state(choice.state, SwitchState::default).chosen;
             if fresh && !self.weigh(id, choice) {
                 return Ok(Next::Nothing);
             }
@@ -85,7 +85,7 @@ impl<P> Walk<'_, P> {
                 Step::Again => {}
                 Step::Answer(Next::Yield) => return Ok(Next::Yield),
                 Step::Answer(found) => {
-                    let chosen = self.user.state(choice.state, Weighing::default).choice;
+                    let chosen = self.user.state(choice.state, SwitchState::default).choice;
                     if !fresh && (found == Next::Nothing || self.state(id).current != chosen) {
                         self.end_weighted_pass(id, choice);
                         return Ok(Next::Nothing);
@@ -110,7 +110,7 @@ impl<P> Walk<'_, P> {
             });
             Some(drawn.unwrap_or(0))
         } else {
-            let weighing = self.user.state(choice.state, Weighing::default);
+            let weighing = self.user.state(choice.state, SwitchState::default);
             weighing.counts.resize(weights.len(), 0);
             let share =
                 |count: u64| if weighing.total > 0 { count as f64 / weighing.total as f64 } else { 0.0 };
@@ -125,7 +125,7 @@ impl<P> Walk<'_, P> {
             return false;
         };
         let at = u32::try_from(index).unwrap_or(u32::MAX);
-        let weighing = self.user.state(choice.state, Weighing::default);
+        let weighing = self.user.state(choice.state, SwitchState::default);
         weighing.chosen = true;
         weighing.choice = at;
         if !choice.random {
@@ -150,7 +150,7 @@ impl<P> Walk<'_, P> {
     }
 
     fn forget_choice(&mut self, choice: &WeightedChoice) {
-        self.user.state(choice.state, Weighing::default).chosen = false;
+        self.user.state(choice.state, SwitchState::default).chosen = false;
     }
 
     fn end_below(&mut self, id: ControllerId) {

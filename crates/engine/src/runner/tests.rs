@@ -536,16 +536,16 @@ fn the_grace_period_of_a_stop_by_the_plan_does_not_apply_to_tear_down() {
 #[test]
 fn a_core_measures_how_long_its_own_work_blocked_it() {
     // This also applies if the core's last user ends before the next tick.
-    for goes_on in [true, false] {
-        let stalls = stalls_of_a_blocked_core(goes_on);
+    for continues_iterating in [true, false] {
+        let stalls = stalls_of_a_blocked_core(continues_iterating);
         let [stall] = stalls.stalls() else { panic!("one stall: {stalls:?}") };
         assert_eq!(stall.core, Some(0));
         assert!((1_200_000_000..=1_300_000_000).contains(&stall.length_ns), "{stall:?}");
     }
 }
 
-/// The stalls of a core on which a sample uses 1.3 s of CPU time. `goes_on`: whether the user continues afterwards.
-fn stalls_of_a_blocked_core(goes_on: bool) -> StallLog {
+/// The stalls of a core on which a sample uses 1.3 s of CPU time. `continues_iterating`: whether the user continues afterwards.
+fn stalls_of_a_blocked_core(continues_iterating: bool) -> StallLog {
     let clock = Clock::manual(0);
     let (shared, _) = shared_with(clock.clone(), SEED, 1, Names::default(), 4);
     let moved = clock.clone();
@@ -555,7 +555,7 @@ fn stalls_of_a_blocked_core(goes_on: bool) -> StallLog {
             3 => {
                 // The sample uses the CPU for 1.3 s.
                 moved.advance(std::time::Duration::from_millis(1_300));
-                if goes_on { Act::Sleep(150_000_000) } else { Act::Done }
+                if continues_iterating { Act::Sleep(150_000_000) } else { Act::Done }
             }
             _ => Act::Done,
         }

@@ -32,7 +32,7 @@ impl<P: Protocol> VirtualUser<P> {
             }
             FlowAction::StopUser => {
                 self.stop(None, "Stop Thread");
-                self.stop_around();
+                self.stop_parent_user();
             }
             FlowAction::StopTest => self.stop(Some(Stop::Graceful), "Shutdown Test"),
             FlowAction::StopTestNow => self.stop(Some(Stop::Now), "Stop Test Now"),

@@ -39,7 +39,7 @@ impl<P: Protocol> VirtualUser<P> {
     /// Waits while the run is paused, or until this user must end. The pause contains no intended start, so requests after
     /// it do not count as late.
     pub(super) async fn hold(&mut self) {
-        while self.user.run.control.is_paused() && self.goes_on() {
+        while self.user.run.control.is_paused() && self.continues_iterating() {
             let now = self.user.now();
             let until = (now + SLEEP_NS_MAX).min(self.user.end_time.unwrap_or(Nanos::MAX));
             if until <= now {

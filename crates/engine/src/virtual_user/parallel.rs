@@ -74,7 +74,7 @@ impl<P: Protocol> VirtualUser<P> {
     }
 
     /// Requests that the parent stops, because a Flow Control Action in this branch stops its user.
-    pub(super) fn stop_around(&mut self) {
+    pub(super) fn stop_parent_user(&mut self) {
         if let Some(branch) = self.own_branch() {
             branch.asks = Asks::Stop;
         }

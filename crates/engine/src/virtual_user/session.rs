@@ -25,7 +25,7 @@ impl<P: Protocol> VirtualUser<P> {
             let (NextAssignment::Now(assignment) | NextAssignment::Ahead(assignment)) = call;
             // Everything possible is done before the intended start, so that little work remains, with warm caches.
             self.start_session(&assignment);
-            P::visitor_changed(&mut self.session, group.same_user);
+            P::begin_arrival(&mut self.session, group.same_user);
             if matches!(call, NextAssignment::Ahead(_))
                 && !pool.hold(assignment, &core.timers, is_stopped).await
             {
@@ -54,7 +54,7 @@ impl<P: Protocol> VirtualUser<P> {
             loop {
                 self.iterate(group).await;
                 let mut walk = Walk::new(group, &mut self.place, &mut self.user);
-                if walk.is_over(ROOT) || !self.goes_on() {
+                if walk.is_over(ROOT) || !self.continues_iterating() {
                     return;
                 }
                 if Walk::new(group, &mut self.place, &mut self.user).is_between_passes() {

@@ -66,7 +66,7 @@ impl CookieList {
         Arc::make_mut(&mut self.cookies).retain(stays);
     }
 
-    pub(super) fn remove_like(&mut self, cookie: &Cookie) {
+    pub(super) fn remove_equivalent(&mut self, cookie: &Cookie) {
         let hash = hash(cookie);
         self.retain(|own| own.hash != hash || key(&own.cookie) != key(cookie));
     }

@@ -31,6 +31,11 @@ impl fmt::Display for Identity {
 }
 
 impl Identity {
+    /// The name of the command.
+    pub(super) fn command(&self) -> &str {
+        &self.command
+    }
+
     pub(super) fn read(root: &ProcRoot, pid: u32, listens_on: &[SocketAddr]) -> Result<Identity, ProbeError> {
         let entry =
             read_process(root, pid).ok_or_else(|| ProbeError::Ended { what: format!("process {pid}") })?;

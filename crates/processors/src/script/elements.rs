@@ -84,8 +84,8 @@ impl Processor for ScriptProcessor {
         if self.script.reads_result { Retention::ALL } else { Retention::default() }
     }
 
-    fn opens_request(&self) -> bool {
-        self.script.opens_request
+    fn accesses_request(&self) -> bool {
+        self.script.accesses_request
     }
 }
 

@@ -165,7 +165,7 @@ fn times_body(summary: &Summary, steps: &Steps) -> Markup {
         (
             slice_length(heat),
             "slice",
-            format!("lines are p50, p95 and p99 of each slice, {BANDS_TELL}"),
+            format!("lines are p50, p95 and p99 of each slice, {BANDS_RESOLUTION}"),
             between(slices(0.5), slices(0.95), begin_s),
         )
     } else {
@@ -183,7 +183,7 @@ fn times_body(summary: &Summary, steps: &Steps) -> Markup {
 }
 
 /// The resolution of the percentiles of long slices.
-pub(super) const BANDS_TELL: &str = "with a resolution of 15 %";
+pub(super) const BANDS_RESOLUTION: &str = "with a resolution of 15 %";
 
 /// Formats the length of a slice: `2 seconds`, `4 min 16 s`.
 fn slice_length(heat: &HeatMap) -> String {

@@ -5,7 +5,7 @@
 use maud::{Markup, html};
 
 use super::document::{Document, Kind};
-use super::figures::BANDS_TELL;
+use super::figures::BANDS_RESOLUTION;
 use super::glossary::definitions;
 use super::markup::{Column, PlotHeight, Section, Sort, def, figure, head, scrolling};
 use crate::terminal_text::printable;
@@ -24,7 +24,7 @@ pub struct LivePage<'p> {
 }
 
 /// Ids of the elements whose text comes from the server.
-pub const LIVE_WORDS: [&str; 33] = [
+pub const LIVE_TEXT_IDS: [&str; 33] = [
     "live-when",
     "live-state",
     "offered-now",
@@ -68,7 +68,7 @@ const SYSTEM_SERIES: usize = 4;
 pub fn live_html(page: &LivePage<'_>) -> String {
     let heat = html! {
         "A cell of the " (def("heat", "heat map")) " counts the requests that ended in one slice of time with a response \
-         time in its band; lines are p50, p95 and p99 of each slice, " (BANDS_TELL) " if a slice is longer than a second."
+         time in its band; lines are p50, p95 and p99 of each slice, " (BANDS_RESOLUTION) " if a slice is longer than a second."
     };
     let rate = html! {
         (figure(
@@ -280,7 +280,7 @@ mod tests {
     #[test]
     fn every_value_of_the_server_has_an_element() {
         let html = page(None);
-        for id in LIVE_WORDS {
+        for id in LIVE_TEXT_IDS {
             assert_eq!(html.matches(&format!("id=\"{id}\"")).count(), 1, "{id}");
         }
         assert!(

@@ -5,7 +5,7 @@ use busyhour_sample::{
 };
 
 use super::*;
-use crate::{AddUpSettings, ReadSettings, ResultsInput, add_up_inputs};
+use crate::{AggregateSettings, ReadSettings, ResultsInput, aggregate_inputs};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -265,7 +265,7 @@ fn snapshots_of_several_logs_start_where_the_report_starts() {
     let read = ReadSettings::default();
     let again = ResultsInput::try_clone_all(&inputs).unwrap();
     let (replay, ()) =
-        add_up_inputs(again, &read, &AddUpSettings::default(), &mut |_| (), &mut |_| {}).unwrap();
+        aggregate_inputs(again, &read, &AggregateSettings::default(), &mut |_| (), &mut |_| {}).unwrap();
     let start_ms = run_start_ms(&inputs, &read).unwrap();
     assert_eq!(start_ms, replay.wall_anchor_ms);
 

@@ -10,7 +10,7 @@ use busyhour_sample::{
     UsersOverTime,
 };
 
-use super::settings::{AddUpSettings, ReadSettings};
+use super::settings::{AggregateSettings, ReadSettings};
 use super::visitor::Visitor;
 use super::{Aggregated, Results, ResultsError, ResultsInput};
 use crate::replay::ReplayedRun;
@@ -31,21 +31,21 @@ impl SampleObserver for () {
 /// # Errors
 /// An input cannot be read, or has no valid row. An error is also returned if the start of a window is uncertain and an input
 /// is a stream.
-pub fn add_up_inputs<O: SampleObserver>(
+pub fn aggregate_inputs<O: SampleObserver>(
     inputs: Vec<ResultsInput>,
     read: &ReadSettings,
-    settings: &AddUpSettings,
+    settings: &AggregateSettings,
     observer: &mut dyn FnMut(&Results) -> O,
     progress: &mut dyn FnMut(u64),
 ) -> Result<(ReplayedRun, O), ResultsError> {
     add_up_holding(inputs, read, settings, observer, progress, HELD_SAMPLES_MAX)
 }
 
-/// Like [`add_up_inputs`], with the times of at most `held_max` samples in memory for rows that are out of order.
+/// Like [`aggregate_inputs`], with the times of at most `held_max` samples in memory for rows that are out of order.
 pub(super) fn add_up_holding<O: SampleObserver>(
     inputs: Vec<ResultsInput>,
     read: &ReadSettings,
-    settings: &AddUpSettings,
+    settings: &AggregateSettings,
     observer: &mut dyn FnMut(&Results) -> O,
     progress: &mut dyn FnMut(u64),
     held_max: usize,

@@ -20,7 +20,7 @@ pub struct ReadSettings {
 
 /// How totals are computed.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct AddUpSettings {
+pub struct AggregateSettings {
     /// The limits of the Application Performance Index.
     pub apdex: ApdexLimits,
     /// The window in seconds since the start of the run, from its start (inclusive) to its end (exclusive): only samples that

@@ -30,13 +30,13 @@ fn stream(contents: impl Into<Vec<u8>>) -> ResultsInput {
 fn added(
     inputs: Vec<ResultsInput>,
     read: &ReadSettings,
-    settings: &AddUpSettings,
+    settings: &AggregateSettings,
 ) -> Result<ReplayedRun, ResultsError> {
-    add_up_inputs(inputs, read, settings, &mut |_| (), &mut |_| {}).map(|(replay, ())| replay)
+    aggregate_inputs(inputs, read, settings, &mut |_| (), &mut |_| {}).map(|(replay, ())| replay)
 }
 
 fn replay(inputs: Vec<ResultsInput>) -> ReplayedRun {
-    added(inputs, &ReadSettings::default(), &AddUpSettings::default()).unwrap()
+    added(inputs, &ReadSettings::default(), &AggregateSettings::default()).unwrap()
 }
 
 /// The totals that must be equal for two readings of the same samples.
@@ -119,7 +119,7 @@ fn a_sample_before_the_first_row_moves_the_start() {
     assert_eq!(slow.series.as_ref().map(|series| series.from_second), Some(2));
     assert_eq!(whole.totals.slowest[0].start, Nanos::ZERO);
     // Once the start of the run is known, a window is relative to it.
-    let window = AddUpSettings { window_s: Some((2.5, 3.5)), ..AddUpSettings::default() };
+    let window = AggregateSettings { window_s: Some((2.5, 3.5)), ..AggregateSettings::default() };
     let known = ReadSettings { start_ms: Some(whole.wall_anchor_ms), ..ReadSettings::default() };
     let part = added(input(), &known, &window).unwrap().totals;
     assert_eq!(part.total.samples, 100);
@@ -162,7 +162,7 @@ fn unnamed_columns_are_those_of_the_properties() {
     let settings = ReadSettings { unnamed: Some(config), ..ReadSettings::default() };
     let text = "1000;20;home;500;no;T 1-1;text;false;wanted \"this\";30;40;2;5;15;0\n";
     let open = |text: &str, settings: &ReadSettings| {
-        added(vec![stream(text)], settings, &AddUpSettings::default()).map(|replay| replay.totals)
+        added(vec![stream(text)], settings, &AggregateSettings::default()).map(|replay| replay.totals)
     };
     let totals = open(text, &settings).unwrap();
     assert_eq!((totals.total.samples, totals.total.bytes, totals.total.sent_bytes), (1, 30, 40));
@@ -261,7 +261,7 @@ fn runs_and_result_files_can_be_combined() {
     let three = replay(inputs);
     assert_eq!(three.totals.total.samples, both.totals.total.samples + 1);
     let missing =
-        added(vec![ResultsInput::path(temp.path())], &ReadSettings::default(), &AddUpSettings::default());
+        added(vec![ResultsInput::path(temp.path())], &ReadSettings::default(), &AggregateSettings::default());
     assert!(matches!(missing.unwrap_err().source, LogError::NoRun));
 }
 
@@ -279,13 +279,13 @@ proptest! {
         ];
         let mut contents = heads[head].as_bytes().to_vec();
         contents.extend(bytes);
-        let _ = added(vec![stream(contents)], &ReadSettings::default(), &AddUpSettings::default());
+        let _ = added(vec![stream(contents)], &ReadSettings::default(), &AggregateSettings::default());
     }
 
     #[test]
     fn numbers_and_quotes_anywhere_never_panic(text in "[0-9,\"\n\r]{0,300}") {
         let read = ReadSettings { all_columns: true, ..ReadSettings::default() };
         let text = format!("timeStamp,elapsed,label,IdleTime,bytes,allThreads,SampleCount\n{text}");
-        let _ = added(vec![stream(text)], &read, &AddUpSettings::default());
+        let _ = added(vec![stream(text)], &read, &AggregateSettings::default());
     }
 }

@@ -97,7 +97,7 @@ impl<'v> View<'v> {
             }
             _ => None,
         };
-        self.subject.name.clone().or_else(|| other.and_then(|jvm| jvm.name.clone()))
+        other.and_then(|jvm| jvm.name.clone()).or_else(|| self.subject.name.clone())
     }
 
     fn figure(&self, kind: FigureKind) -> Value {

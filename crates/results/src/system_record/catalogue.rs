@@ -40,6 +40,7 @@ pub(super) const SHOWN_ELSEWHERE: &[&str] = &[
     "busyhour_scrape_omitted_series",
     "jvm_info",
     "jvm_start_time_seconds",
+    "process_info",
     "process_start_after_boot_seconds",
     "node_memory_MemTotal_bytes",
     "node_memory_SwapTotal_bytes",

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 
 use busyhour_results::{
-    AddUpSettings, BAD_ROWS_NAMED, ReadSettings, ReplayedRun, Results, ResultsError, ResultsFrom,
+    AggregateSettings, BAD_ROWS_LISTED_MAX, ReadSettings, ReplayedRun, Results, ResultsError, ResultsFrom,
     ResultsInput,
 };
 use busyhour_sample::SampleKind;
@@ -28,7 +28,7 @@ fn read(bytes: &[u8], piece: usize, all_columns: bool) -> Result<ReplayedRun, Re
     let stream = SmallPieces { bytes: bytes.to_vec(), at: 0, piece };
     let input = ResultsInput { name: "fuzz".into(), from: ResultsFrom::Stream(Box::new(stream)) };
     let settings = ReadSettings { all_columns, ..ReadSettings::default() };
-    Results::open(vec![input], &settings)?.add_up(&AddUpSettings::default(), |_| {}, &mut |_| {})
+    Results::open(vec![input], &settings)?.add_up(&AggregateSettings::default(), |_| {}, &mut |_| {})
 }
 
 /// Checks the invariants for `bytes` in any format.
@@ -77,6 +77,6 @@ fn check_totals(replay: &ReplayedRun) {
         assert!(quantile >= response.min_ms() && quantile <= response.max_ms());
     }
     let facts = &replay.inputs[0];
-    assert_eq!(facts.first_bad.len() as u64, facts.bad_rows.min(BAD_ROWS_NAMED as u64));
+    assert_eq!(facts.first_bad.len() as u64, facts.bad_rows.min(BAD_ROWS_LISTED_MAX as u64));
     assert!(facts.ends.is_none_or(|(first, last)| first <= last));
 }

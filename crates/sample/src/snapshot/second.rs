@@ -103,7 +103,7 @@ pub struct SecondArrivals {
 impl SecondArrivals {
     /// The counts with the names that exporters use.
     #[must_use]
-    pub const fn fates(&self) -> [(&'static str, u64); 4] {
+    pub const fn outcomes_so_far(&self) -> [(&'static str, u64); 4] {
         [
             ("scheduled", self.scheduled),
             ("begun", self.begun),

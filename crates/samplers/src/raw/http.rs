@@ -46,7 +46,7 @@ pub struct RawHttp {
 struct Connections(Vec<(StateId, Option<TcpStream>)>);
 
 impl Kept for Connections {
-    fn visitor_changed(&mut self, _keep_connections: bool) {
+    fn begin_arrival(&mut self, _keep_connections: bool) {
         self.0.clear();
     }
 

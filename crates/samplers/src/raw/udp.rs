@@ -94,7 +94,7 @@ pub struct Udp {
 struct Sockets(Vec<(StateId, UdpSocket)>);
 
 impl Kept for Sockets {
-    fn visitor_changed(&mut self, _keep_connections: bool) {
+    fn begin_arrival(&mut self, _keep_connections: bool) {
         // A late response to the previous user must not reach the next one.
         self.0.clear();
     }

@@ -145,7 +145,7 @@ fn machine(scope: &mut dyn Scope) -> Machine<'_> {
         names: Vec::new(),
         classes: Vec::new(),
         warnings: Vec::new(),
-        opens_request: false,
+        accesses_request: false,
     });
     Machine::new(&NO_SCRIPT, scope)
 }

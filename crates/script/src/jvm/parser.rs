@@ -41,7 +41,7 @@ pub(super) struct Parser<'t> {
     /// Errors that JMeter reports only when the script runs.
     pub warnings: Vec<Warning>,
     /// Whether the script may read more of the current sampler than its name.
-    pub opens_request: bool,
+    pub accesses_request: bool,
     /// Names that are neither classes nor variables.
     pub unknown_names: std::collections::HashSet<String>,
     /// Variables that hold a `JsonBuilder`, whose methods may have any name.
@@ -92,7 +92,7 @@ pub(super) fn parse(text: &str, language: JavaLike) -> Result<Tree, ScriptError>
         statics: HashMap::new(),
         static_classes: Vec::new(),
         warnings: Vec::new(),
-        opens_request: false,
+        accesses_request: false,
         unknown_names: std::collections::HashSet::new(),
         builders: std::collections::HashSet::new(),
         closure_depth: 0,
@@ -125,7 +125,7 @@ pub(super) fn parse(text: &str, language: JavaLike) -> Result<Tree, ScriptError>
         names: parser.names,
         classes: parser.classes,
         warnings: parser.warnings,
-        opens_request: parser.opens_request,
+        accesses_request: parser.accesses_request,
     })
 }
 
@@ -556,7 +556,7 @@ impl Parser<'_> {
             (self.ahead(1), self.ahead(2)),
             (TokenKind::Symbol("." | "?."), TokenKind::Name(member)) if sampler::MEMBERS_OF_ANY_SAMPLER.contains(&&**member)
         );
-        self.opens_request |= !is_of_any_sampler;
+        self.accesses_request |= !is_of_any_sampler;
     }
 
     /// Records how the script uses the result of `ctx.getCurrentSampler()`; the current token is the method's name.
@@ -566,7 +566,7 @@ impl Parser<'_> {
             (self.ahead(next), self.ahead(next + 1)),
             (TokenKind::Symbol("." | "?."), TokenKind::Name(member)) if sampler::MEMBERS_OF_ANY_SAMPLER.contains(&&**member)
         );
-        self.opens_request |= !is_of_any_sampler;
+        self.accesses_request |= !is_of_any_sampler;
     }
 
     /// Whether a name is an operator of the language: `in` and `as` are ordinary names in BeanShell.

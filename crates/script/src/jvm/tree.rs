@@ -258,5 +258,5 @@ pub(super) struct Tree {
     /// Errors that JMeter reports only when the script runs.
     pub warnings: Vec<super::diagnostic::Warning>,
     /// Whether the script may read more of the current sampler than its name.
-    pub opens_request: bool,
+    pub accesses_request: bool,
 }

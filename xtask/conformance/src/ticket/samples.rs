@@ -12,7 +12,7 @@ pub struct Label {
     /// The distinct codes with messages, data types and so on.
     pub outcomes: BTreeSet<String>,
     /// The distinct sizes of requests without their URLs, in bytes, because the lengths of ids vary.
-    pub sent_beyond_url: BTreeSet<usize>,
+    pub sent_without_url: BTreeSet<usize>,
     /// The distinct sizes of responses in bytes.
     pub received: BTreeSet<usize>,
 }
@@ -24,7 +24,7 @@ pub fn labels<'r>(rows: impl IntoIterator<Item = &'r Row>) -> BTreeMap<&'r str, 
         let label = labels.entry(&row.label).or_default();
         label.count += 1;
         label.outcomes.insert(row.outcome.clone());
-        label.sent_beyond_url.insert(row.sent.saturating_sub(row.url.len()));
+        label.sent_without_url.insert(row.sent.saturating_sub(row.url.len()));
         label.received.insert(row.received);
     }
     labels
@@ -70,7 +70,7 @@ mod tests {
         let rows = [row(1, 0, "Get 1 show", "shows/1"), row(1, 0, "Get 1 show", "shows/100")];
         let labels = labels(&rows);
         assert_eq!(labels["Get 1 show"].count, 2);
-        assert_eq!(labels["Get 1 show"].sent_beyond_url.len(), 1);
+        assert_eq!(labels["Get 1 show"].sent_without_url.len(), 1);
     }
 
     #[test]

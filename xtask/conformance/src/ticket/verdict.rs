@@ -168,7 +168,7 @@ fn sizes(theirs: &Labels<'_>, ours: &Labels<'_>) -> Check {
     let (mut fixed, mut differences) = (0, Vec::new());
     for (name, theirs, ours) in both(theirs, ours) {
         let pairs = [
-            ("sent beyond the URL", &theirs.sent_beyond_url, &ours.sent_beyond_url),
+            ("sent beyond the URL", &theirs.sent_without_url, &ours.sent_without_url),
             ("received", &theirs.received, &ours.received),
         ];
         for (what, theirs, ours) in pairs {

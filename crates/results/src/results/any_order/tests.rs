@@ -48,7 +48,7 @@ fn file(dir: &tempfile::TempDir, name: &str, rows: &[String]) -> ResultsInput {
 fn all(inputs: &[ResultsInput], held_max: usize, window_s: Option<(f64, f64)>) -> String {
     let inputs = || ResultsInput::try_clone_all(inputs).unwrap();
     let read = ReadSettings { groups: true, ..ReadSettings::default() };
-    let settings = AddUpSettings { window_s, ..AddUpSettings::default() };
+    let settings = AggregateSettings { window_s, ..AggregateSettings::default() };
     let (replay, ()) =
         add_up_holding(inputs(), &read, &settings, &mut |_| (), &mut |_| {}, held_max).unwrap();
     let mut totals = replay.totals;
@@ -139,9 +139,9 @@ fn a_stream_is_read_once() {
         let bytes = std::io::Cursor::new(format!("{NAMES}{}", rows.concat()).into_bytes());
         vec![ResultsInput { name: "stream".into(), from: super::super::ResultsFrom::Stream(Box::new(bytes)) }]
     };
-    let settings = AddUpSettings::default();
+    let settings = AggregateSettings::default();
     let (replay, ()) =
-        add_up_inputs(stream(), &ReadSettings::default(), &settings, &mut |_| (), &mut |_| {}).unwrap();
+        aggregate_inputs(stream(), &ReadSettings::default(), &settings, &mut |_| (), &mut |_| {}).unwrap();
     assert_eq!(replay.totals.total.samples, 500);
     assert_eq!(replay.totals.seconds.iter().map(|second| second.requests).sum::<u64>(), 500);
 }

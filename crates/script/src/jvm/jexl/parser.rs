@@ -67,7 +67,7 @@ pub(in crate::jvm) fn parse(text: &str, dialect: Dialect) -> Result<Tree, Script
         names: parser.names,
         classes: Vec::new(),
         warnings: Vec::new(),
-        opens_request: false,
+        accesses_request: false,
     })
 }
 

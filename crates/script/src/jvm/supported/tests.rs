@@ -28,7 +28,7 @@ fn tree() -> Tree {
         names,
         classes: Vec::new(),
         warnings: Vec::new(),
-        opens_request: false,
+        accesses_request: false,
     }
 }
 
