@@ -218,7 +218,7 @@ pub(super) static LOGS: &[PanelRule] = &[
         (GcLog, Saturation),
         "Time in GC pauses",
         Percent,
-        &[line("busyhour_gc_log_pause_seconds_total", "").by(&["kind"]).percent()],
+        &[line("busyhour_gc_log_pause_seconds_total", "pauses").percent()],
     ),
     panel(
         (GcLog, Traffic),

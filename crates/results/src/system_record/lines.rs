@@ -83,7 +83,7 @@ pub(super) fn plan(
                 groups.entry((prefix(one), labels)).or_insert_with_key(|(prefix, labels)| PlannedLine {
                     is_limit: rule.is_limit,
                     key: (prefix.clone(), labels.iter().map(|label| (*label).to_owned()).collect()),
-                    ..PlannedLine::new(joined(prefix, rule.name, labels), rule.factor)
+                    ..PlannedLine::new(joined(prefix, rule, labels), rule.factor)
                 });
             if line.series.len() < SERIES_OF_LINE_MAX {
                 line.series.push(*number);
@@ -108,9 +108,11 @@ pub(super) fn plan(
     lines
 }
 
-fn joined(prefix: &str, name: &str, labels: &[&str]) -> String {
-    let parts = [prefix, name].into_iter().chain(labels.iter().copied());
-    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+/// The name of a line: what precedes it, its own name and the values of its labels; the metric without any of them.
+fn joined(prefix: &str, rule: &LineRule, labels: &[&str]) -> String {
+    let parts = [prefix, rule.name].into_iter().chain(labels.iter().copied());
+    let name = parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
+    if name.is_empty() { rule.metric.to_owned() } else { name }
 }
 
 /// The lines of a panel that are not drawn.
