@@ -14,7 +14,7 @@
 //!
 //! The false discovery rate of all templates, and that of all traces, is 5 % (Benjamini and Hochberg). The size was measured with
 //! simulated logs of 40 templates without a difference (`tests/comparison_study.rs`; the documentation of the crate has the table): it is
-//! below 5 % unless a run is shorter than about ten bursts.
+//! below 5 %. Logs that are too short to show how much their rates vary are not judged ([`TooShort`]).
 //!
 //! A difference between two runs is not necessarily one of their versions: a rate that varies from run to run by itself is not
 //! visible in two runs.
