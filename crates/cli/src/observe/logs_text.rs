@@ -73,25 +73,31 @@ fn extent(log: &CountedLog, zone: &Zone) -> String {
 }
 
 fn groups(title: &str, groups: &[GroupCounts], log: &CountedLog, zone: &Zone) -> String {
-    let mut headings = vec![title, "n", "severity"];
+    let has_severity = groups.iter().any(|group| group.severity.is_some());
+    let mut headings = vec![title, "n"];
+    headings.extend(has_severity.then_some("severity"));
     if log.has_times {
         headings.extend(["first", "last", "over time"]);
     }
+    let has_days = log.counts.length_s.is_some_and(|s| s > 12.0 * 3_600.0);
     // All columns are text apart from the number, which is aligned by hand.
     let mut table = Columns::new(headings.len(), &headings);
     let width = groups.first().map_or(1, |group| thousands(group.count).len());
     for group in groups.iter().take(ROWS_MAX) {
         let count = thousands(group.count);
-        let mut row = vec![
-            short(&group.text),
-            format!("{count:>width$}"),
-            group.severity.map(|severity| severity.to_string()).unwrap_or_default(),
-        ];
+        let mut row = vec![short(&group.text), format!("{count:>width$}")];
+        let severity = group.severity.map(|severity| severity.to_string()).unwrap_or_default();
+        row.extend(has_severity.then_some(severity));
         if log.has_times {
             let time = |second: Option<&(u32, u32)>| {
                 let second_ns = second.map(|(second, _)| i64::from(*second) * 1_000_000_000);
                 let shown = second_ns.map(|ns| zone.show(log.counts.start_unix_ns.saturating_add(ns)));
-                shown.and_then(|shown| Some(shown.split_once(' ')?.1.to_owned())).unwrap_or_default()
+                let shown = shown.unwrap_or_default();
+                // The date is that of the first line, unless the log is longer.
+                match shown.split_once(' ') {
+                    Some((_, time)) if !has_days => time.to_owned(),
+                    Some(_) | None => shown,
+                }
             };
             let seconds = &group.over_time.counts;
             row.extend([time(seconds.first()), time(seconds.last())]);
