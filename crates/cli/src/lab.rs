@@ -6,6 +6,7 @@ mod backend_notation;
 mod cells;
 mod demo;
 mod demo_cells;
+mod demo_cells_args;
 mod probe;
 mod quantities;
 mod server_end;

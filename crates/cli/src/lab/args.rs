@@ -35,7 +35,7 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "RATE", value_parser = super::quantities::whole_rate_per_s)]
     pub(crate) rate: Option<u32>,
     #[command(flatten)]
-    pub(crate) cells: super::demo_cells::DemoCellsArgs,
+    pub(crate) cells: super::demo_cells_args::DemoCellsArgs,
     /// Directory for the run's files (default: a new one in busyhour-runs).
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,

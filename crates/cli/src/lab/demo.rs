@@ -13,7 +13,8 @@ use busyhour_program::open::NoFreeUser;
 
 use super::args::{DemoArgs, DemoSystem, LabServer, ServerArgs};
 use super::cells::{self, CellsArgs};
-use super::demo_cells::{self, DemoCellsArgs};
+use super::demo_cells;
+use super::demo_cells_args::{DemoCellsArgs, OPTION_NAMES};
 use super::server_end::{LISTENING, ServerEnd, wait_for_stdin};
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, print, say};
@@ -70,8 +71,7 @@ fn demo_shop(args: &DemoArgs, seconds: u32) -> Exit {
         );
     }
     if args.cells != DemoCellsArgs::default() {
-        let message =
-            format!("{} are for the cells: busyhour demo --system cells …", demo_cells::OPTION_NAMES);
+        let message = format!("{} are for the cells: busyhour demo --system cells …", OPTION_NAMES);
         return complain(Exit::Usage, &message);
     }
     let (users, rate) = (args.users.unwrap_or(USERS), args.rate.unwrap_or(RATE_PER_S));

@@ -1,11 +1,10 @@
 //! `busyhour demo --system cells`: loads the cells emulator and observes it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use busyhour_demo::{ACCESS_LOG, CellsServer, GC_LOG, SERVER_LOG};
 use busyhour_launch::{PropertySources, RunRequest};
-use clap::Args;
 
 use super::args::DemoArgs;
 use super::cells::{self, CellsArgs, CollectorName};
@@ -31,27 +30,6 @@ const CPU_FACTOR: f64 = 0.1;
 /// shows live memory often.
 const HEAP_BYTES: u64 = 128 << 20;
 const COLLECTOR: CollectorName = CollectorName::Z;
-
-/// The first line of [`DemoCellsArgs`], for messages.
-pub(super) const OPTION_NAMES: &str = "--configurations, --heap, --collector and --java-home";
-
-/// Options of the demo for the cells.
-#[derive(Clone, Debug, Default, PartialEq, Args)]
-#[command(next_help_heading = "Cells emulator")]
-pub(crate) struct DemoCellsArgs {
-    /// Configurations to call, from 1 to 10 (default: all); 1, 2 and 7 leak, 4 and 9 fail.
-    #[arg(long, value_name = "N,N", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=10))]
-    configurations: Vec<u32>,
-    /// Initial and maximum size of the heap (default: 128m).
-    #[arg(long, value_name = "SIZE", value_parser = cells::heap_bytes)]
-    heap: Option<u64>,
-    /// Garbage collector (default: z).
-    #[arg(long, value_name = "NAME")]
-    collector: Option<CollectorName>,
-    /// Directory of a JDK, version 11 or later (default: JAVA_HOME, or javac on the PATH).
-    #[arg(long, value_name = "DIR")]
-    java_home: Option<PathBuf>,
-}
 
 /// Starts the emulator, runs the load, and ends the emulator.
 pub(super) fn demo(args: &DemoArgs, seconds: u32) -> Exit {
