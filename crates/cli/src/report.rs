@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use busyhour_analysis::Summary;
 use busyhour_analysis::thresholds::Criterion;
 use busyhour_diagnostic::io_hints::chain;
+use busyhour_record::RunDir;
 use busyhour_report::{
     RunShow, Written, end_of_run, html_report_with_system, prepare_dashboard, summary_markdown,
     thresholds_junit, write_dashboard,
