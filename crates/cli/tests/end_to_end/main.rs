@@ -24,6 +24,7 @@ mod live;
 mod live_page;
 mod models;
 mod observe;
+mod observed_results;
 mod observing;
 mod open_load;
 mod planning;
