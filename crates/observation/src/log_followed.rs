@@ -100,7 +100,14 @@ impl FollowedLog {
 
     /// Reads what has arrived until the end of the run, and records all seconds.
     pub(crate) fn finish(&mut self, reading: &mut Reading<'_>) -> Result<(), ProbeError> {
-        let result = self.read_input(reading.clock(), LAST_READING).map(|_| ());
+        let result = match self.read_input(reading.clock(), LAST_READING) {
+            Ok(false) => Ok(()),
+            Ok(true) => Err(ProbeError::Missing {
+                what: String::from("the end of the log"),
+                advice: String::from("it grew faster than it was read, and its last lines are not counted"),
+            }),
+            Err(error) => Err(error),
+        };
         let now_s = second_of(reading.time().0);
         let Some(series) = &mut self.series else { return result };
         self.collector.end_each(self.source, |entry| series.add(&entry, now_s));
