@@ -30,6 +30,7 @@ mod missing;
 mod observe;
 #[cfg_attr(not(feature = "observe"), path = "observed_missing.rs")]
 mod observed;
+mod observed_dir;
 #[cfg_attr(not(feature = "observe"), path = "observing_missing.rs")]
 mod observing;
 mod old_names;

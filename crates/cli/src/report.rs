@@ -11,7 +11,7 @@ use busyhour_report::{
     thresholds_junit, write_dashboard,
 };
 use busyhour_results::{
-    LogLoad, ResultsOptions, ResultsPart, SystemRecord, judge_results, summarise_results,
+    LogLoad, ResultsOptions, ResultsPart, SystemRecord, is_observation, judge_results, summarise_results,
 };
 use busyhour_sample::ApdexLimits;
 use clap::{Args, ValueEnum};
@@ -21,6 +21,7 @@ use crate::command_error::CommandError;
 use crate::exit::{Exit, REPORT_TABLE, complain, print};
 use crate::inputs::Inputs;
 use crate::judge;
+use crate::observed_dir;
 use crate::output::{Output, report_command};
 use crate::outputs::{OutputFile, OutputKind, note_written, output_files, write_files};
 use crate::quantities::{log_window, refuse_bare_time, seconds};
@@ -125,6 +126,11 @@ struct Request {
 fn report(mut args: ReportArgs) -> Result<Exit, (Exit, String)> {
     let request = args.request()?;
     let paths = &args.inputs;
+    if let [path] = paths.as_slice()
+        && is_observation(path)
+    {
+        return Ok(observed_dir::show(path, args.details, &request.files));
+    }
     // With a time window or thresholds, a second pass over the input may be necessary.
     let once = request.options.part == ResultsPart::Whole && request.criteria.is_empty();
     let inputs = if once { Inputs::once(paths)? } else { Inputs::kept(paths)? };

@@ -84,6 +84,26 @@ pub fn html_report_with_system(summary: &Summary, system: Option<&SystemRecord>)
     .html()
 }
 
+/// The page of an observation without a run. `summary` has no requests, only the figures of the system.
+#[must_use]
+pub fn observation_html(summary: &Summary, record: &SystemRecord) -> String {
+    let sections = [system::system(summary, record)];
+    let host = match record.hostname.as_str() {
+        "" => "System under test".to_owned(),
+        host => format!("System under test: {}", crate::terminal_text::printable(host)),
+    };
+    let model = model::PageModel::of(summary, None, Some(record));
+    Document {
+        kind: Kind::Run,
+        title: &host,
+        subtitle: "Observed without a run of Busyhour",
+        opening: html! { p { "Figures per request are unavailable, because no requests of a run were recorded." } },
+        sections: &sections,
+        model: &model,
+    }
+    .html()
+}
+
 /// The section with the key of the marks of the observed system in its plot.
 fn with_legend(section: Section, record: Option<&SystemRecord>) -> Section {
     match record {

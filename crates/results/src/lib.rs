@@ -25,6 +25,7 @@ mod load_points;
 mod load_precision;
 mod log_arrivals;
 mod measure_run;
+mod observation;
 mod read_snapshots;
 mod replay;
 mod replay_run;
@@ -46,6 +47,7 @@ pub use jtl_scan::{
 pub use load_points::{MeasuredLoad, measure_loads};
 pub use log_arrivals::{LogLoad, LogReport, LogTally};
 pub use measure_run::{MeasureRunError, RunReading, measure_run};
+pub use observation::{Observed, is_observation, read_observation};
 pub use read_snapshots::{RecordReading, SnapshotSource, read_snapshots, run_start_ms};
 pub use replay::ReplayedRun;
 pub use replay_run::replay_run;

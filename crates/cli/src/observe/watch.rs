@@ -117,7 +117,7 @@ pub(crate) fn main(args: &WatchArgs) -> Exit {
     }
     let errors = running.stop();
     match errors.as_slice() {
-        [] => Exit::Completed,
+        [] => crate::observed_dir::finish(&dir),
         errors => {
             let errors: Vec<String> =
                 errors.iter().map(|error| busyhour_diagnostic::io_hints::chain(error)).collect();

@@ -1,0 +1,62 @@
+//! Shows a directory that an observation without a run has written.
+
+use std::path::Path;
+
+use busyhour_diagnostic::io_hints::chain;
+use busyhour_record::RunDir;
+use busyhour_report::{observation_html, observation_text};
+use busyhour_results::{Observed, read_observation};
+
+use crate::exit::{Exit, complain, note, print};
+use crate::output::Output;
+use crate::outputs::{OutputFile, OutputKind};
+
+/// The name of the page in the directory.
+const PAGE: &str = "report.html";
+
+/// Prints the figures and writes the page into the directory.
+pub(crate) fn finish(dir: &Path) -> Exit {
+    let page = OutputFile { path: dir.join(PAGE), kind: OutputKind::Html };
+    show(dir, false, &[page])
+}
+
+/// Prints the figures, and writes them into files.
+pub(crate) fn show(dir: &Path, details: bool, files: &[OutputFile]) -> Exit {
+    let Some(observed) = read_observation(dir) else {
+        return complain(Exit::Refused, &format!("{} has no observation", dir.display()));
+    };
+    let out = Output::of_stdout();
+    if let Some(system) = &observed.summary.system {
+        print(&observation_text(system, details || !out.is_terminal, out.look));
+    }
+    for file in files {
+        let text = match text_of(&observed, file.kind) {
+            Some(text) => text,
+            None => {
+                let message = format!(
+                    "-o {}: an observation without a run is written as .html or .json\n  hint: busyhour export --series writes .csv",
+                    file.path.display()
+                );
+                return complain(Exit::Usage, &message);
+            }
+        };
+        if let Err(error) = RunDir::write_whole(&file.path, text.as_bytes()) {
+            return complain(Exit::Internal, &chain(&error));
+        }
+        note(&format!("wrote {}", file.path.display()));
+    }
+    Exit::Completed
+}
+
+fn text_of(observed: &Observed, kind: OutputKind) -> Option<String> {
+    match kind {
+        OutputKind::Html => Some(observation_html(&observed.summary, &observed.record)),
+        OutputKind::Json => Some(observed.summary.to_json()),
+        OutputKind::Csv
+        | OutputKind::Markdown
+        | OutputKind::Junit
+        | OutputKind::Parquet
+        | OutputKind::Toml
+        | OutputKind::Dashboard => None,
+    }
+}
