@@ -27,7 +27,7 @@ pub(super) fn figures(summary: &GcSummary) -> Markup {
 fn defined(title: &str, first: &'static str, figures: &[KeyFigure]) -> Markup {
     let columns = [text(first), number("value"), text("definition")];
     let table = html! {
-        table.wide {
+        table.wide.defined {
             caption.skip { (title) }
             (head(&columns))
             tbody {
