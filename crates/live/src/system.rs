@@ -5,7 +5,7 @@ mod quantities;
 use std::collections::{BTreeMap, VecDeque};
 
 use busyhour_sample::Nanos;
-use busyhour_series::{Condenser, CounterRates, LatestValue, Mark};
+use busyhour_series::{Condenser, CounterRates, LatestValue, Mark, MarkKind};
 
 pub(crate) use self::quantities::{QuantityKey, QuantityKind};
 use self::quantities::{ReadValue, Reading, read};
@@ -132,8 +132,18 @@ impl SystemHistory {
         self.marks_seen = seen;
         self.marks.extend(marks);
         while self.marks.len() > MARKS_MAX {
-            self.marks.pop_front();
+            self.drop_mark();
         }
+    }
+
+    /// Drops the oldest mark. Stalls and pauses take at most half of the places, so that they do not displace the user's own marks.
+    fn drop_mark(&mut self) {
+        let frequent = self.marks.iter().filter(|(_, mark)| is_frequent(mark)).count();
+        let oldest = self.marks.iter().position(|(_, mark)| is_frequent(mark));
+        match oldest.filter(|_| frequent > MARKS_MAX / 2) {
+            Some(oldest) => self.marks.remove(oldest),
+            None => self.marks.pop_front(),
+        };
     }
 
     fn add(&mut self, reading: &Reading) {
@@ -211,6 +221,16 @@ impl SystemHistory {
     /// The latest marks with their sources, in the order of recording.
     pub fn marks(&self) -> impl Iterator<Item = &(String, Mark)> {
         self.marks.iter()
+    }
+}
+
+/// Whether marks of this kind can occur many times per second.
+pub(crate) fn is_frequent(mark: &Mark) -> bool {
+    match mark.kind {
+        MarkKind::GcPause | MarkKind::Stall | MarkKind::Other => true,
+        MarkKind::Restart | MarkKind::End | MarkKind::LogBurst | MarkKind::OutOfMemory | MarkKind::User => {
+            false
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use busyhour_sample::SecondArrivals;
 use busyhour_series::Mark;
 
 use crate::live_run::{Figures, LiveLabel, LiveRun};
-use crate::system::{SHOWN, SystemHistory};
+use crate::system::{SHOWN, SystemHistory, is_frequent};
 
 /// Shown for unknown values.
 const UNKNOWN: &str = "–";
@@ -119,17 +119,21 @@ fn system_words(system: &SystemHistory, words: &mut BTreeMap<&'static str, Strin
     words.insert("system-note", note.to_owned());
 }
 
-/// Marks of the system that are listed.
-const SYSTEM_MARKS_LISTED: usize = 5;
+/// Marks of the system that are listed: of those that can occur often, and of the others.
+const SYSTEM_MARKS_LISTED: usize = 3;
 
 /// The latest marks of the system, the newest first.
 pub(crate) fn system_marks(system: &SystemHistory) -> Vec<String> {
-    let marks: Vec<_> = system.marks().collect();
-    let text = |(source, mark): &&(String, Mark)| {
+    let newest = |frequent: bool| {
+        let of_kind = move |marked: &&(String, Mark)| is_frequent(&marked.1) == frequent;
+        let marks: Vec<_> = system.marks().filter(of_kind).collect();
+        marks.into_iter().rev().take(SYSTEM_MARKS_LISTED)
+    };
+    let marks = newest(false).chain(newest(true));
+    let text = |(source, mark): &(String, Mark)| {
         format!("{} {source}: {}", clock(mark.from.0 / 1_000_000_000), mark.text)
     };
-    let latest = marks.iter().rev().take(SYSTEM_MARKS_LISTED);
-    latest.map(|mark| busyhour_report::label_shown(&text(mark))).collect()
+    marks.map(|mark| busyhour_report::label_shown(&text(mark))).collect()
 }
 
 /// The cells of a label's row.

@@ -1,6 +1,6 @@
 use std::sync::Mutex;
 
-use busyhour_series::{MarkKind, MetricKind};
+use busyhour_series::MetricKind;
 
 use super::*;
 
@@ -116,4 +116,17 @@ fn only_the_latest_marks_are_kept_and_quantities_are_bounded() {
     assert_eq!(history.marks().count(), MARKS_MAX);
     assert_eq!(history.marks().last().map(|(_, mark)| mark.text.as_str()), Some("49"));
     assert_eq!(history.followed.len(), QUANTITIES_MAX);
+}
+
+#[test]
+fn stalls_do_not_displace_marks_of_the_user() {
+    let mark =
+        |kind, n: u64| ("x".to_owned(), Mark { kind, from: Nanos(n), to: Nanos(n), text: n.to_string() });
+    let stalls = (1..100).map(|n| mark(MarkKind::Stall, n));
+    let fake =
+        Fake { marks: [mark(MarkKind::User, 0)].into_iter().chain(stalls).collect(), ..Fake::default() };
+    let mut history = SystemHistory::default();
+    history.update(&fake);
+    let texts: Vec<&str> = history.marks().map(|(_, mark)| mark.text.as_str()).collect();
+    assert_eq!((texts.first(), texts.last()), (Some(&"0"), Some(&"99")));
 }
