@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::io::Write as _;
 use std::path::Path;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 use busyhour_logs::{LOGS_FILE_NAME, LogsFile};
 use busyhour_observation::{LogOptions, LogSources, SourceSpec};
@@ -19,9 +20,8 @@ use busyhour_program::clock::Clock;
 const PARTS: u32 = 20;
 
 /// The lines of a part: one in fifty is an error, and one in five hundred has a stack trace.
-fn lines(from: u64, count: u32) -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let (second, milli) = (now.as_secs() % 86_400, now.subsec_millis());
+fn lines(wall_ms: u64, from: u64, count: u32) -> String {
+    let (second, milli) = (wall_ms / 1_000 % 86_400, wall_ms % 1_000);
     let stamp = format!("{:02}:{:02}:{:02}.{milli:03}", second / 3_600, second / 60 % 60, second % 60);
     let mut out = String::new();
     for number in from..from + u64::from(count) {
@@ -53,16 +53,17 @@ fn lines(from: u64, count: u32) -> String {
 }
 
 /// Appends lines until the end; returns how many bytes.
-fn append(file: &mut File, rate: u32, length: Duration) -> std::io::Result<u64> {
-    let started = Instant::now();
+fn append(file: &mut File, clock: &Clock, rate: u32, length: Duration) -> std::io::Result<u64> {
+    // Nothing is ever sent: waiting for it until a time is a pause.
+    let (_sender, never) = channel::<()>();
     let (mut number, mut bytes) = (0, 0);
     for part in 0.. {
         let due = Duration::from_secs(1) * part / PARTS;
         if due >= length {
             return Ok(bytes);
         }
-        std::thread::sleep(due.saturating_sub(started.elapsed()));
-        let text = lines(number, rate / PARTS);
+        let _ = never.recv_timeout(due.saturating_sub(Duration::from_nanos(clock.now().0)));
+        let text = lines(clock.wall_ms(clock.now()), number, rate / PARTS);
         file.write_all(text.as_bytes())?;
         (number, bytes) = (number + u64::from(rate / PARTS), bytes + text.len() as u64);
     }
@@ -94,8 +95,8 @@ fn measure(dir: &Path, rate: u32, length: Duration) -> Result<(), Box<dyn Error>
     let (clock, store) = (Clock::start(), SeriesStore::in_memory());
     let mut logs = LogSources::new(dir, &clock, LogOptions::default());
     let probes = logs.probe(&SourceSpec::Log(path)).into_iter().collect();
-    let watch = Watch::start(clock, store.clone(), WatchOptions::default(), probes)?;
-    let bytes = append(&mut file, rate, length)?;
+    let watch = Watch::start(clock.clone(), store.clone(), WatchOptions::default(), probes)?;
+    let bytes = append(&mut file, &clock, rate, length)?;
     let latest = store.latest();
     let of =
         |name: &str| latest.iter().filter(|value| &*value.name == name).map(|value| value.value).sum::<f64>();
