@@ -104,7 +104,7 @@ enum Format {
     "Examples:\n  busyhour export busyhour-runs/shop-20260101-120000 -o seconds.csv\n  \
      busyhour export results.jtl --label checkout -o checkout.hgrm\n  \
      busyhour export generator-*.jtl.gz -o samples.parquet\n  \
-     busyhour export busyhour-runs/shop-20260101-120000 --series --metric 'jvm_*' -o series.csv\n  \
+     busyhour export runs/before --series --metric 'jvm_*' -o series.csv\n  \
      busyhour export run.jtl -o 'influx+http://127.0.0.1:8086/write?db=jmeter'\n  \
      busyhour export results.jtl -o graphite://127.0.0.1:2003\n\n{READ_TABLE}"
 ))]

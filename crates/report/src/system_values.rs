@@ -60,8 +60,13 @@ pub(crate) fn figure_words(subject: &SystemSubject, kind: FigureKind) -> String 
     }
 }
 
-/// The figures that are unavailable, by reason: `no permission: read from disks, written to disks`.
+/// The figures that are unavailable, by reason: `read from disks; written to disks (no permission)`. If no figure is available, the text
+/// is the first reason.
 pub(crate) fn unavailable_figures(subject: &SystemSubject) -> Vec<String> {
+    if subject.figures.iter().all(|(_, figure)| figure.value().is_none()) {
+        let first = subject.figures.iter().find_map(|(_, figure)| figure.reason());
+        return first.map(|reason| format!("all figures ({reason})")).into_iter().collect();
+    }
     let mut by_reason: Vec<(&str, Vec<String>)> = Vec::new();
     for (kind, figure) in &subject.figures {
         let Some(reason) = figure.reason() else { continue };

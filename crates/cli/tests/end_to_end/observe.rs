@@ -132,7 +132,7 @@ fn server_log(more: impl Fn(usize) -> String) -> String {
 
 /// A problem with a stack trace, twice every ten seconds.
 fn no_seat(second: usize) -> String {
-    if second % 10 != 0 {
+    if !second.is_multiple_of(10) {
         return String::new();
     }
     format!(

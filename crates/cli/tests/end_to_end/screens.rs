@@ -88,7 +88,7 @@ fn the_result_of_a_run_is_printed() {
 
 #[test]
 fn the_result_with_jmeters_command_line_is_printed() {
-    let (out, err) = shown("-n -t plan.jmx PORT -Jjmeterengine.nongui.port=0");
+    let (out, err) = shown("-n -t plan.jmx PORT -Jjmeterengine.nongui.port=0 --observe none");
     let out: Vec<_> = out.lines().filter(|line| !line.starts_with("Starting")).collect();
     assert_snapshot!(out.join("\n"), @r"
     Created the tree successfully using plan.jmx

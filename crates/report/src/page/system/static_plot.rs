@@ -125,6 +125,11 @@ mod tests {
             zero: Vec::new(),
         };
         let html = static_plot(&panel).into_string();
-        insta::assert_snapshot!(html.replace("<path", "\n<path"), @"");
+        insta::assert_snapshot!(html.replace("<path", "\n<path"), @r#"
+        <svg class="static-plot" viewBox="0 0 300 70" preserveAspectRatio="none" aria-hidden="true">
+        <path class="baseline" d="M0 69.0H300"></path>
+        <path class="orange" d="M75 24h1L225 2"></path>
+        <path class="blue" d="M75 47h1L225 24"></path></svg>
+        "#);
     }
 }
