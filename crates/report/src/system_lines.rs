@@ -87,7 +87,9 @@ fn process_clauses(subject: &SystemSubject) -> Vec<String> {
 
 fn jvm_clauses(subject: &SystemSubject) -> Vec<String> {
     [
-        known(subject, FigureKind::AllocatedPerRequest, |text| format!("{text} allocated per request")),
+        known(subject, FigureKind::AllocatedPerRequest, |text| {
+            format!("at least {text} allocated per request")
+        }),
         known(subject, FigureKind::GcShare, |text| format!("GC pauses {text} of the time")),
         known(subject, FigureKind::GcPauseMax, |text| format!("longest {text}")),
     ]

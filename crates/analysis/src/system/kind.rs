@@ -164,10 +164,10 @@ figures! {
     /// Largest number of open file descriptors at a reading.
     OpenFilesMax: "open_files_max", "open file descriptors, maximum", Count, Process;
 
-    /// Bytes that threads allocated per second.
-    AllocationRate: "allocated_bytes_per_second", "allocation rate", BytesPerSecond, Jvm;
-    /// Bytes that threads allocated, per completed request.
-    AllocatedPerRequest: "allocated_bytes_per_request", "allocated per request", Bytes, Jvm;
+    /// Bytes that threads allocated per second: a lower bound, because JVMs do not count large objects there.
+    AllocationRate: "allocated_bytes_per_second", "allocation rate, at least", BytesPerSecond, Jvm;
+    /// Bytes that threads allocated, per completed request: a lower bound.
+    AllocatedPerRequest: "allocated_bytes_per_request", "allocated per request, at least", Bytes, Jvm;
     /// Share of the time in which a collector stopped the application.
     GcShare: "gc_pause_ratio", "GC pauses, share of time", Share, Jvm;
     /// Pauses of the application for a collector.

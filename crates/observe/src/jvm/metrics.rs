@@ -21,8 +21,8 @@ pub(super) static MEMORY_MAX: Metric =
     Metric::gauge("jvm_memory_max_bytes", "The limit of the memory, such as -Xmx for the heap.");
 pub(super) static ALLOCATED: Metric = Metric::counter(
     "jvm_memory_allocated_bytes_total",
-    "Bytes that threads allocated in their buffers, from the first reading to the last collection. Of several collections between \
-     two readings, all but the last are estimated.",
+    "Bytes that threads allocated in their buffers, from the first reading to the last collection: a lower bound, because larger \
+     objects are not counted. Of several collections between two readings, all but the last are estimated.",
 );
 
 pub(super) static GC_PAUSES: Metric =

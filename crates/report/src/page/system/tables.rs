@@ -68,7 +68,7 @@ pub(super) fn virtual_machines(summary: &Summary) -> Markup {
         figure("in total", FigureKind::GcPauseSeconds),
         figure("longest", FigureKind::GcPauseMax),
         figure("stopped", FigureKind::StoppedShare),
-        figure("allocation", FigureKind::AllocationRate),
+        figure("allocation, at least", FigureKind::AllocationRate),
         figure("per request", FigureKind::AllocatedPerRequest),
         figure("threads, max", FigureKind::JvmThreadsMax),
     ];
