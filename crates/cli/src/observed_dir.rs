@@ -11,15 +11,6 @@ use crate::exit::{Exit, complain, note, print};
 use crate::output::Output;
 use crate::outputs::{OutputFile, OutputKind};
 
-/// The name of the page in the directory.
-const PAGE: &str = "report.html";
-
-/// Prints the figures and writes the page into the directory.
-pub(crate) fn finish(dir: &Path) -> Exit {
-    let page = OutputFile { path: dir.join(PAGE), kind: OutputKind::Html };
-    show(dir, false, &[page])
-}
-
 /// Prints the figures, and writes them into files.
 pub(crate) fn show(dir: &Path, details: bool, files: &[OutputFile]) -> Exit {
     let Some(observed) = read_observation(dir) else {

@@ -5,12 +5,15 @@ use std::time::Duration;
 
 use busyhour_observation::{Observation, ObservationRequest, ProcessName, SourceSpec};
 use busyhour_program::clock::Clock;
+use busyhour_record::RunDir;
 use busyhour_series::FileStart;
 use clap::Args;
 
 use crate::command_error::CommandError;
 use crate::exit::{Exit, complain, say};
+use crate::observed_dir;
 use crate::observing::{fetch_options, interval_of, sources_of};
+use crate::outputs::{OutputFile, OutputKind};
 use crate::quantities::time_ns;
 use crate::stop_signals::Signals;
 
@@ -117,7 +120,10 @@ pub(crate) fn main(args: &WatchArgs) -> Exit {
     }
     let errors = running.stop();
     match errors.as_slice() {
-        [] => crate::observed_dir::finish(&dir),
+        [] => {
+            let page = OutputFile { path: RunDir::open(&dir).report_path(), kind: OutputKind::Html };
+            observed_dir::show(&dir, false, &[page])
+        }
         errors => {
             let errors: Vec<String> =
                 errors.iter().map(|error| busyhour_diagnostic::io_hints::chain(error)).collect();
@@ -147,10 +153,10 @@ fn create_dir(dir: Option<&PathBuf>, clock: &Clock) -> Result<PathBuf, String> {
                 dir.display()
             ));
         }
-        Some(dir) => busyhour_record::RunDir::create(dir),
+        Some(dir) => RunDir::create(dir),
         None => {
             let wall = i64::try_from(clock.wall_start_ms()).unwrap_or(0);
-            busyhour_record::RunDir::create_in(std::path::Path::new("busyhour-runs"), "observe", wall)
+            RunDir::create_in(std::path::Path::new("busyhour-runs"), "observe", wall)
         }
     };
     created.map(|dir| dir.path().to_owned()).map_err(|error| busyhour_diagnostic::io_hints::chain(&error))
