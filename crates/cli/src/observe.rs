@@ -21,7 +21,7 @@ use crate::exit::{Exit, complain};
     Examples:\n  busyhour observe --pid 4711 --for 60s --dir watch\n  \
     busyhour observe --sources os,jvm:shop,log:server.log --for 10min\n  \
     busyhour observe mark 'deployed 1.4'\n  \
-    busyhour observe --serve 0.0.0.0:9464 --token-file token --perfmon 127.0.0.1:4444\n  \
+    busyhour observe --serve 0.0.0.0:9464 --token-file token\n  \
     busyhour observe gc gc.log* -o gc.html\n  \
     busyhour observe gc before.log -- after.log\n  \
     busyhour observe logs server.log --baseline quiet.log"
