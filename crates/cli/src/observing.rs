@@ -12,7 +12,7 @@ use clap::Args;
 
 use crate::command_error::CommandError;
 use crate::events::ShownEvents;
-use crate::exit::{is_quiet, is_verbose, say};
+use crate::exit::{is_quiet, is_verbose};
 use crate::headings::OBSERVATION;
 use crate::quantities::time_ns;
 
@@ -124,39 +124,40 @@ impl RunObservation {
         let mut request = self.request.clone();
         request.targets =
             prepared.info().targets.iter().map(|target| (target.host.clone(), target.port)).collect();
-        let observation = Observation::prepare(request, prepared.clock());
-        if !is_silent {
-            self.report(observation.lines());
-        }
-        // The plan may compute its targets: then the system is found when the load is running.
-        let is_needed =
-            self.is_explicit || observation.watches_anything() || prepared.info().targets.is_empty();
-        if !is_needed {
-            return Ok(None);
-        }
-        let mut events = events.clone();
-        let sink = move |line: &str| {
-            if !is_silent && !is_quiet() {
-                events.event(&RunEvent::Notice(format!("observing {line}")));
+        let is_silent = is_silent || is_quiet();
+        let notice = move |events: &mut ShownEvents, text: String| {
+            if !is_silent {
+                events.event(&RunEvent::Notice(text));
             }
         };
-        let observer = SystemObserver::new(observation, Box::new(sink));
+        let mut later = events.clone();
+        let sink = Box::new(move |line: &str| notice(&mut later, format!("observing {line}")));
+        let observer = if self.is_explicit {
+            let observation = Observation::prepare(request, prepared.clock());
+            let mut now = events.clone();
+            observation.lines().iter().for_each(|line| notice(&mut now, format!("observing {line}")));
+            SystemObserver::new(observation, sink)
+        } else {
+            // The search takes a tenth of a second or more: the load does not wait for it.
+            let mut found = events.clone();
+            let report = move |lines: &[SourceLine]| {
+                texts(lines).into_iter().for_each(|text| notice(&mut found, text));
+            };
+            SystemObserver::after_start(request, prepared.clock(), Box::new(report), sink)
+        };
         let series = observer.series();
         prepared
             .observe("the observation", Box::new(observer))
             .map_err(|error| busyhour_diagnostic::io_hints::chain(&error))?;
         Ok(Some(series))
     }
+}
 
-    fn report(&self, lines: &[SourceLine]) {
-        if is_quiet() {
-            return;
-        }
-        if self.is_explicit || is_verbose() {
-            lines.iter().for_each(|line| say(&format!("observing {line}")));
-        } else if let Some(text) = overview(lines) {
-            say(&text);
-        }
+/// What is told about sources that the user did not name: one line, or a line for each with `-v`.
+fn texts(lines: &[SourceLine]) -> Vec<String> {
+    match is_verbose() {
+        true => lines.iter().map(|line| format!("observing {line}")).collect(),
+        false => overview(lines).into_iter().collect(),
     }
 }
 

@@ -43,7 +43,7 @@ pub use log_redaction::log_redactor;
 pub use log_sources::{LogOptions, LogSources, LogSourcesError};
 pub use marks_file::{MARK_TEXT_BYTES_MAX, MARKS_FILE_NAME, append_mark};
 pub use observation::{Observation, ObservationError, RunningObservation};
-pub use observer::{ObservedSeries, SystemObserver};
+pub use observer::{FoundSink, ObservedSeries, SystemObserver};
 pub use perfmon_observer::{PerfMonObserver, WarningSink};
 pub use perfmon_series::PerfMonSeries;
 pub use request::ObservationRequest;

@@ -84,8 +84,13 @@ impl Observation {
     /// The files that an observation writes in the run directory.
     #[must_use]
     pub fn parts(&self) -> Vec<RunPart> {
+        Observation::parts_of(&self.request.sources)
+    }
+
+    /// The files that an observation of these sources writes in the run directory.
+    pub(crate) fn parts_of(sources: &[SourceSpec]) -> Vec<RunPart> {
         let mut parts = vec![SeriesStore::part(), sources_file::part()];
-        parts.extend(FollowedLogs::parts(&self.request.sources));
+        parts.extend(FollowedLogs::parts(sources));
         parts
     }
 

@@ -4,11 +4,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use busyhour_launch::{ObserverError, RunEnded, RunInfo, RunObserver};
 use busyhour_observe::SeriesStore;
+use busyhour_program::clock::Clock;
 use busyhour_record::RunPart;
 use busyhour_series::FileStart;
 
 use crate::observation::{Observation, RunningObservation};
+use crate::request::ObservationRequest;
 use crate::search::LineSink;
+use crate::source_line::SourceLine;
 
 /// The series of a run, which become available when it starts. Clones refer to the same run.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +29,29 @@ impl ObservedSeries {
     }
 }
 
+/// Receives the lines of all sources when the sources have been found.
+pub type FoundSink = Box<dyn FnOnce(&[SourceLine]) + Send>;
+
+/// An observation whose sources are found when the run has started.
+struct Planned {
+    request: ObservationRequest,
+    clock: Clock,
+    found: FoundSink,
+}
+
+impl Planned {
+    /// Finds the sources; `None` if there is nothing to observe. Without targets, the plan computes them, and the system is found when
+    /// the load is running.
+    fn prepare(self) -> Option<Observation> {
+        let has_targets = !self.request.targets.is_empty();
+        let observation = Observation::prepare(self.request, &self.clock);
+        (self.found)(observation.lines());
+        (observation.watches_anything() || !has_targets).then_some(observation)
+    }
+}
+
 enum State {
+    Planned(Box<Planned>),
     Prepared(Box<Observation>),
     Running(Box<RunningObservation>),
     /// The observation could not start, or it has ended.
@@ -55,6 +80,19 @@ impl SystemObserver {
         SystemObserver { state, series: ObservedSeries::default(), sink: Some(sink), failure: None }
     }
 
+    /// An observer that finds the sources when the run has started, so that the search does not delay the start. `found` receives their
+    /// lines.
+    #[must_use]
+    pub fn after_start(
+        request: ObservationRequest,
+        clock: &Clock,
+        found: FoundSink,
+        sink: LineSink,
+    ) -> SystemObserver {
+        let state = State::Planned(Box::new(Planned { request, clock: clock.clone(), found }));
+        SystemObserver { state, series: ObservedSeries::default(), sink: Some(sink), failure: None }
+    }
+
     /// The series of the run, for live views.
     #[must_use]
     pub fn series(&self) -> ObservedSeries {
@@ -64,7 +102,12 @@ impl SystemObserver {
 
 impl RunObserver for SystemObserver {
     fn started(&mut self, run: &RunInfo) {
-        let State::Prepared(observation) = std::mem::replace(&mut self.state, State::Over) else { return };
+        let observation = match std::mem::replace(&mut self.state, State::Over) {
+            State::Planned(planned) => planned.prepare(),
+            State::Prepared(observation) => Some(*observation),
+            State::Running(_) | State::Over => None,
+        };
+        let Some(observation) = observation else { return };
         let start = FileStart {
             wall_anchor_ms: run.wall_anchor_ms,
             hostname: run.hostname.clone(),
@@ -92,6 +135,7 @@ impl RunObserver for SystemObserver {
 
     fn parts(&self) -> Vec<RunPart> {
         match &self.state {
+            State::Planned(planned) => Observation::parts_of(&planned.request.sources),
             State::Prepared(observation) => observation.parts(),
             State::Running(_) | State::Over => Vec::new(),
         }

@@ -22,7 +22,7 @@ fn a_run_observes_the_server_behind_its_url() {
     let server = Server::quick();
     let room = Room::new();
     let url = format!("http://127.0.0.1:{}/", server.port());
-    let ended = room.run(["run", &url, "-n", "20", "--dir", "run"]).expect(0);
+    let ended = room.run(["run", &url, "--rate", "20/s", "--for", "3s", "--dir", "run"]).expect(0);
     // The server is a thread of this test.
     let process = format!("process:{}", std::process::id());
     assert!(
@@ -158,7 +158,8 @@ fn series_are_readable_after_the_process_was_killed() {
     let running = room.start(line);
     let dir = room.path().join("run");
     let points = || {
-        let set = dir.join("series.bho").is_file().then(|| series(&dir))?;
+        // The file does not exist yet, or has no head.
+        let set = read_series(&dir.join("series.bho"), &SeriesQuery::default()).ok()?;
         set.find("os", "node_memory_MemAvailable_bytes", &[]).next().map(|series| series.points.len())
     };
     wait_for("some readings", || points().filter(|points| *points >= 3));
