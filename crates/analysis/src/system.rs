@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub use figure::Figure;
 pub use kind::{FigureKind, FigureUnit, SubjectKind};
 
-/// What was observed of the system under test in the measured part of a run.
+/// The figures of the system under test in the measured part of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SystemFigures {
     /// Start of the part, in seconds from the start of the run.

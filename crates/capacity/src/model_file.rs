@@ -21,7 +21,7 @@ pub struct ModelFile {
     pub table: toml::Table,
     /// The path as given by the user.
     pub name: String,
-    /// Notes about what was changed when the model was converted from another program's file.
+    /// Notes on changes that the conversion from another program's file made to the model.
     pub notes: Vec<Diagnostic>,
 }
 

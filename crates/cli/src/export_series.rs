@@ -13,7 +13,7 @@ use busyhour_results::series_path;
 
 use crate::exit::{Exit, note, say};
 
-/// What is exported, and where to.
+/// The run, the selected series and the output of an export.
 pub(crate) struct SeriesExport<'a> {
     /// A run directory, or a series file.
     pub(crate) input: &'a Path,

@@ -6,5 +6,5 @@ pub(crate) const OUTPUT: &str = "Output";
 /// How a run is made.
 pub(crate) const RUN: &str = "Run";
 
-/// What is seen of a run and its system, and what changes a run in progress.
+/// Options that observe a run and its system, or control a run in progress.
 pub(crate) const OBSERVATION: &str = "Observation and control";

@@ -7,6 +7,7 @@ use busyhour_launch::{Prepared, RunEvent, RunObserver as _};
 use busyhour_observation::{
     Observation, ObservationRequest, ObservedSeries, SourceLine, SourceSpec, SystemObserver, parse_sources,
 };
+use busyhour_observe::INTERVAL_MIN;
 use busyhour_observe::prometheus::FetchOptions;
 use clap::Args;
 
@@ -19,16 +20,13 @@ use crate::quantities::time_ns;
 /// The environment variable with the token for metrics that are scraped.
 pub(crate) const TOKEN_VARIABLE: &str = "BUSYHOUR_OBSERVE_TOKEN";
 
-/// The shortest interval between readings.
-const INTERVAL_MIN: Duration = Duration::from_millis(100);
-
 /// Options of a run's observation.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = OBSERVATION)]
 pub(crate) struct ObserveRunArgs {
     /// What to observe: auto (default), none, os, jvm, …
     ///
-    /// Sources: none, auto (what is found behind the hosts and ports of the plan on this machine), os, process:PID or process:NAME, jvm or jvm:NAME,
+    /// Sources: none, auto (the processes behind the hosts and ports of the plan, and this machine), os, process:PID or process:NAME, jvm or jvm:NAME,
     /// gc:FILE, log:FILE, journal:UNIT, prometheus:URL or just the URL, postgres://USER:PASSWORD@HOST/DATABASE, rdt, perf:PID. A comma in a
     /// value is written `\,`.
     #[arg(long, value_name = "SOURCES")]
@@ -153,7 +151,7 @@ impl RunObservation {
     }
 }
 
-/// What is told about sources that the user did not name: one line, or a line for each with `-v`.
+/// Messages about sources that the user did not name: one line, or one for each source with `-v`.
 fn texts(lines: &[SourceLine]) -> Vec<String> {
     match is_verbose() {
         true => lines.iter().map(|line| format!("observing {line}")).collect(),

@@ -84,4 +84,4 @@ pub use series_id::SeriesId;
 pub use stall::{StallHistogram, StallProbe};
 pub use status::{RecordedMark, SourceStatus, UnavailableMetric, WatchStatus};
 pub use store::SeriesStore;
-pub use watch::{Watch, WatchError, WatchOptions};
+pub use watch::{INTERVAL_MIN, Watch, WatchError, WatchOptions};

@@ -18,7 +18,7 @@ use crate::series_id::SeriesId;
 use crate::store::SeriesStore;
 
 /// The shortest interval between readings.
-const INTERVAL_MIN: Duration = Duration::from_millis(100);
+pub const INTERVAL_MIN: Duration = Duration::from_millis(100);
 
 /// How long [`Watch::stop`] waits for probes that block.
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);

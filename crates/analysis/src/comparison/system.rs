@@ -120,7 +120,7 @@ struct NamedSubjects<'r> {
 }
 
 impl<'r> NamedSubjects<'r> {
-    /// `is_single` tells kinds of which every run has exactly one subject.
+    /// `is_single(kind)`: whether every run has exactly one subject of this kind.
     fn of(figures: &'r SystemFigures, is_single: &dyn Fn(SubjectKind) -> bool) -> NamedSubjects<'r> {
         let mut seen: HashMap<(SubjectKind, String), usize> = HashMap::new();
         let (mut names, mut subjects) = (Vec::new(), HashMap::new());

@@ -1,4 +1,4 @@
-//! `busyhour observe --serve`: serves what is watched on this machine, for the machine that generates the load.
+//! `busyhour observe --serve`: serves the metrics of this machine to the machine that generates the load.
 
 use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs as _};
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ const METRICS_ADDRESS: &str = "127.0.0.1:9464";
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Serving")]
 pub(crate) struct ServeArgs {
-    /// Serve what is watched on this machine as metrics in Prometheus' format.
+    /// Serve the metrics of this machine in Prometheus' format.
     ///
     /// Without --pid, --target or --sources, these are the operating system and all JVMs. The address of the metrics is
     /// http://HOST:PORT/metrics. Port 0 selects a free port.
@@ -49,7 +49,7 @@ pub(crate) struct ServeArgs {
     serve_remote: bool,
 }
 
-/// What is served, and where.
+/// The addresses, the token and the certificate of the servers.
 struct Serving {
     metrics: TcpListener,
     perfmon: Option<TcpListener>,

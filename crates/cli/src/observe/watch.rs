@@ -21,7 +21,7 @@ use crate::stop_signals::Signals;
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Watch without a run")]
 pub(crate) struct WatchArgs {
-    /// Watch this process, its descendants, and what is behind it; may be given several times.
+    /// Watch this process, its descendants and the processes it has connections to; may be given several times.
     #[arg(long, value_name = "PID")]
     pid: Vec<u32>,
     /// Watch these sources: a list as of `busyhour run --observe`, such as os,jvm:shop,log:server.log.
