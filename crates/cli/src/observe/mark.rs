@@ -63,7 +63,10 @@ fn check(dir: &Path) -> Result<(), String> {
             "the run in {shown} is not observed\n  hint: run it with --observe auto, or --observe os"
         )),
         Ok(_) => Ok(()),
-        // A directory of `busyhour observe --dir` has no manifest.
+        // A directory of `busyhour observe --dir` has no manifest; its page is written at the end.
+        Err(_) if marks(dir).is_file() && run.report_path().is_file() => {
+            Err(format!("the observation in {shown} has ended"))
+        }
         Err(_) if marks(dir).is_file() => Ok(()),
         Err(error) => Err(busyhour_diagnostic::io_hints::chain(&error)),
     }

@@ -145,6 +145,8 @@ fn a_process_is_watched_without_a_run() {
         .reports(&["observing os (this machine): watched", "watching for 0.3 s"]);
     let set = series(&room.path().join("watch"));
     assert!(has_source(&set, &format!("process:{pid}")));
+    room.type_in("report watch").expect(0).prints(&["System under test", "CPU utilization"]);
+    room.type_in("observe mark --dir watch late").expect(2).reports(&["the observation in watch has ended"]);
     room.run(["observe", "--pid", &pid, "--for", "300ms", "--dir", "watch"]).expect(2).reports(&["watch"]);
 }
 
