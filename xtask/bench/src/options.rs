@@ -12,7 +12,7 @@ pub struct Program {
     #[arg(long, value_name = "PATH")]
     busyhour: Option<PathBuf>,
     /// Profile to build with; `dev` only shows that the bench works
-    #[arg(long, value_name = "NAME", default_value = "release")]
+    #[arg(long, value_name = "NAME", default_value = "dist")]
     profile: String,
 }
 

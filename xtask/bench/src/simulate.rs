@@ -36,7 +36,7 @@ pub struct Options {
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..))]
     rounds: u64,
     /// Profile to build with
-    #[arg(long, value_name = "NAME", default_value = "release")]
+    #[arg(long, value_name = "NAME", default_value = "dist")]
     profile: String,
 }
 
