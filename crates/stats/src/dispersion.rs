@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_exclude_their_begin_and_include_their_end() {
+    fn windows_exclude_their_start_and_include_their_end() {
         let mut counter = WindowCounter::new(100, 10);
         let mut seen = Vec::new();
         for stamp in [101, 110, 111, 145] {
