@@ -7,7 +7,7 @@ use crate::size::number;
 /// The shortest pause that is compared with its CPU time, s; the JVM prints hundredths of seconds.
 const WAIT_MIN_S: f64 = 0.1;
 
-/// The collector waited in a pause that is longer than its CPU time by more than this factor.
+/// If a pause is longer than its CPU time by more than this factor, the collector waited.
 const WAIT_FACTOR: f64 = 2.0;
 
 /// CPU times of one collection or phase, s.

@@ -20,9 +20,9 @@ pub struct LiveSize {
 
 /// The live sizes of a log in the order of time.
 ///
-/// Full and degenerated collections, cycles of ZGC without generations and major cycles count as they are. Of successive mixed
-/// collections of G1, and of the cleanups of a cycle of Shenandoah, the last counts. Sweeping by CMS has no sizes, so
-/// the smallest heap after a young collection between two remarks counts.
+/// Each full or degenerated collection, each cycle of ZGC without generations and each major cycle gives one live size.
+/// Of successive mixed collections of G1, and of the cleanups in one cycle of Shenandoah, only the last one is used.
+/// The log of CMS has no sizes for sweeping, so the smallest heap after a young collection between two remarks is used.
 #[must_use]
 pub fn live_sizes(log: &GcLog) -> Vec<LiveSize> {
     let mut found = Vec::new();

@@ -1,8 +1,8 @@
 //! Compares the figures with those of GCViewer, recorded by `tests/oracle/record.sh`.
 //!
-//! Some logs are in `tests/logs`, others in the directory of shared material next to the repository. The logs of GCViewer's
-//! repository are LGPL and not here. They are compared, too, if `BUSYHOUR_GCVIEWER_SAMPLES` is set to their directory
-//! (`src/test/resources/openjdk`) when the test is built.
+//! Some logs are in `tests/logs`, others in the directory of shared material next to the repository. The logs of
+//! GCViewer's repository are licensed under the LGPL and are not part of this repository. They are compared, too, if
+//! `BUSYHOUR_GCVIEWER_SAMPLES` is set to their directory (`src/test/resources/openjdk`) when the test is built.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -25,7 +25,7 @@ const NAMES: [&str; 11] = [
     "gcPerformance",
 ];
 
-/// A log that GCViewer misreads: why, and the figures that differ.
+/// A log that GCViewer misreads: the reason, and the figures that differ.
 struct Misread {
     log: &'static str,
     why: &'static str,
@@ -255,7 +255,7 @@ fn figures_are_those_of_gcviewer_to_the_printed_digit() {
         if different.is_empty() { same += 1 } else { misread += 1 }
     }
     note(&format!(
-        "{same} logs have GCViewer's figures, {misread} are misread by GCViewer, {absent} are not here"
+        "{same} logs have GCViewer's figures, {misread} are misread by GCViewer, {absent} are not available"
     ));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(same >= 9, "the logs of this repository are always compared");
@@ -312,7 +312,7 @@ const WRONG_IN_SUMMARIES: &[(&str, &[&str])] = &[(
 fn whole_summaries_have_the_same_names_and_values() {
     let directory = package("../../../shared/oracles/gc/expected");
     let Ok(entries) = std::fs::read_dir(&directory) else {
-        note("SKIPPED: the whole summaries of GCViewer are not here");
+        note("SKIPPED: the whole summaries of GCViewer are not available");
         return;
     };
     let mut compared = 0;
