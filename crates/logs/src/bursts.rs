@@ -2,10 +2,11 @@
 //!
 //! # The rule
 //!
-//! The counts of the last ten seconds are compared with those of all windows of ten seconds in the 15 minutes before. A burst
-//! begins when the count is at least [`BURST_COUNT_MIN`] and above `max + c · s`, where `max` is the largest count before and `s`
-//! the standard deviation of the counts before, but at least that of independent entries. It ends when the count is not above
-//! this limit any more, or after a minute, because the higher rate is then the usual one.
+//! The count of the last ten seconds is compared with those of all windows of ten seconds in the 15 minutes before. A
+//! burst begins when the count is at least [`BURST_COUNT_MIN`] and above `max + c · s`. Here, `max` is the largest
+//! count before and `s` the standard deviation of the counts before; `s` is at least the standard deviation of
+//! independent entries. A burst ends when the count is no longer above this limit. It also ends after a minute, because
+//! the higher rate is then considered usual.
 //!
 //! If all windows of a log have the same distribution, a window is the largest of itself and the `n` before it with a probability
 //! of about `1 / (n + 1)`, whatever the distribution is. Entries that come in bursts or whose rate varies therefore do not need a
@@ -160,7 +161,8 @@ struct Reference {
     sums: VecDeque<u64>,
     /// Number of the first element of `sums`.
     first: u64,
-    /// Numbers and counts of the windows that no later window reaches, in descending order of counts.
+    /// Numbers and counts of the windows whose count is larger than that of every later window, in descending order of
+    /// counts.
     maxima: VecDeque<(u64, u64)>,
     total: u128,
     squares: u128,

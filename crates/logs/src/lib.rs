@@ -1,4 +1,5 @@
-//! Application logs: what a run wrote, counted by template, stack trace and second, and compared with a clean run.
+//! Application logs: counts the entries of a run by template, stack trace and second, and compares them with a clean
+//! run.
 //!
 //! A [`LogCollector`] receives the bytes of one or more sources and does no I/O, so that files, followed logs and experiments use the same
 //! code. Only [`follow`] and [`LogsFile::read`] do I/O.
