@@ -15,9 +15,9 @@
 //! Otherwise the verdict is undecided, with a reason.
 //!
 //! Error rates and power, measured by `tests/leak_study.rs` with 200 simulated logs of each kind: of 2,400 logs without
-//! a leak (plateaus, sawteeth, warm-ups, steps, short drifts), 2 were reported as leaks, one of each of two kinds (0.5
-//! % of these). A growth of 20 % over the log was found in 98.5 % of the logs, and a growth of 10 % in 31 %, both at a
-//! variation of 3 % of the live size (100 live sizes).
+//! a leak (plateaus, sawteeth, warm-ups, steps, short drifts), 2 were reported as leaks, one each of two kinds. A
+//! growth of 20 % over the log was found in 98.5 % of the logs, and a growth of 10 % in 31 %, both at a variation of 3
+//! % of the live size (100 live sizes).
 
 use busyhour_stats::{MonotonicTrend, monotonic_trend};
 use serde::Serialize;

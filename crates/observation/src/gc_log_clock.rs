@@ -92,7 +92,7 @@ mod tests {
             widths.push(uncertainty_s);
         }
         assert!((widths[0] - 0.5).abs() < 1e-9 && widths[5] < 0.15, "{widths:?}");
-        // A restart of the JVM begins anew.
+        // After a restart of the JVM, the alignment starts again.
         clock.align(&uptime(0.5), Nanos(10_000_000_000), Nanos(11_000_000_000));
         assert_eq!(clock.place(&uptime(0.5)).unwrap().time_s, 10.5);
     }

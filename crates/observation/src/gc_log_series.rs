@@ -31,7 +31,7 @@ static PROMOTED: Metric = Metric::counter(
 /// Maximum number of pauses of a reading that become marks. The longest ones are chosen.
 const MARKS_MAX: usize = 200;
 
-/// A series whose times never decrease, although those of the events of a log may.
+/// A series whose times never decrease, even if the times of the events in a log do.
 #[derive(Debug, Clone, Copy)]
 struct Ordered {
     id: SeriesId,

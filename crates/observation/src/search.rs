@@ -1,5 +1,5 @@
-//! Searches for further parts of the system under test while the load is running: servers whose addresses the plan computes, and
-//! those to which a server connects only under load.
+//! Searches for further parts of the system under test while the load is running: servers whose addresses the plan
+//! computes, and processes to which a server connects only under load.
 
 use std::io;
 use std::sync::Arc;

@@ -21,13 +21,13 @@ pub enum ProcessError {
     /// There is no such process.
     #[error("there is no process {pid}")]
     Missing {
-        /// The number of the process.
+        /// The process ID.
         pid: u32,
     },
     /// The process belongs to another user.
     #[error("there is no permission to examine process {pid}; run as its user or as root")]
     Denied {
-        /// The number of the process.
+        /// The process ID.
         pid: u32,
     },
     /// A file of the process cannot be read.
