@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn await_is_the_mean_of_what_was_completed() {
+    fn await_is_the_mean_time_of_completed_requests() {
         let at = |count, time_ms| Completed { count, time_ms };
         assert_eq!(mean_seconds(at(10, 100), at(14, 120)), Some(0.005));
         assert_eq!(mean_seconds(at(10, 100), at(10, 100)), None);
