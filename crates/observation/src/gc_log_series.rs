@@ -71,8 +71,8 @@ pub(crate) struct GcLogSeries {
 }
 
 impl GcLogSeries {
-    /// Adds an event at its time, or if `is_end`, at the time of its end. Events before the run only update the used heap with
-    /// which the next event is compared.
+    /// Adds an event. Its stamp is its end if `is_end` is true, and otherwise its start. Events before the run only
+    /// update the used heap with which the next event is compared.
     pub(crate) fn add(
         &mut self,
         reading: &mut Reading<'_>,

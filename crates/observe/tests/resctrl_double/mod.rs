@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use busyhour_observe::rdt::schemata::parse_schemata;
 use busyhour_observe::rdt::{MountedFiles, ResctrlFiles};
 
-/// What the machine has.
+/// The hardware of the machine.
 #[derive(Clone, Debug)]
 pub struct Machine {
     /// Sockets, each with one cache.
@@ -65,12 +65,12 @@ impl Default for Machine {
     }
 }
 
-/// What a task does per second.
+/// The activity of a task per second.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Demand {
     /// Socket on which it runs.
     pub socket: u32,
-    /// Bytes that it would like to keep in the cache.
+    /// Bytes that it keeps in the cache if there is room.
     pub working_set: u64,
     /// Bytes of memory traffic.
     pub traffic: u64,
@@ -134,7 +134,7 @@ impl Double {
         Double(Arc::new(Mutex::new(state)))
     }
 
-    /// Lets a second pass in which tasks do what they demand.
+    /// Advances the time by a second, in which tasks have these demands.
     pub fn tick(&self, demands: &[(u32, Demand)]) {
         let mut state = self.0.lock().unwrap();
         state.tick(demands);
