@@ -32,8 +32,9 @@ pub struct CpuSums {
     pub user_s: f64,
     /// Time of the collector's threads in the kernel, s.
     pub sys_s: f64,
-    /// Pauses of 0.1 s and more in which the collector's threads together ran for less than half of the time: they waited for
-    /// a processor, for memory that was swapped out, or for the disk that the log is on.
+    /// Pauses of 0.1 s and more in which the collector's threads together ran for less than half of the time. In the
+    /// rest of the time, they waited for a processor, for memory that was swapped out, or for the disk that the log is
+    /// on.
     pub waited: u64,
     /// The sum of these pauses, s.
     pub waited_s: f64,

@@ -16,8 +16,8 @@
 //!
 //! Error rates and power, measured by `tests/leak_study.rs` with 200 simulated logs of each kind: of 2,400 logs without
 //! a leak (plateaus, sawteeth, warm-ups, steps, short drifts), 2 were reported as leaks, one each of two kinds. A
-//! growth of 20 % over the log was found in 98.5 % of the logs, and a growth of 10 % in 31 %, both at a variation of 3
-//! % of the live size (100 live sizes).
+//! growth of 20 % over the log was found in 98.5 % of the logs, and a growth of 10 % in 31 %, both at a variation of
+//! 3 % of the live size (100 live sizes).
 
 use busyhour_stats::{MonotonicTrend, monotonic_trend};
 use serde::Serialize;
@@ -42,7 +42,7 @@ const SLOWING: f64 = 0.05;
 /// The confidence of the interval of the slope.
 const CONFIDENCE: f64 = 0.95;
 
-/// The smallest growth that matters: a share of the median live size, and KiB.
+/// The smallest growth that is material: a share of the median live size, and KiB.
 const MATERIAL_SHARE: f64 = 0.05;
 const MATERIAL_KIB: f64 = 2048.0;
 
@@ -116,7 +116,7 @@ impl Undecided {
     }
 }
 
-/// How live memory grows.
+/// The growth of live memory.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LiveGrowth {
     /// Slope, KiB/s (Theil and Sen).

@@ -27,7 +27,7 @@ pub struct LiveSize {
 pub fn live_sizes(log: &GcLog) -> Vec<LiveSize> {
     let mut found = Vec::new();
     let mut mixed = None;
-    let mut swept: Option<LiveSize> = None;
+    let mut smallest_since_remark: Option<LiveSize> = None;
     let mut has_remark = false;
     let last_cleanups = last_cleanups(log);
     let (mut allocated_kib, mut previous_kib) = (0_i64, None::<i64>);
@@ -47,14 +47,14 @@ pub fn live_sizes(log: &GcLog) -> Vec<LiveSize> {
             EventKind::Young | EventKind::YoungConcurrentStart => {
                 found.extend(mixed.take());
                 if has_remark && log.collector == Some(Collector::Cms) {
-                    swept = match (swept, size) {
+                    smallest_since_remark = match (smallest_since_remark, size) {
                         (Some(one), Some(two)) => Some(if two.kib < one.kib { two } else { one }),
                         (one, two) => one.or(two),
                     };
                 }
             }
             EventKind::Remark => {
-                found.extend(swept.take());
+                found.extend(smallest_since_remark.take());
                 has_remark = true;
             }
             EventKind::Full | EventKind::Degenerated | EventKind::Cycle | EventKind::MajorCycle => {
@@ -66,7 +66,7 @@ pub fn live_sizes(log: &GcLog) -> Vec<LiveSize> {
         }
     }
     found.extend(mixed);
-    found.extend(swept);
+    found.extend(smallest_since_remark);
     found.sort_by(|one, two| one.time_s.total_cmp(&two.time_s));
     found
 }

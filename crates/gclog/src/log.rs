@@ -270,7 +270,7 @@ impl LogBuilder {
     /// Sets the collector if it is not known yet.
     pub fn collector(&mut self, collector: Collector) {
         let known = &mut self.log.collector;
-        // The name in a line `Using The Z Garbage Collector` does not tell whether it has generations.
+        // The name in a line `Using The Z Garbage Collector` does not show whether it has generations.
         let is_refined = (*known, collector) == (Some(Collector::Zgc), Collector::GenerationalZgc);
         if known.is_none() || is_refined {
             *known = Some(collector);

@@ -292,8 +292,9 @@ fn misnamed(name: &str) -> Option<String> {
     })
 }
 
-/// Figures of the recorded logs that GCViewer gets wrong. For G1's regions, it knows no capacity of the old generation and computes
-/// promotion without the survivors. It also does not know the new names of parts of pauses.
+/// Figures of the recorded logs that GCViewer gets wrong. For G1's regions, it does not read the capacity of the old
+/// generation, and computes promotion without the survivors. It also does not recognize the new names of parts of
+/// pauses.
 const WRONG_IN_SUMMARIES: &[(&str, &[&str])] = &[(
     "jdk25_G1_star.csv",
     &[

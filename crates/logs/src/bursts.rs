@@ -141,9 +141,9 @@ impl BurstDetector {
     /// usual maximum.
     fn burst(&self, open: OpenBurst, last_s: u32) -> Option<LogBurst> {
         let window = u64::from(BURST_WINDOW_S);
-        let is_hot = |count: &u32| u64::from(*count) * window > open.usual_max;
-        let first = self.counts.iter().position(is_hot)?;
-        let last = self.counts.iter().rposition(is_hot)?;
+        let exceeds_usual = |count: &u32| u64::from(*count) * window > open.usual_max;
+        let first = self.counts.iter().position(exceeds_usual)?;
+        let last = self.counts.iter().rposition(exceeds_usual)?;
         let start_s = (last_s + 1).saturating_sub(self.counts.len() as u32);
         Some(LogBurst {
             from_s: start_s + first as u32,
@@ -218,7 +218,7 @@ mod tests {
         found
     }
 
-    /// Counts of 900 seconds, of which those from 400 on are replaced.
+    /// Counts of 900 seconds. `burst` replaces the counts from second 400 on.
     fn with(usual: u32, burst: &[u32]) -> Vec<u32> {
         let mut counts = vec![usual; 900];
         counts[400..400 + burst.len()].copy_from_slice(burst);

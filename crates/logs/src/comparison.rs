@@ -1,7 +1,7 @@
 //! Compares the log of a run with that of a clean run, the baseline.
 //!
-//! The result lists the templates and stack traces that the baseline lacks, and then those whose rate rose. Two templates are
-//! matched even if `<*>` stands for more tokens in one of the two logs than in the other.
+//! The result lists the templates and stack traces that the baseline lacks, and then those whose rate rose. Two
+//! templates are matched even if `<*>` replaces more tokens in one of the two logs than in the other.
 //!
 //! # The test
 //!

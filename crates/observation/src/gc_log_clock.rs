@@ -1,8 +1,8 @@
 //! The times of a garbage-collection log on the clock of a run.
 //!
-//! Wall times of the log are used unchanged. A log that has only uptimes is aligned by the arrival of its lines: a line that is
-//! new at a reading was written since the previous reading, so that its uptime is in this interval. Each line thus bounds the
-//! start of the JVM's clock, and after some lines it is known within a few milliseconds.
+//! Wall times of the log are used unchanged. A log that has only uptimes is aligned by the arrival of its lines. A line
+//! that is new at a reading was written since the previous reading, so its uptime is in this interval. Each line thus
+//! bounds the start of the JVM's clock. After some lines, the start is known within a few milliseconds.
 
 use busyhour_gclog::LineStamp;
 use busyhour_sample::Nanos;

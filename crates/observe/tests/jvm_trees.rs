@@ -361,7 +361,7 @@ fn steps_of_the_safepoint_counters_are_marked() {
     assert_eq!((mark.from.0, mark.to.0), (9_000_000_000, 9_700_000_000));
     assert_eq!(mark.text, "stopped for 30.0 ms: 3 x G1 Young Generation");
 
-    // Below 10 ms nothing is marked; a stop without a collection is no pause of a collector.
+    // Below 10 ms nothing is marked. A stop without a collection is not a pause of a collector.
     for (ns, kind) in [(9_000_000, None), (11_000_000, Some(MarkKind::Other))] {
         let before = run.store.marks_since(0).0.len();
         step(&mut bytes, "sun.rt.safepointTime", &|value| value + ns);

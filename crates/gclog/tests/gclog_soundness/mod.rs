@@ -14,8 +14,8 @@ pub fn check(bytes: &[u8]) {
         lines += 1;
         let now = reader.events().len();
         assert!(now >= events, "events are only added at the end");
-        // A line has at most one event of its own and 16 events that were written into it, and completes at most one
-        // earlier event.
+        // A line has at most one event that its thread wrote and 16 events that other threads wrote into it, and
+        // completes at most one earlier event.
         assert!(now - events <= 24, "{} events on a line", now - events);
         events = now;
     }

@@ -43,7 +43,8 @@ pub enum Origin {
 pub enum Location {
     /// A process of this machine.
     Process(Box<FoundProcess>),
-    /// A process of this machine of which only the user is known: there is no permission to read its file descriptors.
+    /// A process of this machine whose user is known, but not its process ID, because there is no permission to read
+    /// its file descriptors.
     Hidden {
         /// Its user ID.
         uid: u32,

@@ -114,7 +114,7 @@ impl Attach {
     fn negotiate(&self, deadline: &Deadline) -> Result<ProtocolVersion, AttachError> {
         match self.exchange("getversion", "", ProtocolVersion::One, deadline) {
             Ok(version) if version.trim() == "2" => Ok(ProtocolVersion::Two),
-            // Older versions do not know the request.
+            // Older versions do not support the request.
             Ok(_) | Err(AttachError::Refused { .. }) => Ok(ProtocolVersion::One),
             Err(error) => Err(error),
         }

@@ -253,7 +253,8 @@ impl TmpFiles {
         let mut files = TmpFiles::default();
         let entries = match fs::read_dir(&tmp) {
             Ok(entries) => entries,
-            // A container may have no /tmp. Nor has a process that ended, which is noticed when the process is examined.
+            // A container may have no /tmp. A process that has ended has none either; this is noticed when the process
+            // is examined.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(files),
             Err(error) => return Err(ProcessError::new(pid, tmp, error).into()),
         };
@@ -324,7 +325,7 @@ pub(super) struct TmpScan {
 }
 
 impl TmpScan {
-    /// Opens the counters of a process; `None` if it has no counter file, for whatever reason.
+    /// Opens the counters of a process; `None` if it has no counter file, for any reason.
     pub(super) fn open(&mut self, root: &ProcRoot, pid: u32) -> Result<Option<OpenJvm>, LocateError> {
         let tmp = root.process(pid, "root/tmp");
         let metadata = match fs::metadata(&tmp) {

@@ -13,7 +13,7 @@ use crate::series_id::SeriesId;
 const DISKS_MAX: usize = 32;
 const FILE_MAX: usize = 1 << 18;
 
-/// Bytes of a sector in this file, whatever the size of the disk's own sectors.
+/// Bytes of a sector in this file, independent of the size of the disk's own sectors.
 const SECTOR: f64 = 512.0;
 
 static METRICS: [Metric; 10] = [

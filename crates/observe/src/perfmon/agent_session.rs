@@ -47,10 +47,10 @@ pub enum AgentProblem {
         #[source]
         refusal: MetricRefusal,
     },
-    /// A client wants to end the agent.
+    /// A client requests the end of the agent.
     #[error("`shutdown` is refused: stop this agent where it was started")]
     Shutdown,
-    /// A client wants values by UDP.
+    /// A client requests values by UDP.
     #[error("`udp-transmitter` is not supported; use TCP")]
     Udp,
     /// A command is unknown.

@@ -144,7 +144,7 @@ impl Agent {
         stream.set_write_timeout(Some(CONNECT_TIMEOUT))?;
         stream.write_all(self.session.connect().as_bytes())?;
         let silence_max = (self.interval * 3).max(CONNECT_TIMEOUT);
-        let mut heard = self.clock.now();
+        let mut last_read = self.clock.now();
         let mut buffer = [0; 4096];
         loop {
             if self.stopped.try_recv() != Err(std::sync::mpsc::TryRecvError::Empty) {
@@ -155,7 +155,7 @@ impl Agent {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(read) => read,
                 Err(error) if is_timeout(&error) => {
-                    let silent = self.clock.now().since(heard);
+                    let silent = self.clock.now().since(last_read);
                     if u128::from(silent) > silence_max.as_nanos() {
                         return Ok(Lost::Silent(silence_max));
                     }
@@ -163,7 +163,7 @@ impl Agent {
                 }
                 Err(error) => return Err(error),
             };
-            heard = self.clock.now();
+            last_read = self.clock.now();
             let (mut send, mut samples) = (String::new(), Vec::new());
             let stamp_ms = self.stamp_ms();
             let record = |label: &str, value| samples.push(sample(stamp_ms, label, value));

@@ -138,7 +138,7 @@ impl MetricSelection {
         Ok(Self { patterns: parsed, sums: &[] })
     }
 
-    /// Whether no series of this name can be selected, whatever its labels are.
+    /// Whether no series of this name can be selected, for any labels.
     #[must_use]
     pub fn rejects_name(&self, name: &str) -> bool {
         let named = |excludes| {

@@ -1,8 +1,13 @@
 //! A double of Linux's resctrl file system: a directory whose files follow the kernel's rules.
 //!
-//! Reading goes through the real code ([`MountedFiles`]) on a temporary directory; creating, removing and writing obey the
-//! rules of `fs/resctrl`: identifiers run out, masks and values are checked, a task is in exactly one control group and in
-//! at most one of its monitor groups, removed groups return their tasks, `info/last_cmd_status` has the reason of a failure.
+//! Reading uses the real code ([`MountedFiles`]) on a temporary directory. Creating, removing and writing follow the
+//! rules of `fs/resctrl`:
+//!
+//! - identifiers run out,
+//! - masks and values are checked,
+//! - a task is in exactly one control group and in at most one of its monitor groups,
+//! - the tasks of a removed group are returned to its parent,
+//! - `info/last_cmd_status` contains the reason of a failure.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,7 +33,7 @@ pub struct Machine {
     pub min_cbm_bits: u32,
     /// Whether masks may have gaps.
     pub sparse_masks: bool,
-    /// Whether code and data have masks of their own (mounted with `cdp`).
+    /// Whether code and data have separate masks (mounted with `cdp`).
     pub cdp: bool,
     /// The largest number of control groups, the default group included.
     pub closids: u32,
