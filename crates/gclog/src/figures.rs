@@ -5,7 +5,7 @@
 //!
 //! The figures differ from GCViewer's where GCViewer misreads a log:
 //!
-//! Sizes on concurrent events (Shenandoah) and collections of generational ZGC are included.
+//! - Sizes on concurrent events (Shenandoah) and collections of generational ZGC are included.
 //! - Averages of sizes are over the events that have sizes; GCViewer adds a zero for each event without.
 //! - The young generation of G1 in unified logs is eden and survivors, so that promotion can be computed from its sizes.
 //! - Percentiles have the percentage in their name; GCViewer prints the 50th as the 75th, the 75th as the 95th, and so on.

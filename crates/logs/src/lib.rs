@@ -53,11 +53,11 @@
 //! `BUSYHOUR_LOGHUB=PATH cargo test -p busyhour-logs --test grouping_accuracy -- --nocapture`. The raw lines of HealthApp, HPC and Proxifier
 //! have headers that are not recognized. logdrain 0.3.2 with the same masked messages, threshold and depth puts 98.2 % of the lines into
 //! the same groups. Its accuracy is 0.887 with these settings, and 0.679 with its defaults and messages that are not masked.
+//!
 //! **Comparison with a baseline**: the first four columns are for logs that do not differ. They state how many of 200
 //! comparisons of 40 templates report anything as significant, by the lengths of baseline and run in seconds. In
 //! parentheses is the share of comparisons that are reported as too short to judge ([`TooShort`]). The last two columns
 //! state how often a rate that rose three- or tenfold (from 0.16 entries per second) is found in runs of 600 s.
-//! entries per second) is found in runs of 600 s.
 //!
 //! | entries | 600, 600 | 600, 3600 | 3600, 600 | 120, 120 | found ×3 | found ×10 |
 //! |---|---:|---:|---:|---:|---:|---:|

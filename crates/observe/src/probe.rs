@@ -77,8 +77,8 @@ impl ProbeError {
 /// 1. [`source`](Self::source), [`interval_min`](Self::interval_min) and [`may_block`](Self::may_block) once, before anything
 ///    else. Their results do not change.
 /// 2. [`read`](Self::read) once per interval until the watch ends. The interval is the user's (1 s by default, at least
-/// 100 ms) or [`interval_min`](Self::interval_min), whichever is longer. An interval that passes while the probe is
-/// still reading is skipped and counted.
+///    100 ms) or [`interval_min`](Self::interval_min), whichever is longer. An interval that passes while the probe is
+///    still reading is skipped and counted.
 ///
 /// A watch that ends drops its probes. It does not wait for a probe that blocks.
 ///

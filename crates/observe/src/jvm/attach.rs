@@ -3,8 +3,8 @@
 //! The protocol, as HotSpot's `attachListener_posix.cpp` implements it:
 //!
 //! 1. The JVM listens on the socket `.java_pidPID` in its `/tmp`, where PID is its process ID in its own container. It
-//! creates the socket when it receives SIGQUIT while a file `.attach_pidPID` is in its working directory or in `/tmp`
-//! (`trigger`).
+//!    creates the socket when it receives SIGQUIT while a file `.attach_pidPID` is in its working directory or in `/tmp`
+//!    (`trigger`).
 //! 2. A client connects, sends one request and reads the answer up to the end of the stream: a number, a line feed, a text.
 //!    0 is success (`exchange`).
 //!
