@@ -3,7 +3,7 @@
 //! Stalls of the whole machine (another virtual machine took the CPU, no CPU was free, memory was short) look like slow
 //! responses of the system. As in jHiccup, a thread sleeps repeatedly for a millisecond. If it wakes up too late, the
 //! delay is a stall. During a long stall, the thread cannot measure the delays of the intervals within it, so they are
-//! filled in, one per interval. If sleeping is expensive, the interval becomes longer, up to 10 ms, so that the thread
+//! filled in, one per interval. If sleeping is expensive, the interval becomes longer, up to 16 ms, so that the thread
 //! takes at most 0.2 % of a core.
 
 mod histogram;
