@@ -24,8 +24,9 @@ const CAUSE_LENGTH_MAX: usize = 80;
 const EXAMPLES_MAX: usize = 5;
 const EXAMPLE_LENGTH_MAX: usize = 200;
 
-/// The largest step between successive numbers of collections that does not mean that a collection is missing: up to
-/// this many collections may write their first line before an earlier one does. Two are usual.
+/// If the number of a collection is larger than the previous one by more than this, collections are missing. Smaller
+/// steps are possible, because up to this many collections may write their first line before an earlier one does. Two
+/// are usual.
 const NUMBERS_AHEAD: u64 = 8;
 
 /// The numbers of lines of a log by class. Each line is counted in exactly one of the fields `events` to `damaged`.

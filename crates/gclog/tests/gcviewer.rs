@@ -279,8 +279,8 @@ fn reasons_are_given_once_and_only_for_recorded_logs() {
     assert_eq!(names.len(), count);
 }
 
-/// For a name of a percentile in GCViewer's summary, the name of the percentile that GCViewer really prints there: it prints the
-/// 50th percentile as the 75th, the 75th as the 95th, and so on.
+/// The percentile that GCViewer really prints under a name in its summary: it prints the 50th percentile as the 75th,
+/// the 75th as the 95th, and so on.
 fn misnamed(name: &str) -> Option<String> {
     let (stem, percentile) = name.split_once("Percentile")?;
     Some(match percentile {

@@ -8,14 +8,15 @@
 //! independent entries. A burst ends when the count is no longer above this limit. It also ends after a minute, because
 //! the higher rate is then considered usual.
 //!
-//! If all windows of a log have the same distribution, a window is the largest of itself and the `n` before it with a probability
-//! of about `1 / (n + 1)`, whatever the distribution is. Entries that come in bursts or whose rate varies therefore do not need a
-//! model. The margin `c · s` lowers the probability by another factor, `exp(-c)` if counts have an exponential tail; `c = 3 +
-//! ln(90 / n)` gives the first minutes of a run, which have few windows, the same probability. The first [`BURST_HISTORY_MIN_S`]
-//! seconds are not judged.
+//! If all windows of a log have the same distribution, a window is the largest of itself and the `n` before it with a
+//! probability of about `1 / (n + 1)`. This holds for any distribution, so entries that come in bursts or whose rate
+//! varies do not need a model. The margin `c · s` lowers the probability by another factor, `exp(-c)` if counts have an
+//! exponential tail. In the first minutes of a run, there are few windows; `c = 3 + ln(90 / n)` gives these minutes the
+//! same probability. The first [`BURST_HISTORY_MIN_S`] seconds are not judged.
 //!
-//! A burst that is not larger than others within the 15 minutes before is usual, and not reported. The rates of false alarms and of bursts
-//! that are found were measured with `tests/burst_study.rs`; `docs/logs.md` has the table.
+//! A burst that is not larger than others within the 15 minutes before is usual, and not reported. The rate of false
+//! alarms and the share of bursts that are found were measured with `tests/burst_study.rs`; `docs/logs.md` has the
+//! table.
 
 use std::collections::VecDeque;
 

@@ -84,10 +84,11 @@ impl ProbeError {
 ///
 /// # Threads and costs
 ///
-/// Probes that do not block share one thread; a slow one delays the others, so reading should take microseconds. A probe that
-/// waits for a network or another program returns `true` from [`may_block`](Self::may_block) and receives its own thread. CPU time
-/// is measured per source and recorded as `busyhour_observe_cpu_seconds_total`. All probes together should need at most 0.5 % of
-/// one core at 1 s and 1 % at 100 ms: keep files open and read them again from their start, keep [`SeriesId`](crate::SeriesId)s, reuse buffers.
+/// Probes that do not block share one thread; a slow one delays the others, so reading should take microseconds. A
+/// probe that waits for a network or another program returns `true` from [`may_block`](Self::may_block) and receives
+/// its own thread. CPU time is measured per source and recorded as `busyhour_observe_cpu_seconds_total`. All probes
+/// together should need at most 0.5 % of one core at 1 s and 1 % at 100 ms. Therefore, keep files open and read them
+/// again from their start, keep [`SeriesId`](crate::SeriesId)s, and reuse buffers.
 ///
 /// Memory and time of a reading are bounded, also if the source is hostile: limit the bytes that are read and the
 /// number of parts that are used.

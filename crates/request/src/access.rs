@@ -25,8 +25,8 @@ use crate::parts::{RequestArgument, RequestCookie, RequestFile, RequestFlag, Req
 /// * [`set_headers`](Self::set_headers), if only one header manager is in scope.
 ///
 /// # Errors
-/// No method fails. A value that the sampler does not support is refused by [`set_text`](Self::set_text); a part that the sampler
-/// does not have is `None` or empty, and a change of it is ignored.
+/// No method fails. A value that the sampler does not support is refused by [`set_text`](Self::set_text). A part that
+/// the sampler does not have is `None` or empty, and a change of it is ignored.
 ///
 /// # Example
 /// A sampler with a path and headers:
