@@ -1,4 +1,5 @@
-//! Generated exchanges with a peer of this process, and unusual certificates, are handled within their limits.
+//! Checks that generated exchanges with a server in this process, some with unusual certificates, stay within their
+//! limits.
 #![no_main]
 
 #[path = "../../crates/http/tests/generated_exchanges/mod.rs"]

@@ -1,4 +1,5 @@
-//! Regular expressions, XPath expressions and functions from the first line, over the text or document of the others.
+//! Applies the first line of the input, as a regular expression, an XPath expression and a function, to the other
+//! lines.
 
 #![no_main]
 

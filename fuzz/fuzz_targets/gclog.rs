@@ -1,4 +1,4 @@
-//! The reader of garbage-collection logs keeps its promises for any bytes whatever.
+//! Checks the guarantees of the reader of garbage-collection logs for arbitrary bytes.
 #![no_main]
 
 #[path = "../../crates/gclog/tests/gclog_soundness/mod.rs"]

@@ -1,4 +1,4 @@
-//! The reader of test plans keeps its promises for any bytes whatever.
+//! Checks the guarantees of the reader of test plans for arbitrary bytes.
 #![no_main]
 
 #[path = "../../crates/plan/tests/soundness/mod.rs"]

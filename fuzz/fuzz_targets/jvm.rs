@@ -1,4 +1,5 @@
-//! The readers of a JVM's counters, class histograms, thread dumps and flags keep their promises for any bytes.
+//! Checks the guarantees of the readers of a JVM's counters, class histograms, thread dumps and flags for arbitrary
+//! bytes.
 #![no_main]
 
 #[path = "../../crates/observe/tests/jvm_soundness/mod.rs"]

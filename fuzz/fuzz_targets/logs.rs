@@ -1,4 +1,5 @@
-//! Application logs keep their promises for any bytes whatever: reading ends, counts add up and do not depend on the pieces.
+//! Checks the reader of application logs with arbitrary bytes: reading ends, counts add up, and they do not depend on
+//! how the input is divided into pieces.
 #![no_main]
 
 #[path = "../../crates/logs/tests/log_soundness/mod.rs"]

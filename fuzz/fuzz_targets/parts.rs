@@ -1,4 +1,4 @@
-//! Documents of all kinds in which a generated part is repeated 10 to 100,000 times are read within their limits.
+//! Checks that documents of all kinds are read within their limits if a generated part is repeated 10 to 100,000 times.
 #![no_main]
 
 #[path = "../../crates/functions/tests/generated_parts/mod.rs"]
@@ -16,7 +16,7 @@ mod script;
 #[path = "../../crates/xml/tests/generated_parts/mod.rs"]
 mod xml;
 
-/// Most parts of an input.
+/// Maximum number of repetitions of the part in a document.
 const COUNT_MAX: usize = 100_000;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -1,4 +1,5 @@
-//! Generated plans, with fragments, included files and nested functions, are refused or run to their end.
+//! Checks that generated plans, with fragments, included files and nested functions, are either refused or run to their
+//! end.
 #![no_main]
 
 use std::cell::OnceCell;

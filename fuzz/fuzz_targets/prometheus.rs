@@ -1,4 +1,4 @@
-//! The parser of Prometheus's text formats keeps its promises for any text.
+//! Checks the guarantees of the parser of Prometheus's text formats for arbitrary texts.
 #![no_main]
 
 #[path = "../../crates/observe/tests/prometheus_soundness/mod.rs"]

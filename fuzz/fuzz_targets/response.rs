@@ -1,4 +1,4 @@
-//! The reader of HTTP responses keeps its promises for any bytes whatever.
+//! Checks the guarantees of the reader of HTTP responses for arbitrary bytes.
 #![no_main]
 
 #[path = "../../crates/http/tests/response_soundness/mod.rs"]

@@ -1,4 +1,4 @@
-//! The readers of result files, CSV, XML and packed, keep their promises for any bytes whatever.
+//! Checks the guarantees of the readers of result files (CSV, XML and packed) for arbitrary bytes.
 #![no_main]
 
 #[path = "../../crates/results/tests/results_soundness/mod.rs"]

@@ -1,4 +1,4 @@
-//! The schedules of thread groups and timers keep their promises for any table whatever.
+//! Checks the guarantees of the schedules of thread groups and timers for arbitrary settings.
 #![no_main]
 
 #[path = "../../crates/compile/tests/schedule_soundness/mod.rs"]

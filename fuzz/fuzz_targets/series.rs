@@ -1,4 +1,4 @@
-//! The reader of series files keeps its promises for any bytes.
+//! Checks the guarantees of the reader of series files for arbitrary bytes.
 #![no_main]
 
 #[path = "../../crates/observe/tests/series_soundness/mod.rs"]

@@ -1,4 +1,4 @@
-//! The parsers of PerfMon, resctrl, `pqos` and `xl` keep their promises for any text.
+//! Checks the guarantees of the parsers of PerfMon, resctrl, `pqos` and `xl` for arbitrary texts.
 #![no_main]
 
 #[path = "../../crates/observe/tests/sources_soundness/mod.rs"]

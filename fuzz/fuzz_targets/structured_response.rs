@@ -1,4 +1,4 @@
-//! Responses made of arbitrary bytes by structure are read as they should be, and cost what they may.
+//! Checks that responses generated from arbitrary bytes are read correctly, within the limits of time and memory.
 #![no_main]
 
 #[path = "../../crates/http/tests/structured_responses/mod.rs"]

@@ -1,6 +1,6 @@
-//! Probes, discovery and capabilities keep their promises for any content of `/proc` and `/sys`.
+//! Checks the guarantees of probes, discovery and capabilities for arbitrary content of `/proc` and `/sys`.
 //!
-//! The input is split at bytes 255 into parts; the first byte of each part selects a file of the tree.
+//! The input is split into parts at each byte 255. The first byte of each part selects a file of the tree.
 #![no_main]
 
 #[path = "../../crates/observe/tests/system_file_soundness/mod.rs"]

@@ -333,8 +333,8 @@ mod tests {
         let expected = changes.expected(&process);
         let stamps = stamps(&process, &changes);
         let all = expected.cumulative(process.duration_ns());
-        // The expected number is that of 10 s at 400/s, 15 s at 1,000/s, 5 s of the ramp at 2.5 times its rate and the last 15
-        // s at half its rate.
+        // The expected number is that of 10 s at 400/s, 15 s at 1,000/s, 5 s of the ramp at 2.5 times its rate and the
+        // last 15 s at half its rate.
         let ramp = |from: f64, to: f64| 400.0 * (to - from) + 400.0 / 60.0 * (to * to - from * from);
         let computed = 4_000.0 + 15.0 * 1_000.0 + 2.5 * ramp(0.0, 5.0) + 0.5 * ramp(15.0, 30.0);
         assert!((all - computed).abs() < 1e-6, "{all} {computed}");

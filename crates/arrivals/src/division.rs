@@ -84,8 +84,8 @@ impl fmt::Display for Division {
     }
 }
 
-/// How many of the first `number` numbers are assigned to a part that has `weight` of the total weight `total`: ⌈number ·
-/// weight / total⌉, which distributes the numbers as a balanced (Sturmian) word.
+/// How many of the first `number` numbers are assigned to a part that has `weight` of the total weight `total`. The
+/// result is ⌈number · weight / total⌉, which distributes the numbers as a balanced (Sturmian) word.
 fn assigned_before(number: u64, weight: u64, total: u64) -> u64 {
     (u128::from(number) * u128::from(weight)).div_ceil(u128::from(total.max(1))) as u64
 }

@@ -1,15 +1,15 @@
 //! Systems under test: the ticket shop, a probe that records the times of requests ([`Probe`]), and the cells emulator, a
 //! Java server with known faults ([`CellsServer`]).
 //!
-//! The shop is a complete small web application that reproduces TicketMonster 2.7.0 on JBoss AS 7.1.1: events are
-//! shown at venues, every performance of a show sells numbered seats, and no seat is sold twice. Its REST interface
-//! has the same bytes as TicketMonster where they are known (property order, header order, chunk sizes), so that load
-//! tests of both are comparable in everything except speed.
+//! The shop is a complete small web application that reproduces TicketMonster 2.7.0 on JBoss AS 7.1.1. Events are shown
+//! at venues, every performance of a show sells numbered seats, and no seat is sold twice. Its REST interface has the
+//! same bytes as TicketMonster where they are known (property order, header order, chunk sizes), so that load tests of
+//! both are comparable in everything except speed.
 //!
-//! All data is in one SQLite database, in memory or in a file, behind one lock and one connection. The shop is therefore
-//! limited to the speed of a *single* core, and more threads would not make it faster. Measured with the requests of the
-//! ticket workload, including images, over 64 loopback connections and 10,000 shows: 22,000 requests per second of processor
-//! time in a release build, 13,000 in a development build.
+//! All data is in one SQLite database, in memory or in a file, behind one lock and one connection. The shop is
+//! therefore limited to the speed of a *single* core, and more threads would not make it faster. Per second of
+//! processor time, it handles 22,000 requests in a release build and 13,000 in a development build. This was measured
+//! with the requests of the ticket workload, including images, over 64 loopback connections and 10,000 shows.
 //!
 //! The HTTP layer uses `tokio` and `httparse` rather than axum: in axum, hyper determines the position of
 //! `Transfer-Encoding`, `Connection` and `Date` and the framing of bodies, but the shop reproduces TicketMonster's 143-byte

@@ -38,8 +38,8 @@ const EVENTS: usize = 1024;
 /// Duration of the busy wait at the end of each wait; waits of the system are whole milliseconds.
 const BUSY_WAIT_NS: u64 = 1_000_000;
 
-/// A period in which the probe does not accept, read or answer anything, like a server in a long pause. Requests that become
-/// readable on open connections are stamped even so.
+/// A period in which the probe does not accept, read or answer anything, like a server in a long pause. Requests that
+/// become readable on open connections are still stamped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProbeStall {
     /// The start, relative to the first stamp.

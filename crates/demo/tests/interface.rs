@@ -204,7 +204,7 @@ fn rules_are_enforced() {
         assert_eq!(strict.post(path, body).status, 500, "{path} {body}");
     }
     assert_eq!(printed(&client.post("sections", r#"{"colour":1}"#)), (400, INVALID));
-    // Still in use.
+    // These entities are still in use.
     for path in [
         "forge/venues/1",
         "sections/1",

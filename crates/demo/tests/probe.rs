@@ -121,7 +121,7 @@ fn in_a_stall_requests_have_stamps_and_new_clients_wait() {
 }
 
 #[test]
-fn a_delayed_answer_waits_and_does_not_hold_back_others() {
+fn a_delayed_answer_does_not_delay_others() {
     let delay = Duration::from_millis(30);
     let probe = Running::start(ProbeOptions { delay, ..ProbeOptions::default() });
     let mut clients: Vec<TcpStream> = (0..4).map(|_| probe.connect()).collect();

@@ -1,4 +1,4 @@
-//! Caveats: sentences that warn where a figure may mislead.
+//! Caveats: sentences that warn about figures that may mislead.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::live::live_sizes;
 use crate::log::GcLog;
 use crate::statistics::GcStatistics;
 
-/// Why a figure may mislead.
+/// The reason why a figure may mislead.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "caveat")]
 pub enum GcCaveat {
@@ -33,49 +33,49 @@ pub enum GcCaveat {
     },
     /// Full collections freed almost nothing.
     FullFreedLittle {
-        /// Their number.
+        /// Number of such collections.
         count: u64,
-        /// All full collections.
+        /// Number of all full collections.
         of: u64,
-        /// The share of the used heap that the worst freed, percent.
+        /// The share of the used heap that the worst of these collections freed, percent.
         freed_percent: f64,
-        /// Its pause, s.
+        /// The pause of the worst collection, s.
         pause_s: f64,
     },
-    /// Figures of full collections are based on few.
+    /// Figures of full collections are based on few collections.
     FewFull {
-        /// Their number.
+        /// Number of full collections.
         count: u64,
     },
     /// Full collections that the application requested.
     ExplicitFull {
-        /// Their number.
+        /// Number of requested full collections.
         count: u64,
-        /// All full collections.
+        /// Number of all full collections.
         of: u64,
     },
     /// Objects could not be moved, or concurrent collections did not finish in time.
     Failures {
-        /// Their number.
+        /// Number of such collections.
         count: u64,
     },
     /// Collections of old objects leave the heap nearly full.
     HeapNearlyFull {
-        /// The share of the largest capacity that is used after the last ones, percent.
+        /// The share of the largest capacity that is used after the last of these collections, percent.
         used_percent: f64,
     },
-    /// Threads waited for free memory. These waits are no pauses.
+    /// Threads waited for free memory. These waits are not pauses.
     AllocationStalls {
-        /// Their number.
+        /// Number of waits.
         count: u64,
-        /// The longest, s.
+        /// The longest wait, s.
         longest_s: f64,
     },
     /// Pauses in which the collector waited instead of working.
     WaitingCollector {
-        /// Their number.
+        /// Number of such pauses.
         count: u64,
-        /// Their sum, s.
+        /// Sum of such pauses, s.
         paused_s: f64,
     },
     /// The log does not print the pauses of ZGC.
@@ -87,7 +87,7 @@ pub enum GcCaveat {
         /// The estimate, KiB.
         kib: i64,
     },
-    /// The last pause is a large part of the total time, in which it counts twice.
+    /// The total time contains the last pause twice, and this pause is a large part of it.
     LastPauseCountsTwice {
         /// Percent of the total time.
         percent: f64,
@@ -103,55 +103,55 @@ pub enum GcCaveat {
     },
     /// The log has several starts of the JVM, or parts in the wrong order.
     Restarts {
-        /// How often the uptime went back.
+        /// Number of times that the uptime decreased.
         count: u64,
     },
     /// The log does not begin with the first collection.
     MissingStart {
-        /// The number of the first collection in it.
+        /// The number of the first collection in the log.
         first: u64,
     },
     /// Collections are missing inside the log.
     MissingCollections {
-        /// Their number.
+        /// Number of missing collections.
         count: u64,
     },
     /// Lines could not be read.
     DamagedLines {
-        /// Their number.
+        /// Number of such lines.
         count: u64,
         /// Percent of all lines.
         percent: f64,
     },
-    /// Events are left out.
+    /// The log has too many events, so that some are left out.
     TooManyEvents {
-        /// Their number.
+        /// Number of events that are left out.
         count: u64,
     },
-    /// The collector does not collect.
+    /// The collector is Epsilon, which never collects.
     Epsilon,
 }
 
-/// The time below which a log is short, s.
+/// A log that covers less than this time is short, s.
 const SHORT_S: f64 = 300.0;
 
 /// The smallest share of idle time that is reported.
 const IDLE_SHARE: f64 = 0.1;
 
-/// The share of the used heap below which a full collection freed almost nothing.
+/// A full collection freed almost nothing if it freed less than this share of the used heap.
 const LITTLE: f64 = 0.05;
 
-/// The number of full collections below which their figures are rough.
+/// Figures of fewer full collections than this are rough.
 const FULL_FEW: u64 = 5;
 
-/// The share of the total time from which the last pause matters.
+/// The last pause is reported from this share of the total time on.
 const LAST_PAUSE_SHARE: f64 = 0.01;
 
-/// The share of the capacity from which the heap is nearly full, percent. After a full collection, the JVM expands a heap that
-/// has less than 40 % free memory (`MinHeapFreeRatio`), unless the heap already has its maximum size.
+/// The heap counts as nearly full from this share of the capacity on, percent. After a full collection, the JVM expands
+/// a heap that has less than 40 % free memory (`MinHeapFreeRatio`), unless the heap already has its maximum size.
 const NEARLY_FULL_PERCENT: f64 = 90.0;
 
-/// The number of live sizes at the end of the log from which it is judged whether the heap is nearly full.
+/// Number of live sizes at the end of the log that determine whether the heap is nearly full.
 const LIVE_AT_END: usize = 5;
 
 /// The causes of collections that the application or an operator requested.
@@ -293,7 +293,7 @@ fn line_caveats(log: &GcLog, found: &mut Vec<GcCaveat>) {
     }
 }
 
-/// A number of things, with a plural.
+/// A count with its noun in the singular or plural.
 fn counted(count: u64, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
 }

@@ -1,10 +1,10 @@
-//! Two logs, before and after a change.
+//! Compares two logs, from before and after a change.
 
 use serde::Serialize;
 
 use crate::summary::GcSummary;
 
-/// Which direction of a figure is better.
+/// The direction in which a figure improves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BetterWhen {
@@ -35,15 +35,15 @@ pub enum Change {
 /// A figure of two logs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedFigure {
-    /// Its name, as in [`GcSummary::figures`] or [`GcSummary::more_figures`].
+    /// The name of the figure, as in [`GcSummary::figures`] or [`GcSummary::more_figures`].
     pub name: &'static str,
-    /// Its name for tables.
+    /// The name of the figure for tables.
     pub label: &'static str,
     /// The figure of the first log as text with its unit, or `unavailable`.
     pub before: String,
     /// The figure of the second log.
     pub after: String,
-    /// The change in percent of the first. Absent if a figure is unavailable or the first is 0.
+    /// The change in percent of the first log's figure. Absent if a figure is unavailable or the first is 0.
     pub percent: Option<f64>,
     /// Which direction is better.
     pub better_when: BetterWhen,
@@ -100,8 +100,8 @@ impl GcComparison {
         GcComparison { figures, length_ratio }
     }
 
-    /// The figures that became worse by at least a share in percent of the first log. A figure that was 0 and is larger now
-    /// counts as worse by any share.
+    /// The figures that became worse by at least `percent` percent of the first log's figure. A figure that was 0 and
+    /// became worse is always included.
     pub fn worse_by(&self, percent: f64) -> impl Iterator<Item = &ComparedFigure> {
         self.figures.iter().filter(move |figure| {
             figure.change == Change::Worse && figure.percent.is_none_or(|change| change.abs() >= percent)

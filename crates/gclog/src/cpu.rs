@@ -7,7 +7,7 @@ use crate::size::number;
 /// The shortest pause that is compared with its CPU time, s; the JVM prints hundredths of seconds.
 const WAIT_MIN_S: f64 = 0.1;
 
-/// The collector waited in a pause that is longer than its CPU time by more than this factor.
+/// If a pause is longer than its CPU time by more than this factor, the collector waited.
 const WAIT_FACTOR: f64 = 2.0;
 
 /// CPU times of one collection or phase, s.
@@ -32,8 +32,9 @@ pub struct CpuSums {
     pub user_s: f64,
     /// Time of the collector's threads in the kernel, s.
     pub sys_s: f64,
-    /// Pauses of 0.1 s and more in which the collector's threads together ran for less than half of the time: they waited for
-    /// a processor, for memory that was swapped out, or for the disk that the log is on.
+    /// Pauses of 0.1 s and more in which the collector's threads together ran for less than half of the time. In the
+    /// rest of the time, they waited for a processor, for memory that was swapped out, or for the disk that the log is
+    /// on.
     pub waited: u64,
     /// The sum of these pauses, s.
     pub waited_s: f64,

@@ -35,7 +35,7 @@ pub(crate) struct Decorated<'l> {
     pub message: &'l str,
 }
 
-/// What one decoration is.
+/// The content of one decoration.
 enum Decoration<'l> {
     Stamp(LineStamp),
     Level(Level),
@@ -44,7 +44,7 @@ enum Decoration<'l> {
     Unknown,
 }
 
-/// The first words of tag sets that lines about garbage collection or safepoints have.
+/// The first words of the tags of lines about garbage collection or safepoints.
 const TAG_ROOTS: [&str; 2] = ["gc", "safepoint"];
 
 /// Reads the decorations of a line. `None` if it is not a line of a unified log.
@@ -72,7 +72,7 @@ pub(crate) fn decorated(line: &str) -> Option<Decorated<'_>> {
                 found.tags = Some(tags);
                 is_recognised = true;
             }
-            // A host name or unknown tags. The last decoration after the level holds the tags.
+            // A host name or unknown tags. The last decoration after the level contains the tags.
             Decoration::Unknown | Decoration::Level(_) if found.level.is_some() && after.starts_with(' ') => {
                 found.tags = Some(content.trim_end());
             }
@@ -93,7 +93,8 @@ pub(crate) fn has_gc_id(message: &str) -> bool {
     message.strip_prefix("GC(").is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
 }
 
-/// The place of further decorations inside a line: another thread wrote its line into this one.
+/// The position in a line at which the decorations of another line begin, because another thread wrote its line into
+/// this one.
 pub(crate) fn second_start(line: &str) -> Option<usize> {
     let message = decorated(line)?.message;
     let from = line.len() - message.len();
@@ -105,7 +106,7 @@ pub(crate) fn second_start(line: &str) -> Option<usize> {
             return Some(at);
         }
         searched = at + 1;
-        // A message of thousands of brackets is not an interleaved line.
+        // The search is limited, because a message with thousands of brackets is not an interleaved line.
         if searched - from > 4096 {
             return None;
         }

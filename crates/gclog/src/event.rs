@@ -1,4 +1,4 @@
-//! What a log records: collections, pauses and concurrent phases.
+//! The events of a log: collections, pauses and concurrent phases.
 
 use serde::Serialize;
 
@@ -44,7 +44,7 @@ impl Collector {
     }
 }
 
-/// What an event is.
+/// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EventKind {
@@ -68,7 +68,7 @@ pub enum EventKind {
     ShortPause,
     /// A short pause inside a cycle of ZGC. The cycle also contains its duration.
     CyclePause,
-    /// A collection of ZGC that runs beside the application.
+    /// A collection of ZGC that runs concurrently with the application.
     Cycle,
     /// A minor collection of generational ZGC.
     MinorCycle,
@@ -173,15 +173,16 @@ pub struct CauseId(pub(crate) u16);
 /// One event of a log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GcEvent {
-    /// The stamp of its line. In unified logs it is the end of the event, in earlier logs its start.
+    /// The stamp of the event's line. In unified logs it is the end of the event, in earlier logs its start.
     pub stamp: LineStamp,
     /// The number of the collection (`GC(12)`), if the log prints it.
     pub gc_id: Option<u64>,
-    /// What it is.
+    /// The kind of the event.
     pub kind: EventKind,
-    /// Its cause, if the log prints it.
+    /// The cause of the event, if the log prints it.
     pub cause: Option<CauseId>,
-    /// Its duration, s. Absent if the log does not print it: a cycle without its phases, or a damaged line.
+    /// The duration of the event, s. Absent if the log does not print it: a cycle without its phases, or a damaged
+    /// line.
     pub duration_s: Option<f64>,
     /// For a cycle of ZGC, the sum of the pauses it contains, s. Absent if the log does not print pauses.
     pub cycle_pauses_s: Option<f64>,
@@ -217,7 +218,7 @@ mod tests {
 
     #[test]
     fn events_are_small_enough_for_long_logs() {
-        // With `EVENTS_MAX` events, about 1 GB without the sizes of generations.
+        // A log with `EVENTS_MAX` events then needs about 1 GB, not counting the sizes of generations.
         assert!(size_of::<GcEvent>() <= 256, "{}", size_of::<GcEvent>());
     }
 }

@@ -3,9 +3,9 @@
 //! [`Figures`] are numbers; [`Figures::rows`] prints them as GCViewer prints them. Where GCViewer has no sensible value (a
 //! footprint of −2,199,023,255,552 B, a throughput of a log without stamps), a figure is unavailable with its reason.
 //!
-//! Differences from GCViewer, all where it misreads a log:
+//! The figures differ from GCViewer's where GCViewer misreads a log:
 //!
-//! - Sizes on concurrent events count (Shenandoah), and collections of generational ZGC count.
+//! - Sizes on concurrent events (Shenandoah) and collections of generational ZGC are included.
 //! - Averages of sizes are over the events that have sizes; GCViewer adds a zero for each event without.
 //! - The young generation of G1 in unified logs is eden and survivors, so that promotion can be computed from its sizes.
 //! - Percentiles have the percentage in their name; GCViewer prints the 50th as the 75th, the 75th as the 95th, and so on.

@@ -3,13 +3,13 @@
 use crate::event::{Collector, EventKind, GcEvent};
 use crate::log::GcLog;
 
-/// How many times longer than the median a gap between collections must be to count as idle.
+/// A gap between collections counts as idle if it is at least this many times as long as the median gap.
 const GAP_FACTOR: f64 = 10.0;
 
 /// The shortest gap that counts as idle, s.
 const GAP_MIN_S: f64 = 5.0;
 
-/// The smallest number of gaps from which their median is known.
+/// Minimum number of gaps for which the median is computed.
 const GAPS_MIN: usize = 8;
 
 /// Time in which the application allocated almost nothing.
@@ -17,13 +17,13 @@ const GAPS_MIN: usize = 8;
 pub(crate) struct Idle {
     /// The number of gaps.
     pub gaps: u64,
-    /// Their sum, s.
+    /// Sum of the gaps, s.
     pub idle_s: f64,
-    /// The shortest of them, s.
+    /// The shortest gap, s.
     pub shortest_s: f64,
 }
 
-/// Finds gaps between collections that are at least ten times longer than the median gap and 5 s.
+/// Finds gaps between collections that last at least 5 s and at least ten times as long as the median gap.
 ///
 /// A gap lasts from the end of a collection to the start of the next. Pauses that only begin or end a concurrent cycle do not count
 /// as collections, because they follow each other closely.

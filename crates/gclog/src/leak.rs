@@ -1,22 +1,23 @@
 //! A verdict on memory leaks, from the heap that is used after collections of the old generation.
 //!
 //! The heap after young collections rises until the old generation is collected, in every healthy program, so only
-//! collections that reclaim old objects count ([`live_sizes`]). A leak is claimed if all of this holds for the live sizes
-//! after the first quarter of the time (the warm-up):
+//! collections that reclaim old objects count ([`live_sizes`]). A leak is reported if all of these conditions hold for
+//! the live sizes after the first quarter of the time (the warm-up):
 //!
 //! - they rise: Mann–Kendall test with the correction of Hamed and Rao for serial correlation, p below 1 %;
-//! - they rise in both halves, each with p below 5 %: a step, a filled cache and a warm-up rise in one;
-//! - the lower quartile of each quarter of the time is larger than that of the quarter before: a sawtooth returns;
+//! - they rise in both halves, each with p below 5 %; a step, a cache that fills or a warm-up rises in one half only;
+//! - the lower quartile of each quarter of the time is larger than that of the quarter before; a sawtooth falls again;
 //! - the rise does not slow down: the quadratic term of a parabola is not significantly negative over time, or not over
 //!   allocated memory;
 //! - the growth is material: at least 5 % of the median live size and 2 MiB.
 //!
-//! No leak is claimed only if a material growth is outside the 95 % confidence interval of the slope. Otherwise the verdict is
-//! undecided, with a reason.
+//! The verdict is that there is no leak only if a material growth is outside the 95 % confidence interval of the slope.
+//! Otherwise the verdict is undecided, with a reason.
 //!
-//! Size and power, measured by `tests/leak_study.rs` with 200 simulated logs of each kind: of 2,400 logs without a leak
-//! (plateaus, sawteeth, warm-ups, steps, short drifts), 2 were called leaks, both of kinds of which 0.5 % were. A growth of 20 %
-//! over the log was found in 98.5 % at a variation of 3 % of the live size (100 live sizes), and one of 10 % in 31 %.
+//! Error rates and power, measured by `tests/leak_study.rs` with 200 simulated logs of each kind: of 2,400 logs without
+//! a leak (plateaus, sawteeth, warm-ups, steps, short drifts), 2 were reported as leaks, one each of two kinds. A
+//! growth of 20 % over the log was found in 98.5 % of the logs, and a growth of 10 % in 31 %, both at a variation of
+//! 3 % of the live size (100 live sizes).
 
 use busyhour_stats::{MonotonicTrend, monotonic_trend};
 use serde::Serialize;
@@ -27,7 +28,7 @@ use crate::log::GcLog;
 /// The smallest number of live sizes, with the warm-up.
 pub const LEAK_COLLECTIONS_MIN: usize = 24;
 
-/// The largest number of blocks of live sizes; of each block the smallest counts.
+/// Maximum number of blocks of live sizes. Only the smallest live size of each block is used.
 const BLOCKS_MAX: usize = 96;
 
 /// The part of the time that counts as warm-up.
@@ -41,7 +42,7 @@ const SLOWING: f64 = 0.05;
 /// The confidence of the interval of the slope.
 const CONFIDENCE: f64 = 0.95;
 
-/// The smallest growth that matters: a share of the median live size, and KiB.
+/// The smallest growth that is material: a share of the median live size, and KiB.
 const MATERIAL_SHARE: f64 = 0.05;
 const MATERIAL_KIB: f64 = 2048.0;
 
@@ -53,9 +54,9 @@ pub enum LeakVerdict {
     Leak(LiveGrowth),
     /// A material growth is ruled out.
     NoLeak(LiveGrowth),
-    /// The log does not show which.
+    /// The log does not show whether there is a leak.
     Undecided {
-        /// Why.
+        /// The reason.
         reason: Undecided,
         /// The growth, if it could be estimated.
         growth: Option<LiveGrowth>,
@@ -68,20 +69,20 @@ pub enum LeakVerdict {
 pub enum Undecided {
     /// Too few collections reclaimed old objects.
     TooFewCollections {
-        /// Their number.
+        /// Number of such collections.
         found: usize,
-        /// The number that is needed.
+        /// Number of collections that are needed.
         needed: usize,
     },
     /// The log has no times.
     NoStamps,
     /// The live memory rises, but in one half of the time only.
     RisesInOneHalf,
-    /// It rises and returns.
+    /// It rises and falls again.
     Returns,
     /// The rise slows down: the program may still be warming up.
     SlowsDown,
-    /// The confidence interval of the growth contains both none and a material growth.
+    /// The confidence interval of the growth contains both 0 and a material growth.
     Uncertain,
 }
 
@@ -115,28 +116,29 @@ impl Undecided {
     }
 }
 
-/// How live memory grows.
+/// The growth of live memory.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LiveGrowth {
     /// Slope, KiB/s (Theil and Sen).
     pub slope_kib_per_s: f64,
     /// Lower end of its 95 % confidence interval.
     pub low_kib_per_s: f64,
-    /// Upper end.
+    /// Upper end of its 95 % confidence interval.
     pub high_kib_per_s: f64,
     /// Probability of a rise like this without a trend.
     pub p_rising: f64,
-    /// The number of live sizes after the warm-up, or of blocks of them.
+    /// Number of points: live sizes after the warm-up, or blocks of them.
     pub points: usize,
-    /// The time of the first of them on the clock of the log, s.
+    /// Time of the first point on the clock of the log, s.
     pub from_s: f64,
-    /// The level of the line with this slope at that time, KiB: of the parallel lines through the live sizes, the median.
+    /// Level of the fitted line at that time, KiB. The line has this slope, and its level is the median of the levels
+    /// of parallel lines through the points.
     pub from_kib: f64,
-    /// The time from the first to the last of them, s.
+    /// Time from the first to the last point, s.
     pub span_s: f64,
-    /// Their median, KiB.
+    /// Median of the points, KiB.
     pub median_kib: f64,
-    /// The growth over the span from which it is material, KiB.
+    /// The smallest growth over the span that is material, KiB.
     pub material_kib: f64,
     /// The time until the heap is full at this slope, s. Only for a leak in a log that prints the heap's maximum or capacity.
     pub full_in_s: Option<f64>,
@@ -218,7 +220,7 @@ fn growth(points: &[LiveSize], trend: &MonotonicTrend) -> LiveGrowth {
     }
 }
 
-/// Why a significant rise may not be a leak.
+/// The reason why a significant rise may not be a leak, if there is one.
 fn doubt(points: &[LiveSize]) -> Option<Undecided> {
     let (first, second) = points.split_at(points.len() / 2);
     let rises = |half: &[LiveSize]| trend_of(half).is_some_and(|trend| trend.p_rising < HALF);

@@ -20,14 +20,14 @@ pub struct LiveSize {
 
 /// The live sizes of a log in the order of time.
 ///
-/// Full and degenerated collections, cycles of ZGC without generations and major cycles count as they are. Of successive mixed
-/// collections of G1, and of the cleanups of a cycle of Shenandoah, the last counts. Sweeping by CMS has no sizes, so
-/// the smallest heap after a young collection between two remarks counts.
+/// Each full or degenerated collection, each cycle of ZGC without generations and each major cycle gives one live size.
+/// Of successive mixed collections of G1, and of the cleanups in one cycle of Shenandoah, only the last one is used.
+/// The log of CMS has no sizes for sweeping, so the smallest heap after a young collection between two remarks is used.
 #[must_use]
 pub fn live_sizes(log: &GcLog) -> Vec<LiveSize> {
     let mut found = Vec::new();
     let mut mixed = None;
-    let mut swept: Option<LiveSize> = None;
+    let mut smallest_since_remark: Option<LiveSize> = None;
     let mut has_remark = false;
     let last_cleanups = last_cleanups(log);
     let (mut allocated_kib, mut previous_kib) = (0_i64, None::<i64>);
@@ -47,14 +47,14 @@ pub fn live_sizes(log: &GcLog) -> Vec<LiveSize> {
             EventKind::Young | EventKind::YoungConcurrentStart => {
                 found.extend(mixed.take());
                 if has_remark && log.collector == Some(Collector::Cms) {
-                    swept = match (swept, size) {
+                    smallest_since_remark = match (smallest_since_remark, size) {
                         (Some(one), Some(two)) => Some(if two.kib < one.kib { two } else { one }),
                         (one, two) => one.or(two),
                     };
                 }
             }
             EventKind::Remark => {
-                found.extend(swept.take());
+                found.extend(smallest_since_remark.take());
                 has_remark = true;
             }
             EventKind::Full | EventKind::Degenerated | EventKind::Cycle | EventKind::MajorCycle => {
@@ -66,7 +66,7 @@ pub fn live_sizes(log: &GcLog) -> Vec<LiveSize> {
         }
     }
     found.extend(mixed);
-    found.extend(swept);
+    found.extend(smallest_since_remark);
     found.sort_by(|one, two| one.time_s.total_cmp(&two.time_s));
     found
 }

@@ -20,12 +20,13 @@ pub const OTHER_CAUSE: &str = "(other)";
 /// The largest length of a cause in bytes.
 const CAUSE_LENGTH_MAX: usize = 80;
 
-/// The largest number of damaged lines that are kept as examples, and the largest length of one in bytes.
+/// Maximum number of damaged lines that are kept as examples, and maximum length of an example in bytes.
 const EXAMPLES_MAX: usize = 5;
 const EXAMPLE_LENGTH_MAX: usize = 200;
 
-/// The largest step between successive numbers of collections without a missing collection: up to this many collections may write
-/// their first line before an earlier one does. Two are usual.
+/// If the number of a collection is larger than the previous one by more than this, collections are missing. Smaller
+/// steps are possible, because up to this many collections may write their first line before an earlier one does. Two
+/// are usual.
 const NUMBERS_AHEAD: u64 = 8;
 
 /// The numbers of lines of a log by class. Each line is counted in exactly one of the fields `events` to `damaged`.
@@ -50,9 +51,9 @@ pub struct LineCounts {
 /// A line that cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DamagedLine {
-    /// Its number in the log, counted from 1 over all parts.
+    /// Number of the line in the log, counted from 1 over all parts.
     pub line: u64,
-    /// Its beginning.
+    /// Start of the line.
     pub text: String,
 }
 
@@ -70,7 +71,7 @@ pub struct Safepoints {
 /// The events of a log in the order of its lines.
 #[derive(Debug, Clone, Default)]
 pub struct GcLog {
-    /// The events. Those without a stamp (damaged, or a log without times) are at the place of their line.
+    /// The events. Events without a stamp (damaged lines, or a log without times) are at the position of their line.
     pub events: Vec<GcEvent>,
     /// The collector, if the log names it or its events are specific.
     pub collector: Option<Collector>,
@@ -90,7 +91,7 @@ pub struct GcLog {
     pub is_capacity_estimated: bool,
     /// CPU times, if the log prints them.
     pub cpu: Option<CpuSums>,
-    /// The number of times at which the uptime went back: the JVM was restarted, or parts are not in order.
+    /// The number of times that the uptime decreased: the JVM was restarted, or parts are not in order.
     pub restarts: u64,
     /// The number of the first collection. If it is not 0, the start of the log is missing, as in a rotated log.
     pub first_gc_id: Option<u64>,
@@ -135,7 +136,7 @@ impl GcLog {
     }
 }
 
-/// What a line was.
+/// The class of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineClass {
     Event,
@@ -270,7 +271,7 @@ impl LogBuilder {
     /// Sets the collector if it is not known yet.
     pub fn collector(&mut self, collector: Collector) {
         let known = &mut self.log.collector;
-        // The name in a line `Using The Z Garbage Collector` does not tell whether it has generations.
+        // The name in a line `Using The Z Garbage Collector` does not show whether it has generations.
         let is_refined = (*known, collector) == (Some(Collector::Zgc), Collector::GenerationalZgc);
         if known.is_none() || is_refined {
             *known = Some(collector);
@@ -306,7 +307,7 @@ impl LogBuilder {
         }
     }
 
-    /// Notes the largest capacity of the heap.
+    /// Records the largest capacity of the heap.
     pub fn heap_max(&mut self, kib: i64) {
         let known = self.log.heap_max_kib.unwrap_or(0);
         self.log.heap_max_kib = Some(known.max(kib));

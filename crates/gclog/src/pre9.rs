@@ -4,7 +4,7 @@
 //! concurrent threads between and inside them. The reader
 //!
 //! 1. takes events of concurrent threads and safepoints out of a line ([`embedded`]),
-//! 2. drops what other options print ([`noise`]),
+//! 2. drops the output of other options ([`noise`]),
 //! 3. joins lines until the brackets of an event are balanced,
 //! 4. reads the brackets as a tree ([`tree`]) and the tree as an event ([`interpret`]).
 
@@ -74,7 +74,7 @@ impl Pre9Reader {
 
     /// Ends the log.
     pub fn finish(&mut self, log: &mut LogBuilder) {
-        self.give_up(log);
+        self.end_unbalanced(log);
         self.release(log);
     }
 
@@ -111,7 +111,7 @@ impl Pre9Reader {
             if !is_start || is_nested {
                 return self.continue_with(line, log);
             }
-            self.give_up(log);
+            self.end_unbalanced(log);
         }
         if is_start {
             self.pending = Some(Pending::default());
@@ -181,7 +181,7 @@ impl Pre9Reader {
     }
 
     /// Ends an event whose brackets were never balanced.
-    fn give_up(&mut self, log: &mut LogBuilder) {
+    fn end_unbalanced(&mut self, log: &mut LogBuilder) {
         if let Some(pending) = self.pending.take()
             && pending.has_counted_line
         {
@@ -190,13 +190,13 @@ impl Pre9Reader {
     }
 }
 
-/// A line outside events.
+/// Classifies a line outside events.
 fn other(line: &str, stamp: LineStamp, log: &mut LogBuilder) -> LineClass {
     if noise::is_detail(line) || leading(line).1.is_empty() {
         noise::facts(line, log);
         return LineClass::Detail;
     }
-    // The middle or the end of an event whose start is missing.
+    // This may be the middle or the end of an event whose start is missing.
     let looks_like_event = stamp.is_present() || line.contains("->") || line.contains(" secs]");
     if looks_like_event { LineClass::Damaged } else { LineClass::Other }
 }

@@ -47,8 +47,9 @@ impl GcLogReader {
         self.log.count(class, line);
     }
 
-    /// Reads the next bytes of a file. Lines end with a line feed, a carriage return or both. Bytes that are not UTF-8 are
-    /// replaced. A line that is not complete waits for the next bytes or the end; of a long one, only the start is kept.
+    /// Reads the next bytes of a file. Lines end with a line feed, a carriage return or both. Bytes that are not UTF-8
+    /// are replaced. An incomplete line is completed by later bytes or by [`GcLogReader::finish`]. Only the start of a
+    /// long line is kept.
     pub fn feed(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
         while let Some(end) = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
@@ -75,7 +76,7 @@ impl GcLogReader {
     fn end_line(&mut self) {
         let line = std::mem::take(&mut self.partial);
         self.line(&String::from_utf8_lossy(&line));
-        // The buffer is used again.
+        // Reuses the buffer.
         self.partial = line;
         self.partial.clear();
     }

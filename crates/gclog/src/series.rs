@@ -20,7 +20,7 @@ pub struct PausePoint {
     pub time_s: f64,
     /// Its duration, s.
     pub duration_s: f64,
-    /// What it is.
+    /// Its kind.
     pub kind: EventKind,
     /// Its cause, if the log prints it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -55,13 +55,14 @@ pub struct RatePoint {
 /// The series of a log.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct GcSeries {
-    /// Pauses in the order of time. If there are more than [`POINTS_MAX`], only the longest of each interval.
+    /// Pauses in the order of time. If there are more than [`POINTS_MAX`], only the longest pause of each interval is
+    /// included.
     pub pauses: Vec<PausePoint>,
-    /// The heap at each collection. If there are more than [`POINTS_MAX`], only the smallest heap after and the largest before a
-    /// collection of each interval.
+    /// The heap at each collection. If there are more than [`POINTS_MAX`] collections, only the smallest heap after and
+    /// the largest heap before a collection are included for each interval.
     pub heap_after: Vec<HeapPoint>,
-    /// The heap after collections that reclaimed old objects, on which the verdict on leaks is based. If there are more than
-    /// [`POINTS_MAX`], only the smallest of each interval.
+    /// The heap after collections that reclaimed old objects, on which the verdict on leaks is based. If there are more
+    /// than [`POINTS_MAX`] values, only the smallest of each interval is included.
     pub live: Vec<LiveSize>,
     /// The allocation rate in intervals of equal length. Intervals without a collection are joined with the next.
     pub allocation: Vec<RatePoint>,
@@ -73,7 +74,7 @@ pub struct GcSeries {
     pub origin_ms: Option<i64>,
 }
 
-/// Makes the series of a log.
+/// Computes the series of a log.
 #[must_use]
 pub fn series(log: &GcLog) -> GcSeries {
     let times = log.times_s();

@@ -11,11 +11,11 @@ use crate::log::GcLog;
 /// The distribution of durations, s.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct DurationSummary {
-    /// Their number.
+    /// Number of durations.
     pub n: usize,
-    /// Their sum.
+    /// Sum of the durations.
     pub sum_s: f64,
-    /// Their mean.
+    /// Mean duration.
     pub mean_s: f64,
     /// Median. This and the following percentiles are nearest ranks.
     pub p50_s: f64,
@@ -27,7 +27,7 @@ pub struct DurationSummary {
     pub p99_s: f64,
     /// 99.9th percentile.
     pub p999_s: f64,
-    /// The longest.
+    /// The longest duration.
     pub max_s: f64,
 }
 
@@ -194,9 +194,9 @@ fn add(group: &mut (Vec<f64>, Option<i64>), duration_s: f64, event: &GcEvent) {
 /// Allocation and promotion per second, KiB/s.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rates {
-    /// What the application allocated.
+    /// Memory that the application allocated.
     pub allocation: Figure<f64>,
-    /// What moved to the old generation.
+    /// Memory that moved to the old generation.
     pub promotion: Figure<f64>,
 }
 

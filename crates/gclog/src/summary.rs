@@ -1,4 +1,4 @@
-//! Everything that a command or a page shows of a log.
+//! All contents of a log that a command or a page shows.
 
 use std::fmt::Write as _;
 
@@ -56,7 +56,7 @@ pub struct GcSummary {
     pub safepoints: Option<Safepoints>,
     /// CPU times, if the log prints them.
     pub cpu: Option<CpuSums>,
-    /// Where figures mislead.
+    /// Caveats about figures that may mislead.
     pub caveats: Vec<ReportedGcCaveat>,
     /// Series for plots.
     pub series: GcSeries,
@@ -105,7 +105,7 @@ const MORE_KEY_FIGURES: [Definition; 10] = [
     ),
     ("singlePauseMedian", "Median pause", "half of the pauses were shorter"),
     ("singlePausePercentile99th", "99th percentile of pauses", "1 % of the pauses were longer"),
-    ("singlePauseMax", "Longest pause", "the longest time that the application stood still"),
+    ("singlePauseMax", "Longest pause", "the longest time that the application was stopped"),
     ("worstSecondPausedPc", "Worst second", "the largest share of any second in pauses"),
     ("worstMinutePausedPc", "Worst minute", "the largest share of any minute in pauses"),
     (
@@ -116,7 +116,7 @@ const MORE_KEY_FIGURES: [Definition; 10] = [
     (
         "allocationStalls",
         "Allocation stalls",
-        "waits of single threads for free memory (ZGC); they are no pauses",
+        "waits of single threads for free memory (ZGC); they are not pauses",
     ),
     ("gcCpuTime", "CPU time of GC", "user and system time of the collector's threads"),
 ];

@@ -1,7 +1,7 @@
 //! Logs of JDK 9 and later (`-Xlog:gc`, `-Xlog:gc*`).
 //!
 //! A collection has a number `GC(n)`. Lines with details come before the line that ends the collection, and lines of
-//! different collections alternate; so details wait in [`OpenCollections`] until their collection ends.
+//! different collections alternate. [`OpenCollections`] therefore stores details until their collection ends.
 
 mod heap;
 mod message;
@@ -23,7 +23,7 @@ pub(crate) struct UnifiedReader {
     open: OpenCollections,
 }
 
-/// The tags that decide how a line is read.
+/// The topic of a line, from its tags. It determines how the line is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Topic {
     /// `gc`, or no tags: events.
@@ -38,7 +38,7 @@ enum Topic {
     Facts,
     /// `gc,cpu`.
     Cpu,
-    /// Others with `gc`.
+    /// Other tags that begin with `gc`.
     OtherGc,
     /// Lines about something else.
     Other,
@@ -126,9 +126,9 @@ impl UnifiedReader {
             log.collector(collector);
         }
         match message.ending {
-            // The start of a pause.
+            // This is the start of a pause.
             Ending::None if kind.is_pause() || kind == EventKind::AllocationStall => {
-                // The end follows on a line of its own; a line that was cut off looks the same.
+                // The end of the event follows on a separate line. A line that was cut off looks the same.
                 LineClass::Detail
             }
             Ending::None => {

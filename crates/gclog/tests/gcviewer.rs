@@ -1,8 +1,8 @@
 //! Compares the figures with those of GCViewer, recorded by `tests/oracle/record.sh`.
 //!
-//! Some logs are in `tests/logs`, others in the directory of shared material next to the repository. The logs of GCViewer's
-//! repository are LGPL and not here. They are compared, too, if `BUSYHOUR_GCVIEWER_SAMPLES` is set to their directory
-//! (`src/test/resources/openjdk`) when the test is built.
+//! Some logs are in `tests/logs`, others in the directory of shared material next to the repository. The logs of
+//! GCViewer's repository are licensed under the LGPL and are not part of this repository. They are compared, too, if
+//! `BUSYHOUR_GCVIEWER_SAMPLES` is set to their directory (`src/test/resources/openjdk`) when the test is built.
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
@@ -25,7 +25,7 @@ const NAMES: [&str; 11] = [
     "gcPerformance",
 ];
 
-/// A log that GCViewer misreads: why, and the figures that differ.
+/// A log that GCViewer misreads: the reason, and the figures that differ.
 struct Misread {
     log: &'static str,
     why: &'static str,
@@ -255,7 +255,7 @@ fn figures_are_those_of_gcviewer_to_the_printed_digit() {
         if different.is_empty() { same += 1 } else { misread += 1 }
     }
     note(&format!(
-        "{same} logs have GCViewer's figures, {misread} are misread by GCViewer, {absent} are not here"
+        "{same} logs have GCViewer's figures, {misread} are misread by GCViewer, {absent} are not available"
     ));
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(same >= 9, "the logs of this repository are always compared");
@@ -279,8 +279,8 @@ fn reasons_are_given_once_and_only_for_recorded_logs() {
     assert_eq!(names.len(), count);
 }
 
-/// For a name of a percentile in GCViewer's summary, the name of the percentile that GCViewer really prints there: it prints the
-/// 50th percentile as the 75th, the 75th as the 95th, and so on.
+/// The percentile that GCViewer really prints under a name in its summary: it prints the 50th percentile as the 75th,
+/// the 75th as the 95th, and so on.
 fn misnamed(name: &str) -> Option<String> {
     let (stem, percentile) = name.split_once("Percentile")?;
     Some(match percentile {
@@ -292,8 +292,9 @@ fn misnamed(name: &str) -> Option<String> {
     })
 }
 
-/// Figures of the recorded logs that GCViewer gets wrong. For G1's regions, it knows no capacity of the old generation and computes
-/// promotion without the survivors. It also does not know the new names of parts of pauses.
+/// Figures of the recorded logs that GCViewer gets wrong. For G1's regions, it does not read the capacity of the old
+/// generation, and computes promotion without the survivors. It also does not recognize the new names of parts of
+/// pauses.
 const WRONG_IN_SUMMARIES: &[(&str, &[&str])] = &[(
     "jdk25_G1_star.csv",
     &[
@@ -312,7 +313,7 @@ const WRONG_IN_SUMMARIES: &[(&str, &[&str])] = &[(
 fn whole_summaries_have_the_same_names_and_values() {
     let directory = package("../../../shared/oracles/gc/expected");
     let Ok(entries) = std::fs::read_dir(&directory) else {
-        note("SKIPPED: the whole summaries of GCViewer are not here");
+        note("SKIPPED: the whole summaries of GCViewer are not available");
         return;
     };
     let mut compared = 0;

@@ -1,4 +1,5 @@
-//! The error rates of the verdict on leaks: how often a leak is claimed where there is none, and which leaks are found.
+//! The error rates of the verdict on leaks: how often a leak is reported where there is none, and which leaks are
+//! found.
 //!
 //! By default, each kind of log is simulated a few times only, so the test allows for chance. The bounds apply to 200 logs and more:
 //!
@@ -41,7 +42,7 @@ impl Variation {
         self.level
     }
 
-    /// A sawtooth from 0 to 1, of which the log shows 1.5 to 12 teeth.
+    /// A sawtooth from 0 to 1. The log contains 1.5 to 12 of its teeth.
     fn sawtooth(&self, share: f64) -> f64 {
         (share / self.period + self.phase).fract()
     }
@@ -190,7 +191,7 @@ fn verdict(text: &str) -> LeakVerdict {
 }
 
 #[test]
-fn no_leak_is_claimed_without_one_and_leaks_are_found() {
+fn leaks_are_found_and_logs_without_a_leak_raise_few_false_alarms() {
     let mut out = std::io::stdout().lock();
     let mut wrong = Vec::new();
     for kind in KINDS {

@@ -1,4 +1,4 @@
-//! Inputs with 10 to 100,000 equal parts. Work that grows faster than their number would not end here.
+//! Reads inputs with 10 to 100,000 equal parts. If work grew faster than their number, these tests would not end.
 
 use busyhour_gclog::{GcLog, GcLogReader, GcSummary};
 

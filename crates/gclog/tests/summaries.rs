@@ -112,7 +112,7 @@ fn epsilon_shows_the_use_of_the_heap() {
 }
 
 #[test]
-fn mixed_collections_and_their_causes_are_told_apart() {
+fn mixed_collections_and_their_causes_are_distinguished() {
     let text = text("jdk17_G1_mixed_start.log");
     let log = read(text.lines());
     let count = |kind| log.events.iter().filter(|event| event.kind == kind).count();
@@ -249,7 +249,7 @@ fn a_full_collection_that_freed_nothing_is_reported() {
 }
 
 #[test]
-fn comparisons_know_which_direction_is_better() {
+fn comparisons_take_the_better_direction_into_account() {
     let before = summary(
         "[1.0s][info][gc] GC(0) Pause Young (Normal) (G1 Evacuation Pause) 90M->50M(96M) 10.000ms
 [2.0s][info][gc] GC(1) Pause Full (G1 Compaction Pause) 92M->30M(96M) 400.000ms
@@ -317,7 +317,7 @@ fn a_short_log_is_undecided_about_leaks() {
 }
 
 #[test]
-fn a_followed_log_shows_its_events_as_they_come() {
+fn events_of_a_followed_log_are_available_while_it_grows() {
     let text = text("jdk17_G1_default.log");
     let mut reader = GcLogReader::new();
     let mut counts = Vec::new();

@@ -1,7 +1,8 @@
 //! Records of access logs.
 //!
-//! The common and combined formats of Apache, nginx and Tomcat, with an optional duration at the end: a last field of digits is the
-//! duration in the unit that the caller specifies, and one with a decimal point is in seconds (`$request_time` of nginx).
+//! The common and combined formats of Apache, nginx and Tomcat, with an optional duration at the end. A last field of
+//! digits is the duration in the unit that the caller specifies. A last field with a decimal point is in seconds
+//! (`$request_time` of nginx).
 //!
 //! The stamp of Apache is the start of the request, that of nginx and of Tomcat its end.
 

@@ -2,19 +2,21 @@
 //!
 //! # The rule
 //!
-//! The counts of the last ten seconds are compared with those of all windows of ten seconds in the 15 minutes before. A burst
-//! begins when the count is at least [`BURST_COUNT_MIN`] and above `max + c · s`, where `max` is the largest count before and `s`
-//! the standard deviation of the counts before, but at least that of independent entries. It ends when the count is not above
-//! this limit any more, or after a minute, because the higher rate is then the usual one.
+//! The count of the last ten seconds is compared with those of all windows of ten seconds in the 15 minutes before. A
+//! burst begins when the count is at least [`BURST_COUNT_MIN`] and above `max + c · s`. Here, `max` is the largest
+//! count before and `s` the standard deviation of the counts before; `s` is at least the standard deviation of
+//! independent entries. A burst ends when the count is no longer above this limit. It also ends after a minute, because
+//! the higher rate is then considered usual.
 //!
-//! If all windows of a log have the same distribution, a window is the largest of itself and the `n` before it with a probability
-//! of about `1 / (n + 1)`, whatever the distribution is. Entries that come in bursts or whose rate varies therefore do not need a
-//! model. The margin `c · s` lowers the probability by another factor, `exp(-c)` if counts have an exponential tail; `c = 3 +
-//! ln(90 / n)` gives the first minutes of a run, which have few windows, the same probability. The first [`BURST_HISTORY_MIN_S`]
-//! seconds are not judged.
+//! If all windows of a log have the same distribution, a window is the largest of itself and the `n` before it with a
+//! probability of about `1 / (n + 1)`. This holds for any distribution, so entries that come in bursts or whose rate
+//! varies do not need a model. The margin `c · s` lowers the probability by another factor, `exp(-c)` if counts have an
+//! exponential tail. In the first minutes of a run, there are few windows; `c = 3 + ln(90 / n)` gives these minutes the
+//! same probability. The first [`BURST_HISTORY_MIN_S`] seconds are not judged.
 //!
-//! A burst that is not larger than others within the 15 minutes before is usual, and not reported. The rates of false alarms and of bursts
-//! that are found were measured with `tests/burst_study.rs`; `docs/logs.md` has the table.
+//! A burst that is not larger than others within the 15 minutes before is usual, and not reported. The rate of false
+//! alarms and the share of bursts that are found were measured with `tests/burst_study.rs`; `docs/logs.md` has the
+//! table.
 
 use std::collections::VecDeque;
 
@@ -140,9 +142,9 @@ impl BurstDetector {
     /// usual maximum.
     fn burst(&self, open: OpenBurst, last_s: u32) -> Option<LogBurst> {
         let window = u64::from(BURST_WINDOW_S);
-        let is_hot = |count: &u32| u64::from(*count) * window > open.usual_max;
-        let first = self.counts.iter().position(is_hot)?;
-        let last = self.counts.iter().rposition(is_hot)?;
+        let exceeds_usual = |count: &u32| u64::from(*count) * window > open.usual_max;
+        let first = self.counts.iter().position(exceeds_usual)?;
+        let last = self.counts.iter().rposition(exceeds_usual)?;
         let start_s = (last_s + 1).saturating_sub(self.counts.len() as u32);
         Some(LogBurst {
             from_s: start_s + first as u32,
@@ -160,7 +162,8 @@ struct Reference {
     sums: VecDeque<u64>,
     /// Number of the first element of `sums`.
     first: u64,
-    /// Numbers and counts of the windows that no later window reaches, in descending order of counts.
+    /// Numbers and counts of the windows whose count is larger than that of every later window, in descending order of
+    /// counts.
     maxima: VecDeque<(u64, u64)>,
     total: u128,
     squares: u128,
@@ -216,7 +219,7 @@ mod tests {
         found
     }
 
-    /// Counts of 900 seconds, of which those from 400 on are replaced.
+    /// Counts of 900 seconds. `burst` replaces the counts from second 400 on.
     fn with(usual: u32, burst: &[u32]) -> Vec<u32> {
         let mut counts = vec![usual; 900];
         counts[400..400 + burst.len()].copy_from_slice(burst);

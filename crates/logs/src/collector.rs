@@ -44,7 +44,7 @@ pub struct CountedEntry<'a> {
     pub body: &'a str,
 }
 
-/// Counts the entries of logs. Memory is bounded by the settings, whatever the length and the content of the logs.
+/// Counts the entries of logs. Memory is bounded by the settings, for logs of any length and content.
 #[derive(Debug, Clone)]
 pub struct LogCollector {
     sources: Vec<Source>,

@@ -1,20 +1,22 @@
 //! Compares the log of a run with that of a clean run, the baseline.
 //!
-//! The result lists the templates and stack traces that the baseline lacks, and then those whose rate rose. Two templates are
-//! matched even if `<*>` stands for more tokens in one of the two logs than in the other.
+//! The result lists the templates and stack traces that the baseline lacks, and then those whose rate rose. Two
+//! templates are matched even if `<*>` replaces more tokens in one of the two logs than in the other.
 //!
 //! # The test
 //!
-//! Under the hypothesis that the rate per unit of exposure is the same, the count of the run, given the sum of both counts, is binomial
-//! with the run's share of the exposure (Przyborowski and Wilenski, "Homogeneity of results in testing samples from Poisson series",
-//! Biometrika 31, 1940). Errors arrive in bursts, so that counts vary more than those of a Poisson process. The variance is therefore
-//! estimated from the counts in blocks of several lengths, and the largest ratio φ of variance to mean is used (quasi-likelihood: McCullagh
-//! and Nelder, "Generalized Linear Models", 1989, section 4.5): the counts are divided by φ, and a second test uses Student's t with the
-//! degrees of freedom of φ. The result is the larger of the two p-values. A burst of 50 entries thus counts as about one event.
+//! Under the hypothesis that both logs have the same rate per unit of exposure, the count of the run, given the sum of
+//! both counts, is binomial with the run's share of the exposure (Przyborowski and Wilenski, "Homogeneity of results in
+//! testing samples from Poisson series", Biometrika 31, 1940). Errors arrive in bursts, so that counts vary more than
+//! those of a Poisson process. The ratio φ of variance to mean is therefore estimated from the counts in blocks of
+//! several lengths, and the largest ratio is used. The counts are divided by φ (quasi-likelihood: McCullagh and Nelder,
+//! "Generalized Linear Models", 1989, section 4.5), and a second test uses Student's t with the degrees of freedom of
+//! φ. The result is the larger of the two p-values. A burst of 50 entries thus counts as about one event.
 //!
-//! The false discovery rate of all templates, and that of all traces, is 5 % (Benjamini and Hochberg). The size was measured with
-//! simulated logs of 40 templates without a difference (`tests/comparison_study.rs`; the documentation of the crate has the table): it is
-//! below 5 %. Logs that are too short to show how much their rates vary are not judged ([`TooShort`]).
+//! The false discovery rate of all templates, and that of all traces, is 5 % (Benjamini and Hochberg). The rate of
+//! false alarms was measured with simulated logs of 40 templates without a difference (`tests/comparison_study.rs`; the
+//! documentation of the crate has the table): it is below 5 %. Logs that are too short to show how much their rates
+//! vary are not judged ([`TooShort`]).
 //!
 //! A difference between two runs need not be caused by a new version: two runs do not show how much a rate varies between runs of
 //! the same version.
@@ -158,11 +160,11 @@ pub struct Difference {
     pub dispersion: f64,
     /// Probability of at least such a rise if the true rates are equal.
     pub p_value: f64,
-    /// Whether the logs are too short to judge the rate: it stays above or below its mean for a good part of them. Such a
-    /// rise is not significant, whatever its probability.
+    /// Whether the logs are too short to judge the rate, because the rate stays above or below its mean for a large
+    /// part of them. Such a rise is not significant, whatever its probability.
     pub is_too_short: bool,
-    /// Whether the rise is significant, given the number of tests. It need not be, even for a template that the baseline lacks:
-    /// the template may be rare or have occurred in one burst, or the baseline may be short.
+    /// Whether the rise is significant, given the number of tests. Even a template that the baseline lacks may not be
+    /// significant: the template may be rare or have occurred in one burst, or the baseline may be short.
     pub is_significant: bool,
 }
 

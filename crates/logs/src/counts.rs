@@ -11,8 +11,8 @@ use crate::stamps::NoTime;
 /// The version of the serialized form of [`LogCounts`].
 pub const FORMAT_VERSION: u32 = 1;
 
-/// What a log contains, counted on the run's clock. The values exclude entries before the start and after the end of the run, unless
-/// they say otherwise.
+/// The counts of a log, on the run's clock. The values exclude entries before the start and after the end of the run,
+/// unless their description states otherwise.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LogCounts {
     /// [`FORMAT_VERSION`].
@@ -51,18 +51,18 @@ pub struct LogCounts {
     pub matching_over_time: Series,
     /// Matching entries by template; all entries with [`crate::Scope::All`].
     pub templates: Vec<GroupCounts>,
-    /// Those of these entries that have a stack trace, by trace.
+    /// Matching entries that have a stack trace, by trace; all entries that have one with [`crate::Scope::All`].
     pub traces: Vec<GroupCounts>,
 }
 
 /// Lengths of intervals in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Intervals {
-    /// Of all entries and of matching entries.
+    /// Intervals of all entries and of matching entries.
     pub totals: u32,
-    /// Of templates.
+    /// Intervals of templates.
     pub templates: u32,
-    /// Of traces.
+    /// Intervals of traces.
     pub traces: u32,
 }
 

@@ -45,12 +45,12 @@ pub struct Entry<'a> {
     pub omitted_lines: u64,
 }
 
-/// What the transport of a line (such as the log driver of a container) states about it.
+/// Information about a line from its transport, such as the log driver of a container.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LineContext {
     /// When the transport received the line, in nanoseconds since 1970. It is the time of an entry without a usable stamp.
     pub received_unix_ns: Option<i64>,
-    /// The severity according to the transport. It counts if the entry itself states none.
+    /// The severity according to the transport. It is used if the entry itself states none.
     pub severity: Option<EntrySeverity>,
 }
 

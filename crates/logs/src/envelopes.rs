@@ -1,4 +1,4 @@
-//! Envelopes: what log drivers and journald write around the lines of a program.
+//! Envelopes: the text that log drivers and journald write around the lines of a program.
 //!
 //! - Docker's `json-file` driver: `{"log":"…\n","stream":"stdout","time":"…"}`. It cuts lines at 16 KiB; all parts but the last lack
 //!   the line break.

@@ -1,7 +1,8 @@
 //! Follows logs while they grow. This is the only module with I/O; it has no threads and never waits.
 //!
-//! [`FileFollower`] reads a file that grows, is rotated or truncated. [`JournalFollower`] reads journald by running `journalctl`. Both
-//! are polled: each call reads what has arrived, up to a limit, and passes the bytes on, for example to [`crate::LogCollector::read`].
+//! [`FileFollower`] reads a file that grows, is rotated or truncated. [`JournalFollower`] reads journald by running
+//! `journalctl`. Both are polled: each call reads the bytes that have arrived, up to a limit, and passes them on, for
+//! example to [`crate::LogCollector::read`].
 
 mod file;
 #[cfg(unix)]
@@ -14,7 +15,7 @@ pub use journal::{JournalFollower, JournalOptions};
 use std::io;
 use std::path::PathBuf;
 
-/// What a poll found.
+/// The result of a poll.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Polled {
     /// Number of bytes that were read.
@@ -23,7 +24,8 @@ pub struct Polled {
     pub has_more: bool,
     /// Whether the file was replaced by another one, as log rotation does.
     pub was_rotated: bool,
-    /// Whether the file was truncated. What was written after the previous poll and before the truncation is lost.
+    /// Whether the file was truncated. Bytes that were written after the previous poll and before the truncation are
+    /// lost.
     pub was_truncated: bool,
     /// Whether the source has ended: the process that supplies it has exited.
     pub has_ended: bool,
@@ -43,7 +45,7 @@ pub enum FollowError {
     /// `journalctl` cannot be started or read.
     #[error("cannot read the journal: `journalctl` {action} failed")]
     Journal {
-        /// What failed.
+        /// The action that failed.
         action: &'static str,
         /// The cause.
         source: io::Error,

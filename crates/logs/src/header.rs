@@ -1,7 +1,8 @@
 //! The parts of an entry's first line: severity, thread, logger and message.
 //!
-//! The layouts of log4j, Logback, Spring Boot, Tomcat, JUL, Apache, nginx, syslog, logcat, Python, .NET and klog are recognized by
-//! their tokens, not by a pattern that the user supplies. What is not recognized remains part of the message.
+//! The layouts of log4j, Logback, Spring Boot, Tomcat, JUL, Apache, nginx, syslog, logcat, Python, .NET and klog are
+//! recognized by their tokens, not by a pattern that the user supplies. Text that is not recognized remains part of the
+//! message.
 
 use std::ops::Range;
 
@@ -265,11 +266,11 @@ impl<'a> Reader<'a> {
         let dots = name.matches('.').count();
         let is_before_request = dots > 0 && (next.starts_with("[req-") || next.starts_with("[-]"));
         // `FOLLOWING - …` is a message.
-        let is_shouted = dots == 0 && !name.bytes().any(|byte| byte.is_ascii_lowercase());
+        let is_upper_case = dots == 0 && !name.bytes().any(|byte| byte.is_ascii_lowercase());
         // .NET writes the message on the next line: `fail: Shop.Seats[0]`.
         let is_alone = next.is_empty() && name.ends_with(']') && name.contains('[');
         let is_marked = is_marked || is_field || is_before_request || is_alone || is_tomcat && dots > 1;
-        let is_logger = is_name(name) && !is_shouted && is_marked;
+        let is_logger = is_name(name) && !is_upper_case && is_marked;
         if is_logger {
             self.header.logger = Some(self.at..self.at + name.len());
             self.at = end;

@@ -1,4 +1,5 @@
-//! Application logs: what a run wrote, counted by template, stack trace and second, and compared with a clean run.
+//! Application logs: counts the entries of a run by template, stack trace and second, and compares them with a clean
+//! run.
 //!
 //! A [`LogCollector`] receives the bytes of one or more sources and does no I/O, so that files, followed logs and experiments use the same
 //! code. Only [`follow`] and [`LogsFile::read`] do I/O.
@@ -53,10 +54,10 @@
 //! have headers that are not recognized. logdrain 0.3.2 with the same masked messages, threshold and depth puts 98.2 % of the lines into
 //! the same groups. Its accuracy is 0.887 with these settings, and 0.679 with its defaults and messages that are not masked.
 //!
-//! **Comparison with a baseline**: the first four columns are for logs that do not differ. They state how many of 200 comparisons
-//! of 40 templates report anything as significant, by the lengths of baseline and run in seconds, and in parentheses the share that is
-//! reported as too short to tell ([`TooShort`]). The last two columns state how often a rate that rose three- or tenfold (from 0.16
-//! entries per second) is found in runs of 600 s.
+//! **Comparison with a baseline**: the first four columns are for logs that do not differ. They state how many of 200
+//! comparisons of 40 templates report anything as significant, by the lengths of baseline and run in seconds. In
+//! parentheses is the share of comparisons that are reported as too short to judge ([`TooShort`]). The last two columns
+//! state how often a rate that rose three- or tenfold (from 0.16 entries per second) is found in runs of 600 s.
 //!
 //! | entries | 600, 600 | 600, 3600 | 3600, 600 | 120, 120 | found ×3 | found ×10 |
 //! |---|---:|---:|---:|---:|---:|---:|

@@ -46,7 +46,7 @@ pub struct LoggedSource {
     pub name: String,
     /// The UTC offset that was assumed for stamps without one, such as `+02:00`; `None` if it was not needed or not found.
     pub assumed_offset: Option<String>,
-    /// What was counted.
+    /// The counts of the log.
     pub counts: LogCounts,
     /// Templates and stack traces that `counts` does not contain, because the size of the file is limited.
     #[serde(default)]
@@ -172,8 +172,8 @@ impl LogsFile {
 }
 
 impl LoggedSource {
-    /// Leaves out the least severe and rarest templates and traces. The others need at most this number of bytes for templates,
-    /// and as many for traces.
+    /// Leaves out the least severe and rarest templates and traces. The remaining ones need at most this number of
+    /// bytes for templates, and as many for traces.
     fn limit(&mut self, bytes_max: usize) {
         let templates = limit_groups(&mut self.counts.templates, bytes_max);
         let traces = limit_groups(&mut self.counts.traces, bytes_max);

@@ -8,7 +8,7 @@
 //! - absolute paths of at least two parts
 //! - the unit after a number (`5 ms`, `12 KB`), and a number in parentheses after a number: `2048 bytes (2 KB)` is one `<*>`
 
-/// What takes the place of a value.
+/// The placeholder for a value.
 pub(crate) const WILDCARD: &str = "<*>";
 const WILD: &[u8] = WILDCARD.as_bytes();
 
@@ -60,7 +60,7 @@ impl Masked {
         }
     }
 
-    /// Uses a text that is masked already.
+    /// Uses a text that is already masked.
     pub(crate) fn set_masked(&mut self, text: &str) {
         self.text.clear();
         self.ends.clear();

@@ -122,8 +122,8 @@ impl Miner {
         text
     }
 
-    /// The template of a message, which is created or generalized if necessary. `None` if none matches and a limit on the number
-    /// of templates is reached.
+    /// The template of a message, which is created or generalized if necessary. `None` if no template matches and a
+    /// limit on the number of templates is reached.
     pub fn add(&mut self, message: &str) -> Option<TemplateId> {
         self.add_labelled(&[], message, Masking::Full)
     }

@@ -1,8 +1,8 @@
 //! Stack traces of Java, Python, Go, Node.js and .NET.
 //!
-//! A [`TraceReader`] receives the lines of an entry one by one and computes a [`TraceKey`] in bounded memory. The key has the chain of
-//! exceptions and the top frames of the application, without line numbers and without the numbers of generated classes, so that
-//! the same fault has the same key in every run.
+//! A [`TraceReader`] receives the lines of an entry one by one and computes a [`TraceKey`] in bounded memory. The key
+//! has the chain of exceptions and the top frames of the application. It excludes line numbers and the numbers of
+//! generated classes, so that the same fault has the same key in every run.
 
 mod frames;
 mod lines;

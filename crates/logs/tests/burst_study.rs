@@ -20,7 +20,7 @@ fn seeds() -> u64 {
     option_env!("BUSYHOUR_STUDY_SEEDS").and_then(|seeds| seeds.parse().ok()).unwrap_or(20)
 }
 
-/// What changes in a run.
+/// The change in a run.
 #[derive(Clone, Copy)]
 enum Change {
     Nothing,

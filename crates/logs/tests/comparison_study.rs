@@ -75,7 +75,7 @@ struct Outcome {
     is_false_alarm: bool,
     /// Whether the template whose rate differs is reported as significant.
     is_found: bool,
-    /// Whether the logs are too short to tell.
+    /// Whether the logs are too short to judge.
     is_too_short: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Measures what following a log costs: a thread appends lines at a rate, a watch reads them.
+//! Measures the cost of following a log: a thread appends lines at a rate, and a watch reads them.
 //!
 //! `cargo run --release -p busyhour-observation --example follow_log -- LINES_PER_SECOND SECONDS`
 #![allow(clippy::print_stdout, reason = "a command-line program")]
@@ -54,7 +54,7 @@ fn lines(wall_ms: u64, from: u64, count: u32) -> String {
 
 /// Appends lines until the end; returns how many bytes.
 fn append(file: &mut File, clock: &Clock, rate: u32, length: Duration) -> std::io::Result<u64> {
-    // Nothing is ever sent: waiting for it until a time is a pause.
+    // The channel never receives anything, so waiting for it until a time is a pause.
     let (_sender, never) = channel::<()>();
     let (mut number, mut bytes) = (0, 0);
     for part in 0.. {

@@ -1,8 +1,8 @@
 //! The times of a garbage-collection log on the clock of a run.
 //!
-//! Wall times of the log are used unchanged. A log that has only uptimes is aligned by the arrival of its lines: a line that is
-//! new at a reading was written since the previous reading, so that its uptime is in this interval. Each line thus bounds the
-//! start of the JVM's clock, and after some lines it is known within a few milliseconds.
+//! Wall times of the log are used unchanged. A log that has only uptimes is aligned by the arrival of its lines. A line
+//! that is new at a reading was written since the previous reading, so its uptime is in this interval. Each line thus
+//! bounds the start of the JVM's clock. After some lines, the start is known within a few milliseconds.
 
 use busyhour_gclog::LineStamp;
 use busyhour_sample::Nanos;
@@ -92,7 +92,7 @@ mod tests {
             widths.push(uncertainty_s);
         }
         assert!((widths[0] - 0.5).abs() < 1e-9 && widths[5] < 0.15, "{widths:?}");
-        // A restart of the JVM begins anew.
+        // After a restart of the JVM, the alignment starts again.
         clock.align(&uptime(0.5), Nanos(10_000_000_000), Nanos(11_000_000_000));
         assert_eq!(clock.place(&uptime(0.5)).unwrap().time_s, 10.5);
     }

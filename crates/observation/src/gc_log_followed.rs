@@ -56,7 +56,7 @@ impl FollowedGcLog {
         }
     }
 
-    /// Reads what has arrived, and records its events.
+    /// Reads the lines that have arrived, and records their events.
     pub(crate) fn read(&mut self, reading: &mut Reading<'_>) -> Result<(), ProbeError> {
         let polled = self.poll();
         let now = reading.clock().now();

@@ -31,7 +31,7 @@ static PROMOTED: Metric = Metric::counter(
 /// Maximum number of pauses of a reading that become marks. The longest ones are chosen.
 const MARKS_MAX: usize = 200;
 
-/// A series whose times never decrease, although those of the events of a log may.
+/// A series whose times never decrease, even if the times of the events in a log do.
 #[derive(Debug, Clone, Copy)]
 struct Ordered {
     id: SeriesId,
@@ -71,8 +71,8 @@ pub(crate) struct GcLogSeries {
 }
 
 impl GcLogSeries {
-    /// Adds an event at its time, or if `is_end`, at the time of its end. Events before the run only update the used heap with
-    /// which the next event is compared.
+    /// Adds an event. Its stamp is its end if `is_end` is true, and otherwise its start. Events before the run only
+    /// update the used heap with which the next event is compared.
     pub(crate) fn add(
         &mut self,
         reading: &mut Reading<'_>,

@@ -82,7 +82,7 @@ impl FollowedLog {
         }
     }
 
-    /// Reads what has arrived, and records the seconds that have ended.
+    /// Reads the lines that have arrived, and records the seconds that have ended.
     pub(crate) fn read(&mut self, reading: &mut Reading<'_>) -> Result<(), ProbeError> {
         let is_behind = self.read_input(reading.clock(), reading.interval().mul_f64(BUSY_SHARE))?;
         let now_s = second_of(reading.clock().now().0);
@@ -98,7 +98,7 @@ impl FollowedLog {
         Ok(())
     }
 
-    /// Reads what has arrived until the end of the run, and records all seconds.
+    /// Reads the lines that have arrived until the end of the run, and records all seconds.
     pub(crate) fn finish(&mut self, reading: &mut Reading<'_>) -> Result<(), ProbeError> {
         let result = match self.read_input(reading.clock(), LAST_READING) {
             Ok(false) => Ok(()),
@@ -128,7 +128,8 @@ impl FollowedLog {
             }
             let polled = self.poll(now.0);
             self.last_s = second_of(started.0);
-            // A manual clock stands still, so that the time limit would never be reached: there is only one poll.
+            // A manual clock does not advance, so the time limit would never be reached. Therefore there is only one
+            // poll.
             has_more = polled? && !clock.is_manual();
         }
         let quiet = clock.now().0.saturating_sub(self.last_arrival_ns);
@@ -152,7 +153,7 @@ impl FollowedLog {
         let (collector, source) = (&mut self.collector, self.source);
         let (seeks_zone, assumed_offset) = (&mut self.seeks_zone, &mut self.assumed_offset);
         let (was_read, mut is_read) = (self.series.is_some(), false);
-        // The series begin with the first reading that succeeds: nothing is known of the time before.
+        // The series begin with the first reading that succeeds, because the counts before it are unknown.
         let mut series = self.series.take().unwrap_or_else(|| LogSeries::new(self.last_s));
         collector.set_arrival(now_unix_ns);
         let polled = self.input.poll(now_unix_ns, |piece| match piece {

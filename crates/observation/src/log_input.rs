@@ -1,4 +1,4 @@
-//! Where the bytes of a log come from: a file or the journal.
+//! The input of a log: a file or the journal.
 
 use std::io;
 use std::path::PathBuf;
@@ -75,7 +75,7 @@ impl LogInput {
         }
     }
 
-    /// Reads what has arrived, up to a limit, and passes it to `piece`. `now_unix_ns` is the current time.
+    /// Reads the bytes that have arrived, up to a limit, and passes them to `piece`. `now_unix_ns` is the current time.
     pub(crate) fn poll(
         &mut self,
         now_unix_ns: i64,

@@ -131,8 +131,8 @@ impl LogSeries {
         }
     }
 
-    /// Counts an entry. If its second is recorded already, it counts in the first second that is not. If its stamp is in the
-    /// future, it counts in the current second.
+    /// Counts an entry. If its second has already been recorded, the entry is counted in the first second that has not
+    /// been recorded. If its stamp is in the future, it is counted in the current second.
     pub(crate) fn add(&mut self, entry: &CountedEntry<'_>, now_s: u32) {
         let second = entry.second.min(now_s).max(self.next_s);
         let counts = self.seconds.entry(second).or_default();

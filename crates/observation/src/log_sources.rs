@@ -63,9 +63,9 @@ pub enum LogSourcesError {
 /// logs.finish(&store)?;
 /// ```
 ///
-/// Only lines that are written after [`LogSources::probe`] are read. A file that does not exist yet is read from its beginning
-/// when it appears; until then, the state of the source says that it is missing. `logs.json` exists after the first reading and
-/// is replaced every ten seconds, so that a run that is killed leaves the latest version.
+/// Only lines that are written after [`LogSources::probe`] are read. A file that does not exist yet is read from its
+/// beginning when it appears; until then, the state of the source is that it is missing. `logs.json` exists after the
+/// first reading and is replaced every ten seconds, so that a run that is killed leaves the latest version.
 #[derive(Debug)]
 pub struct LogSources {
     shared: Arc<Shared>,
@@ -174,7 +174,7 @@ impl LogSources {
 }
 
 impl Shared {
-    /// Writes `logs.json` if it is time to, and no other probe is writing it.
+    /// Writes `logs.json` if this is due and no other probe is writing it.
     fn write_if_due(&self, now: Nanos) {
         let Ok(mut next) = self.next_write.try_lock() else { return };
         if now < *next {
@@ -218,7 +218,7 @@ impl Probe for LogProbe {
         Duration::from_secs(1)
     }
 
-    /// A file may be on a network, and a fast log takes a good part of the interval.
+    /// A file may be on a network, and reading a fast log takes a large part of the interval.
     fn may_block(&self) -> bool {
         true
     }

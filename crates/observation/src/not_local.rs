@@ -1,4 +1,4 @@
-//! Sources on this machine if it does not run Linux: they cannot be watched.
+//! Sources on a machine that does not run Linux; they cannot be watched.
 
 use busyhour_program::clock::Clock;
 
@@ -7,7 +7,7 @@ use crate::selected::Selected;
 use crate::source_line::SourceLine;
 use crate::source_spec::SourceSpec;
 
-/// Adds a line that says that the source is not available.
+/// Adds a line that states that the source is not available.
 pub(crate) fn select(
     source: &SourceSpec,
     _request: &ObservationRequest,

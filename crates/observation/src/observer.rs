@@ -40,8 +40,8 @@ struct Planned {
 }
 
 impl Planned {
-    /// Finds the sources; `None` if there is nothing to observe. Without targets, the plan computes them, and the system is found when
-    /// the load is running.
+    /// Finds the sources; `None` if there is nothing to observe. If there are no targets, the plan computes them, and
+    /// the system is found while the load is running.
     fn prepare(self) -> Option<Observation> {
         let has_targets = !self.request.targets.is_empty();
         let observation = Observation::prepare(self.request, &self.clock);
@@ -141,7 +141,7 @@ impl RunObserver for SystemObserver {
         }
     }
 
-    /// The observer needs no seconds of the run: its own threads read the sources.
+    /// The observer does not use the seconds of the run, because its own threads read the sources.
     fn seconds_waiting_max(&self) -> usize {
         0
     }

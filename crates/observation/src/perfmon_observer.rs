@@ -39,7 +39,7 @@ enum PerfMonError {
     Lost {
         /// The path.
         file: String,
-        /// Their number.
+        /// Number of lost values.
         lost: u64,
         /// The system's error.
         error: String,
@@ -57,7 +57,7 @@ pub struct PerfMonObserver {
     error: Option<PerfMonError>,
 }
 
-/// Where the threads of the agents put their samples.
+/// Receives the samples of the agents' threads.
 struct Values {
     name: String,
     file: Option<ValueFile>,
@@ -161,7 +161,7 @@ impl RunObserver for PerfMonObserver {
         self.error.take().map_or(Ok(()), |error| Err(error.into()))
     }
 
-    /// The observer needs no seconds of the run: the threads of the agents receive the values.
+    /// The observer does not use the seconds of the run, because the threads of the agents receive the values.
     fn seconds_waiting_max(&self) -> usize {
         0
     }
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_that_is_not_there_is_one_warning_and_failed_rows() {
+    fn an_unreachable_agent_causes_one_warning_and_failed_rows() {
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("perfmon.csv");

@@ -1,4 +1,4 @@
-//! What to observe.
+//! The request for an observation.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use busyhour_observe::prometheus::FetchOptions;
 
 use crate::source_spec::SourceSpec;
 
-/// What to observe during a run, or without one.
+/// Describes what to observe during a run, or without one.
 #[derive(Clone, Debug)]
 pub struct ObservationRequest {
     /// The sources. If the list is empty, nothing is observed.

@@ -1,5 +1,5 @@
-//! Searches for further parts of the system under test while the load is running: servers whose addresses the plan computes, and
-//! those to which a server connects only under load.
+//! Searches for further parts of the system under test while the load is running: servers whose addresses the plan
+//! computes, and processes to which a server connects only under load.
 
 use std::io;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use crate::sources_file;
 /// When to search, since the start of the run: first when connections are open, then when connection pools have grown.
 const TIMES: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(10)];
 
-/// If the first search took longer than this, there is no second one: on a machine with very many sockets, it would disturb the
-/// load.
+/// If the first search took longer than this, there is no second one. On a machine with very many sockets, it would
+/// disturb the load.
 const SEARCH_MAX: Duration = Duration::from_millis(500);
 
 /// Receives the lines of sources that are found during the run, and errors.

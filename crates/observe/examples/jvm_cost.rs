@@ -1,4 +1,4 @@
-//! Measures what it costs to read the counters of a JVM:
+//! Measures the cost of reading the counters of a JVM:
 //! `cargo run --release -p busyhour-observe --example jvm_cost -- PID [READINGS]`.
 #![expect(clippy::print_stdout, reason = "a program that prints its results")]
 

@@ -1,4 +1,5 @@
-//! What watching costs: runs all probes of the operating system for a while and prints the CPU time per source and in total.
+//! Measures the cost of watching: runs all probes of the operating system for a while and prints the CPU time per
+//! source and in total.
 //!
 //! ```text
 //! cargo run --release -p busyhour-observe --example observe_cost -- [SECONDS [INTERVAL_MS [PID [DIRECTORY]]]]

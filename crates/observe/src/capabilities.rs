@@ -1,41 +1,41 @@
-//! What can be watched on this machine: facts for `busyhour doctor`.
+//! The capabilities of this machine for watching sources: facts for `busyhour doctor`.
 
 use std::io::ErrorKind;
 
 use crate::proc_root::ProcRoot;
 use crate::sock_diag::DiagSocket;
 
-/// Something that probes need.
+/// A capability that probes need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capability {
     /// A short name.
     pub name: &'static str,
-    /// What it is good for.
+    /// The purpose of the capability.
     pub purpose: &'static str,
-    /// Whether it is there.
+    /// Whether it is available.
     pub state: CapabilityState,
 }
 
-/// Whether a capability is there.
+/// Whether a capability is available.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CapabilityState {
-    /// It is there.
+    /// It is available.
     Available {
         /// Details, such as a version.
         detail: String,
     },
-    /// It is there with restrictions.
+    /// It is available with restrictions.
     Limited {
         /// What is missing, and why.
         reason: String,
-        /// What to do.
+        /// Advice to the user.
         advice: String,
     },
-    /// It is missing.
+    /// It is not available.
     Unavailable {
-        /// Why.
+        /// The reason.
         reason: String,
-        /// What to do.
+        /// Advice to the user.
         advice: String,
     },
 }
@@ -52,7 +52,7 @@ fn unavailable(reason: impl Into<String>, advice: impl Into<String>) -> Capabili
     CapabilityState::Unavailable { reason: reason.into(), advice: advice.into() }
 }
 
-/// Examines what probes need on this machine. Reads a few files, starts nothing and changes nothing.
+/// Examines the capabilities that probes need on this machine. Reads a few files, starts nothing and changes nothing.
 #[must_use]
 pub fn capabilities(root: &ProcRoot) -> Vec<Capability> {
     let is_root = root.is_live() && rustix::process::geteuid().is_root();

@@ -30,7 +30,7 @@ impl DeclaredSeries {
 pub(crate) struct KeyedMetric {
     /// The name in the file.
     pub(crate) key: &'static str,
-    /// What its value means.
+    /// The metric of its value.
     pub(crate) metric: Metric,
     /// The factor by which the value in the file is multiplied.
     pub(crate) scale: f64,

@@ -53,7 +53,7 @@ pub enum DiscoveryStart<'a> {
 /// An address whose process is to be found.
 struct Step {
     address: SocketAddr,
-    /// The network namespace from which the address is reached: each has loopback addresses of its own.
+    /// The network namespace from which the address is reached: each namespace has separate loopback addresses.
     namespace: usize,
     origin: Origin,
     depth: usize,

@@ -29,7 +29,7 @@ pub(crate) fn hex(field: &[u8]) -> Option<u64> {
     field.iter().try_fold(0u64, |value, byte| Some(value << 4 | u64::from((*byte as char).to_digit(16)?)))
 }
 
-/// The first `N` fields of a line as numbers; `None` if there are fewer or one is no number.
+/// The first `N` fields of a line as numbers; `None` if there are fewer fields, or if one is not a number.
 pub(crate) fn numbers<const N: usize>(line: &[u8]) -> Option<[u64; N]> {
     let mut values = [0; N];
     let mut fields = fields(line);

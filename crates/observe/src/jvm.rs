@@ -1,8 +1,9 @@
 //! Watches Java virtual machines without an agent and without a restart.
 //!
-//! HotSpot publishes about 200 counters in a file that it maps into memory (`hsperfdata_USER/PID` in its `/tmp`). Reading it costs the JVM
-//! nothing. [`JvmProbe`] turns the counters into metrics with the same names for every collector and JDK, and says which of them a
-//! JVM does not provide and why. [`find_jvms`] lists the JVMs of a machine.
+//! HotSpot publishes about 200 counters in a file that it maps into memory (`hsperfdata_USER/PID` in its `/tmp`).
+//! Reading it costs the JVM nothing. [`JvmProbe`] turns the counters into metrics with the same names for every
+//! collector and JDK. It also states which of them a JVM does not provide, and why. [`find_jvms`] lists the JVMs of a
+//! machine.
 //!
 //! [`Attach`] sends commands to a JVM: a class histogram, a collection, a thread dump, the flags, a recording of JFR. These stop the
 //! application for a while and are only sent on request.

@@ -1,4 +1,4 @@
-//! The trait that everything implements that reads a source.
+//! The trait of probes, which read sources.
 
 use std::error::Error;
 use std::io;
@@ -21,7 +21,7 @@ pub enum ProbeError {
     /// The content of the source is not in the expected format.
     #[error("{what} is not in the expected format: {detail}")]
     Format {
-        /// What was read.
+        /// The source or file that was read.
         what: String,
         /// What is wrong, with the position if possible.
         detail: String,
@@ -29,29 +29,29 @@ pub enum ProbeError {
     /// Permission is missing.
     #[error("no permission to read {what}: {advice}")]
     Denied {
-        /// What was to be read.
+        /// The source or file to be read.
         what: String,
-        /// What would permit it.
+        /// What would permit reading it.
         advice: String,
     },
     /// The source does not exist on this machine.
     #[error("{what} is not available: {advice}")]
     Missing {
-        /// What was to be read.
+        /// The source or file to be read.
         what: String,
         /// What would provide it.
         advice: String,
     },
-    /// The source is gone and will not come back, such as a process that ended. The probe is not called again.
+    /// The source has ended for good, such as a process. The probe is not called again.
     #[error("{what} has ended")]
     Ended {
-        /// What ended.
+        /// The source that ended.
         what: String,
     },
     /// Another error, such as one of a network protocol.
     #[error("{what}: {source}")]
     Other {
-        /// What failed.
+        /// The source or action that failed.
         what: String,
         /// The cause.
         source: Box<dyn Error + Send + Sync>,
@@ -76,26 +76,28 @@ impl ProbeError {
 ///
 /// 1. [`source`](Self::source), [`interval_min`](Self::interval_min) and [`may_block`](Self::may_block) once, before anything
 ///    else. Their results do not change.
-/// 2. [`read`](Self::read) once per interval until the watch ends. The interval is the user's (1 s by default, at least 100 ms)
-///    or [`interval_min`](Self::interval_min), whichever is longer. An interval that passes while the probe is still reading is
-///    skipped and counted, never caught up.
+/// 2. [`read`](Self::read) once per interval until the watch ends. The interval is the user's (1 s by default, at least
+///    100 ms) or [`interval_min`](Self::interval_min), whichever is longer. An interval that passes while the probe is
+///    still reading is skipped and counted.
 ///
 /// A watch that ends drops its probes. It does not wait for a probe that blocks.
 ///
 /// # Threads and costs
 ///
-/// Probes that do not block share one thread; a slow one delays the others, so reading should take microseconds. A probe that
-/// waits for a network or another program returns `true` from [`may_block`](Self::may_block) and receives its own thread. CPU time
-/// is measured per source and recorded as `busyhour_observe_cpu_seconds_total`. All probes together should need at most 0.5 % of
-/// one core at 1 s and 1 % at 100 ms: keep files open and read them again from their start, keep [`SeriesId`](crate::SeriesId)s, reuse buffers.
+/// Probes that do not block share one thread; a slow one delays the others, so reading should take microseconds. A
+/// probe that waits for a network or another program returns `true` from [`may_block`](Self::may_block) and receives
+/// its own thread. CPU time is measured per source and recorded as `busyhour_observe_cpu_seconds_total`. All probes
+/// together should need at most 0.5 % of one core at 1 s and 1 % at 100 ms. Therefore, keep files open and read them
+/// again from their start, keep [`SeriesId`](crate::SeriesId)s, and reuse buffers.
 ///
-/// Memory and time of a reading are bounded, also if the source is hostile: limit what is read, and how many parts are used.
+/// Memory and time of a reading are bounded, also if the source is hostile: limit the bytes that are read and the
+/// number of parts that are used.
 ///
 /// # Errors
 ///
-/// If the source cannot be read at all, `read` returns an error. The state of the source becomes failed, with the error's text as the
-/// reason; this is recorded once, not per interval. Reading continues, and the first success is recorded too.
-/// After [`ProbeError::Ended`] the probe is dropped. What was set before the error is recorded.
+/// If the source cannot be read at all, `read` returns an error. The state of the source becomes failed, with the
+/// error's text as the reason; this is recorded once, not per interval. Reading continues, and the first success is
+/// recorded too. After [`ProbeError::Ended`] the probe is dropped. Values that were set before the error are recorded.
 ///
 /// If only some metrics cannot be read, `read` returns `Ok`, omits their values and calls [`Reading::unavailable`] for each of
 /// them. It may do so at each reading; the reason is recorded once.

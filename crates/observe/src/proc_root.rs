@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::probe::ProbeError;
 
-/// Where `/proc` and `/sys` are: the live system, or a directory with a recorded or invented copy, for tests.
+/// The location of `/proc` and `/sys`: the live system, or a directory with a recorded or artificial copy, for tests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcRoot {
     root: PathBuf,
@@ -73,7 +73,7 @@ impl ProcRoot {
         Ok(String::from_utf8_lossy(&bytes).trim().to_owned())
     }
 
-    /// The numbers of all processes, in the order of the directory; at most `pids_max`.
+    /// The IDs of all processes, in the order of the directory; at most `pids_max`.
     ///
     /// # Errors
     /// `/proc` cannot be read.
@@ -94,8 +94,9 @@ pub(crate) fn read_bounded(path: &Path, bytes_max: usize) -> io::Result<Vec<u8>>
     Ok(bytes)
 }
 
-/// A file of `/proc` or `/sys` that stays open and is read from its start again and again, which takes half the time of opening it.
-/// An open file of a process keeps belonging to this process, even if another process has the same process ID later.
+/// A file of `/proc` or `/sys` that stays open and is read repeatedly from its start, which takes half the time of
+/// opening it. An open file of a process still belongs to this process, even if another process has the same process ID
+/// later.
 #[derive(Debug)]
 pub struct KeptFile {
     path: PathBuf,

@@ -33,8 +33,8 @@ static INFO: Metric =
 
 /// Reads a process with all its descendants; source `process:PID`. Values are sums over all of them.
 ///
-/// If the process ends, the probe looks for its successor: the process that listens on the same address, or one with the same
-/// program and arguments that started later. A successor is recorded as a mark, and counters begin again.
+/// If the process ends, the probe searches for its successor: the process that listens on the same address, or one with
+/// the same program and arguments that started later. A successor is recorded as a mark, and counters restart at 0.
 ///
 /// Costly parts are read less often: the list of descendants, times of threads, proportional memory.
 #[derive(Debug)]

@@ -27,7 +27,7 @@ pub(crate) struct ProcessStat {
     /// System time, in the same way.
     pub(crate) system: [u64; 2],
     pub(crate) threads: u64,
-    /// Ticks since the start of the machine; with the process number it identifies a process.
+    /// Ticks since the start of the machine. Together with the process ID, they identify a process.
     pub(crate) start: u64,
     pub(crate) rss_pages: u64,
 }
@@ -84,7 +84,7 @@ impl ProcessList {
         Ok(ProcessList { entries, is_cut })
     }
 
-    /// The process with this number.
+    /// The process with this ID.
     pub(crate) fn get(&self, pid: u32) -> Option<&ProcessEntry> {
         self.entries.iter().find(|entry| entry.pid == pid)
     }
@@ -96,7 +96,7 @@ impl ProcessList {
             children.entry(entry.stat.parent).or_default().push(entry);
         }
         let mut found: Vec<&ProcessEntry> = self.get(pid).into_iter().collect();
-        // A process may end and its number be used again while the list is read: parents could form a circle.
+        // While the list is read, a process may end and its ID may be reused, so parents could form a circle.
         let mut seen: FxHashSet<u32> = found.iter().map(|entry| entry.pid).collect();
         let mut next = 0;
         while let Some(entry) = found.get(next) {

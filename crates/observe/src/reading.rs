@@ -11,7 +11,7 @@ use crate::store::SeriesStore;
 
 /// One reading of a source: a point in time, at which the probe sets values.
 ///
-/// Values reach the store and the file together, when [`Probe::read`](crate::Probe::read) returns.
+/// Values are stored and written to the file together, when [`Probe::read`](crate::Probe::read) returns.
 #[derive(Debug)]
 pub struct Reading<'a> {
     pub(crate) store: &'a SeriesStore,
@@ -78,8 +78,8 @@ impl Reading<'_> {
         }
     }
 
-    /// Records why a metric has no values. Repetitions for the same metric are ignored, so that a probe may call this in each
-    /// reading. The reason says what would enable the metric, if anything does.
+    /// Records why a metric has no values. Repetitions for the same metric are ignored, so that a probe may call this
+    /// in each reading. The reason states what would enable the metric, if anything does.
     pub fn unavailable(&mut self, metric: &Metric, reason: &str) {
         self.store.unavailable(self.source, self.time, &metric.name, reason);
     }

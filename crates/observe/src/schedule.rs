@@ -1,4 +1,4 @@
-//! When each probe of a thread is read.
+//! The times at which the probes of a thread are read.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +8,7 @@ use busyhour_sample::Nanos;
 
 use crate::runner::ProbeRunner;
 
-/// What a source has cost so far. Shared between the thread that reads it and the one that records costs.
+/// The cost of a source so far. Shared between the thread that reads it and the one that records costs.
 #[derive(Debug)]
 pub(crate) struct SourceCost {
     pub(crate) source: String,

@@ -1,4 +1,4 @@
-//! Numbers of sources and series, and what a reading collects.
+//! Numbers of sources and series, and the values and marks of a reading.
 
 use busyhour_sample::Nanos;
 use busyhour_series::Mark;
@@ -23,7 +23,7 @@ impl SeriesId {
     }
 }
 
-/// What a probe recorded since the last commit. The buffers are reused.
+/// The values and marks that a probe recorded since the last commit. The buffers are reused.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
     pub(crate) values: Vec<(Nanos, SeriesId, f64)>,

@@ -112,7 +112,7 @@ impl DiagSocket {
         Ok(DiagSocket { socket, sequence: 0, buffer: vec![0; BUFFER] })
     }
 
-    /// Opens a socket in the network namespace of a process, on a thread of its own that enters the namespace and ends.
+    /// Opens a socket in the network namespace of a process, on a separate thread that enters the namespace and ends.
     ///
     /// # Errors
     /// The process does not exist, or permission to enter its namespace is missing.

@@ -69,7 +69,7 @@ fn parse_socket(target: &str) -> Option<u64> {
     target.strip_prefix("socket:[")?.strip_suffix(']')?.parse().ok()
 }
 
-/// The IPv4 and IPv6 sockets in the network namespace of a process; `None` stands for Busyhour's own process.
+/// The IPv4 and IPv6 sockets in the network namespace of a process; `None` means Busyhour's own process.
 pub(crate) fn read_sockets(root: &ProcRoot, pid: Option<u32>) -> io::Result<TcpTable> {
     let path = |file: &str| match pid {
         Some(pid) => root.process(pid, &format!("net/{file}")),

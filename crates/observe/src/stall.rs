@@ -1,9 +1,10 @@
-//! The stall meter: how long a thread that wants to run at short intervals has to wait.
+//! The stall meter: measures the delay of a thread that is due to run at short intervals.
 //!
-//! Stalls of the whole machine (another virtual machine took the CPU, no CPU was free, memory was short) look like slow responses of
-//! the system. As in jHiccup, a thread sleeps for a millisecond again and again; the time by which it wakes up too late is a stall.
-//! During a long stall, the thread cannot measure the delays of the intervals within it. They are filled in, one per interval. Where
-//! sleeping is expensive, the interval becomes longer, up to 16 ms, so that the thread takes at most 0.2 % of a core.
+//! Stalls of the whole machine (another virtual machine took the CPU, no CPU was free, memory was short) look like slow
+//! responses of the system. As in jHiccup, a thread sleeps repeatedly for a millisecond. If it wakes up too late, the
+//! delay is a stall. During a long stall, the thread cannot measure the delays of the intervals within it, so they are
+//! filled in, one per interval. If sleeping is expensive, the interval becomes longer, up to 16 ms, so that the thread
+//! takes at most 0.2 % of a core.
 
 mod histogram;
 mod sleeper;
@@ -25,7 +26,7 @@ pub use histogram::StallHistogram;
 
 static MAX: Metric = Metric::gauge(
     "busyhour_stall_max_seconds",
-    "Longest delay of a thread that wanted to run at short intervals, since the last reading.",
+    "Longest delay of a thread that is due to run at short intervals, since the last reading.",
 );
 static P99: Metric = Metric::gauge(
     "busyhour_stall_p99_seconds",
@@ -33,7 +34,7 @@ static P99: Metric = Metric::gauge(
 );
 static INTERVAL: Metric = Metric::gauge(
     "busyhour_stall_interval_seconds",
-    "Interval at which the thread wanted to run: shorter stalls are not noticed.",
+    "Interval at which the thread is due to run: shorter stalls are not noticed.",
 );
 static CPU: Metric =
     Metric::counter("busyhour_stall_cpu_seconds_total", "CPU time that measuring stalls took.");
@@ -114,7 +115,7 @@ impl Probe for StallProbe {
         }
         for (from, to) in summary.stalls {
             let milliseconds = (to.0 - from.0) / 1_000_000;
-            let text = format!("nothing ran for {milliseconds} ms");
+            let text = format!("a thread that was due to run was delayed by {milliseconds} ms");
             reading.mark(Mark { kind: MarkKind::Stall, from, to, text });
         }
         if summary.stalls_omitted > 0 {

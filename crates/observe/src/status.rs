@@ -1,4 +1,4 @@
-//! What live views show of a watch.
+//! The status of a watch, for live views.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ pub struct SourceStatus {
     pub source: Arc<str>,
     /// The state.
     pub state: SourceState,
-    /// Since when, in ns since the start of the run.
+    /// Time at which this state began, in ns since the start of the run.
     pub since: Nanos,
 }
 

@@ -136,8 +136,9 @@ impl SeriesStore {
         RunPart::new("series", SERIES_FILE_NAME, SERIES_VERSION)
     }
 
-    /// Keeps secrets in the texts that are recorded from now on, when the user asks for it. Otherwise the values of labels, the texts of
-    /// marks and the reasons of errors are recorded without them: command lines, addresses and answers of servers may be part of each.
+    /// Keeps secrets in the texts that are recorded from now on, if the user requests this. Without this call, secrets
+    /// are removed from the values of labels, the texts of marks and the reasons of errors, because these may contain
+    /// command lines, addresses and answers of servers.
     pub fn keep_secrets(&self) {
         self.lock().redactor = Redactor::keeping_secrets();
     }
@@ -176,7 +177,7 @@ impl SeriesStore {
         (content.marks.iter().skip(skip).cloned().collect(), content.marks_recorded)
     }
 
-    /// The state of sources, missing metrics, and what the limits discarded.
+    /// The states of sources, missing metrics, and the numbers of items that the limits discarded.
     #[must_use]
     pub fn status(&self) -> WatchStatus {
         let content = self.lock();
@@ -279,7 +280,8 @@ impl SeriesStore {
         self.lock().marks_discarded += 1;
     }
 
-    /// Records the state of a source, unless the source is already in this state. Another reason is no change.
+    /// Records the state of a source, unless the source is already in this state. A different reason alone is not a
+    /// change.
     pub(crate) fn set_state(&self, source: SourceId, time: Nanos, state: SourceState) {
         let mut content = self.lock();
         let content = &mut *content;
@@ -296,7 +298,7 @@ impl SeriesStore {
         (status.state, status.since) = (state, time);
     }
 
-    /// Stores what a reading collected, and writes it to the file.
+    /// Stores the values and marks of a reading, and writes them to the file.
     pub(crate) fn commit(&self, source: SourceId, pending: &mut Pending) {
         let mut content = self.lock();
         let content = &mut *content;
@@ -331,7 +333,8 @@ impl Content {
         self.marks.push_back(RecordedMark { source, mark });
     }
 
-    /// Writes what was encoded. After an error the file is not written any more: readers cannot read beyond an incomplete frame.
+    /// Writes the encoded bytes. After an error the file is not written any more: readers cannot read beyond an
+    /// incomplete frame.
     fn write(&mut self) {
         if let Some(file) = &mut self.file
             && let Err(error) = file.write_all(&self.buffer)

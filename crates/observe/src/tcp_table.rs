@@ -20,7 +20,7 @@ pub(crate) struct TcpRow {
     /// Bytes to be read; of a listening socket, connections to be accepted.
     pub(crate) receive_queue: u32,
     pub(crate) uid: u32,
-    /// Number of the socket, as in `/proc/PID/fd`; 0 if no process owns it.
+    /// Inode of the socket, as in `/proc/PID/fd`; 0 if no process owns it.
     pub(crate) inode: u64,
 }
 

@@ -20,7 +20,7 @@ use crate::store::SeriesStore;
 /// The shortest interval between readings.
 pub const INTERVAL_MIN: Duration = Duration::from_millis(100);
 
-/// How long [`Watch::stop`] waits for probes that block.
+/// Maximum time that [`Watch::stop`] waits for probes that block.
 const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
 static CPU: Metric = Metric::counter(
@@ -32,7 +32,7 @@ static SKIPPED: Metric = Metric::counter(
     "Readings that were skipped, because an earlier one took longer than the interval.",
 );
 
-/// How to watch.
+/// The options of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WatchOptions {
     /// Interval between readings, at least 100 ms.
@@ -60,7 +60,7 @@ pub enum WatchError {
 }
 
 /// A command to a thread.
-enum Order {
+enum Command {
     Add(ProbeRunner),
     Stop,
 }
@@ -78,7 +78,7 @@ pub struct Watch {
 
 #[derive(Debug)]
 struct Thread {
-    orders: Sender<Order>,
+    commands: Sender<Command>,
     /// Disconnected when the thread has ended.
     ended: Mutex<Receiver<()>>,
     handle: Option<JoinHandle<()>>,
@@ -87,7 +87,7 @@ struct Thread {
 type Costs = Arc<Mutex<Vec<Arc<SourceCost>>>>;
 
 impl Watch {
-    /// Starts reading the probes. Their first readings are due at once.
+    /// Starts reading the probes. Their first readings are due immediately.
     ///
     /// # Errors
     /// The interval is too short, or a thread cannot be started.
@@ -104,7 +104,7 @@ impl Watch {
         let shared = Thread::start("observe", clock.clone(), costs.clone())?;
         let watch = Watch { clock, store, options, costs, shared, blocking: Mutex::default() };
         let cost_probe = CostProbe { costs: watch.costs.clone(), series: Vec::new() };
-        watch.shared.order(Order::Add(watch.runner(Box::new(cost_probe))));
+        watch.shared.send(Command::Add(watch.runner(Box::new(cost_probe))));
         for probe in probes {
             watch.add(probe)?;
         }
@@ -119,11 +119,11 @@ impl Watch {
         let may_block = probe.may_block();
         let runner = self.runner(probe);
         if !may_block {
-            self.shared.order(Order::Add(runner));
+            self.shared.send(Command::Add(runner));
             return Ok(());
         }
         let thread = Thread::start("observe-source", self.clock.clone(), self.costs.clone())?;
-        thread.order(Order::Add(runner));
+        thread.send(Command::Add(runner));
         self.blocking.lock().unwrap_or_else(PoisonError::into_inner).push(thread);
         Ok(())
     }
@@ -138,7 +138,7 @@ impl Watch {
         &self.store
     }
 
-    /// Ends the watch. Waits for readings under way, but not longer than a second for probes that block.
+    /// Ends the watch. Waits for readings in progress, but not longer than a second for probes that block.
     pub fn stop(self) {}
 }
 
@@ -146,7 +146,7 @@ impl Drop for Watch {
     fn drop(&mut self) {
         let blocking = self.blocking.get_mut().unwrap_or_else(PoisonError::into_inner);
         for thread in blocking.iter().chain([&self.shared]) {
-            thread.order(Order::Stop);
+            thread.send(Command::Stop);
         }
         self.shared.join(None);
         let deadline = busyhour_program::clock::monotonic_ns().saturating_add(STOP_TIMEOUT.as_nanos() as u64);
@@ -159,18 +159,18 @@ impl Drop for Watch {
 
 impl Thread {
     fn start(name: &str, clock: Clock, costs: Costs) -> io::Result<Thread> {
-        let (orders, received) = channel();
+        let (commands, received) = channel();
         let (alive, ended) = channel();
         let handle = Builder::new().name(name.to_owned()).spawn(move || {
             run(&received, &clock, &costs);
             drop(alive);
         })?;
-        Ok(Thread { orders, ended: Mutex::new(ended), handle: Some(handle) })
+        Ok(Thread { commands, ended: Mutex::new(ended), handle: Some(handle) })
     }
 
     /// Sends a command. It is ignored if the thread has ended, because all its sources have ended then.
-    fn order(&self, order: Order) {
-        let _ = self.orders.send(order);
+    fn send(&self, command: Command) {
+        let _ = self.commands.send(command);
     }
 
     /// Waits for the end of the thread. If the timeout passes before, the thread continues to run.
@@ -189,28 +189,28 @@ impl Thread {
 }
 
 /// Reads probes when they are due, until the command to stop.
-fn run(orders: &Receiver<Order>, clock: &Clock, costs: &Costs) {
+fn run(commands: &Receiver<Command>, clock: &Clock, costs: &Costs) {
     let mut schedule = ProbeSchedule::default();
     loop {
-        let order = match schedule.next_due() {
+        let command = match schedule.next_due() {
             Some(due) => {
                 let wait = Duration::from_nanos(due.0.saturating_sub(clock.now().0));
-                orders.recv_timeout(wait)
+                commands.recv_timeout(wait)
             }
-            None => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            None => commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
-        match order {
-            Ok(Order::Add(runner)) => {
+        match command {
+            Ok(Command::Add(runner)) => {
                 let cost = schedule.add_with_cost(runner, clock.now());
                 costs.lock().unwrap_or_else(PoisonError::into_inner).push(cost);
             }
-            Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+            Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => return,
             Err(RecvTimeoutError::Timeout) => schedule.run_due(clock),
         }
     }
 }
 
-/// Records what the probes cost.
+/// Records the costs of the probes.
 struct CostProbe {
     costs: Costs,
     series: Vec<(SeriesId, SeriesId)>,

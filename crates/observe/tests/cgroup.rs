@@ -127,7 +127,7 @@ fn version_2_is_read() {
 }
 
 #[test]
-fn version_1_is_read_and_what_it_lacks_is_stated() {
+fn version_1_is_read_and_missing_metrics_are_stated() {
     let mounts = "32 31 0:29 / /cg/cpu rw - cgroup cgroup rw,cpu,cpuacct\n35 31 0:32 / /cg/memory rw - cgroup cgroup rw,memory\n";
     let tree = Tree::new("4:memory:/shop\n3:cpu,cpuacct:/shop\n1:name=systemd:/\n", mounts);
     for (file, text) in [

@@ -1,4 +1,4 @@
-//! Reads recorded answers to diagnostic commands of JDK 11 to 25, and invented ones.
+//! Reads recorded answers to diagnostic commands of JDK 11 to 25, and artificial ones.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -22,7 +22,7 @@ fn recorded(jdk: &str, what: &str) -> String {
 }
 
 #[test]
-fn histograms_of_all_jdks() {
+fn histograms_of_all_jdks_are_read() {
     for jdk in JDKS {
         let text = recorded(jdk, "histogram");
         let histogram = ClassHistogram::parse(&text).unwrap_or_else(|error| panic!("{jdk}: {error}"));
@@ -122,7 +122,7 @@ fn dumps_with_synchronizers_name_the_owner_of_a_reentrant_lock() {
 }
 
 #[test]
-fn flags_of_all_jdks() {
+fn flags_of_all_jdks_are_read() {
     for jdk in JDKS {
         let flags =
             VmFlag::parse_all(&recorded(jdk, "flags-all")).unwrap_or_else(|error| panic!("{jdk}: {error}"));

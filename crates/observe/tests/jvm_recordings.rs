@@ -212,7 +212,7 @@ fn collectors_and_versions_are_recognised() {
     }
 }
 
-/// What a JVM does not publish has no value, and a reason.
+/// A metric that a JVM does not publish has no value, but a reason.
 #[test]
 fn unknown_is_never_zero() {
     for recording in Recording::all() {

@@ -1,4 +1,4 @@
-//! JVMs in invented `/proc` trees: restarts, containers and files that somebody else made.
+//! JVMs in artificial `/proc` trees: restarts, containers and files that other users created.
 #![cfg(target_os = "linux")]
 #![expect(clippy::print_stderr, reason = "a test that is skipped prints why")]
 
@@ -120,7 +120,7 @@ fn a_jvm_in_a_container_has_another_process_id() {
 }
 
 #[test]
-fn reasons_for_missing_counters() {
+fn missing_counters_have_a_reason() {
     let tree = Tree::new();
     let error = |pid| JvmProbe::open(&tree.root(), pid).map(drop).expect_err("no counters");
     assert!(matches!(error(1), LocateError::Process(ProcessError::Missing { pid: 1 })));
@@ -245,7 +245,7 @@ fn a_restarted_jvm_is_followed() {
         reason,
         "Load (process 7) is not available: it has ended; a JVM that starts with the same command line and user will be watched"
     );
-    // The same number, but another process, whose file does not exist yet.
+    // This is another process with the same ID, whose file does not exist yet.
     fs::remove_file(tree.path(7, "root/tmp/hsperfdata_someone/7")).expect("removed");
     tree.set_state(7, "S", 2000);
     run.read();
@@ -361,7 +361,7 @@ fn steps_of_the_safepoint_counters_are_marked() {
     assert_eq!((mark.from.0, mark.to.0), (9_000_000_000, 9_700_000_000));
     assert_eq!(mark.text, "stopped for 30.0 ms: 3 x G1 Young Generation");
 
-    // Below 10 ms nothing is marked; a stop without a collection is no pause of a collector.
+    // Below 10 ms nothing is marked. A stop without a collection is not a pause of a collector.
     for (ns, kind) in [(9_000_000, None), (11_000_000, Some(MarkKind::Other))] {
         let before = run.store.marks_since(0).0.len();
         step(&mut bytes, "sun.rt.safepointTime", &|value| value + ns);

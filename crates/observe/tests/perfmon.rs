@@ -11,7 +11,7 @@ use busyhour_observe::perfmon::sample::PerfMonSample;
 use busyhour_observe::perfmon::{AgentServer, PerfMonCollector};
 use busyhour_program::clock::Clock;
 
-/// Longest time to wait for a sample.
+/// Maximum time to wait for a sample.
 const WAIT: Duration = Duration::from_secs(60);
 
 fn row(port: u16, metric: &str, parameters: &str) -> MetricRow {
@@ -53,7 +53,7 @@ fn values_of_this_machine_arrive() {
 }
 
 #[test]
-fn an_agent_that_is_not_there_yields_failed_samples_until_it_comes() {
+fn an_unreachable_agent_yields_failed_samples_until_it_starts() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);

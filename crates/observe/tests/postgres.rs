@@ -155,7 +155,7 @@ fn read_until(store: &SeriesStore, runner: &mut ProbeRunner, what: &str, mut hol
 }
 
 #[test]
-fn sessions_blockers_and_rows() {
+fn sessions_blockers_and_rows_are_recorded() {
     let Some(server) = Server::start() else { return };
     let mut holder = server.client();
     holder.batch_execute("SET application_name = 'holder'; CREATE TABLE t (id int, n int)").unwrap();
@@ -200,7 +200,7 @@ fn sessions_blockers_and_rows() {
 }
 
 #[test]
-fn hidden_states_and_lost_connections_are_named() {
+fn hidden_states_and_lost_connections_are_reported() {
     let Some(server) = Server::start() else { return };
     let mut client = server.client();
     client.batch_execute("CREATE ROLE plain LOGIN").unwrap();
@@ -224,7 +224,7 @@ fn hidden_states_and_lost_connections_are_named() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_named_without_the_password() {
+fn an_unreachable_server_is_named_without_the_password() {
     let dir = tempfile::tempdir().unwrap();
     let host = dir.path().display().to_string().replace('/', "%2F");
     let address = DatabaseAddress::parse(&format!("postgres://me:secret@{host}/shop"), None).unwrap();

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use support::latest;
 use support::servers::TestProcess;
 
-/// A probe of a process with a clock that the test moves.
+/// A probe of a process with a clock that the test advances.
 struct Watched {
     store: SeriesStore,
     runner: ProbeRunner,
@@ -216,7 +216,7 @@ fn a_missing_process_is_an_error() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, rng_seed: proptest::test_runner::RngSeed::Fixed(31), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Files of processes with any content: reading ends, and what cannot be understood has no value.
+    /// Reads files of processes with any content: reading ends, and unreadable content has no value.
     #[test]
     fn hostile_trees_are_read(
         stats in prop::collection::vec((1u32..6, any_stat()), 1..6),

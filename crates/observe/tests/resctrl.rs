@@ -87,7 +87,7 @@ fn allocations_are_checked_and_rounded() {
 }
 
 #[test]
-fn sparse_masks_and_separate_masks_for_code() {
+fn sparse_masks_and_separate_masks_for_code_are_allocated() {
     let machine = Machine { sparse_masks: true, cdp: true, ..Machine::default() };
     let mut resctrl = Resctrl::new(Box::new(Double::mount(machine, &[])));
     let info = resctrl.info().unwrap();
@@ -205,7 +205,7 @@ fn absent_values_are_not_zero() {
 }
 
 #[test]
-fn sub_numa_clusters_and_arm() {
+fn sub_numa_clusters_and_arm_are_supported() {
     let machine = Machine {
         sockets: 1,
         nodes_per_socket: 2,
@@ -226,7 +226,7 @@ fn sub_numa_clusters_and_arm() {
 }
 
 #[test]
-fn a_machine_without_resctrl_says_what_would_provide_it() {
+fn a_machine_without_resctrl_has_a_reason_with_advice() {
     let dir = tempfile::tempdir().unwrap();
     let resctrl = Resctrl::new(Box::new(MountedFiles::new(dir.path())));
     let store = SeriesStore::in_memory();

@@ -86,7 +86,7 @@ fn latest(store: &SeriesStore) -> Vec<(String, f64, u64)> {
 }
 
 #[test]
-fn stamps_are_honoured_and_histograms_become_quantiles() {
+fn stamps_are_used_and_histograms_become_quantiles() {
     let histogram = |low, high| {
         format!(
             "# TYPE h histogram\nh_bucket{{le=\"1\"}} {low}\nh_bucket{{le=\"+Inf\"}} {high}\nh_sum 3\nh_count {high}\n"
@@ -173,7 +173,7 @@ fn failures_are_named_and_contain_no_secrets() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_named() {
+fn an_unreachable_server_is_named() {
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let store = SeriesStore::in_memory();
     runner(&store, &format!("http://{address}"), &[]).read(&Clock::manual(0));

@@ -1,4 +1,4 @@
-//! Series files: what is written is read again, and damage does not spread.
+//! Tests that the content of a series file is read as it was written, and that damage is detected.
 
 #![expect(clippy::print_stderr, reason = "a test that is skipped prints why")]
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::REDACTED;
 use crate::secrets::{is_secret_name, is_secret_value};
 
-/// Takes the place of a value in a template of a log. It is not a secret.
+/// The placeholder for a value in a log template. It is not a secret.
 const WILDCARD: &str = "<*>";
 
 /// Removes secrets from texts without a known form.
@@ -30,8 +30,8 @@ impl Redactor {
         Redactor::new(is_secret_name, is_secret_value)
     }
 
-    /// Creates a redactor. `is_secret_name` is true for names whose values are secret (`password`), `is_secret_value` for texts
-    /// that are secret under any name (`Bearer …`, JSON Web Tokens).
+    /// Creates a redactor. `is_secret_name` returns true for names whose values are secret (`password`).
+    /// `is_secret_value` returns true for texts that are secret under any name (`Bearer …`, JSON Web Tokens).
     #[must_use]
     pub fn new(
         is_secret_name: impl Fn(&str) -> bool + Send + Sync + 'static,
@@ -61,7 +61,7 @@ impl Redactor {
             Writer { redactor: self, out: String::with_capacity(text.len()), expects_value: false };
         let mut rest = text;
         while !rest.is_empty() {
-            // Redacted already, or a value that a template leaves out.
+            // A text that is already redacted, or a template's placeholder for the whole value, is copied.
             let is_value =
                 writer.expects_value && rest.starts_with(WILDCARD) && word_length(rest) > WILDCARD.len();
             let masked = [WILDCARD, REDACTED].into_iter().find(|masked| rest.starts_with(masked));
@@ -135,7 +135,7 @@ impl Writer<'_> {
         if let Some((name, value)) = word.split_once(':')
             && !value.is_empty()
         {
-            // `Tokens.java:12` is a place in a file.
+            // `Tokens.java:12` is a location in a file.
             let is_place = name.contains('.') && value.bytes().all(|byte| byte.is_ascii_digit());
             if !is_place && self.redactor.names_secret(name) {
                 self.out.push_str(name);
@@ -161,7 +161,8 @@ impl Writer<'_> {
         self.expects_value = has_mark && self.redactor.names_secret(word);
     }
 
-    /// Writes a URL up to the first separator. `rest` follows `://`. The parameters follow later, as words of their own.
+    /// Writes a URL up to the first separator. `rest` follows `://`. Parameters after the separator are processed
+    /// later, as separate words.
     fn url(&mut self, scheme: &str, rest: &str) {
         self.out.push_str(scheme);
         self.out.push_str("://");
@@ -182,15 +183,15 @@ fn is_separator(c: char) -> bool {
     c.is_whitespace() || "\"'`,;&?(){}[]<>=|".contains(c)
 }
 
-/// The length of the separators at the beginning of a text, up to a text that takes the place of a value.
+/// The length of the separators at the beginning of a text. They end before a placeholder or a redacted value.
 fn separators_length(text: &str) -> usize {
     let separators = text.find(|c| !is_separator(c)).unwrap_or(text.len());
     let masked = text[..separators].find(['<', '[']).filter(|at| *at > 0);
     separators.min(masked.unwrap_or(separators))
 }
 
-/// The length of the word at the beginning of a text. Values that a template leaves out are a part of it: a secret such as `S3CRET` is
-/// `S<*>CRET` in a template.
+/// The length of the word at the beginning of a text. Placeholders belong to the word, because the template of a secret
+/// such as `S3CRET` can be `S<*>CRET`.
 fn word_length(text: &str) -> usize {
     let mut length = 0;
     loop {
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_redacted_in_templates_that_leave_parts_out() {
+    fn secrets_with_placeholders_are_redacted_in_templates() {
         for text in [
             "login password=S<*>CRET ok",
             "login password=<*>CRET ok",

@@ -26,7 +26,7 @@ pub fn property(name: &str, value: &str) -> String {
     value_of(is_secret_name(name), value)
 }
 
-/// The value with secrets redacted; `is_secret` if its name shows that it is one.
+/// The value with secrets redacted. `is_secret` is true if the name of the value shows that it is a secret.
 fn value_of(is_secret: bool, value: &str) -> String {
     let is_switch =
         value.is_empty() || value.eq_ignore_ascii_case("true") || value.eq_ignore_ascii_case("false");
@@ -61,8 +61,8 @@ pub fn path(text: &str) -> String {
     path_with(text, |_, value| value_of(true, value))
 }
 
-/// The path and query of a URL; `secret` is called with the name and the value of each secret parameter and returns the text
-/// that takes its place. A secret segment of the path has the name `path`.
+/// The path and query of a URL. Each secret parameter is replaced by the text that `secret` returns for its name and
+/// value. A secret segment of the path has the name `path`.
 pub fn path_with(text: &str, mut secret: impl FnMut(&str, &str) -> String) -> String {
     let (path, query) = match text.split_once('?') {
         Some((path, query)) => (path, Some(query)),
@@ -102,7 +102,7 @@ fn form_with(text: &str, is_influx: bool, secret: &mut dyn FnMut(&str, &str) -> 
     fields.collect::<Vec<_>>().join("&")
 }
 
-/// `name=value`. If the value is a secret, the text that `secret` returns takes its place.
+/// `name=value`. If the value is a secret, it is replaced by the text that `secret` returns.
 fn field(name: &str, value: &str, is_secret: bool, secret: &mut dyn FnMut(&str, &str) -> String) -> String {
     let decoded = value.replace('+', " ").replace("%20", " ");
     let value = match is_secret || is_secret_parameter(name) || is_secret_value(&decoded) {
@@ -210,8 +210,8 @@ impl Argument {
     }
 }
 
-/// A list of sources to observe, such as `os,postgres://user:password@host/db`: the URLs are redacted. A comma within a value follows a
-/// backslash; a password with such a comma is redacted with the rest of its URL.
+/// A list of sources to observe, such as `os,postgres://user:password@host/db`, with redacted URLs. A comma inside a
+/// value is escaped with a backslash. If a password contains such a comma, the rest of its URL is redacted with it.
 fn sources(text: &str) -> String {
     let mut entries: Vec<String> = Vec::new();
     for part in text.split(',') {

@@ -10,9 +10,9 @@ use crate::parts::{RequestArgument, RequestCookie, RequestFile, RequestFlag, Req
 /// The request and the cookies of the current sampler, as scripts read and change them.
 ///
 /// # Order of calls
-/// Before the first pre-processor of a sampler that scripts access, its protocol calls [`open`]. Each script that runs until the
-/// end of the sample obtains an access from [`access`](fn@access), any number of times. Scripts before the request change the
-/// request; changes by scripts after it have no effect on the sample, except those of cookies.
+/// If scripts can access a sampler, its protocol calls [`open`] before the first pre-processor of the sample. Each
+/// script that runs until the end of the sample can call [`access`](fn@access) any number of times. Scripts before the
+/// request change the request; changes by scripts after it have no effect on the sample, except those of cookies.
 ///
 /// All calls are made on the thread of the user's core, during the evaluation of a script.
 ///
@@ -25,8 +25,8 @@ use crate::parts::{RequestArgument, RequestCookie, RequestFile, RequestFlag, Req
 /// * [`set_headers`](Self::set_headers), if only one header manager is in scope.
 ///
 /// # Errors
-/// No method fails. A value that the sampler does not support is refused by [`set_text`](Self::set_text); a part that the sampler
-/// does not have is `None` or empty, and a change of it is ignored.
+/// No method fails. A value that the sampler does not support is refused by [`set_text`](Self::set_text). A part that
+/// the sampler does not have is `None` or empty, and a change of it is ignored.
 ///
 /// # Example
 /// A sampler with a path and headers:
@@ -140,7 +140,7 @@ pub trait RequestAccess {
 /// A sampler that scripts can access. Its protocol stores it in the user for the duration of one sample, with [`open`], and
 /// reads the changes when it sends the request, with [`opened`].
 pub trait OpenSampler: Any + fmt::Debug {
-    /// The request, as it is after the changes so far. Texts are evaluated for `user`.
+    /// The request with all changes so far. Texts are evaluated for `user`.
     fn request<'a>(&'a mut self, user: &'a mut UserState) -> Box<dyn RequestAccess + 'a>;
 }
 

@@ -51,8 +51,8 @@ pub struct Condenser {
 }
 
 impl Condenser {
-    /// Creates a condenser whose buckets are initially `width_ns` nanoseconds wide, with at most `points_max` points per series.
-    /// Values of 0 count as 1.
+    /// Creates a condenser whose buckets are initially `width_ns` nanoseconds wide, with at most `points_max` points
+    /// per series. An argument of 0 is treated as 1.
     #[must_use]
     pub fn new(width_ns: u64, points_max: usize) -> Condenser {
         Condenser {
@@ -98,8 +98,8 @@ impl Condenser {
         }
     }
 
-    /// Doubles the width until the series has at most `points_max` buckets. This ends: after 64 times, all numbers of buckets are
-    /// 0.
+    /// Doubles the width until the series has at most `points_max` buckets. The loop ends, because after 64 doublings
+    /// all bucket numbers are 0.
     fn widen(&mut self, series: usize) {
         while self.series[series].len() > self.points_max {
             self.width_ns = self.width_ns.saturating_mul(2);

@@ -13,7 +13,7 @@ pub enum MarkKind {
     GcPause,
     /// A log contained many more problems (errors, exceptions, failed requests) than before.
     LogBurst,
-    /// A thread that wanted to run could not run for a while.
+    /// A thread that was due to run was delayed.
     Stall,
     /// The kernel killed a process, because memory was short.
     OutOfMemory,

@@ -4,8 +4,9 @@ use busyhour_sample::Nanos;
 
 /// Turns the totals of one counter into increases. No other code handles resets.
 ///
-/// A total below the previous one means that the source restarted and counting began at 0 again. The increase is then the new
-/// total (the rule of Prometheus' `rate`). What was counted between the previous reading and the restart is lost.
+/// A total below the previous one means that the source restarted and counting began at 0 again. The increase is then
+/// the new total (the rule of Prometheus' `rate`). Events that were counted between the previous reading and the
+/// restart are lost.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CounterRates {
     previous: Option<(Nanos, f64)>,

@@ -35,7 +35,7 @@ pub struct SeriesQuery {
 }
 
 impl Default for SeriesQuery {
-    /// All series, at most 1,000 points each, at least 100 ms wide.
+    /// Selects all series, with at most 1,000 points each. Points are at least 100 ms wide.
     fn default() -> SeriesQuery {
         SeriesQuery {
             from: Nanos(0),
@@ -92,8 +92,8 @@ pub struct SeriesSet {
 /// [`SeriesQuery::points_max`].
 ///
 /// # Errors
-/// The file cannot be read, is no series file of a supported version, or contradicts the format. A torn end is no error, see
-/// [`SeriesSet::damaged_end`].
+/// The file cannot be read, is not a series file of a supported version, or contradicts the format. A torn end is not
+/// an error; see [`SeriesSet::damaged_end`].
 pub fn read_series(path: &Path, query: &SeriesQuery) -> Result<SeriesSet, SeriesFileError> {
     SeriesSet::from_reader(BufReader::with_capacity(1 << 16, File::open(path)?), query)
 }

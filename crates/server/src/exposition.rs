@@ -33,11 +33,11 @@ impl ExpositionType {
 pub struct ExpositionFamily<'e> {
     /// The name with unit and, for a counter, `_total`.
     pub name: &'e str,
-    /// Its type, which decides what the values of its samples are.
+    /// The type, which determines what kind of values the samples have.
     pub family_type: ExpositionType,
     /// One sentence about the quantity; empty for none.
     pub help: &'e str,
-    /// The series; each set of labels once.
+    /// The series. Each has a different set of labels.
     pub samples: Vec<ExpositionSample<'e>>,
 }
 
@@ -52,7 +52,7 @@ pub struct ExpositionSample<'e> {
     pub stamp_ms: Option<i64>,
 }
 
-/// What is written for one series.
+/// The value or the histogram of one series.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExpositionValue {
     /// The value of a counter or gauge.

@@ -1,9 +1,9 @@
 //! The embedded HTTP server for a few clients at a time: the live page of a run, and scrapes of its metrics.
 //!
 //! [`Server`] runs hyper on one thread, so that a run needs only one more thread, for any number of clients. Each
-//! connection carries one request. Clients that send or receive slowly are disconnected and never delay others. Handlers are
-//! plain functions; what a handler cannot return immediately is sent as [`Body::events`]. [`exposition`] writes the text of a
-//! scrape.
+//! connection carries one request. Clients that send or receive slowly are disconnected and never delay others.
+//! Handlers are plain functions. A handler that cannot return its whole response immediately returns [`Body::events`].
+//! [`exposition`] writes the text of a scrape.
 
 mod body;
 pub mod exposition;

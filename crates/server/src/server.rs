@@ -27,16 +27,17 @@ use crate::body::Body;
 use crate::request::Request;
 use crate::tls::ServerTls;
 
-/// Longest head of a request that is read, in bytes.
+/// Maximum length of a request's head in bytes.
 const HEAD_MAX: usize = 16 << 10;
 
-/// Longest body of a request, in bytes.
+/// Maximum length of a request's body in bytes.
 const BODY_MAX: usize = 4 << 10;
 
-/// Maximum number of connections at the same time. A further one replaces the oldest connection whose request is not complete,
-/// so that clients that send slowly do not block others. If all requests are complete, it replaces the connection that has
-/// received events for the longest time: its client may have stopped reading, which the buffers of the system hide for minutes,
-/// and a browser connects again. If there is neither, the new connection is refused.
+/// Maximum number of connections at the same time. One more connection replaces the oldest connection whose request is
+/// not complete, so that clients that send slowly do not block others. If all requests are complete, it replaces the
+/// connection that has received events for the longest time. The client of that connection may have stopped reading,
+/// which the system's buffers hide for minutes; a browser connects again. If no connection receives events, the new
+/// connection is refused.
 const CONNECTIONS_MAX: usize = 32;
 
 /// Time for a client to send its request.
@@ -48,7 +49,7 @@ const STALL_MAX: Duration = Duration::from_secs(5);
 /// Time for connections to end when the server ends.
 const SHUTDOWN_MAX: Duration = Duration::from_secs(1);
 
-/// Time before the next attempt to accept when the system has no file descriptors left.
+/// Delay before the next attempt to accept a connection when the system has no file descriptors left.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
 /// A response.
@@ -78,7 +79,7 @@ impl Server {
     /// Serves a listener on a thread with the given name.
     ///
     /// # Errors
-    /// The thread cannot be started, or the listener cannot be used without blocking.
+    /// The thread cannot be started, or the listener cannot be set to non-blocking mode.
     pub fn start(listener: std::net::TcpListener, name: &str, handler: Handler) -> io::Result<Server> {
         Server::start_with(listener, name, None, handler)
     }
@@ -86,7 +87,7 @@ impl Server {
     /// Like [`start`](Self::start), for HTTPS.
     ///
     /// # Errors
-    /// The thread cannot be started, or the listener cannot be used without blocking.
+    /// The thread cannot be started, or the listener cannot be set to non-blocking mode.
     pub fn start_tls(
         listener: std::net::TcpListener,
         name: &str,
@@ -135,9 +136,9 @@ impl Drop for Server {
 /// Connections that may be replaced, oldest first.
 #[derive(Debug, Default)]
 struct Replaceable {
-    /// Those whose requests are not complete.
+    /// Connections whose requests are not complete.
     incomplete: VecDeque<(u64, AbortHandle)>,
-    /// Those that receive events.
+    /// Connections that receive events.
     events: VecDeque<(u64, AbortHandle)>,
 }
 
@@ -149,14 +150,14 @@ impl Connections {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Removes the connection to be replaced by a new one.
+    /// Removes the connection that a new connection will replace, and returns its handle.
     fn next_replaced(&self) -> Option<AbortHandle> {
         let mut all = self.lock();
         let next = all.incomplete.pop_front().or_else(|| all.events.pop_front());
         next.map(|(_, handle)| handle)
     }
 
-    /// The request of a connection is complete.
+    /// Records that the request of a connection is complete.
     fn complete(&self, number: u64, receives_events: bool) {
         let mut all = self.lock();
         let Some(at) = all.incomplete.iter().position(|(known, _)| *known == number) else { return };
@@ -286,7 +287,7 @@ fn too_long() -> Response {
     respond(
         StatusCode::BAD_REQUEST,
         "text/plain; charset=utf-8",
-        "the request has no complete body of at most 4 KiB\n",
+        "the body of the request is incomplete or longer than 4 KiB\n",
     )
 }
 

@@ -1,9 +1,13 @@
 //! Tools for conformance tests: a small HTTP server that records all requests, cases (plans with recordings of Apache JMeter),
 //! and the comparison of these recordings with runs of another load generator.
 //!
-//! A replay has five steps: [`cases`] finds the plans, [`StandIn::start`] starts the server, the caller runs the load generator
-//! with [`Case::command_line`], [`Case::collect`] creates the recording of this run, and [`differences`] compares it with
-//! [`Case::expected`].
+//! A replay has five steps:
+//!
+//! - [`cases`] finds the plans.
+//! - [`StandIn::start`] starts the server.
+//! - The caller runs the load generator with [`Case::command_line`].
+//! - [`Case::collect`] creates the recording of this run.
+//! - [`differences`] compares it with [`Case::expected`].
 //!
 //! [`LivePageClient`] is a client of a run's live page, for tests of the server of that page.
 

@@ -1,4 +1,4 @@
-//! A client of a run's live page: sends requests and orders, and receives events.
+//! A client of a run's live page: sends requests and commands, and receives events.
 
 use std::io::{BufRead as _, BufReader, Read as _, Result, Write as _};
 use std::net::TcpStream;
@@ -44,7 +44,7 @@ impl LivePageClient {
         Ok(response)
     }
 
-    /// Sends an order in the same way as the page's script, and reads the complete response.
+    /// Sends a command in the same way as the page's script, and reads the complete response.
     ///
     /// # Errors
     /// As for [`Self::ask`].

@@ -81,8 +81,8 @@ fn mask_port(text: &str, port: &str, placeholder: &str) -> String {
     masked
 }
 
-/// Whether a number may start after this text. It may start after an encoded character (`%3A`), an escape (`
-/// `), or any character that is neither a letter nor a digit.
+/// Whether a number may start after this text. It may start after an encoded character (`%3A`), an escape (`\n`, `\r`
+/// or `\t`), or any character that is neither a letter nor a digit.
 fn ends_before_number(text: &str) -> bool {
     let bytes = text.as_bytes();
     match bytes {

@@ -49,7 +49,7 @@ impl State {
     /// | `/certificate` | `certificate=NAME;` with the name in the client's certificate, or with `none` |
     /// | `/status/CODE` | a response with this status |
     /// | `/redirect/CODE/N` | N redirects with a relative `Location`, the last one to `/landed` |
-    /// | `/redirect-absolute/CODE`, `/redirect-parent/CODE`, `/redirect-none/CODE`, `/redirect-loop` | as named |
+    /// | `/redirect-absolute/CODE`, `/redirect-parent/CODE`, `/redirect-none/CODE`, `/redirect-loop` | a redirect of the kind in the path |
     /// | `/cookie/NAME/VALUE[/ATTRIBUTES]` | sets a cookie with percent-encoded attributes |
     /// | `/set-cookie/NAME/VALUE` | sets a cookie with `Path=/` |
     /// | `/auth` | 401 without Basic authorization for `user:secret` |

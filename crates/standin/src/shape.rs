@@ -9,13 +9,13 @@ const COLUMNS: [&str; 4] = ["label", "threadName", "responseCode", "success"];
 /// The parts of a recording that its shape does not contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemovedParts {
-    /// Values. Requests are reduced to their method and path (without query, headers and body), and rows to label, code, thread
-    /// and success. Numbers in paths and labels are replaced. How often each request and row occurs is compared, but their order
-    /// is not.
+    /// Values. Requests are reduced to their method and path (without query, headers and body), and rows to label,
+    /// code, thread and success. Numbers in paths and labels are replaced. The number of occurrences of each request
+    /// and row is compared, but not the order of requests and rows.
     Values,
-    /// Values, and how often each request and row occurs.
+    /// Values, and the number of occurrences of each request and row.
     Counts,
-    /// Values, how often each request and row occurs, and the outcomes of samples.
+    /// Values, the number of occurrences of each request and row, and the outcomes of samples.
     Outcomes,
 }
 

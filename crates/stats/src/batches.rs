@@ -1,7 +1,8 @@
 //! Estimates functions of mean and variance, with confidence intervals by the method of batch means.
 //!
-//! A stream is divided into consecutive batches, of which only count, sum and sum of squares are stored. A measure θ = g(mean,
-//! variance) is linearised: each value contributes its influence, and the influences of the values in batch j add up to z_j.
+//! A stream is divided into consecutive batches. Only the count, sum and sum of squares of each batch are stored. A
+//! measure θ = g(mean, variance) is linearised: each value contributes its influence, and the influences of the values
+//! in batch j add up to z_j.
 //! The standard error of θ is that of Σ z_j / n, computed from the sum of squares Σ z_j² over batches instead of values.
 //! Batches are long compared to the range of dependence, so the variance of their sums includes the dependence of consecutive
 //! values (Schmeiser, "Batch size effects in the analysis of simulation output", Operations Research 30, 1982; Hampel's

@@ -36,13 +36,13 @@ impl Resamples {
         random: &mut (impl Rng + ?Sized),
     ) -> Resamples {
         let mut times = vec![0; length * count];
-        let begin_anew = if mean_block > 1.0 { 1.0 / mean_block } else { 1.0 };
+        let new_block_probability = if mean_block > 1.0 { 1.0 / mean_block } else { 1.0 };
         if length > 0 {
             for resample in times.chunks_exact_mut(length) {
                 let mut at = random.random_range(0..length);
                 for _ in 0..length {
                     resample[at] += 1;
-                    at = if begin_anew >= 1.0 || random.random::<f64>() < begin_anew {
+                    at = if new_block_probability >= 1.0 || random.random::<f64>() < new_block_probability {
                         random.random_range(0..length)
                     } else if at + 1 == length {
                         0
@@ -94,9 +94,9 @@ pub fn stationary_block_length(series: &[f64]) -> f64 {
     }
     // Finds the lag after which `lags_quiet` consecutive autocorrelations are not significant.
     let noise = 2.0 * (n_f.log10() / n_f).sqrt() * covariance[0];
-    let loud = |lag: usize| covariance.get(lag).is_some_and(|c| c.abs() >= noise);
-    let last_loud_before = (0..=lags_max).find(|from| !(from + 1..=from + lags_quiet).any(loud));
-    let last = last_loud_before.unwrap_or(lags_max).max(1);
+    let is_significant = |lag: usize| covariance.get(lag).is_some_and(|c| c.abs() >= noise);
+    let last_significant = (0..=lags_max).find(|from| !(from + 1..=from + lags_quiet).any(is_significant));
+    let last = last_significant.unwrap_or(lags_max).max(1);
     let bandwidth = (2 * last).min(lags_max);
     // The flat-top window is 1 up to a half, then decreases to 0 at 1.
     let window = |lag: usize| (2.0 * (1.0 - lag as f64 / bandwidth as f64)).clamp(0.0, 1.0);

@@ -29,8 +29,8 @@ pub struct WindowCounter {
 }
 
 impl WindowCounter {
-    /// Creates a counter for windows of this width (at least 1), the first of which starts at `origin`. Both are in the unit of
-    /// the time stamps.
+    /// Creates a counter for windows of this width (at least 1). The first window starts at `origin`. Both are in the
+    /// unit of the time stamps.
     #[must_use]
     pub fn new(origin: u64, width: u64) -> WindowCounter {
         let width = width.max(1);
@@ -226,7 +226,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn windows_exclude_their_begin_and_include_their_end() {
+    fn windows_exclude_their_start_and_include_their_end() {
         let mut counter = WindowCounter::new(100, 10);
         let mut seen = Vec::new();
         for stamp in [101, 110, 111, 145] {

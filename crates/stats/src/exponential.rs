@@ -41,8 +41,8 @@ fn tail(statistic: f64, table: &[f64; 25]) -> f64 {
     (anchor.1.ln() + slope * (statistic - anchor.0)).exp().clamp(0.0, 1.0)
 }
 
-/// Sorts the values and replaces each by the exponential distribution function with the mean of the values, at that value.
-/// `None` for fewer than two values, if a value is negative or NaN, or if all are 0.
+/// Sorts the values and replaces each value x by F(x), where F is the exponential distribution function whose mean is
+/// the mean of the values. `None` for fewer than two values, if a value is negative or NaN, or if all are 0.
 fn transform(values: &mut [f64]) -> Option<()> {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let usable =

@@ -22,8 +22,8 @@ pub fn select(p_values: &[f64], rate: f64) -> Selection {
     let mut ordered: Vec<f64> = p_values.iter().copied().filter(|p| !p.is_nan()).collect();
     ordered.sort_by(f64::total_cmp);
     let tests = ordered.len();
-    let stands = |rank: usize| ordered[rank - 1] <= rate * rank as f64 / tests as f64;
-    let rejected = (1..=tests).rev().find(|rank| stands(*rank)).unwrap_or(0);
+    let is_small_enough = |rank: usize| ordered[rank - 1] <= rate * rank as f64 / tests as f64;
+    let rejected = (1..=tests).rev().find(|rank| is_small_enough(*rank)).unwrap_or(0);
     let confidence = 1.0 - rate * rejected.max(1) as f64 / tests.max(1) as f64;
     Selection { rejected, tests, confidence }
 }

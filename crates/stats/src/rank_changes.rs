@@ -60,9 +60,9 @@ pub struct RankChange {
 
 /// Returns the changes of `series`, in order. `ties` are independent uniform numbers that break ties between equal values.
 ///
-/// After a change, the search continues with the values after it. If the latest [`RankChangeSettings::least`] values are all
-/// nearer to the level before the change than to the level after it, a return to the earlier level is reported, starting at the
-/// first of these values.
+/// After a change, the search continues with the values after it. A return to the earlier level is reported if the
+/// latest [`RankChangeSettings::least`] values are all nearer to the level before the change than to the level after
+/// it. The return starts at the first of these values.
 #[must_use]
 pub fn rank_changes(series: &[f64], ties: &[f64], settings: &RankChangeSettings) -> Vec<RankChange> {
     let least = settings.least.max(2);

@@ -66,7 +66,7 @@ pub fn lilliefors_rounded(
     let mean = total as f64 / n as f64;
     let mut counts = Counts::default();
     let statistic = counts.distance(gaps_ticks.iter().copied());
-    let mut as_far = 0_u32;
+    let mut at_least_as_large = 0_u32;
     for _ in 0..replicates {
         // The first arrival is uniformly distributed in its tick.
         let mut at: f64 = random.random();
@@ -78,9 +78,9 @@ pub fn lilliefors_rounded(
             now - std::mem::replace(&mut tick, now)
         }));
         // Distances that differ only by rounding errors are treated as equal.
-        as_far += u32::from(drawn >= statistic - 1e-12);
+        at_least_as_large += u32::from(drawn >= statistic - 1e-12);
     }
-    let p_value = f64::from(1 + as_far) / f64::from(1 + replicates);
+    let p_value = f64::from(1 + at_least_as_large) / f64::from(1 + replicates);
     Some(TestResult { statistic, p_value, n: n as u64 })
 }
 

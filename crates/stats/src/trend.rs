@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn the_test_keeps_its_size_for_independent_values_and_nearly_for_correlated_ones() {
+    fn false_alarms_are_at_the_nominal_level_for_independent_values_and_near_it_for_correlated_ones() {
         let independent = size(0.0, 400);
         assert!((0.01..0.09).contains(&independent), "{independent}");
         // Without the correction, the share would be about 0.28.

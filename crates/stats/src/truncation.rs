@@ -41,11 +41,11 @@ mod tests {
 
     #[test]
     fn an_initial_transient_is_truncated_and_a_steady_series_is_not() {
-        let wobble = |i: usize| [0.3, -0.2, 0.1, -0.3, 0.1][i % 5];
-        let steady: Vec<f64> = (0..200).map(|i| 10.0 + wobble(i)).collect();
+        let noise = |i: usize| [0.3, -0.2, 0.1, -0.3, 0.1][i % 5];
+        let steady: Vec<f64> = (0..200).map(|i| 10.0 + noise(i)).collect();
         assert!(truncation(&steady).cut <= 5, "{:?}", truncation(&steady));
         let decaying: Vec<f64> =
-            (0..200).map(|i| 10.0 + wobble(i) - 10.0 * (-(i as f64) / 8.0).exp()).collect();
+            (0..200).map(|i| 10.0 + noise(i) - 10.0 * (-(i as f64) / 8.0).exp()).collect();
         let found = truncation(&decaying);
         assert!((20..60).contains(&found.cut) && !found.at_limit, "{found:?}");
     }

@@ -133,10 +133,10 @@ fn p_values_for_rounded_gaps_are_uniform() {
 #[test]
 fn p_values_of_ljung_box_are_uniform_and_it_detects_autocorrelation() {
     assert_uniform(|seed| ljung_box(&autocorrelations(&[&exponential(1_000, seed)], 5)?));
-    let remembering = |seed| {
+    let correlated = |seed| {
         let fresh = exponential(1_000, seed);
         let mixed: Vec<f64> = fresh.windows(2).map(|pair| pair[0] + 0.3 * pair[1]).collect();
         ljung_box(&autocorrelations(&[&mixed], 5)?)
     };
-    assert_eq!(power(remembering), 1.0);
+    assert_eq!(power(correlated), 1.0);
 }

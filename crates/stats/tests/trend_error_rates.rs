@@ -1,5 +1,5 @@
-//! Rate of false alarms in histories without a change, and delay until a change is detected: the table of
-//! docs/comparing-runs.md, printed by
+//! Measures the rate of false alarms in histories without a change, and the delay until a change is detected. The table
+//! of docs/comparing-runs.md is printed by
 //! `ERROR_RATE_LOGS=400 cargo test -p busyhour-stats --test trend_error_rates -- --nocapture table`.
 
 use std::io::Write as _;

@@ -6,7 +6,8 @@ use crate::random::Source;
 use crate::stage::Stage;
 
 /// The two layers of points in a stage of JMeter 5.6.3: uniform points according to the lower of the two rates, and the
-/// remaining points with a density that rises from 0 or falls to 0. The number of points in each layer is fixed.
+/// remaining points. The density of the remaining points rises from 0 or falls to 0. The number of points in each layer
+/// is fixed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layers {
     flat: u64,

@@ -87,7 +87,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// A time in nanoseconds, formatted in the largest unit of which it is a whole multiple.
+/// A time in nanoseconds, formatted in the largest unit that divides it without a remainder.
 struct Time(u64);
 
 impl fmt::Display for Time {

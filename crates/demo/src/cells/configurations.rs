@@ -121,7 +121,7 @@ pub enum ConfigurationsError {
 
 /// One of the cells TB1 to TB6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[allow(missing_docs, reason = "the names say all there is")]
+#[allow(missing_docs, reason = "the names need no explanation")]
 pub enum CellName {
     TB1,
     TB2,

@@ -267,7 +267,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_are_told_from_the_output_of_the_jvm() {
+    fn answers_are_distinguished_from_the_output_of_the_jvm() {
         assert_eq!(answer("listening 8080 17\n"), Some(Answer::Listening { port: 8080, pid: 17 }));
         assert_eq!(
             answer("port Address already in use\n"),

@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use rusqlite::Connection;
 
-/// Maximum size of the cached responses in bytes. If it is exceeded, all are dropped; with a hundred venues and events,
-/// everything fits.
+/// Maximum size of the cached responses in bytes. If it is exceeded, all responses are discarded. The responses for a
+/// hundred venues and events do not reach this limit.
 const BYTES_MAX: usize = 48 * 1024 * 1024;
 
 /// The approximate size of an entry without its texts.

@@ -133,19 +133,19 @@ impl SeatMap {
     /// Frees the seats, given as (row, seat). Seats that are already free stay free.
     pub(super) fn free(&mut self, seats: impl IntoIterator<Item = (u32, u32)>) {
         let capacity = self.row_capacity;
-        let mut unmeasured = None;
+        let mut changed_row = None;
         for (row, seat) in seats {
             if row == 0 || seat == 0 || row as usize > self.taken.len() || seat > capacity {
                 continue;
             }
-            if let Some(other) = unmeasured.replace(row).filter(|other| *other != row) {
+            if let Some(other) = changed_row.replace(row).filter(|other| *other != row) {
                 self.row(other).update_gap_max(capacity);
             }
             if let Some(word) = self.row(row).words.get_mut(((seat - 1) / WORD_BITS) as usize) {
                 *word &= !(1 << ((seat - 1) % WORD_BITS));
             }
         }
-        if let Some(row) = unmeasured {
+        if let Some(row) = changed_row {
             self.row(row).update_gap_max(capacity);
         }
     }

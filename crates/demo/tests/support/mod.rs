@@ -1,4 +1,4 @@
-//! A shop on a free port and a client that sees every byte.
+//! A shop on a free port, and a client that returns every byte of a response.
 #![allow(dead_code, reason = "each test program uses a part of it")]
 
 use std::io::{Read, Write};

@@ -25,44 +25,44 @@ impl DurationStatistics {
         DurationStatistics { moments, sum, sorted }
     }
 
-    /// Their number.
+    /// Number of durations.
     #[must_use]
     pub fn n(&self) -> usize {
         self.sorted.len()
     }
 
-    /// Their sum, s.
+    /// Sum of the durations, s.
     #[must_use]
     pub fn sum(&self) -> f64 {
         self.sum
     }
 
-    /// Their mean, s.
+    /// Mean duration, s.
     #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (self.n() > 0).then(|| self.sum / self.n() as f64)
     }
 
-    /// Their standard deviation, s; 0 for one duration.
+    /// Standard deviation of the durations, s; 0 for one duration.
     #[must_use]
     pub fn sd(&self) -> Option<f64> {
         (self.n() > 0).then(|| self.moments.sd().unwrap_or(0.0))
     }
 
-    /// The shortest, s.
+    /// The shortest duration, s.
     #[must_use]
     pub fn min(&self) -> Option<f64> {
         self.sorted.first().copied()
     }
 
-    /// The longest, s.
+    /// The longest duration, s.
     #[must_use]
     pub fn max(&self) -> Option<f64> {
         self.sorted.last().copied()
     }
 
-    /// The p-th percentile, s, with p in percent: the smallest duration that is not exceeded by p percent of all (nearest
-    /// rank, which is also GCViewer's rule).
+    /// The p-th percentile, s, with p in percent: the shortest duration that at least p percent of the durations do not
+    /// exceed (nearest rank, which is also GCViewer's rule).
     #[must_use]
     pub fn percentile(&self, p: f64) -> Option<f64> {
         if self.sorted.is_empty() || !(0.0..=100.0).contains(&p) {
@@ -87,32 +87,32 @@ impl SizeStatistics {
         self.sum = self.sum.saturating_add(kib);
     }
 
-    /// Their number.
+    /// Number of sizes.
     #[must_use]
     pub fn n(&self) -> u64 {
         self.moments.n()
     }
 
-    /// Their sum, KiB.
+    /// Sum of the sizes, KiB.
     #[must_use]
     pub fn sum_kib(&self) -> i64 {
         self.sum
     }
 
-    /// Their mean, KiB.
+    /// Mean size, KiB.
     #[must_use]
     pub fn mean_kib(&self) -> Option<f64> {
         (self.n() > 0).then(|| self.sum as f64 / self.n() as f64)
     }
 
-    /// Their standard deviation, KiB; 0 for one size.
+    /// Standard deviation of the sizes, KiB; 0 for one size.
     #[must_use]
     pub fn sd_kib(&self) -> Option<f64> {
         (self.n() > 0).then(|| self.moments.sd().unwrap_or(0.0))
     }
 }
 
-/// A line by least squares, in constant memory.
+/// A least-squares line, in constant memory.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Line {
     n: f64,

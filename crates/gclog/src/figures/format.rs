@@ -33,7 +33,8 @@ pub(crate) fn fixed(value: f64, decimals: usize) -> String {
     grouped
 }
 
-/// An amount of memory, KiB, with the unit M from 10 MiB, K from 10 KiB and B below, also for negative amounts.
+/// An amount of memory, given in KiB: in M from 10 MiB on, in K from 10 KiB on, otherwise in B. This also applies to
+/// negative amounts.
 pub(crate) fn memory(kib: f64) -> (String, &'static str) {
     let bytes = kib * 1024.0;
     if bytes >= 10.0 * 1024.0 * 1024.0 {

@@ -78,7 +78,7 @@ pub struct Occupancy {
     pub used_kib: Figure<i64>,
 }
 
-/// The memory and the pauses of one group of collections: all but full ones, or full ones.
+/// The memory and the pauses of one group of collections: full collections, or all others.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CollectionFigures {
     /// Pauses, s. For ZGC, the pauses of a cycle together.
@@ -120,9 +120,10 @@ pub struct Figures {
     pub throughput_percent: Figure<f64>,
     /// All pauses. If the log prints safepoints, also the part of each safepoint that is not a collection.
     pub pauses: DurationStatistics,
-    /// Collections other than full ones. Pauses of concurrent collectors count.
+    /// Collections other than full ones, including the pauses of concurrent collectors.
     pub gc: CollectionFigures,
-    /// Full collections: named so, or, in logs up to JDK 8, collections of more than one generation.
+    /// Full collections: collections that the log calls full and, in logs up to JDK 8, collections of more than one
+    /// generation.
     pub full: CollectionFigures,
     /// Memory that young collections moved to the old generation, KiB per collection.
     pub promotion: SizeStatistics,

@@ -95,7 +95,7 @@ impl Rows {
     }
 }
 
-/// GCViewer calls a mean significant if the standard deviation is less than a quarter of it.
+/// GCViewer calls a mean significant if the standard deviation is less than a quarter of the mean.
 fn is_significant(mean: Figure<f64>, sd: Figure<f64>) -> Figure<bool> {
     let (mean, sd) = (mean?, sd?);
     Ok(mean - sd > 0.75 * mean)
@@ -234,7 +234,7 @@ fn pause_rows(rows: &mut Rows, figures: &Figures) {
     rows.percent("gcPausePc", share(gc_s, paused, Unavailable::PausesTooShort));
 }
 
-/// The pauses, or none if the log does not print those of its cycles.
+/// The pauses, or none if the log does not print the pauses of its cycles.
 fn known(pauses: &DurationStatistics, lacks_pauses: bool) -> DurationStatistics {
     if lacks_pauses { DurationStatistics::default() } else { pauses.clone() }
 }
@@ -325,7 +325,7 @@ fn overall_rows(rows: &mut Rows, figures: &Figures) {
     rows.kib("freedMemory", figures.freed_kib);
     let throughput = figures.throughput_percent;
     rows.add("throughput", throughput.map(|percent| (percent, number(percent, 2), "%".to_owned())), "%");
-    // GCViewer prints whole seconds, cut off.
+    // GCViewer truncates to whole seconds.
     let total = figures.total_s.map(|s| (s, format!("{}", s.trunc() as i64), "s".to_owned()));
     rows.add("totalTime", total, "s");
     rows.memory("freedMemoryPerMin", figures.freed_kib_per_min, "/min");

@@ -28,7 +28,7 @@ pub(crate) struct Extracted {
 pub(crate) fn extract(line: &str) -> (Cow<'_, str>, Vec<Extracted>) {
     let mut rest = Cow::Borrowed(line);
     let mut found = Vec::new();
-    // A line holds a handful of events; each pass is linear.
+    // At most 16 events are taken out of a line, so that the time is linear.
     for _ in 0..16 {
         let Some((from, to, extracted)) = concurrent(&rest).or_else(|| safepoint(&rest)) else { break };
         found.extend(extracted);
@@ -37,14 +37,14 @@ pub(crate) fn extract(line: &str) -> (Cow<'_, str>, Vec<Extracted>) {
     (rest, found)
 }
 
-/// The first concurrent event: its place with stamps and times, and the event.
+/// The first concurrent event: its position, including stamps and times, and the event.
 fn concurrent(line: &str) -> Option<(usize, usize, Option<Extracted>)> {
     let starts = CONCURRENT.iter().filter_map(|(name, collector)| Some((line.find(name)?, *collector)));
     let (at, collector) = starts.min_by_key(|(at, _)| *at)?;
     let (from, stamp) = stamps_before(line, at);
     let end = line[at..].find(']').map_or(line.len(), |end| at + end + 1);
     let text = &line[at..end];
-    // Statistics of string deduplication are no part of a collection.
+    // Statistics of string deduplication are not part of a collection.
     let extracted = (!text.contains("-string-deduplication")).then(|| {
         let (event, collector) = (concurrent_event(text, stamp), Some(collector));
         Extracted { event, collector }

@@ -30,14 +30,14 @@ pub(crate) fn is_event(text: &str) -> bool {
     STARTS.iter().any(|name| starts_with(name) == Some(true))
 }
 
-/// What one text in brackets contains.
+/// The content of one text in brackets.
 #[derive(Debug, Default)]
 pub(crate) struct Read {
-    /// Events inside it that came before: a young collection before a remark.
+    /// Events inside the text that ended before its own event: a young collection before a remark.
     pub before: Vec<GcEvent>,
-    /// The event. Absent for the start of a phase.
+    /// The event of the text. Absent for the start of a phase.
     pub event: Option<GcEvent>,
-    /// Whether its sizes may follow on further lines.
+    /// Whether the sizes of the event may follow on further lines.
     pub may_have_details: bool,
 }
 
@@ -81,7 +81,7 @@ pub(crate) fn events(text: &str, log: &mut LogBuilder) -> Option<Read> {
             inner.cause = cause(child, log);
             inner.spaces = self::spaces(child, log).map(Box::new);
             read.before.push(inner);
-            // The pause of the remark contains it.
+            // The pause of the remark includes the young collection.
             event.duration_s = event.duration_s.map(|s| (s - duration_s).max(0.0));
         }
     }
@@ -174,7 +174,7 @@ fn spaces(node: &Node<'_>, log: &mut LogBuilder) -> Option<Spaces> {
     let mut spaces = Spaces { collected_only: true, ..Spaces::default() };
     for child in &node.children {
         generation_sizes(child, &mut spaces);
-        // `[ParNew1.2: [CMS: …`: one is inside the other if lines were mixed.
+        // If threads mixed their lines, one generation is inside the other: `[ParNew1.2: [CMS: …`.
         for inner in &child.children {
             generation_sizes(inner, &mut spaces);
         }

@@ -203,7 +203,7 @@ fn without_ergonomics(mut text: Cow<'_, str>) -> Cow<'_, str> {
     for _ in 0..64 {
         let Some(at) = text.find("[G1Ergonomics") else { break };
         let end = text[at..].find(']').map_or(text.len(), |end| at + end + 1);
-        // Its stamp.
+        // The stamp of the removed part is also removed.
         let before = text[..at].trim_end();
         let stamp = before.rfind(|last: char| !(last.is_ascii_digit() || matches!(last, '.' | ',' | ':')));
         let from = match stamp {

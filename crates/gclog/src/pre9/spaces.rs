@@ -5,7 +5,7 @@ use crate::event::{EventKind, Spaces};
 use crate::log::sum;
 use crate::size::{Sizes, change};
 
-/// The pauses of CMS: their old generation is named after them.
+/// The pause of CMS that the log prints in place of the name of the old generation.
 pub(crate) fn is_old_mark(name: &str) -> Option<EventKind> {
     match name {
         "CMS-initial-mark" | "ASCMS-initial-mark" => Some(EventKind::InitialMark),
@@ -27,7 +27,7 @@ pub(crate) fn generation_sizes(node: &Node<'_>, spaces: &mut Spaces) {
     *place = sum(*place, Some(sizes));
 }
 
-/// A line after an event of G1.
+/// The content of a line after an event of G1.
 #[derive(Debug, PartialEq)]
 pub(crate) enum DetailLine {
     /// With sizes.

@@ -100,7 +100,7 @@ pub(crate) fn depth_change(text: &str) -> i64 {
     })
 }
 
-/// Reads the first pair of brackets of a text. `None` if it has none or does not end.
+/// Reads the first pair of brackets of a text. `None` if the text has no brackets, or if the pair is not closed.
 pub(crate) fn parse(text: &str) -> Option<Node<'_>> {
     let mut open: Vec<Node<'_>> = Vec::new();
     let (mut from, mut nodes, mut too_deep) = (0, 0, 0_usize);

@@ -74,7 +74,7 @@ struct Regions {
 }
 
 impl Regions {
-    /// Their sizes. The size of a region is printed once at the start of the log; without it there are none.
+    /// The sizes of the regions, each of `region_kib` KiB.
     fn sizes(&self, region_kib: i64) -> Sizes {
         let kib = |regions: f64| (regions * region_kib as f64) as i64;
         Sizes {

@@ -9,7 +9,7 @@ pub(crate) struct Message<'l> {
     pub name: &'l str,
     /// The texts in round brackets after the name, at most [`GROUPS_MAX`].
     pub groups: Vec<&'l str>,
-    /// What follows.
+    /// The text after the groups.
     pub ending: Ending,
 }
 

@@ -1,4 +1,4 @@
-//! Collections that have begun: details that wait for the line that ends the collection.
+//! Collections that have begun: stores their details until the line that ends the collection is read.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::event::Spaces;
 use crate::log::sum;
 use crate::size::Sizes;
 
-/// The largest number of collections that wait. Two at a time are usual (a young collection during a concurrent cycle).
+/// Maximum number of open collections. Two at a time are usual (a young collection during a concurrent cycle).
 const OPEN_MAX: usize = 64;
 
 /// The details of a collection.
@@ -54,8 +54,8 @@ pub(crate) struct OpenCollections {
 }
 
 impl OpenCollections {
-    /// The collection with a number; a new one if it is not open. The collection with the lowest number is forgotten if
-    /// there are too many.
+    /// The collection with a number; a new one if it is not open. If there are too many, the collection with the lowest
+    /// number is discarded.
     pub fn of(&mut self, id: u64) -> &mut OpenCollection {
         if self.by_id.len() >= OPEN_MAX && !self.by_id.contains_key(&id) {
             self.by_id.pop_first();

@@ -7,7 +7,7 @@ use crate::log::LogBuilder;
 use crate::size::{SharedSizes, Sizes};
 use crate::stamp::LineStamp;
 
-/// The kind of the event with a name, or `None` if the text is no event.
+/// The kind of the event with a name, or `None` if the text is not an event.
 pub(crate) fn kind(message: &Message<'_>) -> Option<EventKind> {
     let first = message.groups.first().copied();
     Some(match message.name {

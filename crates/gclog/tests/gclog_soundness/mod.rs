@@ -1,5 +1,5 @@
-//! What holds for any bytes that are read as a garbage-collection log: reading ends, the counts of lines add up, and no figure
-//! is infinite or NaN. The fuzz target `gclog` and tests with fixed seeds use it.
+//! Properties that hold for arbitrary bytes that are read as a garbage-collection log: reading ends, the counts of
+//! lines add up, and no figure is infinite or NaN. The fuzz target `gclog` and tests with fixed seeds use it.
 
 use busyhour_gclog::{Change, GcComparison, GcLog, GcLogReader, GcSummary};
 
@@ -13,8 +13,9 @@ pub fn check(bytes: &[u8]) {
         reader.line(&line);
         lines += 1;
         let now = reader.events().len();
-        assert!(now >= events, "events are added at the end only");
-        // A line has at most one event of its own and 16 that were written into it, and ends one that was held back.
+        assert!(now >= events, "events are only added at the end");
+        // A line has at most one event that its thread wrote and 16 events that other threads wrote into it, and
+        // completes at most one earlier event.
         assert!(now - events <= 24, "{} events on a line", now - events);
         events = now;
     }
@@ -27,7 +28,11 @@ pub fn check(bytes: &[u8]) {
     if !bytes.contains(&b'\r') && !bytes.ends_with(b"\n") && !bytes.is_empty() {
         let mut reader = GcLogReader::new();
         bytes.chunks(61).for_each(|piece| reader.feed(piece));
-        assert_eq!(GcSummary::of(&reader.finish()), summary, "pieces of a file make no difference");
+        assert_eq!(
+            GcSummary::of(&reader.finish()),
+            summary,
+            "the summary does not depend on how the file is divided into pieces"
+        );
     }
     check_summary(&summary);
     let comparison = GcComparison::of(&summary, &summary);

@@ -6,7 +6,7 @@ use statrs::function::beta::beta_reg;
 
 use super::blocks::BlockCounts;
 
-/// The expected share of false ones among the significant differences.
+/// The expected share of false alarms among the significant differences.
 pub const FALSE_DISCOVERY_RATE: f64 = 0.05;
 
 /// From this count on, the normal distribution approximates the binomial one well, and only the test with Student's t is used.

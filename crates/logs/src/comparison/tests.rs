@@ -49,7 +49,7 @@ fn texts(differences: &[Difference]) -> Vec<(&str, bool)> {
 }
 
 #[test]
-fn what_the_baseline_lacks_is_first_and_risen_rates_follow() {
+fn new_templates_are_listed_before_risen_ones() {
     let baseline =
         log(320.0, vec![group("a b", &even(20)), group("c d", &even(200)), group("gone", &even(5))]);
     let run = log(
@@ -94,7 +94,7 @@ fn templates_that_were_generalized_differently_are_the_same() {
     assert_eq!((found.templates.new.len(), found.templates.others), (0, 1));
     let back = compare(&run, &baseline, Exposure::Seconds).unwrap();
     assert_eq!((back.templates.new.len(), back.templates.others), (0, 1));
-    // Traces are equal or not.
+    // Traces are only matched if they are equal.
     assert_eq!(found.traces.new.len(), 1);
 }
 

@@ -1,4 +1,4 @@
-//! Which lines without a stamp belong to the entry before them.
+//! Determines which lines without a stamp belong to the entry before them.
 
 use crate::severity::EntrySeverity;
 use crate::traces::{continues_trace, exception_name, is_crash_start};

@@ -81,8 +81,8 @@ fn stack_text(value: &Value) -> Option<String> {
     }
 }
 
-/// The time in a field. The size of a number tells whether it is in seconds, milliseconds, microseconds or nanoseconds since
-/// 1970.
+/// The time in a field. The size of a number determines whether it is in seconds, milliseconds, microseconds or
+/// nanoseconds since 1970.
 fn time(value: &Value) -> JsonTime {
     match value {
         Value::String(text) => JsonTime::Text(text.clone()),

@@ -22,7 +22,7 @@ fn entries(text: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_java_trace_with_causes_stays_whole() {
+fn a_java_trace_with_causes_is_one_entry() {
     let text = "\
 2024-03-18 10:11:12,123 ERROR [http-1] shop.Shop - booking failed
 shop.BookingException: seat 12
@@ -48,7 +48,7 @@ Caused by: java.sql.SQLException: lock
 }
 
 #[test]
-fn traces_without_stamps_stay_whole() {
+fn traces_without_stamps_are_single_entries() {
     let java = "\
 starting
 Exception in thread \"main\" java.lang.IllegalStateException: no seat
@@ -75,7 +75,7 @@ done";
 }
 
 #[test]
-fn a_python_traceback_stays_whole() {
+fn a_python_traceback_is_one_entry() {
     let text = "\
 ERROR:shop:booking failed
 Traceback (most recent call last):
@@ -99,7 +99,7 @@ INFO:shop:next";
 }
 
 #[test]
-fn a_go_panic_stays_whole() {
+fn a_go_panic_is_one_entry() {
     let text = "\
 2024/03/18 10:11:12 listening
 panic: runtime error: index out of range [5] with length 3
@@ -128,7 +128,7 @@ started again";
 }
 
 #[test]
-fn traces_of_node_and_dotnet_stay_whole() {
+fn traces_of_node_and_dotnet_are_single_entries() {
     let node = "\
 TypeError: Cannot read properties of undefined (reading 'id')
     at book (/srv/app/shop/seats.js:12:5)
@@ -249,7 +249,7 @@ fn long_entries_are_limited_and_their_key_is_complete() {
         assert!(entry.text.len() <= ENTRY_BYTES_MAX);
         assert_eq!(entry.lines, 200_004);
         assert!(entry.omitted_lines > 190_000);
-        // `a.Root` has no end of the usual ones, but follows `Caused by`.
+        // `a.Root` does not end like the usual names of exceptions, but follows `Caused by`.
         assert!(entry.trace.as_ref().unwrap().to_string().contains("shop.Shop.book"), "{:?}", entry.trace);
     });
 }

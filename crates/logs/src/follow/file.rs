@@ -11,7 +11,7 @@ use super::{BUFFER_BYTES, FollowError, POLL_BYTES_MAX, Polled};
 pub enum StartAt {
     /// At the beginning of the file.
     Beginning,
-    /// At its end: only what is written from now on.
+    /// At its end: only bytes that are written from now on.
     End,
 }
 
@@ -36,7 +36,7 @@ struct OpenFile {
     tail: Vec<u8>,
 }
 
-/// What distinguishes a file from another one with the same path.
+/// Distinguishes a file from another one with the same path.
 #[cfg(unix)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Identity {
@@ -44,7 +44,7 @@ struct Identity {
     inode: u64,
 }
 
-/// What distinguishes a file from another one with the same path.
+/// Distinguishes a file from another one with the same path.
 #[cfg(not(unix))]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Identity {
@@ -84,8 +84,8 @@ impl FileFollower {
         &self.path
     }
 
-    /// Reads what has arrived and passes it to `piece`. Before the content of another file and after a truncation comes
-    /// [`Piece::Begin`], because an unfinished line does not continue there.
+    /// Reads the bytes that have arrived and passes them to `piece`. Passes [`Piece::Begin`] before the content of
+    /// another file and after a truncation, because an unfinished line does not continue there.
     ///
     /// # Errors
     /// The file cannot be read. A file that does not exist is not an error.
@@ -139,7 +139,7 @@ impl FileFollower {
     }
 }
 
-/// What a poll passes on.
+/// A part of the data that a poll passes to its caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Piece<'a> {
     /// The next bytes.

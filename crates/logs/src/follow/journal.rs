@@ -5,7 +5,7 @@ use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 
 use super::{BUFFER_BYTES, FollowError, POLL_BYTES_MAX, Polled};
 
-/// What to read from the journal.
+/// Selects the records of the journal to read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JournalOptions {
     /// Only these units; all if empty.
@@ -81,7 +81,7 @@ impl JournalFollower {
         Ok(JournalFollower { child, output, errors, message: Vec::new(), buffer: vec![0; BUFFER_BYTES] })
     }
 
-    /// Reads what has arrived and passes it to `bytes`, in pieces.
+    /// Reads the bytes that have arrived and passes them to `bytes`, in pieces.
     ///
     /// # Errors
     /// `journalctl` has ended with an error, or its output cannot be read.

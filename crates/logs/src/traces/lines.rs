@@ -2,7 +2,7 @@
 
 use super::frames::Language;
 
-/// What a line of an entry means for its stack trace.
+/// The role of a line in the stack trace of its entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Line<'a> {
     /// A frame without its line number. `place` is the path of the file in Python and Node.js and empty otherwise.

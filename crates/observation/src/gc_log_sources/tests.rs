@@ -82,7 +82,7 @@ fn pauses_have_the_wall_times_of_the_log() {
     assert!((bench.latest("busyhour_gc_log_pause_seconds_total") - 0.04).abs() < 1e-12);
     assert_eq!(bench.latest("busyhour_gc_log_pauses_total"), 2.0);
     assert_eq!(bench.latest("busyhour_gc_log_heap_after_bytes"), 10.0 * 1024.0 * 1024.0);
-    // Nothing is known of what was allocated before the first collection of the run.
+    // The memory allocated before the first collection of the run is unknown.
     assert_eq!(bench.latest("busyhour_gc_log_allocated_bytes_total"), 60.0 * 1024.0 * 1024.0);
     let file = bench.finish();
     let source = &file["sources"][0];

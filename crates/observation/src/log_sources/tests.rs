@@ -172,7 +172,7 @@ fn a_log_that_is_rotated_truncated_or_in_an_envelope_is_read_completely() {
 }
 
 #[test]
-fn a_missing_file_is_waited_for() {
+fn a_missing_file_is_read_when_it_appears() {
     let mut bench = Bench::new(LogOptions::default());
     bench.follow("later.log");
     bench.second();
@@ -194,7 +194,7 @@ fn a_missing_file_is_waited_for() {
     );
     let states: Vec<_> = set.states.iter().map(|change| std::mem::discriminant(&change.state)).collect();
     assert_eq!(states.len(), 2, "each change is recorded once");
-    // Nothing is known of the seconds without the file.
+    // The seconds without the file have no values.
     let problems = series(&set, "busyhour_log_problems_total", None);
     assert!(problems.points.iter().all(|point| point.from >= Nanos(2_000_000_000)), "{problems:?}");
 }

@@ -64,7 +64,7 @@ impl CgroupPath {
         let own = read(root.process(pid, "cgroup"), 1 << 16)?;
         let mounts = read(root.path("/proc/self/mountinfo"), MOUNTS_MAX)?;
         let mounts: Vec<Mount> = lines(&mounts).filter_map(parse_mount).collect();
-        // Mounts are looked up once, not for each of the process's lines, of which there is one per hierarchy.
+        // Mounts are looked up once, because the process has one line per hierarchy.
         let unified = mounts.iter().find(|mount| mount.is_unified);
         let by_controller = CONTROLLERS.map(|name| mounts.iter().find(|mount| mount.has_controller(name)));
         let mut found = CgroupPath::default();
@@ -95,7 +95,7 @@ impl CgroupPath {
         &self.name
     }
 
-    /// Whether this is the root, which contains all processes without a cgroup of their own.
+    /// Whether this is the root, which contains all processes without a separate cgroup.
     #[must_use]
     pub fn is_root(&self) -> bool {
         self.name.trim_matches('/').is_empty()

@@ -38,7 +38,7 @@ UNION ALL
    ('blocks', 'hit', blks_hit), ('blocks', 'read', blks_read),
    ('deadlocks', '', deadlocks), ('temporary', '', temp_bytes)) AS pair(name, detail, value))";
 
-/// What the query returned.
+/// The result of the query.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Activity {
     /// Sessions by state, type of wait event and wait event.

@@ -18,7 +18,7 @@ use crate::series_id::SeriesId;
 /// How long connecting may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Settings of the session: it must not wait, write or hold anything.
+/// Settings of the session, so that it does not wait for long, write, or hold locks.
 const SESSION: &str = "SET statement_timeout = '2s'; SET lock_timeout = '500ms'; \
                        SET default_transaction_read_only = on; SET idle_in_transaction_session_timeout = '5s'";
 
@@ -230,7 +230,7 @@ impl Probe for PostgresProbe {
         }
         let mut sessions = activity.sessions;
         if sessions.is_empty() && self.sessions.is_empty() && activity.hidden == 0.0 {
-            // There are no sessions, which is known: it is not the same as no value.
+            // The number of sessions is known to be 0, which differs from an unknown number.
             sessions.push((["active", "", ""].map(str::to_owned), 0.0));
         }
         self.record_sessions(reading, sessions);

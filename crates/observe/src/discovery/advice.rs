@@ -1,4 +1,4 @@
-//! What can be watched of an entry, and what would enable the rest.
+//! Determines which sources of an entry can be watched, and what would enable the others.
 
 use std::io::ErrorKind;
 

@@ -1,4 +1,4 @@
-//! What discovery returns.
+//! The result of discovery.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -24,7 +24,7 @@ pub enum Origin {
     },
     /// The user named the process.
     Named {
-        /// Its number.
+        /// Its process ID.
         pid: u32,
     },
     /// Another process has connections to it.
@@ -43,9 +43,10 @@ pub enum Origin {
 pub enum Location {
     /// A process of this machine.
     Process(Box<FoundProcess>),
-    /// A process of this machine of which only the user is known: there is no permission to read its file descriptors.
+    /// A process of this machine whose user is known, but not its process ID, because there is no permission to read
+    /// its file descriptors.
     Hidden {
-        /// Number of the user.
+        /// Its user ID.
         uid: u32,
     },
     /// The address belongs to this machine, but nothing listens on the port.
@@ -68,7 +69,7 @@ pub enum NetworkNamespace {
     Other(u64),
 }
 
-/// The program that runs a container, as far as the name of its cgroup tells.
+/// The program that runs a container, as far as the name of its cgroup shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContainerRuntime {
     /// Docker.
@@ -95,13 +96,13 @@ pub struct Container {
 /// A process that listens for connections.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundProcess {
-    /// Its number.
+    /// Its process ID.
     pub pid: u32,
     /// The name of the command: at most 15 bytes.
     pub command: String,
     /// The program's file; `None` without permission.
     pub program: Option<PathBuf>,
-    /// What kind of server it is.
+    /// The kind of server.
     pub kind: ServerKind,
     /// Its descendants.
     pub descendants: Vec<u32>,
@@ -159,7 +160,7 @@ impl fmt::Display for ObservableSource {
     }
 }
 
-/// A target of the run, or something behind it.
+/// A target of the run, or a process or address behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// How it was reached; at least one.
@@ -168,7 +169,7 @@ pub struct Found {
     pub address: Option<SocketAddr>,
     /// Where it is.
     pub location: Location,
-    /// What can be watched of it, what cannot, why, and what would enable it.
+    /// The sources of the entry: which can be watched, and why others cannot be watched and what would enable them.
     pub sources: Vec<ObservableSource>,
 }
 

@@ -11,9 +11,9 @@ const COMMAND_LINE_MAX: usize = 1 << 16;
 /// Ancestors of a process that are examined.
 const ANCESTORS_MAX: usize = 64;
 
-/// Processes whose command or command line contains a text, in the order of their numbers. A process is omitted if one of its ancestors is
-/// found: the ancestor stands for its descendants. Busyhour's own process and its ancestors are never found, although their command
-/// lines may contain the text as well.
+/// Processes whose command or command line contains a text, in the order of their IDs. A process is omitted if one of
+/// its ancestors is found, because the ancestor is watched together with its descendants. Busyhour's own process and
+/// its ancestors are never found, although their command lines may contain the text as well.
 #[must_use]
 pub fn find_processes(root: &ProcRoot, text: &str) -> Vec<u32> {
     let list = ProcessList::read(root).unwrap_or_default();

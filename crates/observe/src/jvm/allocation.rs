@@ -1,17 +1,19 @@
-//! How much a JVM allocates.
+//! The memory that a JVM allocates.
 //!
-//! At each collection, HotSpot publishes how many words threads took in their allocation buffers since the collection before
-//! (`sun.gc.tlab.alloc`). The probe adds these numbers. If several collections lie between two readings, only the number of the last
-//! one is known. Each of the others is estimated as the mean of this number and the number at the previous reading.
+//! At each collection, HotSpot publishes how many words threads allocated in their allocation buffers since the
+//! previous collection (`sun.gc.tlab.alloc`). The probe adds these numbers. If several collections lie between two
+//! readings, only the number of the last one is known. Each of the others is estimated as the mean of this number and
+//! the number at the previous reading.
 //!
 //! Measured against the allocation counters of the JVM's threads, with Serial, Parallel and G1: −2 % to +6 % with frequent readings (JDK 11, 17,
 //! 21, 25; `tests/jvm_live`), and −8 % to +9 % with one reading a second and 2 to 20 collections in between (JDK 17, 25).
 //!
-//! The number is a lower bound: objects that are too large for the buffers of threads are not in it. A server that mainly allocates
-//! arrays of 50,000 bytes, with a heap of 64 MiB and 22 to 41 collections per second, had 107 MiB/s (Parallel) and 210 MiB/s (G1)
-//! where its log had 795 and 799 MiB/s (JDK 17).
+//! The number is a lower bound, because it excludes objects that are too large for the buffers of threads. In one test,
+//! a server mainly allocated arrays of 50,000 bytes, with a heap of 64 MiB and 22 to 41 collections per second. The
+//! number was 107 MiB/s (Parallel) and 210 MiB/s (G1), while the log of the JVM stated 795 and 799 MiB/s (JDK 17).
 //!
-//! ZGC and Shenandoah publish a number that does not cover the time between collections: it gave 0.1 to 10 times the allocation.
+//! ZGC and Shenandoah publish a number that does not cover the time between collections: it was 0.1 to 10 times the
+//! allocation.
 
 use super::collector::JvmCollector;
 use super::counters::{CounterId, CounterIndex};

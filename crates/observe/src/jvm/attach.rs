@@ -2,8 +2,9 @@
 //!
 //! The protocol, as HotSpot's `attachListener_posix.cpp` implements it:
 //!
-//! 1. The JVM listens on the socket `.java_pidPID` in its `/tmp`, where PID is its number in its own container. It creates the socket when
-//!    it receives SIGQUIT while a file `.attach_pidPID` is in its working directory or in `/tmp` (`trigger`).
+//! 1. The JVM listens on the socket `.java_pidPID` in its `/tmp`, where PID is its process ID in its own container. It
+//!    creates the socket when it receives SIGQUIT while a file `.attach_pidPID` is in its working directory or in `/tmp`
+//!    (`trigger`).
 //! 2. A client connects, sends one request and reads the answer up to the end of the stream: a number, a line feed, a text.
 //!    0 is success (`exchange`).
 //!
@@ -67,7 +68,7 @@ impl Attach {
             return Err(AttachError::Recorded);
         }
         let deadline = Deadline::after(timeout)?;
-        // Opened before the checks: the signal cannot reach a later process with the same number.
+        // The process is opened before the checks, so that the signal cannot reach a later process with the same ID.
         let number = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(ProcessError::Missing { pid })?;
         let process = pidfd_open(number, PidfdFlags::empty())
             .map_err(|error| ProcessError::new(pid, root.process(pid, ""), error.into()))?;
@@ -94,7 +95,7 @@ impl Attach {
         Ok(attach)
     }
 
-    /// The number of the process.
+    /// The process ID.
     #[must_use]
     pub fn pid(&self) -> u32 {
         self.pid
@@ -113,7 +114,7 @@ impl Attach {
     fn negotiate(&self, deadline: &Deadline) -> Result<ProtocolVersion, AttachError> {
         match self.exchange("getversion", "", ProtocolVersion::One, deadline) {
             Ok(version) if version.trim() == "2" => Ok(ProtocolVersion::Two),
-            // Older versions do not know the request.
+            // Older versions do not support the request.
             Ok(_) | Err(AttachError::Refused { .. }) => Ok(ProtocolVersion::One),
             Err(error) => Err(error),
         }

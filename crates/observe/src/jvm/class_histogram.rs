@@ -9,7 +9,7 @@ pub struct ClassCount {
     pub module: Option<String>,
     /// The number of instances.
     pub instances: u64,
-    /// The bytes that the instances take, without what they refer to.
+    /// The bytes of the instances, without the objects that they refer to.
     pub bytes: u64,
 }
 

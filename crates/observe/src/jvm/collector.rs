@@ -25,7 +25,7 @@ pub enum JvmCollector {
     Unknown,
 }
 
-/// What the counters of a collector count.
+/// The events that the counters of a collector count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counted {
     /// Pauses of the application.

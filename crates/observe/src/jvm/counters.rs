@@ -15,8 +15,9 @@
 //! | 24 | i32 offset of the first entry | 16 | i32 offset of the value |
 //! | 28 | i32 number of entries | | |
 //!
-//! The JVM writes values without a lock while others read. An aligned `i64` is written at once; a text may be read half old and
-//! half new. Entries are only appended, so an index stays valid until the number of entries changes.
+//! The JVM writes values without a lock while others read. An aligned `i64` is written atomically. A text may consist
+//! of an old and a new part if it is read while it is written. Entries are only appended, so an index stays valid until
+//! the number of entries changes.
 
 use rustc_hash::FxHashMap;
 
@@ -137,7 +138,7 @@ pub enum Variability {
     ),
 }
 
-/// Where the value of a counter is.
+/// The position of a counter's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Place {
     Long { offset: usize },

@@ -1,4 +1,4 @@
-//! What kind of JVM publishes a file of counters.
+//! The identity of the JVM that publishes a file of counters.
 
 use super::collector::JvmCollector;
 use super::counters::CounterIndex;

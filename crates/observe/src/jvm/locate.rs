@@ -31,7 +31,7 @@ pub enum LocateError {
     /// The process is not a JVM.
     #[error("process {pid} is not a JVM of HotSpot (it has not loaded libjvm.so)")]
     NotJvm {
-        /// The number of the process.
+        /// The process ID.
         pid: u32,
     },
     /// Eclipse OpenJ9 has no such counters.
@@ -39,7 +39,7 @@ pub enum LocateError {
         "process {pid} is a JVM of Eclipse OpenJ9, which publishes no counters; scrape its metrics instead"
     )]
     OpenJ9 {
-        /// The number of the process.
+        /// The process ID.
         pid: u32,
     },
     /// An option turns the counters off.
@@ -47,7 +47,7 @@ pub enum LocateError {
         "the JVM {pid} publishes no counters, because it was started with {option}; start it without this option"
     )]
     TurnedOff {
-        /// The number of the process.
+        /// The process ID.
         pid: u32,
         /// The option of its command line.
         option: &'static str,
@@ -58,17 +58,17 @@ pub enum LocateError {
          argument file contains -XX:-UsePerfData or -XX:+PerfDisableSharedMem"
     )]
     NoFile {
-        /// The number of the process.
+        /// The process ID.
         pid: u32,
     },
-    /// The file may have been made by somebody else.
+    /// Another user may have created the file.
     #[error("{} belongs to user {owner}, but the process runs as user {user}; it is not trusted", path.display())]
     Untrusted {
         /// The file.
         path: PathBuf,
-        /// Number of its owner.
+        /// ID of its owner.
         owner: u32,
-        /// Number of the user of the process.
+        /// ID of the user of the process.
         user: u32,
     },
     /// The file cannot be read.
@@ -240,7 +240,7 @@ fn missing_file(root: &ProcRoot, pid: u32) -> LocateError {
     }
 }
 
-/// The counter files of one `/tmp`: by process ID, the directories that contain a file with this number as its name.
+/// The counter files of one `/tmp`: for each process ID, the directories that contain a file with this ID as its name.
 #[derive(Debug, Default)]
 struct TmpFiles {
     directories: FxHashMap<u32, Vec<PathBuf>>,
@@ -253,7 +253,8 @@ impl TmpFiles {
         let mut files = TmpFiles::default();
         let entries = match fs::read_dir(&tmp) {
             Ok(entries) => entries,
-            // A container may have no /tmp. Nor has a process that ended, which is noticed when the process is examined.
+            // A container may have no /tmp. A process that has ended has none either; this is noticed when the process
+            // is examined.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(files),
             Err(error) => return Err(ProcessError::new(pid, tmp, error).into()),
         };
@@ -277,9 +278,9 @@ impl TmpFiles {
 /// A JVM of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundJvm {
-    /// The number of its process.
+    /// Its process ID.
     pub pid: u32,
-    /// Number of the user it runs as.
+    /// ID of the user it runs as.
     pub user: u32,
     /// Its name, version and collector.
     pub identity: JvmIdentity,
@@ -324,7 +325,7 @@ pub(super) struct TmpScan {
 }
 
 impl TmpScan {
-    /// Opens the counters of a process; `None` if it has no counter file, for whatever reason.
+    /// Opens the counters of a process; `None` if it has no counter file, for any reason.
     pub(super) fn open(&mut self, root: &ProcRoot, pid: u32) -> Result<Option<OpenJvm>, LocateError> {
         let tmp = root.process(pid, "root/tmp");
         let metadata = match fs::metadata(&tmp) {

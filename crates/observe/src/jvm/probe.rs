@@ -22,7 +22,8 @@ use crate::series_id::SeriesId;
 
 /// Pauses of at least this length are marked, unless [`JvmProbe::with_pause_mark_min`] sets another length.
 const PAUSE_MARK_MIN: Duration = Duration::from_millis(10);
-/// If the file of a running JVM was deleted, a new one is looked for at every 60th reading. Looking takes a millisecond.
+/// If the file of a running JVM was deleted, the probe searches for a new one at every 60th reading. A search takes a
+/// millisecond.
 const LOOK_FOR_FILE_EVERY: u32 = 60;
 
 /// Reads the performance counters of a JVM.
@@ -58,7 +59,7 @@ struct Watched {
     readings_without_file: u32,
 }
 
-/// What is read at each reading, valid until the index of the file changes.
+/// The metrics that are read at each reading. Valid until the index of the file changes.
 #[derive(Debug)]
 struct Plan {
     metrics: JvmMetrics,
@@ -74,7 +75,7 @@ impl JvmProbe {
     /// Opens the counters of a process.
     ///
     /// # Errors
-    /// The process is not a JVM, publishes no counters or belongs to another user. The error says what would help.
+    /// The process is not a JVM, publishes no counters or belongs to another user. The error contains advice.
     pub fn open(root: &ProcRoot, pid: u32) -> Result<JvmProbe, LocateError> {
         let jvm = OpenJvm::open(root, pid)?;
         let watched = Watched::new(root, jvm, PAUSE_MARK_MIN, Nanos(0));
@@ -217,8 +218,8 @@ impl Watched {
         Ok(())
     }
 
-    /// Called if the process runs, but its file was deleted: the process has become another program, or somebody cleaned its
-    /// `/tmp`. In the latter case the JVM still writes to the deleted file, and the probe still reads it.
+    /// Called if the process runs, but its file was deleted: the process has become another program, or its `/tmp` was
+    /// cleaned. In the latter case the JVM still writes to the deleted file, and the probe still reads it.
     fn look_for_new_file(&mut self, root: &ProcRoot, pause_mark_min: Duration) -> Result<(), ProbeError> {
         let is_due = self.readings_without_file.is_multiple_of(LOOK_FOR_FILE_EVERY);
         self.readings_without_file = self.readings_without_file.wrapping_add(1);
@@ -234,7 +235,7 @@ impl Watched {
             }
             Err(LocateError::NoFile { .. }) => Ok(()),
             Err(error) => {
-                // Examined again at the next reading.
+                // The process is examined again at the next reading.
                 self.readings_without_file = 0;
                 Err(probe_error(error))
             }

@@ -21,13 +21,13 @@ pub enum ProcessError {
     /// There is no such process.
     #[error("there is no process {pid}")]
     Missing {
-        /// The number of the process.
+        /// The process ID.
         pid: u32,
     },
     /// The process belongs to another user.
     #[error("there is no permission to examine process {pid}; run as its user or as root")]
     Denied {
-        /// The number of the process.
+        /// The process ID.
         pid: u32,
     },
     /// A file of the process cannot be read.
@@ -67,7 +67,7 @@ pub(super) struct ProcessFacts {
     pub(super) inner_pid: u32,
     pub(super) effective_uid: u32,
     pub(super) effective_gid: u32,
-    /// Whether it handles SIGQUIT. The signal ends processes that do not.
+    /// Whether it handles SIGQUIT. The signal ends processes that do not handle it.
     pub(super) catches_quit: bool,
 }
 
@@ -139,8 +139,8 @@ impl LoadedVm {
     }
 }
 
-/// Whether the command line of a process contains an option, such as `-XX:-UsePerfData`. Options from the environment or from
-/// files of arguments are not seen.
+/// Whether the command line of a process contains an option, such as `-XX:-UsePerfData`. Options from the environment
+/// or from files of arguments are not recognized.
 pub(super) fn has_option(root: &ProcRoot, pid: u32, option: &str) -> bool {
     let cmdline = root.read(format!("/proc/{pid}/cmdline"), CMDLINE_BYTES_MAX).unwrap_or_default();
     cmdline.split(|byte| *byte == 0).any(|argument| argument == option.as_bytes())

@@ -33,7 +33,7 @@ pub(super) struct Quantity {
     pub(super) labels: Vec<(&'static str, String)>,
     added: Vec<CounterId>,
     subtracted: Vec<CounterId>,
-    /// By which the sum of the counters is divided to get the unit of the metric.
+    /// The divisor that converts the sum of the counters to the unit of the metric.
     divisor: f64,
     /// If this counter is 0, the JVM has not published the quantity yet.
     unknown_while_zero: Option<CounterId>,
@@ -164,7 +164,7 @@ impl Planner<'_> {
     fn allocation(&mut self) {
         let collector = self.identity.collector;
         match collector {
-            // Epsilon never collects: all that was allocated is in use.
+            // Epsilon never collects, so all allocated memory is in use.
             JvmCollector::Epsilon => {
                 let used = Sum::of(&m::ALLOCATED, one("sun.gc.generation.1.space.0.used"));
                 self.add(used.unknown_while_zero(Some("sun.gc.generation.1.space.0.capacity")));
@@ -334,7 +334,7 @@ impl Planner<'_> {
     }
 }
 
-/// A sum of counters, by name, that is to become a quantity.
+/// A sum of counters, given by their names, that becomes a quantity.
 struct Sum {
     metric: &'static Metric,
     labels: Vec<(&'static str, String)>,

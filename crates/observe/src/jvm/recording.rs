@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// What a recording measures.
+/// The settings of a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RecordingSettings {
     /// `default.jfc` of the JDK: about 1 % of overhead.
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands() {
+    fn commands_contain_name_and_settings() {
         assert_eq!(
             start("busyhour", RecordingSettings::Profile).unwrap(),
             "JFR.start name=busyhour settings=profile"
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_noticed_by_the_text() {
+    fn failures_are_recognized_by_the_text() {
         assert_eq!(check("\nStarted recording 1. No limit specified\n", "Started recording"), Ok(()));
         let answer = "No recordings to dump from. Use JFR.start to start a recording.";
         assert_eq!(check(answer, "Dumped recording"), Err(RecordingError::Failed(answer.to_owned())));

@@ -13,7 +13,7 @@ const PROCESSES_MAX: usize = 10_000;
 /// second after its start.
 const SEARCHES_MAX: u8 = 20;
 
-/// What the successor of a JVM must have.
+/// The conditions that the successor of a JVM must meet.
 #[derive(Debug)]
 pub(super) struct Wanted {
     /// The command line after `java` and its options.
@@ -24,7 +24,7 @@ pub(super) struct Wanted {
     pub(super) not_before_ms: u64,
 }
 
-/// Looks for the successor of a JVM that has ended.
+/// Searches for the successor of a JVM that has ended.
 #[derive(Debug)]
 pub(super) struct Successor {
     wanted: Wanted,

@@ -7,7 +7,7 @@ const FRAMES_MAX: usize = 64;
 
 const RE_LOCK: &str = "waiting to re-lock in wait() ";
 
-/// The state of a thread, as `java.lang.Thread.State`.
+/// The state of a thread, as in `java.lang.Thread.State`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum ThreadState {
     /// Not started.
@@ -63,15 +63,15 @@ pub enum WaitKind {
 pub struct JavaThread {
     /// Its name.
     pub name: String,
-    /// Its number in Java.
+    /// Its thread ID in Java.
     pub id: u64,
     /// Whether the JVM can end while the thread still runs.
     pub is_daemon: bool,
-    /// Its number in the operating system (`task` in `/proc`), within its container.
+    /// Its thread ID in the operating system (`task` in `/proc`), within its container.
     pub native_id: Option<u64>,
     /// Its state.
     pub state: ThreadState,
-    /// What it waits for.
+    /// The lock that it waits for, and how it waits.
     pub waits_for: Option<(WaitKind, MonitorLock)>,
     /// The locks that it holds. Those of `java.util.concurrent` are only known in a dump with synchronizers.
     pub holds: Vec<MonitorLock>,
@@ -169,7 +169,8 @@ impl ThreadDump {
                 (WaitKind::Notification, _) => None,
             })
             .collect();
-        // For each thread, the start of the walk that visited it first. A walk that returns to a thread of its own has found a circle.
+        // For each thread, the start of the walk that visited it first. A walk has found a circle if it reaches a
+        // thread that it has visited itself.
         let mut visited_by = vec![None; self.threads.len()];
         let mut circles = Vec::new();
         for start in 0..self.threads.len() {

@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn feature_releases() {
+    fn feature_releases_are_read() {
         let feature = |text| JavaVersion::parse(text).map(|version| version.feature());
         assert_eq!(feature("1.8.0_392"), Some(8));
         assert_eq!(feature("11.0.13"), Some(11));

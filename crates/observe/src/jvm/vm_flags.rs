@@ -9,8 +9,8 @@ pub struct VmFlag {
     pub kind: String,
     /// Its value, as the JVM writes it; empty for a text that is not set.
     pub value: String,
-    /// Where the value comes from: `default`, `command line`, `ergonomic`, `management`. JDK 8 only tells whether it is the default
-    /// (`default`) or not (`None`).
+    /// Where the value comes from: `default`, `command line`, `ergonomic`, `management`. JDK 8 only states whether it
+    /// is the default (`default`) or not (`None`).
     pub origin: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! How many TCP connections are in which state.
+//! Numbers of TCP connections by state.
 
 use busyhour_series::Metric;
 

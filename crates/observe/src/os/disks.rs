@@ -13,7 +13,7 @@ use crate::series_id::SeriesId;
 const DISKS_MAX: usize = 32;
 const FILE_MAX: usize = 1 << 18;
 
-/// Bytes of a sector in this file, whatever the size of the disk's own sectors.
+/// Bytes of a sector in this file, independent of the size of the disk's own sectors.
 const SECTOR: f64 = 512.0;
 
 static METRICS: [Metric; 10] = [
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn await_is_the_mean_of_what_was_completed() {
+    fn await_is_the_mean_time_of_completed_requests() {
         let at = |count, time_ms| Completed { count, time_ms };
         assert_eq!(mean_seconds(at(10, 100), at(14, 120)), Some(0.005));
         assert_eq!(mean_seconds(at(10, 100), at(10, 100)), None);

@@ -5,8 +5,8 @@ use perf_event::{CountAndTime, Counter};
 /// The increases of an interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Increase {
-    /// The events, scaled up for the time in which the processor counted other events; `None` if it did not count this one
-    /// for a task that ran.
+    /// Number of events, scaled up for the time in which the processor counted other events; `None` if it did not count
+    /// this event for a task that ran.
     pub(super) count: Option<f64>,
     /// Time in which the event was to be counted, in ns.
     pub(super) enabled_ns: u64,
@@ -65,7 +65,7 @@ fn add(sum: &mut Increase, before: Reading, now: Reading) {
     sum.enabled_ns += enabled;
     sum.running_ns += running;
     sum.count = match (sum.count, running, enabled) {
-        // The task did not run.
+        // This task did not run.
         (Some(total), 0, 0) => Some(total + count as f64),
         (_, 0, _) | (None, ..) => None,
         (Some(total), ..) => Some(total + count as f64 * (enabled as f64 / running as f64)),
@@ -83,13 +83,13 @@ mod tests {
     #[test]
     fn counts_are_scaled_by_the_time_of_the_interval() {
         let mut sum = Increase { count: Some(0.0), ..Increase::default() };
-        // Counted all the time before, and a quarter of this interval.
+        // The event was counted all the time before this interval, and for a quarter of this interval.
         add(&mut sum, reading(1_000, 100, 100), reading(1_200, 500, 200));
         assert_eq!(sum, Increase { count: Some(800.0), enabled_ns: 400, running_ns: 100 });
-        // A task that slept.
+        // This task slept.
         add(&mut sum, reading(7, 100, 100), reading(7, 100, 100));
         assert_eq!(sum.count, Some(800.0));
-        // A task that ran but was not counted.
+        // This task ran, but the event was not counted.
         add(&mut sum, reading(7, 100, 100), reading(7, 200, 100));
         assert_eq!(sum, Increase { count: None, enabled_ns: 500, running_ns: 100 });
         add(&mut sum, reading(0, 0, 0), reading(5, 10, 10));

@@ -22,10 +22,10 @@ const TASKS_MAX: usize = 4_096;
 /// The largest number of cores on which a cgroup is counted.
 const CORES_MAX: usize = 1_024;
 
-/// What is counted.
+/// The processes whose events are counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PerfTarget {
-    /// All threads of the process with this number that exist when counting begins, and all threads and processes that they
+    /// All threads of the process with this ID that exist when counting begins, and all threads and processes that they
     /// start later.
     Process(u32),
     /// All processes of the cgroup (version 2) in this directory, such as `/sys/fs/cgroup/system.slice/shop.service`. Needs
@@ -60,7 +60,7 @@ struct EventSet {
     series: Option<(SeriesId, SeriesId)>,
 }
 
-/// Where counters are opened.
+/// The task or the core for which counters are opened.
 enum Place<'f> {
     Task(i32),
     Core(&'f File, usize),
@@ -224,7 +224,7 @@ fn open_one(kind: &EventKind, place: &Place<'_>, with_kernel: bool) -> io::Resul
     builder.build()
 }
 
-/// The numbers of the threads of a process.
+/// The IDs of the threads of a process.
 fn tasks(root: &ProcRoot, pid: u32) -> Result<Vec<i32>, ProbeError> {
     let path = root.process(pid, "task");
     let entries = std::fs::read_dir(&path).map_err(|error| match error.kind() {

@@ -1,4 +1,4 @@
-//! Why an event cannot be counted, and what would help.
+//! Reasons why an event cannot be counted, with advice.
 
 use std::io;
 
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reasons_say_what_would_help() {
+    fn reasons_contain_advice() {
         let of =
             |errno, paranoid, is_cgroup| reason(&io::Error::from_raw_os_error(errno), paranoid, is_cgroup);
         for (text, expected) in [

@@ -21,13 +21,13 @@ use crate::proc_root::ProcRoot;
 /// The largest number of clients at a time; further ones are disconnected.
 const CLIENTS_MAX: usize = 64;
 
-/// How long a client may be connected without asking for values.
+/// Maximum time that a client may be connected without requesting values.
 const IDLE_MAX: Duration = Duration::from_secs(60);
 
-/// How long sending a text to a client may take.
+/// Maximum time for sending a text to a client.
 const WRITE_MAX: Duration = Duration::from_secs(5);
 
-/// Time before the next attempt to accept when the system has no file descriptors left.
+/// Delay before the next attempt to accept a connection when the system has no file descriptors left.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
 
 /// The largest number of problems that are passed to the user.
@@ -47,7 +47,7 @@ pub struct AgentServer {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What all connections share.
+/// The state that all connections share.
 struct Shared {
     root: ProcRoot,
     clock: Clock,
@@ -55,10 +55,10 @@ struct Shared {
 }
 
 impl AgentServer {
-    /// Serves a listener, usually on port 4444, on a thread of its own.
+    /// Serves a listener, usually on port 4444, on a separate thread.
     ///
     /// # Errors
-    /// The thread cannot be started, or the listener cannot be used without blocking.
+    /// The thread cannot be started, or the listener cannot be set to non-blocking mode.
     pub fn start(
         listener: std::net::TcpListener,
         root: ProcRoot,
@@ -158,7 +158,7 @@ async fn send_values(
 ) -> io::Result<usize> {
     let mut ticks = tokio::time::interval(interval);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    // The first tick is due at once, but the first interval has only just begun.
+    // The first tick is due immediately, but the first interval has only just begun.
     ticks.tick().await;
     loop {
         tokio::select! {

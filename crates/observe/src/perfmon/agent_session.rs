@@ -22,7 +22,7 @@ const INTERVAL: Duration = Duration::from_secs(1);
 /// The longest interval.
 const INTERVAL_MAX: Duration = Duration::from_secs(3_600);
 
-/// What the caller of the session has to do.
+/// An action that the caller of the session must perform.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AgentAction {
     /// Send this text.
@@ -31,7 +31,7 @@ pub enum AgentAction {
     SendValues,
     /// Close the connection.
     Close,
-    /// Tell the user about this once.
+    /// Report this to the user once.
     Problem(AgentProblem),
 }
 
@@ -43,14 +43,14 @@ pub enum AgentProblem {
     Refused {
         /// The metric.
         metric: String,
-        /// Why.
+        /// The reason.
         #[source]
         refusal: MetricRefusal,
     },
-    /// A client wants to end the agent.
+    /// A client requests the end of the agent.
     #[error("`shutdown` is refused: stop this agent where it was started")]
     Shutdown,
-    /// A client wants values by UDP.
+    /// A client requests values by UDP.
     #[error("`udp-transmitter` is not supported; use TCP")]
     Udp,
     /// A command is unknown.

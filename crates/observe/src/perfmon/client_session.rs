@@ -1,4 +1,4 @@
-//! The client's side of the protocol, as JMeter's collector speaks it, without input or output.
+//! The client's side of the protocol, as JMeter's collector implements it, without input or output.
 
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ impl MetricRow {
     }
 }
 
-/// A value of a metric, or why there is none.
+/// A value of a metric, or the text that the agent returned instead.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MetricValue {
     /// The value.
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_and_requests() {
+    fn labels_and_requests_are_formed_from_rows() {
         for (parameters, label, request) in [
             ("", "h CPU", "cpu:"),
             ("user", "h CPU user", "cpu:user"),
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn another_server_is_no_agent() {
+    fn another_server_is_not_accepted_as_an_agent() {
         let mut session = ClientSession::new(&[row("h", "CPU", "")], Duration::from_secs(1));
         let mut send = String::new();
         let result = session.receive(b"HTTP/1.1 400 Bad Request\r\n", &mut send, |_, _| panic!("a value"));

@@ -12,10 +12,10 @@ use busyhour_program::clock::Clock;
 use super::client_session::{ClientError, ClientSession, MetricRow, MetricValue};
 use super::sample::PerfMonSample;
 
-/// How long a connection and the first answer may take.
+/// Maximum time for connecting and for the first answer.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How often a thread checks whether it must stop.
+/// Interval at which a thread checks whether it must stop.
 const READ_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Receives the samples and the address of their agent (`host:port`). The threads of the agents call it, one at a time.
@@ -23,9 +23,9 @@ pub type SampleSink = Box<dyn FnMut(&str, &PerfMonSample) + Send>;
 
 /// Collects the values of agents until it is stopped or dropped.
 ///
-/// Each value of each agent is passed as a sample. While an agent cannot be reached, each of its metrics yields a failed
-/// sample per interval whose label and message are the error in the words of Java's exceptions, as in JMeter. Unlike
-/// JMeter's collector, this one connects again, also to an agent that went away later.
+/// Each value of each agent is passed as a sample. While an agent cannot be reached, each of its metrics yields a
+/// failed sample per interval, as in JMeter. Label and message of this sample are the text of the corresponding Java
+/// exception. Unlike JMeter's collector, this one connects again, also to an agent that disappeared later.
 #[derive(Debug)]
 pub struct PerfMonCollector {
     stops: Vec<Sender<()>>,
@@ -33,8 +33,8 @@ pub struct PerfMonCollector {
 }
 
 impl PerfMonCollector {
-    /// The interval for a value of the property `jmeterPlugin.perfmon.interval` in ms. JMeter's collector cuts it to whole
-    /// seconds and gets stuck with less than one second; here the interval is at least one second.
+    /// The interval for a value of the property `jmeterPlugin.perfmon.interval` in ms. JMeter's collector truncates it
+    /// to whole seconds and hangs with less than one second; here the interval is at least one second.
     #[must_use]
     pub fn interval(property_ms: u64) -> Duration {
         Duration::from_secs((property_ms / 1000).max(1))
@@ -144,7 +144,7 @@ impl Agent {
         stream.set_write_timeout(Some(CONNECT_TIMEOUT))?;
         stream.write_all(self.session.connect().as_bytes())?;
         let silence_max = (self.interval * 3).max(CONNECT_TIMEOUT);
-        let mut heard = self.clock.now();
+        let mut last_read = self.clock.now();
         let mut buffer = [0; 4096];
         loop {
             if self.stopped.try_recv() != Err(std::sync::mpsc::TryRecvError::Empty) {
@@ -155,7 +155,7 @@ impl Agent {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(read) => read,
                 Err(error) if is_timeout(&error) => {
-                    let silent = self.clock.now().since(heard);
+                    let silent = self.clock.now().since(last_read);
                     if u128::from(silent) > silence_max.as_nanos() {
                         return Ok(Lost::Silent(silence_max));
                     }
@@ -163,7 +163,7 @@ impl Agent {
                 }
                 Err(error) => return Err(error),
             };
-            heard = self.clock.now();
+            last_read = self.clock.now();
             let (mut send, mut samples) = (String::new(), Vec::new());
             let stamp_ms = self.stamp_ms();
             let record = |label: &str, value| samples.push(sample(stamp_ms, label, value));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// What one reading of the system yields for a metric.
+/// The result of one reading of the system for a metric.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PerfMonMeasure {
     /// The value itself.

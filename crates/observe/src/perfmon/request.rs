@@ -8,7 +8,7 @@ use std::str::FromStr;
 /// A metric that the agent can read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PerfMonMetric {
-    /// What to read.
+    /// The quantity to read.
     pub quantity: PerfMonQuantity,
     /// The unit in which a size is returned.
     pub unit: MetricUnit,
@@ -38,9 +38,10 @@ pub enum PerfMonQuantity {
 /// The process of a metric.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProcessName {
-    /// By number.
+    /// By process ID.
     Pid(u32),
-    /// By the name of its executable file, not case-sensitive. The number, from 0, selects one of the processes with this name.
+    /// By the name of its executable file, not case-sensitive. The index, from 0, selects one of the processes with
+    /// this name.
     Executable(String, usize),
 }
 
@@ -442,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn metrics_of_existing_plans() {
+    fn metrics_of_existing_plans_are_parsed() {
         use PerfMonQuantity::*;
         let java = |number| ProcessName::Executable("java".to_owned(), number);
         for (text, expected) in [
@@ -479,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn refusals_say_why() {
+    fn refusals_state_the_reason() {
         let long = format!("{}:x", "y".repeat(9_999));
         for (text, expected) in [
             ("exec:/bin/sh:-c:reboot", "exec is refused: this agent runs no programs"),

@@ -1,12 +1,12 @@
 //! The CPU clock of another process, in nanoseconds. A tick of `/proc/PID/stat` (10 ms) would be 10 % of an interval of 100 ms.
 
-/// The kernel's limit of process numbers. Larger ones would overflow into the numbers of other clocks.
+/// The kernel's limit of process IDs. Larger ones would overlap with the IDs of other clocks.
 const PID_MAX: libc::pid_t = 4_194_304;
 
 /// CPU time of all threads of a process, also of those that ended, in ns; `None` if it does not exist.
 pub(super) fn process_cpu_ns(pid: u32) -> Option<u64> {
     let pid = libc::pid_t::try_from(pid).ok().filter(|pid| (1..=PID_MAX).contains(pid))?;
-    // The number of a process's CPU clock, as clock_getcpuclockid(3) computes it.
+    // The ID of a process's CPU clock, as clock_getcpuclockid(3) computes it.
     let clock: libc::clockid_t = (!pid << 3) | 2;
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the pointer is valid for the call; an invalid clock is an error.

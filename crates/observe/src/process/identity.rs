@@ -1,4 +1,4 @@
-//! Which process is watched, and which one takes its place.
+//! Identifies the watched process and its successor.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -11,7 +11,7 @@ use crate::socket_owners::find_listener;
 /// Bytes of a command line that are compared.
 const COMMAND_LINE_MAX: usize = 1 << 16;
 
-/// What identifies a process, now and after a restart.
+/// The properties that identify a process, now and after a restart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Identity {
     pub(super) pid: u32,
@@ -48,7 +48,7 @@ impl Identity {
         })
     }
 
-    /// The process that took the place of this one, which has ended.
+    /// The successor of this process, which has ended.
     pub(super) fn find_successor(&self, root: &ProcRoot) -> Option<Identity> {
         let list = ProcessList::read(root).ok()?;
         let listener = self.listens_on.iter().find_map(|address| find_listener(root, &list, *address));

@@ -80,7 +80,7 @@ impl Member {
         }
     }
 
-    /// The current figures; `None` if the process has ended, also if its number is used again.
+    /// The current figures; `None` if the process has ended, even if another process has its ID.
     fn stat(&mut self) -> Option<ProcessStat> {
         let (_, stat) = parse_stat(self.stat.read().ok()?)?;
         (stat.start == self.start).then_some(stat)
@@ -108,7 +108,7 @@ impl Members {
         }
     }
 
-    /// Whether the watched process still exists and is no zombie.
+    /// Whether the watched process still exists and is not a zombie.
     pub(super) fn leader_is_alive(&mut self) -> bool {
         self.list.first_mut().and_then(Member::stat).is_some_and(|stat| {
             // The first thread may have ended before the others.
@@ -175,7 +175,8 @@ impl Members {
                 [stat.user, stat.system].map(|[own, waited]| (own as f64 / ticks, waited as f64 / ticks));
             totals.user_seconds += user.0 + user.1;
             totals.system_seconds += system.0 + system.1;
-            // The clock is that of any process with this process ID. The start in `stat`, checked above, shows that it is the member's.
+            // The clock belongs to any process that has this process ID. The start in `stat`, checked above, shows that
+            // it is the member.
             let exact = self.is_live.then(|| process_cpu_ns(member.pid)).flatten().map(|ns| ns as f64 / 1e9);
             totals.cpu_seconds += exact.unwrap_or(user.0 + system.0) + user.1 + system.1;
             totals.minor_faults = add(totals.minor_faults, stat.minor_faults);

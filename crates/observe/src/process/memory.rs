@@ -1,5 +1,5 @@
-//! Proportional memory of a group, and the limit of descriptors: read seldom, because it takes milliseconds per process and holds a
-//! lock of the process meanwhile.
+//! Proportional memory of a group, and the limit of descriptors. They are read seldom, because reading takes
+//! milliseconds per process and holds a lock of the process.
 
 use busyhour_series::Metric;
 

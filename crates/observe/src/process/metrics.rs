@@ -153,7 +153,7 @@ impl ProcessSeries {
         reading.unavailable(&PROCESSES, &reason);
     }
 
-    /// Another process took the place of the watched one: counters begin again.
+    /// Another process has replaced the watched one, so counters restart at 0.
     pub(super) fn restart(&mut self) {
         let counters =
             [&mut self.cpu, &mut self.user, &mut self.system, &mut self.minor_faults, &mut self.major_faults];

@@ -36,7 +36,7 @@ impl<K, const N: usize> Default for IncreaseSum<K, N> {
 }
 
 impl<K: Eq + Hash, const N: usize> IncreaseSum<K, N> {
-    /// Adds the increase of a thread since the previous round, or its whole values if it is new or its number is used again.
+    /// Adds the increase of a thread since the previous round, or its whole values if it is new or its ID is reused.
     pub(super) fn add(&mut self, key: K, values: [u64; N]) {
         let previous = self.last.insert(key, (values, self.round));
         let previous = previous.map_or([0; N], |(previous, _)| previous);
@@ -47,7 +47,7 @@ impl<K: Eq + Hash, const N: usize> IncreaseSum<K, N> {
         }
     }
 
-    /// Ends a round: forgets threads that were not added in it. Returns the totals so far.
+    /// Ends a round: removes threads that were not added in it. Returns the totals so far.
     pub(super) fn end_round(&mut self) -> [u64; N] {
         let round = self.round;
         self.last.retain(|_, (_, added)| *added == round);
@@ -80,9 +80,9 @@ mod tests {
         assert_eq!(sum.end_round(), [35], "thread 2 ended");
         sum.add(1, [15]);
         sum.add(2, [1]);
-        assert_eq!(sum.end_round(), [36], "the number 2 is used again");
+        assert_eq!(sum.end_round(), [36], "ID 2 is reused");
         sum.add(1, [3]);
-        assert_eq!(sum.end_round(), [39], "the number 1 was used again between rounds");
+        assert_eq!(sum.end_round(), [39], "ID 1 was reused between rounds");
         assert_eq!(sum.last.len(), 1);
     }
 }

@@ -69,7 +69,7 @@ pub enum FetchError {
         /// The beginning of the answer.
         answer: String,
     },
-    /// The page broke off or is damaged.
+    /// The page is incomplete or damaged.
     #[error("the page at {url} cannot be read")]
     Body {
         /// The address, without secrets.
@@ -189,7 +189,7 @@ fn authorities(pem: &[u8]) -> Result<RootCerts, FetchError> {
     Ok(RootCerts::new_with_certs(&certificates))
 }
 
-/// A URL in its parts.
+/// The parts of a URL.
 struct Address<'u> {
     /// Without credentials, with a path.
     url: String,
@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_taken_apart() {
+    fn addresses_are_split_into_their_parts() {
         for (text, url, shown, credentials) in [
             ("http://h:9100", "http://h:9100/metrics", "http://h:9100/metrics", None),
             ("https://a:b%40c@h/p?token=1#x", "https://h/p?token=1", "https://h/p", Some("a:b%40c")),

@@ -46,9 +46,10 @@ impl Buckets {
         (*bound == f64::INFINITY).then_some(*count)
     }
 
-    /// The quantile `q` (0 to 1), in the unit of the bounds, as Prometheus's `histogram_quantile` estimates it: interpolated
-    /// linearly within its bucket, with 0 as the lower bound of the first bucket. The highest finite bound if the quantile is above
-    /// this bound. `None` if nothing was observed, the bucket `+Inf` is missing, or it is the only bucket.
+    /// The quantile `q` (0 to 1), in the unit of the bounds, as Prometheus's `histogram_quantile` estimates it:
+    /// interpolated linearly within its bucket, with 0 as the lower bound of the first bucket. A quantile above the
+    /// highest finite bound is returned as this bound. `None` if nothing was observed, the bucket `+Inf` is missing, or
+    /// it is the only bucket.
     #[must_use]
     pub fn quantile(&self, q: f64) -> Option<f64> {
         let count = self.count().filter(|count| *count > 0.0)?;

@@ -12,11 +12,11 @@ pub(super) const TEXT_MAX: usize = 4 << 10;
 pub struct LineError {
     /// The number of the line, from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// The problem of the line.
     pub problem: LineProblem,
 }
 
-/// What is wrong with a line.
+/// The problem of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LineProblem {
     /// There is no name where one is expected.

@@ -30,7 +30,7 @@ pub(super) struct Page {
     pub(super) first_error: Option<LineError>,
     /// The number of selected series beyond the limits.
     pub(super) omitted: u64,
-    /// The end of an OpenMetrics page is missing.
+    /// Whether the end of an OpenMetrics page is missing.
     pub(super) is_cut: bool,
 }
 

@@ -156,7 +156,7 @@ impl Probe for ScrapeProbe {
         for value in &page.values {
             self.record_value(reading, value);
         }
-        // Histograms that are no longer on the page are forgotten.
+        // Histograms that are no longer on the page are discarded.
         let before = std::mem::take(&mut self.histograms);
         self.histograms = before
             .into_iter()

@@ -1,8 +1,9 @@
 //! Patterns that select series.
 //!
 //! A pattern is a name in which `*` matches any text, with conditions on labels in braces if needed:
-//! `node_disk_*_total`, `container_memory_working_set_bytes{pod="shop-*"}`. A `!` in front excludes what the rest of the
-//! pattern matches. A series is selected if a pattern matches it and no excluding pattern does.
+//! `node_disk_*_total`, `container_memory_working_set_bytes{pod="shop-*"}`. A pattern that starts with `!` excludes the
+//! series that the rest of the pattern matches. A series is selected if a pattern matches it and no excluding pattern
+//! does.
 
 use super::line_error::LineProblem;
 use super::scan::Scanner;
@@ -137,7 +138,7 @@ impl MetricSelection {
         Ok(Self { patterns: parsed, sums: &[] })
     }
 
-    /// Whether no series of this name can be selected, whatever its labels are.
+    /// Whether no series of this name can be selected, for any labels.
     #[must_use]
     pub fn rejects_name(&self, name: &str) -> bool {
         let named = |excludes| {
@@ -280,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn labels_and_exclusions() {
+    fn labels_and_exclusions_limit_the_selection() {
         let pod = [("pod", "shop-1"), ("mode", "idle")];
         assert!(selects(&["mem*{pod=\"shop-*\"}"], "mem_bytes", &pod));
         assert!(!selects(&["mem*{pod=\"other\"}"], "mem_bytes", &pod));

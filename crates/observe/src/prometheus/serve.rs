@@ -20,10 +20,10 @@ use crate::store::SeriesStore;
 /// The label that names the source of a series.
 const SOURCE_LABEL: &str = "source";
 
-/// How a watch is served.
+/// Options for serving a watch.
 #[derive(Clone)]
 pub struct MetricsServerOptions {
-    /// The token that requests must send as `Authorization: Bearer`; `None` serves everybody.
+    /// The token that requests must send as `Authorization: Bearer`; with `None`, requests need no token.
     pub token: Option<String>,
     /// The certificate and key for HTTPS; `None` serves HTTP.
     pub tls: Option<ServerTls>,
@@ -51,10 +51,10 @@ pub struct MetricsServer {
 }
 
 impl MetricsServer {
-    /// Serves the latest values of `store`, whose times are those of `clock`, on a thread of its own.
+    /// Serves the latest values of `store`, whose times are those of `clock`, on a separate thread.
     ///
     /// # Errors
-    /// The thread cannot be started, or the listener cannot be used without blocking.
+    /// The thread cannot be started, or the listener cannot be set to non-blocking mode.
     pub fn start(
         listener: TcpListener,
         store: SeriesStore,

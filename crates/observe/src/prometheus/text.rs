@@ -13,7 +13,7 @@ use super::line_error::TEXT_MAX;
 pub use super::line_error::{LABELS_MAX, LineError, LineProblem};
 use super::scan::{Scanner, number, unescape_help};
 
-/// Which of the two formats a text has.
+/// The format of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum TextFormat {
     /// Prometheus's text format: stamps are in ms.
@@ -84,7 +84,7 @@ impl FamilyType {
 /// The role of a series in its family.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeriesRole {
-    /// A counter: differences of its values count; a decrease is a reset.
+    /// A counter: only differences of its values are meaningful, and a decrease is a reset.
     Counter,
     /// A gauge, or a series of unknown type.
     Gauge,
@@ -155,7 +155,7 @@ pub struct Samples<'t> {
     is_ended: bool,
 }
 
-/// What comments declare about a family.
+/// The declarations of a family in comments.
 #[derive(Debug, Default)]
 struct Family<'t> {
     family_type: Option<FamilyType>,

@@ -23,7 +23,7 @@ pub trait ResctrlFiles: Debug + Send {
     /// Writes a text into a file with one system call, as the kernel requires.
     ///
     /// # Errors
-    /// The kernel refuses the text; `info/last_cmd_status` says why.
+    /// The kernel refuses the text; `info/last_cmd_status` contains the reason.
     fn write(&mut self, path: &Path, text: &str) -> io::Result<()>;
 
     /// Names of the directories in a directory, in alphabetical order.

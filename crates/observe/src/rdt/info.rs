@@ -1,4 +1,4 @@
-//! What the hardware offers: the directory `info` of resctrl.
+//! The capabilities of the hardware: the directory `info` of resctrl.
 
 use std::collections::BTreeMap;
 

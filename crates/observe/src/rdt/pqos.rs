@@ -8,10 +8,10 @@ use std::collections::HashMap;
 /// The largest number of columns of a row.
 const COLUMNS_MAX: usize = 64;
 
-/// A row: what a set of cores, or a process, did in an interval.
+/// A row: the figures of a set of cores, or of a process, in an interval.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PqosRow {
-    /// Time of the row in the words of `pqos`: `2026-01-31 12:00:00`, local time.
+    /// Time of the row as `pqos` writes it: `2026-01-31 12:00:00`, local time.
     pub time: String,
     /// The cores: `0-3`.
     pub cores: Option<String>,
@@ -144,7 +144,7 @@ fn set(row: &mut PqosRow, name: &str, cell: &str) {
     }
     // `12k` are 12,000 misses in versions that round them.
     let (digits, scale) = cell.strip_suffix('k').map_or((cell, 1.0), |digits| (digits, 1e3));
-    // Not available for this process or version: an empty cell, `N/A`, `err`.
+    // The value is not available for this process or version: an empty cell, `N/A`, `err`.
     let Some(value) = digits.trim().parse::<f64>().ok().filter(|value| value.is_finite()) else { return };
     let value = value * scale;
     const MB: f64 = 1_048_576.0;

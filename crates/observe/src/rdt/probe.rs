@@ -95,7 +95,7 @@ impl RdtProbe {
             Some(series) => *series,
             None => {
                 let series = declare(reading, &key);
-                // Bounds the memory if groups are created and removed again and again.
+                // Limits the memory if groups are created and removed repeatedly.
                 if self.series.len() < busyhour_series::SERIES_MAX {
                     self.series.insert(key, series);
                 }

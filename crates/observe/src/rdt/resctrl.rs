@@ -23,7 +23,7 @@ pub enum RdtError {
     /// The file system is not mounted, or this machine has none.
     #[error("resctrl is not available: {advice}")]
     Missing {
-        /// What would provide it.
+        /// Advice on how to provide it.
         advice: &'static str,
         /// The cause.
         #[source]
@@ -148,7 +148,7 @@ impl Resctrl {
         Self { files }
     }
 
-    /// What the hardware offers.
+    /// The capabilities of the hardware.
     ///
     /// # Errors
     /// The file system is not mounted, or may not be read.
@@ -268,7 +268,7 @@ impl Resctrl {
         }
     }
 
-    /// The numbers of the tasks of a group.
+    /// The IDs of the tasks of a group.
     ///
     /// # Errors
     /// The group does not exist.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// What a domain (virtual machine) used, one value per socket.
+/// The usage of a domain (virtual machine), one value per socket.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CmtRow {
     /// The name of the domain.
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn hardware_and_masks() {
+    fn hardware_and_masks_are_parsed() {
         let text = "Cache Monitoring Technology (CMT):\nEnabled         : 1\nTotal RMID      : 87\nSupported monitor types:\n\
             cache-occupancy\nCache Allocation Technology (CAT):\nSocket ID       : 0\nL3 Cache        : 56320KB\n\
             CBM length      : 20\nDefault CBM     : 0xfffff\n";

@@ -29,7 +29,7 @@ pub struct StallHistogram {
 pub struct StallSummary {
     /// The figures of the delays; `None` if no delay was measured, because the thread did not run.
     pub delays: Option<Delays>,
-    /// Stalls as intervals: when the thread wanted to run, and when it did.
+    /// Stalls as intervals, from the time at which the thread was due to run to the time at which it ran.
     pub stalls: Vec<(Nanos, Nanos)>,
     /// The number of stalls beyond those that are remembered.
     pub stalls_omitted: u64,
@@ -65,7 +65,7 @@ impl StallHistogram {
         }
     }
 
-    /// Records that the thread, which runs once per `interval`, ran at `actual` although it wanted to run at `expected`.
+    /// Records that the thread, which is due to run once per `interval`, ran at `actual` instead of `expected`.
     ///
     /// A delay of several intervals hides the delays of the later intervals within it. They are filled in, each shorter by one
     /// interval than the one before, as HdrHistogram's correction for coordinated omission does.
@@ -98,7 +98,7 @@ impl StallHistogram {
         self.error.as_deref()
     }
 
-    /// Returns what was recorded since the last call, and forgets it.
+    /// Returns the delays that were recorded since the last call, and clears the histogram.
     pub fn take(&mut self) -> StallSummary {
         let delays = self.delays.as_mut().filter(|delays| !delays.is_empty()).map(|delays| {
             let found = Delays {

@@ -30,8 +30,8 @@ fn interval_for(cost_ns: u64) -> u64 {
 
 /// Sleeps for an interval at a time and records by how much each sleep was too long, until the channel is disconnected.
 ///
-/// A sleep costs about 3 µs on a physical machine and 20 µs on a busy virtual one, where an interval of 1 ms would take 2 % of a core:
-/// the interval becomes longer.
+/// A sleep costs about 3 µs on a physical machine and 20 µs on a busy virtual one. There, an interval of 1 ms would
+/// take 2 % of a core, so the interval becomes longer.
 pub(super) fn run(histogram: &Mutex<StallHistogram>, clock: &Clock, stopped: &Receiver<()>) {
     // With the default timer slack of 50 µs, each delay could be up to 50 µs too long. If the slack cannot be changed, this error
     // is accepted.

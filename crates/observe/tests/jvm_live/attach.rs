@@ -32,7 +32,7 @@ pub fn check_commands(pid: u32) {
 }
 
 #[test]
-fn commands_of_every_jdk() {
+fn commands_work_for_every_jdk() {
     for jdk in Jdk::installed() {
         let mut load = Load::start(&jdk, &["-XX:+DisableExplicitGC"]);
         load.say("keep 1000");
@@ -64,7 +64,7 @@ fn commands_of_every_jdk() {
 }
 
 #[test]
-fn a_thread_dump_names_who_holds_a_lock() {
+fn a_thread_dump_names_the_holder_of_a_lock() {
     for jdk in Jdk::installed() {
         let mut load = Load::start(&jdk, &[]);
         load.say("hold");

@@ -5,7 +5,7 @@ use busyhour_observe::prometheus::exposition::{
 };
 use busyhour_observe::prometheus::text::{LABELS_MAX, MetricSample, Samples, SeriesRole, TextFormat};
 
-/// Reads `text` in both formats and checks what must hold for any text.
+/// Reads `text` in both formats and checks the invariants.
 pub fn check(text: &str) {
     for format in [TextFormat::Prometheus, TextFormat::OpenMetrics] {
         let lines = text.lines().count().max(1);
@@ -28,7 +28,7 @@ pub fn check(text: &str) {
     }
 }
 
-/// What the exposition writer writes is read as the same samples.
+/// Checks that the output of the exposition writer is read as the same samples.
 fn check_written(samples: &[MetricSample<'_>]) {
     for sample in samples {
         let stamp_ms = sample.stamp_seconds.map(|stamp| (stamp * 1e3).clamp(-1e15, 1e15).round() as i64);

@@ -1,8 +1,13 @@
 //! A double of Linux's resctrl file system: a directory whose files follow the kernel's rules.
 //!
-//! Reading goes through the real code ([`MountedFiles`]) on a temporary directory; creating, removing and writing obey the
-//! rules of `fs/resctrl`: identifiers run out, masks and values are checked, a task is in exactly one control group and in
-//! at most one of its monitor groups, removed groups return their tasks, `info/last_cmd_status` has the reason of a failure.
+//! Reading uses the real code ([`MountedFiles`]) on a temporary directory. Creating, removing and writing follow the
+//! rules of `fs/resctrl`:
+//!
+//! - identifiers run out,
+//! - masks and values are checked,
+//! - a task is in exactly one control group and in at most one of its monitor groups,
+//! - the tasks of a removed group are returned to its parent,
+//! - `info/last_cmd_status` contains the reason of a failure.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,7 +18,7 @@ use std::sync::{Arc, Mutex};
 use busyhour_observe::rdt::schemata::parse_schemata;
 use busyhour_observe::rdt::{MountedFiles, ResctrlFiles};
 
-/// What the machine has.
+/// The hardware of the machine.
 #[derive(Clone, Debug)]
 pub struct Machine {
     /// Sockets, each with one cache.
@@ -28,7 +33,7 @@ pub struct Machine {
     pub min_cbm_bits: u32,
     /// Whether masks may have gaps.
     pub sparse_masks: bool,
-    /// Whether code and data have masks of their own (mounted with `cdp`).
+    /// Whether code and data have separate masks (mounted with `cdp`).
     pub cdp: bool,
     /// The largest number of control groups, the default group included.
     pub closids: u32,
@@ -65,12 +70,12 @@ impl Default for Machine {
     }
 }
 
-/// What a task does per second.
+/// The activity of a task per second.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Demand {
     /// Socket on which it runs.
     pub socket: u32,
-    /// Bytes that it would like to keep in the cache.
+    /// Bytes that it keeps in the cache if there is room.
     pub working_set: u64,
     /// Bytes of memory traffic.
     pub traffic: u64,
@@ -134,7 +139,7 @@ impl Double {
         Double(Arc::new(Mutex::new(state)))
     }
 
-    /// Lets a second pass in which tasks do what they demand.
+    /// Advances the time by a second, in which tasks have these demands.
     pub fn tick(&self, demands: &[(u32, Demand)]) {
         let mut state = self.0.lock().unwrap();
         state.tick(demands);

@@ -14,7 +14,7 @@ use busyhour_observe::rdt::{RdtProbe, Resctrl, ResctrlFiles, ResctrlGroup, pqos,
 use busyhour_observe::{ProbeRunner, SeriesStore};
 use busyhour_program::clock::Clock;
 
-/// Checks what must hold for any text.
+/// Checks the invariants for a text.
 pub fn check(text: &str) {
     check_perfmon(text);
     check_resctrl(text);

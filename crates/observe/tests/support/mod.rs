@@ -1,4 +1,4 @@
-//! What the tests of probes share.
+//! Helpers that the tests of probes share.
 
 #[allow(dead_code, reason = "not every test needs it")]
 pub mod servers;

@@ -30,7 +30,7 @@ impl TestProcess {
         let mut process = TestProcess { child, input, output, ready: String::new() };
         process.ready = process.line();
         if process.ready.is_empty() {
-            eprintln!("SKIPPED: {:?} ended at once", command.get_program());
+            eprintln!("SKIPPED: {:?} ended immediately", command.get_program());
             return None;
         }
         Some(process)

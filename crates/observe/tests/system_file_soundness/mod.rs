@@ -1,5 +1,5 @@
-//! Properties that hold for any content of `/proc` and `/sys`, whatever reads it. The fuzz target `system_files` and a test with fixed
-//! seeds check them.
+//! Properties that hold for any content of `/proc` and `/sys`, for all readers. The fuzz target `system_files` and a
+//! test with fixed seeds check them.
 
 use std::path::Path;
 
@@ -47,7 +47,7 @@ pub const FILES: [&str; 34] = [
     "sys/fs/cgroup/x/io.stat",
 ];
 
-/// What the files of a tree contain at first.
+/// The initial content of a file of the tree.
 fn usual_content(file: &str) -> &'static str {
     match file {
         "proc/stat" => "cpu  1 2 3 4 5 6 7 8 0 0\ncpu0 1 2 3 4 5 6 7 8 0 0\nctxt 5\n",

@@ -188,7 +188,7 @@ fn machine(file: &mut ObservedFile) {
         |second| if second == 33.0 { 0.12 } else { 0.000_9 },
     );
     file.gauge(stall, "busyhour_stall_p99_seconds", &[], |_| 0.000_12);
-    file.mark(stall, MarkKind::Stall, 32.4, 0.12, "nothing ran for 120 ms");
+    file.mark(stall, MarkKind::Stall, 32.4, 0.12, "a thread that was due to run was delayed by 120 ms");
 }
 
 fn network(file: &mut ObservedFile, os: u32) {

@@ -1,4 +1,4 @@
-//! The server from the side of its clients.
+//! Tests the server from a client's point of view.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -100,7 +100,7 @@ fn clients_that_send_slowly_do_not_block_others() {
 }
 
 #[test]
-fn clients_that_do_not_read_events_do_not_keep_others_out() {
+fn clients_that_do_not_read_events_do_not_block_others() {
     let senders = Mutex::new(Vec::new());
     let server = start(move |request| {
         if request.uri().path() != "/events" {

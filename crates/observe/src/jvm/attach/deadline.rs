@@ -11,7 +11,7 @@ use rustix::time::{
 
 use super::error::AttachError;
 
-/// How often a condition is checked for which there is no event to wait for.
+/// Interval between checks of a condition for which there is no event to wait for.
 const LOOK_AGAIN: Timespec = Timespec { tv_sec: 0, tv_nsec: 5_000_000 };
 
 /// The end of the time for a command: a timer of the kernel, so that no clock is read.

@@ -18,9 +18,9 @@ pub enum AttachError {
     /// The process is another program.
     #[error("process {pid} has loaded {what}; commands are only sent to HotSpot")]
     NotHotSpot {
-        /// The number of the process.
+        /// The process ID.
         pid: u32,
-        /// What it has loaded.
+        /// What the process has loaded.
         what: &'static str,
     },
     /// The JVM only accepts its own user.
@@ -28,11 +28,11 @@ pub enum AttachError {
         "the JVM {pid} accepts commands only from root and from user {user} with group {group}; run as one of them"
     )]
     OtherUser {
-        /// The number of the process.
+        /// The process ID.
         pid: u32,
-        /// Number of its user.
+        /// ID of its user.
         user: u32,
-        /// Number of its group.
+        /// ID of its group.
         group: u32,
     },
     /// The JVM does not handle SIGQUIT, which would end it.
@@ -41,19 +41,19 @@ pub enum AttachError {
          /tmp was deleted; try again, or restart it without -Xrs"
     )]
     QuitNotHandled {
-        /// The number of the process.
+        /// The process ID.
         pid: u32,
     },
     /// The JVM was started with an option that turns the attach mechanism off.
     #[error("the JVM {pid} was started with -XX:+DisableAttachMechanism; start it without this option")]
     TurnedOff {
-        /// The number of the process.
+        /// The process ID.
         pid: u32,
     },
     /// The file that announces the request cannot be written.
     #[error("cannot create {name} in the working directory or /tmp of process {pid}")]
     Announce {
-        /// The number of the process.
+        /// The process ID.
         pid: u32,
         /// The name of the file.
         name: String,
@@ -63,7 +63,7 @@ pub enum AttachError {
     /// The JVM cannot be signalled.
     #[error("cannot send SIGQUIT to process {pid}")]
     Signal {
-        /// The number of the process.
+        /// The process ID.
         pid: u32,
         /// The cause.
         source: io::Error,
@@ -71,7 +71,7 @@ pub enum AttachError {
     /// The JVM ended.
     #[error("the JVM {pid} ended before it answered")]
     Ended {
-        /// The number of the process.
+        /// The process ID.
         pid: u32,
     },
     /// The JVM did not answer.
@@ -85,9 +85,9 @@ pub enum AttachError {
     Untrusted {
         /// The socket.
         path: PathBuf,
-        /// Number of its owner.
+        /// ID of its owner.
         owner: u32,
-        /// Number of the user of the JVM.
+        /// ID of the JVM's user.
         user: u32,
     },
     /// The connection failed.
@@ -101,7 +101,7 @@ pub enum AttachError {
     /// The exchange failed.
     #[error("the connection to the JVM {pid} failed")]
     Exchange {
-        /// The number of the process.
+        /// The process ID.
         pid: u32,
         /// The cause.
         source: io::Error,
@@ -111,7 +111,7 @@ pub enum AttachError {
         "the JVM {pid} closed the connection without an answer; JDK 8 does so for other users than its own, also for root"
     )]
     NoAnswer {
-        /// The number of the process.
+        /// The process ID.
         pid: u32,
     },
     /// The request is too long for the JVM, or contains a zero byte.

@@ -52,7 +52,7 @@ pub(super) fn request(
     })
 }
 
-/// Connects to a socket. If its queue is full, because other clients wait too, it is tried again.
+/// Connects to a socket. If its queue is full because other clients are waiting, the connection is tried again.
 pub(super) fn connect(path: &Path, deadline: &Deadline) -> Result<UnixStream, AttachError> {
     let failed = |error: Errno| AttachError::Socket { path: path.to_owned(), source: error.into() };
     let address = SocketAddrUnix::new(path).map_err(failed)?;
@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_of_both_versions() {
+    fn requests_of_both_versions_are_encoded() {
         let one = request("jcmd", "GC.run", ProtocolVersion::One).unwrap();
         assert_eq!(one, b"1\0jcmd\0GC.run\0\0\0");
         let two = request("jcmd", "GC.run", ProtocolVersion::Two).unwrap();
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn answers() {
+    fn answers_are_parsed() {
         assert_eq!(parse_answer(b"0\nabc\n", "x").unwrap(), "abc\n");
         assert_eq!(parse_answer(b"0", "x").unwrap(), "");
         let error = parse_answer(b"-1\nUnknown diagnostic command\n", "x").unwrap_err();

@@ -71,7 +71,7 @@ impl Announcement {
         let announcement = Announcement { directory, name: name.to_owned(), is_own: created.is_ok() };
         match created {
             Ok(file) if geteuid().as_raw() != facts.effective_uid => {
-                // JDK 8 and 11 only accept a file of their own user.
+                // JDK 8 and 11 only accept a file that belongs to their user.
                 let (user, group) = (Uid::from_raw(facts.effective_uid), Gid::from_raw(facts.effective_gid));
                 fchown(&file, Some(user), Some(group))?;
             }

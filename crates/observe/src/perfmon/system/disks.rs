@@ -7,7 +7,7 @@ use super::super::measure::PerfMonMeasure;
 use super::super::request::{DiskField, MetricUnit};
 use super::snapshot::{MetricError, SystemCounters, in_unit, missing, read_text};
 
-/// Bytes of a sector in `/proc/diskstats`, whatever the size of the disk's own sectors.
+/// Bytes of a sector in `/proc/diskstats`, independent of the size of the disk's own sectors.
 const SECTOR: f64 = 512.0;
 
 /// A mounted file system.

@@ -5,7 +5,7 @@ use super::super::request::{MetricUnit, ProcessCpuField, ProcessMemoryField, Pro
 use super::snapshot::{MetricError, SystemCounters, column, in_unit, missing, read_text};
 use crate::process_stat::{ProcessStat, read_process};
 
-/// Number of the process. A name is looked up at each reading, so that a process that restarts is found again.
+/// The process ID. A name is looked up at each reading, so that a process that restarts is found again.
 fn pid(snapshot: &SystemCounters<'_>, name: &ProcessName) -> Result<u32, MetricError> {
     let (wanted, number) = match name {
         ProcessName::Pid(pid) => return Ok(*pid),

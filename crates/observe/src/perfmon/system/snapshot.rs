@@ -75,7 +75,7 @@ impl<'r> SystemCounters<'r> {
         self.time
     }
 
-    /// Where the files are.
+    /// The root of the files.
     pub(super) const fn root(&self) -> &ProcRoot {
         self.root
     }

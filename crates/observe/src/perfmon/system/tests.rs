@@ -41,7 +41,7 @@ impl Recorded {
     }
 }
 
-/// The value of a metric over 2 s in which the files change as `change` does.
+/// The value of a metric over 2 s, during which `change` changes the files.
 fn over_two_seconds(recorded: &Recorded, metric: &str, change: impl FnOnce()) -> Option<f64> {
     let mut difference = CounterDifference::default();
     assert_eq!(difference.next(Duration::ZERO, recorded.measure(metric, 0).unwrap()), None, "{metric}");
@@ -75,7 +75,7 @@ fn cpu_shares_are_percent_of_the_interval() {
 }
 
 #[test]
-fn memory_and_swap_in_units() {
+fn memory_and_swap_have_the_requested_unit() {
     let meminfo = "MemTotal:  1048576 kB\nMemFree:  131072 kB\nMemAvailable:  262144 kB\nBuffers: 1 kB\nCached: 2 kB\n\
                    SwapTotal: 2048 kB\nSwapFree: 1024 kB\n";
     let recorded = Recorded::new(&[("proc/meminfo", meminfo), ("proc/vmstat", "pswpin 5\npswpout 7\n")]);
@@ -101,7 +101,7 @@ fn memory_and_swap_in_units() {
 }
 
 #[test]
-fn network_interfaces() {
+fn network_interfaces_are_measured() {
     let dev = "Inter-|   Receive\n face |bytes\n    lo: 10 1 0 0 0 0 0 0 10 1 0 0 0 0 0 0\n\
                eth0:1000 20 3 4 5 6 0 0 2000 40 7 8 9 10 11 0\n";
     let recorded = Recorded::new(&[("proc/net/dev", dev), ("sys/class/net/eth0/speed", "1000\n")]);
@@ -151,7 +151,7 @@ fn tcp_sockets_are_counted_by_state() {
 }
 
 #[test]
-fn disks_and_file_systems() {
+fn disks_and_file_systems_are_measured() {
     let mounts = "25 1 8:1 / / rw - ext4 /dev/sda1 rw\n26 25 8:1 /home /home rw - ext4 /dev/sda1 rw\n\
                   27 25 0:5 / /proc rw - proc proc rw\n";
     let stats = |reads, sectors, weighted| {
@@ -187,7 +187,7 @@ fn disks_and_file_systems() {
 }
 
 #[test]
-fn processes_by_number_and_name() {
+fn processes_are_found_by_id_and_name() {
     let stat = "12 (a) b) c) S 1 12 12 0 -1 4194304 100 0 3 0 250 50 0 0 20 0 1 0 1000 1 1\n";
     let recorded = Recorded::new(&[("proc/12/stat", stat), ("proc/12/statm", "1000 200 50 1 0 1 0\n")]);
     let page = rustix::param::page_size() as f64;

@@ -25,7 +25,7 @@ fn labels<'s>(sample: &'s MetricSample<'_>) -> Vec<(&'s str, &'s str)> {
 }
 
 #[test]
-fn plain_samples() {
+fn plain_samples_are_read() {
     let sample = one("up 1");
     assert_eq!((&*sample.name, sample.value, sample.stamp_seconds), ("up", 1.0, None));
     let sample = one("  a:b_c { x = \"1\" , y=\"2\", } \t -Inf\t1700000000123 ");
@@ -115,7 +115,7 @@ fn content_types_name_the_format() {
 }
 
 #[test]
-fn bad_lines_are_named_and_the_next_ones_are_read() {
+fn bad_lines_are_reported_and_the_next_ones_are_read() {
     use LineProblem::*;
     let long = format!("x{{a=\"{}\"}} 1", "y".repeat(TEXT_MAX + 1));
     let many: String = (0..=LABELS_MAX).map(|n| format!("l{n}=\"\",")).collect();
