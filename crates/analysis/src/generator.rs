@@ -44,6 +44,8 @@ pub struct GeneratorMark {
     pub words: String,
     /// The reasons, as clauses.
     pub reasons: Vec<String>,
+    /// Whether response times exceed service times, and not because arrivals waited for users.
+    pub is_late: bool,
 }
 
 /// A percentile of the response times and of the service times.
@@ -121,6 +123,7 @@ pub fn generator_mark(summary: &Summary) -> GeneratorMark {
         reasons.push(reported.message.clone());
     }
     let late = late(summary);
+    let is_late = late.as_ref().is_some_and(|late| !has_waited(summary, late));
     let is_late_for_a_time = summary
         .incidents
         .iter()
@@ -157,7 +160,7 @@ pub fn generator_mark(summary: &Summary) -> GeneratorMark {
         None => {}
     }
     if state != GeneratorState::Fine {
-        return GeneratorMark { state, words, reasons };
+        return GeneratorMark { state, words, reasons, is_late };
     }
     let cores = &summary.run.generator.cores;
     let most = |of: fn(&CoreFacts) -> Option<f64>| cores.iter().filter_map(of).reduce(f64::max);
@@ -169,12 +172,13 @@ pub fn generator_mark(summary: &Summary) -> GeneratorMark {
                 format!("its busiest core was busy for {:.0} % of the time{second}", busy * 100.0),
                 "response and service times have about the same percentiles".to_owned(),
             ];
-            GeneratorMark { state, words: "not the bottleneck".to_owned(), reasons }
+            GeneratorMark { state, words: "not the bottleneck".to_owned(), reasons, is_late }
         }
         None => GeneratorMark {
             state: GeneratorState::Unknown,
             words: "unknown".to_owned(),
             reasons: vec!["its utilization is not recorded".to_owned()],
+            is_late,
         },
     }
 }

@@ -23,6 +23,7 @@ mod arrival_caveat;
 pub mod arrivals;
 mod caveat;
 pub mod comparison;
+pub mod explanation;
 mod facts;
 mod format;
 mod generator;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::arrivals::ArrivalVerdict;
 use crate::caveat::{Caveat, ReportedCaveat};
+use crate::explanation::Explanation;
 use crate::facts::RunFacts;
 use crate::groups::GroupRows;
 use crate::incidents::{Incident, NotSearched, search};
@@ -84,6 +85,9 @@ pub struct Summary {
     /// Key figures of the system under test in the measured part; `None` if it was not observed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<SystemFigures>,
+    /// Why requests were slow; `None` if the run was not observed, or was not recorded by this program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<Explanation>,
     /// Maximum relative error of a percentile: the width of the histogram's buckets.
     pub percentile_error: f64,
 }
@@ -171,6 +175,7 @@ impl Summary {
             slowest: totals.slowest.iter().map(SlowSample::of).collect(),
             window,
             system: None,
+            explanation: None,
             percentile_error: 10f64.powi(-i32::from(HISTOGRAM_DIGITS)),
             run,
         }

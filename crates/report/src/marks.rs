@@ -1,5 +1,6 @@
 //! The verdicts on arrivals and generator in a few words, for pages and terminals.
 
+use crate::terminal_text::{Look, printable, wrap};
 use busyhour_analysis::arrivals::{ArrivalMark, ArrivalVerdict};
 use busyhour_analysis::{Caveat, GeneratorMark, GeneratorState, Summary};
 
@@ -48,7 +49,7 @@ pub(crate) fn arrival_mark(verdict: &ArrivalVerdict) -> Mark {
 
 /// The verdict on whether the generator itself was the bottleneck.
 pub(crate) fn generator_mark(summary: &Summary) -> Mark {
-    let GeneratorMark { state, words, reasons } = busyhour_analysis::generator_mark(summary);
+    let GeneratorMark { state, words, reasons, is_late: _ } = busyhour_analysis::generator_mark(summary);
     let quality = match state {
         GeneratorState::Unusable => Quality::Bad,
         GeneratorState::Doubtful | GeneratorState::WaitedForUsers => Quality::Warn,
@@ -69,4 +70,18 @@ pub(crate) const fn is_about_generator(caveat: &Caveat) -> bool {
             | Caveat::RecorderStalled { .. }
             | Caveat::SamplesLost { .. }
     )
+}
+
+/// A text after a mark, wrapped and indented, as lines.
+pub(crate) fn marked(quality: Quality, text: &str, look: Look) -> Vec<String> {
+    let mark = match quality {
+        Quality::Good => look.good("✓"),
+        Quality::Warn => look.warn("!"),
+        Quality::Bad => look.bad("✗"),
+        Quality::Open => look.dim("·"),
+    };
+    let room = look.width.map(|width| width.saturating_sub(2));
+    let lines = wrap(&printable(text), room, "");
+    let mark = |at: usize| if at == 0 { mark.as_str() } else { " " };
+    lines.iter().enumerate().map(|(at, line)| format!("{} {line}", mark(at))).collect()
 }

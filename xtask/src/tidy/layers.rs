@@ -154,10 +154,22 @@ const LAYERS: &[CrateRule] = &[
     // A server for tests.
     beside("standin", "the recording server of the conformance tests", &[]),
     // Results, and runs as a whole.
+    layered("explain", "which observed cause goes with slow requests", &["analysis", "sample", "series"]),
     layered(
         "results",
         "reads and measures finished runs",
-        &["diagnostic", "sample", "series", "record", "analysis", "arrivals", "stats", "queueing", "logs"],
+        &[
+            "diagnostic",
+            "sample",
+            "series",
+            "record",
+            "analysis",
+            "arrivals",
+            "explain",
+            "stats",
+            "queueing",
+            "logs",
+        ],
     )
     .in_tests(&["limits"]),
     layered(

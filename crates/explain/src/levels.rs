@@ -1,0 +1,87 @@
+//! Causes that were present during the whole measured part.
+//!
+//! A cause that does not vary cannot be found by the times of slow requests. Waiting can be compared with response times
+//! instead, by Little's law (Operations Research 9, 1961, page 383): the mean number of requests that wait, divided by the rate of
+//! requests, is the mean time that a request waits.
+
+use busyhour_analysis::explanation::Cause;
+
+use crate::signal::Signal;
+
+/// Waiting that takes at least this share of the mean response time is a cause.
+const WAITING_SHARE_MIN: f64 = 0.25;
+
+/// Fewer waiting requests on average can also be threads that serve no request.
+const WAITING_MIN: f64 = 1.0;
+
+/// The same for waiting that every system does.
+const NORMAL_SHARE_MIN: f64 = 0.8;
+
+/// Mean response times below this are not slow, in ms.
+const RESPONSE_MIN_MS: f64 = 5.0;
+
+/// The same for waiting that every system does.
+const NORMAL_RESPONSE_MIN_MS: f64 = 100.0;
+
+/// What is known of the requests of the measured part.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct RequestMeans {
+    /// Completed requests per second.
+    pub(crate) rate_per_s: f64,
+    /// The mean response time in ms.
+    pub(crate) response_ms: f64,
+}
+
+/// Waiting during the whole measured part.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Waiting {
+    /// Mean time that a request waited, in ms.
+    pub(crate) per_request_ms: f64,
+    /// Its share of the mean response time, up to 1.
+    pub(crate) share: f64,
+}
+
+impl Waiting {
+    /// Whether waiting of this kind counts as a cause. Requests wait for responses of databases and other servers in any system,
+    /// so that the share alone says nothing about those.
+    pub(crate) fn is_cause(&self, cause: Cause, requests: RequestMeans) -> bool {
+        let is_normal = matches!(cause, Cause::DatabaseWork | Cause::SlowDependency);
+        let needed = if is_normal { NORMAL_SHARE_MIN } else { WAITING_SHARE_MIN };
+        let slow_ms = if is_normal { NORMAL_RESPONSE_MIN_MS } else { RESPONSE_MIN_MS };
+        self.share >= needed && requests.response_ms >= slow_ms
+    }
+}
+
+/// The mean waiting time of a request; `None` if the signal is not one of waiting, or no request was completed.
+pub(crate) fn waiting(signal: &Signal, requests: RequestMeans) -> Option<Waiting> {
+    if !signal.is_waiting || requests.rate_per_s <= 0.0 || requests.response_ms <= 0.0 {
+        return None;
+    }
+    let mean = signal.mean().filter(|mean| *mean >= signal.relevant.max(WAITING_MIN))?;
+    let per_request_ms = mean / requests.rate_per_s * 1e3;
+    Some(Waiting { per_request_ms, share: (per_request_ms / requests.response_ms).min(1.0) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::signal::{Piece, Shape};
+
+    #[test]
+    fn the_waiting_time_is_the_number_of_waiting_requests_over_the_rate() {
+        let signal = Signal {
+            shape: Shape::Levels,
+            is_waiting: true,
+            relevant: 0.3,
+            pieces: vec![Piece { from: 0, to: 10, value: 4.0 }],
+            ..Signal::of_intervals((Cause::DatabaseLock, "postgres", "blocked"), &[], 0, (0, 10))
+        };
+        let requests = RequestMeans { rate_per_s: 100.0, response_ms: 50.0 };
+        let found = waiting(&signal, requests).unwrap();
+        assert!((found.per_request_ms - 40.0).abs() < 1e-9 && (found.share - 0.8).abs() < 1e-9);
+        assert!(found.is_cause(Cause::DatabaseLock, requests));
+        assert!(!found.is_cause(Cause::DatabaseWork, requests), "a request of 50 ms is not slow");
+        let few = Signal { relevant: 5.0, ..signal };
+        assert_eq!(waiting(&few, requests), None);
+    }
+}

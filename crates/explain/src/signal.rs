@@ -1,0 +1,183 @@
+//! The strength of a cause over time.
+
+use busyhour_analysis::explanation::Cause;
+
+/// A part of the time in which a signal has one value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Piece {
+    /// Start in ns since the start of the run.
+    pub from: u64,
+    /// End in ns since the start of the run.
+    pub to: u64,
+    /// The value; larger means that the cause is stronger.
+    pub value: f64,
+}
+
+/// What the values of a signal are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// 1 in intervals in which the cause was present, and 0 between them.
+    Intervals,
+    /// A level between two readings.
+    Levels,
+}
+
+/// The strength of a cause over time, as one source shows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Signal {
+    /// The cause.
+    pub cause: Cause,
+    /// The source, such as `process:4711`.
+    pub source: String,
+    /// What was measured, such as `waiting for a CPU`.
+    pub name: String,
+    /// What the values are.
+    pub shape: Shape,
+    /// Levels from this value on may be the cause; smaller ones are too small to matter. In the unit of the values.
+    pub relevant: f64,
+    /// If the values are times that requests wait, in seconds per second: they can be divided by the rate of requests.
+    pub is_waiting: bool,
+    /// The values, in the order of time, without overlap. Times without a piece are unknown.
+    pub pieces: Vec<Piece>,
+}
+
+/// An effect lasts at most this much longer than an interval, because queues drain, in ns.
+const DRAIN_MAX_NS: u64 = 1_000_000_000;
+
+impl Signal {
+    /// A signal of intervals in the part of the run from `from` to `to`. Each interval is extended: at its start by `before_ns`,
+    /// for the requests that were in progress, and at its end by its own length, but at most by one second, for the queue that
+    /// drains.
+    #[must_use]
+    pub fn of_intervals(
+        (cause, source, name): (Cause, &str, &str),
+        intervals: &[(u64, u64)],
+        before_ns: u64,
+        (from, to): (u64, u64),
+    ) -> Signal {
+        let mut wide: Vec<(u64, u64)> = intervals
+            .iter()
+            .map(|(start, end)| {
+                let drain = end.saturating_sub(*start).min(DRAIN_MAX_NS);
+                (start.saturating_sub(before_ns).max(from), end.saturating_add(drain).min(to))
+            })
+            .filter(|(start, end)| start < end)
+            .collect();
+        wide.sort_unstable();
+        let mut pieces: Vec<Piece> = Vec::new();
+        let mut at = from;
+        for (start, end) in wide {
+            let start = start.max(at);
+            if start >= end {
+                continue;
+            }
+            if start > at {
+                pieces.push(Piece { from: at, to: start, value: 0.0 });
+            }
+            match pieces.last_mut() {
+                Some(last) if last.value > 0.0 && last.to == start => last.to = end,
+                _ => pieces.push(Piece { from: start, to: end, value: 1.0 }),
+            }
+            at = end;
+        }
+        if at < to {
+            pieces.push(Piece { from: at, to, value: 0.0 });
+        }
+        Signal {
+            cause,
+            source: source.to_owned(),
+            name: name.to_owned(),
+            shape: Shape::Intervals,
+            relevant: 0.5,
+            is_waiting: false,
+            pieces,
+        }
+    }
+
+    /// The part between two times.
+    #[must_use]
+    pub fn within(&self, (from, to): (u64, u64)) -> Signal {
+        let pieces = self
+            .pieces
+            .iter()
+            .map(|piece| Piece { from: piece.from.max(from), to: piece.to.min(to), ..*piece })
+            .filter(|piece| piece.from < piece.to)
+            .collect();
+        Signal { pieces, ..self.clone() }
+    }
+
+    /// The mean over time; `None` without pieces.
+    #[must_use]
+    pub fn mean(&self) -> Option<f64> {
+        let (sum, time) = self.pieces.iter().fold((0.0, 0.0), |(sum, time), piece| {
+            let length = (piece.to - piece.from) as f64;
+            (sum + piece.value * length, time + length)
+        });
+        (time > 0.0).then(|| sum / time)
+    }
+
+    /// Time that the pieces cover, in ns.
+    #[must_use]
+    pub fn covered_ns(&self) -> u64 {
+        self.pieces.iter().map(|piece| piece.to - piece.from).sum()
+    }
+
+    /// The value below which the signal is for this share of the time.
+    #[must_use]
+    pub fn quantile(&self, share: f64) -> Option<f64> {
+        let mut sorted: Vec<&Piece> = self.pieces.iter().collect();
+        sorted.sort_by(|a, b| a.value.total_cmp(&b.value));
+        let wanted = self.covered_ns() as f64 * share;
+        let mut time = 0.0;
+        for piece in &sorted {
+            time += (piece.to - piece.from) as f64;
+            if time >= wanted {
+                return Some(piece.value);
+            }
+        }
+        sorted.last().map(|piece| piece.value)
+    }
+
+    /// The level from which the cause counts as present: halfway between the usual low level and the highest ones, but at least
+    /// [`Signal::relevant`].
+    #[must_use]
+    pub fn presence_level(&self) -> Option<f64> {
+        if self.shape == Shape::Intervals {
+            return Some(0.5);
+        }
+        let (low, high) = (self.quantile(0.2)?, self.quantile(0.99)?);
+        Some((low + (high - low) / 2.0).max(self.relevant))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_are_extended_and_joined() {
+        let signal = Signal::of_intervals(
+            (Cause::GcPauses, "gc", "pauses"),
+            &[(200, 300), (330, 340), (900, 980)],
+            10,
+            (100, 1_000),
+        );
+        let pieces: Vec<(u64, u64, f64)> =
+            signal.pieces.iter().map(|piece| (piece.from, piece.to, piece.value)).collect();
+        assert_eq!(pieces, [(100, 190, 0.0), (190, 400, 1.0), (400, 890, 0.0), (890, 1_000, 1.0)]);
+        assert_eq!(signal.covered_ns(), 900);
+        assert!((signal.mean().unwrap() - 320.0 / 900.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn quantiles_are_of_time() {
+        let signal = Signal {
+            shape: Shape::Levels,
+            pieces: vec![Piece { from: 0, to: 90, value: 1.0 }, Piece { from: 90, to: 100, value: 5.0 }],
+            ..Signal::of_intervals((Cause::Steal, "os", "steal"), &[], 0, (0, 100))
+        };
+        assert_eq!((signal.quantile(0.5), signal.quantile(0.95)), (Some(1.0), Some(5.0)));
+        assert_eq!(signal.presence_level(), Some(3.0));
+        assert_eq!(signal.within((80, 95)).covered_ns(), 15);
+    }
+}

@@ -1,0 +1,73 @@
+//! CPU time that processes use which are not watched.
+
+use busyhour_analysis::explanation::Cause;
+use busyhour_series::{SeriesData, SeriesSet};
+
+use crate::series_pieces::{label, mean_between, pieces, sum};
+use crate::signal::{Piece, Shape, Signal};
+
+/// CPU time of the machine.
+pub(super) const MACHINE: &str = "node_cpu_seconds_total";
+
+/// CPU time of a watched process.
+pub(super) const PROCESS: &str = "process_cpu_seconds_total";
+
+/// CPU time of other processes, in cores, that may slow down a system.
+const RELEVANT_CORES: f64 = 0.3;
+
+/// The use of the machine's CPUs.
+pub(super) struct CpuUse {
+    /// CPU time of processes that are neither watched nor the generator, in cores.
+    pub(super) others: Signal,
+    /// Mean CPU time of the watched processes, in cores.
+    pub(super) own_cores: f64,
+    /// Share of the machine's CPU time that was used, from 0 to 1.
+    pub(super) utilization: f64,
+}
+
+/// Splits the CPU time of the machine into that of the watched processes, of the generator (a constant), and of others. `None` if the
+/// CPU time of the machine or of a process is unknown.
+pub(super) fn cpu_use(set: &SeriesSet, generator_cores: f64) -> Option<CpuUse> {
+    let source =
+        |series: &SeriesData| set.sources.get(series.info.source as usize).map_or("", String::as_str);
+    let of = |metric: &'static str| set.series.iter().filter(move |series| series.info.name == metric);
+    // Time for guests is included in the time of users.
+    let is_guest = |series: &&SeriesData| matches!(label(&series.info, "mode"), Some("guest" | "guest_nice"));
+    let is_idle =
+        |series: &&SeriesData| matches!(label(&series.info, "mode"), Some("idle" | "iowait" | "steal"));
+    let all: Vec<&SeriesData> =
+        of(MACHINE).filter(|series| source(series) == "os" && !is_guest(series)).collect();
+    let machine: Vec<&SeriesData> = all.iter().copied().filter(|series| !is_idle(series)).collect();
+    let watched: Vec<Vec<Piece>> = of(PROCESS)
+        .filter(|series| source(series).starts_with("process:"))
+        .map(|series| pieces(series.info.kind, &series.points))
+        .collect();
+    if machine.is_empty() || watched.is_empty() {
+        return None;
+    }
+    let rate = |series: &[&SeriesData]| -> f64 {
+        let rates =
+            series.iter().filter_map(|one| mean_between(&pieces(one.info.kind, &one.points), 0, u64::MAX));
+        rates.sum()
+    };
+    let utilization = rate(&machine) / rate(&all).max(f64::MIN_POSITIVE);
+    let mut others = sum(&machine);
+    let (mut own, mut time) = (0.0, 0.0);
+    for piece in &mut others {
+        let used: f64 = watched.iter().filter_map(|pieces| mean_between(pieces, piece.from, piece.to)).sum();
+        let length = (piece.to - piece.from) as f64;
+        own += used * length;
+        time += length;
+        piece.value = (piece.value - used - generator_cores).max(0.0);
+    }
+    let others = Signal {
+        cause: Cause::CpuNeighbour,
+        source: "os".to_owned(),
+        name: "giving CPU time to other processes".to_owned(),
+        shape: Shape::Levels,
+        relevant: RELEVANT_CORES,
+        is_waiting: false,
+        pieces: others,
+    };
+    Some(CpuUse { others, own_cores: if time > 0.0 { own / time } else { 0.0 }, utilization })
+}
