@@ -7,8 +7,8 @@ use busyhour_analysis::thresholds::Criterion;
 use busyhour_diagnostic::io_hints::chain;
 use busyhour_record::RunDir;
 use busyhour_report::{
-    RunShow, Written, end_of_run, html_report_with_system, prepare_dashboard, summary_markdown,
-    thresholds_junit, write_dashboard,
+    Look, RunShow, Written, end_of_run, explanation_text, html_report_with_system, prepare_dashboard,
+    summary_markdown, thresholds_junit, write_dashboard,
 };
 use busyhour_results::{
     LogLoad, ResultsOptions, ResultsPart, SystemRecord, is_observation, judge_results, summarise_results,
@@ -44,6 +44,7 @@ pub(crate) const ARRIVALS_WRITTEN: [OutputKind; 3] =
     test; their samples are merged by label. Percentiles are computed from all samples, with an error of at most 0.1 %.\n\n\
     Examples:\n  busyhour report results.jtl -o report.html\n  busyhour report busyhour-runs/plan-20260101-120000\n  \
     busyhour report --steady auto generator-*.jtl.gz -o report.html\n  \
+    busyhour report --why busyhour-runs/plan-20260101-120000\n  \
     busyhour report --window 1min,11min --apdex 300ms,1200ms results.jtl\n  \
     busyhour report results.jtl --threshold 'p95 of checkout < 800ms' -o junit.xml\n  \
     busyhour report results.jtl --arrivals --by-threads 1,2,...,200 -o plots\n  \
@@ -70,6 +71,9 @@ pub(crate) struct ReportArgs {
     /// Print all tables and caveats, as into a pipe or file (default on a terminal: one screen).
     #[arg(long)]
     details: bool,
+    /// Print only why requests were slow: the cause with its evidence, the other causes, and what was not examined.
+    #[arg(long, conflicts_with_all = ["json", "by_group", "details"])]
+    why: bool,
     /// APDEX limits (default: 500ms,1500ms, or JMeter's properties).
     #[arg(long, value_name = "SATISFIED,TOLERATED", value_parser = apdex)]
     apdex: Option<ApdexLimits>,
@@ -193,6 +197,10 @@ fn print_report(args: &ReportArgs, request: &Request, summary: &Summary) {
         return;
     }
     let out = Output::of_stdout();
+    if args.why {
+        print(&why(summary, out.look));
+        return;
+    }
     let paths: Vec<&Path> = args.inputs.iter().map(PathBuf::as_path).collect();
     let page = request.files.iter().find(|file| file.kind == OutputKind::Html);
     let page = page.map(|file| std::path::absolute(&file.path).unwrap_or_else(|_| file.path.clone()));
@@ -204,6 +212,16 @@ fn print_report(args: &ReportArgs, request: &Request, summary: &Summary) {
     };
     let show = RunShow { by_group: args.by_group, details: args.details || !out.is_terminal, lines_below: 0 };
     print(&end_of_run(summary, show, &shown, out.look));
+}
+
+/// Why requests were slow.
+fn why(summary: &Summary, look: Look) -> String {
+    match &summary.explanation {
+        Some(explanation) => explanation_text(explanation, look),
+        None => "The cause of slow requests is unknown, because the system under test was not observed; run the plan with --observe, or \
+                 start at least 100 requests.\n"
+            .to_owned(),
+    }
 }
 
 impl ReportArgs {

@@ -11,6 +11,7 @@ mod comparison;
 mod document;
 mod environment;
 mod errors;
+mod explanation;
 mod figures;
 mod forest;
 mod gc;

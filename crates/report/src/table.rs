@@ -8,10 +8,11 @@ use busyhour_sample::{LoadChange, RunEnd};
 use crate::caveat_rank::rank;
 use crate::delivery::{delivery, who};
 use crate::error_causes::causes;
+use crate::explanation_lines::explanation_lines;
 use crate::headline::headline;
 use crate::incident_lines::incident_line;
 use crate::load_changes::changes;
-use crate::marks::{Quality, arrival_mark, generator_mark, is_about_generator};
+use crate::marks::{Quality, arrival_mark, generator_mark, is_about_generator, marked};
 use crate::numbers::{counted, ms, percent, rate, thousands};
 use crate::run_title::{end_words, title};
 use crate::sparkline::sparklines;
@@ -77,6 +78,7 @@ pub fn end_of_run(summary: &Summary, show: RunShow, written: &Written, look: Loo
         (result(summary, look), 3),
         (thresholds(summary, look), 4),
         (incidents(summary, look), 1),
+        (explanation(summary, look), 2),
         (marks(summary, true, look), 1),
         (errors(summary, ERRORS_ON_SCREEN, false, look), 2),
         (system(summary, look), 3),
@@ -87,9 +89,9 @@ pub fn end_of_run(summary: &Summary, show: RunShow, written: &Written, look: Loo
         |parts: &[(Vec<String>, usize)]| -> usize { parts.iter().map(|(lines, _)| lines.len()).sum() };
     // Blank lines are needed after the result, and before the curves, the labels and the ending.
     let room = SCREEN_LINES.saturating_sub(ending.len() + 4 + show.lines_below);
-    for at in [7, 6, 5, 4, 2, 3, 1] {
+    for at in [8, 7, 6, 5, 2, 4, 3, 1] {
         // Curves and caveats are shortened in favour of the slowest labels.
-        let room = if at >= 6 { room.saturating_sub(LABEL_LINES_MIN) } else { room };
+        let room = if at >= 7 { room.saturating_sub(LABEL_LINES_MIN) } else { room };
         let others = lines(&parts) - parts[at].0.len();
         let (part, least) = &mut parts[at];
         part.truncate((*least).max(room.saturating_sub(others)));
@@ -124,7 +126,7 @@ fn details(summary: &Summary, show: RunShow, written: &Written, look: Look) -> S
     let mut out = joined(&result(summary, look));
     out += &threshold_lines(summary, look, usize::MAX);
     let trust: Vec<String> =
-        incidents(summary, look).into_iter().chain(marks(summary, false, look)).collect();
+        [incidents(summary, look), explanation(summary, look), marks(summary, false, look)].concat();
     if !trust.is_empty() {
         out += &format!("\n{}", joined(&trust));
     }
@@ -217,6 +219,11 @@ fn incidents(summary: &Summary, look: Look) -> Vec<String> {
     all
 }
 
+/// Why requests were slow; empty if the system was not observed.
+fn explanation(summary: &Summary, look: Look) -> Vec<String> {
+    summary.explanation.as_ref().map_or_else(Vec::new, |explanation| explanation_lines(explanation, look))
+}
+
 /// The verdicts on generator and arrivals. The latter have reasons only if no line on the arrivals follows.
 fn marks(summary: &Summary, with_reasons: bool, look: Look) -> Vec<String> {
     let generator = generator_mark(summary);
@@ -236,20 +243,6 @@ fn marks(summary: &Summary, with_reasons: bool, look: Look) -> Vec<String> {
         });
     }
     lines
-}
-
-/// A text after a mark, wrapped and indented, as lines.
-fn marked(quality: Quality, text: &str, look: Look) -> Vec<String> {
-    let mark = match quality {
-        Quality::Good => look.good("✓"),
-        Quality::Warn => look.warn("!"),
-        Quality::Bad => look.bad("✗"),
-        Quality::Open => look.dim("·"),
-    };
-    let room = look.width.map(|width| width.saturating_sub(2));
-    let lines = wrap(&printable(text), room, "");
-    let mark = |at: usize| if at == 0 { mark.as_str() } else { " " };
-    lines.iter().enumerate().map(|(at, line)| format!("{} {line}", mark(at))).collect()
 }
 
 /// The sentences on the arrivals and on the delivery of their sessions.

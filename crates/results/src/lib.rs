@@ -9,6 +9,7 @@
 //! | [`judge_arrivals`], [`add_arrivals`] | the samples file of a run | verdicts on its arrivals |
 //! | [`judge_record`] | the samples file of a run | the results of its thresholds |
 //! | [`add_system`], [`read_system_figures`] | the series file of a run | the key figures of the system under test |
+//! | [`add_explanation`] | the samples file and the series file of a run | the observed cause of slow requests |
 //! | [`measure_run`] | the results of a run | a run that comparisons and trends can use |
 //! | [`measure_loads`] | the results of a run | the points of a capacity model |
 //! | [`SystemRecord::read`] | the series file of a run | what was observed of the system, in a bounded size |
@@ -17,6 +18,7 @@
 //! [`Summary`]: busyhour_analysis::Summary
 
 mod error;
+mod explanation;
 mod input_facts;
 mod jtl_cells;
 mod jtl_scan;
@@ -40,6 +42,7 @@ mod thresholds;
 mod unpack;
 
 pub use error::{ReadRunError, run_dir_hint};
+pub use explanation::add_explanation;
 pub use input_facts::{BAD_ROWS_LISTED_MAX, InputFacts};
 pub use jtl_scan::{
     BadRow, HELD_ROWS_MAX, Log, LogError, LogFacts, LogForm, LogLabels, OutOfOrder, RowPlace,

@@ -18,6 +18,7 @@ use rand::SeedableRng as _;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::error::ReadRunError;
+use crate::explanation::add_explanation;
 use crate::log_arrivals::LogLoad;
 use crate::run_arrivals::add_arrivals;
 use crate::run_facts::facts_of_results;
@@ -188,6 +189,7 @@ fn summarised(
     }
     if let Some(dir) = &run {
         add_system(dir, manifest.as_ref(), &mut summary);
+        add_explanation(dir, manifest.as_ref(), &mut summary);
     }
     Ok((summary, again))
 }

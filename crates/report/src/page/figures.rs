@@ -1,5 +1,7 @@
 //! The plots of a run: their elements, and captions that describe them.
 
+use std::fmt::Write as _;
+
 use busyhour_analysis::{DistributionPoint, HeatMap, Summary, reported_stalls};
 use maud::{Markup, html};
 
@@ -55,6 +57,10 @@ fn about_ends(summary: &Summary, steps: &Steps) -> String {
     }
     if !summary.incidents.is_empty() {
         words += " Incidents are shaded red.";
+    }
+    let evidence = summary.explanation.as_ref().and_then(|explanation| explanation.main());
+    if let Some(evidence) = evidence.filter(|evidence| !evidence.windows_s.is_empty()) {
+        let _ = write!(words, " Also shaded: times of {}.", evidence.cause.id());
     }
     words
 }

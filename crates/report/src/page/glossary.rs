@@ -64,6 +64,12 @@ const TERMS: &[(&str, &str, &str)] = &[
       shows how many requests ended there. It shows what percentiles hide: several groups of times, and single slow requests.",
     ),
     (
+        "explanation",
+        "explanation",
+        "The observed cause that goes with slow requests. Requests are compared at times with and without each cause; moving \
+      the times of the cause shows how strong the association would be by chance. It is an association, and no proof.",
+    ),
+    (
         "incident",
         "incident",
         "A part of the run whose 95th percentile is at least 1.5 times the usual one (1.3 times if it is long), in which at \

@@ -1,5 +1,6 @@
 //! The data that the script draws, as JSON in the page; `ui/src/model.ts` declares the same structure.
 
+use busyhour_analysis::explanation::Explanation;
 use busyhour_analysis::incidents::Incident;
 use busyhour_analysis::{DistributionPoint, HeatMap, RowSeries, Summary, describe_stall, reported_stalls};
 use busyhour_results::SystemRecord;
@@ -75,12 +76,30 @@ impl Mark {
         }
     }
 
+    /// The times in which the named cause was present: the longest ones.
+    fn of_evidence(explanation: &Explanation) -> Vec<Mark> {
+        const WINDOWS_MAX: usize = 60;
+        let Some(evidence) = explanation.main() else { return Vec::new() };
+        let mut windows = evidence.windows_s.clone();
+        windows.sort_by(|a, b| (b.1 - b.0).total_cmp(&(a.1 - a.0)));
+        windows.truncate(WINDOWS_MAX);
+        windows.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mark = |(from_s, to_s): (f64, f64)| Mark {
+            at_s: from_s,
+            to_s: Some(to_s),
+            stall: false,
+            words: format!("{}: {}", evidence.cause.id(), evidence.source),
+        };
+        windows.into_iter().map(mark).collect()
+    }
+
     fn all(summary: &Summary) -> Vec<Mark> {
         let run = &summary.run;
         let end_s = summary.series.second.last().map_or(0.0, |last| (last + 1) as f64);
         let stalls = reported_stalls(&run.generator.stalls).flat_map(Mark::of_stall);
         let incidents = summary.incidents.iter().map(|incident| Mark::of_incident(incident, end_s));
-        run.events.iter().map(Mark::of).chain(stalls).chain(incidents).collect()
+        let evidence = summary.explanation.iter().flat_map(Mark::of_evidence);
+        run.events.iter().map(Mark::of).chain(stalls).chain(incidents).chain(evidence).collect()
     }
 }
 

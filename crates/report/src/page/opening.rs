@@ -5,6 +5,7 @@ use busyhour_sample::ArrivalCounts;
 use maud::{Markup, Render, html};
 
 use super::closed_load::Cycle;
+use super::explanation::explanation;
 use super::markup::{Section, capital, def, quantity};
 use super::steps::Steps;
 use super::thresholds::thresholds;
@@ -58,6 +59,7 @@ pub(super) fn opening(summary: &Summary, steps: Option<&Steps>) -> Markup {
                 (generator(summary))
             }
             (incidents(summary))
+            @if let Some(found) = &summary.explanation { (explanation(found)) }
             (thresholds(summary))
             (caveats(summary))
         }
