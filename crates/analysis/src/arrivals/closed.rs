@@ -9,7 +9,8 @@ use super::same_user::SameUserGaps;
 use super::stalls;
 use crate::format;
 
-/// Share of the cycle spent waiting for responses above which a closed load depends noticeably on the system under test.
+/// Maximum share of the cycle spent waiting for responses. Above it, a closed load depends noticeably on the system
+/// under test.
 pub(super) const RESPONSE_IN_CYCLE: f64 = 0.05;
 
 /// Limits of lateness: a time in ns and a share of a user's cycle. The starts of a closed load are late if the 99th percentile
@@ -152,7 +153,7 @@ impl<'a> ClosedLoad<'a> {
         if is_same_user { ": pages with several requests" } else { "" }
     }
 
-    /// The clause `, more even over 10 s (dispersion 0.40)`, if it applies. In windows that are not short compared with a
+    /// The clause `, more even over 10 s (dispersion 0.40)`, if it applies. In windows that are not much shorter than a
     /// cycle, each user sends several requests at regular intervals, so counts vary less.
     fn even_over(&self) -> Option<String> {
         let (observed, measures) = (self.basis.observed, self.basis.measures);

@@ -133,7 +133,8 @@ impl Basis<'_> {
                 (Decision::Inconclusive, Finding::NothingToCompare)
             }
             Decision::Inconclusive if observed.is_too_coarse() => (Decision::Inconclusive, Finding::Coarse),
-            // A stall is not caused by chance, so it decides even if the measures do not.
+            // A stall is never due to chance. It therefore determines the decision even if the measures are
+            // inconclusive.
             Decision::Inconclusive if has_stall => (Decision::Outside, Finding::ExceptStalls),
             Decision::Inconclusive => (Decision::Inconclusive, Finding::Undecided),
         }
