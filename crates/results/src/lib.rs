@@ -11,7 +11,7 @@
 //! | [`add_system`], [`read_system_figures`] | the series file of a run | the key figures of the system under test |
 //! | [`measure_run`] | the results of a run | a run that comparisons and trends can use |
 //! | [`measure_loads`] | the results of a run | the points of a capacity model |
-//! | [`SystemRecord::read`] | the series file of a run | what was observed of the system, in a bounded size |
+//! | [`SystemRecord::read`] | the series file of a run | the observations of the system, limited in size |
 //! | [`LogTally`] | the rows of a log | arrival statistics and a verdict |
 //!
 //! [`Summary`]: busyhour_analysis::Summary
