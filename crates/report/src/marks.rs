@@ -3,7 +3,7 @@
 use busyhour_analysis::arrivals::{ArrivalMark, ArrivalVerdict};
 use busyhour_analysis::{Caveat, GeneratorMark, GeneratorState, Summary};
 
-/// What a verdict means for the results.
+/// The meaning of a verdict for the results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Quality {
     Good,

@@ -30,7 +30,7 @@ const TERMS: &[(&str, &str, &str)] = &[
     (
         "changed",
         "changed",
-        "Changes made from the live page or the terminal while the run was under way. The verdict on arrivals \
+        "Changes made from the live page or the terminal during the run. The verdict on arrivals \
       uses the changed rate and leaves pauses out. Marks in the plots show when the changes were made.",
     ),
     (

@@ -2,7 +2,7 @@ use busyhour_gclog::{GcLogReader, GcSummary};
 
 use super::*;
 
-/// Young collections, one after each 0.1 s, and a full one after each 20.
+/// A log with a young collection every 0.1 s, and a full collection after every 20.
 fn log(events: usize, live_growth_kib: usize) -> NamedGcLog {
     let mut reader = GcLogReader::new();
     reader.line("[0.005s][info][gc] Using Parallel");
