@@ -44,7 +44,7 @@ fn a_page_has_plots_tables_and_verdicts() {
     // Each plot also has a picture for browsers without scripts.
     assert_eq!(page.matches("<noscript><svg class=\"still\"").count(), 4);
     let (text, _) = page.split_once("<script type=\"application/json\"").unwrap();
-    assert!(!text.contains("NaN") && !text.contains(" inf "), "no number is broken");
+    assert!(!text.contains("NaN") && !text.contains(" inf "), "all numbers are valid");
 }
 
 #[test]
