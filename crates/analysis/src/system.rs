@@ -1,4 +1,4 @@
-//! Key figures of the system under test: what it used during the measured part of a run.
+//! Key figures of the system under test: its use of resources during the measured part of a run.
 
 mod figure;
 mod kind;

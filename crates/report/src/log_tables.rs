@@ -14,7 +14,7 @@ use crate::terminal_text::{LABEL_MIN, Look, cut, printable};
 /// Version of the JSON format.
 const VERSION: u32 = 1;
 
-/// What is shown in addition to the tables.
+/// The optional parts of the output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LogTablesShow {
     /// Whether the labels of every log are shown if there are several logs.

@@ -45,7 +45,7 @@ pub enum Finding {
     ClosedLoad,
     /// The load is closed, and its requests started later than the plan's delays and timers asked for.
     LateClosedLoad,
-    /// A confidence interval lies partly inside and partly outside its band.
+    /// A confidence interval is partly inside and partly outside its band.
     Undecided,
     /// There are fewer than [`ARRIVALS_FOR_VERDICT`] arrivals.
     TooFew,

@@ -27,7 +27,7 @@ pub struct SystemComparison {
 /// A part of the system that was observed on both sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparedSubject {
-    /// What it is.
+    /// The kind of this part of the system.
     pub kind: SubjectKind,
     /// Its name, or its sources.
     pub name: String,
