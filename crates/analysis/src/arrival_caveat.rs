@@ -32,7 +32,7 @@ pub enum ArrivalCaveat {
         /// Number of arrivals.
         arrivals: u64,
     },
-    /// The confidence interval of a measure lies partly inside and partly outside the range that agrees with the process.
+    /// The confidence interval of a measure is partly inside and partly outside the range that agrees with the process.
     Inconclusive {
         /// Length of a run that would probably settle whether the arrivals agree with the process, in s; `None` when a longer run
         /// is unlikely to settle it.

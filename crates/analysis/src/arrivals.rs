@@ -3,14 +3,15 @@
 //! An [`ArrivalTally`] consumes sorted start times, live or from a log, in bounded memory, and returns an [`Observed`].
 //! [`judge`] compares it with the [`RequestedProcess`] and returns the [`ArrivalVerdict`], which begins with a one-line summary.
 //!
-//! The coefficient of variation (CoV) alone is misleading: a generator that sends ten requests at once every 10 ms can have a
-//! CoV near 1, and one that sends all requests of a second at its beginning has a dispersion of 0 over seconds. The CoV of the
-//! gaps and the dispersion of counts at several scales are therefore judged together. Each measure passes if its confidence
-//! interval is inside a band of values that are practically equivalent (`measures.rs` describes the bands and their error
-//! rates). Stalls and changes of rate are excluded from the measures and reported separately, but the verdict takes them into
-//! account. A pattern of starts that recurs at a fixed interval is found by the autocorrelation of counts. Missing short gaps
-//! are attributed to the delivery. The tests of exponentiality and independence are listed only among the details, because with
-//! many arrivals they reject on immaterial differences.
+//! The coefficient of variation (CoV) alone is misleading. A generator that sends ten requests at once every 10 ms can
+//! have a CoV near 1. A generator that sends all requests of each second at the start of that second has a dispersion
+//! of 0 in windows of 1 s. The CoV of the gaps and the dispersion of counts at several scales are therefore judged
+//! together. Each measure passes if its confidence interval is inside a band of values that are practically equivalent
+//! (`measures.rs` describes the bands and their error rates). Stalls and changes of rate are excluded from the measures
+//! and reported separately, but the verdict takes them into account. The autocorrelation of counts shows whether a
+//! pattern of starts recurs at a fixed interval. Missing short gaps are attributed to the delivery. The tests of
+//! exponentiality and independence are listed only among the details, because with many arrivals they reject the
+//! process for differences that do not matter in practice.
 //!
 //! If there is a schedule, the arrivals are compared with the schedule: both have the same random variation, so the comparison
 //! is exact. Closed loads have no requested process; their arrivals are only described.

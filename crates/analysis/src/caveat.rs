@@ -39,7 +39,8 @@ pub enum Caveat {
         /// The message of the error; empty when unknown.
         error: String,
     },
-    /// The process, or one of its cores, did not run for some time; response times measured then include the generator's delay.
+    /// The process, or one of its cores, did not run for some time. Response times measured during that time include
+    /// the generator's delay.
     GeneratorStalled {
         /// The reported stalls, in order of time.
         stalls: Vec<Stall>,
@@ -56,7 +57,8 @@ pub enum Caveat {
         /// Number of samples.
         samples: u64,
     },
-    /// Arrivals were waiting for a user when the run was stopped; the longest waits are excluded from all figures.
+    /// Arrivals were still waiting for a user when the run was stopped. Their waits, which are the longest, are
+    /// excluded from all figures.
     ArrivalsLeft {
         /// Number of arrivals.
         arrivals: u64,
@@ -465,8 +467,8 @@ fn shared_labels_message(labels: &[String]) -> String {
     format!("several thread groups use the same {labels}, and one row mixes their times: {names}")
 }
 
-/// The mean lateness in ms (mean response time minus mean service time); `None` if it is below a millisecond or below a twentieth
-/// of the mean service time, because it then changes no conclusion.
+/// The mean lateness in ms: mean response time minus mean service time. `None` if it is below a millisecond or below a
+/// twentieth of the mean service time, because such a small lateness does not change any conclusion.
 #[must_use]
 pub fn late_ms(response_ms: f64, service_ms: f64) -> Option<f64> {
     let late_ms = response_ms - service_ms;

@@ -80,8 +80,8 @@ pub struct GroupPhase {
     pub requests: u64,
 }
 
-/// The groups in order of time when some of them ran before or after others; `None` when they ran at the same time, or when only
-/// one of them has a noticeable share of the requests.
+/// The groups in order of time, if some of them ran before or after others. `None` if they ran at the same time, or if
+/// only one of them has a noticeable share of the requests.
 pub(crate) fn mixed_phases(totals: &RunTotals) -> Option<Vec<GroupPhase>> {
     let all_ns = totals.total.response.sum_ns as f64;
     let matters = |group: &&GroupTotals| {

@@ -87,8 +87,9 @@ impl Series {
         series
     }
 
-    /// Offered arrivals per second of the whole seconds in the window, or, without a window, of `span_s`, the time from the first
-    /// start to the last end of a request. `None` without open workloads, or if the window contains no whole second.
+    /// Offered arrivals per second, averaged over the whole seconds in the window. Without a window, the average is
+    /// over `span_s`, the time from the first start to the last end of a request. `None` without open workloads, or if
+    /// the window contains no whole second.
     pub(crate) fn offered_per_s(&self, window_s: Option<(f64, f64)>, span_s: f64) -> Option<f64> {
         let Some((from_s, to_s)) = window_s else {
             let offered: u64 = self.offered.iter().sum();
@@ -100,8 +101,8 @@ impl Series {
         (seconds > 0).then(|| round(offered as f64 / seconds as f64))
     }
 
-    /// Requests that ended between two times, in seconds from the start of the run. Of a second that is cut, the requests count in
-    /// proportion.
+    /// Requests that ended between two times, in seconds from the start of the run. If one of the times is inside a
+    /// second, the requests of that second count in proportion.
     #[must_use]
     pub fn requests_between(&self, from_s: f64, to_s: f64) -> f64 {
         let start = self.second.partition_point(|second| ((second + 1) as f64) <= from_s);

@@ -10,10 +10,10 @@
 //!    Σ (Yᵢ − mean)² / (n − d)². The end is truncated in the same way on the reversed series. Both steps are repeated until
 //!    neither changes, because a ramp at one end can hide the ramp at the other.
 //!
-//! MSER sometimes truncates too much by chance. Truncated batches next to the steady part are therefore restored as long as they
-//! differ from the steady part by less than 5 %, or by less than three standard deviations of a batch, because excluding them
-//! would change no conclusion. If the steady part still rises or falls by more than that between its first and its last third,
-//! the series never settled.
+//! MSER sometimes truncates too much by chance. Truncated batches next to the steady part are therefore restored as
+//! long as their difference from the steady part is small: less than 5 %, or less than three standard deviations of a
+//! batch. Excluding such batches would not change any conclusion. If the steady part still rises or falls by more than
+//! that between its first and its last third, the series never settled.
 //!
 //! Both rules detect ramps and warm-ups. Parts in which the system became worse are never truncated: neither a beginning that
 //! is faster than the rest under the same load, nor an incident ([`crate::incidents`]) that begins after the start of the run.

@@ -66,7 +66,7 @@ pub struct Summary {
     /// Times at which the run became slower, failed more or completed less, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub incidents: Vec<Incident>,
-    /// What was not searched for incidents, and why.
+    /// The parts of the run that were not searched for incidents, with the reasons.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_searched: Vec<NotSearched>,
     /// The quantile function of all requests.

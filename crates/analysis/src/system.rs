@@ -1,4 +1,4 @@
-//! Key figures of the system under test: what it used during the measured part of a run.
+//! Key figures of the system under test: its use of resources during the measured part of a run.
 
 mod figure;
 mod kind;
@@ -17,13 +17,13 @@ pub struct SystemFigures {
     pub from_s: f64,
     /// End of the part, in seconds from the start of the run.
     pub to_s: f64,
-    /// Requests that were completed in the part. Figures per request divide by those that were completed while the source was
-    /// read.
+    /// Requests that were completed in the part. Figures per request are divided by the number of requests that were
+    /// completed while the source was read.
     pub requests: u64,
-    /// Machines, processes, virtual machines, databases; those of one kind in the order of their first reading, except that the
-    /// processes with the most CPU time come first.
+    /// Machines, processes, virtual machines, databases. Subjects of one kind are in the order of their first reading,
+    /// but the processes with the most CPU time come first.
     pub subjects: Vec<SystemSubject>,
-    /// Why the series file could not be read to its end, or at all.
+    /// The reason why the series file could not be read to its end, or at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub incomplete: Option<String>,
 }
@@ -31,22 +31,22 @@ pub struct SystemFigures {
 /// A part of the system under test with its figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SystemSubject {
-    /// What it is.
+    /// The kind of the subject.
     pub kind: SubjectKind,
-    /// Name of the source, such as `process:4711`.
+    /// The name of the source, such as `process:4711`.
     pub source: String,
-    /// Name of the program, if the source states it.
+    /// The name of the program, if the source states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// Time between the first and the last reading in the measured part, in seconds.
     pub watched_s: f64,
-    /// How often it was restarted while it was watched.
+    /// Number of restarts while the subject was observed.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub restarts: u64,
-    /// The disk to which the figures about a disk belong: the one that was busy for the longest time.
+    /// The disk to which the figures about a disk belong: the disk with the longest busy time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<String>,
-    /// The figures of its kind, in the order of [`FigureKind`].
+    /// The figures for this kind of subject, in the order of [`FigureKind`].
     pub figures: BTreeMap<FigureKind, Figure>,
 }
 
@@ -75,7 +75,7 @@ impl SystemSubject {
         self.figures.get(&kind).and_then(Figure::value)
     }
 
-    /// The name for users: `shop.jar (process:4711)`, or the source alone.
+    /// The name for users: `shop.jar (process:4711)`, or only the source if the program is unknown.
     #[must_use]
     pub fn title(&self) -> String {
         match &self.name {

@@ -19,8 +19,8 @@ const MEANS_SHOWN: f64 = 7.0;
 /// Gaps are shown up to at most the mean times this factor.
 const MEANS_MOST: f64 = 30.0;
 
-/// Between these two factors, the axis ends where at most one gap in this number is longer, so that pauses between bursts are
-/// visible.
+/// Between these two factors, the axis ends at a value that at most one in this number of gaps exceeds. Pauses between
+/// bursts are therefore visible.
 const BEYOND_ONE_IN: u64 = 200;
 
 /// A file with plots.
@@ -166,7 +166,7 @@ fn gaps(tables: &WebLogTables) -> Option<(Figure, String)> {
     let seen: u64 = bars.iter().sum();
     let note = format!(
         "{:.2} % of the gaps are longer than shown, {:.2} % for the exponential. Bars above the curve on the left and \
-         right indicate bursts with pauses between them, bars above it in the middle too even arrivals.",
+         right indicate bursts with pauses between them. Bars above the curve in the middle indicate arrivals that are too even.",
         percent((n - seen) as f64),
         100.0 - before * 100.0
     );
@@ -300,8 +300,8 @@ fn by_threads(tables: &WebLogTables) -> Option<(Figure, String)> {
     let points: Vec<(f64, f64)> =
         tables.by_threads.iter().filter_map(|row| Some((f64::from(row.threads), row.cov?))).collect();
     let most = points.last()?.0;
-    let note = "Many independent threads that each pause long make a Poisson process together, whatever one of them \
-                does alone: the coefficient of variation comes up to 1. Above 1, requests are launched in bunches.";
+    let note = "The arrivals of many independent threads with long pauses form a Poisson process, whatever one thread \
+                does alone: the coefficient of variation approaches 1. A value above 1 indicates bursts of requests.";
     let figure = Figure {
         title: "Coefficient of variation by thread-group size".into(),
         measure: None,
@@ -321,7 +321,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cut_exponential_is_a_distribution() {
+    fn the_exponential_of_truncated_times_is_a_distribution() {
         // To first order, half of a tick divided by the mean is the share of gaps of 0.
         assert!((exponential_below(0.0, 1000.0, 1.0) - 0.0005).abs() < 1e-6);
         assert!((exponential_below(1e6, 1000.0, 1.0) - 1.0).abs() < 1e-12);
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_between_bunches_are_shown() {
+    fn pauses_between_bursts_are_shown() {
         // Cells of a hundredth of the mean: nine in ten gaps are short, the others are ten times the mean.
         let mut cells = vec![0; 1_001];
         (cells[0], cells[1_000]) = (900, 100);
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn files_have_names_of_their_own() {
+    fn files_have_distinct_names() {
         let mut before = Vec::new();
         let names = ["a/run 1.jtl", "b/run 1.jtl", "runs/x/", ".jtl"].map(|name| stem(name, &mut before));
         assert_eq!(names, ["run-1", "run-1-2", "x", ".jtl"]);

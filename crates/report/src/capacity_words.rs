@@ -131,7 +131,7 @@ pub(crate) fn headline(fit: &CapacityFit) -> String {
 
 /// The note on intervals whose ends are determined by other plausible models.
 pub(crate) const OTHER_MODELS_NOTE: &str = "Intervals of times contain the values of all models that the measurements do not rule out, such as those with \
-     another number of servers. Such a time belongs to its own model: the interval of the capacity does not follow from it.";
+     another number of servers. The end of such an interval belongs to another model, so it does not determine the interval of the capacity.";
 
 /// The model and the method of fitting it.
 pub(crate) fn model_words(fit: &CapacityFit) -> String {

@@ -13,8 +13,9 @@ use crate::log_tables::cell;
 /// Number of columns of the table.
 const COLUMNS: usize = 17;
 
-/// The whole comparison as one CSV table, with a line per label and measure, and per part of the system and figure. Times are in ms, throughput is per second, errors
-/// are shares from 0 to 1; the values of single runs are joined by semicolons. Unknown values are empty.
+/// The whole comparison as one CSV table. There is a line per label and measure, and a line per part of the system and
+/// figure. Times are in ms, throughput is per second, and errors are shares from 0 to 1. The values of single runs are
+/// joined by semicolons. Unknown values are empty.
 #[must_use]
 pub fn comparison_csv(comparison: &Comparison) -> String {
     let mut out = String::from(

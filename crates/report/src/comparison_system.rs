@@ -9,7 +9,8 @@ use crate::log_tables::cell;
 use crate::system_values::value_text;
 use crate::terminal_text::{Look, capital, cut, printable, shown_label, wrap};
 
-/// Parts of the system that the terminal shows without details, and parts that are named if they occur on one side only.
+/// Maximum number of parts of the system that the terminal shows without details. Also the maximum number of listed
+/// parts that occur only on one side.
 const SUBJECTS_SHOWN: usize = 8;
 const ONE_SIDED_NAMED: usize = 5;
 
@@ -38,7 +39,7 @@ fn change_text(figure: &ComparedFigure) -> String {
     text.unwrap_or_else(|| "–".to_owned())
 }
 
-/// What the numbers are, and which runs are missing.
+/// Notes that describe the numbers and the missing runs.
 fn notes(comparison: &Comparison, system: &SystemComparison) -> Vec<String> {
     let (base, new) = (comparison.base.runs.len(), comparison.new.runs.len());
     let mut notes = vec![
@@ -74,10 +75,10 @@ fn notes(comparison: &Comparison, system: &SystemComparison) -> Vec<String> {
     notes
 }
 
-/// Reasons that are listed.
+/// Maximum number of reasons that are listed.
 const REASONS_SHOWN: usize = 6;
 
-/// Why figures of one side have no counterpart, by reason.
+/// The figures of one side without a counterpart, grouped by reason.
 fn unavailable_on_one_side(system: &SystemComparison) -> Vec<String> {
     let mut by_reason: Vec<((&str, &str), Vec<&str>)> = Vec::new();
     let figures = system.subjects.iter().flat_map(|subject| &subject.figures);
@@ -156,7 +157,7 @@ fn heads(has_ranges: bool) -> Vec<&'static str> {
     }
 }
 
-/// Aligned lines; one with a single cell is a heading.
+/// Aligned lines. A line with a single cell is a heading.
 fn table(lines: &[Vec<String>], has_ranges: bool, look: Look) -> String {
     let heads = heads(has_ranges);
     let width = |column: usize| {

@@ -125,7 +125,8 @@ fn total_changes(comparison: &Comparison, look: Look) -> Vec<String> {
     let total = &comparison.total;
     let is_material = |effect: &&Effect| matches!(effect.verdict, Verdict::Worse | Verdict::Better);
     let found = |measure: &Measure| total.effect(*measure).filter(is_material);
-    // Of the times, only the first one in this order is shown; a time that is worse takes precedence over one that is better.
+    // Only the first changed time in this order is shown. A time that is worse takes precedence over one that is
+    // better.
     let worse = TIMES.iter().filter_map(found).find(|effect| effect.verdict == Verdict::Worse);
     let time = worse.or_else(|| TIMES.iter().find_map(found));
     let others = [Measure::Throughput, Measure::ErrorShare];

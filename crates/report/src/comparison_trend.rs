@@ -73,7 +73,7 @@ pub fn trend_table(trend: &Trend, look: Look) -> String {
     out + &doubts(&trend.caveats, look)
 }
 
-/// The number of runs from which a history is evaluated, and the number of runs that are needed after a change.
+/// The number of runs that are needed to judge a history, and the number that are needed after a change.
 fn rule(trend: &Trend) -> String {
     trend.runs_needed().map_or_else(String::new, |needed| {
         format!(

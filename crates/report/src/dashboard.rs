@@ -105,8 +105,8 @@ pub fn prepare_dashboard(dir: &Path) -> Result<(), DashboardError> {
 }
 
 /// Writes JMeter's dashboard files into `dir` and returns the paths of the two main files: `index.html` and
-/// `statistics.json`. `run` is the directory of the run, if there is one: what was observed of the system becomes part of
-/// `index.html`. The pages below `content/pages` redirect to the sections of `index.html`.
+/// `statistics.json`. `run` is the directory of the run, if there is one. If the system was observed, `index.html`
+/// contains the observations. The pages below `content/pages` redirect to the sections of `index.html`.
 ///
 /// # Errors
 /// Errors of the file system.

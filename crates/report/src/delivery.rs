@@ -41,7 +41,7 @@ pub(crate) fn delivery(verdict: &ArrivalVerdict, run: &RunFacts) -> Option<Strin
     Some(line)
 }
 
-/// The users and sessions of the load, as far as they are known: `300 sessions, 5 users, 12 arrivals not taken up`.
+/// The users and sessions of the load, as far as they are known: `300 sessions, 5 users, 12 arrivals not started`.
 pub(crate) fn who(run: &RunFacts) -> Vec<String> {
     let Some(arrivals) = run.arrivals else {
         return run.load_users().map(|users| counted(users, "user")).into_iter().collect();

@@ -26,7 +26,7 @@ pub fn gc_collector(summary: &GcSummary) -> String {
     }
 }
 
-/// The verdict on the growth of live memory, as a sentence without its end.
+/// The verdict on the growth of live memory, as a sentence without a full stop.
 #[must_use]
 pub fn gc_live_memory(verdict: &LeakVerdict) -> String {
     match verdict {
@@ -55,14 +55,14 @@ fn slope(growth: &LiveGrowth) -> String {
     )
 }
 
-/// A pause in ms with three significant digits or so; those of ZGC last a few microseconds.
+/// A pause in ms with about three significant digits. Pauses of ZGC last only a few microseconds.
 #[must_use]
 pub fn gc_pause_ms(seconds: f64) -> String {
     let pause_ms = seconds * 1e3;
     if pause_ms < 0.0995 { format!("{pause_ms:.3}") } else { ms(pause_ms) }
 }
 
-/// What limits a comparison, as sentences without their ends.
+/// The limitations of a comparison, as sentences without a full stop.
 #[must_use]
 pub fn gc_comparison_notes(comparison: &GcComparison) -> Vec<String> {
     let is_different = |ratio: &f64| !(1.0 / LENGTH_RATIO_MAX..=LENGTH_RATIO_MAX).contains(ratio);

@@ -14,7 +14,7 @@ use crate::terminal_text::{LABEL_MIN, Look, cut, printable};
 /// Version of the JSON format.
 const VERSION: u32 = 1;
 
-/// What is shown in addition to the tables.
+/// The optional parts of the output.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LogTablesShow {
     /// Whether the labels of every log are shown if there are several logs.
@@ -289,8 +289,9 @@ fn more(log: &LogReport, out: &mut String, look: Look) {
 fn histograms(log: &LogReport, named: bool, out: &mut String, look: Look) {
     let both = [&log.tables.gap_histogram, &log.tables.response_histogram].map(Option::as_ref);
     let Some(cell_ms) = both.iter().flatten().map(|histogram| histogram.cell_ms).next() else { return };
-    let title =
-        format!("Histogram in cells of {cell_ms} ms: how many values are at most, and above the row before");
+    let title = format!(
+        "Histogram in cells of {cell_ms} ms: number of values up to this one and above the previous row"
+    );
     let name = if named { format!("{}: ", printable(&log.name)) } else { String::new() };
     let _ = write!(out, "\n{}\n", look.bold(&(name + &title)));
     let count = |histogram: Option<&CellHistogram>, at: usize| {

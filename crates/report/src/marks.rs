@@ -4,7 +4,7 @@ use crate::terminal_text::{Look, printable, wrap};
 use busyhour_analysis::arrivals::{ArrivalMark, ArrivalVerdict};
 use busyhour_analysis::{Caveat, GeneratorMark, GeneratorState, Summary};
 
-/// What a verdict means for the results.
+/// The meaning of a verdict for the results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Quality {
     Good,

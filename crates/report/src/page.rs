@@ -48,13 +48,13 @@ use markup::Section;
 
 use crate::run_title::title;
 
-/// The page of a run whose system was not observed, or whose record of it is not at hand.
+/// The page of a run without the section on the observed system.
 #[must_use]
 pub fn html_report(summary: &Summary) -> String {
     html_report_with_system(summary, None)
 }
 
-/// The page of a run, with what was observed of the system.
+/// The page of a run, with the observations of the system.
 #[must_use]
 pub fn html_report_with_system(summary: &Summary, system: Option<&SystemRecord>) -> String {
     let mut sections: Vec<Section> = Vec::new();
@@ -105,7 +105,7 @@ pub fn observation_html(summary: &Summary, record: &SystemRecord) -> String {
     .html()
 }
 
-/// The section with the key of the marks of the observed system in its plot.
+/// Adds the key of the marks of the observed system to a section with a plot.
 fn with_legend(section: Section, record: Option<&SystemRecord>) -> Section {
     match record {
         Some(record) => Section { body: html! { (section.body) (system::legend(record)) }, ..section },

@@ -51,9 +51,9 @@ impl Statistic<'_> {
     }
 }
 
-/// The text of `statistics.json`: an entry for every label, and `Total`. As in JMeter's dashboard, sub-results (of redirects,
-/// for example) have their own entries and are part of the total. Percentiles are those of the whole run; JMeter uses the last
-/// 20,000 samples. uses the last 20,000 samples.
+/// The text of `statistics.json`: an entry for every label, and `Total`. As in JMeter's dashboard, sub-results (of
+/// redirects, for example) have their own entries and are part of the total. Percentiles are those of the whole run,
+/// whereas JMeter uses the last 20,000 samples.
 #[must_use]
 pub fn statistics_json(summary: &Summary) -> String {
     let mut all = Map::new();

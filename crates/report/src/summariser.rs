@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_jmeters() {
+    fn lines_equal_those_of_jmeter() {
         let delta = counts(30_080, 0, (30_080 * 14 + 7, 1, 404), 30_000);
         let users = ThreadCounts { active: 500, started: 500, finished: 1 };
         assert_eq!(

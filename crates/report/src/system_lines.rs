@@ -1,4 +1,4 @@
-//! What was observed of the system under test, for terminals and as Markdown.
+//! The figures of the system under test, for terminals and as Markdown.
 
 use busyhour_analysis::system::{FigureKind, SubjectKind, SystemFigures, SystemSubject};
 
@@ -6,7 +6,7 @@ use crate::numbers::{counted, duration};
 use crate::system_values::{figure_text, figure_words, subject_heading, unavailable_figures, value_text};
 use crate::terminal_text::{Look, capital, printable, shown_label, wrap};
 
-/// Subjects of one kind that are listed in details; each has a table.
+/// Maximum number of subjects of one kind in the details. Each subject has a table.
 const SUBJECTS_MAX: usize = 20;
 
 /// A few lines on the system: its machines, the process with the most CPU time, and its JVM or database.
@@ -41,19 +41,19 @@ pub(crate) fn system_lines(system: &SystemFigures, look: Look) -> Vec<String> {
     lines.collect()
 }
 
-/// A known figure in words.
+/// A known figure, formatted as a clause.
 fn known(subject: &SystemSubject, kind: FigureKind, words: impl Fn(&str) -> String) -> Option<String> {
     subject.value(kind).map(|value| words(&value_text(kind.unit(), value)))
 }
 
-/// A count that is worth a word only if it is not 0.
+/// A count as a clause; omitted if the count is 0.
 fn nonzero(subject: &SystemSubject, kind: FigureKind) -> Option<String> {
     let value = subject.value(kind).filter(|value| *value > 0.0)?;
     Some(format!("{} {}", value_text(kind.unit(), value), kind.words()))
 }
 
 fn machine_clauses(subject: &SystemSubject) -> Vec<String> {
-    /// Steal that is mentioned.
+    /// Minimum share of steal that is mentioned.
     const STEAL_MIN: f64 = 0.01;
     let limit = known(subject, FigureKind::MemoryTotal, |text| format!(" of {text}")).unwrap_or_default();
     let most = known(subject, FigureKind::CpuUtilizationMax, |text| format!(" (at most {text})"));
@@ -169,9 +169,10 @@ fn subject_table(system: &SystemFigures, subject: &SystemSubject, look: Look) ->
     out
 }
 
-/// What restricts the figures of a subject: the time that it was watched, and restarts.
+/// The limitations of the figures of a subject: the time that it was watched, and restarts.
 fn remarks(system: &SystemFigures, subject: &SystemSubject) -> Vec<String> {
-    /// Share of the measured part from which a subject counts as watched for all of it: readings are up to an interval apart.
+    /// Minimum share of the measured part for which a subject counts as watched all the time. Readings are up to an
+    /// interval apart.
     const WHOLE: f64 = 0.95;
     let is_short =
         subject.watched_s < system.window_s() * WHOLE && subject.watched_s + 2.0 < system.window_s();
@@ -180,7 +181,7 @@ fn remarks(system: &SystemFigures, subject: &SystemSubject) -> Vec<String> {
     watched.into_iter().chain(restarts).collect()
 }
 
-/// Subjects in the Markdown table.
+/// Maximum number of subjects in the Markdown table.
 const MARKDOWN_SUBJECTS_MAX: usize = 20;
 
 /// The key figures as a Markdown table; `cell` escapes a text.

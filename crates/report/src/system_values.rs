@@ -60,8 +60,8 @@ pub(crate) fn figure_words(subject: &SystemSubject, kind: FigureKind) -> String 
     }
 }
 
-/// The figures that are unavailable, by reason: `read from disks; written to disks (no permission)`. If no figure is available, the text
-/// is the first reason.
+/// The figures that are unavailable, by reason: `read from disks; written to disks (no permission)`. If no figure is
+/// available, the text is the first reason.
 pub(crate) fn unavailable_figures(subject: &SystemSubject) -> Vec<String> {
     if subject.figures.iter().all(|(_, figure)| figure.value().is_none()) {
         let first = subject.figures.iter().find_map(|(_, figure)| figure.reason());

@@ -224,7 +224,7 @@ fn explanation(summary: &Summary, look: Look) -> Vec<String> {
     summary.explanation.as_ref().map_or_else(Vec::new, |explanation| explanation_lines(explanation, look))
 }
 
-/// The verdicts on generator and arrivals. The latter have reasons only if no line on the arrivals follows.
+/// The verdicts on generator and arrivals. The verdict on arrivals has reasons only if no line on the arrivals follows.
 fn marks(summary: &Summary, with_reasons: bool, look: Look) -> Vec<String> {
     let generator = generator_mark(summary);
     let mut lines = match generator.quality {

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_drawn_of_nothing() {
+    fn a_plot_without_points_is_empty() {
         let plot = |points| TerminalPlot {
             title: String::new(),
             x_name: String::new(),

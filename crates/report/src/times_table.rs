@@ -11,7 +11,7 @@ use crate::terminal_text::{LABEL_MIN, Look, cut, shown_label};
 const LABEL_COMFORTABLE: usize = 20;
 
 const RESPONSE_TITLE: &str = "response time in ms";
-/// The title of the response times if the output contains both clocks. JMeter's `Avg` is the mean of the other clock.
+/// The title of the response times if the output contains both clocks. JMeter's `Avg` is the mean of the service time.
 const RESPONSE_OF_TWO_TITLE: &str = "response time in ms (from the intended start)";
 const SERVICE_TITLE: &str = "service time in ms (from the actual start, as in JMeter)";
 

@@ -8,8 +8,8 @@ use busyhour_results::SystemRecord;
 
 use crate::page::html_report_with_system;
 
-/// Writes `summary.json` and `report.html` into `dir` and returns their paths. The page contains what was observed of the
-/// system, if the directory contains it.
+/// Writes `summary.json` and `report.html` into `dir` and returns their paths. If the directory contains observations
+/// of the system, the page contains them, too.
 ///
 /// # Errors
 /// If a file cannot be written.

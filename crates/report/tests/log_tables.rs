@@ -7,7 +7,7 @@ use busyhour_report::{LogTablesShow, Look, arrival_plots, log_tables, log_tables
 use busyhour_results::{Log, LogLoad, LogReport, LogTally};
 use insta::assert_snapshot;
 
-/// A log of two pages and ten threads, without pattern but always the same.
+/// A log of two pages and ten threads. The values are pseudo-random with a fixed seed.
 fn log(name: &str, rows: u64, columns: &str, options: &WebLogOptions) -> LogReport {
     let mut state = 7u64;
     let mut random = || {
@@ -117,7 +117,7 @@ fn several_logs_have_a_line_each() {
     Time to first byte, ms
     unavailable: not in the log
 
-    runs/a.jtl: Histogram in cells of 50 ms: how many values are at most, and above the row before
+    runs/a.jtl: Histogram in cells of 50 ms: number of values up to this one and above the previous row
     ms   gaps  response times
     0       1               9
     50    153             203
@@ -125,7 +125,7 @@ fn several_logs_have_a_line_each() {
     150    14               0
     250     1               0
 
-    runs/b.jtl: Histogram in cells of 50 ms: how many values are at most, and above the row before
+    runs/b.jtl: Histogram in cells of 50 ms: number of values up to this one and above the previous row
     ms   gaps  response times
     0       1               9
     50    153             203
@@ -141,7 +141,7 @@ fn several_logs_have_a_line_each() {
 }
 
 #[test]
-fn machines_get_everything() {
+fn csv_and_json_contain_all_tables() {
     let options = WebLogOptions { threads: vec![3], ..WebLogOptions::default() };
     let logs = [log("a, b.jtl", 60, "", &options)];
     let show = LogTablesShow { histograms: true, ..LogTablesShow::default() };
@@ -158,7 +158,7 @@ fn machines_get_everything() {
     let json: serde_json::Value = serde_json::from_str(&log_tables_json(&logs)).unwrap();
     let log = &json["logs"][0];
     assert_eq!((&json["version"], &log["form"], &log["selected"]), (&1.into(), &"CSV".into(), &60.into()));
-    assert_eq!(log["size"], serde_json::Value::Null, "unknown is no number");
+    assert_eq!(log["size"], serde_json::Value::Null, "unknown values are null");
     assert_eq!(log["inter_arrival"][2]["label"], "Total");
     assert_eq!(log["by_threads"][0]["threads"], 3);
 }

@@ -1,4 +1,5 @@
-//! Labels and messages of servers in outputs: they give no orders to CI systems and do not turn the text around them.
+//! Tests that labels and messages from servers neither give commands to CI systems nor reverse the direction of the
+//! surrounding text.
 
 use busyhour_analysis::{RunFacts, Summary};
 use busyhour_record::{Recorder, RecorderConfig};
@@ -44,7 +45,7 @@ fn body(page: &str) -> String {
 }
 
 #[test]
-fn texts_from_outside_are_no_commands() {
+fn texts_from_outside_are_not_commands() {
     let summary = summary();
     let details = RunShow { details: true, ..RunShow::default() };
     let look = |width| Look { width, colour: false };

@@ -18,7 +18,7 @@ use busyhour_sample::{
     SampleOutcome, SampleSizes, SampleTimes, Stall,
 };
 
-/// A run of 40 s with a slow spell, errors, a transaction and a hostile label.
+/// A run of 40 s with a slow part, errors, a transaction and a hostile label.
 #[allow(clippy::too_many_lines, reason = "one literal with all fields")]
 fn run(dir: &RunDir) -> Manifest {
     let mut manifest = Manifest {
@@ -67,7 +67,7 @@ fn run(dir: &RunDir) -> Manifest {
     let names = ["Home", "Search, \"all\"", "<script>alert(1)</script>\nBuy"];
     let ids = names.map(|name| labels.intern(name));
     let all = labels.intern("Visit");
-    // A fixed multiplicative generator: the same run every time.
+    // A multiplicative generator with a fixed seed, so that the run is always the same.
     let mut state = 12_345u64;
     for i in 0..4_000u64 {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -206,7 +206,7 @@ fn a_run_directory_gives_every_report_again() {
     for absent in ["<script>alert", "http://", "https://", "NaN", "src=", "Infinity"] {
         assert!(!text.contains(absent), "{absent}");
     }
-    assert!(!page.contains("<script>alert"), "in the data of the plots neither");
+    assert!(!page.contains("<script>alert"), "the data of the plots must not contain it either");
     for plot in ["rate", "errors", "percentiles", "users", "traffic"] {
         assert!(page.contains(&format!("data-plot=\"{plot}\"")), "{plot}");
     }
@@ -285,7 +285,7 @@ fn the_table_of_errors_has_an_introduction() {
 }
 
 #[test]
-fn the_table_of_labels_shows_eight_numbers_at_once() {
+fn the_table_of_labels_initially_shows_eight_numbers() {
     let page = html_report(&summary_of(&[(10, 1)]));
     let table = page.split_once("id=\"label-table\"").unwrap().1.split_once('>').unwrap().0;
     let words = |name: &str| {
@@ -297,7 +297,7 @@ fn the_table_of_labels_shows_eight_numbers_at_once() {
 }
 
 #[test]
-fn thresholds_follow_the_result_at_once() {
+fn thresholds_directly_follow_the_result() {
     let temp = tempfile::tempdir().unwrap();
     let dir = RunDir::create(temp.path().join("run")).unwrap();
     run(&dir);
@@ -342,12 +342,12 @@ fn arrivals_are_hidden_if_most_requests_failed() {
 }
 
 #[test]
-fn statistics_are_jmeters() {
+fn statistics_equal_those_of_jmeter() {
     let manifest_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
     let jtl = manifest_dir.join("../results/tests/jmeter/default/main.csv");
     let summary = summarise_jtl(&jtl).unwrap();
     let ours: serde_json::Value = serde_json::from_str(&statistics_json(&summary)).unwrap();
-    // What `jmeter -g main.csv -o DIR` of release 5.6.3 writes.
+    // The output of `jmeter -g main.csv -o DIR` of release 5.6.3.
     let theirs = std::fs::read_to_string(manifest_dir.join("tests/jmeter/statistics.json")).unwrap();
     let theirs: serde_json::Value = serde_json::from_str(&theirs).unwrap();
     let (ours, theirs) = (ours.as_object().unwrap(), theirs.as_object().unwrap());
@@ -356,7 +356,8 @@ fn statistics_are_jmeters() {
         let ours = &ours[label];
         for (field, theirs) in theirs.as_object().unwrap() {
             let ours = &ours[field];
-            // JMeter's report ends a sample where its timestamp and elapsed add up to: without the waiting inside.
+            // JMeter's report computes the end of a sample as timestamp plus elapsed time, without the idle time
+            // inside.
             if label.starts_with("Transaction") && (field == "throughput" || field.ends_with("PerSec")) {
                 continue;
             }
@@ -364,7 +365,7 @@ fn statistics_are_jmeters() {
                 assert_eq!(ours, theirs, "{label} {field}");
                 continue;
             };
-            // JMeter interpolates between samples; the histogram gives one of them.
+            // JMeter interpolates between samples, but the histogram returns one of them.
             let near = if field.contains("pct") || field.contains("median") { 3.0 } else { 1e-3 };
             assert!((a - b).abs() <= near + 1e-6 * b.abs(), "{label} {field}: {a}, JMeter {b}");
         }
@@ -428,7 +429,7 @@ fn progress_fits_on_a_line() {
     assert_eq!(progress_line(&progress, 10), "00:00:03  ");
 }
 
-/// JMeter's own test files, where they are at hand.
+/// JMeter's own test files, if they are available.
 #[test]
 fn result_files_of_jmeters_own_tests_are_read_or_refused() {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/jmeter-testfiles/testfiles");

@@ -1,4 +1,4 @@
-//! The verdict on a run's arrivals, made from its record.
+//! Tests the verdict on a run's arrivals, which is computed from its record.
 
 use busyhour_analysis::arrivals::{ArrivalVerdict, JudgedStarts};
 use busyhour_arrivals::{Arrival, ArrivalProcess, Changes, RateChange};
@@ -17,8 +17,8 @@ const MS: u64 = 1_000_000;
 const SEED: u64 = 11;
 const FIRST_NS: u64 = 20 * MS;
 
-/// Records an open run of `text` over two cores, each arrival with the outcome `outcome`, and also a closed group when
-/// `closed` names one; gives the verdicts and the page of the terminal.
+/// Records an open run of `text` on two cores, in which each arrival has the outcome `outcome`. Also records closed
+/// thread groups with the names in `closed`. Returns the verdicts, the text for the terminal and the page.
 fn verdicts(
     text: &str,
     outcome: impl Fn(u64, Nanos) -> ArrivalOutcome,
@@ -86,7 +86,7 @@ fn verdicts_of(
             second = now.second();
             writers.iter_mut().for_each(|writer| writer.flush(now));
         }
-        // Cores take what is theirs.
+        // The cores record arrivals in turn.
         let writer = &mut writers[index % 2];
         writer.record_arrival(&ArrivalRecord { group: 0, scheduled: *scheduled, outcome: *outcome }, now);
     }
@@ -150,7 +150,7 @@ fn verdicts_of(
 }
 
 #[test]
-fn a_poisson_load_that_was_met_is_called_that() {
+fn a_delivered_poisson_load_is_called_poisson() {
     let begun = |_, at: Nanos| ArrivalOutcome::Started { at: at + 15_000 };
     let (verdicts, text, page) =
         verdicts("poisson(1000/s) for 30s, ramp(1000/s -> 2000/s) over 10s", begun, &[]);
@@ -171,8 +171,8 @@ fn a_poisson_load_that_was_met_is_called_that() {
 }
 
 #[test]
-fn bunches_drops_and_waits_are_reported() {
-    // A timer that ticks once in 5 ms.
+fn bursts_discarded_arrivals_and_waits_are_reported() {
+    // A timer with a tick of 5 ms.
     let ticks = |_, at: Nanos| ArrivalOutcome::Started { at: Nanos((at.0 / (5 * MS) + 1) * 5 * MS) };
     let (bunched, text, _) = verdicts("poisson(1000/s) for 20s", ticks, &[]);
     assert!(bunched[0].line.contains("and not delivered: "), "{}", bunched[0].line);
@@ -218,7 +218,7 @@ fn each_law_of_a_mixture_is_judged_by_its_own_theory() {
     even from 32 to 52 s | Inside | 500.0/s, CoV 0.00: even, as requested
     ");
     assert!(shown.contains("Poisson from 0 to 30 s: ") && page.contains("even from 32 to 52 s: "), "{shown}");
-    // Bunches in the Poisson stretch: that stretch is blamed, and not the other.
+    // There are bursts only in the Poisson stretch, so only the verdict on that stretch changes.
     let ticks = |_, at: Nanos| {
         let in_poisson = at.0 < FIRST_NS + 30_000 * MS;
         ArrivalOutcome::Started { at: if in_poisson { Nanos((at.0 / (5 * MS) + 1) * 5 * MS) } else { at } }
@@ -226,7 +226,7 @@ fn each_law_of_a_mixture_is_judged_by_its_own_theory() {
     let (bunched, ..) = verdicts(text, ticks, &[]);
     let decisions: Vec<Decision> = bunched.iter().map(|verdict| verdict.decision).collect();
     assert_eq!(decisions[1..], [Decision::Outside, Decision::Inside]);
-    // One law is judged once.
+    // Parts with the same law are judged together.
     assert_eq!(verdicts("poisson(100/s) for 20s, pause 1s, poisson(50/s) for 20s", met, &[]).0.len(), 1);
 }
 
@@ -251,7 +251,7 @@ fn groups_with_their_own_users_are_also_judged_by_group() {
 }
 
 #[test]
-fn a_run_stopped_in_its_ramp_is_measured_against_the_part_that_was_made() {
+fn a_run_stopped_in_its_ramp_is_compared_with_the_offered_part() {
     let begun = |_, at: Nanos| ArrivalOutcome::Started { at: at + 15_000 };
     let text = "ramp(0/s -> 2000/s) over 40s poisson";
     let (verdicts, text, page) = verdicts_until(10_000 * MS, text, begun, &["Closed"]);
@@ -289,12 +289,12 @@ fn a_load_changed_during_the_run_is_judged_by_the_changed_request() {
     let begun = |_, at: Nanos| ArrivalOutcome::Started { at: at + 15_000 };
     let (verdicts, text_shown, page) = verdicts_of(&schedule, &events, u64::MAX, text, begun, &[]);
     assert_eq!(verdicts[0].decision, Decision::Inside, "{text_shown}");
-    // The rate of 750 per second over the run is the requested one, not a missed one.
+    // The requested rate over the run is 750 per second, so the rate is not missed.
     assert!(!format!("{:?}", verdicts[0]).contains("RateMissed"), "{:?}", verdicts[0]);
     for words in ["3 times the configured rate", "paused", "resumed", "0.5 times"] {
         assert!(page.contains(words), "{words} is not in the page");
     }
-    // Without the changes this would not be a Poisson process of the requested rate.
-    let (unaware, ..) = verdicts_of(&schedule, &[], u64::MAX, text, begun, &[]);
-    assert_eq!(unaware[0].decision, Decision::Outside);
+    // Without the changes, the arrivals are not a Poisson process with the requested rate.
+    let (without_changes, ..) = verdicts_of(&schedule, &[], u64::MAX, text, begun, &[]);
+    assert_eq!(without_changes[0].decision, Decision::Outside);
 }

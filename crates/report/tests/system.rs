@@ -190,7 +190,7 @@ fn two_runs_are_compared_without_a_test() {
     let jvm = &mut after.system.as_mut().unwrap().subjects[2];
     jvm.figures.insert(FigureKind::GcShare, Figure::known(0.02));
     jvm.figures
-        .insert(FigureKind::GcPauseMax, Figure::unavailable("several pauses lie between two readings"));
+        .insert(FigureKind::GcPauseMax, Figure::unavailable("several pauses are between two readings"));
     let comparison = compare(&base, &[after]);
     insta::assert_snapshot!("comparison", table(&comparison, false));
     let csv = comparison_csv(&comparison);

@@ -100,7 +100,7 @@ fn a_torn_file_is_shown_up_to_the_damage() {
     file.bytes.truncate(file.bytes.len() - 5);
     let page = page(&file);
     assert!(
-        section(&page).contains("The file of series ends in the middle of a reading at byte"),
+        section(&page).contains("The series file ends in the middle of a reading at byte"),
         "{}",
         section(&page)
     );

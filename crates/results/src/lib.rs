@@ -12,7 +12,7 @@
 //! | [`add_explanation`] | the samples file and the series file of a run | the observed cause of slow requests |
 //! | [`measure_run`] | the results of a run | a run that comparisons and trends can use |
 //! | [`measure_loads`] | the results of a run | the points of a capacity model |
-//! | [`SystemRecord::read`] | the series file of a run | what was observed of the system, in a bounded size |
+//! | [`SystemRecord::read`] | the series file of a run | the observations of the system, limited in size |
 //! | [`LogTally`] | the rows of a log | arrival statistics and a verdict |
 //!
 //! [`Summary`]: busyhour_analysis::Summary

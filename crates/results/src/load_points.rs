@@ -40,9 +40,9 @@ pub struct MeasuredLoad {
     pub clock_step_s: f64,
 }
 
-/// Measures the load of one run, which is called `name`. Returns one load as a rule. If `in_steps` is set, the steady part is
-/// requested and the number of users changes in steps ([`plateaus`]), it returns one load for each step, called `NAME@N users`.
-///
+/// Measures the load of one run, which is called `name`. Usually returns one load. If `in_steps` is set, the steady
+/// part is requested and the number of users changes in steps ([`plateaus`]), returns one load for each step, called
+/// `NAME@N users`.
 /// The response time is the service time, which counts from the actual start, because the lateness of a generator or a timer is
 /// not caused by the system. The think time is the mean time from the end of a user's request to the start of the next request
 /// of that user.
@@ -196,8 +196,8 @@ impl UserLoops {
             return;
         }
         let Some(before) = self.ends.insert((sample.group, sample.user), end) else { return };
-        // A pause is included if it ends in the window, wherever it started. If only pauses entirely within the window were
-        // included, long pauses would be missing.
+        // A pause is included if it ends in the window, regardless of its start. If only pauses entirely within the
+        // window were included, long pauses would be missing.
         if !(self.window_ns.0..self.window_ns.1).contains(&start) {
             return;
         }

@@ -79,8 +79,9 @@ mod tests {
 
     use super::*;
 
-    /// Simulates users who think for 50 ms and queue for one server with a service time of 1 ms, both exponential. Returns rate
-    /// and mean response time over `seconds`, and the standard errors estimated from them.
+    /// Simulates users who think for 50 ms and queue for one server with a service time of 1 ms. Both times are
+    /// exponential. Returns the rate and the mean response time over `seconds`, and the standard errors estimated from
+    /// them.
     fn run(users: usize, seconds: f64, seed: u64) -> ((f64, f64), (f64, f64)) {
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed);
         let mut exponential = |mean: f64| -mean * (1.0 - random.random::<f64>()).ln();
@@ -108,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_runs_errors_are_those_that_repeated_runs_have() {
+    fn estimated_errors_of_a_short_run_match_the_spread_of_repeated_runs() {
         // One number of users is far below the knee; the other is at the knee, where successive batches are strongly
         // correlated.
         for users in [15, 51] {

@@ -1,4 +1,4 @@
-//! What was observed without a run: a directory of `busyhour observe`.
+//! Reads an observation without a run: a directory of `busyhour observe`.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use busyhour_series::SERIES_FILE_NAME;
 use crate::system_figures::{SystemWindow, run_system_figures};
 use crate::system_record::SystemRecord;
 
-/// What was observed without a run.
+/// An observation without a run.
 #[derive(Debug)]
 pub struct Observed {
     /// The time axis, panels, marks and sources.
@@ -19,14 +19,15 @@ pub struct Observed {
     pub summary: Summary,
 }
 
-/// Whether a directory has been written by an observation without a run.
+/// Whether a directory was written by an observation without a run.
 #[must_use]
 pub fn is_observation(dir: &Path) -> bool {
     let run = RunDir::open(dir);
     dir.join(SERIES_FILE_NAME).is_file() && !run.samples_path().exists() && !run.manifest_path().exists()
 }
 
-/// Reads what was observed without a run; `None` if nothing was. Damage of files is described in the record.
+/// Reads an observation without a run; `None` if the directory contains no series file. Damage of files is described in
+/// the record.
 #[must_use]
 pub fn read_observation(dir: &Path) -> Option<Observed> {
     let run = RunDir::open(dir);

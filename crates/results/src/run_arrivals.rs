@@ -130,8 +130,8 @@ fn judge_open(
         }
     })?;
     let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
-    // The comparison of scheduled and actual arrivals shows the effect of late delivery. Laws without a theory are judged by
-    // this comparison, too.
+    // The comparison of scheduled and actual arrivals shows the effect of late delivery. Laws without a theory are also
+    // judged by this comparison.
     let schedule: Observed = {
         let mut tally = ArrivalTally::new(settings);
         match &known {

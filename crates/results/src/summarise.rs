@@ -177,7 +177,8 @@ fn summarised(
         summary.set_window_reason(WindowChoice::Steady, steady.reason);
     }
     match (&run, &manifest, window) {
-        // A complete run has its workloads, schedules and thresholds. A part of it is judged like a log.
+        // The workloads, schedules and thresholds of a run apply to the complete run. A part of a run is judged like a
+        // log.
         (Some(dir), Some(manifest), None) => {
             add_arrivals(dir, &mut summary)?;
             summary.thresholds = judge_manifest(dir, manifest, &summary)?;

@@ -1,5 +1,5 @@
-//! Computes the key figures of the system under test from the series file of a run, in one pass and in memory proportional to the
-//! number of series.
+//! Computes the key figures of the system under test from the series file of a run. Needs one pass, and memory
+//! proportional to the number of series.
 
 mod figures;
 mod metrics;
@@ -48,8 +48,8 @@ pub fn series_path(dir: &RunDir, manifest: Option<&Manifest>) -> Option<PathBuf>
     path.is_file().then_some(path)
 }
 
-/// Adds the figures of the system under test to the summary of a run, for the part that the summary measures. A series file that
-/// cannot be read is named as incomplete.
+/// Adds the figures of the system under test to the summary of a run, for the part that the summary measures. If the
+/// series file cannot be read, the figures contain the reason.
 pub fn add_system(dir: &RunDir, manifest: Option<&Manifest>, summary: &mut Summary) {
     let Some(path) = series_path(dir, manifest) else { return };
     let (from_s, to_s) = match (summary.total.samples, summary.run.duration_s) {
@@ -61,7 +61,7 @@ pub fn add_system(dir: &RunDir, manifest: Option<&Manifest>, summary: &mut Summa
     summary.system = Some(run_system_figures(dir, &path, window));
 }
 
-/// The figures of a run, with the names of programs that its list of sources states.
+/// The figures of a run, with the names of programs from its list of sources.
 pub(crate) fn run_system_figures(dir: &RunDir, path: &Path, window: SystemWindow<'_>) -> SystemFigures {
     let mut figures = read_system_figures(path, window);
     let programs = source_list::programs(dir.path());

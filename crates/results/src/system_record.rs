@@ -1,7 +1,7 @@
-//! What was observed of the system during a run, in a size that a page can show.
+//! The observations of the system during a run, limited to a size that a page can show.
 //!
-//! [`SystemRecord::read`] reads the series file of a run directory twice: first for figures of each series, by which panels are
-//! chosen, then for the values of the chosen series.
+//! [`SystemRecord::read`] reads the series file of a run directory twice. The first reading computes figures of each
+//! series, from which the panels are chosen. The second reading returns the values of the chosen series.
 
 mod catalogue;
 mod catalogue_servers;
@@ -38,16 +38,16 @@ pub use model::{
 use source_list::ListedSource;
 use survey::{Survey, Surveyed};
 
-/// Metrics that are named as not shown; the others are counted.
+/// Maximum number of metrics that are listed as not shown. Further metrics are only counted.
 const OMITTED_MAX: usize = 200;
 
-/// Panels in which nothing happened.
+/// Maximum number of panels that are listed because all their values are 0.
 const QUIET_MAX: usize = 60;
 
-/// Processes with rates.
+/// Maximum number of processes whose rates are shown.
 const PROCESSES_MAX: usize = 50;
 
-/// What was observed of the system during a run.
+/// The observations of the system during a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SystemRecord {
     /// Name of the machine that recorded the series; empty if it is unknown.
@@ -58,45 +58,46 @@ pub struct SystemRecord {
     pub axis: TimeAxis,
     /// The slices in the measured part of the run.
     pub measured: std::ops::Range<usize>,
-    /// The shortest interval between readings in s.
+    /// The shortest interval between two readings, in s.
     pub interval_s: Option<f64>,
     /// Plots, in the order of resources.
     pub panels: Vec<Panel>,
-    /// Panels that are not shown, because all values were 0.
+    /// Panels that are not shown because all their values are 0.
     pub quiet: Vec<PanelName>,
     /// Panels whose values are unavailable, with the reason.
     pub missing: Vec<(PanelName, String)>,
     /// Metrics that are not shown.
     pub omitted: Vec<OmittedMetric>,
-    /// Further metrics that are not shown.
+    /// Number of metrics that are neither shown nor in `omitted`.
     pub omitted_further: usize,
     /// Rates of the processes with the most CPU time.
     pub processes: Vec<ProcessRates>,
-    /// Names of sources for users, where they differ from the source.
+    /// Display names of sources that differ from the names of the sources.
     pub names: BTreeMap<String, String>,
-    /// Marks in the order of time; of each kind the longest ones.
+    /// The longest marks of each kind, in order of time.
     pub marks: Vec<SystemMark>,
-    /// How many marks of each kind there are.
+    /// The number of marks of each kind.
     pub mark_counts: Vec<MarkCount>,
     /// The sources.
     pub sources: Vec<SourceRow>,
-    /// Further sources that are not listed.
+    /// Number of sources that are not in `sources`.
     pub sources_further: usize,
     /// Metrics without values.
     pub unavailable: Vec<Unavailable>,
-    /// Further reasons that are not listed.
+    /// Number of reasons that are not in `unavailable`.
     pub unavailable_further: usize,
     /// The logs.
     pub logs: Vec<LogRecord>,
-    /// CPU time of the observation, as a share of a core in %.
+    /// CPU time of the observation in %; 100 % is one core.
     pub cost_percent: Option<f64>,
-    /// Problems of the files: damage, and what was beyond limits.
+    /// Problems of the files: damage and exceeded limits.
     pub problems: Vec<String>,
 }
 
 impl SystemRecord {
-    /// Reads what was observed during a run. `window_s` is the measured part in s since the start of the run, for figures; the
-    /// panels show the whole run. `None` if the run was not observed. Files that cannot be read are problems of the record.
+    /// Reads the observations of a run. `window_s` is the measured part in s since the start of the run. Figures cover
+    /// this part, but panels show the whole run. `None` if the run was not observed. Files that cannot be read are
+    /// listed as problems of the record.
     #[must_use]
     pub fn read(dir: &RunDir, window_s: Option<(f64, f64)>) -> Option<SystemRecord> {
         let manifest = dir.read_manifest().ok();
@@ -121,7 +122,7 @@ impl SystemRecord {
         Some(read_files(&files, window_s, problems))
     }
 
-    /// Reads what was observed during a run, as [`SystemRecord::read`], with the measured part of its summary.
+    /// Reads the observations of a run like [`SystemRecord::read`], with the measured part of its summary.
     #[must_use]
     pub fn of_summary(dir: &RunDir, summary: &Summary) -> Option<SystemRecord> {
         SystemRecord::read(dir, summary.window.as_ref().map(|window| (window.from_s, window.to_s)))
@@ -146,7 +147,7 @@ impl Files<'_> {
             let last = survey.ends.map_or(0.0, |(_, last)| last.0 as f64 / 1e9);
             let how = if end.is_torn { "ends in the middle of a reading" } else { "is damaged" };
             problems.push(format!(
-                "the file of series {how} at byte {}: values after {last:.1} s are missing",
+                "the series file {how} at byte {}: values after {last:.1} s are missing",
                 end.at
             ));
         }
@@ -182,7 +183,8 @@ fn read_files(files: &Files<'_>, window_s: Option<(f64, f64)>, mut problems: Vec
             Vec::new()
         }
     };
-    // The series of logs are more exact: their readings are of the run's clock.
+    // If there are panels of logs from the series, `logs.json` is not used for panels, because the readings of the
+    // series use the clock of the run.
     if !panels.iter().any(|panel| panel.resource == Resource::Log) {
         panels.extend(files.logs.iter().flat_map(|file| logs::panels(file, &axis, &measured)));
     }
@@ -257,7 +259,8 @@ fn cpus(survey: &Survey) -> usize {
     cpu::cpus(survey, &own).len()
 }
 
-/// Names of sources: what the list of sources calls them, or the program that a JVM states, for the JVM and its process.
+/// Display names of sources: the last part of a path, or the program of a process. The name that a JVM reports takes
+/// precedence over that in the list of sources.
 fn names(survey: &Survey, listed: &[ListedSource]) -> BTreeMap<String, String> {
     let mut programs: BTreeMap<&str, &str> = BTreeMap::new();
     for one in &survey.series {
@@ -272,7 +275,7 @@ fn names(survey: &Survey, listed: &[ListedSource]) -> BTreeMap<String, String> {
     let mut names = BTreeMap::new();
     for source in &survey.sources {
         let Some((kind, pid)) = source.split_once(':') else { continue };
-        // The last part of a path: a service, a container, a file.
+        // The last part of a path names a service, a container or a file.
         match kind {
             "cgroup" => drop(names.insert(source.clone(), short_id(logs::short_name(pid)))),
             "gc" | "log" => drop(names.insert(source.clone(), logs::short_name(pid).to_owned())),
@@ -297,7 +300,7 @@ fn short_id(name: &str) -> String {
     while from < bytes.len() {
         let digits = bytes[from..].iter().take_while(|byte| is_digit(byte)).count();
         if digits >= DIGITS_MIN {
-            // Digits are ASCII, so both places are between characters.
+            // Digits are ASCII, so both positions are between characters.
             return format!("{}{}", &name[..from + DIGITS_SHOWN], &name[from + digits..]);
         }
         from += digits.max(1);

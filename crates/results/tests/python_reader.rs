@@ -1,4 +1,4 @@
-//! Reads a record by `examples/read_samples.py`, which was written from the description of the format alone.
+//! Reads a record with `examples/read_samples.py`, which was written only from the description of the format.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -34,7 +34,7 @@ fn write(core: u64, mut writer: BatchWriter, labels: &Labels) {
             group: (n % 2) as u32,
             user: 1 + n as u32 % 30,
             times: SampleTimes {
-                // Also an intended start after the actual one, and idle time beyond the length.
+                // Some samples have an intended start after the actual one, or an idle time longer than the sample.
                 intended: if n % 40 == 7 { start + 5_u64 } else { start - n % 1_000 },
                 start,
                 end: start + n * 1_000,
@@ -93,7 +93,7 @@ fn quoted(text: &str) -> String {
     }
 }
 
-/// What the script should print, from the reader in Rust.
+/// The expected output of the script, computed with the reader in Rust.
 fn expected(file: &Path) -> String {
     let mut out = String::from(
         "core,kind,label,group,user,intended_start_ns,actual_start_ns,end_ns,response_ns,service_ns,connect_ns,latency_ns,\

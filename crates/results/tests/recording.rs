@@ -23,7 +23,7 @@ fn names() -> RunNames {
     }
 }
 
-/// Tries a sample until the recorder accepts it.
+/// Offers a sample until the recorder accepts it.
 fn offer(writer: &mut BatchWriter, sample: &Sample<'_>) {
     while writer.record(sample).is_err() {
         std::thread::yield_now();
@@ -81,7 +81,7 @@ fn csv(path: &Path, filter: SampleFilter) -> ResultFileConfig {
 }
 
 #[test]
-fn a_run_directory_gives_the_same_numbers_again() {
+fn reading_a_run_directory_gives_the_totals_of_the_run() {
     let temp = tempfile::tempdir().unwrap();
     let dir = RunDir::create(temp.path().join("run")).unwrap();
     let config = RecorderConfig {

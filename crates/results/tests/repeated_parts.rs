@@ -1,5 +1,5 @@
-//! Result files in which one part is repeated up to a million times: reading them takes time in proportion to their length, and
-//! memory for a limited number of labels, kinds of error and nested samples.
+//! Result files in which one part is repeated up to a million times. Reading such a file takes time in proportion to
+//! its length, and memory for a limited number of labels, kinds of error and nested samples.
 
 mod generated_parts;
 
@@ -27,7 +27,8 @@ const ROWS_MAX: usize = 1_000;
 
 const HEAD: &str = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success\n";
 
-/// Rows of a CSV after [`HEAD`], with the numbers of labels and of kinds of error as functions of the number of rows.
+/// Rows of a CSV after [`HEAD`]. The functions compute the numbers of labels and of kinds of error from the number of
+/// rows.
 const ROWS: &[(&str, fn(usize) -> usize, fn(usize) -> usize)] = &[
     ("1700000000000,1,home,200,OK,T 1-1,true\n", |_| 1, |_| 0),
     ("1700000000000,1,label ~,200,OK,T 1-1,true\n", |count| count, |_| 0),
@@ -36,7 +37,7 @@ const ROWS: &[(&str, fn(usize) -> usize, fn(usize) -> usize)] = &[
     ("1700000000000,1,home,200,OK,Group ~ 1-1,true\n", |_| 1, |_| 0),
 ];
 
-/// Rows with odd cells, empty lines between them, or in another order than their times.
+/// Rows with odd cells, rows with empty lines between them, or rows that are not in the order of their times.
 const ODD_ROWS: &[(&str, fn(usize) -> usize, fn(usize) -> usize)] = &[
     ("1700000000000,1,\"a,\"\"b\"\"\nc\",200,OK,T 1-1,true\n", |_| 1, |_| 0),
     ("1700000000000,1,home,200,OK,T 1-1,true\n\n", |_| 1, |_| 0),

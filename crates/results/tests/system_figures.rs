@@ -124,12 +124,12 @@ fn a_machine_has_utilization_memory_and_its_busiest_disk() {
 }
 
 #[test]
-fn only_the_measured_part_counts_and_requests_are_those_of_the_same_time() {
+fn only_readings_and_requests_of_the_measured_part_count() {
     let mut file = Written::new();
     let source = file.source("process:7");
     let cpu = file.counter(source, "process_cpu_seconds_total", &[]);
     let resident = file.gauge(source, "process_resident_memory_bytes", &[]);
-    // Readings lie between whole seconds: 0.5 s of CPU time per second, 5 s during a warm-up.
+    // Readings are between whole seconds: 0.5 s of CPU time per second, 5 s during a warm-up.
     let mut total = 0.0;
     for second in 0..40 {
         file.read(f64::from(second) + 0.5, &[(cpu, total), (resident, if second < 10 { 9e9 } else { 1e9 })]);
@@ -144,7 +144,7 @@ fn only_the_measured_part_counts_and_requests_are_those_of_the_same_time() {
     assert_eq!(value(FigureKind::CoresMax), 0.5);
     assert_eq!(value(FigureKind::CpuPerRequest), 0.05);
     assert_eq!(value(FigureKind::ResidentMax), 1e9);
-    // Beyond the last reading: figures per request use the time that was watched.
+    // The part ends after the last reading, so figures per request use only the observed time.
     let process = file.figures(35.5, 60.0);
     let process = only(&process, SubjectKind::Process);
     assert_eq!(process.watched_s, 4.0);
@@ -171,7 +171,7 @@ fn a_restart_resets_counters_and_is_counted() {
 }
 
 #[test]
-fn reasons_and_failures_of_sources_are_stated() {
+fn reasons_and_failures_of_sources_are_reported() {
     let mut file = Written::new();
     let process = file.source("process:7");
     let cpu = file.counter(process, "process_cpu_seconds_total", &[]);
@@ -204,7 +204,7 @@ fn allocations_count_from_collection_to_collection() {
     let pause_time = young(&mut file, "jvm_gc_pause_seconds_total");
     let process = file.source("process:7");
     let cpu = file.counter(process, "process_cpu_seconds_total", &[]);
-    // A collection every 4 s, after which 400 bytes are stated; the pause takes 10 ms, the last one 50 ms.
+    // A collection occurs every 4 s and adds 400 bytes to the counter. Its pause takes 10 ms, the last one 50 ms.
     for second in 0..=14 {
         let collections = f64::from(second / 4);
         let long = if second >= 12 { 0.04 } else { 0.0 };
@@ -234,7 +234,7 @@ fn allocations_count_from_collection_to_collection() {
 }
 
 #[test]
-fn the_longest_of_several_pauses_between_readings_is_only_bounded() {
+fn the_longest_of_several_pauses_between_readings_has_only_an_upper_bound() {
     let mut file = Written::new();
     let source = file.source("jvm:7");
     let pauses = file.counter(source, "jvm_gc_pauses_total", &[]);
@@ -246,7 +246,7 @@ fn the_longest_of_several_pauses_between_readings_is_only_bounded() {
     let jvm = only(&figures, SubjectKind::Jvm);
     assert_eq!(
         reason(jvm, FigureKind::GcPauseMax),
-        "several pauses lie between two readings; it is at most 60.0 ms"
+        "several pauses are between two readings; the longest is at most 60.0 ms"
     );
 }
 
@@ -265,7 +265,7 @@ fn a_heap_without_one_of_its_pools_is_unavailable() {
 }
 
 #[test]
-fn a_remote_observer_and_an_exporter_are_machines_of_their_own() {
+fn a_remote_observer_and_an_exporter_are_separate_machines() {
     let mut file = Written::new();
     let remote = file.source("prometheus:http://sut:9464/metrics");
     let cpu = file.counter(remote, "process_cpu_seconds_total", &[("source", "process:7")]);

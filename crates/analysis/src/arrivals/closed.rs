@@ -9,7 +9,8 @@ use super::same_user::SameUserGaps;
 use super::stalls;
 use crate::format;
 
-/// Share of the cycle spent waiting for responses above which a closed load depends noticeably on the system under test.
+/// Maximum share of the cycle spent waiting for responses. Above it, a closed load depends noticeably on the system
+/// under test.
 pub(super) const RESPONSE_IN_CYCLE: f64 = 0.05;
 
 /// Limits of lateness: a time in ns and a share of a user's cycle. The starts of a closed load are late if the 99th percentile
@@ -69,7 +70,7 @@ impl<'a> ClosedLoad<'a> {
             let p99 = format::span(late.p99_ns as f64 / 1e9);
             sentence += &format!(", started later than the plan asks ({p99} at p99)");
         }
-        sentence += &format!(": {}", self.character());
+        sentence += &format!(": {}", self.start_pattern());
         if let Some(ratio) = self.r_over_r_plus_z.filter(|ratio| *ratio > RESPONSE_IN_CYCLE) {
             sentence += &format!("; R/(R+Z) {ratio:.2}: a slower server would lower this load");
         }
@@ -80,14 +81,14 @@ impl<'a> ClosedLoad<'a> {
         let is_material = observed.stalls.iter().any(|stall| stall.length_s >= stalls::MATERIAL_S);
         if let Some(stalls) = phrases::stalls(observed).filter(|_| is_material) {
             sentence += &format!("; {stalls}");
-            sentence += &self.missing().unwrap_or_default();
+            sentence += &self.missing_requests().unwrap_or_default();
         }
         sentence
     }
 
     /// A clause with the number of requests that users would have sent during stalls: `, in which about 1,980 requests were not
     /// sent`.
-    fn missing(&self) -> Option<String> {
+    fn missing_requests(&self) -> Option<String> {
         let observed = self.basis.observed;
         let stopped_s: f64 = observed.stalls.iter().map(|stall| stall.length_s).sum();
         let backlog: u64 = observed.stalls.iter().map(|stall| stall.backlog).sum();
@@ -97,7 +98,7 @@ impl<'a> ClosedLoad<'a> {
     }
 
     /// Describes how the starts are distributed in time.
-    fn character(&self) -> String {
+    fn start_pattern(&self) -> String {
         let (observed, measures) = (self.basis.observed, self.basis.measures);
         if observed.is_too_coarse() {
             return "start times in milliseconds are too coarse to describe its gaps".to_owned();
@@ -119,10 +120,10 @@ impl<'a> ClosedLoad<'a> {
         let has_short_gaps =
             measures.iter().any(|m| matches!(m.quantity, Quantity::ShortGaps { .. }) && m.is_high());
         let even_over = self.even_over();
-        let character = if has_short_gaps || cov.is_some_and(Measure::is_high) {
+        let pattern = if has_short_gaps || cov.is_some_and(Measure::is_high) {
             let described =
                 phrases::bunched(observed, measures, "gaps that vary more than those of independent users");
-            described.replacen("in small", "requests in small", 1) + self.pages()
+            described.replacen("in small", "requests in small", 1) + self.page_clause()
         } else if cov.is_some_and(Measure::is_low) {
             "more even than independent users".to_owned()
         } else if let Some((scale_s, index)) = phrases::dispersion(measures, Measure::is_high) {
@@ -136,14 +137,14 @@ impl<'a> ClosedLoad<'a> {
         } else if cov.is_some_and(Measure::is_inside) {
             format!("CoV as with independent users{}", even_over.unwrap_or_default())
         } else {
-            "neither like nor unlike independent users, as far as these arrivals can tell".to_owned()
+            "undecided whether the starts are like those of independent users".to_owned()
         };
-        character + &paced
+        pattern + &paced
     }
 
     /// A clause about pages with several requests if the short gaps are mostly between requests of the same user; otherwise
     /// empty.
-    fn pages(&self) -> &'static str {
+    fn page_clause(&self) -> &'static str {
         let (Some(short), Some(same_user)) = (self.basis.observed.short_gaps, self.same_user) else {
             return "";
         };
@@ -152,7 +153,7 @@ impl<'a> ClosedLoad<'a> {
         if is_same_user { ": pages with several requests" } else { "" }
     }
 
-    /// The clause `, more even over 10 s (dispersion 0.40)`, if it applies. In windows that are not short compared with a
+    /// The clause `, more even over 10 s (dispersion 0.40)`, if it applies. In windows that are not much shorter than a
     /// cycle, each user sends several requests at regular intervals, so counts vary less.
     fn even_over(&self) -> Option<String> {
         let (observed, measures) = (self.basis.observed, self.basis.measures);

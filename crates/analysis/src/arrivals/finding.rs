@@ -45,7 +45,7 @@ pub enum Finding {
     ClosedLoad,
     /// The load is closed, and its requests started later than the plan's delays and timers asked for.
     LateClosedLoad,
-    /// A confidence interval lies partly inside and partly outside its band.
+    /// A confidence interval is partly inside and partly outside its band.
     Undecided,
     /// There are fewer than [`ARRIVALS_FOR_VERDICT`] arrivals.
     TooFew,
@@ -133,7 +133,8 @@ impl Basis<'_> {
                 (Decision::Inconclusive, Finding::NothingToCompare)
             }
             Decision::Inconclusive if observed.is_too_coarse() => (Decision::Inconclusive, Finding::Coarse),
-            // A stall is not caused by chance, so it decides even if the measures do not.
+            // A stall is never due to chance. It therefore determines the decision even if the measures are
+            // inconclusive.
             Decision::Inconclusive if has_stall => (Decision::Outside, Finding::ExceptStalls),
             Decision::Inconclusive => (Decision::Inconclusive, Finding::Undecided),
         }

@@ -10,17 +10,19 @@
 //! "Poisson's" is the value for Poisson arrivals of the same rate recorded with the same clock. With a schedule, the rate must be within
 //! 1 % of the schedule's as well.
 //!
-//! Few arrivals cannot show that the CoV is within ± 0.05. For fewer than about 5,000 gaps the band is therefore widened to
-//! ± 3.6/√n, and to ± 3.6·√(2/m) for m windows. With these bands, a Poisson process is recognised in eight of ten logs. When
-//! arrivals are compared with Poisson, a measure is outside if its interval is outside the band, or if its value is outside the
-//! narrow band and its p-value is at most 3 %, divided by the number of measures. For few windows the p-value is that of the
-//! exact distribution of equally probable windows (chi-square), so that twenty equal counts suffice.
+//! Few arrivals cannot show that the CoV is within ± 0.05. For fewer than about 5,000 gaps the band is therefore
+//! widened to ± 3.6/√n, and to ± 3.6·√(2/m) for m windows. With these bands, a Poisson process is recognised in eight
+//! of ten logs. When arrivals are compared with Poisson, a measure is outside in either of two cases: if its interval
+//! is outside the band, or if its value is outside the narrow band and its p-value is at most 3 %, divided by the
+//! number of measures. For few windows, the p-value comes from the exact (chi-square) distribution of counts in equally
+//! probable windows. Twenty equal counts are then enough for a rejection.
 //!
 //! Missing short gaps are a property of the delivery: a generator that needs x µs per request produces no gaps below x, whatever its
 //! schedule. Too many short gaps, with a p-value of at most 0.3 %, reject the process, and so does a repeated pattern
 //! (`repetition.rs`).
 //!
-//! A scale with few windows can hardly ever be inside its band. It is not required for accepting the process, but it can reject it.
+//! With few windows, the interval of a scale is hardly ever inside its band. Such a scale is not required for accepting
+//! the process, but it can reject it.
 
 use busyhour_stats::{
     Band, Decision, Estimate, IntervalMethod, dispersion_p_value, normal_p_value, poisson_upper_tail,
@@ -61,8 +63,8 @@ const EVEN: (f64, f64, f64) = (0.10, 0.10, 0.01);
 /// CoV of the gaps between points that are uniformly distributed in consecutive cells: √(1/6).
 const JITTERED_COV: f64 = 0.408_248_290_463_863;
 
-/// Minimum number of windows of a deciding scale: with fewer, the interval of a Poisson process exceeds the band in more than 1 of
-/// 100 runs.
+/// Minimum number of windows with which a scale decides. With fewer, the interval of a Poisson process exceeds the band
+/// in more than 1 of 100 runs.
 const WINDOWS_DECIDE: u64 = 800;
 
 /// Minimum number of windows for comparing a scale with the schedule, and for using the interval of its dispersion.
@@ -71,8 +73,8 @@ const WINDOWS_COMPARE: u64 = 30;
 /// Minimum mean count per window: with fewer arrivals the dispersion is near 1 for any process.
 const COUNT_MIN: f64 = 0.5;
 
-/// Minimum mean count per window for even arrivals: if the gap does not divide the width, counts vary by one, which causes a
-/// dispersion of up to 0.25/count.
+/// Minimum mean count per window for even arrivals. If the gap does not divide the width, counts vary by one, which
+/// causes a dispersion of up to 0.25/count.
 const COUNT_MIN_EVEN: f64 = 5.0;
 
 /// Windows up to this share of a cycle are short compared to the time until a user returns.
@@ -127,7 +129,7 @@ impl Measure {
         Measure { quantity, estimate, band, decision, decides, p_value: None }
     }
 
-    /// The same measure, with a decision by its value alone, without the interval.
+    /// Returns the measure with a decision based on its value alone, without its interval.
     fn without_interval(self) -> Measure {
         let value = self.estimate.value;
         let estimate = Estimate { low: value, high: value, ..self.estimate };
@@ -289,8 +291,8 @@ fn against_scheduled_rate(observed: &Observed, schedule: &Observed) -> Option<Me
     Some(Measure::exact(Quantity::Rate, ratio, Band::around(1.0, RATE_HALF), true))
 }
 
-/// Widens the interval to at least that of exponential gaps, ± 2/√n on the logarithmic scale. The estimated interval of a few gaps
-/// without a long one is too narrow.
+/// Widens the interval to at least that of exponential gaps, ± 2/√n on the logarithmic scale. The estimated interval is
+/// too narrow if there are few gaps and none of them is long.
 fn with_exponential_interval(cov: Estimate, gaps: u64) -> Estimate {
     let factor = (2.0 / (gaps.max(1) as f64).sqrt()).exp();
     Estimate { low: cov.low.min(cov.value / factor), high: cov.high.max(cov.value * factor), ..cov }

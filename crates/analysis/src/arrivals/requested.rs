@@ -36,11 +36,11 @@ pub enum RequestedProcess {
     Replay,
     /// Stages with different processes; compared with the schedule.
     Mixed,
-    /// Users who wait for each response and then think. Their arrivals are compared with Poisson arrivals in windows of up to a
-    /// tenth of a cycle. In longer windows the regular return of each user makes counts vary less, for any N: the index of
-    /// dispersion of N independent users equals that of one, I(t) = 1 + (2/t)·∫ (t − u)(h(u) − 1/(R + Z)) du over \[0, t\] with
-    /// the renewal density h (Cox, "Renewal Theory", 1962). For users who never return immediately, h = 0, and the index is
-    /// 1 − t/(R + Z).
+    /// Users who wait for each response and then think. Their arrivals are compared with Poisson arrivals in windows of
+    /// up to a tenth of a cycle. In longer windows, each user returns at regular intervals, so counts vary less, for
+    /// any N. The index of dispersion of N independent users equals that of one user, I(t) = 1 + (2/t)·∫ (t − u)(h(u) −
+    /// 1/(R + Z)) du over \[0, t\] with the renewal density h (Cox, "Renewal Theory", 1962). For users who never return
+    /// immediately, h = 0, and the index is 1 − t/(R + Z).
     Closed {
         /// Number of users N.
         users: Option<f64>,

@@ -54,7 +54,7 @@ fn sentence(
 ) -> String {
     let (observed, measures, requested) = (basis.observed, basis.measures, basis.requested);
     let sentence = match finding {
-        Finding::AsRequested => as_requested(basis, context) + &how_far(basis),
+        Finding::AsRequested => as_requested(basis, context) + &sample_size_clause(basis),
         Finding::ExceptStalls => {
             // Arrivals with a stall of at least 0.1 s are not called "as requested".
             let process = match requested {
@@ -64,7 +64,7 @@ fn sentence(
                 | RequestedProcess::Closed { .. } => as_requested(basis, context),
                 other => other.name().to_owned(),
             };
-            return process + &how_far(basis) + &except(observed);
+            return process + &sample_size_clause(basis) + &except_stalls(observed);
         }
         Finding::Bunched => {
             let repeated =
@@ -112,13 +112,13 @@ fn sentence(
         _ => String::new(),
     };
     match finding {
-        Finding::AsRequested => sentence + &varied + &except(observed),
+        Finding::AsRequested => sentence + &varied + &except_stalls(observed),
         _ => sentence + &varied + &also_stalls(observed),
     }
 }
 
 /// A clause for few arrivals: `, as far as 1,000 arrivals can tell`.
-fn how_far(basis: &Basis<'_>) -> String {
+fn sample_size_clause(basis: &Basis<'_>) -> String {
     if basis.is_poisson() && basis.observed.gaps < GAPS_NARROW {
         format!(", as far as {} arrivals can tell", format::count(basis.observed.gaps + 1))
     } else {
@@ -140,7 +140,7 @@ fn rate_varies(basis: &Basis<'_>) -> String {
     format!("{outcome} in {part} ({cov}{arrivals} arrivals); {}", phrases::rates(observed))
 }
 
-fn except(observed: &Observed) -> String {
+fn except_stalls(observed: &Observed) -> String {
     phrases::stalls(observed)
         .map_or_else(String::new, |stalls| format!(", except {stalls}{}", phrases::left_out(observed)))
 }

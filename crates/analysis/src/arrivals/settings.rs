@@ -32,10 +32,10 @@ impl Resolution {
 
 /// A known rate, given as the expected number of arrivals up to each time.
 ///
-/// By the time-rescaling theorem (Papangelou 1972; Brown and others, "The time-rescaling theorem and its application to
-/// neural spike train data analysis", Neural Computation 14, 2002) the arrivals of a Poisson process with the
-/// cumulative rate Λ(t) form, at the times Λ(t), a Poisson process with rate 1. A ramp is judged in this rescaled time, which is
-/// multiplied by the mean gap so that windows and gaps keep their units.
+/// The time-rescaling theorem (Papangelou 1972; Brown and others, "The time-rescaling theorem and its application to
+/// neural spike train data analysis", Neural Computation 14, 2002) applies to a Poisson process with the cumulative
+/// rate Λ(t). If each arrival time t is replaced by Λ(t), the arrivals form a Poisson process with rate 1. A ramp is
+/// judged in this rescaled time, which is multiplied by the mean gap so that windows and gaps keep their units.
 #[derive(Clone)]
 pub struct KnownRate {
     cumulative: Arc<dyn Fn(u64) -> f64 + Send + Sync>,

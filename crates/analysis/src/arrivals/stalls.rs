@@ -1,9 +1,9 @@
 //! Detects stalls: interruptions of an otherwise continuous load.
 //!
-//! A stall is a gap that is too long to be explained by chance: a Poisson process with as many arrivals, at the rate around the gap,
-//! contains a gap of this length with a probability of at most 1 in 500. Delayed arrivals often start together afterwards.
-//! The gap and these arrivals are excluded from the measures and reported separately, because one outlier dominates a sum of
-//! squares.
+//! A stall is a gap that is too long to be explained by chance: a Poisson process with as many arrivals, at the rate
+//! around the gap, contains a gap of this length with a probability of at most 1 in 500. Delayed arrivals often start
+//! together after the stall. The gap and these arrivals are excluded from the measures and reported separately, because
+//! one outlier dominates a sum of squares.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,9 +1,10 @@
 //! Finds the part of a run with a steady rate when the requested rate is unknown.
 //!
-//! The coefficient of variation is meaningless while the rate changes: a perfect ramp has one above 1. Without a known rate, ramps
-//! and pauses are therefore excluded. The run is divided into up to 64 equal intervals. The judged part is the longest sequence of
-//! intervals that meets both conditions. L is the number of its intervals, S_k is the number of arrivals in its first k intervals
-//! minus k times the mean count, and s is the standard deviation of a count:
+//! The coefficient of variation is meaningless while the rate changes: even a perfect ramp has a CoV above 1. Without a
+//! known rate, ramps and pauses are therefore excluded. The run is divided into up to 64 equal intervals. The judged
+//! part is the longest sequence of intervals that meets both conditions below. L is the number of its intervals, S_k is
+//! the number of arrivals in its first k intervals minus k times the mean count, and s is the standard deviation of a
+//! count:
 //!
 //! 1. The cumulative count deviates from a straight line by no more than chance explains: max |S_k| ≤ 1.95·s·√L, the 0.1 %
 //!    point of the Brownian bridge (a CUSUM test for a change of rate). Alternatively, it deviates by at most 0.5 % of all
@@ -23,7 +24,7 @@ use serde::{Deserialize, Serialize};
 const INTERVALS_MAX: usize = 64;
 
 /// Minimum number of intervals of a steady part.
-const ROW_MIN: usize = 8;
+const STEADY_INTERVALS_MIN: usize = 8;
 
 /// Minimum mean number of arrivals per interval: with fewer, a change of rate cannot be detected.
 const COUNT_MIN: f64 = 10.0;
@@ -78,23 +79,23 @@ pub(super) fn find(counts: &[f64]) -> (Part, Range<usize>) {
     let all = 0..counts.len();
     let total: f64 = counts.iter().sum();
     let intervals = ((total / COUNT_MIN) as usize).min(INTERVALS_MAX);
-    if intervals < ROW_MIN || counts.len() < ROW_MIN {
+    if intervals < STEADY_INTERVALS_MIN || counts.len() < STEADY_INTERVALS_MIN {
         return (Part::Few, all);
     }
     let length = counts.len().div_ceil(intervals);
     // An incomplete interval at the end would look like a pause.
     let joined: Vec<f64> = counts.chunks_exact(length).map(|chunk| chunk.iter().sum()).collect();
-    if joined.len() < ROW_MIN {
+    if joined.len() < STEADY_INTERVALS_MIN {
         return (Part::Few, all);
     }
-    let row = longest_row(&joined, dispersion_of_neighbours(&joined));
+    let row = longest_steady_sequence(&joined, dispersion_of_neighbours(&joined));
     if row.len() == joined.len() {
         return (Part::Whole, all);
     }
     let from = if row.start > 0 { row.start + 1 } else { 0 };
     let to = if row.end < joined.len() { row.end.saturating_sub(1) } else { joined.len() };
     // A steady part of less than a third of the run is not accepted.
-    if to.saturating_sub(from) < ROW_MIN.max(joined.len() / 3) {
+    if to.saturating_sub(from) < STEADY_INTERVALS_MIN.max(joined.len() / 3) {
         return (Part::NeverSteady, all);
     }
     let end = if to == joined.len() { counts.len() } else { to * length };
@@ -112,8 +113,8 @@ fn dispersion_of_neighbours(counts: &[f64]) -> f64 {
     (median / CHI_SQUARE_MEDIAN).max(1.0)
 }
 
-fn longest_row(counts: &[f64], dispersion: f64) -> Range<usize> {
-    for length in (ROW_MIN..=counts.len()).rev() {
+fn longest_steady_sequence(counts: &[f64], dispersion: f64) -> Range<usize> {
+    for length in (STEADY_INTERVALS_MIN..=counts.len()).rev() {
         // Of equally long sequences, take the one with the most arrivals, so that a pause is not preferred to the load.
         let best = (0..=counts.len() - length)
             .map(|start| start..start + length)

@@ -165,10 +165,10 @@ fn caveats_of(
     caveats
 }
 
-/// The length, in s, of a run at this rate at which every confidence interval would have half the width of its band; the width
-/// of an interval is proportional to 1/√length. `None` if all intervals are already that narrow: then a measure is at the edge
-/// of its band, and a longer run does not help. `None` also if an interval is far wider than that of as many independent gaps:
-/// a longer run does not average out a few outliers.
+/// The run length in s, at this rate, with which every confidence interval would be half as wide as its band. The width
+/// of an interval is proportional to 1/√length. `None` if all intervals are already that narrow: then a measure is at
+/// the edge of its band, and a longer run does not help. `None` also if an interval is far wider than that of as many
+/// independent gaps: then a few outliers dominate, and a longer run does not average them out.
 fn run_for_s(observed: &Observed, measures: &[Measure]) -> Option<f64> {
     let undecided =
         measures.iter().filter(|measure| measure.decides && measure.decision == Decision::Inconclusive);

@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 use super::differences::RunDifference;
 use super::run::{MeasuredRun, RunSeries};
 
-/// Number of runs per side below which only large differences are detected.
+/// Minimum number of runs per side. With fewer runs, only large differences are detected.
 const RUNS_GOOD: usize = 5;
 
 /// A run has a ramp if the rate in its first or last tenth is below this share of the rate in its middle.
 const RAMP: f64 = 0.7;
 
-/// Minimum number of slices in which a ramp can be distinguished from chance.
+/// Minimum number of slices for distinguishing a ramp from chance.
 const RAMP_SLICES: usize = 20;
 
 /// A caveat about a comparison or a history.

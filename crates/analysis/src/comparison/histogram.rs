@@ -1,7 +1,7 @@
 //! A sparse histogram of times, of which there is one per label and slice of a run.
 
-/// Each value below this number of µs has its own bucket. Above it, each octave has half as many buckets, so that the relative width
-/// of a bucket is at most 1/1024, as in a histogram with three significant digits.
+/// Each value below this number of µs has its own bucket. Above it, each octave has half as many buckets. The relative
+/// width of a bucket is therefore at most 1/1024, as in a histogram with three significant digits.
 const EXACT: u64 = 1 << (FINE_BITS + 1);
 const FINE_BITS: u32 = 10;
 
@@ -33,7 +33,8 @@ fn lower_bound(fine: u32) -> u64 {
     (fine - (octave << FINE_BITS)) << octave
 }
 
-/// The largest whole µs in a bucket, in ms, which represents all values in it, as in the histograms of a run.
+/// The upper bound of a bucket in ms: its largest whole µs. It represents all values in the bucket, as in the
+/// histograms of a run.
 pub(super) fn upper_ms(bucket: u32, coarse: u32) -> f64 {
     (lower_bound((bucket + 1) << coarse) - 1) as f64 / 1e3
 }
@@ -103,8 +104,8 @@ impl SparseHistogram {
         self.counts.len() + self.pending.len()
     }
 
-    /// The bucket of the quantile `q`: the first bucket whose upper bound at least ⌈q·n⌉ values do not exceed; `None` without
-    /// values.
+    /// The bucket of the quantile `q`: the first bucket for which at least ⌈q·n⌉ values are in it or in lower buckets;
+    /// `None` without values.
     pub(super) fn quantile(&self, q: f64) -> Option<u32> {
         let rank = rank(q, self.len());
         let mut below = 0;

@@ -1,9 +1,9 @@
 //! Computes how many runs of what length are needed to detect a difference.
 //!
-//! The variance of a run's value has two components: the variance between runs, which only more runs reduce, and the variance within
-//! a run, which longer runs reduce as well. The variance between runs is estimated as that of the runs' values minus the variance
-//! within a run (analysis of
-//! variance with one random factor; Kalibera and Jones, "Rigorous benchmarking in reasonable time", ISMM 2013).
+//! The variance of a run's value has two components. The variance between runs is reduced only by more runs. The
+//! variance within a run is also reduced by longer runs. The variance between runs is estimated as the variance of the
+//! runs' values minus the variance within a run (analysis of variance with one random factor; Kalibera and Jones,
+//! "Rigorous benchmarking in reasonable time", ISMM 2013).
 
 use busyhour_sample::SampleKind;
 use busyhour_stats::{MeanWithError, values_needed_welch, variance_upper};

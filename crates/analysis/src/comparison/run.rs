@@ -144,8 +144,8 @@ impl MeasuredRun {
 }
 
 impl RunSeries {
-    /// Requests that ended between two times, in seconds from the start of the run. Of a slice that is cut, the requests count in
-    /// proportion.
+    /// Requests that ended between two times, in seconds from the start of the run. If one of the times is inside a
+    /// slice, the requests of the slice count in proportion.
     #[must_use]
     pub fn requests_between(&self, from_s: f64, to_s: f64) -> f64 {
         let slices = self.requests.iter().enumerate().map(|(at, requests)| {
@@ -209,8 +209,8 @@ fn merge_histograms(rows: &[&MeasuredRow]) -> (SparseHistogram, u32) {
     (all, coarse)
 }
 
-/// The distribution of all times of several rows: denser towards the tail, up to the last percentile that the number of samples
-/// supports.
+/// The distribution of all times of several rows. The points are denser towards the tail, and end at the last
+/// percentile that the number of samples supports.
 pub(super) fn curve(rows: &[&MeasuredRow]) -> Vec<CurvePoint> {
     let (all, coarse) = merge_histograms(rows);
     let n = all.len() as f64;

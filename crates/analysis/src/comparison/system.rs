@@ -27,7 +27,7 @@ pub struct SystemComparison {
 /// A part of the system that was observed on both sides.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparedSubject {
-    /// What it is.
+    /// The kind of this part of the system.
     pub kind: SubjectKind,
     /// Its name, or its sources.
     pub name: String,
@@ -46,7 +46,7 @@ pub struct ComparedFigure {
     pub new: FigureRuns,
     /// The mean after the change divided by that before; `None` if one is unknown or the one before is 0.
     pub ratio: Option<f64>,
-    /// The mean after the change less that before; `None` if one is unknown.
+    /// The mean after the change minus that before; `None` if one is unknown.
     pub difference: Option<f64>,
 }
 
@@ -61,7 +61,7 @@ pub struct FigureRuns {
     pub min: Option<f64>,
     /// Largest known value.
     pub max: Option<f64>,
-    /// Why it is unavailable in the first run in which it is.
+    /// The reason in the first run in which the figure is unavailable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unavailable: Option<String>,
 }
@@ -104,12 +104,12 @@ impl ComparedFigure {
     }
 }
 
-/// How a subject is found in other runs: by kind and name. Numbers of processes differ from run to run.
+/// Identifies a subject across runs by kind and name, because process IDs differ from run to run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct SubjectName {
     kind: SubjectKind,
     name: String,
-    /// Among subjects with the same name, the one with this index.
+    /// The index among the subjects with the same name.
     index: usize,
 }
 
@@ -120,7 +120,7 @@ struct NamedSubjects<'r> {
 }
 
 impl<'r> NamedSubjects<'r> {
-    /// `is_single(kind)`: whether every run has exactly one subject of this kind.
+    /// `is_single(kind)` returns whether every run has exactly one subject of this kind.
     fn of(figures: &'r SystemFigures, is_single: &dyn Fn(SubjectKind) -> bool) -> NamedSubjects<'r> {
         let mut seen: HashMap<(SubjectKind, String), usize> = HashMap::new();
         let (mut names, mut subjects) = (Vec::new(), HashMap::new());

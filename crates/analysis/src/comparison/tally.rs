@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::histogram::SparseHistogram;
 
-/// Maximum number of slices. When it is exceeded, adjacent slices are merged in pairs. All runs but very short ones therefore
-/// have at least half this number of slices.
+/// Maximum number of slices. When it is exceeded, adjacent slices are merged in pairs. All runs except very short ones
+/// therefore have at least half this number of slices.
 const SLICES_MAX: usize = 256;
 
 /// Slices are not merged to save memory if there are no more than this number.
@@ -157,7 +157,8 @@ impl RunTally {
             if start_s < window.from_s || start_s >= window.to_s {
                 return;
             }
-            // Samples that start in the window belong to its load, so later ends count in its last slice.
+            // A sample that starts in the window belongs to its load. If it ends after the window, it counts in the
+            // last slice.
             end_ns = end_ns.min((window.to_s * 1e9) as i64);
         }
         let span = self.span_ns.get_or_insert((sample.start_ns, end_ns));

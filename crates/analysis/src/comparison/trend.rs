@@ -163,13 +163,13 @@ impl TrendSeries {
     }
 }
 
-/// The smallest number of runs from which on a measure of the total is judged.
+/// The smallest number of runs with which a measure of the total is judged.
 fn runs_needed(series: &[TrendSeries]) -> Option<usize> {
     series.iter().filter(|series| series.is_total).filter_map(|series| series.runs_needed).min()
 }
 
 impl Trend {
-    /// The number of runs from which on the history is judged; `None` if no number is enough.
+    /// The smallest number of runs with which the history is judged; `None` if no number is enough.
     #[must_use]
     pub fn runs_needed(&self) -> Option<usize> {
         runs_needed(&self.series)
@@ -367,7 +367,7 @@ fn changes(
         .zip(edges.windows(3))
         .filter_map(|(change, edges)| {
             let (before, after) = (level(edges[0], edges[1])?, level(edges[1], edges[2])?);
-            // A change whose levels are equal comes only from the random order of equal values.
+            // If both levels are equal, the change results only from the random order of equal values.
             (before != after).then(|| TrendChange {
                 at: known[change.at].0,
                 seen_at: known[change.seen_at].0,

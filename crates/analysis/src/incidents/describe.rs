@@ -71,8 +71,8 @@ fn mean_ms(sum_us: u64, slice: &LabelSlice) -> f64 {
     sum_us as f64 / 1e3 / slice.samples.max(1) as f64
 }
 
-/// The index of the label whose values describe an incident. `None` if the values of all requests describe it, as they do if
-/// times and errors changed for different labels.
+/// The index of the label whose values describe an incident. `None` if the values of all requests describe it, for
+/// example because times and errors changed for different labels.
 fn measured_label(group: &Group) -> Option<usize> {
     let label = |change: Change| group.first(change).map(|(label, _)| *label);
     match (label(Change::Times), label(Change::Errors)) {
@@ -129,8 +129,8 @@ impl Searched<'_> {
         })
     }
 
-    /// The affected labels, in descending order of their requests, and whether all labels are affected. The list is empty if all
-    /// are.
+    /// The affected labels, in descending order of their requests, and whether all labels are affected. The list is
+    /// empty if all labels are affected.
     fn affected(
         &self,
         group: &Group,

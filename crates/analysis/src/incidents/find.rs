@@ -36,10 +36,10 @@ const ERRORS_DIFFERENCE_MIN: f64 = 0.003;
 /// Minimum number of errors of an incident.
 const ERRORS_MIN: f64 = 20.0;
 
-/// The usual share of errors is chosen so that this share of the requests is in segments with at most that share of errors.
+/// Minimum share of the requests in segments whose share of errors is at most the usual one.
 const ERRORS_USUAL_SHARE: f64 = 0.07;
 
-/// The rate of completed requests in an incident is at most this share of the usual rate.
+/// Maximum rate of completed requests in an incident, as a share of the usual rate.
 const RATE_MAX: f64 = 0.67;
 
 /// Minimum number of requests in the median slice when changes of the rate are searched.
@@ -58,7 +58,8 @@ const PAUSE_REQUESTS_OF_FEW_MIN: f64 = 100.0;
 /// If there are at least this many pauses, they count as a pattern, not as incidents.
 const PAUSES_MANY: usize = 3;
 
-/// Number of slices at which the penalty of a change is doubled, because the noise of few slices is known less precisely.
+/// Number of slices at which the penalty of a change is doubled. The fewer slices there are, the less precisely their
+/// noise is known.
 const FEW_SLICES: f64 = 12.0;
 
 /// Factor of ln(number of slices) in the penalty of a change of level. The study in `tests/incidents/study.rs` shows its
@@ -311,7 +312,8 @@ fn pauses(seconds: &Seconds) -> Found {
         let pauses = Unsteady::Pauses { pauses: long.len(), longest_s };
         return Found { parts: Vec::new(), unsteady: vec![pauses] };
     }
-    // If single seconds without completed requests are common, a somewhat longer time without completed requests is not a pause.
+    // If single seconds without completed requests are common, slightly longer times without completed requests are not
+    // pauses.
     let common = gaps.len() - long.len();
     let parts = long.into_iter().filter(|gap| length(gap) as f64 >= 2.0 * common as f64);
     let end = seconds.from_s + seconds.ended.len() as u64;

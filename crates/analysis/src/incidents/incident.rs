@@ -25,7 +25,7 @@ pub struct Incident {
     /// Failed requests outside of incidents, in per cent; `None` if their share did not change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usual_error_percent: Option<f64>,
-    /// Code and message of the main kind of error; `None` if no kind stands out.
+    /// Code and message of the main kind of error; `None` if there is no main kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub main_error: Option<String>,
     /// The rate of completed requests divided by the usual rate; `None` if it did not decrease.

@@ -24,7 +24,7 @@ impl Group {
         self.parts.iter().find(|(_, part)| part.change == change)
     }
 
-    fn takes(&self, part: &Part) -> bool {
+    fn is_same_incident(&self, part: &Part) -> bool {
         let overlap =
             self.range.end.min(part.range.end).saturating_sub(self.range.start.max(part.range.start));
         let (mine, theirs) = (self.range.end - self.range.start, part.range.end - part.range.start);
@@ -55,7 +55,7 @@ impl Group {
 pub(super) fn join(parts: Vec<Shown>) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for shown in parts {
-        match groups.iter_mut().find(|group| group.takes(&shown.1)) {
+        match groups.iter_mut().find(|group| group.is_same_incident(&shown.1)) {
             Some(group) => group.add(shown),
             None => groups.push(Group {
                 range: shown.1.range.clone(),

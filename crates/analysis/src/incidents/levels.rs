@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-/// The correlations of adjacent values of which one is chosen.
+/// The candidates for the correlation of adjacent values.
 const CORRELATIONS: [f64; 8] = [0.0, 0.2, 0.4, 0.6, 0.75, 0.87, 0.94, 0.98];
 
 /// Maximum correlation after the correction of its bias.
@@ -103,7 +103,7 @@ impl Levels {
         }
     }
 
-    /// The standard deviation of the mean of `values` values.
+    /// The standard deviation of a mean of `values` values.
     pub(super) fn deviation_of_mean(&self, values: usize) -> f64 {
         let (count, r) = (values.max(1) as f64, self.correlation_of_noise());
         let variance = self.innovation / (1.0 - r * r);
@@ -139,7 +139,7 @@ fn long_run_variance(values: &[f64], segments: &[Segment]) -> f64 {
     BLOCKS.into_iter().filter_map(of_blocks).fold(0.0, f64::max)
 }
 
-/// Computes the sum of squares of any range around its best level in constant time, from cumulative sums.
+/// Computes the sum of squares of any range around its best level. Cumulative sums make this possible in constant time.
 struct Costs<'v> {
     values: &'v [f64],
     correlation: f64,

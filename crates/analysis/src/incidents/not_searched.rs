@@ -1,4 +1,4 @@
-//! Describes what the search for incidents left out.
+//! Describes the parts of a run that were not searched for incidents.
 
 use std::fmt;
 

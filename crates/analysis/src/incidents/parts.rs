@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::levels::{Levels, Segment};
 
-/// The usual level is the lowest level for which all segments at or below it last for at least this share of the run. The
-/// share is small so that an incident may last for most of the run.
+/// The usual level is the lowest level for which the segments at or below it last for at least this share of the run in
+/// total. The share is small so that an incident may last for most of the run.
 const USUAL_SHARE_MIN: f64 = 0.07;
 
 /// A level between two worse levels is not the usual level if it lasts for less than this share of the run.

@@ -1,9 +1,9 @@
 //! Divides a sequence of counts into segments with a constant share of errors.
 //!
-//! The best partition has the largest binomial likelihood after subtraction of a penalty for each change. Errors often occur
-//! in groups, for example when one connection fails. Their counts then vary more than those of independent errors. The
-//! logarithm of the likelihood is divided by this over-dispersion, which is estimated from the counts in single slices and in
-//! blocks of slices, around the partition with the most segments.
+//! The best partition has the largest binomial likelihood after subtraction of a penalty for each change. Errors often
+//! occur in groups, for example when one connection fails. Their counts then vary more than those of independent
+//! errors. The logarithm of the likelihood is divided by this over-dispersion. It is estimated from the counts in
+//! single slices and in blocks of slices, around the partition with the most segments.
 
 use std::ops::Range;
 

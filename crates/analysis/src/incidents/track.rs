@@ -10,7 +10,8 @@ pub(super) const SLICES_MIN: usize = 18;
 /// Changes of the 95th percentile are searched only if three of four slices have at least this number of requests.
 const REQUESTS_MIN: u64 = 20;
 
-/// Minimum difference between the number of requests above a time and the number that chance explains, in standard deviations.
+/// Minimum difference between the number of requests above a time and the number expected by chance, in standard
+/// deviations.
 const DEVIATIONS_ABOVE_MIN: f64 = 4.0;
 
 /// Slices of equal length, of all requests or of one label.
@@ -60,7 +61,7 @@ impl Track {
             if counts.len() < SLICES_MIN {
                 return None;
             }
-            // Slices without requests are ignored, because an outage has none, however long the slices are.
+            // Slices without requests are ignored: during an outage, even long slices contain no requests.
             counts.retain(|count| *count > 0);
             counts.sort_unstable();
             if counts.get(counts.len() / 4).is_some_and(|count| *count >= REQUESTS_MIN) {
@@ -151,8 +152,8 @@ pub(super) fn p95_ms(slice: &LabelSlice) -> Option<f64> {
     None
 }
 
-/// Whether significantly more than 5 % of the times of a slice exceed `ms`. The 95th percentile does not show this, because in a
-/// slice with few requests one slow response determines it.
+/// Whether significantly more than 5 % of the times of a slice exceed `ms`. The 95th percentile does not show this in a
+/// slice with few requests, because one slow response determines it.
 pub(super) fn has_many_above(slice: &LabelSlice, ms: f64) -> bool {
     let (mut times, mut above) = (0.0, 0.0);
     for &(band, count) in &slice.bands {

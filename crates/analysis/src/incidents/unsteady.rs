@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A way in which a whole run was not steady. The averages of such a run describe no state of the system.
+/// A way in which a whole run was not steady. Averages over such a run do not describe any state of the system.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "pattern", rename_all = "snake_case")]
 pub enum Unsteady {

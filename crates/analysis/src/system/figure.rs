@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 pub enum Figure {
     /// The value, with six significant digits.
     Known(f64),
-    /// It is unknown, which is not 0.
+    /// The value is unknown, which is not the same as 0.
     Unavailable {
-        /// Why, as a clause.
+        /// The reason, as a clause.
         unavailable: String,
     },
 }
@@ -48,7 +48,7 @@ impl Figure {
         }
     }
 
-    /// Why it is unavailable; `None` if it is known.
+    /// The reason why the figure is unavailable; `None` if it is known.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         match self {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What figures describe.
+/// The kind of subject that figures describe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SubjectKind {
@@ -62,9 +62,9 @@ pub enum FigureUnit {
     Share,
     /// Processor cores that were busy.
     Cores,
-    /// A number of things, or a mean of numbers.
+    /// A number of items, or a mean of such numbers.
     Count,
-    /// A number of things per second.
+    /// A number of items per second.
     PerSecond,
 }
 
@@ -108,7 +108,7 @@ macro_rules! figures {
 }
 
 figures! {
-    /// Share of the CPU time that was not idle. Waiting for disks is idle; steal is not.
+    /// Share of the CPU time that was not idle. Waiting for disks counts as idle; steal does not.
     CpuUtilizationMean: "cpu_utilization_mean_ratio", "CPU utilization, mean", Share, Machine;
     /// The largest utilization between two readings.
     CpuUtilizationMax: "cpu_utilization_max_ratio", "CPU utilization, maximum", Share, Machine;
@@ -120,7 +120,7 @@ figures! {
     RunQueueMean: "run_queue_mean", "threads waiting for a CPU, mean", Count, Machine;
     /// Largest number of threads that ran or waited for a CPU at a reading.
     RunQueueMax: "run_queue_max", "threads running or waiting for a CPU, maximum", Count, Machine;
-    /// Largest use of memory at a reading: all memory without what programs could still get.
+    /// Largest use of memory at a reading: all memory minus the memory that programs could still allocate.
     MemoryUsedMax: "memory_used_max_bytes", "memory used, maximum", Bytes, Machine;
     /// Memory of the machine.
     MemoryTotal: "memory_total_bytes", "memory of the machine", Bytes, Machine;
@@ -128,7 +128,7 @@ figures! {
     SwapInPages: "swap_in_pages", "pages read from swap", Count, Machine;
     /// Pages written to swap.
     SwapOutPages: "swap_out_pages", "pages written to swap", Count, Machine;
-    /// Share of the time in which the busiest disk had something to do.
+    /// Share of the time in which the busiest disk was busy.
     DiskBusy: "disk_busy_ratio", "busiest disk, busy", Share, Machine;
     /// Mean time of a read or write of the busiest disk.
     DiskAwait: "disk_await_seconds", "busiest disk, mean time of a read or write", Seconds, Machine;
@@ -168,7 +168,7 @@ figures! {
     AllocationRate: "allocated_bytes_per_second", "allocation rate, at least", BytesPerSecond, Jvm;
     /// Bytes that threads allocated, per completed request: a lower bound.
     AllocatedPerRequest: "allocated_bytes_per_request", "allocated per request, at least", Bytes, Jvm;
-    /// Share of the time in which a collector stopped the application.
+    /// Share of the time in which a garbage collector stopped the application.
     GcShare: "gc_pause_ratio", "GC pauses, share of time", Share, Jvm;
     /// Pauses of the application for a collector.
     GcPauses: "gc_pauses", "GC pauses", Count, Jvm;
@@ -233,7 +233,7 @@ figures! {
 }
 
 impl FigureKind {
-    /// Whether the figure is shown where there is room for a few only.
+    /// Whether the figure is shown in places with room for only a few figures.
     #[must_use]
     pub const fn is_key(self) -> bool {
         matches!(

@@ -246,7 +246,7 @@ pub struct CriterionError {
     pub offset: usize,
     /// Length of the invalid part, in bytes.
     pub len: usize,
-    /// What is wrong, and what was expected.
+    /// The error, and the text that was expected.
     pub message: String,
     /// Advice on what to write instead.
     pub hint: Option<String>,

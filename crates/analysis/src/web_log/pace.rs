@@ -2,7 +2,7 @@
 
 use busyhour_sample::LogRow;
 
-/// The first start of a series of samples, and the last start with the end of the sample that started last.
+/// The first and the last start of a series of samples, and the end of the sample that started last.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Pace {
     /// First start, last start, and end of the sample that started last, in ns since 1970; `None` without samples.
@@ -20,7 +20,7 @@ impl Pace {
             }
             Some((_, last, last_end)) => {
                 let gap = row.start_ns.saturating_sub(*last).max(0);
-                // Of samples with the same start the latest end is used, so that their order does not matter.
+                // If several samples have the same start, the latest end is used, so that their order does not matter.
                 *last_end = if gap == 0 { end.max(*last_end) } else { end };
                 *last = row.start_ns;
                 Some(gap as u64)
@@ -33,7 +33,7 @@ impl Pace {
         self.known.map(|(first, _, end)| end.saturating_sub(first).max(0) as u64)
     }
 
-    /// The number of `n` values per second of [`Self::duration_ns`]; `None` if the duration is 0 or unknown.
+    /// The rate of `n` values over [`Self::duration_ns`], per second; `None` if the duration is 0 or unknown.
     pub(super) fn per_s(&self, n: u64) -> Option<f64> {
         self.duration_ns().filter(|ns| *ns > 0).map(|ns| n as f64 * 1e9 / ns as f64)
     }

@@ -1,4 +1,4 @@
-//! Tests logs whose faults are not visible in a single measure.
+//! Tests with logs whose faults are not visible in a single measure.
 
 use std::num::NonZeroU64;
 
@@ -68,7 +68,7 @@ fn a_rate_step_is_part_of_the_verdict() {
 }
 
 #[test]
-fn only_the_measures_that_agree_are_called_those_of_a_poisson_process() {
+fn only_the_matching_measure_is_described_as_poisson() {
     let deviation = 2_f64.ln().sqrt();
     let law = LogNormal::new(-(60_f64.ln()) - deviation * deviation / 2.0, deviation).unwrap();
     let mut random = generator(1);
@@ -125,7 +125,7 @@ fn users_that_a_timer_starts_together_are_counted() {
 }
 
 #[test]
-fn a_load_whose_measures_are_all_below_those_of_a_poisson_process_is_not_bursty() {
+fn a_load_whose_measures_are_all_below_poisson_is_not_called_bursty() {
     // Groups of two or three requests at nearly even distances.
     let mut random = generator(1);
     let mut all: Vec<u64> = (0..20_000_u64)
@@ -227,7 +227,7 @@ fn a_backlog_in_a_log_with_milliseconds_is_in_one_millisecond() {
 }
 
 #[test]
-fn advice_on_a_stall_for_which_all_users_waited_is_first_and_alone() {
+fn a_stall_in_which_all_users_waited_has_no_advice_about_the_generator() {
     let schedule: Vec<u64> = poisson(1_000.0, 20_000, 1);
     let planned = observe(&schedule, TallySettings::default());
     let (mut waits, mut late) = (LatenessTally::new(), LatenessTally::new());

@@ -218,7 +218,7 @@ fn the_verdict_on_a_short_run_recommends_a_length() {
 }
 
 #[test]
-fn arrivals_that_are_all_simultaneous_are_inconclusive() {
+fn simultaneous_arrivals_are_inconclusive() {
     let found = verdict(&[7; 1_000], Resolution::Millisecond, RequestedProcess::Unknown);
     assert_eq!(found.decision, Decision::Inconclusive);
     insta::assert_snapshot!(found.line, @"Arrivals: 1,000, all at one instant");

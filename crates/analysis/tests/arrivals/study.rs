@@ -214,7 +214,7 @@ fn ten_thousand_arrivals_suffice_to_find_faults() {
 }
 
 #[test]
-fn a_rate_that_is_off_without_a_schedule_is_found_as_far_as_chance_allows() {
+fn a_wrong_rate_is_found_without_a_schedule_as_far_as_chance_allows() {
     // The count of 10,000 Poisson arrivals has a standard deviation of 1 %, so a rate 2 % off is two standard deviations off.
     let seeds = seeds(5);
     for (off, least) in [(0.02, 0.0), (0.05, 0.95)] {

@@ -1,4 +1,4 @@
-//! Result files with one peculiarity each.
+//! Tests with result files that have one unusual property each.
 
 use busyhour_analysis::incidents::{Incident, Unsteady};
 use busyhour_analysis::{Caveat, RunFacts, Summary, steady_part};
@@ -109,7 +109,7 @@ fn failing(from_s: f64, to_s: f64, share: f64, usual: f64) -> impl FnMut(&mut Ro
 }
 
 #[test]
-fn a_change_to_the_end_is_found_wherever_it_begins() {
+fn a_change_that_lasts_to_the_end_is_found_wherever_it_begins() {
     for share in [0.2, 0.35, 0.4, 0.45, 0.49] {
         let incident = only(&found(slower(share * LENGTH_S, 1e9)), share * LENGTH_S, None);
         let factor = incident.p95_factor.unwrap();
@@ -216,7 +216,7 @@ fn late_responses_after_the_last_start_are_no_incident() {
 }
 
 #[test]
-fn errors_in_a_row_at_a_constant_rate_are_no_incident() {
+fn groups_of_errors_at_a_constant_rate_are_no_incident() {
     let mut left = 0;
     let incidents = found(|row, random| {
         if left == 0 && random.uniform() < 1.0 / 500.0 {

@@ -1,4 +1,5 @@
-//! Delays of the generator are reported as its own, both in incidents and in the verdict on the generator.
+//! Tests that delays of the generator are attributed to the generator, both in incidents and in the verdict on the
+//! generator.
 
 use busyhour_analysis::incidents::IncidentCause;
 use busyhour_analysis::{GeneratorState, RunFacts, Summary, generator_mark};
@@ -85,7 +86,7 @@ fn a_system_that_stops_answering_has_a_pause_until_the_end_of_the_run() {
         incident.pause_s.is_some_and(|pause_s| pause_s >= 22.0) && incident.cause.is_none(),
         "{incident:?}"
     );
-    // If the users had finished, there is no pause.
+    // If the users had finished, there would be no pause.
     facts.generator.interrupted_samples = 1;
     let finished = summary(&requests, 1, false, facts);
     assert!(finished.incidents.is_empty(), "{:?}", finished.incidents);
@@ -141,7 +142,7 @@ fn changes_below_the_resolution_do_not_extend_a_pause() {
 }
 
 #[test]
-fn late_starts_below_a_slow_tail_are_seen() {
+fn late_starts_are_detected_below_a_slow_tail() {
     // A third of the requests start 20 ms late. A tenth have a service time of 5 s, which determines p95 and p99.
     let mut requests = requests(|at_s| if ((at_s * 1e3) as u64).is_multiple_of(3) { 0.02 } else { 0.0 });
     for request in requests.iter_mut().step_by(10) {

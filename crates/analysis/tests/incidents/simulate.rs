@@ -154,7 +154,7 @@ impl System {
         at.unwrap_or(SHARES.len() - 1)
     }
 
-    /// The factor by which the times of a request are multiplied, and the time at which its service begins.
+    /// Returns the factor by which the times of a request are multiplied, and the time at which its service begins.
     fn effect(&self, at_s: f64, label: usize) -> (f64, f64) {
         let is_faulty = self.is_faulty(at_s);
         let part_s = self.length_s / RECURRENCES;

@@ -133,7 +133,7 @@ fn a_model_fitted_to_logs_predicts_other_loads_and_rejects_another_system() {
 /// Loads far from the knee leave several models possible, whose service times differ.
 #[test]
 fn intervals_that_include_other_models_have_a_note() {
-    let note = "Such a time belongs to its own model: the interval of the capacity does not follow from it.";
+    let note = "belongs to another model, so it does not determine the interval of the capacity.";
     for (users, is_noted) in [(&[5, 10, 15, 20][..], true), (&[10, 25, 40], false)] {
         let room = Room::new();
         let files = logs(&room, users);

@@ -45,7 +45,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_is_that_of_the_standard() {
+    fn the_hash_of_an_example_equals_that_of_the_standard() {
         // The example of CSP Level 3, section 8.3.
         let text = "alert('Hello, world.');";
         assert_eq!(hash(text), "'sha256-qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng='");

@@ -1,4 +1,5 @@
-//! The page of a capacity model: the capacity with its interval, the model beside the measurements, and the headroom.
+//! The page of a capacity model: the capacity with its interval, a comparison of the model with the measurements, and
+//! the headroom.
 
 use busyhour_queueing::fit::{CapacityFit, FittedValue, Weight};
 use maud::{Markup, html};

@@ -105,7 +105,7 @@ fn total(comparison: &Comparison) -> Markup {
         p {
             "Each bar is the confidence interval of a change, its dot the change itself; changes inside the tinted band are \
              ignored. Intervals of significant differences have a confidence of " (confidence) ", all others " (single)
-            ", widened if necessary to contain zero. An arrow marks what is beyond the scale."
+            ", widened if necessary to contain zero. An arrow marks an interval that extends beyond the scale."
             @if comparison.base.runs.len().max(comparison.new.runs.len()) > 1 {
                 " Values before and after are geometric means of the values of the runs (shares: means)."
             }

@@ -58,7 +58,7 @@ impl<Model: Serialize> Document<'_, Model> {
     pub(super) fn html(&self) -> String {
         let (title, kind) = (printable(self.title), self.kind);
         let is_live = matches!(kind, Kind::Live);
-        // Strings, numbers and lists, of which the model consists, can always be serialized.
+        // The model consists of strings, numbers and lists, which can always be serialized.
         let model = json_in_script(&serde_json::to_string(self.model).unwrap_or_default());
         let page = html! {
             (PreEscaped("<!doctype html>\n"))

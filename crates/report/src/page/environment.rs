@@ -16,10 +16,10 @@ const SHA_256: &str = "SHA-256 of the plan";
 pub(super) fn environment(summary: &Summary) -> Section {
     let run = &summary.run;
     let body = html! {
-        @if let Some(command) = again(run) {
+        @if let Some(command) = repeat_command(run) {
             p { "Command to repeat the run:" }
             code.again { (printable(&command)) }
-            @if let Some(seed) = run.seed && !names_seed(run) && !takes_seed(run) {
+            @if let Some(seed) = run.seed && !contains_seed(run) && !accepts_seed(run) {
                 p.note {
                     "The seed was " (seed) "; " code { "busyhour run PLAN --seed " (seed) } " makes the same random choices."
                 }
@@ -74,23 +74,23 @@ fn request_deadline(run: &RunFacts) -> String {
     }
 }
 
-fn names_seed(run: &RunFacts) -> bool {
+fn contains_seed(run: &RunFacts) -> bool {
     run.command_line.iter().any(|argument| argument == "--seed" || argument.starts_with("--seed="))
 }
 
 /// Whether the command accepts a seed; JMeter's own command line does not.
-fn takes_seed(run: &RunFacts) -> bool {
+fn accepts_seed(run: &RunFacts) -> bool {
     matches!(run.command_line.get(1).map(String::as_str), Some("run" | "demo"))
 }
 
 /// The command that repeats the run: the original command, with the seed that was used.
-fn again(run: &RunFacts) -> Option<String> {
+fn repeat_command(run: &RunFacts) -> Option<String> {
     let (program, arguments) = run.command_line.split_first()?;
     // The path of the program is specific to this machine.
     let program = program.rsplit(['/', '\\']).next().unwrap_or(program);
     let mut words: Vec<String> =
         std::iter::once(program).chain(arguments.iter().map(String::as_str)).map(quoted).collect();
-    if let Some(seed) = run.seed.filter(|_| takes_seed(run) && !names_seed(run)) {
+    if let Some(seed) = run.seed.filter(|_| accepts_seed(run) && !contains_seed(run)) {
         words.push(format!("--seed {seed}"));
     }
     Some(words.join(" "))
@@ -148,13 +148,14 @@ mod tests {
 
     #[test]
     fn the_command_can_be_pasted_into_a_shell() {
-        let reported = again(&run(&["/opt/bin/busyhour", "run", "my plan.jmx", "-J", "it's"])).unwrap();
+        let reported =
+            repeat_command(&run(&["/opt/bin/busyhour", "run", "my plan.jmx", "-J", "it's"])).unwrap();
         assert_eq!(reported, r"busyhour run 'my plan.jmx' -J 'it'\''s' --seed 7");
         assert_eq!(
-            again(&run(&["busyhour", "run", "a.jmx", "--seed", "9"])).unwrap(),
+            repeat_command(&run(&["busyhour", "run", "a.jmx", "--seed", "9"])).unwrap(),
             "busyhour run a.jmx --seed 9"
         );
-        assert_eq!(again(&run(&["busyhour", "-n", "-t", "a.jmx"])).unwrap(), "busyhour -n -t a.jmx");
-        assert_eq!(again(&RunFacts::default()), None);
+        assert_eq!(repeat_command(&run(&["busyhour", "-n", "-t", "a.jmx"])).unwrap(), "busyhour -n -t a.jmx");
+        assert_eq!(repeat_command(&RunFacts::default()), None);
     }
 }

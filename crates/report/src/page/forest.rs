@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn half_and_twice_are_as_far_from_none() {
+    fn half_and_double_are_equally_far_from_no_change() {
         let forest = Forest::new([mark(0.5, Some(0.4), Some(2.5))].into_iter(), 0.05, true);
         let (half, none, twice) = (forest.x(0.5), forest.x(1.0), forest.x(2.0));
         assert!((none - WIDTH / 2.0).abs() < 1e-9 && (none - half - (twice - none)).abs() < 1e-9);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_the_scale_has_an_arrow() {
+    fn marks_beyond_the_scale_have_an_arrow() {
         // +4632 % (+3448 % to +6212 %), together with a change of a tenth.
         let far = || mark(47.32, Some(35.48), Some(63.12));
         let forest = Forest::new([far(), mark(1.1, Some(1.05), Some(1.2))].into_iter(), 0.05, true);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_end_goes_to_the_edge() {
+    fn unbounded_intervals_extend_to_the_edge() {
         let forest = Forest::new([mark(0.0, None, None)].into_iter(), 0.001, false);
         let svg = forest.svg(&mark(0.0, None, None)).into_string();
         assert!(svg.contains("x1=\"0.0\" x2=\"220.0\""), "{svg}");

@@ -23,7 +23,7 @@ use still::still;
 #[derive(Serialize)]
 struct GcPageModel {
     version: u32,
-    /// The time that all plots show, s.
+    /// The time in s that all plots show.
     from_s: f64,
     to_s: f64,
     plots: Vec<EventPlot>,

@@ -10,8 +10,8 @@ const TERMS: &[(&str, &str, &str)] = &[
     (
         "users",
         "active users",
-        "Users that have started and not ended, whether a request of theirs is in flight or they think: in an open load the \
-      sessions under way. They are counted at the end of each second.",
+        "Users that have started and not ended, including users that think. In an open load, these are the sessions in \
+      progress. They are counted at the end of each second.",
     ),
     (
         "apdex",
@@ -24,13 +24,13 @@ const TERMS: &[(&str, &str, &str)] = &[
         "arrivals",
         "The moments at which sessions (open load) or requests (closed load) started. The verdict compares the \
       rate, the coefficient of variation (CoV) of the gaps, the dispersion of counts and the share of short gaps with those of the \
-      schedule. A closed load has no requested arrivals: it is described, next to those of many independent users, whose \
-      requests approach a Poisson process (CoV 1).",
+      schedule. A closed load has no requested arrivals. Its arrivals are compared with those of many independent users, \
+      whose requests approach a Poisson process (CoV 1).",
     ),
     (
         "changed",
         "changed",
-        "Changes made from the live page or the terminal while the run was under way. The verdict on arrivals \
+        "Changes made from the live page or the terminal during the run. The verdict on arrivals \
       uses the changed rate and leaves pauses out. Marks in the plots show when the changes were made.",
     ),
     (
@@ -42,7 +42,7 @@ const TERMS: &[(&str, &str, &str)] = &[
     (
         "cov",
         "CoV",
-        "Coefficient of variation: standard deviation over mean. Of gaps between arrivals it is 1 for a Poisson process, \
+        "Coefficient of variation: standard deviation divided by mean. For gaps between arrivals, it is 1 for a Poisson process, \
       0 for constant gaps, and more than 1 for bursts.",
     ),
     (

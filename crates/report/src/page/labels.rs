@@ -109,7 +109,7 @@ struct Table<'t> {
 }
 
 fn table(Table { id, rows, path, total, limit }: &Table<'_>) -> Markup {
-    // The rows are in the plan's order. If there are too many to see at once, the busiest ones come first.
+    // The rows are in the plan's order. If only some rows are shown at first, the busiest ones come first.
     let mut shown: Vec<(usize, &Row)> = rows.iter().enumerate().collect();
     let is_cut = limit.is_some_and(|limit| rows.len() > limit);
     if is_cut {

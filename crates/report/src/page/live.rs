@@ -60,7 +60,7 @@ pub const LIVE_TEXT_IDS: [&str; 33] = [
     "system-3-now",
 ];
 
-/// Series of the observed system.
+/// Number of series of the observed system that the page shows.
 const SYSTEM_SERIES: usize = 4;
 
 /// Renders the page.
@@ -211,7 +211,7 @@ fn figures(rows: &[(&str, &str)]) -> Markup {
     }
 }
 
-/// Places for the series of the observed system: a name, the last value and a small plot of each.
+/// Elements for the series of the observed system: for each series, a name, the last value and a small plot.
 fn system() -> Markup {
     html! {
         p #system-note { "Not observed." }

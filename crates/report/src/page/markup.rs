@@ -166,7 +166,7 @@ pub(super) fn figure(plot: &str, height: PlotHeight, caption: impl Render) -> Ma
     figure_with(plot, height, caption, &html! {})
 }
 
-/// The same, with `still` for browsers without scripts.
+/// Like [`figure`], with `still` for browsers without scripts.
 pub(super) fn figure_with(plot: &str, height: PlotHeight, caption: impl Render, still: &Markup) -> Markup {
     html! {
         figure class=(height.class()) id={ "plot-" (plot) } data-plot=(plot) {

@@ -127,7 +127,7 @@ fn row(name: &str, term: &str, value: impl Render) -> Markup {
     html! { tr { th scope="row" { (def(term, name)) } td { (value) } } }
 }
 
-fn much(amount: impl Render) -> Markup {
+fn large_number(amount: impl Render) -> Markup {
     html! { span.much { (amount) } }
 }
 
@@ -145,7 +145,7 @@ fn requested_and_achieved(summary: &Summary) -> Markup {
                 }
                 @if let Some(counts) = &run.arrivals {
                     (row("offered", "offered", html! {
-                        (much(counted(counts.scheduled, "arrival")))
+                        (large_number(counted(counts.scheduled, "arrival")))
                         @if counts.not_offered > 0 {
                             br; (thousands(counts.not_offered)) " more were not offered because the run was paused"
                         }
@@ -154,11 +154,11 @@ fn requested_and_achieved(summary: &Summary) -> Markup {
                 } @else {
                     @let started: u64 = summary.series.started.iter().sum();
                     (row("started", "started", html! {
-                        @if started == 0 { "not recorded" } @else { (much(counted(started, "request"))) }
+                        @if started == 0 { "not recorded" } @else { (large_number(counted(started, "request"))) }
                     }))
                 }
                 (row("completed", "completed", html! {
-                    (much(quantity("total.samples", thousands(total.samples))))
+                    (large_number(quantity("total.samples", thousands(total.samples))))
                     @if total.samples == 1 { " request" } @else { " requests" }
                     @if total.samples > 0 {
                         ", " (quantity("total.rate_per_s", rate(total.rate_per_s))) " per second over the "
@@ -171,7 +171,7 @@ fn requested_and_achieved(summary: &Summary) -> Markup {
                     } @else if total.errors == 0 {
                         "none"
                     } @else {
-                        (much(quantity("total.errors", thousands(total.errors))))
+                        (large_number(quantity("total.errors", thousands(total.errors))))
                         @if total.errors == 1 { " request, " } @else { " requests, " }
                         a href="#errors" {
                             (quantity("total.error_percent", percent(total.error_percent))) " %"
@@ -210,7 +210,7 @@ fn sessions(summary: &Summary, counts: &ArrivalCounts) -> Markup {
         lost.push(format!("{} still waiting at the end", thousands(counts.left_waiting)));
     }
     html! {
-        (much(counted(counts.begun, "session")))
+        (large_number(counted(counts.begun, "session")))
         @if let Some(per_s) = per_s { ", " (rate(per_s)) " per second" }
         br; (lost.join(", "))
     }
@@ -224,7 +224,7 @@ fn requested(summary: &Summary) -> Markup {
     match run.load_users() {
         Some(0) => {}
         Some(users) => parts.push(html! {
-            (much(counted(users, "user")))
+            (large_number(counted(users, "user")))
             @if run.open.is_empty() { (cycle(summary)) }
         }),
         None if summary.users_max > 0 => parts.push(html! {

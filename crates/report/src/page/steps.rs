@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn seconds_without_a_request_are_zero_and_not_known() {
+    fn seconds_without_requests_have_zero_rates_and_unknown_times() {
         let steps = Steps::of(&series(&[2, 3, 6]), 7.0).unwrap();
         assert_eq!((steps.from_s, steps.step_s, steps.is_cut), (2, 1, false));
         assert_eq!(steps.ended, [10.0, 10.0, 0.0, 0.0, 10.0]);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_run_has_several_seconds_to_a_point_and_no_cut_last_one() {
+    fn points_of_a_long_run_cover_several_seconds() {
         let seconds: Vec<u64> = (0..2_000).collect();
         let steps = Steps::of(&series(&seconds), 1_999.5).unwrap();
         assert!(steps.is_cut);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_slices() {
+    fn an_empty_series_has_no_slices() {
         assert!(Steps::of(&Series::default(), 0.0).is_none());
     }
 }

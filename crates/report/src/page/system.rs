@@ -42,14 +42,14 @@ pub(super) fn system(summary: &Summary, record: &SystemRecord) -> Section {
     Section { id: "system", title: "System", body }
 }
 
-/// Where and how often values were read, and what that cost.
+/// The source, the interval and the cost of the readings.
 fn about(record: &SystemRecord) -> String {
     let mut words = String::from("Recorded");
     if !record.hostname.is_empty() {
         words += &format!(" on {}", printable(&record.hostname));
     }
     if let Some(seconds) = record.interval_s {
-        // Readings are a little late now and then.
+        // Readings are sometimes slightly late.
         words += &if seconds < 0.95 {
             format!(" every {:.0} ms", (seconds * 1e2).round() * 10.0)
         } else {

@@ -1,13 +1,14 @@
-//! What axe-core finds on a page: rules of the WCAG that a program can check.
+//! Checks pages with axe-core, which tests the rules of the WCAG that a program can check.
 
 use std::path::Path;
 use std::sync::OnceLock;
 
 use crate::devtools::Browser;
 
-/// Runs axe with what is folded away opened, and leaves the page as it was.
+/// Runs axe with all collapsed elements opened, and collapses them again.
 ///
-/// A table of hundreds of rows takes it long and has nothing that a short one has not: it is looked at in one width only.
+/// A table of hundreds of rows takes axe long and has no other elements than a short one, so it is checked only on a
+/// wide screen.
 const RUN: &str = r"(async () => {
     if (document.querySelectorAll('tr').length > 400 && innerWidth < 1000) return [];
     const folded = [...document.querySelectorAll('details:not([open])')];
@@ -28,7 +29,7 @@ fn source() -> Option<&'static str> {
     SOURCE.get_or_init(read).as_deref()
 }
 
-/// The rules that the page breaks; `None` without axe-core.
+/// The rules that the page violates; `None` without axe-core.
 pub fn barriers(browser: &mut Browser) -> Option<Vec<String>> {
     browser.evaluate(&format!("{}; 0", source()?));
     Some(serde_json::from_value(browser.evaluate(RUN)).unwrap())

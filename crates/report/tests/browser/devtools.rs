@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// An answer that takes longer is not waited for.
+/// Maximum time to wait for an answer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A running browser with one page.
@@ -17,7 +17,7 @@ pub struct Browser {
     process: Child,
     commands: ChildStdin,
     messages: Receiver<Value>,
-    /// Events that came while an answer was waited for.
+    /// Events that arrived before the awaited answer.
     events: VecDeque<Value>,
     session: String,
     last_id: u64,
@@ -97,13 +97,12 @@ impl Browser {
         browser
     }
 
-    /// Opens a file; `before` is a script that runs before the page's own. What went wrong since the last page is
-    /// forgotten.
+    /// Opens a file. `before` is a script that runs before the page's own. Errors of earlier pages are discarded.
     pub fn open(&mut self, file: &Path, screen: Screen, before: &str) {
         self.open_url(&format!("file://{}", file.display()), screen, before);
     }
 
-    /// The same with an address.
+    /// Like [`Browser::open`], with a URL.
     pub fn open_url(&mut self, url: &str, screen: Screen, before: &str) {
         let Screen { width, height, is_dark } = screen;
         let metrics = json!({ "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false });
@@ -116,18 +115,18 @@ impl Browser {
         self.call("Page.navigate", json!({ "url": url }));
         self.wait_for("Page.loadEventFired");
         self.call("Page.removeScriptToEvaluateOnNewDocument", json!({ "identifier": script["identifier"] }));
-        // Drawn, and observers have been notified.
+        // Waits until the page is drawn and observers have been notified.
         self.evaluate(
             "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done))))",
         );
     }
 
-    /// Has pages from now on run at 1/`factor` of the machine's speed.
+    /// Runs all further pages at 1/`factor` of the machine's speed.
     pub fn slow_down(&mut self, factor: f64) {
         self.call("Emulation.setCPUThrottlingRate", json!({ "rate": factor }));
     }
 
-    /// The value of an expression in the page, once it is there.
+    /// The value of an expression in the page. If it is a promise, waits for its result.
     pub fn evaluate(&mut self, expression: &str) -> Value {
         let ask = json!({ "expression": expression, "awaitPromise": true, "returnByValue": true });
         let answer = self.call("Runtime.evaluate", ask);
@@ -135,7 +134,7 @@ impl Browser {
         answer["result"]["value"].clone()
     }
 
-    /// Presses a key and lets it go.
+    /// Presses and releases a key.
     pub fn press(&mut self, key: &str, code: u32) {
         for kind in ["rawKeyDown", "keyUp"] {
             let event = json!({ "type": kind, "key": key, "code": key, "windowsVirtualKeyCode": code });

@@ -11,12 +11,13 @@ fn log(lines: &[String]) -> NamedGcLog {
     NamedGcLog { name: format!("logs/{HOSTILE}"), summary: GcSummary::of(&reader.finish()) }
 }
 
-/// Young collections with seven causes, every 20th a full one, after which the heap in use has grown by `growth_kib`.
+/// Young collections with seven causes. Every 20th collection is a full one, after which the heap in use has grown by
+/// `growth_kib`.
 fn parallel(events: usize, growth_kib: usize) -> NamedGcLog {
     let line = |at: usize| {
         let (kind, young_kib, ms) = match at % 20 {
             0 => ("Full (Ergonomics)".to_owned(), 0, 80.0),
-            // The cause is a part of the log: it may contain anything.
+            // The cause is a part of the log, so it may contain any text.
             1 => (format!("Young ({HOSTILE})"), 1_000, 0.0),
             young => (format!("Young (Cause {})", young % 6), 1_000 * young, 1.0 + young as f64 / 8.0),
         };
@@ -45,7 +46,7 @@ fn generational_zgc() -> NamedGcLog {
     log(&lines.collect::<Vec<_>>())
 }
 
-/// Names and pages.
+/// The pages with their names.
 pub fn pages() -> Vec<(&'static str, String)> {
     let (before, after) = (parallel(2_000, 30), parallel(900, 0));
     let comparison = GcComparison::of(&before.summary, &after.summary);

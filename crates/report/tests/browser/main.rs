@@ -1,7 +1,7 @@
-//! The report in a real browser: its script runs without a complaint, its plots are drawn, nothing moves or sticks out, and
-//! everything is reachable by keyboard. Without Chromium these tests print that they are skipped.
+//! Tests pages in a real browser: the script runs without errors, plots are drawn, nothing moves or overflows, and
+//! everything is reachable by keyboard. Without Chromium, these tests print that they are skipped.
 //!
-//! With `BUSYHOUR_KEEP_PAGES=DIR` the pages and pictures of them are kept there, to be looked at.
+//! With `BUSYHOUR_KEEP_PAGES=DIR`, the tests write the pages and screenshots of them into that directory.
 
 mod accessibility;
 mod devtools;
@@ -27,13 +27,13 @@ use sample::{HOSTILE, Wanted};
 
 const WIDTHS: [u32; 3] = [360, 768, 1440];
 
-/// Lists what moves without anybody having touched the page.
+/// Records the elements that move without user input.
 const WATCH_SHIFTS: &str = "window.shifts = []; new PerformanceObserver(list => { for (const entry of list.getEntries()) \
     if (!entry.hadRecentInput) window.shifts.push(...entry.sources.map(source => [source.previousRect.toJSON(), \
     source.currentRect.toJSON(), source.node?.outerHTML?.slice(0, 120) ?? source.node?.textContent])) })\
     .observe({ type: 'layout-shift', buffered: true })";
 
-/// Prints what was skipped, and why.
+/// Prints that a check was skipped, and why.
 fn not_checked(why: &str) {
     #[allow(clippy::print_stderr, reason = "skipped tests must be visible")]
     {
@@ -50,7 +50,7 @@ fn browser() -> Option<Browser> {
     Some(Browser::start(&found?))
 }
 
-/// The directory for pages: the one from the environment, where they are kept, or a temporary one.
+/// The directory for pages: the one from the environment, which is kept, or a temporary one.
 struct Pages {
     dir: PathBuf,
     is_kept: bool,
@@ -109,8 +109,8 @@ fn runs() -> Vec<(&'static str, Summary)> {
     ]
 }
 
-/// The problems of the page; expected to be empty.
-fn complaints(browser: &mut Browser, has_plots: bool) -> Vec<String> {
+/// The problems of the page; no problem is expected.
+fn page_problems(browser: &mut Browser, has_plots: bool) -> Vec<String> {
     let mut found = browser.errors();
     let mut expect = |what: &str, expression: &str| {
         let value = browser.evaluate(expression);
@@ -118,17 +118,17 @@ fn complaints(browser: &mut Browser, has_plots: bool) -> Vec<String> {
             found.push(format!("{what}: {expression} is {value}"));
         }
     };
-    expect("nothing sticks out", "document.documentElement.scrollWidth <= innerWidth");
+    expect("nothing overflows", "document.documentElement.scrollWidth <= innerWidth");
     expect("nothing moves", "window.shifts");
     expect(
         "no label is a script",
         "document.title.endsWith('Busyhour') && !document.querySelector('img, object, iframe')",
     );
     expect(
-        "every plot is there",
+        "every plot has a canvas",
         "[...document.querySelectorAll('figure.plot')].every(plot => plot.querySelector('canvas'))",
     );
-    // A plot that has only its frame has hardly a colour in it.
+    // A plot that has only its frame has few coloured pixels.
     expect(
         "every plot is drawn",
         "[...document.querySelectorAll('figure.plot canvas')].every(canvas => { const data = canvas.getContext('2d')\
@@ -144,13 +144,13 @@ fn complaints(browser: &mut Browser, has_plots: bool) -> Vec<String> {
         "plots where there is something to draw",
         &format!("(document.querySelectorAll('figure.plot').length > 0) === {has_plots}"),
     );
-    expect("no number is broken", "!/NaN|Infinity|undefined|\\[object/.test(document.body.innerText)");
+    expect("all numbers are valid", "!/NaN|Infinity|undefined|\\[object/.test(document.body.innerText)");
     expect(
         "terms are defined",
         "[...document.querySelectorAll('a.def')].every(term => document.getElementById(term.hash.slice(1)))",
     );
     expect(
-        "names are given once",
+        "ids are unique",
         "(ids => new Set(ids).size === ids.length)([...document.querySelectorAll('[id]')].map(element => element.id))",
     );
     match accessibility::barriers(browser) {
@@ -163,7 +163,7 @@ fn complaints(browser: &mut Browser, has_plots: bool) -> Vec<String> {
 }
 
 #[test]
-fn pages_are_whole_at_every_width_light_and_dark() {
+fn pages_are_complete_at_every_width_in_both_themes() {
     let Some(mut browser) = browser() else { return };
     let pages = Pages::new();
     for (name, summary) in runs() {
@@ -171,7 +171,7 @@ fn pages_are_whole_at_every_width_light_and_dark() {
         for (width, is_dark) in WIDTHS.into_iter().flat_map(|width| [(width, false), (width, true)]) {
             let screen = Screen { width, height: 900, is_dark };
             browser.open(&file, screen, WATCH_SHIFTS);
-            let found = complaints(&mut browser, summary.total.samples > 0);
+            let found = page_problems(&mut browser, summary.total.samples > 0);
             assert!(found.is_empty(), "{name} at {screen:?}:\n{}", found.join("\n"));
             let theme = if is_dark { "dark" } else { "light" };
             pages.picture(&mut browser, &format!("{name}-{width}-{theme}"), true);
@@ -180,7 +180,7 @@ fn pages_are_whole_at_every_width_light_and_dark() {
 }
 
 #[test]
-fn nothing_moves_where_a_page_takes_long_to_read() {
+fn nothing_moves_while_a_slow_browser_loads_a_page() {
     let Some(mut browser) = browser() else { return };
     browser.slow_down(8.0);
     let pages = Pages::new();
@@ -249,7 +249,7 @@ fn tables_sort_filter_and_open() {
     browser.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))");
     assert_eq!(browser.evaluate(&format!("{button}.ariaExpanded")), "true");
     assert_eq!(browser.evaluate("document.querySelectorAll('tr.details canvas').length"), 3);
-    let found = complaints(&mut browser, true);
+    let found = page_problems(&mut browser, true);
     assert!(found.is_empty(), "{}", found.join("\n"));
     pages.picture(&mut browser, "label-open", true);
     browser.evaluate(&format!("{button}.click()"));
@@ -268,7 +268,7 @@ fn plots_show_values_by_keyboard_and_terms_show_definitions() {
     let printed = printed.as_str().unwrap().to_owned();
     assert!(printed.starts_with("at 1 s, ") && printed.contains("completed/s "), "{printed}");
     let value: f64 = printed.split("completed/s ").nth(1).unwrap().parse().unwrap();
-    assert!((40.0..90.0).contains(&value), "some 67 requests per second: {printed}");
+    assert!((40.0..90.0).contains(&value), "about 67 requests per second: {printed}");
     let readout = browser.evaluate("document.querySelector('#plot-rate .readout').textContent");
     assert!(readout.as_str().unwrap().contains("at 1 s"), "{readout}");
 
@@ -280,7 +280,7 @@ fn plots_show_values_by_keyboard_and_terms_show_definitions() {
     assert_eq!(browser.errors(), [""; 0]);
 }
 
-/// Runs of a minute each, the times of one side by `factor` longer.
+/// Runs of one minute each. The times are `factor` times as long as those of other calls.
 fn measured(dir: &Path, seeds: [u64; 3], factor: f64, labels: usize) -> Vec<MeasuredRun> {
     let reading = RunReading { clock: ComparedClock::Service, seed: Some(1), ..RunReading::default() };
     let run = |seed: u64| {
@@ -292,7 +292,7 @@ fn measured(dir: &Path, seeds: [u64; 3], factor: f64, labels: usize) -> Vec<Meas
 }
 
 #[test]
-fn a_comparison_is_a_page_as_well() {
+fn the_page_of_a_comparison_is_complete() {
     let temporary = tempfile::tempdir().unwrap();
     let settings = ComparisonSettings { clock: ComparedClock::Service, ..ComparisonSettings::default() };
     let compare = |labels| {
@@ -316,7 +316,7 @@ fn a_comparison_is_a_page_as_well() {
         let file = pages.write(name, &html);
         for (width, is_dark) in WIDTHS.into_iter().flat_map(|width| [(width, false), (width, true)]) {
             browser.open(&file, Screen { width, height: 900, is_dark }, WATCH_SHIFTS);
-            let found = complaints(&mut browser, true);
+            let found = page_problems(&mut browser, true);
             assert!(found.is_empty(), "{name} at {width}:\n{}", found.join("\n"));
             pages.picture(
                 &mut browser,
@@ -328,14 +328,14 @@ fn a_comparison_is_a_page_as_well() {
 }
 
 #[test]
-fn gc_logs_are_pages_as_well() {
+fn the_pages_of_gc_logs_are_complete() {
     let Some(mut browser) = browser() else { return };
     let pages = Pages::new();
     for (name, html) in gc::pages() {
         let file = pages.write(name, &html);
         for (width, is_dark) in WIDTHS.into_iter().flat_map(|width| [(width, false), (width, true)]) {
             browser.open(&file, Screen { width, height: 900, is_dark }, WATCH_SHIFTS);
-            let found = complaints(&mut browser, true);
+            let found = page_problems(&mut browser, true);
             assert!(found.is_empty(), "{name} at {width}:\n{}", found.join("\n"));
             let theme = if is_dark { "dark" } else { "light" };
             pages.picture(&mut browser, &format!("{name}-{width}-{theme}"), true);
@@ -343,13 +343,14 @@ fn gc_logs_are_pages_as_well() {
     }
 }
 
-/// Measurements of one server with 10 ms and users who think for a second, some of them with the name of a script.
+/// Measurements of one server with a service time of 10 ms, and of users who think for a second. Some names contain a
+/// script.
 fn loads(users: &[f64], repeated: usize) -> Vec<LoadPoint> {
     let truth = CapacityModel::Queue { servers: 1, service_s: 0.01, latency_s: 0.02 };
     let mut points = Vec::new();
     for (at, &users) in users.iter().enumerate() {
         for again in 0..repeated {
-            // A little off, this way and that.
+            // Deviates slightly, in both directions.
             let off = 1.0 + 0.02 * ((at + again) % 3) as f64 - 0.02;
             let response_s = truth.predict(users, 1.0).response_s * off;
             let throughput_per_s = users / (response_s + 1.0);
@@ -370,7 +371,7 @@ fn loads(users: &[f64], repeated: usize) -> Vec<LoadPoint> {
 }
 
 #[test]
-fn a_capacity_model_is_a_page_as_well() {
+fn the_page_of_a_capacity_model_is_complete() {
     let fit = |points: &[LoadPoint], choice: ModelChoice| {
         let settings = FitSettings { choice, response_max_s: Some(0.2), ..FitSettings::default() };
         let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
@@ -402,7 +403,7 @@ fn a_capacity_model_is_a_page_as_well() {
         let file = pages.write(name, &html);
         for (width, is_dark) in WIDTHS.into_iter().flat_map(|width| [(width, false), (width, true)]) {
             browser.open(&file, Screen { width, height: 900, is_dark }, WATCH_SHIFTS);
-            let found = complaints(&mut browser, true);
+            let found = page_problems(&mut browser, true);
             assert!(found.is_empty(), "{name} at {width}:\n{}", found.join("\n"));
             let theme = if is_dark { "dark" } else { "light" };
             pages.picture(&mut browser, &format!("{name}-{width}-{theme}"), true);
@@ -411,7 +412,7 @@ fn a_capacity_model_is_a_page_as_well() {
 }
 
 #[test]
-fn a_what_if_is_a_page_as_well() {
+fn the_page_of_a_what_if_analysis_is_complete() {
     let named = what_if_html(&what_if::of_strategies());
     let (text, _) = named.split_once("<script type=\"application/json\"").unwrap();
     for printed in [
@@ -434,9 +435,9 @@ fn a_what_if_is_a_page_as_well() {
         let file = pages.write(name, &html);
         for (width, is_dark) in WIDTHS.into_iter().flat_map(|width| [(width, false), (width, true)]) {
             browser.open(&file, Screen { width, height: 900, is_dark }, WATCH_SHIFTS);
-            let found = complaints(&mut browser, true);
+            let found = page_problems(&mut browser, true);
             assert!(found.is_empty(), "{name} at {width}:\n{}", found.join("\n"));
-            // Every line has its name in the readout, which cuts off what has no room.
+            // The readout contains the name of every line, and truncates names that do not fit.
             let cut = "[...document.querySelectorAll('.readout')].filter(line => line.scrollHeight > line.clientHeight + 1)\
                 .map(line => line.textContent)";
             assert_eq!(browser.evaluate(cut), serde_json::json!([]), "{name} at {width}");
@@ -451,7 +452,7 @@ fn a_what_if_is_a_page_as_well() {
     assert!(printed.as_str().unwrap().starts_with("buyers.users = 10, "), "{printed}");
 }
 
-/// The terms that the page links and does not define.
+/// The terms that the page links but does not define.
 fn undefined_terms(html: &str) -> Vec<&str> {
     let links = html.split("href=\"#def-").skip(1).filter_map(|rest| rest.split('"').next());
     links.filter(|term| !html.contains(&format!("id=\"def-{term}\""))).collect()
@@ -504,7 +505,7 @@ fn all_text_is_present_without_the_script() {
         !page.contains(HOSTILE) && !page.contains("style=\""),
         "and the policy allows no style in an element"
     );
-    // The one link is to the page's own end.
+    // The only link refers to the end of the page itself.
     let text = text.replacen("<link rel=\"expect\" href=\"#whole\" blocking=\"render\">", "", 1);
     for elsewhere in ["http://", "https://", "<img", "<link", "url("] {
         assert!(!text.contains(elsewhere), "{elsewhere}");

@@ -1,4 +1,4 @@
-//! Runs to look at: made up, but summed up as any other.
+//! Generated runs, which are summarised like any other run.
 
 use busyhour_analysis::thresholds::{ThresholdResult, WorstWindow};
 use busyhour_analysis::{HeatMap, RowSeries, RunFacts, SlowSample, Summary};
@@ -8,7 +8,7 @@ use busyhour_sample::{
     SampleFlags, SampleOutcome, SampleSizes, SampleTimes,
 };
 
-/// What a run is to be like.
+/// The properties of a generated run.
 #[derive(Clone, Copy)]
 pub struct Wanted {
     pub labels: usize,
@@ -18,11 +18,11 @@ pub struct Wanted {
     pub is_open: bool,
 }
 
-/// A label that would be a script if anybody let it.
+/// A label that would run as a script if it were not escaped.
 pub const HOSTILE: &str =
     "</script><script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">";
 
-/// A fixed multiplicative generator: the same run every time.
+/// A multiplicative generator with a fixed seed, so that the run is always the same.
 struct Draws(u64);
 
 impl Draws {
@@ -48,7 +48,7 @@ fn names(count: usize) -> Vec<String> {
         .collect()
 }
 
-/// The run's samples, in the order of their ends as far as a record needs it.
+/// The samples of the run, approximately in the order of their ends, as a record requires.
 fn samples(wanted: Wanted) -> Vec<(usize, Sample<'static>)> {
     let mut draws = Draws(12_345);
     let gap_ns = wanted.seconds * 1_000_000_000 / wanted.requests.max(1);
@@ -57,10 +57,10 @@ fn samples(wanted: Wanted) -> Vec<(usize, Sample<'static>)> {
         .map(|i| {
             let start = Nanos(i * gap_ns + (draws.uniform() * gap_ns as f64) as u64);
             let drawn = (draws.uniform() * draws.uniform() * wanted.labels as f64) as usize;
-            // Each label once at least.
+            // Each label occurs at least once.
             let label = if i < wanted.labels as u64 { i as usize } else { drawn };
             let is_slow = slow.contains(&start.second());
-            // Two kinds of answers: from a cache, and not.
+            // There are two kinds of responses: fast ones from a cache, and slower ones.
             let base = if draws.uniform() < 0.6 { 2.0 } else { 14.0 + label as f64 % 7.0 };
             let ms = base - draws.uniform().ln() * base * if is_slow { 3.0 } else { 0.35 };
             let tail = if draws.uniform() < 0.002 { 400.0 * draws.uniform() } else { 0.0 };
@@ -92,7 +92,7 @@ fn samples(wanted: Wanted) -> Vec<(usize, Sample<'static>)> {
         .collect()
 }
 
-/// Sums up such a run.
+/// Summarises such a run.
 pub fn summary(wanted: Wanted) -> Summary {
     let labels = Labels::new();
     let config = RecorderConfig { labels: labels.clone(), batches: 4_000, ..RecorderConfig::default() };
@@ -122,7 +122,7 @@ pub fn summary(wanted: Wanted) -> Summary {
     summary
 }
 
-/// One that was kept, one that was not, and one that found nothing to measure.
+/// A threshold that passed, one that failed, and one without data.
 fn thresholds() -> Vec<ThresholdResult> {
     let result = |text: &str, passed: Option<bool>, observed: Option<&str>| ThresholdResult {
         text: text.to_owned(),
@@ -222,7 +222,7 @@ fn facts(wanted: Wanted) -> RunFacts {
     }
 }
 
-/// What a recorder computes besides totals, computed directly.
+/// Computes the data that a recorder collects in addition to totals.
 fn over_time(summary: &mut Summary, wanted: Wanted, names: &[String], samples: &[(usize, Sample<'_>)]) {
     let ms = |sample: &Sample<'_>| sample.times.end.since(sample.times.intended) as f64 / 1e6;
     let band = |ms: f64| (ms.log10() * 16.0).floor() as i32;
@@ -283,7 +283,7 @@ fn over_time(summary: &mut Summary, wanted: Wanted, names: &[String], samples: &
         .collect();
 }
 
-/// A result file of a minute whose times are `factor` times as long; `seed` makes it another run.
+/// A result file of a minute whose times are `factor` times as long. Different seeds give different runs.
 pub fn jtl(seed: u64, factor: f64, labels: usize) -> String {
     let mut draws = Draws(seed);
     let names = names(labels);

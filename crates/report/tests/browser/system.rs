@@ -5,7 +5,7 @@ use busyhour_report::html_report_with_system;
 use busyhour_results::{SystemRecord, add_system};
 
 use crate::devtools::Screen;
-use crate::{Pages, WATCH_SHIFTS, browser, complaints, observed, sample, wanted};
+use crate::{Pages, WATCH_SHIFTS, browser, observed, page_problems, sample, wanted};
 
 /// The page of a run whose system was observed.
 fn page() -> String {
@@ -21,14 +21,14 @@ fn page() -> String {
 }
 
 #[test]
-fn the_observed_system_is_whole_at_every_width_light_and_dark() {
+fn the_observed_system_is_complete_at_every_width_in_both_themes() {
     let Some(mut browser) = browser() else { return };
     let pages = Pages::new();
     let file = pages.write("system", &page());
     for (width, is_dark) in [(390, false), (390, true), (1280, false), (1280, true)] {
         let screen = Screen { width, height: 900, is_dark };
         browser.open(&file, screen, WATCH_SHIFTS);
-        let found = complaints(&mut browser, true);
+        let found = page_problems(&mut browser, true);
         assert!(found.is_empty(), "{screen:?}:\n{}", found.join("\n"));
         let theme = if is_dark { "dark" } else { "light" };
         pages.picture(&mut browser, &format!("system-{width}-{theme}"), true);
@@ -36,7 +36,7 @@ fn the_observed_system_is_whole_at_every_width_light_and_dark() {
 }
 
 #[test]
-fn one_cursor_reads_all_plots() {
+fn the_cursor_shows_the_values_of_all_plots() {
     let Some(mut browser) = browser() else { return };
     let pages = Pages::new();
     let file = pages.write("system-cursor", &page());

@@ -1,4 +1,4 @@
-//! What-ifs to make pages of.
+//! What-if analyses whose pages are tested.
 
 use busyhour_report::{
     WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint, WhatIfStation, WhatIfValue,
@@ -10,7 +10,7 @@ fn value(value: f64, half: Option<f64>) -> Option<WhatIfValue> {
     Some(WhatIfValue { value, half })
 }
 
-/// Strategies by name, most of them simulated, and one that has no answer.
+/// Strategies with names. Most of them are simulated, and one has no solution.
 pub fn of_strategies() -> WhatIfPage {
     let point = |name: &str, x: f64, r_s: f64, half: Option<f64>| WhatIfPoint {
         values: vec![name.into()],
@@ -50,7 +50,7 @@ pub fn of_strategies() -> WhatIfPage {
     }
 }
 
-/// Users from 10 to 200 of `models` models with two classes, with one or several servers.
+/// An analysis of `models` models with 10 to 200 users in two classes, and with one or several servers.
 pub fn of_users(models: usize, servers: u32) -> WhatIfPage {
     let model = |model: usize| {
         let points = (1..=20)
@@ -105,7 +105,7 @@ pub fn of_users(models: usize, servers: u32) -> WhatIfPage {
     WhatIfPage { parameters, models: (0..models).map(model).collect() }
 }
 
-/// A single point, as of `--vary class.users.users=100`.
+/// An analysis with a single point, as with `--vary class.users.users=100`.
 pub fn of_one_point() -> WhatIfPage {
     let mut page = of_users(1, 1);
     page.models[0].points.truncate(1);

@@ -1,17 +1,18 @@
-//! Series files of systems that were observed, made of formulas: one with all kinds of sources, and hostile ones.
+//! Generates series files of observed systems from formulas: one with all kinds of sources, and others with hostile
+//! texts.
 
 use busyhour_sample::Nanos;
 use busyhour_series::{FileStart, Mark, MarkKind, Metric, SERIES_FILE_NAME, SeriesEncoder, SourceState};
 use std::path::Path;
 
-/// A file that is written reading by reading.
+/// A file that is written one reading at a time.
 pub struct ObservedFile {
     encoder: SeriesEncoder,
     pub bytes: Vec<u8>,
     series: Vec<Formula>,
 }
 
-/// A value for a time in s. That of a counter is its rate per s.
+/// A value as a function of the time in s. For a counter, it is the rate per s.
 type Value = Box<dyn Fn(f64) -> f64>;
 
 struct Formula {

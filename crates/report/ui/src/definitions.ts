@@ -1,4 +1,5 @@
-// Shows the definition of a term in place: on hover, on focus and on touch. Without this script the term is a link to the glossary.
+// Shows the definition of a term next to it: on hover, on focus and on touch. Without this script, the term is a link
+// to the glossary.
 
 /** Makes every `a.def` and every header button with a term show its definition. */
 export function showDefinitions(root: HTMLElement): void {
@@ -43,7 +44,7 @@ export function showDefinitions(root: HTMLElement): void {
   root.addEventListener("focusout", hide);
   root.addEventListener("click", (event) => {
     const term = termOf(event);
-    // A term is a link to the glossary; if its definition is shown in place, the link is not followed.
+    // A term is a link to the glossary. The link is not followed if the definition is shown next to the term.
     if (term instanceof HTMLAnchorElement && definitionOf(term)) {
       event.preventDefault();
       show(term);
@@ -54,7 +55,7 @@ export function showDefinitions(root: HTMLElement): void {
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape") hide();
   });
-  // A term that is focused may be scrolled into view by that.
+  // Focus may scroll the term into view.
   const follow = (): void => {
     if (shownFor) placeNear(shownFor, tip);
   };
@@ -66,7 +67,7 @@ function definitionOf(term: HTMLElement): HTMLElement | null {
   return id ? document.getElementById(id) : null;
 }
 
-/** Below the term, or above it where there is no room; never outside the window. */
+/** The position below the term, or above it if there is no space below. It is always inside the window. */
 function placeNear(term: HTMLElement, tip: HTMLElement): void {
   const at = term.getBoundingClientRect();
   const size = tip.getBoundingClientRect();

@@ -2,12 +2,12 @@
 
 const GROUPED = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 
-/** A count with its thousands set apart. */
+/** A count with separators between thousands. */
 export function thousands(value: number): string {
   return GROUPED.format(value);
 }
 
-/** A time in ms, with three digits or so that matter. */
+/** A time in ms with about three significant digits. */
 export function ms(value: number): string {
   const size = Math.abs(value);
   if (size < 9.995) return value.toFixed(2);
@@ -15,7 +15,7 @@ export function ms(value: number): string {
   return thousands(value);
 }
 
-/** A rate or a size, likewise; what is not zero does not look like it. */
+/** A rate or a size with about three significant digits; a number other than zero is never shown as zero. */
 export function rate(value: number): string {
   const size = Math.abs(value);
   if (size > 0 && size < 0.0005) return "<0.001";
@@ -24,7 +24,7 @@ export function rate(value: number): string {
   return size < 999.95 ? value.toFixed(1) : thousands(value);
 }
 
-/** About three significant digits, as `crates/report/src/page/system/scale.rs`; whole numbers have no decimals. */
+/** About three significant digits, as in `crates/report/src/page/system/scale.rs`. Whole numbers have no decimals. */
 export function short(value: number): string {
   const size = Math.abs(value);
   if (Number.isInteger(value)) return thousands(value);
@@ -34,7 +34,7 @@ export function short(value: number): string {
   return size < 99.95 ? value.toFixed(1) : thousands(value);
 }
 
-/** A moment of the run: `12.5 s`, `3:05`, `1:02:05`. */
+/** A time of the run: `12.5 s`, `3:05`, `1:02:05`. */
 export function moment(seconds: number): string {
   if (seconds < 60 || (seconds < 120 && !Number.isInteger(seconds))) return `${Number.isInteger(seconds) ? seconds : seconds.toFixed(1)} s`;
   const whole = Math.round(seconds);
@@ -48,7 +48,7 @@ export function percentileName(percentile: number): string {
   return percentile >= 100 ? "max" : `p${Number(percentile.toFixed(5))}`;
 }
 
-/** A tick of an axis: as short as it can be. */
+/** A tick of an axis, as short as possible. */
 export function tick(value: number): string {
   if (value >= 10_000 && value < 1e6 && value % 1000 === 0) return `${value / 1000}k`;
   if (value >= 1e6) return `${Number((value / 1e6).toPrecision(3))}M`;

@@ -1,12 +1,12 @@
-// Events of the server of a live run, as in `crates/live/src/events.rs`.
+// Events from the server of a live run, as declared in `crates/live/src/events.rs`.
 
 import type { Curve, HeatMap, Mark, OverTime, ReportModel } from "./model";
 
 /** The status of the run, without the plots. */
 export interface Status {
-  /** Text of single elements by their id. */
+  /** Texts of single elements by their ids. */
   readonly words: Readonly<Record<string, string>>;
-  /** The busiest labels, a row each, as in the table. */
+  /** The busiest labels. Each has a row, as in the table. */
   readonly labels: readonly (readonly string[])[];
   /** `running`, `paused`, `stopping` or `ended`. */
   readonly state: string;
@@ -20,10 +20,10 @@ export interface Status {
   readonly system?: LiveSystem;
 }
 
-/** The most telling series of the observed system; their names and last values are among the words. */
+/** The most important series of the observed system. Their names and last values are among the texts. */
 export interface LiveSystem {
   readonly series: readonly {
-    /** The end of the scale of values. */
+    /** The largest value of the scale. */
     readonly top: number;
     /** Times in s, and values. */
     readonly points: readonly (readonly [number, number])[];
@@ -33,7 +33,7 @@ export interface LiveSystem {
   readonly marks: readonly string[];
 }
 
-/** Everything: what a page that has just been opened, or has missed something, needs. */
+/** All data that a page needs when it is opened, or when it has missed events. */
 export interface WholeModel {
   readonly model: ReportModel;
   readonly status: Status;
@@ -41,7 +41,7 @@ export interface WholeModel {
 
 type Columns = { readonly [Name in keyof Omit<OverTime, "from_s" | "step_s">]: number | null };
 
-/** One second: the current state of its slice. */
+/** The current state of the slice of one second. */
 export interface Second {
   /** Number of the slice. */
   readonly at: number;
@@ -53,7 +53,7 @@ export interface Second {
 
 type Rewrite<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** The model with one slice set. Says so when it does not fit: then something was missed. */
+/** The model with one slice replaced or added; `undefined` if the slice does not fit because events were missed. */
 export function withSecond(model: ReportModel, second: Second): ReportModel | undefined {
   const { over_time, heat } = model;
   const { at } = second;
@@ -61,7 +61,7 @@ export function withSecond(model: ReportModel, second: Second): ReportModel | un
   const columns: Rewrite<OverTime> = { ...over_time };
   for (const [name, value] of Object.entries(second.over_time)) {
     const key = name as keyof Columns;
-    // A column that begins late was empty before.
+    // A column that begins late had no values before.
     const known = over_time[key] ?? Array.from({ length: at }, () => 0);
     columns[key] = set(known, at, value);
   }
@@ -72,7 +72,7 @@ export function withSecond(model: ReportModel, second: Second): ReportModel | un
   return next;
 }
 
-/** The list with one place set, or lengthened by one. */
+/** A copy of the list with the element at one index replaced or added. */
 function set<T>(list: readonly T[], at: number, value: T): T[] {
   const next = [...list];
   next[at] = value;

@@ -1,7 +1,7 @@
-// The data of a page, as `crates/report/src/page/model.rs` writes it into `<script id="model">`. Tables and words are in
-// the page already; this is what plots need.
+// The data of a page, as `crates/report/src/page/model.rs` writes it into `<script id="model">`. It contains only
+// what plots need, because tables and texts are already in the page.
 
-/** Version of the model that this script reads. */
+/** The version of the model that this script can read. */
 export const MODEL_VERSION = 1;
 
 /** A column with gaps. */
@@ -9,23 +9,23 @@ export type Values = readonly (number | null)[];
 
 /** The run in slices of equal length. */
 export interface OverTime {
-  /** Where the first slice begins, in s from the start of the run. */
+  /** Start of the first slice, in s from the start of the run. */
   readonly from_s: number;
   /** Length of a slice in s. */
   readonly step_s: number;
-  /** Arrivals of open workloads scheduled, per s; absent where there are none. */
+  /** Scheduled arrivals of open workloads, per s; absent if there are none. */
   readonly offered?: Values;
   /** Requests that started, per s; absent if they were not counted. */
   readonly started?: Values;
-  /** Sessions of open workloads that began, per s; only of a live run. */
+  /** Sessions of open workloads that started, per s; only in a live run. */
   readonly sessions?: Values;
   /** Requests that ended, per s. */
   readonly ended: Values;
-  /** Failed ones among them, per s. */
+  /** Failed requests among them, per s. */
   readonly errors: Values;
-  /** Most active users. */
+  /** Maximum number of active users. */
   readonly users: Values;
-  /** Of the response times in ms: of one second, or the worst of the slice's seconds. */
+  /** Percentiles of the response times in ms: of one second, or the worst of the slice's seconds. */
   readonly p50: Values;
   readonly p95: Values;
   readonly p99: Values;
@@ -40,7 +40,7 @@ export interface HeatMap {
   readonly step_s: number;
   /** Edges of the bands, one more than there are bands. */
   readonly edges_ms: readonly number[];
-  /** Per slice: band and count. */
+  /** For each slice: band and count. */
   readonly columns: readonly (readonly (readonly [number, number])[])[];
 }
 
@@ -49,7 +49,7 @@ export interface Curve {
   /** 0 to 100, ascending. */
   readonly percentile: readonly number[];
   readonly response_ms: readonly number[];
-  /** Absent where it is the same. */
+  /** Absent if it is the same as the response time. */
   readonly service_ms?: readonly number[];
 }
 
@@ -63,7 +63,7 @@ export interface LabelSeries {
   readonly response_p95: Values;
 }
 
-/** Data of a label besides its row in the table. */
+/** Data of a label in addition to its row in the table. */
 export interface LabelModel {
   readonly label: string;
   readonly series?: LabelSeries;
@@ -92,19 +92,19 @@ export interface ReportModel {
   readonly over_time?: OverTime;
   readonly heat?: HeatMap;
   readonly curve?: Curve;
-  /** What the tables are of, when that is not all of the run. */
+  /** The part that the tables cover, if it is not the whole run. */
   readonly window?: Part;
   readonly marks?: readonly Mark[];
-  /** In the order of the table as it came. */
+  /** In the initial order of the table. */
   readonly labels: readonly LabelModel[];
-  /** Marks of the observed system, in the order of time. */
+  /** Marks of the observed system, in order of time. */
   readonly events?: readonly SystemEvent[];
   readonly system?: SystemModel;
 }
 
 /** A mark of the observed system. */
 export interface SystemEvent {
-  /** `gc-pause`, `stall`, `user`, …: kinds of `docs/series-file.md`. */
+  /** `gc-pause`, `stall`, `user`, …: the kinds in `docs/series-file.md`. */
   readonly kind: string;
   readonly from_s: number;
   /** Absent for an instant. */
@@ -123,7 +123,7 @@ export interface SystemModel {
 /** A small plot. */
 export interface SystemPanel {
   readonly title: string;
-  /** Empty for numbers of things. */
+  /** Empty for counts. */
   readonly unit: string;
   /** Whether lines are shares of a whole, drawn on top of each other. */
   readonly stacked?: boolean;
@@ -183,7 +183,7 @@ export function parseComparison(text: string): ComparisonModel {
   return model;
 }
 
-/** A curve over users, with its interval and its asymptotic bound where there are such. */
+/** A curve over users, with its interval and its asymptotic bound if they are known. */
 export interface LoadCurve {
   readonly value: readonly number[];
   readonly low?: readonly number[];
@@ -220,19 +220,19 @@ export function parseCapacity(text: string): CapacityModel {
   return model;
 }
 
-/** What is drawn of a model whose parameters vary: one line per combination of the other parameters, model and part. */
+/** A line of a model whose parameters vary. There is one line per combination of the other parameters, model and part. */
 export interface SweepLine {
   readonly name: string;
   readonly values: Values;
-  /** Half the interval of each value; absent where nothing was simulated. */
+  /** Half the interval of each value; absent if nothing was simulated. */
   readonly half?: Values;
-  /** Whether it is a bound and no value of the model. */
+  /** Whether it is a bound, and not a value of the model. */
   readonly is_bound?: boolean;
 }
 
 /** A plot over the first parameter that varies. */
 export interface SweepModel {
-  /** The place of the figure. */
+  /** The name of the figure. */
   readonly plot: string;
   readonly name: string;
   readonly unit: "/s" | "ms" | "%" | "";
@@ -244,9 +244,9 @@ export interface WhatIfModel {
   readonly version: number;
   /** The first parameter that varies. */
   readonly parameter: string;
-  /** Its values as they were written. */
+  /** Its values, as given by the user. */
   readonly labels: readonly string[];
-  /** The same as numbers of one unit; absent where they are none. */
+  /** The same values as numbers with one unit; absent if they are not numbers. */
   readonly numbers?: readonly number[];
   /** The unit of the numbers; may be empty. */
   readonly unit: string;
@@ -262,7 +262,7 @@ export function parseWhatIf(text: string): WhatIfModel {
   return model;
 }
 
-/** Points in the order of time, with times of their own. */
+/** Points in order of time. Each line has its own times. */
 export interface EventLine {
   readonly name: string;
   readonly look: "line" | "dashed" | "area" | "dots";
@@ -274,13 +274,13 @@ export interface EventLine {
 
 /** A plot of events over time. */
 export interface EventPlotModel {
-  /** The place of the figure. */
+  /** The name of the figure. */
   readonly plot: string;
   readonly name: string;
   readonly unit: string;
   /** Whether the values need a logarithmic axis. */
   readonly logarithm?: boolean;
-  /** The part of the time that a result is about; the rest is shaded. */
+  /** The part of the time that a result covers; the rest is shaded. */
   readonly window?: Part;
   readonly lines: readonly EventLine[];
 }
@@ -292,7 +292,7 @@ export interface GcModel {
   readonly from_s: number;
   readonly to_s: number;
   readonly plots: readonly EventPlotModel[];
-  /** Durations of pauses by percentile, of one log or of two; absent where there are no pauses. */
+  /** Durations of pauses by percentile, for one log or two; absent if there are no pauses. */
   readonly curves?: readonly {
     readonly name: string;
     readonly percentile: readonly number[];

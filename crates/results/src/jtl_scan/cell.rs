@@ -1,4 +1,4 @@
-//! One cell of a row. Several of its bytes are loaded at once.
+//! One cell of a row. Several of its bytes are loaded with one instruction.
 
 use super::cells;
 
@@ -6,8 +6,8 @@ use super::cells;
 const SHORT_MAX: usize = 7;
 const MIDDLING_MAX: usize = 15;
 
-/// A cell and the bytes before it in its row. If there are enough bytes before it, the last bytes of the cell can be loaded at
-/// once, whatever the length of the cell.
+/// A cell and the bytes before it in its row. If there are enough bytes before it, its last bytes can be loaded with
+/// one instruction, regardless of the length of the cell.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Cell<'r> {
     upto: &'r [u8],
@@ -15,7 +15,7 @@ pub(crate) struct Cell<'r> {
 }
 
 impl<'r> Cell<'r> {
-    /// The cell that consists of the last `len` bytes of `upto`, which must not be shorter.
+    /// The cell that consists of the last `len` bytes of `upto`, which must have at least `len` bytes.
     #[inline]
     pub(crate) const fn new(upto: &'r [u8], len: usize) -> Cell<'r> {
         Cell { upto, len }
@@ -32,7 +32,7 @@ impl<'r> Cell<'r> {
         self.len == 0
     }
 
-    /// The cell as a whole number without a sign; the result is that of [`cells::number`] for its bytes.
+    /// The cell as a whole number without a sign. The result equals that of [`cells::number`] for its bytes.
     #[inline]
     pub(crate) fn number(self) -> Option<u64> {
         match self.upto.last_chunk() {
@@ -45,7 +45,7 @@ impl<'r> Cell<'r> {
         }
     }
 
-    /// The cell as a duration in ms, converted to ns; the result is that of [`cells::span_ns`] for its bytes.
+    /// The cell as a duration in ms, converted to ns. The result equals that of [`cells::span_ns`] for its bytes.
     #[inline]
     pub(crate) fn span_ns(self) -> Option<u64> {
         cells::ms_to_ns(self.number()?)

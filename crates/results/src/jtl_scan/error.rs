@@ -16,7 +16,7 @@ pub struct BadRow {
     pub column: &'static str,
     /// The content of the cell, truncated.
     pub text: String,
-    /// What is wrong with the cell.
+    /// The problem with the cell, such as `is not a duration in ms`.
     pub problem: &'static str,
 }
 

@@ -1,14 +1,14 @@
 //! Sorts rows by their start while only a part of them is in memory.
 //!
-//! Logs are written when samples end, so the row of a long sample follows rows that started later. The *lag* of a row is the
-//! time from its start to the latest start of any row before it in the file. No lag exceeds the duration of the longest sample.
-//! Rows that started more than the greatest lag before the latest start are in their final order.
+//! Logs are written when samples end, so the row of a long sample follows rows that started later. The *lag* of a row
+//! is the time from its start to the latest start of any row before it in the file. No lag exceeds the duration of the
+//! longest sample. Rows that started earlier than the latest start minus the greatest lag are in their final order.
 
 use busyhour_sample::LogRow;
 
 use super::error::OutOfOrder;
 
-/// Number of rows that are sorted at once. Sorting is fastest if they fit the cache.
+/// Number of rows that are sorted at once. Sorting is fastest if they fit into the cache.
 const PART: usize = 1 << 16;
 
 /// Maximum number of rows in memory. A row takes about 64 bytes.

@@ -3,8 +3,8 @@
 use super::cell::Cell;
 use super::cells::{STAMP_MS_MAX, number, stamp_ns};
 
-/// Parses time stamps of 13 digits, which are those from 2001 to 2286. Caches the value of the first eight digits, which change
-/// only every 100 s.
+/// Parses time stamps of 13 digits, which cover the years 2001 to 2286. Caches the value of the first eight digits,
+/// which change only every 100 s.
 #[derive(Debug, Default)]
 pub(crate) struct Stamps {
     head: [u8; 8],
@@ -12,7 +12,7 @@ pub(crate) struct Stamps {
 }
 
 impl Stamps {
-    /// Parses a time stamp; the result is that of [`stamp_ns`].
+    /// Parses a time stamp. The result equals that of [`stamp_ns`].
     #[inline]
     pub(crate) fn ns(&mut self, cell: Cell<'_>) -> Option<i64> {
         let Ok(stamp) = <&[u8; 13]>::try_from(cell.bytes()) else { return stamp_ns(cell.bytes()) };

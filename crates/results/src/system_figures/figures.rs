@@ -27,7 +27,7 @@ impl<'w> Requests<'w> {
     }
 }
 
-/// The figures of all subjects: by kind, processes by CPU time.
+/// The figures of all subjects, sorted by kind; processes are sorted by CPU time.
 pub(super) fn figures(subjects: &Subjects, requests: &Requests<'_>) -> Vec<SystemSubject> {
     let mut all: Vec<SystemSubject> = subjects
         .subjects
@@ -36,12 +36,12 @@ pub(super) fn figures(subjects: &Subjects, requests: &Requests<'_>) -> Vec<Syste
         .map(|subject| View::new(subjects, subject, requests).figures())
         .collect();
     let cpu = |subject: &SystemSubject| subject.value(FigureKind::CpuSeconds).unwrap_or(-1.0);
-    // Stable: others remain in the order of their first reading.
+    // The sort is stable, so other subjects remain in the order of their first reading.
     all.sort_by(|one, other| one.kind.cmp(&other.kind).then(cpu(other).total_cmp(&cpu(one))));
     all
 }
 
-/// Whether a process is the exporter of a machine's metrics, which is no part of the system under test.
+/// Whether a process is the exporter of a machine's metrics, which is not part of the system under test.
 fn is_exporter(subjects: &Subjects, key: &SubjectKey) -> bool {
     let machine = SubjectKey { kind: SubjectKind::Machine, ..key.clone() };
     key.kind == SubjectKind::Process
@@ -56,7 +56,7 @@ struct View<'v> {
     subjects: &'v Subjects,
     subject: &'v Subject,
     requests: &'v Requests<'v>,
-    /// The disk of a machine that was busy for the longest time.
+    /// The disk of the machine with the longest busy time.
     disk: Option<&'v Subject>,
 }
 
@@ -167,7 +167,7 @@ impl<'v> View<'v> {
         self.subject.quantities.get(&quantity).map(|index| &self.subjects.tallies[*index])
     }
 
-    /// Why a quantity is unavailable.
+    /// The reason why a quantity is unavailable.
     fn missing(&self, quantity: Quantity) -> String {
         let metric = quantity.metric();
         match self.subjects.reason(self.subject, metric) {
@@ -204,16 +204,11 @@ impl<'v> View<'v> {
 
     fn ratio(&self, quantity: Quantity, of: Quantity) -> Value {
         let all = self.increases(of)?;
-        // A part without a series has not occurred, if the whole has one.
         let part = match self.tally(quantity) {
             Some(_) => self.increases(quantity)?.amount,
             None => return Err(self.missing(quantity)),
         };
-        if all.amount > 0.0 {
-            Ok(part / all.amount)
-        } else {
-            Err("nothing to compare with occurred".to_owned())
-        }
+        if all.amount > 0.0 { Ok(part / all.amount) } else { Err("the total for this share is 0".to_owned()) }
     }
 
     fn per_request(&self, quantity: Quantity) -> Value {
@@ -250,12 +245,12 @@ impl<'v> View<'v> {
         }
     }
 
-    /// Allocated bytes between two times. A JVM states allocations at collections, so that only what was allocated between the first
-    /// and the last one is known.
+    /// Allocated bytes between two times. A JVM updates its counter of allocations only at collections, so only the
+    /// allocations between the first and the last collection are known.
     fn allocated(&self) -> Result<(f64, u64, u64), String> {
         let steps = self.increases(Quantity::Allocated)?.steps;
         if steps.count < 2 {
-            let reason = "the JVM states allocations at collections, and fewer than two were seen";
+            let reason = "the JVM counts allocations only at collections, and fewer than two were observed";
             return Err(reason.to_owned());
         }
         Ok((steps.after_first, steps.first, steps.last))
@@ -265,9 +260,10 @@ impl<'v> View<'v> {
         let increases = self.increases(Quantity::GcPauseTime)?;
         match (increases.single_max, increases.several_max) {
             (Some(single), several) if several.is_none_or(|several| several <= single) => Ok(single),
-            (_, Some(several)) => {
-                Err(format!("several pauses lie between two readings; it is at most {:.1} ms", several * 1e3))
-            }
+            (_, Some(several)) => Err(format!(
+                "several pauses are between two readings; the longest is at most {:.1} ms",
+                several * 1e3
+            )),
             (_, None) => Err("there was no pause".to_owned()),
         }
     }

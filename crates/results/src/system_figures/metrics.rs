@@ -1,9 +1,9 @@
-//! Which metrics the figures of the system under test are computed from.
+//! The metrics from which the figures of the system under test are computed.
 
 use busyhour_analysis::system::SubjectKind;
 use busyhour_series::SeriesInfo;
 
-/// A quantity that is added up over the series of a subject.
+/// A quantity that is the sum over the series of a subject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Quantity {
     CpuBusy,
@@ -57,7 +57,7 @@ pub(super) enum Quantity {
 }
 
 impl Quantity {
-    /// The metric that is named if the quantity is unavailable.
+    /// The metric that a report names if the quantity is unavailable.
     pub(super) const fn metric(self) -> &'static str {
         match self {
             Quantity::CpuBusy | Quantity::CpuAll | Quantity::CpuSteal => "node_cpu_seconds_total",
@@ -107,7 +107,7 @@ impl Quantity {
         }
     }
 
-    /// The quantity of the same readings with which this one is compared.
+    /// The quantity with which this one is compared, reading by reading.
     pub(super) const fn partner(self) -> Option<Quantity> {
         match self {
             Quantity::CpuBusy => Some(Quantity::CpuAll),
@@ -124,14 +124,14 @@ pub(super) struct SubjectKey {
     pub(super) kind: SubjectKind,
     /// The source, or the source of a remote observer.
     pub(super) source: String,
-    /// The exporter that was scraped for it; `None` for a source on this machine.
+    /// The exporter from which it was scraped; `None` for a source on this machine.
     pub(super) exporter: Option<String>,
     /// A disk of the machine.
     pub(super) disk: Option<String>,
 }
 
 impl SubjectKey {
-    /// The name of the source for users.
+    /// The name of the source, for users.
     pub(super) fn shown_source(&self) -> String {
         match &self.exporter {
             Some(exporter) if *exporter == self.source => self.source.clone(),
@@ -143,10 +143,10 @@ impl SubjectKey {
     }
 }
 
-/// The beginning of the names of sources that are exporters.
+/// The prefix of the names of sources that are exporters.
 const SCRAPED: &str = "prometheus:";
 
-/// What a series is used for: a subject and quantities with their signs. `None` for a series that no figure uses.
+/// The use of a series: a subject, and quantities with their signs.
 pub(super) struct SeriesUse {
     pub(super) key: SubjectKey,
     pub(super) quantities: Vec<(Quantity, f64)>,
@@ -156,7 +156,8 @@ impl SeriesUse {
     pub(super) fn of(source: &str, info: &SeriesInfo) -> Option<SeriesUse> {
         let (kind, quantities) = quantities(info)?;
         let exporter = source.starts_with(SCRAPED).then(|| source.to_owned());
-        // An observer elsewhere names its sources in a label. The label of two metrics has another meaning.
+        // A remote observer names its sources in a label. Two kinds of metrics use the label of that name for something
+        // else.
         let has_own_label = matches!(kind, SubjectKind::Observation)
             || quantities.iter().any(|(quantity, _)| *quantity == Quantity::Blocks);
         let origin = match label(info, "source").filter(|_| exporter.is_some() && !has_own_label) {
@@ -165,7 +166,7 @@ impl SeriesUse {
         };
         let kind = match kind {
             SubjectKind::Machine if origin.starts_with("network:") => SubjectKind::Network,
-            // Exporters of containers describe all containers of a machine.
+            // Exporters for containers describe all containers of a machine.
             SubjectKind::Cgroup if !origin.starts_with("cgroup:") => return None,
             other => other,
         };
@@ -238,7 +239,7 @@ fn quantities(info: &SeriesInfo) -> Option<(SubjectKind, Vec<(Quantity, f64)>)> 
         "process_io_storage_written_bytes_total" => process(Q::StorageWritten),
         "process_threads" => process(Q::Threads),
         "process_open_fds" => process(Q::OpenFiles),
-        // The second names of these metrics are those of Micrometer.
+        // The second name of each of these metrics is that of Micrometer.
         "jvm_memory_allocated_bytes_total" | "jvm_gc_memory_allocated_bytes_total" => jvm(Q::Allocated),
         "jvm_gc_pauses_total" | "jvm_gc_pause_seconds_count" => jvm(Q::GcPauses),
         "jvm_gc_pause_seconds_total" | "jvm_gc_pause_seconds_sum" => jvm(Q::GcPauseTime),

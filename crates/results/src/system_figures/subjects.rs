@@ -1,4 +1,4 @@
-//! Sorts the readings of a series file by subject and quantity.
+//! Assigns the readings of a series file to subjects and quantities.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use super::metrics::{Quantity, SeriesUse, SubjectKey, label};
 use super::tally::{Increases, Part, ReadingSum, Values};
 
-/// Reasons that are kept; further ones are not needed, because each metric has one.
+/// Maximum number of stored reasons. More are not needed, because each metric has one reason.
 const REASONS_MAX: usize = 10_000;
 
 /// The readings of one quantity of a subject.
@@ -21,9 +21,9 @@ pub(super) struct QuantityTally {
     pub(super) increases: Increases,
     pub(super) values: Values,
     is_counter: bool,
-    /// Index of the tally of the partner.
+    /// Index of the partner's tally.
     partner: Option<usize>,
-    /// The sum of two series that both must have a value.
+    /// Whether the value is the sum of two series, both of which must have a value.
     needs_two: bool,
     reading: ReadingSum,
 }
@@ -33,16 +33,16 @@ pub(super) struct QuantityTally {
 pub(super) struct Subject {
     pub(super) key: SubjectKey,
     pub(super) name: Option<String>,
-    /// Numbers of the sources that describe it.
+    /// Numbers of the sources that describe the subject.
     pub(super) sources: Vec<u32>,
     pub(super) quantities: BTreeMap<Quantity, usize>,
     /// Times of the first and the last reading in ns.
     pub(super) read: Option<(u64, u64)>,
-    /// Whether a machine has a CPU `all`, which stands for the sum.
+    /// Whether the subject is a machine with a CPU named `all`, which contains the sum over all CPUs.
     has_cpu_all: bool,
 }
 
-/// What a series adds to.
+/// The tallies to which a series is added.
 #[derive(Debug, Default)]
 struct Use {
     /// Index of the subject.
@@ -60,16 +60,16 @@ pub(super) struct Subjects {
     pub(super) subjects: Vec<Subject>,
     pub(super) tallies: Vec<QuantityTally>,
     pub(super) hostname: Option<String>,
-    /// Reasons by number of the source and metric.
+    /// Reasons by source number and metric.
     reasons: FxHashMap<(u32, String), String>,
     /// The last state of a source that is not watched.
     states: FxHashMap<u32, String>,
-    /// Restarts in the part by number of the source.
+    /// Restarts in the measured part by source number.
     restarts: FxHashMap<u32, u64>,
     sources: Vec<String>,
     by_key: FxHashMap<SubjectKey, usize>,
     uses: Vec<Option<Use>>,
-    /// Tallies with values in the current reading; reused.
+    /// Tallies with values in the current reading. The memory is reused.
     touched: Vec<usize>,
 }
 
@@ -123,13 +123,13 @@ impl Subjects {
         }
     }
 
-    /// What a series is used for. Its source is declared.
+    /// Determines the use of a series, whose source was declared before.
     fn declare(&mut self, info: &SeriesInfo) -> Option<Use> {
         let source = self.sources.get(info.source as usize)?.clone();
         self.take_name(&source, info);
         let used = SeriesUse::of(&source, info)?;
         if used.key.disk.is_some() {
-            // So that the machine comes before its disks.
+            // Adds the machine first, so that it precedes its disks.
             self.subject(&SeriesUse::machine_of(&used.key), info.source);
         }
         let subject = self.subject(&used.key, info.source);
@@ -155,7 +155,7 @@ impl Subjects {
         Some(Use { subject, tallies, rates: is_counter.then(CounterRates::default) })
     }
 
-    /// The names of programs are labels of metrics without a figure.
+    /// Stores the name of a program, which is a label of a metric without a figure.
     fn take_name(&mut self, source: &str, info: &SeriesInfo) {
         let kind = match info.name.as_str() {
             "jvm_info" => SubjectKind::Jvm,
@@ -240,7 +240,7 @@ impl Subjects {
         }
     }
 
-    /// Why a metric of a subject has no values, if its source stated a reason.
+    /// The reason why a metric of a subject has no values, if its source reported one.
     pub(super) fn reason(&self, subject: &Subject, metric: &str) -> Option<&str> {
         let stated =
             subject.sources.iter().find_map(|source| self.reasons.get(&(*source, metric.to_owned())));
@@ -249,7 +249,7 @@ impl Subjects {
             .map(String::as_str)
     }
 
-    /// Restarts of a subject in the measured part.
+    /// Number of restarts of a subject in the measured part.
     pub(super) fn restarts(&self, subject: &Subject) -> u64 {
         subject.sources.iter().filter_map(|source| self.restarts.get(source)).sum()
     }

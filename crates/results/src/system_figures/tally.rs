@@ -1,4 +1,4 @@
-//! Adds up the readings of one quantity in the measured part.
+//! Sums up the readings of one quantity in the measured part.
 
 /// A part of the run, in ns since its start.
 #[derive(Clone, Copy, Debug)]
@@ -46,18 +46,20 @@ impl ReadingSum {
     }
 }
 
-/// Increases of a counter in the measured part. An increase between two readings of which only a part is inside counts in proportion.
+/// Increases of a counter in the measured part. If only a part of the time between two readings is inside, the increase
+/// counts in proportion.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Increases {
     pub(super) amount: f64,
-    /// The times between which it was read, in ns; equal without readings.
+    /// Start and end of the time that the readings cover, in ns; equal without readings.
     pub(super) from: u64,
     pub(super) to: u64,
     /// The largest increase per second between two readings.
     pub(super) rate_max: Option<f64>,
-    /// The largest ratio to the increase of the partner.
+    /// The largest ratio of an increase to that of the partner.
     pub(super) ratio_max: Option<f64>,
-    /// The largest increase while the partner increased by 1, and while it increased by more.
+    /// The largest increase between two readings in which the partner increased by at most 1; `several_max` is for
+    /// larger increases of the partner.
     pub(super) single_max: Option<f64>,
     pub(super) several_max: Option<f64>,
     pub(super) steps: Steps,
@@ -67,10 +69,10 @@ pub(super) struct Increases {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Steps {
     pub(super) count: u64,
-    /// Times of the first and the last one, in ns.
+    /// Times of the first and the last increase, in ns.
     pub(super) first: u64,
     pub(super) last: u64,
-    /// The sum of all but the first, which are the increases between the two times.
+    /// The sum of all increases except the first. They occurred between `first` and `last`.
     pub(super) after_first: f64,
 }
 
@@ -119,7 +121,7 @@ impl Increases {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Values {
     pub(super) max: Option<f64>,
-    /// Readings without the value of a series that the partner has: their sum would be too small.
+    /// Number of readings in which a series is missing that the partner has. Their sums would be too small.
     pub(super) incomplete: u64,
 }
 
@@ -169,12 +171,16 @@ mod tests {
         }
         assert_eq!(increases.amount, 5.0 + 20.0 + 10.0);
         assert_eq!((increases.from, increases.to), (PART.from, PART.to));
-        assert_eq!(increases.rate_max, Some(20.0), "of the intervals with at least a half inside");
+        assert_eq!(
+            increases.rate_max,
+            Some(20.0),
+            "only intervals with at least half of their length inside count"
+        );
         assert_eq!((increases.steps.count, increases.steps.after_first), (2, 20.0));
     }
 
     #[test]
-    fn sums_without_a_series_are_no_values() {
+    fn readings_with_a_missing_series_are_ignored() {
         let mut values = Values::default();
         let mut both = ReadingSum::default();
         both.add_value(5.0);

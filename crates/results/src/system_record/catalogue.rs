@@ -1,4 +1,4 @@
-//! The panels that are known: which metrics say what about which resource. The order is that of the page.
+//! The known panels: the metrics that describe each aspect of a resource, in the order of the page.
 
 use super::catalogue_servers::{JAVA, LOGS, SERVERS};
 use super::model::Aspect::{Errors, Saturation, Traffic, Utilisation};
@@ -7,7 +7,7 @@ use super::model::Resource::{Cgroup, Disk, Memory, Network, Process, Sockets, St
 use super::model::Unit::{Bytes, BytesPerSecond, Cores, Count, PerSecond, Percent, Seconds};
 use super::rule::{PanelRule, line, panel};
 
-/// Shares of the CPU time of the machine; `cpu.rs` computes the lines, as those of the following panels.
+/// Shares of the CPU time of the machine. `cpu.rs` computes the lines of this panel and of the two panels below.
 pub(super) static CPU_TIME: PanelRule = panel((Resource::Cpu, Utilisation), "CPU time", Percent, &[])
     .help("Share of the CPU time of the machine.")
     .stacked();
@@ -22,7 +22,7 @@ pub(super) static IDLE_FOR_DISKS: PanelRule =
 /// CPU time by mode and CPU.
 pub(super) const CPU_METRIC: &str = "node_cpu_seconds_total";
 
-/// Metrics that the tables or other parts of the page show, so that they are no exported metrics.
+/// Metrics that the tables or other parts of the page show. They do not count as exported metrics.
 pub(super) const SHOWN_ELSEWHERE: &[&str] = &[
     CPU_METRIC,
     "busyhour_observe_cpu_seconds_total",
@@ -84,7 +84,7 @@ static MACHINE: &[PanelRule] = &[
             line("node_memory_MemTotal_bytes", "memory of the machine").limit(),
         ],
     )
-    .help("Used is what programs cannot get without swapping. The page cache can be given up."),
+    .help("Used memory cannot be allocated by programs without swapping. The page cache can be freed."),
     panel(
         (Memory, Saturation),
         "Waiting for memory",
@@ -127,7 +127,7 @@ static MACHINE: &[PanelRule] = &[
         .not_zero(),
     panel(
         (Memory, Traffic),
-        "Contents to be written",
+        "Data waiting to be written",
         Bytes,
         &[line("node_memory_Dirty_bytes", "changed"), line("node_memory_Writeback_bytes", "being written")],
     )
@@ -138,7 +138,7 @@ static MACHINE: &[PanelRule] = &[
         Percent,
         &[line("node_disk_io_time_seconds_total", "").by(&["device"]).percent()],
     )
-    .help("Share of the time in which the disk had something to do. Disks that do several things at once are not full at 100 %.")
+    .help("Share of the time in which the disk was busy. A disk that serves several requests in parallel may have capacity left at 100 %.")
     .not_zero(),
     panel((Disk, Saturation), "Disk await", Seconds, &[line("busyhour_disk_await_seconds", "").by(&["device"])])
         .help("Mean time of a read or write, including waiting.")
@@ -149,7 +149,7 @@ static MACHINE: &[PanelRule] = &[
         Count,
         &[line("node_disk_io_time_weighted_seconds_total", "").by(&["device"])],
     )
-    .help("Reads and writes under way, on average.")
+    .help("Reads and writes in progress, on average.")
     .not_zero(),
     panel(
         (Disk, Saturation),
@@ -224,7 +224,7 @@ static MACHINE: &[PanelRule] = &[
         PerSecond,
         &[
             line("node_netstat_TcpExt_ListenOverflows", "backlog full"),
-            line("node_netstat_TcpExt_ListenDrops", "dropped in all"),
+            line("node_netstat_TcpExt_ListenDrops", "dropped in total"),
         ],
     )
     .not_zero(),
@@ -249,7 +249,7 @@ static MACHINE: &[PanelRule] = &[
         (Sockets, Traffic),
         "New TCP connections",
         PerSecond,
-        &[line("node_netstat_Tcp_PassiveOpens", "accepted"), line("node_netstat_Tcp_ActiveOpens", "opened from here")],
+        &[line("node_netstat_Tcp_PassiveOpens", "accepted"), line("node_netstat_Tcp_ActiveOpens", "opened by this machine")],
     )
     .not_zero(),
     panel(
@@ -261,14 +261,14 @@ static MACHINE: &[PanelRule] = &[
             line("busyhour_stall_p99_seconds", "99th percentile"),
         ],
     )
-    .help("How late a thread ran that wanted to run at short intervals on the observing machine."),
+    .help("Lateness of a thread on the observing machine that is scheduled at short intervals."),
 ];
 
 static PROGRAMS: &[PanelRule] = &[
     panel((Process, Utilisation), "CPU of processes", Cores, &[line("process_cpu_seconds_total", "")])
         .across(),
     panel((Process, Utilisation), "Memory of processes", Bytes, &[line("process_resident_memory_bytes", "")])
-        .help("Memory in RAM of the process and its descendants; what they share counts several times.")
+        .help("Memory in RAM of the process and its descendants. Memory that they share is counted several times.")
         .across(),
     panel(
         (Process, Saturation),
@@ -284,7 +284,7 @@ static PROGRAMS: &[PanelRule] = &[
         PerSecond,
         &[line("process_context_switches_total", "").only("kind", "involuntary")],
     )
-    .help("Threads that had to make room for others.")
+    .help("The kernel interrupted a thread to run another one.")
     .not_zero()
     .across(),
     panel(
@@ -329,7 +329,7 @@ static PROGRAMS: &[PanelRule] = &[
             line("container_spec_memory_limit_bytes", "limit").by(&["pod", "container", "name"]).limit(),
         ],
     )
-    .help("Memory without contents of files that were not used for some time.")
+    .help("Memory without cached contents of files that were not used for some time.")
     .across(),
     panel(
         (Cgroup, Saturation),
@@ -337,7 +337,7 @@ static PROGRAMS: &[PanelRule] = &[
         Cores,
         &[line("container_cpu_cfs_throttled_seconds_total", "").by(&["pod", "container", "name"])],
     )
-    .help("CPUs that were withheld, because the group had used up its quota.")
+    .help("CPUs that the kernel withheld because the group had used up its quota.")
     .not_zero()
     .across(),
     panel(

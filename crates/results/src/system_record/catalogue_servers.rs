@@ -33,7 +33,7 @@ pub(super) static JAVA: &[PanelRule] = &[
         Percent,
         &[
             line("jvm_safepoint_seconds_total", "stopped").percent(),
-            line("jvm_safepoint_sync_seconds_total", "of it until all threads had stopped").percent(),
+            line("jvm_safepoint_sync_seconds_total", "stopping all threads (included in stopped)").percent(),
         ],
     )
     .help("Safepoints: for collections and other operations.")
@@ -71,7 +71,7 @@ pub(super) static JAVA: &[PanelRule] = &[
         Percent,
         &[line("jvm_gc_phase_seconds_total", "").by(&["kind"]).percent()],
     )
-    .help("Pauses and concurrent phases together; no measure of pauses."),
+    .help("Pauses and concurrent phases together, so the value does not measure pauses."),
     panel(
         (Jvm, Utilisation),
         "Java threads",

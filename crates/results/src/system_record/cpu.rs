@@ -4,10 +4,10 @@ use super::catalogue::CPU_METRIC;
 use super::lines::{NotDrawn, PlannedLine, keep_largest};
 use super::survey::Survey;
 
-/// The CPU that stands for the sum on machines with many CPUs.
+/// The CPU whose series contain the sum over all CPUs, on machines with many CPUs.
 const ALL: &str = "all";
 
-/// The modes that are busy, as the page combines them.
+/// The names of the lines, and the modes of busy CPUs that each line combines.
 const MODES: [(&str, &[&str]); 4] = [
     ("programs", &["user", "nice"]),
     ("kernel", &["system"]),
@@ -15,7 +15,7 @@ const MODES: [(&str, &[&str]); 4] = [
     ("stolen by the hypervisor", &["steal"]),
 ];
 
-/// The CPUs of a machine that are told apart, in numerical order.
+/// The CPUs of a machine with their own series, in numerical order.
 pub(super) fn cpus<'s>(survey: &'s Survey, series: &[usize]) -> Vec<&'s str> {
     let of = series.iter().map(|number| &survey.series[*number]).filter(|one| one.info.name == CPU_METRIC);
     let mut cpus: Vec<&str> = of.filter_map(|one| one.label("cpu")).filter(|cpu| *cpu != ALL).collect();
@@ -31,9 +31,9 @@ pub(super) fn modes(survey: &Survey, series: &[usize]) -> Vec<PlannedLine> {
     lines.filter(|line| !line.series.is_empty()).collect()
 }
 
-/// The share of the time in which CPUs were idle, and a thread that had run there waited for a disk.
+/// The share of the time in which CPUs were idle while a thread that had run there waited for a disk.
 pub(super) fn idle_for_disks(survey: &Survey, series: &[usize]) -> Vec<PlannedLine> {
-    let line = share(survey, &of_modes(survey, series), "idle, a disk is busy", &["iowait"]);
+    let line = share(survey, &of_modes(survey, series), "idle, waiting for a disk", &["iowait"]);
     if line.series.is_empty() { Vec::new() } else { vec![line] }
 }
 
@@ -51,7 +51,7 @@ fn share(survey: &Survey, all: &[usize], name: &str, modes: &[&str]) -> PlannedL
     line
 }
 
-/// The series of all modes: those of the sum, if there are any.
+/// The series of all modes. If there are series with the sum over all CPUs, only these.
 fn of_modes(survey: &Survey, series: &[usize]) -> Vec<usize> {
     let of = |number: &&usize| {
         survey.series[**number].info.name == CPU_METRIC && survey.series[**number].values > 0
@@ -61,7 +61,7 @@ fn of_modes(survey: &Survey, series: &[usize]) -> Vec<usize> {
     series.iter().filter(of).filter(|number| !has_sum || is_sum(number)).copied().collect()
 }
 
-/// How busy each core was, in %; the busiest ones.
+/// The utilization of each core in %. Only the busiest cores have a line.
 pub(super) fn cores(survey: &Survey, series: &[usize]) -> (Vec<PlannedLine>, NotDrawn) {
     let mut lines: Vec<PlannedLine> = Vec::new();
     for cpu in cpus(survey, series) {
@@ -85,7 +85,7 @@ pub(super) fn cores(survey: &Survey, series: &[usize]) -> (Vec<PlannedLine>, Not
         }
     }
     if lines.len() < 2 {
-        // One core is the machine.
+        // With a single core, the values are those of the machine.
         return (Vec::new(), NotDrawn::default());
     }
     let not_drawn = keep_largest(&mut lines);

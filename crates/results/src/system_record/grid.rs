@@ -5,7 +5,7 @@ use busyhour_series::{MetricKind, SeriesPoint};
 
 use super::model::{LineFigures, TimeAxis};
 
-/// Slices of a panel at most. Small plots are a few hundred pixels wide.
+/// Maximum number of slices of a panel. Small plots are a few hundred pixels wide.
 pub(super) const SLICES_MAX: usize = 400;
 
 /// Lengths of slices in ms.
@@ -34,7 +34,7 @@ impl TimeAxis {
         (self.step_s * 1e9) as u64
     }
 
-    /// The slice of a time; times outside belong to the first or the last one.
+    /// The slice that contains a time. Times outside of the axis belong to the first or the last slice.
     fn slice(&self, time_ns: u64) -> usize {
         usize::try_from(time_ns / self.step_ns().max(1))
             .unwrap_or(usize::MAX)
@@ -49,8 +49,8 @@ impl TimeAxis {
     }
 }
 
-/// The mean of each slice. A rate fills the slices of its interval. A value of a gauge also fills the following slices up to
-/// the next value, if that comes as soon as usual for the series.
+/// The mean of each slice. A rate fills the slices of its interval. A value of a gauge also fills the slices up to the
+/// next value, unless the next value comes later than usual for the series.
 pub(super) fn slices(axis: &TimeAxis, kind: MetricKind, points: &[SeriesPoint]) -> Vec<Option<f64>> {
     let mut slices = vec![None; axis.count];
     let held_ns = match kind {
@@ -66,7 +66,7 @@ pub(super) fn slices(axis: &TimeAxis, kind: MetricKind, points: &[SeriesPoint]) 
                 (axis.slice(point.from.0), axis.slice(if next <= end { next } else { point.to.0 }))
             }
         };
-        // Where two intervals share a slice, the later one counts, because its time is closer to the end.
+        // If two intervals share a slice, the later one is used, because it is closer to the end of the slice.
         for slice in &mut slices[first..=last.max(first)] {
             *slice = Some(point.mean);
         }
@@ -85,7 +85,7 @@ fn usual_distance(points: &[SeriesPoint]) -> u64 {
     *distances.select_nth_unstable(middle).1
 }
 
-/// Adds, or subtracts, `other` where both are known. Where only one series of a sum is known, the sum is that one.
+/// Adds `other`, multiplied by `factor`, where `other` is known. An unknown sum counts as 0.
 pub(super) fn add(sum: &mut [Option<f64>], other: &[Option<f64>], factor: f64) {
     for (sum, other) in sum.iter_mut().zip(other) {
         if let Some(other) = other {
@@ -94,7 +94,7 @@ pub(super) fn add(sum: &mut [Option<f64>], other: &[Option<f64>], factor: f64) {
     }
 }
 
-/// The difference where both are known.
+/// Subtracts `other`. The difference is unknown unless both values are known.
 pub(super) fn subtract(from: &mut [Option<f64>], other: &[Option<f64>]) {
     for (from, other) in from.iter_mut().zip(other) {
         *from = from.zip(*other).map(|(from, other)| (from - other).max(0.0));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_of_the_measured_part() {
+    fn figures_cover_the_measured_part() {
         let values = [Some(9.0), Some(1.0), None, Some(3.0), Some(2.0)];
         let axis = TimeAxis { from_s: 0.0, step_s: 2.0, count: 5 };
         assert_eq!(axis.part(Some((2.0, 100.0))), 1..5);

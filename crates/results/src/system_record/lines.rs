@@ -1,4 +1,4 @@
-//! The lines of a panel: which series they consist of, and their values.
+//! The lines of a panel: their series and their values.
 
 use std::collections::BTreeMap;
 
@@ -9,27 +9,27 @@ use super::model::{PanelLine, TimeAxis};
 use super::rule::LineRule;
 use super::survey::{Survey, Surveyed};
 
-/// Lines of a panel at most.
+/// Maximum number of lines of a panel.
 pub(super) const LINES_MAX: usize = 6;
 
-/// Series of which a line may be the sum; the largest ones count.
+/// Maximum number of series that are added up for a line.
 const SERIES_OF_LINE_MAX: usize = 256;
 
 /// A line before its values are read.
 #[derive(Debug)]
 pub(super) struct PlannedLine {
     pub(super) name: String,
-    /// Numbers of the series that are added up.
+    /// Indices of the series that are added up.
     pub(super) series: Vec<usize>,
-    /// Numbers of the series that are subtracted.
+    /// Indices of the series that are subtracted.
     pub(super) less: Vec<usize>,
-    /// Numbers of the series whose sum is 100 %; empty for values that are no shares.
+    /// Indices of the series whose sum is 100 %; empty if the values are not shares.
     pub(super) share_of: Vec<usize>,
     pub(super) factor: f64,
-    /// Added to the sum, such as 100 % from which idle time is subtracted.
+    /// A constant that is added to the sum, such as 100 % from which idle time is subtracted.
     pub(super) offset: f64,
     pub(super) is_limit: bool,
-    /// What precedes the name, and the values of labels: the same for a line and its limit.
+    /// The text before the name, and the values of labels. A line and its limit have the same key.
     pub(super) key: (String, Vec<String>),
     /// The largest value, as far as it is known before reading.
     pub(super) largest: f64,
@@ -54,13 +54,14 @@ impl PlannedLine {
         }
     }
 
-    /// Numbers of all series that are needed.
+    /// Indices of all series that are needed.
     pub(super) fn needed(&self) -> impl Iterator<Item = usize> {
         self.series.iter().chain(&self.less).chain(&self.share_of).copied()
     }
 }
 
-/// The lines of these rules for the series with these numbers. `prefix` returns what precedes the name, such as the source.
+/// The lines of these rules for the series with these indices. `prefix` returns the text before the name, such as the
+/// source.
 pub(super) fn plan(
     survey: &Survey,
     rules: &[LineRule],
@@ -108,7 +109,8 @@ pub(super) fn plan(
     lines
 }
 
-/// The name of a line: what precedes it, its own name and the values of its labels; the metric without any of them.
+/// The name of a line: the prefix, the name in the rule and the values of the labels. If all are empty, the name of the
+/// metric.
 fn joined(prefix: &str, rule: &LineRule, labels: &[&str]) -> String {
     let parts = [prefix, rule.name].into_iter().chain(labels.iter().copied());
     let name = parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
@@ -118,14 +120,14 @@ fn joined(prefix: &str, rule: &LineRule, labels: &[&str]) -> String {
 /// The lines of a panel that are not drawn.
 #[derive(Debug, Default)]
 pub(super) struct NotDrawn {
-    /// How many lines have smaller values than those that are drawn.
+    /// Number of lines whose values are smaller than those of the drawn lines.
     pub(super) further: usize,
     /// Names of lines that are always 0.
     pub(super) zero: Vec<String>,
 }
 
-/// Keeps the lines with the largest values, in their order, and the limits that belong to one of them. Lines that are always 0 are
-/// kept if all are.
+/// Keeps the lines with the largest values, in their order, and the limits that belong to one of them. Lines that are
+/// always 0 are kept only if all lines are always 0.
 pub(super) fn keep_largest(lines: &mut Vec<PlannedLine>) -> NotDrawn {
     let mut not_drawn = NotDrawn::default();
     if lines.iter().any(|line| !line.is_limit && line.largest > 0.0) {
@@ -181,7 +183,7 @@ pub(super) fn line(
         }
     }
     if planned.offset != 0.0 {
-        // Clocks of idle time have ticks of 10 ms, so a little more than all of an interval may be idle.
+        // Idle time is counted in ticks of 10 ms, so it can be slightly longer than the interval.
         values.iter_mut().flatten().for_each(|value| *value = (*value + planned.offset).max(0.0));
     }
     PanelLine { figures: figures(&values, part), name: planned.name, values, is_limit: planned.is_limit }

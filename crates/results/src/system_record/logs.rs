@@ -1,4 +1,4 @@
-//! The logs of a run, in a size that a page can show.
+//! The logs of a run, limited to a size that a page can show.
 
 use std::error::Error;
 use std::path::Path;
@@ -8,10 +8,11 @@ use busyhour_logs::{EntrySeverity, GroupCounts, LOGS_FILE_NAME, LoggedSource, Lo
 use super::grid::figures;
 use super::model::{Aspect, LogRecord, LogTemplate, Panel, PanelLine, Resource, TimeAxis, Unit};
 
-/// Logs that are shown.
+/// Maximum number of logs that are shown.
 const LOGS_MAX: usize = 8;
 
-/// Templates of a log, and stack traces of it, that are shown: the most severe ones, then the most frequent ones.
+/// Maximum number of templates, and of stack traces, that are shown for a log. The most severe ones come first, then
+/// the most frequent ones.
 const TEMPLATES_MAX: usize = 25;
 
 /// Reads `logs.json` of a run directory; `None` if there is none.
@@ -34,7 +35,8 @@ pub(super) fn last_s(file: &LogsFile) -> f64 {
     file.sources.iter().map(end_s).fold(0.0, f64::max)
 }
 
-/// End of a log: of the run if it is known, otherwise of the last interval; in s since the start of the run.
+/// End of a log in s since the start of the run: the end of the run if it is known, otherwise that of the last
+/// interval.
 fn end_s(source: &LoggedSource) -> f64 {
     let counts = &source.counts;
     let last = counts.entries_over_time.counts.last();
@@ -115,13 +117,13 @@ fn per_second(series: &Series, interval_s: u32, axis: &TimeAxis) -> Vec<f64> {
     rates
 }
 
-/// A panel for each log with entries: all of them, and those that match the query.
+/// A panel for each log with entries, with a line for all entries and a line for those that match the query.
 pub(super) fn panels(file: &LogsFile, axis: &TimeAxis, measured: &std::ops::Range<usize>) -> Vec<Panel> {
     let panel = |source: &LoggedSource| {
         let counts = &source.counts;
         let line = |name: &str, series: &Series| {
             let rates = per_second(series, counts.interval_s.totals, axis);
-            // Nothing is known of the time after the end.
+            // Nothing is known about the time after the end.
             let is_over = |slice: usize| (slice as f64 + 0.5) * axis.step_s > end_s(source);
             let values: Vec<Option<f64>> = rates
                 .into_iter()

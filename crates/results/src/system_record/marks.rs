@@ -5,7 +5,7 @@ use busyhour_series::{Mark, MarkKind};
 use super::model::{MarkCount, SystemMark};
 use super::survey::Survey;
 
-/// Marks of a kind that are kept: the longest ones, or the first ones of those without a duration.
+/// Maximum number of marks of a kind that are kept: the longest ones, or the first ones if they have no duration.
 const MARKS_OF_KIND_MAX: usize = 300;
 
 /// Counts the marks of each kind, and keeps the longest ones, in the order of time.
@@ -18,7 +18,7 @@ pub(super) fn marks(survey: &mut Survey, name: &dyn Fn(&str) -> String) -> (Vec<
         if of_kind.is_empty() {
             continue;
         }
-        // Sorting is stable, so instants remain in their order.
+        // The sort is stable, so marks without a duration remain in their order.
         of_kind.sort_by_key(|(_, mark)| std::cmp::Reverse(mark.to.0.saturating_sub(mark.from.0)));
         let seconds = |ns: u64| ns as f64 / 1e9;
         let length_s =
@@ -41,10 +41,12 @@ pub(super) fn marks(survey: &mut Survey, name: &dyn Fn(&str) -> String) -> (Vec<
     (kept, counts)
 }
 
-/// A JVM's performance counters show only in which interval between readings it paused: this far from the pause in its log.
+/// Maximum time between a pause in a garbage-collection log and the same pause in the performance counters of the JVM.
+/// The counters show only the interval between readings in which the JVM paused.
 const PAUSE_UNCERTAINTY_NS: u64 = 1_500_000_000;
 
-/// Omits a pause that a JVM's counters show if a garbage-collection log has it: the log has the exact time and length.
+/// Omits a pause from a JVM's counters if a garbage-collection log contains it, because the log has the exact time and
+/// length.
 fn omit_repeated_pauses<'s>(marks: &mut Vec<(u32, Mark)>, source: impl Fn(u32) -> &'s str) {
     let mut logged: Vec<u64> = marks
         .iter()

@@ -1,4 +1,4 @@
-//! What the record of an observed system consists of.
+//! The parts of the record of an observed system.
 
 use busyhour_series::MarkKind;
 
@@ -69,16 +69,16 @@ impl Resource {
     }
 }
 
-/// What a panel says about its resource.
+/// The aspect of a resource that a panel shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Aspect {
-    /// How much of it was used.
+    /// How much of the resource was used.
     Utilisation,
-    /// How much work waited for it.
+    /// How much work waited for the resource.
     Saturation,
     /// What failed or was lost.
     Errors,
-    /// How much passed through it.
+    /// How much data or work passed through the resource.
     Traffic,
 }
 
@@ -95,7 +95,7 @@ pub enum Unit {
     BytesPerSecond,
     /// Seconds.
     Seconds,
-    /// A number of things.
+    /// A number of items.
     Count,
     /// Events per second.
     PerSecond,
@@ -130,44 +130,44 @@ pub struct PanelLine {
 /// A small plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Panel {
-    /// What it is about.
+    /// The resource that it describes.
     pub resource: Resource,
     /// The source, if there is more than one for the resource; otherwise empty.
     pub source: String,
-    /// What it says about the resource.
+    /// The aspect of the resource.
     pub aspect: Aspect,
     /// The heading.
     pub title: String,
-    /// One sentence that explains the values.
+    /// A sentence that explains the values.
     pub help: String,
     /// The unit of the values.
     pub unit: Unit,
-    /// Whether lines are shares of a whole and drawn on top of each other.
+    /// Whether the lines are shares of a whole and are drawn on top of each other.
     pub is_stacked: bool,
-    /// The lines, the most telling first.
+    /// The lines, the most important first.
     pub lines: Vec<PanelLine>,
-    /// Whether the first line is the most important one; otherwise it is the one with the largest values.
+    /// Whether the first line is the most important one. Otherwise, the line with the largest values is.
     pub is_led: bool,
-    /// Further lines that are not shown.
+    /// Number of lines with smaller values, which are not shown.
     pub further: usize,
-    /// Names of lines that are not shown, because they are always 0.
+    /// Names of lines that are not shown because they are always 0.
     pub zero: Vec<String>,
 }
 
 /// A panel that is not shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PanelName {
-    /// What it is about.
+    /// The resource that it describes.
     pub resource: Resource,
     /// The source, if there is more than one for the resource; otherwise empty.
     pub source: String,
-    /// What it says about the resource.
+    /// The aspect of the resource.
     pub aspect: Aspect,
     /// The heading.
     pub title: String,
 }
 
-/// Rates of a process in the measured part that its key figures do not contain. Absent values were not recorded.
+/// Rates of a process in the measured part, in addition to its key figures. `None` for rates that were not recorded.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ProcessRates {
     /// The source: `process:PID`.
@@ -187,7 +187,7 @@ pub struct ProcessRates {
 pub struct SystemMark {
     /// What happened.
     pub kind: MarkKind,
-    /// The source that noticed it.
+    /// The source that reported it.
     pub source: String,
     /// Start in s since the start of the run.
     pub from_s: f64,
@@ -202,35 +202,35 @@ pub struct SystemMark {
 pub struct MarkCount {
     /// The kind.
     pub kind: MarkKind,
-    /// How many there are, with those that are not in [`SystemRecord::marks`](crate::SystemRecord::marks).
+    /// Number of marks, including those that are not in [`SystemRecord::marks`](crate::SystemRecord::marks).
     pub count: usize,
-    /// Their durations in s, added up.
+    /// Sum of their durations in s.
     pub total_s: f64,
     /// The longest duration in s.
     pub longest_s: f64,
 }
 
-/// What became of a source.
+/// The outcome of the observation of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SourceOutcome {
     /// It was watched to the end.
     Watched,
-    /// Some of its metrics were not watched.
+    /// It was watched without some of its metrics.
     Partly {
-        /// What was missing.
+        /// The missing metrics, as a noun phrase.
         missing: String,
-        /// What would enable it.
+        /// Advice on how to get the missing metrics.
         advice: String,
     },
-    /// Its last reading failed; the reason.
+    /// Its last reading failed, for this reason.
     Failed(String),
-    /// It ended; the reason.
+    /// It ended, for this reason.
     Ended(String),
     /// It was not watched.
     NotWatched {
-        /// Why.
+        /// The reason.
         reason: String,
-        /// What would enable it; may be empty.
+        /// Advice on how to watch it; may be empty.
         advice: String,
     },
 }
@@ -240,34 +240,34 @@ pub enum SourceOutcome {
 pub struct SourceRow {
     /// The name.
     pub name: String,
-    /// What it is; empty if it is unknown.
+    /// A description of the source; empty if it is unknown.
     pub about: String,
-    /// What became of it.
+    /// The outcome of its observation.
     pub outcome: SourceOutcome,
-    /// When it failed or ended, in s since the start of the run.
+    /// Time at which it failed or ended, in s since the start of the run.
     pub at_s: Option<f64>,
-    /// How often it failed.
+    /// Number of failures.
     pub failures: usize,
     /// Number of its series.
     pub series: usize,
-    /// CPU time that watching it took, as a share of a core in %.
+    /// CPU time for watching it in %; 100 % is one core.
     pub cost_percent: Option<f64>,
-    /// Readings that were skipped, because an earlier one took too long.
+    /// Number of readings that were skipped because an earlier one took too long.
     pub skipped: u64,
 }
 
-/// Metrics of a source without values, for the same reason.
+/// Metrics of a source that have no values for the same reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unavailable {
     /// The name of the source.
     pub source: String,
-    /// Their names.
+    /// The names of the metrics.
     pub metrics: Vec<String>,
     /// The reason.
     pub reason: String,
 }
 
-/// A metric that is in the file and not on the page.
+/// A metric that is in the file but not on the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OmittedMetric {
     /// The name of the source.
@@ -295,11 +295,11 @@ pub struct LogRecord {
     pub without_time: u64,
     /// Templates of problems: the most severe ones, then the most frequent ones.
     pub templates: Vec<LogTemplate>,
-    /// Further templates.
+    /// Number of templates that are not shown.
     pub templates_further: u64,
     /// Stack traces of problems.
     pub traces: Vec<LogTemplate>,
-    /// Further stack traces.
+    /// Number of stack traces that are not shown.
     pub traces_further: u64,
 }
 

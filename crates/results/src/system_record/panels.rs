@@ -1,9 +1,10 @@
 //! Chooses the panels of the page and reads their values.
 //!
-//! 1. Known panels come in the order of the catalogue. Those about errors and waiting are shown if something happened.
-//! 2. A panel has the lines with the largest values.
-//! 3. Of metrics of exporters that no known panel shows, those that changed most get a panel.
-//! 4. Everything else is named.
+//! 1. Known panels are in the order of the catalogue. Panels about errors and saturation are shown only if something
+//!    happened.
+//! 2. A panel shows the lines with the largest values.
+//! 3. Exported metrics that no known panel shows get a panel if they are among those that changed most.
+//! 4. All other metrics are listed by name.
 
 use std::collections::BTreeMap;
 
@@ -18,25 +19,26 @@ use super::rule::{Form, PanelRule, Scope, When};
 use super::survey::{Survey, Surveyed};
 use super::{cpu, grid};
 
-/// Panels at most.
+/// Maximum number of panels.
 pub(super) const PANELS_MAX: usize = 60;
 
-/// Sources of a resource that have panels of their own; the first ones, which are the targets of the run.
+/// Maximum number of sources of a resource with their own panels. The first sources, which are the targets of the run,
+/// have them.
 const SOURCES_MAX: usize = 4;
 
-/// Panels of an exporter with metrics that no known panel shows.
+/// Maximum number of panels of an exporter for metrics that no known panel shows.
 const EXPORTED_MAX: usize = 12;
 
-/// Lines of a panel that are named because they are always 0.
+/// Maximum number of lines of a panel that are listed as always 0.
 const ZERO_MAX: usize = 12;
 
-/// Panels that are listed with the reason why they have no values.
+/// Maximum number of panels that are listed with the reason why they have no values.
 const MISSING_MAX: usize = 60;
 
-/// Idle CPUs that wait for a disk are shown from this share of a CPU on.
+/// Minimum share of a CPU for showing the time in which idle CPUs wait for a disk.
 const IDLE_MIN: f64 = 0.01;
 
-/// Sources that the catalogue knows completely.
+/// Sources all of whose metrics are in the catalogue.
 const OWN_SOURCES: [&str; 12] = [
     "os", "network:", "process:", "cgroup:", "jvm:", "gc:", "log:", "journal", "stall", "observe", "perf:",
     "resctrl",
@@ -50,7 +52,7 @@ pub(super) struct PlannedPanel {
 }
 
 impl PlannedPanel {
-    /// Numbers of the series that are needed.
+    /// Indices of the series that are needed.
     pub(super) fn needed(&self) -> impl Iterator<Item = usize> {
         self.lines.iter().flat_map(PlannedLine::needed)
     }
@@ -60,7 +62,8 @@ impl PlannedPanel {
         let lines = self.lines.into_iter().map(|planned| line(planned, data, axis, part.clone()));
         let mut lines: Vec<PanelLine> = lines.collect();
         if self.panel.is_stacked && self.panel.resource != Resource::Cpu {
-            // The steadiest line is at the bottom, so that the others are readable. Modes of CPUs have an order of their own.
+            // The line with the smallest range is at the bottom, so that the other lines are readable. Modes of CPUs
+            // have their own order.
             let range = |line: &PanelLine| line.figures.map_or(0.0, |figures| figures.max - figures.min);
             lines.sort_by(|a, b| a.is_limit.cmp(&b.is_limit).then(range(a).total_cmp(&range(b))));
         }
@@ -68,11 +71,11 @@ impl PlannedPanel {
     }
 }
 
-/// What is shown, and what is not.
+/// The panels and metrics that are shown, and those that are not.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) panels: Vec<PlannedPanel>,
-    /// Panels in which nothing happened.
+    /// Panels that are not shown because all their values are 0.
     pub(super) quiet: Vec<PanelName>,
     /// Panels whose values are unavailable, with the reason.
     pub(super) missing: Vec<(PanelName, String)>,
@@ -128,7 +131,7 @@ struct Choice<'s> {
 }
 
 impl Choice<'_> {
-    /// The sources with at least one of these metrics, each with its series of them.
+    /// The sources with at least one of these metrics, and the series of each source for these metrics.
     fn sources(&self, metrics: &[&str]) -> Vec<(u32, Vec<usize>)> {
         let of = |known: &FxHashMap<&str, Vec<usize>>| {
             let of = metrics.iter().filter_map(|metric| known.get(metric)).flatten().copied();
@@ -289,7 +292,7 @@ impl Choice<'_> {
         self.plan.panels.push(PlannedPanel { panel, lines });
     }
 
-    /// The known panels of which a metric is unavailable, and which have no values.
+    /// Lists the known panels that have no values because a metric is unavailable.
     fn add_missing(&mut self) {
         for info in &self.survey.unavailable {
             if self.plan.missing.len() >= MISSING_MAX {
@@ -339,7 +342,7 @@ fn panel_name(rule: &PanelRule, source: String) -> PanelName {
     PanelName { resource: rule.resource, source, aspect: rule.aspect, title: rule.title.to_owned() }
 }
 
-/// Panels of a resource and a source are together, in the order of aspects.
+/// The sort key of a panel. It keeps the panels of a resource and source together, in the order of aspects.
 fn key(panel: &Panel) -> (Resource, &str, Aspect) {
     (panel.resource, &panel.source, panel.aspect)
 }
@@ -351,7 +354,7 @@ fn change(survey: &Survey, numbers: &[usize]) -> f64 {
     changes.fold(0.0, f64::max)
 }
 
-/// The unit that the name of a metric states, and the factor to it.
+/// The unit that the name of a metric contains, and the factor that converts its values to this unit.
 fn unit_of(metric: &str, kind: MetricKind) -> (Unit, f64) {
     let name = metric.trim_end_matches("_total");
     match kind {
@@ -365,7 +368,7 @@ fn unit_of(metric: &str, kind: MetricKind) -> (Unit, f64) {
     }
 }
 
-/// Adds the number of CPUs to the run queue of a machine, as its limit.
+/// Adds a line with the number of CPUs, as the limit of the run queue of a machine.
 pub(super) fn add_cpu_limit(
     panels: &mut [Panel],
     cpus: usize,

@@ -1,4 +1,4 @@
-//! What a panel of the catalogue shows, and the lines that it is made of.
+//! The rules of the catalogue for panels and their lines.
 
 use super::model::{Aspect, Resource, Unit};
 
@@ -9,12 +9,12 @@ pub(super) enum Form {
     Stacked,
 }
 
-/// When a panel is shown.
+/// The condition under which a panel is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
     /// If it has values.
     Known,
-    /// If a value is not zero. Otherwise its title is listed among the quiet ones.
+    /// If a value is not zero. Otherwise, its title is listed among the panels that are always 0.
     NotZero,
     /// If a value changed.
     Changed,
@@ -23,9 +23,9 @@ pub(super) enum When {
 /// Which sources share a panel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// Each source has its own.
+    /// Each source has its own panel.
     PerSource,
-    /// All sources of the resource have lines in it.
+    /// All sources of the resource have lines in the same panel.
     Across,
 }
 
@@ -99,13 +99,13 @@ impl PanelRule {
     }
 }
 
-/// Lines of a panel: one, or one for each value of some labels.
+/// The rule for one line of a panel, or for one line per value of some labels.
 #[derive(Debug)]
 pub(super) struct LineRule {
     pub(super) metric: &'static str,
     /// The text before the values of the labels.
     pub(super) name: &'static str,
-    /// A line for each combination of these labels; series that differ in other labels are added up.
+    /// There is a line for each combination of these labels. Series that differ in other labels are added up.
     pub(super) by: &'static [&'static str],
     /// Only series whose label has this value.
     pub(super) only: Option<(&'static str, &'static str)>,
@@ -135,7 +135,7 @@ impl LineRule {
         self
     }
 
-    /// Seconds per second as per cent.
+    /// Converts seconds per second to per cent.
     pub(super) const fn percent(mut self) -> LineRule {
         self.factor = 100.0;
         self
@@ -147,7 +147,7 @@ impl LineRule {
     }
 }
 
-/// A line of this metric.
+/// The rule for a line of this metric.
 pub(super) const fn line(metric: &'static str, name: &'static str) -> LineRule {
     LineRule::new(metric, name)
 }

@@ -1,4 +1,4 @@
-//! `sources.json`: the sources that were found before the run, watched or not.
+//! Reads `sources.json`: the sources that were found before the run, whether or not they were watched.
 
 use std::path::Path;
 
@@ -8,13 +8,13 @@ use serde::Deserialize;
 /// Name of the file in a run directory.
 const FILE_NAME: &str = "sources.json";
 
-/// Version of the format that is read.
+/// The supported version of the format.
 const VERSION: u32 = 1;
 
-/// Largest file that is read, in bytes.
+/// Maximum length of the file in bytes.
 const BYTES_MAX: u64 = 4 << 20;
 
-/// Whether a source was to be watched.
+/// Whether a source was selected for observation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum ListedState {
@@ -26,16 +26,16 @@ pub(super) enum ListedState {
 /// A source of the file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(super) struct ListedSource {
-    /// As in the series file.
+    /// The name, as in the series file.
     pub(super) name: String,
-    /// What it is and how it was found.
+    /// A description of the source, and how it was found.
     #[serde(default)]
     pub(super) about: String,
     pub(super) state: ListedState,
-    /// What is missing, or why the source is not watched.
+    /// The missing metrics, or the reason why the source is not watched.
     #[serde(default)]
     pub(super) reason: String,
-    /// What would enable it.
+    /// Advice on how to watch the source completely.
     #[serde(default)]
     pub(super) advice: String,
 }
@@ -46,7 +46,7 @@ struct SourceList {
     sources: Vec<ListedSource>,
 }
 
-/// Reads the list of a run directory. A run without the file has none.
+/// Reads the list in a run directory. Returns an empty list if the file does not exist.
 ///
 /// # Errors
 /// A description of what is wrong with the file.
@@ -68,7 +68,8 @@ pub(super) fn read(run_dir: &Path) -> Result<Vec<ListedSource>, String> {
     Ok(list.sources)
 }
 
-/// The programs of the processes in the list of a run directory, by the names of their sources. A damaged list has none.
+/// The programs of the processes in the list of a run directory, by the names of their sources. Empty if the list is
+/// damaged.
 pub(crate) fn programs(run_dir: &Path) -> FxHashMap<String, String> {
     let listed = read(run_dir).unwrap_or_default();
     let program = |one: ListedSource| {
@@ -79,14 +80,14 @@ pub(crate) fn programs(run_dir: &Path) -> FxHashMap<String, String> {
 }
 
 impl ListedSource {
-    /// The program: the first part of a description such as `java (JVM), target 127.0.0.1:8080`.
+    /// The program: the part of the description before the first comma or parenthesis, as in `java (JVM), target 127.0.0.1:8080`.
     pub(super) fn program(&self) -> Option<&str> {
         let first = self.about.split([',', '(']).next().map(str::trim);
         first.filter(|program| !program.is_empty())
     }
 }
 
-/// The sources by name; of several with the same name, the first one.
+/// The sources by name. If several sources have the same name, the first one is used.
 pub(super) fn by_name(listed: &[ListedSource]) -> FxHashMap<&str, &ListedSource> {
     let mut by_name = FxHashMap::default();
     for one in listed {

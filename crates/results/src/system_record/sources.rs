@@ -1,4 +1,4 @@
-//! The sources of an observation: what became of them, what they cost, and which of their metrics have no values.
+//! The sources of an observation: their outcomes, their costs, and their metrics without values.
 
 use std::collections::BTreeMap;
 
@@ -8,13 +8,13 @@ use super::model::{SourceOutcome, SourceRow, Unavailable};
 use super::source_list::{self, ListedSource, ListedState};
 use super::survey::Survey;
 
-/// Sources that are listed; the others are counted.
+/// Maximum number of listed sources. Further sources are only counted.
 const SOURCES_MAX: usize = 200;
 
-/// Reasons that are listed; the others are counted.
+/// Maximum number of listed reasons. Further reasons are only counted.
 const REASONS_MAX: usize = 200;
 
-/// The sources of the file, then those that were not watched, and how many more there are.
+/// The sources of the file, followed by those that were not watched, and the number of sources that are not listed.
 pub(super) fn sources(survey: &Survey, listed: &[ListedSource]) -> (Vec<SourceRow>, usize) {
     let about = source_list::by_name(listed);
     let mut rows: Vec<SourceRow> =
@@ -54,10 +54,10 @@ pub(super) fn sources(survey: &Survey, listed: &[ListedSource]) -> (Vec<SourceRo
         }
     }
     let is_new = |one: &&ListedSource| !by_name.contains_key(one.name.as_str());
-    // Several sources of one kind may have been refused, each for its reason.
+    // Several sources of one kind may have been refused, each for its own reason.
     rows.extend(listed.iter().filter(is_new).map(|one| row(&one.name, Some(one))));
     let further = rows.len().saturating_sub(SOURCES_MAX);
-    // What failed or was not watched is of interest; the order is otherwise kept.
+    // Sources that failed or were not watched come first. The order is otherwise kept.
     rows.sort_by_key(|row| matches!(row.outcome, SourceOutcome::Watched));
     rows.truncate(SOURCES_MAX);
     (rows, further)
@@ -97,7 +97,7 @@ pub(super) fn cost_percent(survey: &Survey) -> Option<f64> {
     costs.map(|cores| cores * 100.0).reduce(|sum, cost| sum + cost)
 }
 
-/// Metrics without values, those of a source with the same reason together, and how many more reasons there are.
+/// Metrics without values, grouped by source and reason, and the number of groups that are not listed.
 pub(super) fn unavailable(survey: &Survey) -> (Vec<Unavailable>, usize) {
     let mut reasons: BTreeMap<(u32, &str), Vec<String>> = BTreeMap::new();
     for info in &survey.unavailable {

@@ -10,13 +10,13 @@ use busyhour_series::{
     SeriesReader, StateChange, UnavailableInfo,
 };
 
-/// Marks that are read; further ones are counted.
+/// Maximum number of marks that are read. Further marks are only counted.
 const MARKS_MAX: usize = 100_000;
 
-/// Reasons, and changes of states, that are read; further ones are counted.
+/// Maximum number of reasons, and of state changes, that are read. Further ones are only counted.
 const REASONS_MAX: usize = 10_000;
 
-/// Figures of a series in the measured part of the run. Those of a counter are of its rates per second.
+/// Figures of a series in the measured part of the run. For a counter, they are figures of its rates per second.
 #[derive(Debug, Clone)]
 pub(super) struct Surveyed {
     pub(super) info: SeriesInfo,
@@ -88,7 +88,7 @@ impl Surveyed {
     }
 }
 
-/// What the first reading returns.
+/// The result of the first reading.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     pub(super) start: Option<FileStart>,
@@ -97,10 +97,10 @@ pub(super) struct Survey {
     pub(super) unavailable: Vec<UnavailableInfo>,
     pub(super) marks: Vec<(u32, Mark)>,
     pub(super) states: Vec<StateChange>,
-    /// Marks, reasons and states beyond the limits.
+    /// Number of marks, reasons and states beyond the limits.
     pub(super) discarded: u64,
     pub(super) damaged_end: Option<DamagedEnd>,
-    /// Times of the first and the last values of the whole file.
+    /// The times of the first and the last value of the whole file.
     pub(super) ends: Option<(Nanos, Nanos)>,
     /// The time between readings of the series that is read most often, in ns.
     pub(super) interval_ns: Option<u64>,

@@ -27,7 +27,7 @@ impl Written {
         self.encoder.series(&mut self.bytes, source, &metric, labels)
     }
 
-    /// Values at this second.
+    /// Writes values at this second.
     fn values(&mut self, second: u64, values: &[(u32, f64)]) {
         let values: Vec<_> =
             values.iter().map(|(series, value)| (Nanos(second * 1_000_000_000), *series, *value)).collect();
@@ -119,7 +119,7 @@ fn time_of_cpus_is_shared_among_modes_and_cores() {
 }
 
 #[test]
-fn of_exported_metrics_those_that_changed_most_are_shown() {
+fn the_exported_metrics_that_changed_most_are_shown() {
     let mut file = Written::new();
     let exporter = file.source("prometheus:http://sut:9100/metrics");
     let series: Vec<u32> =
@@ -163,7 +163,7 @@ fn a_torn_file_is_read_up_to_the_damage() {
 }
 
 #[test]
-fn unavailable_metrics_have_their_reasons_and_sources_their_states() {
+fn unavailable_metrics_have_reasons_and_sources_have_states() {
     let mut file = Written::new();
     let os = file.source("os");
     let gone = file.source("process:7");

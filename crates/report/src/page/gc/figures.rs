@@ -1,4 +1,4 @@
-//! Tables of figures, and what they mean.
+//! Tables of figures, with their definitions.
 
 use busyhour_gclog::{BetterWhen, Change, FigureRow, GcComparison, GcSummary, KeyFigure};
 use maud::{Markup, html};
@@ -11,7 +11,7 @@ use crate::terminal_text::printable;
 
 pub(super) fn figures(summary: &GcSummary) -> Markup {
     html! {
-        p { "The figures that engineers quote, with GCViewer's definitions and digits, and the most important ones beyond them." }
+        p { "The most quoted figures with GCViewer's definitions and digits, followed by important figures that GCViewer lacks." }
         (defined("Figures of GCViewer", "as GCViewer", &summary.key_figures()))
         h3 { "Beyond GCViewer" }
         (defined("Figures beyond GCViewer", "figure", &summary.more_key_figures()))
@@ -23,7 +23,7 @@ pub(super) fn figures(summary: &GcSummary) -> Markup {
     }
 }
 
-/// Figures with their definitions, and the reasons of those that are unavailable.
+/// A table of figures with their definitions. Unavailable figures have a reason instead of a value.
 fn defined(title: &str, first: &'static str, figures: &[KeyFigure]) -> Markup {
     let columns = [text(first), number("value"), text("definition")];
     let table = html! {
@@ -72,7 +72,7 @@ fn worst_windows(summary: &GcSummary) -> Markup {
     scrolling(title, table)
 }
 
-/// All figures of one or two logs, closed.
+/// All figures of one or two logs, in a collapsed element.
 fn all(title: &str, summaries: &[&GcSummary]) -> Markup {
     let rows = |summary: &GcSummary| -> Vec<FigureRow> {
         summary.figures.iter().chain(&summary.more_figures).cloned().collect()
@@ -141,14 +141,14 @@ pub(super) fn compared(before: &NamedGcLog, after: &NamedGcLog, comparison: &GcC
     html! {
         (scrolling(title, wide_table(title, &columns, &rows)))
         p.note {
-            "Footprint, rates, freed memory and total time describe the load as much as the collector. Figures without a verdict \
+            "Footprint, rates, freed memory and total time depend on the load as much as on the collector. Figures without a verdict \
              are neither better nor worse."
         }
         (all("All figures of both logs", &[&before.summary, &after.summary]))
     }
 }
 
-/// How many lines were read, and the damaged ones.
+/// The number of lines that were read, and the damaged lines.
 pub(super) fn lines(sides: &[Side<'_>]) -> Markup {
     html! {
         @for side in sides {
@@ -183,18 +183,18 @@ pub(super) fn glossary() -> Markup {
             (entry("pause", "The time that a collection stopped all threads of the application."))
             (entry(
                 "full collection",
-                "A collection of the whole heap in a pause. Its figures are rough if there are few, and poor if there is little \
-                 to free: a full collection that frees nothing need not be bad news.",
+                "A collection of the whole heap in a pause. Figures of few full collections are rough. If there is little to free, \
+                 full collections free little, which is not necessarily a problem.",
             ))
             (entry(
                 "throughput",
-                "The share of the total time outside of pauses. A total time in which the application was idle makes it look \
-                 better than it is under load.",
+                "The share of the total time outside of pauses. If the application was idle for a part of the time, it looks \
+                 better than under load.",
             ))
             (entry(
                 "allocated, promoted",
-                "Allocated: the heap before a collection less the heap after the one before it. Promoted: what a young collection \
-                 moved to the old generation. While ZGC and Shenandoah run beside the application, both are lower bounds.",
+                "Allocated: the heap before a collection minus the heap after the previous one. Promoted: what a young collection \
+                 moved to the old generation. For collections that run concurrently with the application (ZGC, Shenandoah), both are lower bounds.",
             ))
             (entry(
                 "live memory",
@@ -205,7 +205,7 @@ pub(super) fn glossary() -> Markup {
             (entry(
                 "leak",
                 "A material rise of live memory that lasts in all parts of the log after the warm-up (Mann–Kendall test with \
-                 correction for serial correlation). No leak: such a rise is ruled out. Undecided: neither is shown.",
+                 correction for serial correlation). No leak: such a rise is ruled out. Undecided: the log shows neither.",
             ))
         }
     }

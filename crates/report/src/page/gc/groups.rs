@@ -19,7 +19,7 @@ pub(super) fn groups(sides: &[Side<'_>]) -> Markup {
             @let statistics = &side.summary().statistics;
             @for (what, groups) in [("cause", &statistics.by_cause), ("kind", &statistics.by_kind)] {
                 @if groups.is_empty() {
-                    p.note { (titled(side, &format!("Pauses by {what}"))) ": unavailable, the log does not print any." }
+                    p.note { (titled(side, &format!("Pauses by {what}"))) ": unavailable, because the log contains none." }
                 } @else {
                     h3 { (titled(side, &format!("Pauses by {what}"))) }
                     (table(what, groups, statistics.pauses.as_ref()))

@@ -5,22 +5,22 @@ use serde::Serialize;
 /// A plot of events over time.
 #[derive(Debug, Serialize)]
 pub(super) struct EventPlot {
-    /// The place of the figure.
+    /// The name of the figure.
     pub(super) plot: &'static str,
-    /// What is drawn, in words.
+    /// The description of the plot.
     pub(super) name: &'static str,
     /// The unit of all values.
     pub(super) unit: String,
     /// Whether the values differ so much that only a logarithmic axis shows all of them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) logarithm: bool,
-    /// The part of the time that a result is about, s; the rest is shaded.
+    /// The time in s that a result covers; the rest is shaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) window: Option<Part>,
     pub(super) lines: Vec<EventLine>,
 }
 
-/// A part of the time of a log, s.
+/// A part of the time of a log, in s.
 #[derive(Debug, Serialize)]
 pub(super) struct Part {
     pub(super) from_s: f64,
@@ -41,7 +41,7 @@ pub(super) enum Look {
     Dots,
 }
 
-/// The colours of the style sheet that lines have.
+/// The colours of lines, which are defined in the style sheet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Colour {
@@ -73,7 +73,7 @@ pub(super) struct EventLine {
     pub(super) name: String,
     pub(super) look: Look,
     pub(super) colour: Colour,
-    /// Times, s.
+    /// Times in s.
     pub(super) x: Vec<f64>,
     /// Values in the unit of the plot.
     pub(super) y: Vec<f64>,
@@ -85,7 +85,8 @@ impl EventLine {
         EventLine { name: name.into(), look, colour, x: Vec::new(), y: Vec::new() }
     }
 
-    /// Adds a point; its time is rounded to 0.1 ms. A point at the time of the one before, or earlier, is moved behind it.
+    /// Adds a point. Its time is rounded to 0.1 ms. A point that is not later than the previous one is moved to just
+    /// after it.
     pub(super) fn push(&mut self, time_s: f64, value: f64) {
         let rounded = |value: f64| (value * 1e4).round() / 1e4;
         let last = self.x.last().copied();

@@ -1,4 +1,4 @@
-//! The first screen: what the pauses cost, the verdict on live memory, and where figures mislead.
+//! The first screen: the cost of the pauses, the verdict on live memory, and misleading figures.
 
 use busyhour_gclog::{Change, GcComparison, GcSummary, LeakVerdict};
 use maud::{Markup, html};
@@ -19,7 +19,7 @@ fn short(name: &str) -> &str {
     name.rsplit_once('/').map_or(name, |(_, file)| file)
 }
 
-/// Both names, without directories if they differ without them.
+/// Both names. Directories are omitted if the names differ without them.
 pub(super) fn comparison_title(before: &NamedGcLog, after: &NamedGcLog) -> String {
     match (short(&before.name), short(&after.name)) {
         (one, two) if one != two => format!("{one} → {two}"),
@@ -76,7 +76,7 @@ pub(super) fn opening(log: &NamedGcLog) -> Markup {
     }
 }
 
-/// What the pauses cost the application.
+/// A sentence on the time that pauses cost the application.
 fn headline(summary: &GcSummary) -> Markup {
     let Some(pauses) = &summary.statistics.pauses else {
         let reason = summary.figure("accumPause").and_then(|figure| figure.unavailable);
@@ -156,7 +156,7 @@ pub(super) fn comparison_opening(
     }
 }
 
-/// How many figures became better, and how many worse.
+/// The number of figures that became better, and of those that became worse.
 fn comparison_headline(comparison: &GcComparison) -> String {
     let count = |change: Change| comparison.figures.iter().filter(|figure| figure.change == change).count();
     let (better, worse) = (count(Change::Better), count(Change::Worse));

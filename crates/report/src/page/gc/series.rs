@@ -7,17 +7,17 @@ use super::model::{Colour, CurveModel, EventLine, EventPlot, Look, Part};
 use crate::gc_words::{NamedGcLog, gc_pause_ms};
 use crate::numbers::{counted, thousands};
 
-/// The number of causes with a colour; the others share one.
+/// Maximum number of causes with their own colour; all others share one.
 const CAUSES_MAX: usize = 4;
 const CAUSE_COLOURS: [Colour; CAUSES_MAX] = [Colour::Blue, Colour::Orange, Colour::Green, Colour::Purple];
 
-/// Pauses are drawn on a logarithmic axis if the longest is this many times the median.
+/// Minimum ratio of the longest pause to the median for a logarithmic axis.
 const LOGARITHM_FROM: f64 = 30.0;
 
-/// The shortest pause that a logarithmic axis shows, ms: the precision of unified logs.
+/// The shortest pause in ms that a logarithmic axis shows: the precision of unified logs.
 const PAUSE_MIN_MS: f64 = 0.001;
 
-/// The largest number of collections whose drops of the heap are drawn one by one.
+/// Maximum number of collections whose drops of the heap are drawn individually.
 const DROPS_MAX: usize = 400;
 
 /// One of the logs of a page.
@@ -26,7 +26,7 @@ pub(super) struct Side<'a> {
     /// A word before names; empty for a page of one log.
     pub(super) word: &'static str,
     colour: Colour,
-    /// The time that is subtracted from all times, s: two logs begin at 0, one keeps its clock.
+    /// The time in s that is subtracted from all times. Each of two logs begins at 0; a single log keeps its clock.
     origin_s: f64,
 }
 
@@ -114,8 +114,8 @@ pub(super) fn heap(sides: &[Side<'_>]) -> Option<(EventPlot, Markup)> {
     Some((plot, caption))
 }
 
-/// The heap in use at collections. With few of them, it is one line that drops at each; otherwise, there is a line for the heap
-/// before and one for the heap after, because the drops would fill the plot.
+/// The heap in use at collections. If there are few collections, one line drops at each of them. Otherwise, there are
+/// separate lines for the heap before and after collections, because the drops would fill the plot.
 fn used(side: &Side<'_>, is_single: bool) -> Vec<EventLine> {
     let points = &side.summary().series.heap_after;
     let time_s = |point: &HeapPoint| point.time_s - side.origin_s;
@@ -137,8 +137,8 @@ fn used(side: &Side<'_>, is_single: bool) -> Vec<EventLine> {
     vec![before, after]
 }
 
-/// Whether a series has fewer points than there were events. An interval has at least two events, so that there are at least
-/// half as many intervals as the largest number of points.
+/// Whether a series has fewer points than there were events. An interval has at least two events, so there are at least
+/// half as many intervals as the maximum number of points.
 fn is_thinned(points: usize, events: usize) -> bool {
     points > POINTS_MAX / 2 && events > POINTS_MAX
 }
@@ -185,8 +185,8 @@ fn push_pause(line: &mut EventLine, side: &Side<'_>, pause: &PausePoint) {
     line.push(pause.time_s - side.origin_s, (pause.duration_s * 1e6).round() / 1e3);
 }
 
-/// The pauses of the causes with the largest sums, each in a colour, and the others in a further one. Pauses without a cause
-/// have the name of their kind.
+/// The pauses by cause. The causes with the largest sums have their own colours, and all others share one. Pauses
+/// without a cause have the name of their kind.
 fn pauses_by_cause(side: &Side<'_>) -> Vec<EventLine> {
     let name = |pause: &PausePoint| pause.cause.clone().unwrap_or_else(|| pause.kind.name().to_owned());
     let pauses = &side.summary().series.pauses;
@@ -218,7 +218,7 @@ fn pauses_by_cause(side: &Side<'_>) -> Vec<EventLine> {
     lines
 }
 
-/// Horizontal lines at percentiles of the pauses, which are of all pauses, even if the plot does not show all.
+/// Horizontal lines at percentiles of all pauses, even if the plot does not show all pauses.
 fn percentile_lines(summary: &GcSummary, part: &Part) -> Vec<EventLine> {
     let Some(pauses) = summary.statistics.pauses.as_ref().filter(|pauses| pauses.n > 1) else {
         return Vec::new();

@@ -1,4 +1,5 @@
-//! A picture of a plot for browsers without scripts, and with few enough points to be a part of the page.
+//! Draws a plot as a picture for browsers without scripts. The picture has few points, because it is a part of the
+//! page.
 
 use std::fmt::Write as _;
 
@@ -15,7 +16,7 @@ const RIGHT: f64 = 10.0;
 const TOP: f64 = 10.0;
 const BOTTOM: f64 = 24.0;
 
-/// The number of columns; a line has at most two points in each, and dots at most one.
+/// The number of columns. In each column, a line has at most two points and dots have at most one.
 const COLUMNS: usize = 240;
 
 /// The ranges of both axes.
@@ -87,8 +88,8 @@ fn class(look: Look) -> &'static str {
     }
 }
 
-/// The points of a line as a path: of each column the smallest and the largest in their order. Dots are lines of length 0 with
-/// round ends.
+/// The points of a line as a path: the minimum and the maximum of each column, in their order. Dots are lines of length
+/// 0 with round ends.
 fn path(line: &EventLine, scale: &Scale) -> String {
     let mut out = String::new();
     let mut column = Vec::new();

@@ -2,7 +2,7 @@ use busyhour_gclog::{GcLogReader, GcSummary};
 
 use super::*;
 
-/// Young collections, one after each 0.1 s, and a full one after each 20.
+/// A log with a young collection every 0.1 s, and a full collection after every 20.
 fn log(events: usize, live_growth_kib: usize) -> NamedGcLog {
     let mut reader = GcLogReader::new();
     reader.line("[0.005s][info][gc] Using Parallel");
@@ -44,7 +44,7 @@ fn a_page_has_plots_tables_and_verdicts() {
     // Each plot also has a picture for browsers without scripts.
     assert_eq!(page.matches("<noscript><svg class=\"still\"").count(), 4);
     let (text, _) = page.split_once("<script type=\"application/json\"").unwrap();
-    assert!(!text.contains("NaN") && !text.contains(" inf "), "no number is broken");
+    assert!(!text.contains("NaN") && !text.contains(" inf "), "all numbers are valid");
 }
 
 #[test]

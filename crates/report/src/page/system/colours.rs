@@ -1,4 +1,4 @@
-//! Colours and dashes of lines; `ui/src/plots/panel.ts` has the same.
+//! Colours and dashes of lines; `ui/src/plots/panel.ts` contains the same.
 
 /// Colours in the order of lines; further lines begin again with dashes.
 const COLOURS: [&str; 5] = ["blue", "orange", "green", "purple", "red"];

@@ -9,7 +9,7 @@ use crate::numbers::{counted, thousands};
 use crate::page::markup::{at, scrolling};
 use crate::terminal_text::{printable, shown_text};
 
-/// Characters of a template, and of an example.
+/// Maximum number of characters of a template, and of an example.
 const TEXT_MAX: usize = 300;
 
 /// A table for each log.

@@ -12,10 +12,10 @@ use crate::page::columns::{TableColumn, sortable_table};
 use crate::page::markup::{at, scrolling};
 use crate::terminal_text::{printable, shown_text};
 
-/// Rows of the table; of each kind the longest marks.
+/// Maximum number of rows of each kind in the table, which contains the longest marks.
 const ROWS_OF_KIND_MAX: usize = 10;
 
-/// Characters of a description in the table and in plots.
+/// Maximum number of characters of a description in the table and in plots.
 const TEXT_MAX: usize = 160;
 
 /// The name of one or several marks of a kind.
@@ -64,7 +64,7 @@ impl EventModel {
     }
 }
 
-/// What a plot says about a mark at the cursor.
+/// The text about a mark that a plot shows at the cursor.
 fn words(mark: &SystemMark) -> String {
     match mark.kind {
         MarkKind::User => shown_text(&mark.text, TEXT_MAX),
@@ -104,7 +104,7 @@ fn key(count: &MarkCount) -> Markup {
     }
 }
 
-/// The key with the table of marks.
+/// The key of the marks, and their table.
 pub(super) fn marks(run: &RunFacts, record: &SystemRecord) -> Markup {
     let rows = longest(record);
     if rows.is_empty() {

@@ -30,7 +30,7 @@ struct LineModel {
     name: String,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     limit: bool,
-    /// In the unit of the panel.
+    /// Values in the unit of the panel.
     values: Vec<Option<Rounded>>,
 }
 
@@ -93,7 +93,8 @@ impl PanelModel {
     }
 }
 
-/// The unit of a panel: that which fits its largest value. Limits do not count, because they may be far away.
+/// The unit of a panel, chosen for its largest value. Limits are ignored, because they may be much larger than the
+/// values.
 pub(super) fn panel_scale(panel: &Panel) -> Scale {
     let values = panel.lines.iter().filter(|line| !line.is_limit).filter_map(|line| line.figures);
     Scale::of(panel.unit, values.map(|figures| figures.max).fold(0.0, f64::max))

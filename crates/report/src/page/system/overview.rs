@@ -7,17 +7,18 @@ use super::scale::quantity;
 use crate::page::markup::scrolling;
 use crate::terminal_text::printable;
 
-/// The columns with the aspects that they show. Traffic stands for the use of resources without a limit.
+/// The columns with the aspects that they show. For resources without a limit, the first column shows traffic.
 const CELLS: [(&str, &[Aspect]); 3] = [
     ("used", &[Aspect::Utilisation, Aspect::Traffic]),
     ("waiting for it", &[Aspect::Saturation]),
     ("errors", &[Aspect::Errors]),
 ];
 
-/// Panels of a cell.
+/// Maximum number of panels in a cell.
 const PANELS_OF_CELL_MAX: usize = 3;
 
-/// The resources that the overview has rows for. The others are about single programs, which have tables.
+/// Whether the overview has rows for the resource. The other resources concern single programs, which have their own
+/// tables.
 fn is_listed(resource: Resource) -> bool {
     match resource {
         Resource::Cpu
@@ -76,7 +77,7 @@ pub(super) fn overview(record: &SystemRecord) -> Markup {
     }
 }
 
-/// The most important panels of the first of these aspects that has any.
+/// A cell with the most important panels of the first of these aspects that has any.
 fn cell(record: &SystemRecord, of: (Resource, &str), column: &str, aspects: &[Aspect]) -> Markup {
     let (resource, source) = of;
     let panels = |aspect: Aspect| {

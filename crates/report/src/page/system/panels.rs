@@ -1,4 +1,4 @@
-//! The plots of each resource, with the figures of their lines in a table that is also the key.
+//! The plots of each resource. A table below each plot contains the figures of its lines and is also the key.
 
 use busyhour_results::{Panel, PanelLine, Resource, SystemRecord};
 use maud::{Markup, html};
@@ -8,7 +8,7 @@ use super::model::panel_scale;
 use super::static_plot::static_plot;
 use crate::terminal_text::{printable, shown_text};
 
-/// Characters of the name of a line that are shown.
+/// Maximum number of characters of a line's name.
 const NAME_MAX: usize = 60;
 
 /// All panels, by resource and source.
@@ -79,7 +79,8 @@ fn figures(line: &PanelLine, scale: super::scale::Scale) -> Markup {
     }
 }
 
-/// What is not shown of a resource: values that were always 0, and unavailable ones with their reasons.
+/// The panels of a resource that are not shown: those whose values were always 0, and unavailable ones with their
+/// reasons.
 fn absent(record: &SystemRecord, resource: Resource, source: &str) -> Markup {
     let quiet: Vec<&str> = record
         .quiet
@@ -109,7 +110,7 @@ fn absent(record: &SystemRecord, resource: Resource, source: &str) -> Markup {
     }
 }
 
-/// The same for resources without any panel.
+/// Like [`absent`], for all resources without a panel.
 fn absent_resources(record: &SystemRecord) -> Markup {
     let mut resources: Vec<(Resource, &str)> = record
         .missing

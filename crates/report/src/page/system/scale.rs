@@ -7,7 +7,7 @@ use busyhour_results::Unit;
 pub(super) struct Scale {
     /// Values in the base unit are divided by it.
     pub(super) divisor: f64,
-    /// The name; empty for numbers of things.
+    /// The name; empty for counts.
     pub(super) name: &'static str,
 }
 
@@ -48,7 +48,7 @@ impl Scale {
         }
     }
 
-    /// A value in the base unit as a number in this one.
+    /// Formats a value, given in the base unit, as a number in this unit.
     pub(super) fn number(self, value: f64) -> String {
         short(value / self.divisor)
     }
@@ -68,7 +68,8 @@ pub(super) fn quantity(unit: Unit, value: f64) -> String {
     Scale::of(unit, value.abs()).quantity(value)
 }
 
-/// About three significant digits; whole numbers without decimals, and a number other than zero never as zero.
+/// Formats a number with about three significant digits. Whole numbers have no decimals, and only zero is shown as
+/// zero.
 pub(super) fn short(value: f64) -> String {
     match value.abs() {
         size if size < 1e15 && size.fract() == 0.0 => crate::numbers::whole(value),

@@ -1,4 +1,4 @@
-//! The sources, what became of them, and what is not on the page.
+//! The sources with their outcomes, and the metrics that are not on the page.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::page::columns::{TableColumn, sortable_table};
 use crate::page::markup::{at, capital, mark, scrolling};
 use crate::terminal_text::{printable, shown_text};
 
-/// Characters of a reason.
+/// Maximum number of characters of a reason.
 const REASON_MAX: usize = 300;
 
 /// The table of sources, and the metrics without values.
@@ -76,7 +76,7 @@ fn state(run: &RunFacts, row: &SourceRow) -> Markup {
     }
 }
 
-/// Metrics that were recorded and are not on the page.
+/// Metrics that were recorded but are not on the page.
 pub(super) fn not_shown(record: &SystemRecord) -> Markup {
     let mut by_source: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for omitted in &record.omitted {

@@ -8,7 +8,8 @@ use super::colours::line_class;
 const WIDTH: f64 = 300.0;
 const HEIGHT: f64 = 70.0;
 
-/// Points of a line at most; adjacent slices are combined by their largest value, so that peaks remain visible.
+/// Maximum number of points of a line. Adjacent slices are combined by their largest value, so that peaks remain
+/// visible.
 const POINTS_MAX: usize = 75;
 
 /// The lines of a panel, from 0 at the bottom to the largest value at the top.
@@ -23,7 +24,7 @@ pub(super) fn static_plot(panel: &Panel) -> Markup {
         of.flat_map(|(_, points)| points.iter().flatten().copied()).fold(0.0, f64::max)
     };
     let (values, limit) = (top_of(false), top_of(true));
-    // A limit that is far away would press the lines to the bottom.
+    // A limit that is much larger than the values would flatten the lines.
     let top = if limit <= values * LIMIT_SEEN { values.max(limit) } else { values };
     html! {
         svg.static-plot viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) preserveAspectRatio="none" aria-hidden="true" {
@@ -64,7 +65,7 @@ fn points(line: &PanelLine) -> Vec<Option<f64>> {
     line.values.chunks(size).map(|part| part.iter().flatten().copied().reduce(f64::max)).collect()
 }
 
-/// Puts each line on top of the previous ones; limits stay.
+/// Adds to each line the lines below it; limits are not changed.
 fn stack(shown: &mut [(usize, Vec<Option<f64>>)], lines: &[PanelLine]) {
     let count = shown.first().map_or(0, |(_, points)| points.len());
     let mut sums = vec![0.0; count];

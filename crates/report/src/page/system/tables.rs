@@ -1,4 +1,4 @@
-//! Who used what: the tables of processes and Java virtual machines, from the key figures of the summary.
+//! The tables of processes and Java virtual machines, from the key figures of the summary.
 
 use busyhour_analysis::Summary;
 use busyhour_analysis::system::{FigureKind, SubjectKind, SystemFigures, SystemSubject};
@@ -12,7 +12,7 @@ use crate::page::markup::scrolling;
 use crate::system_values::{unavailable_figures, value_text};
 use crate::terminal_text::{capital, printable, shown_text};
 
-/// Rows of a table: the processes with the most CPU time come first.
+/// Maximum number of rows of a table. The processes with the most CPU time come first.
 const ROWS_MAX: usize = 30;
 
 type Cells<'a> = TableColumn<'a, &'a SystemSubject>;
@@ -102,7 +102,7 @@ fn table<'s>(
     }
 }
 
-/// The subjects beyond the limit, with the CPU time of processes.
+/// The number of subjects that the table omits, with the CPU time of processes.
 fn rest(system: &SystemFigures, kind: SubjectKind, count: usize) -> String {
     let rest = system.of_kind(kind).skip(ROWS_MAX);
     let cpu: Vec<f64> = rest.filter_map(|subject| subject.value(FigureKind::CpuSeconds)).collect();

@@ -10,11 +10,11 @@ use crate::terminal_text::printable;
 /// Maximum number of lines in a plot; the tables contain the others.
 const LINES_MAX: usize = 9;
 
-/// The index of the parameter on the x axis: the numeric one with the most values, so that names, such as strategies, become
-/// separate lines. If all parameters are names, the first one.
+/// The index of the parameter on the x axis: the numeric parameter with the most values. Parameters with names, such as
+/// strategies, then become separate lines. If no parameter is numeric, the first one is used.
 pub(super) fn axis(page: &WhatIfPage) -> usize {
     let values = |at: usize| numbers(&labels(page, at)).map_or(0, |(numbers, _)| numbers.len());
-    // If several parameters have the same number of values, the first one.
+    // If several parameters have the same number of values, the first of them is used.
     (0..page.parameters.len()).rev().max_by_key(|at| values(*at)).unwrap_or(0)
 }
 

@@ -1,7 +1,7 @@
 //! The points of a what-if analysis, and their texts.
 
 busyhour_diagnostic::message_error! {
-    /// Why a point has no solution.
+    /// The reason why a point has no solution.
     pub struct NoSolution;
 }
 

@@ -6,7 +6,7 @@ import type { CapacityModel } from "../model";
 import { LoadPlot } from "../plots/load";
 import { RowTable } from "../tables/row_table";
 
-/** Brings the page of a capacity model to life. */
+/** Makes the page of a capacity model interactive. */
 export function capacityPage(root: HTMLElement, model: CapacityModel): void {
   for (const table of root.querySelectorAll<HTMLTableElement>("table.sortable")) new RowTable(table);
   showDefinitions(root);

@@ -1,4 +1,4 @@
-// The page of a comparison: the runs of both sides over each other.
+// The page of a comparison: the runs of both sides in the same plots.
 
 import { showDefinitions } from "../definitions";
 import { ms, rate, tick, timeTick } from "../format";
@@ -13,20 +13,20 @@ const SIDES = [
   { side: "new", colour: "blue", dash: [] },
 ] as const;
 
-/** Slices that all runs can be laid over. */
+/** A common grid of slices for all runs. */
 export interface Grid {
   readonly step_s: number;
   readonly count: number;
 }
 
-/** From the start of every run, in steps of the coarsest of them. */
+/** A grid from the start of every run, in the longest slices of any run. */
 export function commonGrid(courses: readonly RunCourse[]): Grid {
   const step_s = Math.max(...courses.map((course) => course.step_s), Number.MIN_VALUE);
   const last_s = Math.max(...courses.map((course) => course.from_s + course.step_s * course.rate_per_s.length), 0);
   return { step_s, count: Math.ceil(last_s / step_s - 1e-9) };
 }
 
-/** Values of a run on the grid: what `join` makes of those whose middles lie in a slice. */
+/** Values of a run on the grid. `join` combines the values of slices whose middles are in the same slice of the grid. */
 export function onGrid(
   course: RunCourse, values: Values, grid: Grid, join: (values: readonly number[]) => number,
 ): (number | null)[] {
@@ -41,7 +41,7 @@ export function onGrid(
 export const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 const largest = (values: readonly number[]): number => Math.max(...values);
 
-/** Brings a comparison's page to life. */
+/** Makes the page of a comparison interactive. */
 export function comparisonPage(root: HTMLElement, model: ComparisonModel): void {
   for (const table of root.querySelectorAll<HTMLTableElement>("table.sortable")) new RowTable(table);
   showDefinitions(root);

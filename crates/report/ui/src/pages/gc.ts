@@ -6,11 +6,11 @@ import { EventPlot } from "../plots/points";
 import { PercentilePlot } from "../plots/percentiles";
 import { RowTable } from "../tables/row_table";
 
-/** The looks of the curves of one log, and of two. */
+/** The styles of the curves for one log, and for two. */
 const ALONE = [{ colour: "blue", dash: [], filled: true }] as const;
 const COMPARED = [{ colour: "orange", dash: [6, 4] }, { colour: "blue", dash: [] }] as const;
 
-/** Brings the page of garbage-collection logs to life. */
+/** Makes the page of garbage-collection logs interactive. */
 export function gcPage(root: HTMLElement, model: GcModel): void {
   for (const table of root.querySelectorAll<HTMLTableElement>("table.sortable")) new RowTable(table);
   showDefinitions(root);

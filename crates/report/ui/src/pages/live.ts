@@ -1,7 +1,8 @@
-// The page of a live run: the same figures, redrawn each second, and buttons that change the run.
+// The page of a live run: the figures of a run, redrawn each second, and buttons that change the run.
 //
-// The server sends `model` when the page is opened, after something was missed and when the slices or bands changed; `second`
-// with one slice each second; `status` after the user changed the run; `end` when it is over.
+// The server sends these events: `model` when the page is opened, when events were missed, and when the slices or
+// bands changed; `second` with one slice each second; `status` after the user changed the run; `end` when the run is
+// over.
 
 import { showDefinitions } from "../definitions";
 import type { Second, Status, WholeModel } from "../live_model";
@@ -88,7 +89,7 @@ class LivePage {
       const control = document.getElementById(id) as HTMLButtonElement | HTMLInputElement | null;
       if (control) control.disabled = over;
     }
-    // There is nothing left to confirm.
+    // After the end, there is nothing to confirm.
     if (over && this.confirm?.open) this.confirm.close();
     write("pause", status.state === "paused" ? "Resume" : "Pause");
     if (this.field && document.activeElement !== this.field) this.field.value = String(status.factor);
@@ -98,13 +99,13 @@ class LivePage {
     list("system-marks", status.system?.marks ?? []);
     rows("live-labels", status.labels);
     rows("live-thresholds", status.thresholds);
-    // The first cell is the mark of the result.
+    // The first cell contains the mark of the result.
     for (const row of document.querySelectorAll("#live-thresholds tr")) {
       row.classList.toggle("failed", row.textContent?.startsWith("✗") ?? false);
     }
   }
 
-  /** The connection broke off; the browser tries again by itself unless the server has refused. */
+  /** The connection was lost. The browser connects again by itself unless the server has refused. */
   lost(isOver: boolean): void {
     if (this.state === "ended") return;
     document.body.dataset["connection"] = "lost";
@@ -117,7 +118,7 @@ class LivePage {
   }
 
   private rate(factor: number): void {
-    // Two digits after the point; the server refuses values out of range.
+    // Two decimals. The server refuses values out of range.
     this.order({ order: "rate", factor: Math.round(factor * 100) / 100 });
   }
 
@@ -139,7 +140,7 @@ function write(id: string, text: string): void {
   if (element && element.textContent !== text) element.textContent = text;
 }
 
-/** Makes the items of a list these, touching only those that changed. */
+/** Sets the items of a list. Changes only the items that differ. */
 function list(id: string, items: readonly string[]): void {
   const element = document.getElementById(id);
   if (!element) return;
@@ -151,7 +152,7 @@ function list(id: string, items: readonly string[]): void {
   element.dataset["empty"] = String(items.length === 0);
 }
 
-/** Makes the rows of a table's body these; the first cell of each is its head. */
+/** Sets the rows of a table's body. The first cell of each row is its heading. */
 function rows(id: string, cells: readonly (readonly string[])[]): void {
   const body = document.getElementById(id) as HTMLTableSectionElement | null;
   if (!body) return;

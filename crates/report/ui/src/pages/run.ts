@@ -13,7 +13,7 @@ import { RowTable } from "../tables/row_table";
 
 const SYNC = "run";
 
-/** The plots of a page, each in the figure with its name, where the page has one. */
+/** The plots of a page. Each is drawn in the figure with its name, if the page has one. */
 export class RunPlots {
   private readonly heat: HeatPlot | undefined;
   private readonly curve: PercentilePlot | undefined;
@@ -45,7 +45,7 @@ export class RunPlots {
 const LINE_FIGURES = ["rate", "errors", "times", "users", "traffic"] as const;
 type LineFigure = (typeof LINE_FIGURES)[number];
 
-/** What each figure with lines shows of a model. */
+/** The lines that each figure shows. */
 function lineData(name: LineFigure, model: ReportModel): TimeData | undefined {
   const over = model.over_time;
   if (!over) return undefined;
@@ -65,7 +65,7 @@ function lineData(name: LineFigure, model: ReportModel): TimeData | undefined {
       };
     case "errors":
       return { ...base, name: "Errors per second", lines: [{ name: "failed/s", colour: "red", values: over.errors, filled: true }] };
-    // Where there is no heat map.
+    // Used if there is no heat map.
     case "times":
       return {
         ...base,
@@ -110,7 +110,7 @@ function systemPlots(root: HTMLElement, model: ReportModel): void {
   }
 }
 
-/** Brings a run's page to life. */
+/** Makes the page of a run interactive. */
 export function runPage(root: HTMLElement, model: ReportModel): void {
   for (const table of root.querySelectorAll<HTMLTableElement>("table.sortable")) {
     if (table.id === "label-table") labelTable(table, model);

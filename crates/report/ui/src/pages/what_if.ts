@@ -1,4 +1,4 @@
-// The page of a model whose parameters vary: what it does over the first of them.
+// The page of a model whose parameters vary: its results over the first parameter.
 
 import { showDefinitions } from "../definitions";
 import { ms, rate, tick, timeTick } from "../format";
@@ -6,7 +6,7 @@ import type { SweepModel, WhatIfModel } from "../model";
 import { SweepPlot } from "../plots/sweep";
 import { RowTable } from "../tables/row_table";
 
-/** A number of up to about four digits that matter. */
+/** A number with up to about four significant digits. */
 function count(value: number): string {
   return Math.abs(value) < 99.95 ? String(Number(value.toPrecision(3))) : rate(value);
 }
@@ -18,7 +18,7 @@ const UNITS: Record<SweepModel["unit"], { format: (value: number) => string; tic
   "": { format: count, tick },
 };
 
-/** Brings the page of a what-if to life. */
+/** Makes the page of a what-if analysis interactive. */
 export function whatIfPage(root: HTMLElement, model: WhatIfModel): void {
   for (const table of root.querySelectorAll<HTMLTableElement>("table.sortable")) new RowTable(table);
   showDefinitions(root);

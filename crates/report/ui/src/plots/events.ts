@@ -1,20 +1,20 @@
-// Marks of the observed system: a strip at the top of plots over time, and lines where something changed for good.
+// Marks of the observed system: a strip at the top of plots over time, and lines at permanent changes.
 
 import type uPlot from "uplot";
 import type { SystemEvent } from "../model";
 import type { Colour } from "./theme";
 import { colour, faded } from "./theme";
 
-/** The colour of each kind. The classes of the key in the page have the same. */
+/** The colour of each kind, as in the classes of the key in the page. */
 const COLOURS: Readonly<Record<string, Colour>> = {
   "user": "green", "restart": "red", "end": "red", "out-of-memory": "red", "stall": "orange", "gc-pause": "purple",
   "log-burst": "blue", "other": "soft",
 };
 
-/** Kinds that divide the run, so that a line through the whole plot is drawn. */
+/** Kinds that divide the run. They have a line through the whole plot. */
 const DIVIDING: ReadonlySet<string> = new Set(["user", "restart", "end", "out-of-memory"]);
 
-/** Kinds whose duration is shaded. Others are as long as the interval in which they were noticed. */
+/** Kinds whose duration is shaded. The duration of other kinds is only the interval between two readings. */
 const SHADED: ReadonlySet<string> = new Set(["gc-pause", "stall", "log-burst"]);
 
 /** Height of the strip in CSS pixels. */
@@ -24,7 +24,7 @@ export function eventColour(kind: string): Colour {
   return COLOURS[kind] ?? "soft";
 }
 
-/** What a plot says about the events in a slice: the first two, and how many more there are. */
+/** The text about the events in a slice: the first two events, and the number of the others. */
 export function eventWords(events: readonly SystemEvent[] | undefined, from_s: number, to_s: number): string {
   const here = (events ?? []).filter((event) => event.from_s < to_s && (event.to_s ?? event.from_s) >= from_s);
   const words = here.slice(0, 2).map((event) => event.words);
@@ -45,7 +45,7 @@ export function drawEvents(events: () => readonly SystemEvent[] | undefined): (p
     ctx.rect(left, top, width, height);
     ctx.clip();
     ctx.lineWidth = devicePixelRatio;
-    // The longest first, so that short ones are visible on top of them.
+    // The longest events are drawn first, so that short ones are visible on top of them.
     const ordered = [...all].sort((a, b) => (b.to_s ?? b.from_s) - b.from_s - ((a.to_s ?? a.from_s) - a.from_s));
     for (const { kind, from_s, to_s } of ordered) {
       const from = plot.valToPos(from_s, "x", true);

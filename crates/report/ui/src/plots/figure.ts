@@ -1,12 +1,12 @@
-// What all plots have in common: their place in the page, the line that reads out values, keys, touch, size and theme.
+// The common parts of all plots: their place in the page, the readout of values, keys, touch, size and theme.
 
 import uPlot from "uplot";
 import { colour, onThemeChange } from "./theme";
 
-/** One thing that is drawn, as the readout names it. */
+/** A drawn item, as the readout names it. */
 export interface Shown {
   readonly name: string;
-  /** Class of its swatch: its colour. */
+  /** The class of its swatch, which determines the colour. */
   readonly swatch: string;
   readonly values: readonly (number | null | undefined)[];
   readonly format: (value: number, index: number) => string;
@@ -14,21 +14,21 @@ export interface Shown {
 
 /** Title and description of a plot. */
 export interface FigureText {
-  /** What is drawn, for those who do not see it. */
+  /** The description of the plot for screen readers. */
   readonly name: string;
   readonly shown: readonly Shown[];
-  /** The place of an index on the x axis, in words. */
+  /** Describes the position of an index on the x axis. */
   readonly place: (index: number) => string;
-  /** Shows the values at an index in another place than the line above the plot; `null` for none. */
+  /** Shows the values at an index elsewhere than in the readout above the plot; `null` hides them. */
   readonly readout?: (index: number | null) => void;
 }
 
-/** Width of the y axis: alike in all plots, so that times are aligned. */
+/** Width of the y axis. It is the same in all plots, so that times are aligned. */
 export const AXIS_WIDTH = 58;
 
 const FONT = '12px system-ui, -apple-system, "Segoe UI", Roboto, sans-serif';
 
-/** An axis in the page's own colours. */
+/** An axis in the colours of the page. */
 export function axis(options: uPlot.Axis): uPlot.Axis {
   const line = (): string => colour("rule");
   return {
@@ -52,7 +52,7 @@ export function yAxis(format: (value: number) => string, options: uPlot.Axis = {
   });
 }
 
-/** A `<figure class="plot">` with a plot in it. */
+/** A `<figure class="plot">` that contains a plot. */
 export class PlotFigure {
   private readonly canvas: HTMLElement;
   private readonly readout: HTMLElement;
@@ -70,8 +70,8 @@ export class PlotFigure {
   }
 
   /**
-   * Replaces the drawing. A plot with the same number of series of the same `kind` keeps its options, so what they return
-   * of changing data must be read from the caller each time.
+   * Replaces the drawing. A plot with the same number of series and the same `kind` keeps its options. Functions in the
+   * options must therefore read changing data from the caller each time.
    */
   draw(text: FigureText, options: Omit<uPlot.Options, "width" | "height">, data: uPlot.AlignedData, kind = ""): void {
     this.text = text;
@@ -86,7 +86,7 @@ export class PlotFigure {
       this.plot = new uPlot({ legend: { show: false }, ...size, ...options, hooks }, data, this.canvas);
     }
     this.describe();
-    // A plot that is redrawn keeps showing the value that the user reads.
+    // If the user reads a value, it remains visible when the plot is redrawn.
     const last = (this.plot?.data[0].length ?? 0) - 1;
     this.show(this.index !== null && this.index <= last ? this.index : null);
   }
@@ -100,7 +100,7 @@ export class PlotFigure {
     if (this.plot && (this.plot.width !== size.width || this.plot.height !== size.height)) this.plot.setSize(size);
   }
 
-  /** A plot is a slider over its x axis: that is how a screen reader gets at single values. */
+  /** A plot is a slider over its x axis, so that screen readers can read single values. */
   private describe(): void {
     const { canvas, text } = this;
     const last = Math.max((this.plot?.data[0].length ?? 1) - 1, 0);
@@ -135,7 +135,7 @@ export class PlotFigure {
       this.readout.append(span);
     };
     for (const { name, swatch, values, format } of shown) {
-      // Series without a line are not listed before they have a value.
+      // Series without a line are listed only once they have a value.
       if (index === null && swatch === "cells") continue;
       const value = index === null ? null : values[index];
       const shown = index === null ? "" : ` ${typeof value === "number" ? format(value, index) : "–"}`;
@@ -202,20 +202,20 @@ export class PlotFigure {
   }
 }
 
-/** Moves the cursor, in all plots of the same key. The types of uPlot lack the third parameter. */
+/** Moves the cursor in all plots with the same key. The types of uPlot lack the third parameter. */
 function publishCursor(plot: uPlot, left: number, top: number): void {
   const setCursor = plot.setCursor as (at: { left: number; top: number }, fire: boolean, publish: boolean) => void;
   setCursor({ left, top }, true, true);
 }
 
-/** Shows all of the x axis again, in this plot and in those that move with it. */
+/** Shows the whole x axis again, in this plot and in those with the same key. */
 function zoomOut(plot: uPlot): void {
   const x = plot.data[0];
   const [first, last] = [x[0], x[x.length - 1]];
   if (first !== undefined && last !== undefined) plot.setScale("x", { min: first, max: last });
 }
 
-/** The child with this class, made when it is missing. */
+/** The child with this class, which is created if it is missing. */
 function part(figure: HTMLElement, className: string, tag: string): HTMLElement {
   const known = figure.querySelector<HTMLElement>(`:scope > .${className}`);
   if (known) return known;

@@ -1,4 +1,4 @@
-// Response time over time: how many requests in each cell of time and response time, and percentiles as lines.
+// Response time over time: the number of requests in each cell of time and response time, and percentiles as lines.
 
 import uPlot from "uplot";
 import { ms, thousands, timeTick, moment } from "../format";
@@ -25,7 +25,10 @@ const LINES = [
   { name: "p99", of: "p99", share: 0.99, dash: [2, 3] },
 ] as const;
 
-/** The step of the ramp for a count: by the logarithm, as single slow requests matter as much as the bulk. */
+/**
+ * The step of the ramp for a count. Counts are placed by their logarithm, because single slow requests matter as much
+ * as the bulk.
+ */
 export function step(count: number, most: number, steps: number): number {
   if (most <= 1) return steps - 1;
   return Math.round((Math.log(count) / Math.log(most)) * (steps - 1));
@@ -37,8 +40,8 @@ export function mostOf(heat: HeatMap): number {
 }
 
 /**
- * A quantile of the times in a column, as `HeatMap::quantile_ms` reads it: the time of its rank, placed in its band as if
- * times lay evenly on its logarithmic scale.
+ * A quantile of the times in a column, computed like `HeatMap::quantile_ms`: the time of its rank, interpolated within
+ * its band on a logarithmic scale.
  */
 export function quantile(heat: HeatMap, column: HeatMap["columns"][number], share: number): number | null {
   const times = column.reduce((sum, [, count]) => sum + count, 0);
@@ -54,7 +57,10 @@ export function quantile(heat: HeatMap, column: HeatMap["columns"][number], shar
   return null;
 }
 
-/** Values of one grid of slices at the slices of another: the largest of those that begin within each. */
+/**
+ * Converts values from one grid of slices to another. The result is the largest of the values whose slices begin
+ * within a slice of the other grid.
+ */
 export function resample(
   values: Values, from_s: number, step_s: number, to: { from_s: number; step_s: number; count: number },
 ): (number | null)[] {
@@ -70,10 +76,10 @@ export function resample(
   return out;
 }
 
-/** An axis over less than this factor might lie between two ticks and name no value. */
+/** Minimum factor between the ends of an axis. A shorter axis might lie between two ticks and have no labels. */
 const RANGE_MIN = 5;
 
-/** The range of a logarithmic axis that shows `low` to `high`, both ends as far apart as ticks need. */
+/** The range of a logarithmic axis that includes `low` and `high` and is long enough for ticks. */
 export function axisRange(low: number, high: number): [number, number] {
   const [from, to] = [Math.max(low, 1e-4), Math.max(high, low, 1e-3)];
   const wider = Math.max(Math.sqrt(RANGE_MIN / (to / from)), 1);
@@ -96,7 +102,7 @@ export class HeatPlot {
     const count = columns.length;
     const x = middles(from_s, step_s, count);
     const lines = LINES.map(({ name, of, share, dash }) => {
-      // For one second they are exact. For slices of several seconds they are computed from the cells.
+      // For slices of one second, percentiles are exact. For longer slices, they are computed from the cells.
       const isExact = step_s === 1 && over_time?.step_s === 1;
       const values = isExact
         ? resample(over_time[of], over_time.from_s, over_time.step_s, { from_s, step_s, count })
@@ -126,7 +132,8 @@ export class HeatPlot {
         cursor: sharedCursor(data.sync),
         series: [
           {},
-          // Each over a wider one in the colour of the page, so that it is seen on cells of every tint.
+          // Each line is drawn over a wider one in the background colour, so that it is visible on cells of every
+          // tint.
           ...lines.flatMap((line): uPlot.Series[] =>
             ([["page", 4.5], ["red", 2]] as const).map(([name, width]) => ({
               label: line.name,
@@ -147,7 +154,7 @@ export class HeatPlot {
     this.legend(mostOf(heat));
   }
 
-  /** As in the other plots, so that times are aligned. */
+  /** The same width as in the other plots, so that times are aligned. */
   private whole(): Part {
     const { over_time, heat } = this.data ?? {};
     if (over_time) return slices(over_time.from_s, over_time.step_s, over_time.ended.length);
@@ -183,7 +190,7 @@ export class HeatPlot {
     ctx.restore();
   }
 
-  /** What the tints mean, below the plot. */
+  /** Draws the key of the tints below the plot. */
   private legend(most: number): void {
     const legend = this.place.figure.querySelector<HTMLElement>(".ramp");
     if (!legend) return;
@@ -193,7 +200,7 @@ export class HeatPlot {
   }
 }
 
-/** Ticks of a logarithmic axis: powers of ten, or 1-2-5 steps or finer ones where there is hardly a power of ten. */
+/** Ticks of a logarithmic axis: powers of ten, or steps of 1, 2 and 5 or finer ones if there are too few powers of ten. */
 export function logTicks(low: number, high: number): number[] {
   const decades = Math.log10(high / low);
   const digits = decades > 3 ? [1] : decades > 1.6 ? [1, 3] : decades > 0.7 ? [1, 2, 5] : [1, 2, 3, 4, 5, 6, 7, 8, 9];
@@ -207,7 +214,7 @@ export function logTicks(low: number, high: number): number[] {
   return ticks;
 }
 
-/** The same for an axis of a plot. uPlot's own filter leaves out what is no power of ten. */
+/** The filter of ticks for an axis of a plot. uPlot's own filter omits all ticks except powers of ten. */
 export const LOG_TICKS: uPlot.Axis = {
   splits: (_plot, _axis, low, high) => logTicks(low, high),
   filter: (_plot, splits) => splits,

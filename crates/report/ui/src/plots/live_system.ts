@@ -13,7 +13,7 @@ export interface SystemPaths {
   readonly marks: string;
 }
 
-/** The paths of each series; all have the same times, so that they can be compared. */
+/** The paths of each series. All series have the same time axis, so that they can be compared. */
 export function systemPaths(system: LiveSystem): SystemPaths[] {
   const times = system.series.flatMap(({ points }) => points.map(([at]) => at));
   const from = Math.min(...times);

@@ -1,4 +1,4 @@
-// A curve over the number of users, with its interval, its bound, and what was measured.
+// A curve over the number of users, with its interval, its bound, and the measurements.
 
 import uPlot from "uplot";
 import { tick } from "../format";
@@ -16,13 +16,13 @@ export interface LoadPoint {
   readonly fitted: boolean;
 }
 
-/** What a plot over users shows. */
+/** The data of a plot over users. */
 export interface LoadData {
   readonly name: string;
   readonly users: readonly number[];
   readonly curve: LoadCurve;
   readonly points: readonly LoadPoint[];
-  /** Where the bounds meet, or the peak. */
+  /** The number of users at which the bounds intersect, or that of the peak. */
   readonly knee?: number | undefined;
   readonly colour: Colour;
   readonly format: (value: number) => string;
@@ -40,7 +40,7 @@ export function between(x: readonly number[], y: readonly number[], at: number):
   return y0 + ((y1 - y0) * (at - x0)) / (x1 - x0);
 }
 
-/** One x axis for curve and measurements: a measurement is shown with the curve's value at its place. */
+/** A common x axis for the curve and the measurements. At a measurement, the value of the curve is added. */
 export function aligned(data: LoadData): { x: number[]; columns: (number | null)[][] } {
   const own = [...data.points].sort((a, b) => a.users - b.users);
   const rest = data.users.filter((users) => !own.some((point) => point.users === users));
@@ -98,7 +98,7 @@ export class LoadPlot {
         },
         axes: [axis({ space: 72, size: 30, gap: 6, values: (_, splits) => splits.map((users) => `${tick(users)} ${users === 1 ? "user" : "users"}`), grid: { show: false } }), yAxis(data.tick)],
         cursor: { points: { size: 7, width: 1.5 }, y: false, drag: { x: false, y: false } },
-        // The types know no function here, uPlot does: the colour follows the theme.
+        // The types do not allow a function here, but uPlot does. The colour follows the theme.
         bands: [{ series: [3, 2], fill: () => faded(data.colour, 16) } as unknown as uPlot.Band],
         series: [
           {},
@@ -115,7 +115,7 @@ export class LoadPlot {
     );
   }
 
-  /** A line where the bounds meet. */
+  /** Draws a line where the bounds intersect. */
   private drawKnee(plot: uPlot): void {
     const knee = this.data?.knee;
     const last = plot.scales.x?.max;

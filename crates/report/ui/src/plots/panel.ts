@@ -1,4 +1,4 @@
-// Small plots of the observed system. The table below each is its key and shows the values at the cursor.
+// Small plots of the observed system. The table below each plot is its key and shows the values at the cursor.
 
 import uPlot from "uplot";
 import { moment, short, tick } from "../format";
@@ -10,35 +10,38 @@ import type { Colour } from "./theme";
 import { colour, faded } from "./theme";
 import { isLonely, shadeOutside, sharedCursor, timeAxis, wholeRun } from "./time";
 
-/** What a panel shows. */
+/** The data of a panel. */
 export interface PanelData {
   readonly panel: SystemPanel;
   readonly from_s: number;
   readonly step_s: number;
-  /** The part that all plots of the page show. */
+  /** The time range that all plots of the page show. */
   readonly whole: Part;
   readonly window?: Part | undefined;
   readonly events?: readonly SystemEvent[] | undefined;
   readonly sync: string;
 }
 
-/** As in `crates/report/src/page/system/colours.rs`. */
+/** The same colours as in `crates/report/src/page/system/colours.rs`. */
 const COLOURS: readonly Colour[] = ["blue", "orange", "green", "purple", "red"];
 
-/** The heading of the column of values at the cursor, while there is none. */
+/** The heading of the column of values at the cursor if there is no cursor. */
 const AT_CURSOR = "cursor";
 
 /** A limit is drawn if it is at most this many times the largest value. */
 const LIMIT_SEEN = 4;
 
-/** A line as it is drawn. */
+/** A line in the form in which it is drawn. */
 export interface DrawnLine {
   /** Number of the line in the panel. */
   readonly line: number;
   readonly values: Values;
 }
 
-/** The lines in the order of drawing: limits that are not far away, then the others; stacked ones from the top to the bottom. */
+/**
+ * The lines in the order of drawing: limits that are not too large, then the other lines. Stacked lines are drawn from
+ * the top to the bottom.
+ */
 export function drawnLines(panel: SystemPanel): { lines: DrawnLine[]; top: number } {
   const most = (values: Values): number => values.reduce<number>((most, value) => Math.max(most, value ?? 0), 0);
   const lines: DrawnLine[] = [];
@@ -123,7 +126,7 @@ export class PanelPlot {
     );
   }
 
-  /** The values at the cursor, in the table. */
+  /** Shows the values at the cursor in the table. */
   private show(index: number | null): void {
     const { panel, from_s, step_s } = this.data ?? {};
     if (!panel || from_s === undefined || step_s === undefined) return;
@@ -135,7 +138,7 @@ export class PanelPlot {
   }
 }
 
-/** An opaque tint, so that what is stacked below does not shine through. */
+/** An opaque tint, so that lines stacked below are not visible through it. */
 function solid(name: Colour): string {
   return `color-mix(in srgb, ${colour(name)} 38%, ${colour("page")})`;
 }

@@ -1,4 +1,4 @@
-// The quantile function: how long the slowest part of the requests took, with each decade of that part as wide as the other.
+// The quantile function: how long the slowest part of the requests took. Each decade of that part has the same width.
 
 import uPlot from "uplot";
 import { ms, percentileName, timeTick } from "../format";
@@ -21,16 +21,16 @@ export interface NamedCurve {
 /** Percentiles that an axis may name. */
 const TICKS = [0, 50, 75, 90, 95, 99, 99.9, 99.99, 99.999, 99.9999, 99.99999];
 
-/** In this order names find a place on the axis. */
+/** Names of ticks get space on the axis in this order. */
 const RANKS = ["max", "p50", "p99", "p95", "p99.9", "p90", "p99.99", "p0", "p75"];
 
-/** Room that a name takes, in CSS pixels. */
+/** Width of a name in CSS pixels. */
 const NAME_WIDTH = 44;
 
-/** The maximum is this far behind the last known percentile, in decades. */
+/** Distance between the maximum and the last known percentile, in decades. */
 const MAX_BEHIND = 0.5;
 
-/** Position of a percentile on the axis: the decades beyond it. */
+/** Position of a percentile on the axis: the number of decades beyond it. */
 export function position(percentile: number, last: number): number {
   return percentile >= 100 ? decades(last) + MAX_BEHIND : decades(percentile);
 }
@@ -39,7 +39,7 @@ function decades(percentile: number): number {
   return 2 - Math.log10(100 - percentile);
 }
 
-/** The last percentile that is not the maximum. */
+/** The last percentile before the maximum. */
 export function lastBelowMax(curves: readonly { readonly percentile: readonly number[] }[]): number {
   return curves.flatMap((curve) => curve.percentile).reduce((last, at) => (at < 100 ? Math.max(last, at) : last), 0);
 }
@@ -64,7 +64,7 @@ export function wantsLogarithm(curves: readonly NamedCurve[]): boolean {
   return (sorted[sorted.length - 1] ?? 1) > 20 * (sorted[Math.floor(sorted.length / 4)] ?? 1);
 }
 
-/** What the axes of a plot show; a live plot is redrawn with other values of these. */
+/** The data that the axes of a plot depend on. A live plot is redrawn with new values. */
 export interface Axes {
   readonly x: readonly number[];
   readonly least: number;
@@ -159,7 +159,7 @@ export class PercentilePlot {
   }
 }
 
-/** Names of ticks, the ones that are looked for first: a name that would touch one of them is left out. */
+/** Names of ticks, in the order of `RANKS`. A name that would touch an earlier one is omitted. */
 function spaced(plot: uPlot, splits: readonly number[], named: ReadonlyMap<number, string>): string[] {
   const places = splits.map((split) => plot.valToPos(split, "x"));
   const kept = new Set<number>();

@@ -1,4 +1,4 @@
-// Lines and dots at the times of events, each with times of its own.
+// Lines and dots at the times of events. Each line has its own times.
 
 import uPlot from "uplot";
 import { moment, ms, rate, tick, timeTick } from "../format";
@@ -23,7 +23,7 @@ export function joined(lines: readonly EventLine[]): { x: number[]; columns: (nu
   return { x, columns };
 }
 
-/** What a line shows at each time: its last value, from its first point to its last one. */
+/** The value of a line at each time: its last value, from its first point to its last one. */
 export function held(values: Values): (number | null)[] {
   const last = values.reduce<number>((found, value, at) => (value === null ? found : at), -1);
   let known: number | null = null;
@@ -82,7 +82,7 @@ export class EventPlot {
             ...(line.look === "dots" ? { paths: () => null } : {}),
             points: {
               show: line.look === "dots",
-              // Few events are seen as well as many.
+              // If there are few events, they have larger dots.
               size: line.x.length > 1000 ? 4 : 6,
               width: 0,
               stroke: () => colour(line.colour),

@@ -1,4 +1,4 @@
-// A word-sized line.
+// A small line inside a text.
 
 import type { Values } from "../model";
 
@@ -6,7 +6,7 @@ const WIDTH = 96;
 const HEIGHT = 20;
 const SVG = "http://www.w3.org/2000/svg";
 
-/** The path of a line that fills the box, in gaps where there are no values. */
+/** The path of a line that fills the box. It has gaps where there are no values. */
 export function sparkPath(values: Values, width = WIDTH, height = HEIGHT): string {
   const known = values.filter((value): value is number => value !== null);
   if (known.length === 0) return "";

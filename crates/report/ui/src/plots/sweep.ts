@@ -7,12 +7,12 @@ import { axis, PlotFigure, yAxis } from "./figure";
 import type { Colour } from "./theme";
 import { colour } from "./theme";
 
-/** What a plot over a parameter shows. */
+/** The data of a plot over a parameter. */
 export interface SweepData {
   readonly name: string;
   readonly parameter: string;
   readonly labels: readonly string[];
-  /** Absent for names, which are at equal distances in their order. */
+  /** Absent for names, which are placed at equal distances in their order. */
   readonly numbers?: readonly number[] | undefined;
   /** The unit of the numbers. */
   readonly unit: string;
@@ -24,20 +24,20 @@ export interface SweepData {
 const COLOURS: readonly Colour[] = ["blue", "orange", "green", "purple", "red"];
 const DASHES: readonly (readonly number[])[] = [[], [6, 4], [2, 3]];
 
-/** The style of a line: distinguished by colour first, then by dashes. */
+/** The style of a line: lines first differ by colour, then by dashes. */
 export function look(at: number): { colour: Colour; dash: readonly number[] } {
   const dash = DASHES[Math.floor(at / COLOURS.length) % DASHES.length] ?? [];
   return { colour: COLOURS[at % COLOURS.length] ?? "ink", dash };
 }
 
-/** Places on the x axis: the numbers, or 0, 1, 2, … for names; rows in ascending order. */
+/** Positions on the x axis: the numbers, or 0, 1, 2, … for names. Rows are in ascending order. */
 export function places(labels: readonly string[], numbers?: readonly number[]): { x: number[]; rows: number[] } {
   const rows = labels.map((_, at) => at);
   if (numbers) rows.sort((a, b) => (numbers[a] ?? 0) - (numbers[b] ?? 0));
   return { x: rows.map((row) => (numbers ? (numbers[row] ?? 0) : row)), rows };
 }
 
-/** A name for which there is room for so many letters. */
+/** A name, truncated to a number of letters. */
 export function shortened(name: string, letters: number): string {
   return name.length <= letters ? name : `${name.slice(0, Math.max(letters - 1, 1))}…`;
 }
@@ -78,7 +78,7 @@ export class SweepPlot {
       {
         padding: [10, 26, 0, 0],
         scales: {
-          // Margins at names and at a single number.
+          // Leaves margins at the ends of names and around a single number.
           x: {
             time: false,
             range: (_plot, min, max) => (isNumber && length > 1 ? [min, max] : [min - 0.5, max + 0.5]),
@@ -108,11 +108,11 @@ export class SweepPlot {
             stroke: () => colour(looks[at]?.colour ?? "ink"),
             width: line.is_bound ? 1.25 : 1.75,
             ...(looks[at]?.dash.length ? { dash: [...looks[at].dash] } : {}),
-            // There is nothing between one name and the next.
+            // Names are not connected by lines.
             ...(isNumber ? {} : { paths: () => null }),
             points: {
               show: !line.is_bound && (length <= 40 || !isNumber),
-              // Where values are the same, the rings of all lines are seen.
+              // If lines have equal values, the rings of all of them are visible.
               size: isNumber ? 6 : 7 + 3 * Math.min(data.lines.length - 1 - at, 4),
               stroke: () => colour(looks[at]?.colour ?? "ink"), fill: () => colour("page"),
             },
@@ -124,7 +124,7 @@ export class SweepPlot {
     );
   }
 
-  /** A bar from end to end of each interval. */
+  /** Draws a bar between the ends of each interval. */
   private drawIntervals(
     plot: uPlot, columns: (number | null)[][], halves: (number | null)[][], looks: { colour: Colour }[],
   ): void {

@@ -27,16 +27,16 @@ export interface TimeData {
   readonly from_s: number;
   readonly step_s: number;
   readonly lines: readonly TimeLine[];
-  /** Of values in readouts and of the y axis. */
+  /** Formats values in readouts and on the y axis. */
   readonly format: (value: number) => string;
   readonly tick: (value: number) => string;
-  /** What the tables are of; the rest is shaded. */
+  /** The part that the tables cover; the rest is shaded. */
   readonly window?: Part | undefined;
   /** Changes of the run by the user. */
   readonly marks?: readonly Mark[] | undefined;
   /** Marks of the observed system. */
   readonly events?: readonly SystemEvent[] | undefined;
-  /** Plots with the same key show the same moment and the same part. */
+  /** Plots with the same key share the cursor and the selected part. */
   readonly sync?: string;
 }
 
@@ -68,12 +68,12 @@ export function wholeRun(whole: () => Part): uPlot.Range.Function {
   };
 }
 
-/** From the first slice's begin to the last one's end. */
+/** From the start of the first slice to the end of the last one. */
 export function slices(from_s: number, step_s: number, count: number): Part {
   return { from_s, to_s: from_s + step_s * Math.max(count, 1) };
 }
 
-/** Shades what the tables leave out. */
+/** Shades the time that the tables exclude. */
 export function shadeOutside(part: () => Part | undefined): (plot: uPlot) => void {
   return (plot) => {
     const kept = part();
@@ -89,8 +89,10 @@ export function shadeOutside(part: () => Part | undefined): (plot: uPlot) => voi
   };
 }
 
-/** Shades incidents, and draws a line where the user changed the run (dashed) or the generator stalled (dotted); the page's
- *  first part describes them. */
+/**
+ * Shades incidents. Draws a line where the user changed the run (dashed) or the generator stalled (dotted). The first
+ * part of the page describes them.
+ */
 export function drawMarks(marks: () => readonly Mark[] | undefined): (plot: uPlot) => void {
   return (plot) => {
     const { left, top, width, height } = plot.bbox;
@@ -120,7 +122,7 @@ export function drawMarks(marks: () => readonly Mark[] | undefined): (plot: uPlo
   };
 }
 
-/** The part of the cursor that plots of one key share. */
+/** The cursor settings that plots with the same key share. */
 export function sharedCursor(sync: string | undefined): uPlot.Cursor {
   const points = { size: 7, width: 1.5 };
   if (sync === undefined) return { points, y: false };
@@ -152,7 +154,7 @@ export class TimePlot {
       ...(line.dash?.length ? { dash: [...line.dash] } : {}),
       ...(line.filled ? { fill: () => faded(line.colour, single ? 14 : 10) } : {}),
       spanGaps: false,
-      // A value with gaps on both sides would not be seen as a line.
+      // A value with gaps on both sides would be invisible as a line.
       points: { show: (_, at) => isLonely(this.data?.lines[at - 1]?.values ?? []), size: 4 },
     }));
     const half = step_s / 2;

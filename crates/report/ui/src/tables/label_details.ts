@@ -1,4 +1,4 @@
-// What a label shows when it is pressed: its own rate, times and percentile curve, below its row.
+// The details of a label, shown below its row when it is pressed: its rate, times and percentile curve.
 
 import { ms, rate, tick, timeTick } from "../format";
 import type { LabelModel, LabelSeries, OverTime, ReportModel } from "../model";
@@ -9,7 +9,7 @@ import { RowTable } from "./row_table";
 
 let figures = 0;
 
-/** Makes the table of labels one to work with. */
+/** Makes the table of labels interactive. */
 export function labelTable(table: HTMLTableElement, page: ReportModel): void {
   const modelOf = (row: HTMLTableRowElement): LabelModel | undefined => page.labels[Number(row.dataset["label"])];
   const rows = new RowTable(table, {
@@ -56,7 +56,7 @@ function fill(row: HTMLTableRowElement, model: LabelModel, { over_time, window }
   const inside = document.createElement("div");
   inside.className = "inside";
   row.cells[0]?.append(inside);
-  // As wide as what can be seen of the table, however far it is scrolled.
+  // The details are as wide as the visible part of the table, regardless of its scroll position.
   const scroll = row.closest<HTMLElement>(".scroll");
   const fit = (): void => {
     if (!scroll) return;
@@ -93,7 +93,7 @@ function fill(row: HTMLTableRowElement, model: LabelModel, { over_time, window }
   }
 }
 
-/** How many slices the run has filled: a last one that it did not fill shows a rate that never was. */
+/** Number of slices that the run filled completely. The rate of an incomplete last slice would be wrong. */
 export function wholeSlices(series: LabelSeries, over_time: OverTime | undefined): number {
   const all = series.requests.length;
   if (!over_time) return all;

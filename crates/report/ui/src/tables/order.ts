@@ -1,17 +1,17 @@
-// The order of rows, without the page.
+// The order of rows, independent of the page.
 
 import { numberOf } from "../format";
 
 /** The direction in which a column is sorted. */
 export type Direction = "ascending" | "descending";
 
-/** A row as sorting sees it: the texts of its cells, and where it stood at first. */
+/** The data of a row for sorting: the texts of its cells, and its initial position. */
 export interface Sortable {
   readonly cells: readonly string[];
   readonly at: number;
 }
 
-/** Rows by the column: texts in natural order, numbers by value; the sort is stable. */
+/** Sorts rows by a column: texts in natural order, numbers by value. The sort is stable. */
 export function inOrder<Row extends Sortable>(
   rows: readonly Row[], column: number, direction: Direction, isText: boolean,
 ): Row[] {
@@ -26,7 +26,7 @@ export function inOrder<Row extends Sortable>(
   return [...rows].sort((a, b) => compare(a, b) || a.at - b.at);
 }
 
-/** Where a header that is pressed leads: numbers begin with the largest, texts with the first. */
+/** The direction after a click on a header: numbers begin with the largest, texts with the first. */
 export function next(current: Direction | null, isText: boolean): Direction {
   if (current === null) return isText ? "ascending" : "descending";
   return current === "ascending" ? "descending" : "ascending";
@@ -38,7 +38,7 @@ export function sortedBy(column: string, direction: Direction, isText: boolean):
   return `Sorted by ${column}, ${first}.`;
 }
 
-/** Whether a label has all words of the filter, wherever and however written. */
+/** Whether a label contains all words of the filter, in any order and regardless of case. */
 export function matches(label: string, filter: string): boolean {
   const text = label.toLocaleLowerCase();
   return filter.toLocaleLowerCase().split(/\s+/).every((word) => text.includes(word));

@@ -1,4 +1,4 @@
-// A table that is in the page already: sorted by its headers, filtered, and cut to its first rows until all are requested.
+// A table of the page with sorting, a filter and a limited number of rows until all rows are requested.
 
 import { thousands } from "../format";
 import type { Direction } from "./order";
@@ -8,13 +8,13 @@ interface Row {
   readonly element: HTMLTableRowElement;
   readonly cells: readonly string[];
   readonly at: number;
-  /** Rows that belong below it and move with it. */
+  /** Rows that are placed below the row and move with it. */
   readonly below: HTMLTableRowElement[];
 }
 
-/** What a table can do beyond showing its rows. */
+/** Optional behaviour of a table. */
 export interface RowTableOptions {
-  /** Called with rows that have come into view. */
+  /** Called with rows that became visible. */
   readonly onShow?: (row: HTMLTableRowElement) => void;
 }
 
@@ -24,7 +24,7 @@ export class RowTable {
   private readonly limit: number;
   private readonly count: HTMLElement | null;
   private readonly more: HTMLButtonElement | null;
-  /** Describes the order of the rows, if the page has a place for it. */
+  /** Shows the order of the rows, if the page has an element for it. */
   private readonly sorted: HTMLElement | null;
   private shown: Row[];
   private filter = "";
@@ -57,7 +57,7 @@ export class RowTable {
     this.show();
   }
 
-  /** Hides the columns that are shown on request. */
+  /** Hides the columns that are shown only on request. */
   private hideFurtherColumns(button: HTMLButtonElement | null): void {
     const further = (this.table.dataset["further"] ?? "").split(" ").filter((at) => at !== "").map(Number);
     if (!button || further.length === 0) return;
@@ -70,13 +70,13 @@ export class RowTable {
     });
   }
 
-  /** Puts a row below another; they move together. */
+  /** Places a row below another row. Both rows then move together. */
   attach(row: HTMLTableRowElement, below: HTMLTableRowElement): void {
     this.rows.find((known) => known.element === row)?.below.push(below);
     row.after(below);
   }
 
-  /** Takes it away again. */
+  /** Removes a row that was placed below another. */
   detach(row: HTMLTableRowElement, below: HTMLTableRowElement): void {
     const known = this.rows.find((known) => known.element === row);
     known?.below.splice(known.below.indexOf(below), 1);
