@@ -113,10 +113,10 @@ fn start<P: Protocol>(
     let now = core.run.clock.now();
     let mut user = VirtualUser::new(Arc::clone(program), Rc::clone(core), group, number, now, None);
     user.follow_level(Rc::clone(share));
-    let core = Rc::clone(core);
+    let work = sliced(core, async move { user.run().await });
     tokio::task::spawn_local(async move {
         let _report = report;
-        sliced(&core, user.run()).await;
+        work.await;
         drop(member);
         drop(counted);
     });

@@ -115,7 +115,9 @@ impl Connection {
     /// Performs the TLS handshake with the server.
     pub(crate) async fn secured(mut self, options: &ConnectOptions<'_>) -> Result<Self, Failure> {
         if let Stream::Plain(stream) = self.stream {
-            self.stream = Stream::Tls(Box::new(handshake(stream, &self.origin, options).await?));
+            // Boxed: plain connections do not need the room.
+            let shaken = Box::pin(handshake(stream, &self.origin, options)).await?;
+            self.stream = Stream::Tls(Box::new(shaken));
         }
         Ok(self)
     }
