@@ -1,4 +1,4 @@
-//! Exports one small run in every format and checks what the receiver gets.
+//! Exports one small run in every format and checks the exported data.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
