@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_are_broken_and_other_texts_are_not() {
+    fn only_workflow_commands_are_changed() {
         for text in
             ["::error::a", "  ::stop-commands::x", "a ::set-env name=b::c", "- ::add-mask::a", "…::error::x"]
         {
