@@ -254,7 +254,7 @@ fn plan(args: &CompareArgs, difference: f64, reading: &RunReading) -> Exit {
     };
     let Some(runs) = read_all(&paths, reading) else { return Exit::Refused };
     let Some(plan) = RunsNeeded::new(&runs, difference, args.details) else {
-        return complain(Exit::Internal, "the runs contain nothing to plan with");
+        return complain(Exit::Internal, "the runs contain no measurements for planning");
     };
     let look = look();
     print(&if args.json { plan.to_json() } else { power_table(&plan, look) });

@@ -154,7 +154,7 @@ fn tip_for_value(word: &str, words: &[&str]) -> Option<String> {
     let before = words[..at].last().unwrap_or(&"");
     let target = words.iter().find(|word| looks_like_plan_or_url(word));
     if let (Some(target), false) = (target, words.iter().any(|word| is_verb(word))) {
-        return Some(format!("to run it: busyhour run {target} …, with options behind it"));
+        return Some(format!("to run it: busyhour run {target} …, with options after it"));
     }
     (*before == "--live").then(|| format!("write --live={word}, with an equals sign"))
 }

@@ -1,4 +1,4 @@
-//! `busyhour observe --pid …`: watches a system while somebody else makes the load.
+//! `busyhour observe --pid …`: watches a system while another program generates the load.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -53,7 +53,7 @@ impl WatchArgs {
         !(self.pid.is_empty() && self.sources.is_empty() && self.target.is_empty())
     }
 
-    /// What to observe.
+    /// The observation that the options request.
     pub(crate) fn request(&self) -> Result<ObservationRequest, CommandError> {
         let mut request = ObservationRequest {
             sources: sources_of("--sources", &self.sources)?,
@@ -94,7 +94,7 @@ pub(crate) fn main(args: &WatchArgs) -> Exit {
     let observation = Observation::prepare(request, &clock);
     observation.lines().iter().for_each(|line| say(&format!("observing {line}")));
     if !observation.watches_anything() {
-        return complain(Exit::Usage, "nothing can be watched");
+        return complain(Exit::Usage, "none of the sources can be watched");
     }
     let dir = match create_dir(args.dir.as_ref(), &clock) {
         Ok(dir) => dir,

@@ -406,7 +406,7 @@ fn help(frame: &mut Frame<'_>, shown: &Shown<'_>) {
     lines.extend(
         [
             "q q     stop: users finish their current samples",
-            "Ctrl-C  the same at once; a second time: stop immediately",
+            "Ctrl-C  like q q; a second time: stop immediately",
             "?       show or hide this help",
             "",
             "Changes are recorded in the run directory.",

@@ -109,7 +109,7 @@ fn mistakes_in_the_list_of_sources_are_named() {
         .reports(&["--observe: \"vm\" is not a source"]);
     room.type_in("run http://127.0.0.1:1/ --observe gc:").expect(2).reports(&["--observe: gc needs a value"]);
     room.type_in("run http://127.0.0.1:1/ --observe-interval 10ms").expect(2).reports(&["at least 100ms"]);
-    room.type_in("observe").expect(2).reports(&["nothing to observe is named", "--pid"]);
+    room.type_in("observe").expect(2).reports(&["no source to observe is given", "--pid"]);
     room.type_in("observe --target 8080 --for 1s").expect(2).reports(&["--target", "HOST:PORT"]);
     room.type_in("observe --pid 999999999 --for 1s").expect(0).reports(&["there is no process 999999999"]);
 }
