@@ -99,7 +99,7 @@ pub(crate) fn refuse_options_before_verb(arguments: &[OsString]) -> Option<Exit>
     let option = words[0];
     let quiet = if option == "-q" { "; -q FILE is a properties file, as in JMeter" } else { "" };
     let text = format!(
-        "the option {option} is before the verb {verb}{quiet}\n  hint: write busyhour {verb} {rest}, with options behind the verb"
+        "the option {option} is before the verb {verb}{quiet}\n  hint: write busyhour {verb} {rest}, with options after the verb"
     );
     Some(complain(Exit::Usage, text.trim_end()))
 }

@@ -300,7 +300,7 @@ fn graphite_receives_complete_lines_over_one_connection() {
 }
 
 #[test]
-fn remote_write_is_what_prometheus_reads() {
+fn remote_write_requests_follow_the_protocol() {
     let (address, came) = receiver("204 No Content");
     export(&mut RemoteWriteExporter::new(
         &format!("http://{address}/api/v1/write"),

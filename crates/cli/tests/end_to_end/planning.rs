@@ -208,7 +208,7 @@ fn real_users_are_not_estimated_without_data() {
 fn run_1830_has_the_published_users() {
     let log = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/1830_AggRpt.csv");
     if !log.exists() {
-        let _ = writeln!(std::io::stderr(), "SKIPPED: the published log is not here");
+        let _ = writeln!(std::io::stderr(), "SKIPPED: the published log is missing");
         return;
     }
     let room = Room::new();
