@@ -26,7 +26,7 @@ const WRITTEN: [OutputKind; 2] = [OutputKind::Json, OutputKind::Csv];
     severity error or above, and requests in access logs with the status 404, 500 or 503. Equal messages with different \
     values are one template; stack traces stay with their entry. The formats of common logging libraries, JSON lines, access logs, and \
     the envelopes of Docker, Kubernetes and journald are recognized.\n\n\
-    With a baseline, the log of a clean run, what the baseline lacks comes first, then what became more frequent. Rates are \
+    With a baseline (the log of a clean run), problems that are not in it come first, then those that became more frequent. Rates are \
     tested with a false discovery rate of 5 %. Logs that are too short to show how much their rates vary are reported as \
     too short to tell.\n\n\
     Examples:\n  busyhour observe logs server.log\n  \
