@@ -49,7 +49,7 @@ pub enum Limit {
     InterimResponses,
     /// Bytes of the extension of one chunk.
     ChunkExtensionBytes,
-    /// Bytes of the trailers behind a chunked body.
+    /// Bytes of the trailers after a chunked body.
     TrailerBytes,
     /// Cookies of one user, or their bytes.
     Cookies,

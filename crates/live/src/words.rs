@@ -161,28 +161,28 @@ pub fn changes(state: &LoadState) -> Vec<String> {
 /// Caveats that are known during the run. `unwritten`: number of results that could not be written so far.
 #[must_use]
 pub fn caveats(run: &LiveRun, unwritten: u64) -> Vec<String> {
-    let mut doubts = Vec::new();
+    let mut caveats = Vec::new();
     let total = run.total();
     if let Some(arrivals) = total.arrivals {
         if arrivals.dropped > 0 {
-            doubts.push(format!("{} dropped: no user was free", counted(arrivals.dropped, "arrival")));
+            caveats.push(format!("{} dropped: no user was free", counted(arrivals.dropped, "arrival")));
         }
         if arrivals.waited > 0 {
-            doubts.push(format!("{} waited for a free user", counted(arrivals.waited, "arrival")));
+            caveats.push(format!("{} waited for a free user", counted(arrivals.waited, "arrival")));
         }
     }
     if let (Some(response), Some(service)) = (total.response.mean_ms(), total.service.mean_ms())
         && let Some(late_ms) = busyhour_analysis::late_ms(response, service)
     {
-        doubts.push(format!(
+        caveats.push(format!(
             "{} % of the mean response time is waiting before requests started",
             percent(late_ms / response * 100.0)
         ));
     }
     if unwritten > 0 {
-        doubts.push("some results could not be written: see run.log".to_owned());
+        caveats.push("some results could not be written: see run.log".to_owned());
     }
-    doubts
+    caveats
 }
 
 /// Symbol of the outcome (`✓`, `✗` or `·`), criterion and observed value of each threshold so far.

@@ -24,7 +24,7 @@ pub(crate) struct WatchArgs {
     /// Watch this process, its descendants and the processes it has connections to; may be given several times.
     #[arg(long, value_name = "PID")]
     pid: Vec<u32>,
-    /// Watch these sources: a list as of `busyhour run --observe`, such as os,jvm:shop,log:server.log.
+    /// Watch these sources: a list in the notation of `busyhour run --observe`, such as os,jvm:shop,log:server.log.
     #[arg(long, value_name = "SOURCES")]
     sources: Vec<String>,
     /// Find and watch the system behind this address.

@@ -176,7 +176,7 @@ java\.lang\.RuntimeException: (TB\d) fails in configuration \d+
     let expected = [("4", "TB5"), ("9", "TB4")].map(|(number, cell)| (number.to_owned(), cell.to_owned()));
     assert_eq!(failed, expected, "{log}");
     assert_eq!(log.matches(" ERROR ").count(), 2, "{log}");
-    // The line of the stack trace is a line of the program beside the log.
+    // The line number in the stack trace refers to the source file next to the log.
     let line: usize =
         log.split("Bean.work(Cells.java:").nth(1).unwrap().split(')').next().unwrap().parse().unwrap();
     let source = room.read("logs/Cells.java");

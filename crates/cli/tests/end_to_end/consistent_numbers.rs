@@ -2,7 +2,7 @@
 //! `summary.json`, text for the terminal, live page, exports, comparisons and capacity models.
 //!
 //! Pages mark numbers with their paths in the JSON (`data-quantity`, or `data-quantities` and `data-row` in tables), so
-//! that every marked number is compared, not only those that a test knows.
+//! that every marked number is compared, not only the numbers that a test lists.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

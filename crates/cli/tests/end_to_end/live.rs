@@ -116,7 +116,7 @@ fn closed_loads_can_be_paused_but_their_rate_cannot_be_changed() {
     let refused = page.order(r#"{"order":"rate","factor":2}"#).unwrap();
     assert!(refused.starts_with("HTTP/1.1 409 ") && refused.contains("--arrivals"), "{refused}");
     send_command(&page, r#"{"order":"pause"}"#);
-    until(&mut events, "nobody sends", |name, status| {
+    until(&mut events, "no request is sent", |name, status| {
         name == "second" && status["words"]["completed-now"] == "0"
     });
     let held = server.requests();
