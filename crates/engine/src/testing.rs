@@ -54,7 +54,7 @@ impl Protocol for Fake {
     type Session = ();
 
     fn session(user: &UserState) {
-        assert!(user.run.seed != BAD_SEED || user.number != 3, "for the test");
+        assert!(user.run.seed != BAD_SEED || user.number != 3, "a panic that the test provokes");
     }
 
     fn iteration_started(_session: &mut (), _user: &mut UserState, _same_user: bool) {}

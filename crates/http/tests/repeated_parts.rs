@@ -122,7 +122,7 @@ fn reading_a_page_is_suspended() {
     }
 }
 
-/// Parts with the number of resources that `count` of them name.
+/// Parts, each with a function from the number of repetitions to the number of resources.
 const WITH_RESOURCES: &[(Repeated<'static>, fn(usize) -> usize)] = &[
     (repeated("", "<img src='a~'>", ""), |count| count),
     (repeated("", "<img src=a>", ""), |_| 1),

@@ -43,7 +43,7 @@ pub struct AutoStop {
 struct Limit {
     limit: f64,
     seconds: u64,
-    /// The last second in which a value within the limit became known. It is the value of the second before.
+    /// The last second in which a value within the limit became known. The value is that of the preceding second.
     last_good_s: u64,
 }
 

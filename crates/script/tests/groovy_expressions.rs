@@ -12,7 +12,7 @@ use support::User;
 /// class is compared, not its message.
 const RECORDED: &str = include_str!("recorded/groovy_expressions.tsv");
 
-/// The result of the expression here: the output in brackets, followed by the value.
+/// The result of the expression in this crate: the output in brackets, followed by the value.
 fn outcome(expression: &str) -> String {
     let mut user = User::new();
     let script = match java_like::compile(expression, java_like::JavaLike::Groovy) {

@@ -377,7 +377,7 @@ fn after_a_stop_no_session_begins() {
 #[test]
 fn a_user_that_panics_is_counted_and_does_not_block_the_end() {
     let script: Script = Arc::new(|user: &mut UserState| {
-        assert!(user.now().0 < S + 300 * MS, "for the test");
+        assert!(user.now().0 < S + 300 * MS, "a panic that the test provokes");
         Act::Sleep(MS)
     });
     let body = || program(vec![group(1, "1", vec![leaf("get")], &script)]);

@@ -361,7 +361,7 @@ fn a_slow_recorder_holds_users_back_and_loses_nothing() {
 #[test]
 fn a_panic_of_a_user_does_not_end_other_users() {
     let script: Script = Arc::new(|user| {
-        assert!(user.number != 1 || user.iteration != 2, "for the test");
+        assert!(user.number != 1 || user.iteration != 2, "a panic that the test provokes");
         Act::Yield
     });
     let ran = run_on(2, program(vec![group(4, "5", vec![leaf("x")], &script)]));
