@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn files_have_names_if_the_property_asks_for_them() {
+    fn collectors_have_file_names_if_the_property_requests_them() {
         let save = "<objProp><name>saveConfig</name><value class=\"SampleSaveConfiguration\"><xml>true</xml>\
                     <url>true</url><idleTime>true</idleTime><connectTime>true</connectTime></value></objProp>";
         let both = collector(save) + &collector("<stringProp name=\"filename\"> </stringProp>");

@@ -26,9 +26,9 @@ pub(crate) const BAD_SEED: u64 = 666;
 
 /// The behaviour of a fake sample.
 pub(crate) enum Act {
-    /// Succeeds at once.
+    /// Succeeds immediately.
     Done,
-    /// Fails at once.
+    /// Fails immediately.
     Fail,
     /// Succeeds after this number of nanoseconds.
     Sleep(u64),
@@ -158,7 +158,7 @@ impl Build<'_> {
             children.push(match node {
                 Node::Leaf(label) => Child::Sampler(self.sampler(&label, &ancestors)),
                 Node::Inner(kind, nodes) => {
-                    let hears = !matches!(
+                    let is_notified = !matches!(
                         kind,
                         ControllerKind::Simple
                             | ControllerKind::If { .. }
@@ -168,7 +168,7 @@ impl Build<'_> {
                             | ControllerKind::Transaction(_)
                     );
                     let child = self.controller(kind, nodes, &ancestors);
-                    if hears {
+                    if is_notified {
                         listeners.insert(0, IterationListener::Controller(child));
                     }
                     Child::Controller(child)

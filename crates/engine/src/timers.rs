@@ -303,7 +303,7 @@ mod kernel {
             Ok(Self(fd?))
         }
 
-        /// Expires `wait_ns` from now (at once for 0).
+        /// Expires `wait_ns` from now; if it is 0, immediately.
         pub fn set(&self, wait_ns: u64) {
             let wait_ns = wait_ns.max(1);
             let value = Timespec {

@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_begins_empty_and_its_buffers_stay() {
+    fn a_new_result_is_empty_and_reuses_its_buffers() {
         let clock = Clock::manual(0);
         let mut user = lone_user(&still(&clock), 0);
         user.begin_result(&Template::literal("first label"), Nanos(1));

@@ -7,9 +7,9 @@ mod support;
 use busyhour_script::{ScriptError, java_like};
 use support::User;
 
-/// Each line is an expression, a tab, and the text of its value, or `!` with the exception's class and message. Groovy's
-/// suggestions of similar methods are omitted; `\n` stands for a line break. If a line begins with `?`, only the exception's
-/// class is compared, not its message.
+/// Each line is an expression, a tab, and the text of its value, or `!` with the exception's class and message.
+/// Groovy's suggestions of similar methods are omitted; `\n` represents a line break. If a line begins with `?`, only
+/// the exception's class is compared, not its message.
 const RECORDED: &str = include_str!("recorded/groovy_expressions.tsv");
 
 /// The result of the expression in this crate: the output in brackets, followed by the value.

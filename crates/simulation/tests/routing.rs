@@ -94,7 +94,10 @@ fn load_dependent_probabilities() {
     let range = |from, to: &str| LoadRange { from, to: [(Place::named(to), 1.0)].into() };
     network.routes[1].strategy = Strategy::LoadDependent(vec![range(0, "outside"), range(2, SERVERS[1])]);
     let alone = run(&network, 0.02);
-    assert_eq!(alone.stations[1].total.throughput_per_s, None, "with a single user, no other customer remains");
+    assert_eq!(
+        alone.stations[1].total.throughput_per_s, None,
+        "with a single user, no other customer remains"
+    );
     network.classes[0].load = ClassLoad::Closed { users: 150, think: TimeLaw::Exponential { mean_s: 0.1 } };
     network.stations[1] = Station::queue(SERVERS[1], 1, 0.003);
     let many = run(&network, 0.02);

@@ -451,7 +451,7 @@ fn a_forced_end_abandons_a_blocked_core_and_keeps_the_samples_of_others() {
     assert_eq!(ran.report.abandoned.iter().map(|core| core.core).collect::<Vec<_>>(), [1]);
     assert_eq!(ran.report.cores.len(), 2);
     assert!(taken(&seen).iter().all(|sample| sample.group == 0), "no tearDown after a forced end");
-    assert!(ran.totals.total.samples > 0, "what the other core recorded is kept");
+    assert!(ran.totals.total.samples > 0, "the samples of the other core are kept");
     assert!(ran.totals.events.is_empty(), "{:?}", ran.totals.events);
     drop(block);
 }
@@ -473,7 +473,7 @@ fn a_forced_end_abandons_a_core_that_waits_for_an_evaluation() {
     let ran = run_on(2, program(vec![group(2, "-1", vec![leaf("x")], &script)]));
     assert_eq!(ran.report.stopped, Some(Stop::Now));
     assert_eq!(ran.report.abandoned.iter().map(|core| core.core).collect::<Vec<_>>(), [1]);
-    assert!(ran.totals.total.samples > 0, "what the cores recorded is kept");
+    assert!(ran.totals.total.samples > 0, "the samples of the cores are kept");
     drop(block);
 }
 

@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn only_so_many_branches_run_at_a_time() {
+    async fn the_number_of_parallel_branches_is_limited() {
         for (at_once, most) in [(1, 1), (3, 3), (usize::MAX, 7)] {
             let (running, peak) = (Cell::new(0), Cell::new(0));
             let branch = |turns: usize| {
