@@ -1,8 +1,8 @@
 //! Times in which a core, or the whole process, did not run.
 //!
-//! A core whose tick is late was blocked by its own work or by the system. If the supervisor thread and every core with active
-//! users are late at the same time, the whole process did not run: it was stopped by a signal, suspended with its machine, or
-//! had no CPU.
+//! A core whose tick is late was blocked by its own work or by the system. If the supervisor thread and every core with
+//! active users are late at the same time, the whole process did not run. The causes are a signal that stops the
+//! process, a suspended machine, or a lack of CPU time.
 
 use busyhour_sample::{Nanos, Stall};
 

@@ -533,8 +533,8 @@ impl RunShared {
         self.stop_error.get().map(String::as_str)
     }
 
-    /// Stops the run and forces its end if stopping takes longer than `grace_ns`: samples in flight are abandoned, tearDown
-    /// groups do not run, and a core that does not respond is abandoned. An earlier deadline stays in force.
+    /// Stops the run and forces its end if stopping takes longer than `grace_ns`. A forced end abandons samples in
+    /// flight and cores that do not respond, and tearDown groups do not run. An earlier deadline stays in force.
     pub fn stop_within(&self, stop: Stop, grace_ns: u64) {
         self.raise_stop(stop);
         self.force_at_ns.fetch_min(self.clock.now().0.saturating_add(grace_ns), Ordering::Relaxed);

@@ -124,8 +124,8 @@ impl Verdicts {
     }
 }
 
-/// Visits by class and station. Networks with forks, class switches or classes that never leave are not described by the
-/// traffic equations; for these, the value is 1 for each station that serves the class or is a join.
+/// Visits by class and station. The traffic equations do not describe networks with forks, class switches or classes
+/// that never leave. For these networks, the value is 1 for each station that serves the class or is a join.
 fn visits_by_class(network: &QueueingNetwork) -> Vec<Vec<f64>> {
     let has_traffic_equations = !network
         .stations

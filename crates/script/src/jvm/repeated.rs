@@ -1,5 +1,5 @@
-//! Tests with values and scripts whose parts are repeated many times: a script succeeds, or ends with a limit that its error
-//! names, and the number of steps grows in proportion to the number of parts.
+//! Tests with values and scripts whose parts are repeated many times. A script succeeds, or ends with an error that
+//! names a limit. The number of steps is proportional to the number of parts.
 
 use std::pin::pin;
 use std::task::{Context, Waker};
