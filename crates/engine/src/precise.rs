@@ -205,7 +205,11 @@ mod tests {
         shared.begun_ns.store(3_000_000_000, Ordering::Relaxed);
         let timer = timer("2", "1", &one_group());
         let slot = timer.delay(&mut lone_user(&shared, 0)).slot;
-        assert_eq!(slot, Some(Nanos(starts(1)[0] + 3_000_000_000)), "the time of setUp groups counts");
+        assert_eq!(
+            slot,
+            Some(Nanos(starts(1)[0] + 3_000_000_000)),
+            "starts count from the beginning of the run, including setUp groups"
+        );
     }
 
     #[test]

@@ -333,7 +333,7 @@ mod tests {
             assert_eq!(timer.delay(user), Delay::default());
             assert!(!user.running);
         }
-        assert_eq!(log.lock().unwrap().len(), 1, "it is logged once");
+        assert_eq!(log.lock().unwrap().len(), 1, "the end of the schedule is logged once");
     }
 
     #[test]
@@ -348,7 +348,7 @@ mod tests {
             (delay.slot.map(|slot| slot.0 / MS), delay.wait_ns / MS)
         };
         assert_eq!(slot_ms(0), (Some(0), 0));
-        assert_eq!(slot_ms(350), (Some(100), 0), "the response time counts from when it was due");
+        assert_eq!(slot_ms(350), (Some(100), 0), "the response time counts from the intended start");
         assert_eq!(slot_ms(350), (Some(200), 0));
         assert_eq!(slot_ms(350), (Some(300), 0));
         assert_eq!(slot_ms(350), (Some(400), 50));
@@ -448,7 +448,7 @@ mod tests {
         for _ in 0..5 {
             timer.delay(&mut user);
         }
-        assert_eq!(reported(&user), "4.0 0 0 7", "once in a second");
+        assert_eq!(reported(&user), "4.0 0 0 7", "the properties are set once per second");
         clock.advance(Duration::from_millis(1_100));
         timer.delay(&mut user);
         assert_eq!(reported(&user), "4.0 5 1 7");

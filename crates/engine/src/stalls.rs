@@ -109,7 +109,7 @@ mod tests {
         let found = process.with_cores(&cores);
         let of = |core, at, length| Stall { core, at_ns: at * MS, length_ns: length * MS };
         let wanted = [of(None, 12_000, 5_000), of(None, 40_000, 700), of(Some(0), 50_000, 1_300)];
-        assert_eq!(found, wanted, "at 30 s only the supervisor was late");
+        assert_eq!(found, wanted, "only the supervisor was late at 30 s");
     }
 
     #[test]

@@ -271,7 +271,7 @@ mod tests {
         let keys = ClientKeys::load(JKS, "secret", choice, TlsPolicy::AcceptAny).unwrap();
         let missed = |alias| {
             let client_tls = keys.client_tls(alias, TlsPolicy::AcceptAny).unwrap();
-            assert_eq!(client_tls.missing_key_failure(), None, "no request yet");
+            assert_eq!(client_tls.missing_key_failure(), None, "the server has not requested a certificate");
             client_tls.config.client_auth_cert_resolver.resolve(&[], &[]);
             client_tls.missing_key_failure().map(|failure| failure.message)
         };

@@ -234,7 +234,7 @@ mod tests {
         };
         assert!(!half(&mut state, 1) && !half(&mut state, 2) && !half(&mut state, 3));
         state.add_sample(3, 1, 1, false);
-        assert!(half(&mut state, 4), "two of three failed");
+        assert!(half(&mut state, 4), "two of three samples failed");
     }
 
     #[test]

@@ -447,7 +447,7 @@ impl RunShared {
     pub fn shared<T: Any + Send + Sync + Default>(&self) -> Arc<T> {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let value = shared.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default()));
-        Arc::clone(value).downcast().expect("kept under its type")
+        Arc::clone(value).downcast().expect("each value is stored under its own type")
     }
 
     /// Counts starts of a timer's schedule for which no user was free in time.

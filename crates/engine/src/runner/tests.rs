@@ -222,7 +222,7 @@ fn the_schedule_ends_users_in_and_between_samples() {
         let late = seen.iter().filter(|sample| sample.user == user && sample.start.since(began) >= SECOND_NS);
         assert!(late.count() <= 1, "the end of the schedule is checked after each sample");
     }
-    assert_eq!(seen.iter().filter(|sample| sample.user == 2).count(), 1, "a sample in flight ends by itself");
+    assert_eq!(seen.iter().filter(|sample| sample.user == 2).count(), 1, "a sample in flight is completed");
     assert_eq!(ran.totals.total.samples, seen.len() as u64);
     assert_eq!(ran.report.stopped, None);
     assert_that_all_users_have_ended(&ran);
@@ -309,7 +309,7 @@ fn a_stop_at_once_abandons_samples_in_flight() {
     let (ran, seen) = stopped(Stop::Now, Vec::new(), || Act::Never, 20);
     assert_eq!(ran.report.stopped, Some(Stop::Now));
     let interrupted: u64 = ran.report.cores.iter().map(|core| core.interrupted).sum();
-    assert!(interrupted >= 20, "those that never end: {interrupted}");
+    assert!(interrupted >= 20, "samples that never end are interrupted: {interrupted}");
     assert_eq!(ran.totals.total.samples + interrupted, seen.len() as u64 + 2);
 }
 

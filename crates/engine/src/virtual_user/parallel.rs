@@ -278,7 +278,7 @@ mod tests {
             all.sort_unstable();
             assert_eq!(all, [0, 1, 2, 3, 4, 5, 6]);
             if at_once == 1 {
-                assert_eq!(ended, all, "one at a time, branches end in their order");
+                assert_eq!(ended, all, "branches that run one at a time end in their order");
             }
         }
     }

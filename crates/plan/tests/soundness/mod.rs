@@ -21,7 +21,7 @@ pub fn check(source: &[u8]) {
         }
     }
     if plan.is_empty() && !has_errors(&diagnostics) {
-        assert!(plan.source().contains("ashTree"), "nothing read, and no finding");
+        assert!(plan.source().contains("ashTree"), "nothing was read, and there is no finding");
     }
     check_tree(&plan);
     check_edits(&mut plan, !has_errors(&diagnostics));

@@ -338,6 +338,6 @@ fn check_java_like(text: &str, language: java_like::JavaLike) {
         && !text.contains("hashCode")
         && !text.contains("Object")
     {
-        assert_eq!(run(), (value, changes), "run a second time\n{text}");
+        assert_eq!(run(), (value, changes), "a second run has the same outcome\n{text}");
     }
 }
