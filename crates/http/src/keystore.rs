@@ -147,7 +147,7 @@ impl ClientKeys {
         } else {
             format!("No PrivateKey found for alias:'{alias}'")
         };
-        let requests = Arc::new(NoKey::default());
+        let requests = Arc::new(MissingKeyResolver::default());
         let config = tls_config_with(policy, Some(Arc::clone(&requests) as _))?;
         Ok(ClientTls { config, missing: Some((requests, why)) })
     }
@@ -170,7 +170,7 @@ fn certified(entry: Entry) -> Result<(String, Arc<CertifiedKey>), KeyStoreError>
 pub(crate) struct ClientTls {
     pub(crate) config: Arc<ClientConfig>,
     /// If there is no key: the counter of the server's requests for one, and the reason why the key is missing.
-    missing: Option<(Arc<NoKey>, String)>,
+    missing: Option<(Arc<MissingKeyResolver>, String)>,
 }
 
 impl ClientTls {
@@ -206,11 +206,11 @@ impl ResolvesClientCert for RoundRobin {
 
 /// Provides no key and counts the requests for one.
 #[derive(Debug, Default)]
-struct NoKey {
+struct MissingKeyResolver {
     count: AtomicUsize,
 }
 
-impl ResolvesClientCert for NoKey {
+impl ResolvesClientCert for MissingKeyResolver {
     fn resolve(&self, _issuers: &[&[u8]], _schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
         self.count.fetch_add(1, Ordering::Relaxed);
         None

@@ -34,8 +34,8 @@ const WIDE: f64 = 1.3;
 /// Largest plausible c² of service times: the standard deviation is about three times the mean.
 const SCV_PLAUSIBLE: f64 = 10.0;
 
-/// Two conditions define that the scalability law describes the throughputs better than the model. The p-value of the
-/// ratio of the residual variances is less than `USL_BETTER`. The model's throughputs have a relative error of at least
+/// The scalability law describes the throughputs better than the model if two conditions hold. The p-value of the ratio
+/// of the residual variances is less than `USL_BETTER`. The model's throughputs have a relative error of at least
 /// `USL_BETTER_MIN`.
 const USL_BETTER: f64 = 0.01;
 const USL_BETTER_MIN: f64 = 0.02;
