@@ -51,8 +51,8 @@ fn part(users: u32, share: &LoadShare) -> u32 {
 const MANY_PER_CORE: u32 = 32;
 
 /// Whether one core should serve the whole share of a workload. This is the case if the rate of arrivals is low
-/// ([`OpenWorkload::is_slow`]) and the workload either has few users or keeps the same users for all arrivals. (In the JMeter
-/// plugin, such users are all in one pool.)
+/// ([`OpenWorkload::is_slow`]) and one of two conditions holds: the workload has few users, or it keeps the same users
+/// for all arrivals. (In the JMeter plugin, such users are all in one pool.)
 fn needs_one_pool<P>(
     program: &Program<P>,
     workload: &OpenWorkload,
