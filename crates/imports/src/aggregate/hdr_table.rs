@@ -1,0 +1,99 @@
+//! Percentile distributions of HdrHistogram: files of their own, the output of wrk2 (`--latency`, `-U`), and vegeta's `hdrplot`.
+//!
+//! A table has the columns Value, Percentile (from 0 to 1), TotalCount and 1/(1-Percentile). wrk2 measures from the intended
+//! start ("Recorded Latency"); a second table with `-U` counts from the actual start ("Uncorrected Latency").
+
+use std::io::Read;
+
+use super::{AggregateResult, AggregateRow, Method, Percentile};
+use crate::error::ImportError;
+use crate::lines::Lines;
+
+/// The percentiles that are shown. A table has hundreds of rows.
+const SHOWN: [f64; 8] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99, 99.999];
+
+/// Maximum number of tables in a file.
+const TABLES_MAX: usize = 100;
+
+/// What a line of column names says about the values: `Some(true)` if their unit is unknown; `None` if it is no such line.
+pub(crate) fn names(line: &[u8]) -> Option<bool> {
+    let mut words = std::str::from_utf8(line).ok()?.split_whitespace();
+    let value = words.next().filter(|word| word.starts_with("Value"))?;
+    (words.next() == Some("Percentile") && words.next() == Some("TotalCount")).then(|| value != "Value(ms)")
+}
+
+/// A line of wrk2 that says how the times of the following table count.
+fn heading(line: &[u8]) -> Option<bool> {
+    let line = line.trim_ascii();
+    if line.starts_with(b"Latency Distribution (HdrHistogram - Recorded Latency)") {
+        return Some(true);
+    }
+    line.starts_with(b"Latency Distribution (HdrHistogram - Uncorrected Latency").then_some(false)
+}
+
+pub(super) fn read(input: &mut impl Read) -> Result<AggregateResult, ImportError> {
+    let mut lines = Lines::new(input);
+    let mut result = AggregateResult::default();
+    // What the heading before the next table says.
+    let mut announced = None;
+    while lines.next()? {
+        let line = lines.text();
+        if let Some(from_intended_start) = heading(line) {
+            announced = Some(from_intended_start);
+        } else if let Some(unknown_unit) = names(line) {
+            if result.rows.is_empty() {
+                // wrk2 writes ms.
+                let unknown_unit = unknown_unit && announced.is_none();
+                result.method = Method { unknown_unit, from_intended_start: announced, ..Method::default() };
+            }
+            if result.rows.len() == TABLES_MAX {
+                return Ok(result);
+            }
+            let name = match announced.take() {
+                Some(true) => "from the intended start",
+                Some(false) => "from the actual start",
+                None => "all requests",
+            };
+            result.rows.push(AggregateRow { name: name.into(), ..AggregateRow::default() });
+        } else if let Some(row) = result.rows.last_mut() {
+            take(line, row);
+        }
+    }
+    Ok(result)
+}
+
+/// Adds a line of a table to its row.
+fn take(line: &[u8], row: &mut AggregateRow) {
+    let Ok(line) = std::str::from_utf8(line) else { return };
+    if let Some(comment) = line.trim().strip_prefix("#[") {
+        for part in comment.trim_end_matches(']').split(',') {
+            let Some((name, value)) = part.split_once('=') else { continue };
+            let value = value.trim().parse::<f64>().ok();
+            match name.trim() {
+                "Mean" => row.mean_ms = value,
+                "Max" => row.max_ms = value,
+                "Total count" => row.requests = value.map(|value| value as u64),
+                _ => {}
+            }
+        }
+        return;
+    }
+    let mut numbers = line.split_whitespace().map(str::parse::<f64>);
+    let (Some(Ok(ms)), Some(Ok(share)), Some(Ok(count))) = (numbers.next(), numbers.next(), numbers.next())
+    else {
+        return;
+    };
+    if !ms.is_finite() || !(0.0..=1.0).contains(&share) {
+        return;
+    }
+    row.requests = Some(row.requests.unwrap_or(0).max(count as u64));
+    if share == 0.0 {
+        row.min_ms = Some(ms);
+    }
+    row.max_ms = Some(row.max_ms.map_or(ms, |max| max.max(ms)));
+    // A row whose percentile is larger than the wanted one is an upper bound of it.
+    let from = row.percentiles.len();
+    for percentile in SHOWN.iter().skip(from).take_while(|percentile| **percentile <= share * 100.0 + 1e-9) {
+        row.percentiles.push(Percentile { percentile: *percentile, ms });
+    }
+}
