@@ -9,6 +9,8 @@ use crate::arrival_caveat::ArrivalCaveat;
 use crate::facts::LaterRows;
 use crate::groups::{GroupPhase, describe_phases, join_names, shorten_name};
 use crate::incidents::Unsteady;
+use crate::result_file::{ARRIVAL_TICK_S_MAX, LabelTime, OmissionBounds, PercentileInterval};
+use crate::rounding::digits;
 use crate::stalls;
 
 /// A reason to doubt a result.
@@ -140,6 +142,36 @@ pub enum Caveat {
     NotTogether,
     /// The record has only one start time per sample, in whole milliseconds.
     OneClock,
+    /// The file of another tool has only one start time per sample.
+    ActualStarts {
+        /// The tool.
+        tool: String,
+        /// The clock tick of start times in s.
+        tick_s: f64,
+    },
+    /// Another tool reported requests or iterations that it should have started, but did not.
+    DroppedByTool {
+        /// The tool.
+        tool: String,
+        /// Number of requests or iterations.
+        dropped: u64,
+    },
+    /// The file of another tool does not contain failed requests.
+    FailedMissing {
+        /// The tool.
+        tool: String,
+    },
+    /// Slow responses or stalls kept requests from starting.
+    OmittedRequests(OmissionBounds),
+    /// A quoted percentile has few samples beyond it.
+    FewBeyond(PercentileInterval),
+    /// The percentiles of all requests mix different kinds of requests.
+    MixedLabels {
+        /// The label with the smallest 95th percentile.
+        fast: LabelTime,
+        /// The label with the largest one.
+        slow: LabelTime,
+    },
     /// Requests started after their intended start.
     LateStarts {
         /// Mean lateness in ms.
@@ -358,6 +390,38 @@ impl Caveat {
                  run directory",
                 "if the run was made with busyhour, report its run directory instead of the result file",
             ),
+            Caveat::ActualStarts { tool, tick_s } => Description::new(
+                actual_starts_message(tool, *tick_s),
+                "treat response times as lower bounds if the tool may have started requests late",
+            ),
+            Caveat::DroppedByTool { tool, dropped } => Description::new(
+                format!(
+                    "{tool} reports {dropped} iterations that were due and not started; they are in no percentile"
+                ),
+                "allow more users in the tool, and treat the percentiles as lower bounds",
+            ),
+            Caveat::FailedMissing { tool } => Description::new(
+                format!("the file of {tool} contains only requests with a response"),
+                "look for errors in the output of the tool; requests that timed out are the slowest ones",
+            ),
+            Caveat::OmittedRequests(bounds) => Description::new(
+                omitted_message(bounds),
+                "treat the measured percentiles as lower bounds; measure with a load that does not wait for responses",
+            ),
+            Caveat::FewBeyond(interval) => Description::new(
+                few_beyond_message(interval),
+                "run longer before you rely on this percentile",
+            ),
+            Caveat::MixedLabels { fast, slow } => Description::new(
+                format!(
+                    "percentiles of all requests mix fast and slow ones: the p95 of {} is {} ms, that of {} {} ms",
+                    shorten_name(&fast.label),
+                    digits(fast.p95_ms),
+                    shorten_name(&slow.label),
+                    digits(slow.p95_ms)
+                ),
+                "use the percentiles of single labels",
+            ),
             Caveat::LateStarts { mean_ms, waited } => Description::new(
                 format!("requests started {mean_ms:.3} ms after their intended start, on average"),
                 match waited {
@@ -459,6 +523,48 @@ fn busy_message(mean: Option<f64>, busiest_second: Option<f64>, cores: u32) -> S
         busiest_second.map_or_else(String::new, |share| format!(" ({share:.0} % in the worst second)"));
     let cores = counted(u64::from(cores), "core was", "cores were");
     format!("the generator used {mean} of its busiest core{second}; {cores} this busy")
+}
+
+fn actual_starts_message(tool: &str, tick_s: f64) -> String {
+    let mut text = format!(
+        "the file of {tool} has only actual starts: response times do not contain the waiting before the start"
+    );
+    if tick_s > ARRIVAL_TICK_S_MAX {
+        text += &format!(", and arrivals are not judged, because start times are multiples of {tick_s} s");
+    }
+    text
+}
+
+fn omitted_message(bounds: &OmissionBounds) -> String {
+    let both = [("p95", &bounds.p95), ("p99", &bounds.p99)];
+    let ranges: Vec<String> = both
+        .into_iter()
+        .filter(|(_, range)| range.is_material())
+        .map(|(name, range)| {
+            format!(
+                "{name} may be up to {} ms instead of {} ms",
+                digits(range.upper_ms),
+                digits(range.measured_ms)
+            )
+        })
+        .collect();
+    let cause = match (bounds.stalls, bounds.user_interval_s) {
+        (0, _) => "slow responses".to_owned(),
+        (stalls, Some(_)) => format!("slow responses and {}", counted(stalls, "stall", "stalls")),
+        (stalls, None) => counted(stalls, "stall", "stalls"),
+    };
+    let requests = counted(bounds.omitted, "request", "requests");
+    format!("{}, because {cause} kept up to {requests} from starting", ranges.join(" and "))
+}
+
+fn few_beyond_message(interval: &PercentileInterval) -> String {
+    let PercentileInterval { percentile, samples, lower_ms, upper_ms } = interval;
+    let lower = digits(*lower_ms);
+    let range = match upper_ms {
+        Some(upper_ms) => format!("between {lower} and {} ms", digits(*upper_ms)),
+        None => format!("at least {lower} ms"),
+    };
+    format!("{} give a p{percentile} of {range} (95 % confidence)", counted(*samples, "sample", "samples"))
 }
 
 fn shared_labels_message(labels: &[String]) -> String {

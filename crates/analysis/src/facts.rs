@@ -6,6 +6,8 @@ use busyhour_sample::{
 };
 use serde::{Deserialize, Serialize};
 
+use crate::result_file::OtherTool;
+
 /// Facts about a run other than its measurements: where it came from, how it ended, and on which generator it ran.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -82,6 +84,9 @@ pub struct RunFacts {
     /// The files that were read, if the results were given as files.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<InputSummary>,
+    /// The tool that wrote the files; `None` for JTL files and run directories.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_tool: Option<OtherTool>,
     /// Whether intended starts are missing from the record, so that response times equal service times.
     pub one_clock: bool,
     /// Whether the run has a manifest, which should contain the outcome.
@@ -123,6 +128,7 @@ impl RunFacts {
             record_cut: false,
             record_end: None,
             inputs: Vec::new(),
+            other_tool: None,
             one_clock: false,
             has_manifest: true,
         }

@@ -64,7 +64,11 @@ pub(crate) fn search(
         findings.not_searched.push(NotSearched::TooShort { seconds });
         return findings;
     }
-    let resolution_ms = if facts.one_clock { LOG_RESOLUTION_MS } else { 0.0 };
+    let resolution_ms = match &facts.other_tool {
+        Some(tool) => tool.duration_step_s * 1e3,
+        None if facts.one_clock => LOG_RESOLUTION_MS,
+        None => 0.0,
+    };
     let searched = searched(facts, totals, series, &range);
     let large = searched.labels.iter().filter(|(_, track)| track.has_enough_requests()).count();
     let small = totals.labels.iter().filter(|label| label.kind == SampleKind::Request).count() - large;

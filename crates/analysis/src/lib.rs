@@ -31,6 +31,7 @@ mod groups;
 pub mod incidents;
 mod over_time;
 mod plateaus;
+mod result_file;
 mod rounding;
 mod row;
 mod run_caveats;
@@ -51,6 +52,10 @@ pub use generator::{GeneratorMark, GeneratorState, generator_mark};
 pub use groups::{GroupPhase, GroupRows};
 pub use over_time::{HeatMap, RowSeries};
 pub use plateaus::{Plateau, plateaus};
+pub use result_file::{
+    ARRIVAL_TICK_S_MAX, LabelTime, Omission, OmissionBounds, OmissionLimit, OtherTool, PercentileBounds,
+    PercentileInterval,
+};
 pub use row::{ElapsedSummary, ErrorLabel, ErrorRow, Row, SlowSample, Times};
 pub use series::{DistributionPoint, Series};
 pub use stalls::{describe_stall, reported_stalls};

@@ -34,7 +34,10 @@ pub(crate) fn find(facts: &RunFacts, totals: &RunTotals) -> Vec<Caveat> {
     // The caveat about one clock comes first because it qualifies the other caveats: a result file has less information than
     // the run directory of the same run, so the caveats can differ.
     if facts.one_clock && totals.total.samples > 0 {
-        found.push(Caveat::OneClock);
+        found.push(match &facts.other_tool {
+            Some(tool) => Caveat::ActualStarts { tool: tool.tool.clone(), tick_s: tool.tick_s },
+            None => Caveat::OneClock,
+        });
     }
     find_in_outcome(facts, totals, &mut found);
     find_in_generator(facts, &mut found);

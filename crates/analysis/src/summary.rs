@@ -10,6 +10,7 @@ use crate::facts::RunFacts;
 use crate::groups::GroupRows;
 use crate::incidents::{Incident, NotSearched, search};
 use crate::over_time::HeatMap;
+use crate::result_file::Omission;
 use crate::row::{ErrorRow, Row, SlowSample};
 use crate::run_caveats;
 use crate::series::{DistributionPoint, Series, distribution};
@@ -88,6 +89,12 @@ pub struct Summary {
     /// Why requests were slow; `None` if the run was not observed, or was not recorded by this program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub explanation: Option<Explanation>,
+    /// What to doubt about the numbers of a result file, in a sentence; `None` for a run directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub doubt: Option<String>,
+    /// What requests could change that were never sent; `None` for a run directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub omission: Option<Omission>,
     /// Maximum relative error of a percentile: the width of the histogram's buckets.
     pub percentile_error: f64,
 }
@@ -176,6 +183,8 @@ impl Summary {
             window,
             system: None,
             explanation: None,
+            doubt: None,
+            omission: None,
             percentile_error: 10f64.powi(-i32::from(HISTOGRAM_DIGITS)),
             run,
         }

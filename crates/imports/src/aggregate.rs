@@ -55,6 +55,9 @@ pub struct Method {
     /// Whether times count from the intended start: `true` or `false` if the file says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_intended_start: Option<bool>,
+    /// Number of requests that the tool sent, if the percentiles cover fewer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sent: Option<u64>,
     /// Whether the unit of times is unknown; they are then shown as if they were ms.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unknown_unit: bool,

@@ -153,8 +153,39 @@ pub enum Detected {
     Samples(SampleForm),
     /// A file with percentiles and no samples.
     Aggregate(AggregateFormat),
-    /// A file in vegeta's binary format, which `vegeta encode` converts.
+    /// A file that cannot be used as it is.
+    Unsupported(UnsupportedFormat),
+}
+
+/// A format that cannot be used as it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UnsupportedFormat {
+    /// vegeta's binary format, which only vegeta reads.
     VegetaGob,
+    /// A log of HdrHistogram: compressed histograms per interval.
+    HdrLog,
+}
+
+impl std::fmt::Display for UnsupportedFormat {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            UnsupportedFormat::VegetaGob => "file of vegeta in its binary format",
+            UnsupportedFormat::HdrLog => "log of HdrHistogram",
+        })
+    }
+}
+
+impl UnsupportedFormat {
+    /// How to get a file that can be used.
+    #[must_use]
+    pub const fn hint(self) -> &'static str {
+        match self {
+            UnsupportedFormat::VegetaGob => "convert it: vegeta encode --to json FILE > results.json",
+            UnsupportedFormat::HdrLog => {
+                "report the samples or the run directory instead, or a percentile distribution made from the log"
+            }
+        }
+    }
 }
 
 /// Recognizes a file of another tool by its first bytes, at most 1 MiB of which are needed; `None` for all other files.
@@ -167,7 +198,13 @@ pub fn detect(head: &[u8]) -> Option<Detected> {
         return samples(SampleFormat::GatlingBinary);
     }
     if is_gob(head) {
-        return Some(Detected::VegetaGob);
+        return Some(Detected::Unsupported(UnsupportedFormat::VegetaGob));
+    }
+    if [&b"#[Histogram log format"[..], b"#[Logged with ", b"\"StartTimestamp\",\"Interval_Length\""]
+        .iter()
+        .any(|start| text.starts_with(start))
+    {
+        return Some(Detected::Unsupported(UnsupportedFormat::HdrLog));
     }
     for (start, format) in [
         (k6_csv::HEAD, SampleFormat::K6Csv),

@@ -50,6 +50,6 @@ pub use aggregate::{
     AggregateDoubt, AggregateResult, AggregateRow, Method, MovingWindow, Percentile, read_aggregate,
 };
 pub use error::{BadLine, ImportError};
-pub use form::{AggregateFormat, Detected, SampleForm, SampleFormat, detect};
+pub use form::{AggregateFormat, Detected, SampleForm, SampleFormat, UnsupportedFormat, detect};
 pub use reader::SampleReader;
 pub use sample::{ImportNotes, ImportedSample, Step};

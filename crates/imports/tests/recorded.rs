@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use busyhour_imports::{
     AggregateDoubt, AggregateResult, Detected, ImportError, ImportedSample, SampleForm, SampleFormat,
-    SampleReader, Step, detect, read_aggregate,
+    SampleReader, Step, UnsupportedFormat, detect, read_aggregate,
 };
 
 fn file(name: &str) -> Vec<u8> {
@@ -126,7 +126,10 @@ fn the_first_doubt_is_the_most_important_one() {
 
 #[test]
 fn a_file_of_vegeta_in_gob_is_recognized() {
-    assert_eq!(detect(&file("vegeta-12.13.0.gob")), Some(Detected::VegetaGob));
+    assert_eq!(
+        detect(&file("vegeta-12.13.0.gob")),
+        Some(Detected::Unsupported(UnsupportedFormat::VegetaGob))
+    );
 }
 
 /// A small generator of pseudo-random numbers, so that failures can be repeated.

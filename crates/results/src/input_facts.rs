@@ -27,6 +27,8 @@ pub struct InputFacts {
     /// Offset in uncompressed bytes at which the input is truncated within a row or damaged; the rest is ignored. `None` if the
     /// input is complete.
     pub cut_at: Option<u64>,
+    /// Requests that the tool should have started, but did not, and reported.
+    pub dropped: u64,
     /// The earliest and the latest end of a sample, as times of the run; `None` without samples.
     pub ends: Option<(Nanos, Nanos)>,
 }
@@ -41,6 +43,7 @@ impl InputFacts {
             bad_rows: 0,
             first_bad: Vec::new(),
             cut_at: None,
+            dropped: 0,
             ends: None,
         }
     }

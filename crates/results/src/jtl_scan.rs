@@ -9,6 +9,7 @@ mod columns;
 mod csv;
 mod csv_rows;
 mod error;
+mod imported;
 mod in_order;
 mod marks;
 mod rows;
@@ -20,6 +21,7 @@ use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use busyhour_imports::{Detected, SampleForm};
 pub use busyhour_sample::LogRow;
 pub use error::{BadRow, LogError, OutOfOrder, RowPlace};
 pub use in_order::HELD_ROWS_MAX;
@@ -42,9 +44,10 @@ enum Kind {
     Csv(Columns),
     Xml { stamps_are_ends: bool },
     Run,
+    Imported(SampleForm),
 }
 
-/// A log of samples on disk: a JTL in CSV (with or without column names) or XML, or a run directory.
+/// A log of samples on disk: a JTL in CSV (with or without column names) or XML, a file of another tool, or a run directory.
 #[derive(Debug, Clone)]
 pub struct Log {
     /// The file to read. In a run directory, this is the samples file.
@@ -73,14 +76,14 @@ impl Log {
         Ok(Log { kind: kind(&head)?, file })
     }
 
-    /// Reads time stamps as ends of samples (`sampleresult.timestamp.start=false`). Run directories contain both times and are
-    /// not affected.
+    /// Reads time stamps as ends of samples (`sampleresult.timestamp.start=false`). Run directories contain both times, and
+    /// the files of other tools have fixed formats, so neither is affected.
     #[must_use]
     pub fn with_end_stamps(mut self) -> Log {
         self.kind = match self.kind {
             Kind::Csv(columns) => Kind::Csv(columns.with_stamps(true)),
             Kind::Xml { .. } => Kind::Xml { stamps_are_ends: true },
-            Kind::Run => Kind::Run,
+            other @ (Kind::Run | Kind::Imported(_)) => other,
         };
         self
     }
@@ -92,6 +95,7 @@ impl Log {
             Kind::Csv(columns) => LogForm::Csv { names: columns.named, columns: columns.count },
             Kind::Xml { .. } => LogForm::Xml,
             Kind::Run => LogForm::Run,
+            Kind::Imported(form) => LogForm::Imported(*form),
         }
     }
 
@@ -120,6 +124,7 @@ impl Log {
                 xml::scan(input, *stamps_are_ends, &mut state, &mut see, progress)
                     .map_err(|error| error.with_line_of(&self.file))?;
             }
+            Kind::Imported(form) => imported::scan(input, *form, &mut state, &mut see, progress)?,
             Kind::Run => {
                 run::scan(BufReader::with_capacity(1 << 18, input), &mut state, &mut see, progress)?;
             }
@@ -171,6 +176,12 @@ fn kind(head: &[u8]) -> Result<Kind, LogError> {
     }
     if begin.is_empty() {
         return Err(LogError::Empty);
+    }
+    match busyhour_imports::detect(head) {
+        Some(Detected::Samples(form)) => return Ok(Kind::Imported(form)),
+        Some(Detected::Aggregate(format)) => return Err(LogError::Aggregate(format)),
+        Some(Detected::Unsupported(format)) => return Err(LogError::Unsupported(format)),
+        None => {}
     }
     if begin.starts_with(b"<") {
         return Ok(Kind::Xml { stamps_are_ends: false });

@@ -13,12 +13,14 @@
 //! | [`measure_run`] | the results of a run | a run that comparisons and trends can use |
 //! | [`measure_loads`] | the results of a run | the points of a capacity model |
 //! | [`SystemRecord::read`] | the series file of a run | the observations of the system, limited in size |
+//! | [`read_percentiles`] | a file of another tool without samples | its percentiles |
 //! | [`LogTally`] | the rows of a log | arrival statistics and a verdict |
 //!
 //! [`Summary`]: busyhour_analysis::Summary
 
 mod error;
 mod explanation;
+mod imported;
 mod input_facts;
 mod jtl_cells;
 mod jtl_scan;
@@ -28,6 +30,7 @@ mod load_precision;
 mod log_arrivals;
 mod measure_run;
 mod observation;
+mod percentiles;
 mod read_snapshots;
 mod replay;
 mod replay_run;
@@ -51,6 +54,7 @@ pub use load_points::{MeasuredLoad, measure_loads};
 pub use log_arrivals::{LogLoad, LogReport, LogTally};
 pub use measure_run::{MeasureRunError, RunReading, measure_run};
 pub use observation::{Observed, is_observation, read_observation};
+pub use percentiles::read_percentiles;
 pub use read_snapshots::{RecordReading, SnapshotSource, read_snapshots, run_start_ms};
 pub use replay::ReplayedRun;
 pub use replay_run::replay_run;

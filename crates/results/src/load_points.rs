@@ -143,7 +143,11 @@ fn measure_load(
         wall_anchor_ms: summary.run.wall_anchor_ms,
         is_open,
         times_s: std::mem::take(&mut loop_.times_s),
-        clock_step_s: if is_run { 0.0 } else { LogForm::Xml.tick_ns() as f64 / 1e9 },
+        clock_step_s: match &summary.run.other_tool {
+            Some(tool) => tool.duration_step_s,
+            None if is_run => 0.0,
+            None => LogForm::Xml.duration_step_ns() as f64 / 1e9,
+        },
     })
 }
 

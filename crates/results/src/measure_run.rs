@@ -116,7 +116,7 @@ pub fn measure_run(run: &[PathBuf], reading: &RunReading) -> Result<MeasuredRun,
     if let Some((_, manifest)) = &dir {
         facts = RunFacts { record_cut: facts.record_cut, ..RunFacts::from_manifest(manifest) };
     }
-    let tick_ns = inputs.iter().map(|input| input.form.tick_ns()).max().unwrap_or(1);
+    let tick_ns = inputs.iter().map(|input| input.form.duration_step_ns()).max().unwrap_or(1);
     let mut random = reading.seed.map(Xoshiro256PlusPlus::seed_from_u64);
     let name = name_of(run);
     let label = |label: u32| labels.name(LabelId(label)).to_string();

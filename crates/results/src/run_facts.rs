@@ -1,6 +1,6 @@
 //! The facts about a run that its result files contain.
 
-use busyhour_analysis::{InputSummary, RunFacts};
+use busyhour_analysis::{InputSummary, OtherTool, RunFacts};
 
 use crate::input_facts::InputFacts;
 use crate::jtl_scan::LogForm;
@@ -24,14 +24,39 @@ pub fn facts_of_inputs(inputs: &[InputFacts], wall_anchor_ms: i64) -> RunFacts {
         [one] => (*one).to_owned(),
         [most @ .., last] => format!("{} and {last}", most.join(", ")),
     };
+    let other_tool = other_tool(inputs);
+    // Without dates, times count from the start of the run.
+    let is_undated = other_tool.as_ref().is_some_and(|tool| tool.is_undated);
     RunFacts {
         source,
-        wall_anchor_ms,
+        wall_anchor_ms: if is_undated { 0 } else { wall_anchor_ms },
         record_cut: inputs.iter().any(|input| input.cut_at.is_some()),
         inputs: inputs.iter().map(input_summary).collect(),
+        other_tool,
         one_clock: inputs.iter().any(|input| input.form != LogForm::Run),
         ..RunFacts::default()
     }
+}
+
+/// Facts about the tools that wrote the inputs; `None` if this program or JMeter wrote all of them.
+fn other_tool(inputs: &[InputFacts]) -> Option<OtherTool> {
+    let forms = inputs.iter().filter_map(|input| match input.form {
+        LogForm::Imported(form) => Some(form),
+        LogForm::Csv { .. } | LogForm::Xml | LogForm::Run => None,
+    });
+    let mut tools: Vec<&str> = forms.clone().map(|form| form.format.tool()).collect();
+    tools.dedup();
+    let first = tools.first()?;
+    let seconds =
+        |ns: fn(&LogForm) -> u64| inputs.iter().map(|input| ns(&input.form)).max().unwrap_or(0) as f64 / 1e9;
+    Some(OtherTool {
+        tool: if tools.len() == 1 { (*first).to_owned() } else { tools.join(", ") },
+        tick_s: seconds(|form| form.tick_ns()),
+        duration_step_s: seconds(|form| form.duration_step_ns()),
+        is_undated: forms.clone().all(|form| form.format.is_undated()),
+        is_without_failed: forms.clone().any(|form| form.format.is_without_failed()),
+        dropped: inputs.iter().map(|input| input.dropped).sum(),
+    })
 }
 
 fn input_summary(input: &InputFacts) -> InputSummary {

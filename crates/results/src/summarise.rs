@@ -11,7 +11,9 @@ use busyhour_analysis::arrivals::{
     judge,
 };
 use busyhour_analysis::thresholds::Criterion;
-use busyhour_analysis::{LaterRows, RecordEnd, RunFacts, SteadyPart, Summary, WindowChoice, steady_part};
+use busyhour_analysis::{
+    ARRIVAL_TICK_S_MAX, LaterRows, RecordEnd, RunFacts, SteadyPart, Summary, WindowChoice, steady_part,
+};
 use busyhour_record::{Manifest, RunDir};
 use busyhour_sample::{ApdexLimits, Nanos, Sample};
 use rand::SeedableRng as _;
@@ -184,8 +186,11 @@ fn summarised(
             summary.thresholds = judge_manifest(dir, manifest, &summary)?;
         }
         _ => {
-            let verdict = reading.verdict(&summary, options.load);
-            summary.add_arrivals(verdict);
+            let Reading { replay, starts } = reading;
+            summary.add_arrivals(verdict(starts, &summary, options.load));
+            if summary.run.one_clock {
+                summary.assess_result_file(&replay.totals, options.load == LogLoad::Open);
+            }
         }
     }
     if let Some(dir) = &run {
@@ -262,37 +267,46 @@ impl Reading {
         let bytes = std::cell::Cell::new(None);
         let mut starts = |results: &Results| {
             bytes.set(results.bytes());
-            let one_clock = results.one_clock();
-            let resolution = if one_clock { Resolution::Millisecond } else { Resolution::Nanosecond };
+            let resolution = resolution_of(results.tick_ns());
             StartOrder::new(ArrivalTally::new(TallySettings::new(resolution)))
         };
         let (replay, starts) =
             aggregate_inputs(inputs, &read, &settings, &mut starts, &mut |read| progress(read, bytes.get()))?;
         Ok(Reading { replay, starts })
     }
+}
 
-    /// The verdict on the starts of samplers; empty if there are none.
-    fn verdict(self, summary: &Summary, load: LogLoad) -> Vec<ArrivalVerdict> {
-        let tally = self.starts.finish();
-        if tally.arrivals() == 0 {
-            return Vec::new();
-        }
-        let open = load == LogLoad::Open || !summary.run.open.is_empty();
-        let asked = if open {
-            RequestedProcess::Unknown
-        } else {
-            RequestedProcess::Closed {
-                users: (summary.users_max > 0).then_some(f64::from(summary.users_max)),
-                response_s: Some(summary.total.service.mean / 1e3),
-                think_s: None,
-            }
-        };
-        let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
-        let circumstances = ArrivalContext {
-            scope: JudgedStarts::SamplerStarts,
-            rate_timers: summary.run.rate_timers.clone(),
-            ..ArrivalContext::default()
-        };
-        vec![judge(tally.finish(&mut random), asked, &circumstances)]
+/// The resolution of start times with this clock tick.
+fn resolution_of(tick_ns: u64) -> Resolution {
+    if tick_ns >= Resolution::Millisecond.tick_ns() {
+        Resolution::Millisecond
+    } else {
+        Resolution::Nanosecond
     }
+}
+
+/// The verdict on the starts of samplers; empty if there are none, or if their clock is too coarse.
+fn verdict(starts: StartOrder, summary: &Summary, load: LogLoad) -> Vec<ArrivalVerdict> {
+    let is_coarse = summary.run.other_tool.as_ref().is_some_and(|tool| tool.tick_s > ARRIVAL_TICK_S_MAX);
+    let tally = starts.finish();
+    if tally.arrivals() == 0 || is_coarse {
+        return Vec::new();
+    }
+    let open = load == LogLoad::Open || !summary.run.open.is_empty();
+    let asked = if open {
+        RequestedProcess::Unknown
+    } else {
+        RequestedProcess::Closed {
+            users: (summary.users_max > 0).then_some(f64::from(summary.users_max)),
+            response_s: Some(summary.total.service.mean / 1e3),
+            think_s: None,
+        }
+    };
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(SEED);
+    let circumstances = ArrivalContext {
+        scope: JudgedStarts::SamplerStarts,
+        rate_timers: summary.run.rate_timers.clone(),
+        ..ArrivalContext::default()
+    };
+    vec![judge(tally.finish(&mut random), asked, &circumstances)]
 }

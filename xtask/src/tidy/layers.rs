@@ -155,6 +155,7 @@ const LAYERS: &[CrateRule] = &[
     beside("standin", "the recording server of the conformance tests", &[]),
     // Results, and runs as a whole.
     layered("explain", "finds the observed cause of slow requests", &["analysis", "sample", "series"]),
+    layered("imports", "reads the result files of other load generators", &[]),
     layered(
         "results",
         "reads and measures finished runs",
@@ -166,6 +167,7 @@ const LAYERS: &[CrateRule] = &[
             "analysis",
             "arrivals",
             "explain",
+            "imports",
             "stats",
             "queueing",
             "logs",
@@ -180,7 +182,18 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "report",
         "tables, pages and other forms of results",
-        &["diagnostic", "sample", "series", "record", "results", "analysis", "stats", "queueing", "gclog"],
+        &[
+            "diagnostic",
+            "sample",
+            "series",
+            "record",
+            "imports",
+            "results",
+            "analysis",
+            "stats",
+            "queueing",
+            "gclog",
+        ],
     )
     .in_tests(&["arrivals"]),
     layered(

@@ -12,6 +12,9 @@ const BEYOND_MIN: f64 = 10.0;
 /// Minimum share of failed requests that raises a doubt.
 const FAILED_SHARE_MIN: f64 = 0.05;
 
+/// Minimum share of requests outside of the percentiles that raises a doubt.
+const PART_LACKING_MIN: f64 = 0.05;
+
 /// A row whose percentile is this many times that of another row is a different kind of request.
 const MIXED_RATIO: f64 = 3.0;
 
@@ -33,6 +36,13 @@ pub enum AggregateDoubt {
     Dropped {
         /// Number of them.
         dropped: u64,
+    },
+    /// The percentiles cover only a part of the requests.
+    PartCounted {
+        /// Number of requests in the percentiles.
+        counted: u64,
+        /// Number of requests that were sent.
+        sent: u64,
     },
     /// Times count from the actual start, although the rate was set.
     FromActualStart,
@@ -88,6 +98,9 @@ impl fmt::Display for AggregateDoubt {
             AggregateDoubt::Dropped { dropped } => {
                 write!(f, "{dropped} iterations were due and not started; they are in no percentile")
             }
+            AggregateDoubt::PartCounted { counted, sent } => {
+                write!(f, "the percentiles cover {counted} of the {sent} requests that were sent")
+            }
             AggregateDoubt::FromActualStart => f.write_str(
                 "times count from the actual start, so they lack the waiting of requests that started late",
             ),
@@ -126,6 +139,9 @@ impl AggregateDoubt {
                 "use the table at the end of the run (_stats.csv); a percentile of the run is not a mean of those of windows"
             }
             AggregateDoubt::Dropped { .. } => "allow more users, and treat the percentiles as lower bounds",
+            AggregateDoubt::PartCounted { .. } => {
+                "wrk2 leaves its first ten seconds out; use longer runs, and do not count on a slow start being in the times"
+            }
             AggregateDoubt::FromActualStart => "use the table of times from the intended start",
             AggregateDoubt::ManyErrors { .. } => "investigate the errors before you use the times",
             AggregateDoubt::WithoutFailed { .. } => "treat the percentiles as lower bounds",
@@ -149,6 +165,14 @@ impl AggregateResult {
         }
         if self.dropped > 0 {
             found.push(AggregateDoubt::Dropped { dropped: self.dropped });
+        }
+        let counted = self.rows.first().and_then(|row| row.requests);
+        if let Some((sent, counted)) = method
+            .sent
+            .zip(counted)
+            .filter(|(sent, counted)| *counted as f64 <= (1.0 - PART_LACKING_MIN) * *sent as f64)
+        {
+            found.push(AggregateDoubt::PartCounted { counted, sent });
         }
         if method.from_intended_start == Some(false) {
             found.push(AggregateDoubt::FromActualStart);

@@ -31,6 +31,14 @@ fn heading(line: &[u8]) -> Option<bool> {
     line.starts_with(b"Latency Distribution (HdrHistogram - Uncorrected Latency").then_some(false)
 }
 
+/// The number of requests in wrk2's line `227494 requests in 35.00s, 14.86MB read`. The first seconds, in which wrk2 calibrates, are
+/// in it, and not in the table.
+fn sent(line: &[u8]) -> Option<u64> {
+    let mut words = std::str::from_utf8(line).ok()?.split_whitespace();
+    let sent = words.next()?.parse().ok()?;
+    (words.next() == Some("requests") && words.next() == Some("in")).then_some(sent)
+}
+
 pub(super) fn read(input: &mut impl Read) -> Result<AggregateResult, ImportError> {
     let mut lines = Lines::new(input);
     let mut result = AggregateResult::default();
@@ -55,10 +63,14 @@ pub(super) fn read(input: &mut impl Read) -> Result<AggregateResult, ImportError
                 None => "all requests",
             };
             result.rows.push(AggregateRow { name: name.into(), ..AggregateRow::default() });
+        } else if let Some(sent) = sent(line) {
+            result.method.sent = Some(sent);
         } else if let Some(row) = result.rows.last_mut() {
             take(line, row);
         }
     }
+    let counted = result.rows.first().and_then(|row| row.requests);
+    result.method.sent = result.method.sent.filter(|sent| counted.is_some_and(|counted| counted < *sent));
     Ok(result)
 }
 

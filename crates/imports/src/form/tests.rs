@@ -34,7 +34,11 @@ fn files_are_recognized_by_their_first_bytes() {
             "Timestamp,User Count,Type,Name,Requests/s,Failures/s,50%",
             aggregate(AggregateFormat::LocustHistory),
         ),
-        ("\x7f\x03\x01\x01\x06Result\x01\x7f\0\x01\x0c\x01\x06Attack\x01", Some(Detected::VegetaGob)),
+        (
+            "\x7f\x03\x01\x01\x06Result\x01\x7f\0\x01\x0c\x01\x06Attack\x01",
+            Some(Detected::Unsupported(UnsupportedFormat::VegetaGob)),
+        ),
+        ("#[Histogram log format version 1.3]\n", Some(Detected::Unsupported(UnsupportedFormat::HdrLog))),
         ("timeStamp,elapsed,label\n1,2,x\n", None),
         ("1793527200500,12,home,200,OK,Users 1-1,text,true,100,1\n", None),
         ("<?xml version=\"1.0\"?><testResults>", None),

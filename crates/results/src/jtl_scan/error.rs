@@ -8,7 +8,7 @@ use busyhour_record::SamplesError;
 
 /// A row with an invalid cell.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{place}{}{column}: {text:?} {problem}", if matches!(place, RowPlace::Line(_)) { ", column " } else { ", attribute " })]
+#[error("{place}{}{column}: {text:?} {problem}", place.before_name())]
 pub struct BadRow {
     /// The position of the row in the file.
     pub place: RowPlace,
@@ -29,6 +29,24 @@ pub enum RowPlace {
     Sample(u64),
     /// The row is a sample of an XML file whose tag ends on this line, counted from 1.
     Element(u64),
+    /// A field of a file of another tool. In a binary file, the line is the number of the record.
+    Position {
+        /// Line, from 1.
+        line: u64,
+        /// Position in the line in bytes, from 1.
+        column: u64,
+    },
+}
+
+impl RowPlace {
+    /// The text between the position and the name of the column, attribute or field.
+    const fn before_name(self) -> &'static str {
+        match self {
+            RowPlace::Line(_) => ", column ",
+            RowPlace::Sample(_) | RowPlace::Element(_) => ", attribute ",
+            RowPlace::Position { .. } => ": ",
+        }
+    }
 }
 
 impl std::fmt::Display for RowPlace {
@@ -36,6 +54,7 @@ impl std::fmt::Display for RowPlace {
         match self {
             RowPlace::Line(line) | RowPlace::Element(line) => write!(f, "line {line}"),
             RowPlace::Sample(number) => write!(f, "sample {number}"),
+            RowPlace::Position { line, column } => write!(f, "line {line}, column {column}"),
         }
     }
 }
@@ -136,6 +155,15 @@ pub enum LogError {
     /// The root element is not `testResults`.
     #[error("the XML is not a JTL: its root element is <{0}> instead of <testResults>")]
     XmlRoot(String),
+    /// A file of another tool contains no samples.
+    #[error("this is a {0}; it contains percentiles, but no samples")]
+    Aggregate(busyhour_imports::AggregateFormat),
+    /// A file of another tool cannot be used as it is.
+    #[error("this is a {0}, which cannot be read")]
+    Unsupported(busyhour_imports::UnsupportedFormat),
+    /// A file of another tool cannot be read.
+    #[error(transparent)]
+    Import(#[from] busyhour_imports::ImportError),
     /// The samples file of a run cannot be read.
     #[error("cannot read its samples.bhs")]
     Samples(#[from] SamplesError),
@@ -158,6 +186,11 @@ impl LogError {
                  jmeter.save.saveservice.print_field_names=true; `busyhour report`, `compare` and `trend` also take the properties \
                  jmeter.save.saveservice.* with which the file was written, as -J NAME=VALUE or -q FILE"
             }
+            LogError::Aggregate(_) => {
+                "`busyhour report FILE` without further options shows the percentiles and what to doubt about them; for everything \
+                 else, let the tool write samples (docs/other-tools.md)"
+            }
+            LogError::Unsupported(format) => format.hint(),
             LogError::Column(_) => "timeStamp, elapsed and label are needed",
             LogError::BadRows { .. } | LogError::Quote { .. } => {
                 "check that the file is a JTL of a single run and that its column names are correct"

@@ -1,5 +1,6 @@
 //! The contents of a log: rows, labels, and counts of the rows that are ignored.
 
+use busyhour_imports::SampleForm;
 use busyhour_sample::{LABELS_MAX, OTHER_LABELS};
 use rustc_hash::FxHashMap;
 
@@ -19,15 +20,28 @@ pub enum LogForm {
     Xml,
     /// The samples file in a run directory.
     Run,
+    /// A file of another load generator.
+    Imported(SampleForm),
 }
 
 impl LogForm {
-    /// The clock tick of the log in ns: time stamps and durations are multiples of it.
+    /// The clock tick of the log in ns: time stamps are multiples of it.
     #[must_use]
     pub const fn tick_ns(self) -> u64 {
         match self {
             LogForm::Csv { .. } | LogForm::Xml => 1_000_000,
             LogForm::Run => 1,
+            LogForm::Imported(form) => form.tick_ns,
+        }
+    }
+
+    /// The step of durations in ns: they are multiples of it.
+    #[must_use]
+    pub const fn duration_step_ns(self) -> u64 {
+        match self {
+            LogForm::Csv { .. } | LogForm::Xml => 1_000_000,
+            LogForm::Run => 1,
+            LogForm::Imported(form) => form.format.duration_step_ns(),
         }
     }
 }
@@ -39,6 +53,7 @@ impl std::fmt::Display for LogForm {
             LogForm::Csv { names: false, columns } => write!(f, "CSV without names, {columns} columns"),
             LogForm::Xml => f.write_str("XML"),
             LogForm::Run => f.write_str("run directory"),
+            LogForm::Imported(form) => form.format.fmt(f),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read as _};
 
+use busyhour_imports::{Detected, ImportedSample, SampleForm, SampleReader, Step as ImportStep};
 use busyhour_sample::{Labels, Nanos, RunNames, SampleKind, UserCounts};
 
 use super::input::{ResultsFrom, ResultsInput};
@@ -11,6 +12,7 @@ use super::sample_fields::{RowResult, RowSamples, SampleColumns};
 use super::settings::ReadSettings;
 use super::visitor::Visitor;
 use super::xml::{Step, XmlSamples};
+use crate::imported::{ImportedSamples, ImportedStep};
 use crate::input_facts::InputFacts;
 use crate::jtl_scan::{Columns, CsvRows, HEAD_MAX, LogError, LogForm};
 use crate::unpack::{Bytes, ReadBytes, unpacked};
@@ -38,6 +40,7 @@ enum Rows {
     Csv(Box<(CsvRows<Bytes>, RowSamples)>),
     Xml(Box<XmlSamples<BufReader<Bytes>>>),
     Run(Box<RunSamples>),
+    Imported(Box<ImportedSamples<Bytes>>),
 }
 
 impl Source {
@@ -74,6 +77,15 @@ impl Source {
             (LogForm::Run, Rows::Run(Box::new(run)), Some(anchor_ns))
         } else if begin.is_empty() {
             return Err(LogError::Empty);
+        } else if let Some(detected) = busyhour_imports::detect(&head) {
+            let form = match detected {
+                Detected::Samples(form) => form,
+                Detected::Aggregate(format) => return Err(LogError::Aggregate(format)),
+                Detected::Unsupported(format) => return Err(LogError::Unsupported(format)),
+            };
+            let first_ns = first_of_imported(&head, form);
+            let samples = ImportedSamples::new(form, whole(head), labels.clone());
+            (LogForm::Imported(form), Rows::Imported(Box::new(samples)), first_ns)
         } else if begin.starts_with(b"<") {
             let first_ns = first_of_xml(&head, ends);
             let input = BufReader::with_capacity(1 << 18, whole(head));
@@ -102,7 +114,7 @@ impl Source {
     pub(super) fn run_anchor_ns(&self) -> Option<i64> {
         match &self.rows {
             Rows::Run(run) => Some(run.anchor_ns()),
-            Rows::Csv(_) | Rows::Xml(_) => None,
+            Rows::Csv(_) | Rows::Xml(_) | Rows::Imported(_) => None,
         }
     }
 
@@ -175,6 +187,24 @@ impl Source {
                     return Ok(false);
                 }
             },
+            Rows::Imported(imported) => {
+                let users = &mut self.users;
+                let mut see = |sample: &busyhour_sample::Sample<'_>| {
+                    users.sample(sample, true);
+                    (visitor.sample)(sample);
+                };
+                match imported.next(origin_ns, &mut see)? {
+                    ImportedStep::Sample { end } => {
+                        facts.add(1, end);
+                        self.latest_end = self.latest_end.max(end);
+                    }
+                    ImportedStep::Bad(row) => facts.add_bad_row(row),
+                    ImportedStep::End { cut_at } => {
+                        (facts.cut_at, facts.dropped) = (cut_at, imported.notes().dropped);
+                        return Ok(false);
+                    }
+                }
+            }
             Rows::Run(run) => match run.next(origin_ns, visitor, &mut self.users)? {
                 Some((samples, end)) => {
                     facts.add(samples, end);
@@ -208,6 +238,7 @@ impl Source {
                 hostname: xml.hostname,
                 ..RunNames::default()
             },
+            Rows::Imported(imported) => RunNames { groups: imported.group_names, ..RunNames::default() },
             Rows::Run(run) => run.into_names(),
         };
         (self.facts, names, self.users)
@@ -238,6 +269,22 @@ fn first_of_csv(head: &[u8], columns: &Columns, stamps_are_ends: bool) -> Option
         samples.take::<false>(&row, 0, see);
     }
     first_ns
+}
+
+/// The earliest start in the samples of `head`.
+fn first_of_imported(head: &[u8], form: SampleForm) -> Option<i64> {
+    let mut reader = SampleReader::new(form, head);
+    let mut sample = ImportedSample::default();
+    let mut first_ns: Option<i64> = None;
+    loop {
+        match reader.read(&mut sample) {
+            Ok(ImportStep::Sample) => {
+                first_ns = Some(first_ns.map_or(sample.start_ns, |first_ns| first_ns.min(sample.start_ns)));
+            }
+            Ok(ImportStep::Bad(_)) => {}
+            Ok(ImportStep::End { .. }) | Err(_) => return first_ns,
+        }
+    }
 }
 
 fn first_of_xml(head: &[u8], stamps_are_ends: bool) -> Option<i64> {

@@ -1,0 +1,225 @@
+//! Coordinated omission: bounds on percentiles if the requests had been sent that a stall kept from starting.
+//!
+//! A user that waits for a slow response sends nothing in that time, and a generator that does not run sends nothing at all. The
+//! requests that were due then, and that would have been slow, are in no percentile. The measured percentile is therefore a lower
+//! bound. The upper bound is the correction of HdrHistogram (`copyCorrectedForCoordinatedOmission`) with the tool's own interval: a
+//! time `v` that is longer than the interval `i` stands for requests that take `v − i`, `v − 2i`, …. HdrHistogram assumes that
+//! requests were due at a fixed interval from the start of the slow one, and counts `v/i − 1` of them. If pauses are random, `v/i` are
+//! due on average, evenly spread over the time, so this number is used. The correction is applied
+//!
+//! * to each response time, with the usual time between two starts of one user, and
+//! * to each stall, a time in which no request started, with the usual time between two starts of all users. The requests that
+//!   started together after the stall were late, so they count as sent during it.
+//!
+//! The bound holds if users intended to send requests at a rate that does not depend on responses, and if the system answers the requests that were kept back as
+//! soon as the stall is over. A system that needs time for them has still longer response times.
+
+use busyhour_sample::TimeHistogram;
+use serde::{Deserialize, Serialize};
+
+use crate::arrivals::ArrivalGap;
+use crate::rounding::round;
+use crate::series::Series;
+
+/// An upper bound matters if it exceeds the measured percentile by this share and this time.
+const MATERIAL_SHARE: f64 = 0.1;
+const MATERIAL_MS: f64 = 1.0;
+
+/// A closed load has at least this share of its largest number of users for at least half of the seconds.
+const USERS_SHARE: f64 = 0.9;
+
+/// If the median response takes more than this share of a user's interval, its requests follow the responses, and no rate was
+/// intended.
+const BUSY_SHARE_MAX: f64 = 0.5;
+
+/// Steps of the search for a percentile; each halves the range.
+const SEARCH_STEPS: u32 = 60;
+
+/// What omitted requests could change.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Omission {
+    /// Bounds on percentiles; `None` if neither response times nor stalls could be judged, or there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounds: Option<OmissionBounds>,
+    /// Why single response times were not corrected; `None` if they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<OmissionLimit>,
+}
+
+/// Why the requests that single slow responses kept from starting are unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OmissionLimit {
+    /// Arrivals do not wait for responses, so that no response keeps a request from starting.
+    Open,
+    /// The number of users is not in the file.
+    UnknownUsers,
+    /// The number of users changes all the time, as in an open load.
+    UsersVary,
+    /// Responses take most of the time of users, so that no rate was intended.
+    NoPauses,
+}
+
+/// Bounds on percentiles.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct OmissionBounds {
+    /// Number of requests that were kept from starting, at most.
+    pub omitted: u64,
+    /// Number of stalls, in which no request started, and their total time in s.
+    pub stalls: u64,
+    /// Total time of the stalls in s.
+    pub stalled_s: f64,
+    /// The usual time between two starts of one user in s; `None` if it is unknown.
+    pub user_interval_s: Option<f64>,
+    /// Bounds on the 95th percentile.
+    pub p95: PercentileBounds,
+    /// Bounds on the 99th percentile.
+    pub p99: PercentileBounds,
+}
+
+/// Bounds on a percentile in ms.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PercentileBounds {
+    /// The measured value, the lower bound.
+    pub measured_ms: f64,
+    /// The upper bound.
+    pub upper_ms: f64,
+}
+
+impl PercentileBounds {
+    /// Whether the bounds differ so much that conclusions could change.
+    #[must_use]
+    pub fn is_material(&self) -> bool {
+        let more_ms = self.upper_ms - self.measured_ms;
+        more_ms > MATERIAL_MS && more_ms > MATERIAL_SHARE * self.measured_ms
+    }
+}
+
+impl OmissionBounds {
+    /// Whether the bounds of a percentile differ so much that conclusions could change.
+    #[must_use]
+    pub fn is_material(&self) -> bool {
+        self.p95.is_material() || self.p99.is_material()
+    }
+}
+
+/// The usual time in s between two starts of one user: the median over seconds of users divided by starts.
+pub(super) fn user_interval(
+    series: &Series,
+    users_max: u32,
+    service_median_s: f64,
+) -> Result<f64, OmissionLimit> {
+    let starts = if series.started.is_empty() { &series.requests } else { &series.started };
+    let known = series.users.iter().zip(starts).filter_map(|(users, starts)| Some(((*users)?, *starts)));
+    let known: Vec<(u32, u64)> = known.filter(|(users, _)| *users > 0).collect();
+    if users_max == 0 || known.is_empty() {
+        return Err(OmissionLimit::UnknownUsers);
+    }
+    let least = USERS_SHARE * f64::from(users_max);
+    let plateau: Vec<&(u32, u64)> = known.iter().filter(|(users, _)| f64::from(*users) >= least).collect();
+    if plateau.len() * 2 < known.len() {
+        return Err(OmissionLimit::UsersVary);
+    }
+    let busy = plateau.iter().filter(|(_, starts)| *starts > 0);
+    let mut intervals: Vec<f64> = busy.map(|(users, starts)| f64::from(*users) / *starts as f64).collect();
+    intervals.sort_by(f64::total_cmp);
+    let Some(interval_s) = intervals.get(intervals.len() / 2).copied() else {
+        return Err(OmissionLimit::UnknownUsers);
+    };
+    if service_median_s > BUSY_SHARE_MAX * interval_s { Err(OmissionLimit::NoPauses) } else { Ok(interval_s) }
+}
+
+/// Times from which requests were kept: `count` times of `length_ms` each, with the interval of the requests, and what a request
+/// takes in addition.
+struct Kept {
+    length_ms: f64,
+    count: f64,
+    interval_ms: f64,
+    more_ms: f64,
+}
+
+impl Kept {
+    /// The number of omitted requests.
+    fn omitted(&self) -> f64 {
+        self.count * self.length_ms / self.interval_ms
+    }
+
+    /// The number of omitted requests that take more than `ms`.
+    fn above(&self, ms: f64) -> f64 {
+        let due_ms = (self.length_ms - (ms - self.more_ms)).clamp(0.0, self.length_ms);
+        self.count * due_ms / self.interval_ms
+    }
+}
+
+/// Bounds on the percentiles of `times`. `interval` is the usual time between two starts of one user in s, `rate_per_s` the usual
+/// rate of all starts.
+pub(super) fn omission(
+    times: &TimeHistogram,
+    interval: Result<f64, OmissionLimit>,
+    stalls: &[ArrivalGap],
+    rate_per_s: Option<f64>,
+) -> Omission {
+    let measured: Vec<(f64, f64)> =
+        times.bands().map(|(_, end_us, count)| (end_us as f64 / 1e3, count as f64)).collect();
+    let of_user = |interval_s: f64| {
+        let interval_ms = interval_s * 1e3;
+        let long = measured.iter().filter(move |(ms, _)| *ms > interval_ms);
+        long.map(move |(ms, count)| Kept { length_ms: *ms, count: *count, interval_ms, more_ms: 0.0 })
+    };
+    let slow: Vec<Kept> =
+        interval.iter().filter(|interval_s| **interval_s > 0.0).flat_map(|s| of_user(*s)).collect();
+    let median_ms = times.quantile_us(0.5) as f64 / 1e3;
+    let rate = rate_per_s.filter(|rate| *rate > 0.0);
+    let stalled: Vec<Kept> = rate
+        .iter()
+        .flat_map(|rate| stalls.iter().map(move |stall| (stall.length_s * 1e3, 1e3 / rate)))
+        .map(|(length_ms, interval_ms)| Kept { length_ms, count: 1.0, interval_ms, more_ms: median_ms })
+        .collect();
+    let limit = interval.err();
+    if limit.is_some() && stalls.is_empty() {
+        return Omission { bounds: None, limit };
+    }
+    // Requests that started together after a stall are in the measured times with too short a time.
+    let late: f64 =
+        stalled.iter().zip(stalls).map(|(kept, stall)| kept.omitted().min(stall.backlog as f64)).sum();
+    let bounds = |q: f64| {
+        let measured_ms = times.quantile_us(q) as f64 / 1e3;
+        let upper = [
+            percentile(&measured, &[&slow], 0.0, q),
+            percentile(&measured, &[&stalled], late, q),
+            percentile(&measured, &[&slow, &stalled], late, q),
+        ];
+        let upper_ms = upper.into_iter().fold(measured_ms, f64::max);
+        PercentileBounds { measured_ms: round(measured_ms), upper_ms: round(upper_ms) }
+    };
+    let omitted: f64 = [&slow, &stalled].into_iter().flatten().map(Kept::omitted).sum();
+    let bounds = OmissionBounds {
+        omitted: omitted as u64,
+        stalls: stalls.len() as u64,
+        stalled_s: round(stalls.iter().map(|stall| stall.length_s).sum()),
+        user_interval_s: interval.ok().map(round),
+        p95: bounds(0.95),
+        p99: bounds(0.99),
+    };
+    Omission { bounds: Some(bounds), limit }
+}
+
+/// The quantile `q` in ms of the measured times, without `late` of the shortest ones, together with the omitted requests.
+fn percentile(measured: &[(f64, f64)], kept: &[&[Kept]], late: f64, q: f64) -> f64 {
+    let kept = || kept.iter().copied().flatten();
+    let total =
+        measured.iter().map(|(_, count)| count).sum::<f64>() - late + kept().map(Kept::omitted).sum::<f64>();
+    let allowed = (1.0 - q) * total;
+    let above = |ms: f64| {
+        let from = measured.partition_point(|(value, _)| *value <= ms);
+        measured[from..].iter().map(|(_, count)| count).sum::<f64>()
+            + kept().map(|kept| kept.above(ms)).sum::<f64>()
+    };
+    let longest = kept().map(|kept| kept.length_ms + kept.more_ms).fold(0.0, f64::max);
+    let (mut low, mut high) = (0.0, measured.last().map_or(0.0, |(ms, _)| *ms).max(longest));
+    for _ in 0..SEARCH_STEPS {
+        let middle = f64::midpoint(low, high);
+        if above(middle) <= allowed { high = middle } else { low = middle }
+    }
+    high
+}
