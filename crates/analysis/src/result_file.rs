@@ -12,7 +12,7 @@ mod tail;
 use busyhour_sample::{RunTotals, TimeHistogram};
 use serde::{Deserialize, Serialize};
 
-use crate::arrivals::ArrivalGap;
+use crate::arrivals::{ARRIVALS_FOR_VERDICT, ArrivalGap};
 use crate::caveat::Caveat;
 use crate::summary::Summary;
 
@@ -61,7 +61,11 @@ impl Summary {
         let omission = self.omission(times, is_open);
         found.extend(omission.bounds.filter(OmissionBounds::is_material).map(Caveat::OmittedRequests));
         self.omission = Some(omission);
-        found.extend(tail::interval(times).map(Caveat::FewBeyond));
+        if let Some(interval) = tail::interval(times) {
+            // The interval says more than the number of samples above a percentile.
+            self.caveats.retain(|reported| !matches!(reported.caveat, Caveat::ThinTail { .. }));
+            found.push(Caveat::FewBeyond(interval));
+        }
         found.extend(
             mixed::mixed_labels(&self.labels, self.total.samples)
                 .map(|(fast, slow)| Caveat::MixedLabels { fast, slow }),
@@ -71,7 +75,11 @@ impl Summary {
     }
 
     fn omission(&self, times: &TimeHistogram, is_open: bool) -> Omission {
-        let verdict = self.arrivals.first().filter(|verdict| verdict.of.is_none());
+        // With too few arrivals for a verdict, a long gap can be a property of the load.
+        let verdict = self
+            .arrivals
+            .first()
+            .filter(|verdict| verdict.of.is_none() && verdict.observed.arrivals >= ARRIVALS_FOR_VERDICT);
         let (stalls, rate_per_s): (&[ArrivalGap], _) = match verdict.map(|verdict| &verdict.observed) {
             Some(observed) => (
                 &observed.stalls,

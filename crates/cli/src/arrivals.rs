@@ -27,10 +27,6 @@ pub(crate) fn main(args: &ArrivalsArgs) -> Exit {
     let mut logs = Vec::new();
     for path in &args.logs {
         let name = path.display().to_string();
-        if let Some(refusal) = crate::foreign_results::refusal(path) {
-            exit = complain(Exit::Refused, &refusal);
-            continue;
-        }
         match read(path, &name, &options, args) {
             Ok(log) if log.tables.selected == 0 => {
                 exit = Exit::Refused;

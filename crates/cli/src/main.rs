@@ -15,7 +15,6 @@ mod events;
 mod exit;
 mod export;
 mod export_series;
-mod foreign_results;
 mod headings;
 mod inputs;
 mod jmeter_args;
@@ -38,6 +37,7 @@ mod output;
 mod outputs;
 mod own_args;
 #[cfg_attr(not(feature = "observe"), path = "perfmon_missing.rs")]
+mod percentiles;
 mod perfmon;
 mod progress;
 mod properties;

@@ -24,6 +24,7 @@ use crate::judge;
 use crate::observed_dir;
 use crate::output::{Output, report_command};
 use crate::outputs::{OutputFile, OutputKind, note_written, output_files, write_files};
+use crate::percentiles;
 use crate::quantities::{log_window, refuse_bare_time, seconds};
 use crate::reading::{refuse, with_progress};
 use crate::results_args::{ResultsArgs, WorkloadArgs};
@@ -39,8 +40,9 @@ pub(crate) const ARRIVALS_WRITTEN: [OutputKind; 3] =
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = format!("Inputs are run directories and JTL files: CSV with or without a header line, or XML, also compressed with \
-    gzip or Zstandard. The format is detected from the content. Several inputs count as results of several generators in one \
+    after_help = format!("Inputs are run directories, JTL files (CSV with or without a header line, or XML) and files of k6, vegeta, Gatling, oha, \
+    Locust, wrk2 and HdrHistogram (docs/other-tools.md), also compressed with gzip or Zstandard. The format is detected from the \
+    content. Several inputs count as results of several generators in one \
     test; their samples are merged by label. Percentiles are computed from all samples, with an error of at most 0.1 %.\n\n\
     Examples:\n  busyhour report results.jtl -o report.html\n  busyhour report busyhour-runs/plan-20260101-120000\n  \
     busyhour report --steady auto generator-*.jtl.gz -o report.html\n  \
@@ -51,7 +53,7 @@ pub(crate) const ARRIVALS_WRITTEN: [OutputKind; 3] =
     zstdcat results.jtl.zst | busyhour report -\n\n{REPORT_TABLE}")
 )]
 pub(crate) struct ReportArgs {
-    /// JTL files and run directories; - is standard input.
+    /// JTL files, files of other tools, and run directories; - is standard input.
     #[arg(required = true, value_name = "FILE|DIR")]
     inputs: Vec<PathBuf>,
     /// Write a file: the report (.html, .json, .md), the outcome of thresholds (.xml, JUnit), or a directory with JMeter's
@@ -134,6 +136,12 @@ fn report(mut args: ReportArgs) -> Result<Exit, (Exit, String)> {
         && is_observation(path)
     {
         return Ok(observed_dir::show(path, args.details, &request.files));
+    }
+    let judges = request.options.part != ResultsPart::Whole || !request.criteria.is_empty();
+    if let [path] = paths.as_slice()
+        && let Some(exit) = percentiles::show(path, args.json, judges, &request.files)
+    {
+        return Ok(exit);
     }
     // With a time window or thresholds, a second pass over the input may be necessary.
     let once = request.options.part == ResultsPart::Whole && request.criteria.is_empty();

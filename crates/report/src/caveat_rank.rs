@@ -13,6 +13,9 @@ pub(crate) fn rank(caveat: &Caveat) -> u8 {
         | Caveat::ManyErrors { .. }
         | Caveat::NoSamples
         | Caveat::RecordCut
+        | Caveat::DroppedByTool { .. }
+        | Caveat::FailedMissing { .. }
+        | Caveat::OmittedRequests(_)
         | Caveat::BadRows { .. } => 1,
         // Ranked first, because the run directory of the same run gives different figures.
         Caveat::OneClock => 0,

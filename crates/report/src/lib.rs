@@ -45,6 +45,7 @@ mod marks;
 pub mod numbers;
 mod observation_text;
 mod page;
+mod percentiles;
 mod progress;
 mod row_columns;
 mod run_title;
@@ -76,8 +77,9 @@ pub use observation_text::observation_text;
 pub use page::{
     EVENTS_PATH, LIVE_TEXT_IDS, LivePage, NoSolution, WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage,
     WhatIfPoint, WhatIfStation, WhatIfValue, capacity_html, comparison_html, gc_comparison_html, gc_html,
-    html_report, html_report_with_system, live_html, observation_html, what_if_html,
+    html_report, html_report_with_system, live_html, observation_html, percentiles_html, what_if_html,
 };
+pub use percentiles::{percentiles_json, percentiles_text};
 pub use progress::{Progress, progress_line};
 pub use sparkline::curve;
 pub use statistics::statistics_json;

@@ -180,7 +180,7 @@ fn selection(log: &LogReport) -> String {
 }
 
 /// A table as aligned lines. The first column is left-aligned, and is cut if the terminal is too narrow.
-fn aligned(heads: &[&str], rows: &[Vec<String>], last_is_total: bool, look: Look) -> String {
+pub(crate) fn aligned(heads: &[&str], rows: &[Vec<String>], last_is_total: bool, look: Look) -> String {
     let width = |at: usize| {
         let cells = rows.iter().filter_map(|row| row.get(at)).map(|cell| cell.chars().count());
         cells.chain([heads[at].chars().count()]).max().unwrap_or(0)

@@ -21,6 +21,7 @@ mod live;
 mod markup;
 mod model;
 mod opening;
+mod percentiles;
 mod steps;
 mod system;
 mod thresholds;
@@ -36,6 +37,7 @@ pub use comparison::comparison_html;
 pub use document::EVENTS_PATH;
 pub use gc::{gc_comparison_html, gc_html};
 pub use live::{LIVE_TEXT_IDS, LivePage, live_html};
+pub use percentiles::percentiles_html;
 pub use what_if::{
     NoSolution, WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint, WhatIfStation, WhatIfValue,
     what_if_html,

@@ -155,8 +155,11 @@ fn result(summary: &Summary, look: Look) -> Vec<String> {
     let run = &summary.run;
     let name = printable(&title(summary));
     let text = format!("{name}: {}", printable(&headline(summary)));
-    let mut lines = wrap(&text, look.width, "");
-    if let Some(first) = lines.first_mut()
+    let doubt = summary.doubt.iter().flat_map(|doubt| wrap(&printable(doubt), look.width, ""));
+    let mut lines: Vec<String> = doubt.collect();
+    let before = lines.len();
+    lines.extend(wrap(&text, look.width, ""));
+    if let Some(first) = lines.get_mut(before)
         && let Some(rest) = first.strip_prefix(name.as_str())
     {
         *first = format!("{}{rest}", look.bold(&name));

@@ -112,6 +112,7 @@ pub fn summary_markdown(summary: &Summary) -> String {
         }
         out.push('\n');
     }
+    out.extend(summary.doubt.as_ref().map(|doubt| format!("{}\n\n", cell(doubt))));
     let total = &summary.total;
     out += &format!(
         "{} in {}, {}/s, {} ({} %)\n\n",

@@ -196,7 +196,7 @@ pub(super) fn omission(
     let bounds = OmissionBounds {
         omitted: omitted as u64,
         stalls: stalls.len() as u64,
-        stalled_s: round(stalls.iter().map(|stall| stall.length_s).sum()),
+        stalled_s: round(stalls.iter().fold(0.0, |sum, stall| sum + stall.length_s)),
         user_interval_s: interval.ok().map(round),
         p95: bounds(0.95),
         p99: bounds(0.99),

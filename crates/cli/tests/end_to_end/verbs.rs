@@ -202,26 +202,47 @@ fn a_body_that_looks_like_a_time_is_a_warning() {
 }
 
 #[test]
-fn files_of_other_programs_are_named() {
+fn files_of_other_tools_are_reported_with_what_to_doubt() {
     let room = Room::new();
+    let start = 1_793_527_200_000_u64;
+    let requests: String = (0..300)
+        .map(|number| {
+            format!("REQUEST\t\thome\t{}\t{}\tOK\t \n", start + number * 50, start + number * 50 + 9)
+        })
+        .collect();
+    room.file("simulation.log", format!("RUN\tShop\tshop\t{start}\t \t3.9.5\n{requests}"));
     room.file(
-        "k6.json",
-        "{\"type\":\"Metric\",\"data\":{\"name\":\"http_reqs\"},\"metric\":\"http_reqs\"}\n",
+        "locust_stats.csv",
+        "Type,Name,Request Count,Failure Count,50%,95%,99%\nGET,/,500,0,10,20,30\n,Aggregated,500,0,10,20,30\n",
     );
-    room.file("k6.csv", "metric_name,timestamp,metric_value,check\nhttp_reqs,1,1,\n");
-    room.file("simulation.log", "RUN\tShop\tshop\t1700000000000\t \t3.9.5\n");
-    room.file("oha.json", "{\n  \"summary\": {\n    \"successRate\": 1.0\n  }\n}\n");
-    for (file, named) in [
-        ("k6.json", "this is a k6 file (--out json), which is not supported"),
-        ("k6.csv", "this is a k6 file (--out csv)"),
-        ("simulation.log", "this is a Gatling simulation.log"),
-        ("oha.json", "this is the JSON output of oha"),
-    ] {
-        for line in
-            [format!("report {file}"), format!("report --arrivals {file}"), format!("compare {file} {file}x")]
-        {
-            room.type_in(&line).expect(3).reports(&[file, named, "hint: "]);
-        }
+    room.type_in("report simulation.log -o page.html --json")
+        .expect(0)
+        .prints(&["\"doubt\":\"Doubt these numbers: 300 samples give a p99 of ", "Gatling log (text)"]);
+    assert!(room.read("page.html").contains("<p class=\"headline\">Doubt these numbers: 300 samples"));
+    room.type_in("report simulation.log").expect(0).prints(&["Doubt these numbers: ", "300 requests in "]);
+    room.type_in("report --arrivals simulation.log").expect(0).prints(&["home"]);
+    room.type_in("report locust_stats.csv -o small.html").expect(0).prints(&[
+        "Doubt these numbers: ",
+        "statistics of Locust",
+        "Aggregated",
+        "contains no samples",
+    ]);
+    assert!(room.read("small.html").contains("Doubt these numbers: "));
+    room.type_in("report locust_stats.csv --json").expect(0).prints(&["\"kind\":\"percentiles\""]);
+    room.run(["report", "locust_stats.csv", "--threshold", "p95 < 1s"])
+        .expect(3)
+        .reports(&["contains no samples", "hint: "]);
+    room.type_in("compare locust_stats.csv simulation.log")
+        .expect(3)
+        .reports(&["contains percentiles, but no samples"]);
+}
+
+#[test]
+fn files_of_other_programs_that_cannot_be_read_are_named() {
+    let room = Room::new();
+    room.file("log.hlog", "#[Histogram log format version 1.3]\n");
+    for line in ["report log.hlog", "report --arrivals log.hlog", "compare log.hlog log.hlogx"] {
+        room.type_in(line).expect(3).reports(&["log.hlog", "this is a log of HdrHistogram", "hint: "]);
     }
 }
 

@@ -52,6 +52,7 @@ pub(super) fn subtitle(summary: &Summary) -> String {
 pub(super) fn opening(summary: &Summary, steps: Option<&Steps>) -> Markup {
     html! {
         section.first aria-label="Result" {
+            @if let Some(doubt) = &summary.doubt { p.headline { (printable(doubt)) } }
             p.headline { (headline(summary)) }
             @if summary.total.samples > 0 { (tiles(summary, steps)) }
             div.chips {
