@@ -41,7 +41,7 @@ mod sources_file;
 pub use gc_log_sources::{GC_FILE_NAME, GC_FILE_VERSION, GC_PART_KIND, GcLogSources};
 pub use log_redaction::log_redactor;
 pub use log_sources::{LogOptions, LogSources, LogSourcesError};
-pub use marks_file::{MARK_TEXT_BYTES_MAX, MARKS_FILE_NAME, append_mark};
+pub use marks_file::{MARK_TEXT_BYTES_MAX, MARKS_FILE_NAME, append_mark, marks_are_read};
 pub use observation::{Observation, ObservationError, RunningObservation};
 pub use observer::{FoundSink, ObservedSeries, SystemObserver};
 pub use perfmon_observer::{PerfMonObserver, WarningSink};
