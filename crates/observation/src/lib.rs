@@ -12,6 +12,7 @@
 
 mod followed;
 mod gc_log_clock;
+mod gc_log_files;
 mod gc_log_followed;
 mod gc_log_series;
 mod gc_log_sources;
