@@ -140,20 +140,21 @@ impl Observation {
         let search = match sink {
             Some(sink) if self.request.sources.contains(&SourceSpec::Auto) => {
                 let Observation { request, selected, clock } = self;
-                let search = Search { request, selected, watch: watch.clone(), clock, sink };
+                let search = Search::new(request, selected, Arc::downgrade(&watch), clock, sink);
                 Some(SearchThread::start(search).map_err(WatchError::Thread)?)
             }
             Some(_) | None => None,
         };
-        Ok(RunningObservation { watch, search, followed })
+        Ok(RunningObservation { search, watch, followed })
     }
 }
 
 /// An observation that is running. It ends when it is dropped.
 #[derive(Debug)]
 pub struct RunningObservation {
-    watch: Arc<Watch>,
+    /// The first field, because it is dropped first: afterwards, no other thread has a reference to the watch.
     search: Option<SearchThread>,
+    watch: Arc<Watch>,
     followed: Option<FollowedLogs>,
 }
 
@@ -167,7 +168,7 @@ impl RunningObservation {
     /// Ends the observation, and returns what could not be written.
     #[must_use]
     pub fn stop(mut self) -> Vec<ObservationError> {
-        // The search is ended first, because its thread has a reference to the watch.
+        // The search is ended first: afterwards, no other thread has a reference to the watch.
         drop(self.search.take());
         let store = self.watch.store().clone();
         drop(self.watch);
