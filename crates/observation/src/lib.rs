@@ -33,6 +33,7 @@ mod perfmon_observer;
 mod perfmon_series;
 mod request;
 mod search;
+mod search_times;
 mod select;
 mod selected;
 mod source_line;

@@ -14,6 +14,7 @@ use crate::log_sources::LogSourcesError;
 use crate::marks_file::MarksProbe;
 use crate::request::ObservationRequest;
 use crate::search::{LineSink, Search, SearchThread};
+use crate::search_times::SearchTimes;
 use crate::select::select;
 use crate::selected::Selected;
 use crate::source_line::SourceLine;
@@ -96,7 +97,7 @@ impl Observation {
 
     /// Starts to read all sources, and to write their series into the run directory. If there is a sink and [`SourceSpec::Auto`]
     /// is requested, further processes are searched for after 2 s and 10 s of the run, and the sink receives the lines of new
-    /// sources.
+    /// sources. With [`ObservationRequest::finds_new_jvms`], JVMs are searched for during the whole observation.
     ///
     /// # Errors
     /// The file of series exists or cannot be created, or a thread cannot be started.
@@ -137,11 +138,15 @@ impl Observation {
         let options = WatchOptions { interval: self.request.interval };
         let probes = std::mem::take(&mut self.selected.probes);
         let watch = Arc::new(Watch::start(self.clock.clone(), store, options, probes)?);
+        let times = SearchTimes::new(
+            self.request.sources.contains(&SourceSpec::Auto),
+            self.request.searches_for_jvms(),
+        );
         let search = match sink {
-            Some(sink) if self.request.sources.contains(&SourceSpec::Auto) => {
+            Some(sink) if times.next().is_some() => {
                 let Observation { request, selected, clock } = self;
                 let search = Search::new(request, selected, Arc::downgrade(&watch), clock, sink);
-                Some(SearchThread::start(search).map_err(WatchError::Thread)?)
+                Some(SearchThread::start(search, times).map_err(WatchError::Thread)?)
             }
             Some(_) | None => None,
         };

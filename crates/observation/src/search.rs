@@ -1,6 +1,7 @@
 //! Searches for further parts of the system under test while the load is running: servers whose addresses the plan
-//! computes, and processes to which a server connects only under load.
+//! computes, processes to which a server connects only under load, and JVMs that start during the observation.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -11,15 +12,10 @@ use busyhour_program::clock::{Clock, monotonic_ns};
 
 use crate::local;
 use crate::request::ObservationRequest;
+use crate::search_times::{SearchKind, SearchTimes};
 use crate::selected::Selected;
+use crate::source_line::SourceLine;
 use crate::sources_file;
-
-/// When to search, since the start of the run: first when connections are open, then when connection pools have grown.
-const TIMES: [Duration; 2] = [Duration::from_secs(2), Duration::from_secs(10)];
-
-/// If the first search took longer than this, there is no second one. On a machine with very many sockets, it would
-/// disturb the load.
-const SEARCH_MAX: Duration = Duration::from_millis(500);
 
 /// Receives the lines of sources that are found during the run, and errors.
 pub type LineSink = Box<dyn FnMut(&str) + Send>;
@@ -41,19 +37,21 @@ pub(crate) struct Search {
     watch: Weak<Watch>,
     clock: Clock,
     sink: LineSink,
+    /// The unknown JVMs of the previous search.
+    seen_jvms: BTreeSet<u32>,
     /// Searches for processes; tests replace it.
     look_again: fn(&ObservationRequest, &Clock, &mut Selected),
 }
 
 impl SearchThread {
     /// Starts the thread.
-    pub(crate) fn start(search: Search) -> io::Result<SearchThread> {
+    pub(crate) fn start(search: Search, times: SearchTimes) -> io::Result<SearchThread> {
         let (stop, stopped) = channel();
         let has_ended = Arc::new(Mutex::new(false));
         let ended = has_ended.clone();
         std::thread::Builder::new()
             .name("observe-search".into())
-            .spawn(move || search.run(&stopped, &ended))?;
+            .spawn(move || search.run(times, &stopped, &ended))?;
         Ok(SearchThread { _stop: stop, has_ended })
     }
 }
@@ -74,27 +72,44 @@ impl Search {
         clock: Clock,
         sink: LineSink,
     ) -> Search {
-        Search { request, selected, watch, clock, sink, look_again: local::look_again }
+        let (seen_jvms, look_again) = (BTreeSet::new(), local::look_again);
+        Search { request, selected, watch, clock, sink, seen_jvms, look_again }
     }
 
-    fn run(mut self, stopped: &Receiver<()>, has_ended: &Mutex<bool>) {
-        for time in TIMES {
-            let wait = time.saturating_sub(Duration::from_nanos(self.clock.now().0));
+    fn run(mut self, mut times: SearchTimes, stopped: &Receiver<()>, has_ended: &Mutex<bool>) {
+        let now = |clock: &Clock| Duration::from_nanos(clock.now().0);
+        while let Some((time, kind)) = times.next() {
+            let wait = time.saturating_sub(now(&self.clock));
             if stopped.recv_timeout(wait) != Err(RecvTimeoutError::Timeout) {
                 return;
             }
             let (before, known) = (monotonic_ns(), self.selected.lines.len());
-            (self.look_again)(&self.request, &self.clock, &mut self.selected);
+            let continues = self.look(kind);
             let took = Duration::from_nanos(monotonic_ns().saturating_sub(before));
-            if !self.add_unless(has_ended, known) || took > SEARCH_MAX {
+            if !self.add_unless(has_ended, known, kind) {
                 return;
             }
+            match continues {
+                true => times.follow(kind, now(&self.clock), took),
+                false => times.end(kind),
+            }
+        }
+    }
+
+    /// Searches once; returns whether another search of this kind makes sense.
+    fn look(&mut self, kind: SearchKind) -> bool {
+        match kind {
+            SearchKind::Processes => {
+                (self.look_again)(&self.request, &self.clock, &mut self.selected);
+                true
+            }
+            SearchKind::Jvms => local::look_for_jvms(&self.request, &mut self.seen_jvms, &mut self.selected),
         }
     }
 
     /// Adds what was found to the watch, unless the observation has ended; returns whether it continues. `known` is the number of
     /// sources that were reported before.
-    fn add_unless(&mut self, has_ended: &Mutex<bool>, known: usize) -> bool {
+    fn add_unless(&mut self, has_ended: &Mutex<bool>, known: usize, kind: SearchKind) -> bool {
         // The observation cannot end while the lock is held, so that this thread never has the last reference to the watch.
         let ended = has_ended.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(watch) = self.watch.upgrade().filter(|_| !*ended) else { return false };
@@ -109,7 +124,9 @@ impl Search {
         {
             (self.sink)(&format!("warning: cannot write the list of sources: {error}"));
         }
-        for line in self.selected.lines[known..].iter().filter(|line| line.is_watched()) {
+        // Why a process behind a target cannot be watched is part of the list of sources only.
+        let is_reported = |line: &&SourceLine| line.is_watched() || kind == SearchKind::Jvms;
+        for line in self.selected.lines[known..].iter().filter(is_reported) {
             (self.sink)(&line.to_string());
         }
         true
@@ -121,7 +138,6 @@ mod tests {
     use busyhour_observe::{SeriesStore, WatchOptions};
 
     use super::*;
-    use crate::source_line::SourceLine;
 
     /// A search that lasts until the test ends it, and finds a source.
     static SLOW: Mutex<Option<(Sender<()>, Receiver<()>)>> = Mutex::new(None);
@@ -147,7 +163,7 @@ mod tests {
         search.look_again = look_slowly;
         let ((begun, has_begun), (finish, go_on)) = (channel(), channel());
         *SLOW.lock().unwrap() = Some((begun, go_on));
-        let thread = SearchThread::start(search).unwrap();
+        let thread = SearchThread::start(search, SearchTimes::new(true, false)).unwrap();
         has_begun.recv().unwrap();
         // The search is in progress until `finish` is used.
         drop(thread);

@@ -18,6 +18,8 @@ mod docs;
 mod exit_codes;
 mod export;
 mod faults;
+#[cfg(target_os = "linux")]
+mod foreign_programs;
 mod jmeter_form;
 mod limits;
 mod live;
