@@ -9,7 +9,7 @@ use crate::plans::{group, plan};
 use crate::program::{Room, wait_for};
 use crate::servers::Server;
 
-fn series(dir: &Path) -> SeriesSet {
+pub(crate) fn series(dir: &Path) -> SeriesSet {
     read_series(&dir.join("series.bho"), &SeriesQuery::default()).unwrap()
 }
 
