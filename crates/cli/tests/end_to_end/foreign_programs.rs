@@ -1,7 +1,7 @@
 //! Programs of other projects that tests start. A test whose program is missing is skipped with a note.
 
 use std::net::{Ipv4Addr, TcpListener};
-use std::os::unix::fs::chown;
+use std::os::unix::fs::{PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -252,4 +252,9 @@ impl Drop for ControlGroup {
             let _ = std::fs::remove_dir(dir);
         }
     }
+}
+
+/// Permits every user to use the directory of a room.
+pub(crate) fn open_to_all(room: &Room) {
+    std::fs::set_permissions(room.path(), std::fs::Permissions::from_mode(0o777)).unwrap();
 }
