@@ -28,6 +28,7 @@ mod models;
 mod observe;
 mod observed_results;
 mod observing;
+mod observing_journal;
 mod observing_permissions;
 mod observing_servers;
 mod open_load;
