@@ -26,6 +26,7 @@ mod live;
 mod live_page;
 mod models;
 mod observe;
+mod observed_exports;
 mod observed_results;
 mod observing;
 mod observing_journal;
