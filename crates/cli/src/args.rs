@@ -1,4 +1,4 @@
-//! The command line in busyhour's own form.
+//! The options of `busyhour run` and `busyhour check`.
 
 use std::path::PathBuf;
 

@@ -26,7 +26,7 @@ use crate::trend::{self, DetectionArgs, TrendArgs};
 #[command(
     after_help = "A run is a run directory or a JTL in any form that `busyhour report` reads. Join the files of several generators \
     of one run with commas: generator-1.jtl,generator-2.jtl. Use several runs on each side to measure the variation between runs; \
-    with one run on each side it is unknown, and a caveat says so. A difference is reported only if its confidence interval \
+    with one run on each side it is unknown, and a caveat reports this. A difference is reported only if its confidence interval \
     excludes zero, corrected for the number of labels and measures, and \"slower\" only if the interval is beyond the margin.\n\n\
     Examples:\n  busyhour compare before after\n  busyhour compare before-1 before-2 before-3 -- after-1 after-2 after-3\n  \
     busyhour compare before.jtl after.jtl --as percent -o compared.html\n  busyhour compare --power 5% before-1 before-2 before-3\n  \
@@ -254,7 +254,7 @@ fn plan(args: &CompareArgs, difference: f64, reading: &RunReading) -> Exit {
     };
     let Some(runs) = read_all(&paths, reading) else { return Exit::Refused };
     let Some(plan) = RunsNeeded::new(&runs, difference, args.details) else {
-        return complain(Exit::Internal, "the runs contain nothing to plan with");
+        return complain(Exit::Internal, "the runs contain no measurements for planning");
     };
     let look = look();
     print(&if args.json { plan.to_json() } else { power_table(&plan, look) });

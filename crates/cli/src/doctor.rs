@@ -1,4 +1,4 @@
-//! `busyhour doctor`: what can be watched on this machine.
+//! `busyhour doctor`: the sources that can be watched on this machine.
 
 use clap::Args;
 
@@ -25,7 +25,7 @@ pub(crate) fn main(args: &DoctorArgs) -> Exit {
 /// Runs the verb.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn main(_args: &DoctorArgs) -> Exit {
-    crate::exit::complain(Exit::Internal, "only Linux can be watched by now")
+    crate::exit::complain(Exit::Internal, "watching a system is supported only on Linux")
 }
 
 #[cfg(target_os = "linux")]
@@ -35,7 +35,7 @@ mod linux {
 
     use crate::columns::Columns;
 
-    /// A table, and below it what to do about what is missing.
+    /// A table of the sources, followed by the reasons and advice for sources that are unavailable.
     pub(super) fn text(found: &[Capability]) -> String {
         let mut table = Columns::new(3, &["Source", "State", "What it shows"]);
         for Capability { name, purpose, state } in found {
@@ -94,7 +94,7 @@ mod linux {
         use super::*;
 
         #[test]
-        fn what_is_missing_has_a_reason_and_advice() {
+        fn unavailable_sources_have_a_reason_and_advice() {
             let found = [
                 Capability {
                     name: "pressure",

@@ -25,7 +25,7 @@ pub(crate) struct SeriesExport<'a> {
     pub(crate) selection: SeriesSelection,
 }
 
-/// Exports the series. False if the reader of a pipe ended before.
+/// Exports the series. Returns false if the reader of a pipe ended before the end of the export.
 pub(crate) fn export_series(export: &SeriesExport<'_>) -> Result<bool, (Exit, String)> {
     let path = series_file(export.input)?;
     let refused = |error: &std::io::Error| {
@@ -94,13 +94,13 @@ fn write(export: &SeriesExport<'_>, input: BufReader<File>) -> Result<ExportedSe
     }
 }
 
-/// The series file of a run directory; or the file itself.
+/// The series file of a run directory, or `input` itself if it is a file.
 fn series_file(input: &Path) -> Result<PathBuf, (Exit, String)> {
     if !input.is_dir() {
         return Ok(input.to_owned());
     }
     let dir = RunDir::open(input);
-    // A directory with an observation alone has no manifest of a run.
+    // A directory that contains only an observation has no manifest.
     let manifest = dir.read_manifest().ok();
     series_path(&dir, manifest.as_ref()).ok_or_else(|| {
         let text = format!("{} contains no observed series: the run was not observed", input.display());

@@ -3,7 +3,7 @@
 /// Files and texts that a command writes.
 pub(crate) const OUTPUT: &str = "Output";
 
-/// How a run is made.
+/// Options that determine how a run is executed.
 pub(crate) const RUN: &str = "Run";
 
 /// Options that observe a run and its system, or control a run in progress.

@@ -65,14 +65,14 @@ const FLAGS: &[Flag] = &[
     flag('h', "help", Takes::Nothing, "this text"),
     flag('?', "?", Takes::Nothing, ""),
     flag('v', "version", Takes::Nothing, "the version"),
-    Flag { ignored: "it is for remote servers", ..flag('G', "globalproperty", Takes::Assignment, "") },
-    Flag { ignored: "there is no installation to look into", ..flag('d', "homedir", Takes::Value, "") },
+    Flag { ignored: "it applies to remote servers", ..flag('G', "globalproperty", Takes::Assignment, "") },
+    Flag { ignored: "busyhour has no installation directory", ..flag('d', "homedir", Takes::Value, "") },
     Flag {
-        ignored: "the log holds what matters at every level from INFO on",
+        ignored: "the log contains all messages from level INFO on",
         ..flag('L', "loglevel", Takes::Assignment, "")
     },
-    Flag { ignored: "the log has one form", ..flag('i', "jmeterlogconf", Takes::Value, "") },
-    Flag { ignored: "it is for remote servers", ..flag('X', "remoteexit", Takes::Nothing, "") },
+    Flag { ignored: "the format of the log is fixed", ..flag('i', "jmeterlogconf", Takes::Value, "") },
+    Flag { ignored: "it applies to remote servers", ..flag('X', "remoteexit", Takes::Nothing, "") },
     Flag { refused: "there is no remote server mode yet", ..flag('s', "server", Takes::Nothing, "") },
     Flag {
         refused: "runs on remote servers are not supported yet",
@@ -243,7 +243,7 @@ fn find(text: &str) -> Result<(&'static Flag, Option<String>), CommandError> {
     let unknown = || {
         let hint = match usage::looks_like_plan_or_url(text) {
             true => format!(
-                "\n  hint: busyhour run {text} …, with options behind it; in JMeter's form: -n -t PLAN.jmx"
+                "\n  hint: busyhour run {text} …, with options after it; in JMeter's form: -n -t PLAN.jmx"
             ),
             false => String::new(),
         };

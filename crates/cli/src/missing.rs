@@ -13,13 +13,13 @@ pub(crate) struct MissingArgs {
     arguments: Vec<OsString>,
 }
 
-/// Ends a verb that needs a feature; `what` is what the program was built without.
+/// Ends a verb that needs a feature; `what` names the part that this program does not contain.
 pub(crate) fn complain_of_verb(verb: &str, what: &str, feature: &str) -> Exit {
     let message = format!("this program was built without {what}, so it has no `busyhour {verb}`");
     complain(Exit::Usage, &hinted(message, &build_hint(feature)))
 }
 
-/// How a program with a feature is built.
+/// The hint how to build the program with a feature.
 pub(crate) fn build_hint(feature: &str) -> String {
     format!("build it with the feature {feature}: cargo build --release --features {feature}")
 }

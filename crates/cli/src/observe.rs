@@ -1,4 +1,4 @@
-//! `busyhour observe`: watches a system under test, and analyses data of it.
+//! `busyhour observe`: watches a system under test, and analyses its logs.
 
 mod gc;
 mod gc_files;
@@ -55,7 +55,7 @@ pub(crate) fn main(args: &ObserveArgs) -> Exit {
         (None, None) if args.watch.has_sources() => watch::main(&args.watch),
         (None, None) => complain(
             Exit::Usage,
-            "nothing to observe is named\n  hint: busyhour observe --pid PID, --target HOST:PORT or --sources LIST; \
+            "no source to observe is given\n  hint: busyhour observe --pid PID, --target HOST:PORT or --sources LIST; \
              --serve serves this machine; see busyhour observe --help",
         ),
     }

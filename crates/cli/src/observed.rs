@@ -1,4 +1,4 @@
-//! What a run's observation passes on while the run is in progress: to exports and to the live page.
+//! Passes the series and marks of a run's observation to its exports and to its live page while the run is in progress.
 
 use busyhour_export::LatestSeries;
 use busyhour_launch::Prepared;
@@ -9,7 +9,7 @@ use busyhour_series::{LatestValue, Mark};
 /// Passes the observed series of a run on to its exports and to its live view.
 pub(crate) fn pass_on(observed: &ObservedSeries, prepared: &mut Prepared, view: Option<&LiveView>) {
     let series = observed.clone();
-    // Before the run starts there are none.
+    // Before the run starts, there are no series.
     let latest = move || series.store().map_or_else(Vec::new, |store| store.latest());
     prepared.export_series(LatestSeries::new(latest));
     if let Some(view) = view {

@@ -39,11 +39,11 @@ pub(crate) struct ObserveRunArgs {
     observe_ca: Option<PathBuf>,
 }
 
-/// What a run observes.
+/// The sources that a run observes.
 #[derive(Clone, Debug)]
 pub(crate) struct RunObservation {
     request: ObservationRequest,
-    /// Whether the user named the sources: then each of them is reported.
+    /// Whether the user named the sources. If so, each of them is reported.
     is_explicit: bool,
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn fetch_options(authorities: Option<&PathBuf>) -> Result<FetchOption
 }
 
 impl RunObservation {
-    /// The observation of a list of sources, as of `--observe`, each of which is reported.
+    /// The observation of the sources in a list in the notation of `--observe`. Each source is reported.
     #[cfg_attr(not(feature = "demo"), allow(dead_code, reason = "only the demo names sources itself"))]
     pub(crate) fn of_list(list: &str) -> Result<RunObservation, CommandError> {
         ObserveRunArgs { observe: vec![list.to_owned()], ..ObserveRunArgs::default() }.read(false)
@@ -136,7 +136,7 @@ impl RunObservation {
             observation.lines().iter().for_each(|line| notice(&mut now, format!("observing {line}")));
             SystemObserver::new(observation, sink)
         } else {
-            // The search takes a tenth of a second or more: the load does not wait for it.
+            // The search takes a tenth of a second or more, so the load does not wait for it.
             let mut found = events.clone();
             let report = move |lines: &[SourceLine]| {
                 texts(lines).into_iter().for_each(|text| notice(&mut found, text));
@@ -169,7 +169,7 @@ fn overview(lines: &[SourceLine]) -> Option<String> {
     let mut text = format!("observing {}", watched.join(", "));
     if !others.is_empty() {
         let others: Vec<&str> = others.iter().map(|line| line.name.as_str()).collect();
-        text += &format!("; not {} (--observe auto says why)", others.join(", "));
+        text += &format!("; not {} (--observe auto prints the reasons)", others.join(", "));
     }
     Some(text)
 }
@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_overview_names_what_is_watched_and_what_is_not() {
+    fn the_overview_names_watched_and_unwatched_sources() {
         let line =
             |name: &str, about: &str, state| SourceLine { name: name.into(), about: about.into(), state };
         let missing =
@@ -200,7 +200,7 @@ mod tests {
         ];
         assert_eq!(
             overview(&lines).as_deref(),
-            Some("observing os, process:7 (java); not postgres (--observe auto says why)")
+            Some("observing os, process:7 (java); not postgres (--observe auto prints the reasons)")
         );
         assert_eq!(overview(&lines[2..]), None);
     }

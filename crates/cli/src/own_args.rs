@@ -54,8 +54,8 @@ pub(crate) struct OwnArgs {
     /// Verify server certificates against Mozilla's root certificates (JMeter accepts all certificates).
     #[arg(help_heading = RUN, long, hide_short_help = true)]
     verify_tls: bool,
-    /// Store secrets of the command line and the properties in the run directory instead of "[redacted]", and headers, body and
-    /// secret parameters of a URL in its plan instead of references to properties.
+    /// Store secrets of the command line and the properties in the run directory instead of "[redacted]". Also store
+    /// headers, body and secret parameters of a URL in its plan instead of references to properties.
     #[arg(help_heading = RUN, long, hide_short_help = true)]
     keep_secrets: bool,
     #[command(flatten)]

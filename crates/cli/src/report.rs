@@ -214,12 +214,12 @@ fn print_report(args: &ReportArgs, request: &Request, summary: &Summary) {
     print(&end_of_run(summary, show, &shown, out.look));
 }
 
-/// Why requests were slow.
+/// The explanation of slow requests.
 fn why(summary: &Summary, look: Look) -> String {
     match &summary.explanation {
         Some(explanation) => explanation_text(explanation, look),
-        None => "The cause of slow requests is unknown, because the system under test was not observed; run the plan with --observe, or \
-                 start at least 100 requests.\n"
+        None => "The cause of slow requests is unknown: the system under test was not observed, or fewer than 100 requests started.\n\
+                 Run the plan with --observe and at least 100 requests.\n"
             .to_owned(),
     }
 }

@@ -32,7 +32,7 @@ pub(crate) struct RunCommand {
     pub(crate) show: RunShow,
     /// Options for the live view and its control of the run.
     pub(crate) live: LiveArgs,
-    /// What is observed of the system under test.
+    /// The observation of the system under test.
     pub(crate) observation: RunObservation,
     /// Whether the report is opened at the end.
     pub(crate) open_report: bool,

@@ -99,7 +99,7 @@ pub(crate) fn refuse_options_before_verb(arguments: &[OsString]) -> Option<Exit>
     let option = words[0];
     let quiet = if option == "-q" { "; -q FILE is a properties file, as in JMeter" } else { "" };
     let text = format!(
-        "the option {option} is before the verb {verb}{quiet}\n  hint: write busyhour {verb} {rest}, with options behind the verb"
+        "the option {option} is before the verb {verb}{quiet}\n  hint: write busyhour {verb} {rest}, with options after the verb"
     );
     Some(complain(Exit::Usage, text.trim_end()))
 }
@@ -154,7 +154,7 @@ fn tip_for_value(word: &str, words: &[&str]) -> Option<String> {
     let before = words[..at].last().unwrap_or(&"");
     let target = words.iter().find(|word| looks_like_plan_or_url(word));
     if let (Some(target), false) = (target, words.iter().any(|word| is_verb(word))) {
-        return Some(format!("to run it: busyhour run {target} …, with options behind it"));
+        return Some(format!("to run it: busyhour run {target} …, with options after it"));
     }
     (*before == "--live").then(|| format!("write --live={word}, with an equals sign"))
 }

@@ -158,6 +158,6 @@ mod tests {
         let mut confirmation = Confirmation::default();
         assert!(!confirmation.is_given(ms(1_000)) && !confirmation.is_given(ms(4_001)));
         assert!(confirmation.is_given(ms(7_001)));
-        assert!(!confirmation.is_given(ms(7_002)), "a third press asks again");
+        assert!(!confirmation.is_given(ms(7_002)), "a third press requests a new confirmation");
     }
 }

@@ -34,7 +34,7 @@ fn plans_behave_as_in_jmeter() {
         .into_iter()
         .filter(|case| only.is_empty() || case.name.contains(&only))
         .collect();
-    assert!(!all.is_empty(), "no case is called like {only:?}");
+    assert!(!all.is_empty(), "no case has a name that contains {only:?}");
     let next = AtomicUsize::new(0);
     let problems = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -44,7 +44,9 @@ fn plans_behave_as_in_jmeter() {
                     let outcome = replay(case, own_codes.get(&case.name).copied());
                     let problem = match (outcome, known.get(&case.name)) {
                         (Ok(()), None) => continue,
-                        (Ok(()), Some(why)) => format!("agrees now; take it off the list ({why})"),
+                        (Ok(()), Some(why)) => {
+                            format!("the case no longer differs: remove it from the list ({why})")
+                        }
                         (Err(_), Some(_)) => continue,
                         (Err(difference), None) => difference.to_string(),
                     };
@@ -57,7 +59,7 @@ fn plans_behave_as_in_jmeter() {
     problems.sort();
     for name in known.keys().chain(own_codes.keys()) {
         let there = all.iter().any(|case| case.name == *name) || !only.is_empty();
-        assert!(there, "a list of differences names a case that is not there: {name}");
+        assert!(there, "a list of differences contains an unknown case: {name}");
     }
     assert!(
         problems.is_empty(),

@@ -39,7 +39,9 @@ fn plans_of_jmeters_tests_have_the_results_of_jmeter() {
                     let outcome = plan.run(program, &testfiles, folder.path()).unwrap();
                     let problem = match (outcome.problems.is_empty(), known.get(plan.name)) {
                         (true, None) | (false, Some(_)) => continue,
-                        (true, Some(why)) => format!("agrees now; take it off the list ({why})"),
+                        (true, Some(why)) => {
+                            format!("the plan no longer differs: remove it from the list ({why})")
+                        }
                         (false, None) => outcome.problems.join("\n"),
                     };
                     problems.lock().unwrap().push(format!("=== {}\n{problem}", plan.name));

@@ -1,8 +1,8 @@
 //! Texts that are evaluated when a test starts, before any user starts.
 //!
-//! JMeter prepares the test beans that are notified of the start of the test: it evaluates the functions in the properties
-//! of JSR223 and BeanShell elements once, in plan order, with the plan's own variables. The variables that these functions
-//! set are initial variables of every user.
+//! At the start of the test, JMeter prepares the test beans that are notified of this event. It evaluates the functions
+//! in the properties of JSR223 and BeanShell elements once, in plan order, with the plan's own variables. The variables
+//! that these functions set are initial variables of every user.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

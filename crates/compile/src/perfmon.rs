@@ -103,7 +103,8 @@ impl AutomaticNames {
     }
 }
 
-/// The configuration that the plug-in gives such files. Columns that are not named keep their state.
+/// The configuration that the plugin uses for such files. Columns that the plugin does not set are those of the
+/// element.
 fn plain_csv(mut config: SaveConfig) -> SaveConfig {
     const SHOWN: [JtlColumn; 10] = [
         JtlColumn::Success,
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn files_have_names_if_the_property_asks_for_them() {
+    fn collectors_have_file_names_if_the_property_requests_them() {
         let save = "<objProp><name>saveConfig</name><value class=\"SampleSaveConfiguration\"><xml>true</xml>\
                     <url>true</url><idleTime>true</idleTime><connectTime>true</connectTime></value></objProp>";
         let both = collector(save) + &collector("<stringProp name=\"filename\"> </stringProp>");
@@ -230,7 +231,7 @@ mod tests {
         assert_eq!(shape, "99999999-999999");
         assert_eq!(second.path.to_str().unwrap(), format!("perfMon_{stamp}_2.csv"));
         assert!(!first.config.xml && first.config.field_names);
-        // The columns that the plug-in does not set are those of the element.
+        // The columns that the plugin does not set are those of the element.
         let columns = "timeStamp,elapsed,label,responseCode,responseMessage,threadName,success,bytes,grpThreads,allThreads,\
                        Latency,Connect";
         assert_eq!(first.config.column_names().join(","), columns);

@@ -75,7 +75,7 @@ pub(crate) fn refuse_yaml(element: Element<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// The settings of a debug element: what it outputs.
+/// The settings of a debug element, which select its output.
 pub(crate) fn debug_settings<'p>(context: &mut Context<'p>, element: Element<'p>) -> DebugSamplerSettings {
     let variables = context.flag(element, "displayJMeterVariables", false);
     context.reads.any_variable |= variables;

@@ -1,8 +1,8 @@
 //! JMeter's scoping rule: which elements apply to a sampler.
 //!
-//! JMeter follows the path from a sampler up to its thread group, level by level: first the children of the sampler,
-//! then those of its controller, and so on, and finally those of the thread group and the elements directly below the
-//! test plan.
+//! JMeter follows the path from a sampler up to its thread group, level by level. The first level contains the children
+//! of the sampler, the next level the children of its controller, and so on. The last levels contain the children of
+//! the thread group, and the elements directly below the test plan.
 
 use std::rc::Rc;
 

@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use busyhour_program::template::{Segment, Template};
 use busyhour_program::user::UserState;
 
-/// Targets that are collected. A plan with more of them is generated, and they are rarely different systems.
+/// Maximum number of targets that are collected. Only generated plans have more, and their targets are rarely different
+/// systems.
 const TARGETS_MAX: usize = 1_000;
 
 /// A host and port to which a sampler connects.
@@ -17,7 +18,7 @@ pub struct PlanTarget {
     pub port: u16,
 }
 
-/// The texts of a sampler from which its target follows.
+/// The texts of a sampler that determine its target.
 #[derive(Clone, Debug)]
 struct TargetTexts {
     protocol: Template,
@@ -89,7 +90,7 @@ impl TargetTexts {
     }
 }
 
-/// The text, if it has neither functions with other inputs than properties nor unknown variables.
+/// The text, if it contains no unknown variables and its functions depend only on properties.
 fn known_text(text: &Template, user: &mut UserState) -> Option<String> {
     let is_known = text.segments().iter().all(|segment| match segment {
         Segment::Text(_) => true,

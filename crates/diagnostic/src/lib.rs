@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_in_a_file_can_steer_the_terminal() {
+    fn control_characters_of_files_do_not_reach_the_terminal() {
         let finding = Diagnostic::error("e", "the element \u{1B}[2J\u{7}").with_path(["a\u{9B}b"]);
         insta::assert_snapshot!(finding, @r"
         error[e]: the element �[2J�

@@ -5,7 +5,7 @@
 ///
 /// ```
 /// busyhour_diagnostic::message_error! {
-///     /// Why a page was refused.
+///     /// The reason why a page was rejected.
 ///     pub struct PageError;
 /// }
 ///

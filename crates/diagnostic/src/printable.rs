@@ -38,8 +38,9 @@ pub(crate) fn shown(character: char, instead: char) -> char {
     }
 }
 
-/// Makes the workflow commands of CI systems in a text ineffective: an invisible character is inserted after the first
-/// character of `::name` at the beginning of a word (GitHub) and of `##[`, `##vso[`, `##teamcity[` (GitHub, Azure, TeamCity).
+/// Makes the workflow commands of CI systems in a text ineffective. An invisible character is inserted after the first
+/// character of a command: `::name` at the beginning of a word (GitHub), `##[`, `##vso[`, `##teamcity[` (GitHub, Azure,
+/// TeamCity).
 #[must_use]
 pub fn without_commands(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
@@ -87,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn commands_are_broken_and_other_texts_are_not() {
+    fn only_workflow_commands_are_changed() {
         for text in
             ["::error::a", "  ::stop-commands::x", "a ::set-env name=b::c", "- ::add-mask::a", "…::error::x"]
         {

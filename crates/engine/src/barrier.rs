@@ -85,7 +85,7 @@ impl SynchronizingTimer {
                 if user.run.stop() != Stop::No || user.now() >= until {
                     return;
                 }
-                core.sleep_until(until.min(user.now() + LOOK_NS)).await;
+                core.sleep_until(until.min(user.now() + STOP_CHECK_INTERVAL_NS)).await;
             }
         };
         tokio::select! {
@@ -113,7 +113,7 @@ fn part_of_size(size: i64, user: &UserState) -> i64 {
 }
 
 /// How often a waiting user checks whether the run is being stopped, in nanoseconds.
-const LOOK_NS: u64 = 1_000_000_000;
+const STOP_CHECK_INTERVAL_NS: u64 = 1_000_000_000;
 
 impl Gate for SynchronizingTimer {
     fn pass<'u>(&'u self, user: &'u mut UserState) -> Passing<'u> {

@@ -37,7 +37,7 @@ pub struct Core {
     pub(crate) load_changed: Notify,
     /// How long users were held back because the recorder was behind, in nanoseconds.
     pub stalled_ns: Cell<u64>,
-    /// Samples abandoned because the run was stopped at once.
+    /// Samples abandoned because the run was stopped immediately.
     pub interrupted: Cell<u64>,
     /// Users that ended, or never began, because of a panic.
     pub died: Cell<u64>,
@@ -198,7 +198,7 @@ impl Core {
         true
     }
 
-    /// Hands samples over to the recorder every tenth of a second; ends when the run is stopped at once.
+    /// Hands samples over to the recorder every tenth of a second; ends when the run is stopped immediately.
     pub async fn tick(&self) {
         let mut next = self.run.clock.now();
         let mut reported = Stop::No;
@@ -212,7 +212,7 @@ impl Core {
             self.measure_lag(now);
             self.signs.tick(now);
             self.flush();
-            self.look_at_cpu(now);
+            self.measure_cpu_share(now);
             let changes = self.run.control.count();
             if changes != changes_reported {
                 changes_reported = changes;
@@ -250,7 +250,7 @@ impl Core {
     }
 
     /// Measures the share of the last second in which the core's thread had the CPU.
-    fn look_at_cpu(&self, now: Nanos) {
+    fn measure_cpu_share(&self, now: Nanos) {
         let Some(cpu_ns) = self.cpu_ns() else { return };
         match self.second.get() {
             Some((began, before)) => {

@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn a_user_is_idle_again_after_its_reservation_is_cancelled() {
         let pool = Rc::new(IdlePool::default());
-        assert!(!pool.reserve(assignment(1)), "there is no user");
+        assert!(!pool.reserve(assignment(1)), "the pool has no user");
         let mut user = pool.add_user(None);
         assert_eq!(poll_next(&mut user), None);
         assert!(pool.is_idle());

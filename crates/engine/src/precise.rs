@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shares_of_a_load_have_the_starts_of_the_whole() {
+    fn the_shares_of_a_load_divide_the_starts_of_the_whole_load() {
         for (weights, batch_size) in [(vec![1, 1], "1"), (vec![3, 1, 0, 2], "1"), (vec![1, 1, 1], "4")] {
             let taken = |share: LoadShare, count: u64| -> Vec<u64> {
                 let (shared, _) = shared_with(Clock::manual(0), 1, 1, Names::default(), 4);
@@ -198,18 +198,22 @@ mod tests {
     }
 
     #[test]
-    fn starts_count_from_where_the_run_began() {
+    fn starts_count_from_the_beginning_of_the_run() {
         let clock = Clock::manual(0);
         let shared = still(&clock);
         clock.advance(Duration::from_secs(7));
         shared.begun_ns.store(3_000_000_000, Ordering::Relaxed);
         let timer = timer("2", "1", &one_group());
         let slot = timer.delay(&mut lone_user(&shared, 0)).slot;
-        assert_eq!(slot, Some(Nanos(starts(1)[0] + 3_000_000_000)), "the time of setUp groups counts");
+        assert_eq!(
+            slot,
+            Some(Nanos(starts(1)[0] + 3_000_000_000)),
+            "starts count from the beginning of the run, including setUp groups"
+        );
     }
 
     #[test]
-    fn groups_have_schedules_of_their_own_and_timers_of_a_group_share_one() {
+    fn each_group_has_a_schedule_that_its_timers_share() {
         let (shared, _) = shared_with(Clock::manual(0), 1, 2, Names::default(), 4);
         let schedules = Arc::new(PreciseSchedules::new(2));
         let first = timer("2", "1", &schedules);

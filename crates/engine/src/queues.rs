@@ -7,7 +7,7 @@ use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
 /// How often a waiting user checks whether the run is being stopped, in nanoseconds.
-const LOOK_NS: u64 = 1_000_000_000;
+const STOP_CHECK_INTERVAL_NS: u64 = 1_000_000_000;
 
 /// Retries until the operation succeeds, `wait_s` seconds have passed (`None`: no limit) or the run is stopped.
 async fn retry<T>(
@@ -30,10 +30,10 @@ async fn retry<T>(
         if user.run.stop() != Stop::No || until.is_some_and(|until| now >= until) {
             return None;
         }
-        let look = until.unwrap_or(busyhour_sample::Nanos::MAX).min(now + LOOK_NS);
+        let next_check = until.unwrap_or(busyhour_sample::Nanos::MAX).min(now + STOP_CHECK_INTERVAL_NS);
         tokio::select! {
             () = changed => {}
-            () = core.sleep_until(look) => {}
+            () = core.sleep_until(next_check) => {}
         }
     }
 }
@@ -59,7 +59,7 @@ impl PopIntoVariable {
             text => Some(text.parse::<i64>().ok().and_then(|s| u64::try_from(s).ok()).unwrap_or(0)),
         };
         let queue = user.run.queues.named(&name);
-        let text = retry(&queue, user, wait_s.filter(|s| *s < FOR_EVER_S), || queue.pop()).await;
+        let text = retry(&queue, user, wait_s.filter(|s| *s < FOREVER_S), || queue.pop()).await;
         let variable = self.variable.text(user).into_owned();
         match text {
             Some(text) => user.variables.set(&variable, &text),
@@ -72,7 +72,7 @@ impl PopIntoVariable {
 }
 
 /// Longer than any run.
-const FOR_EVER_S: u64 = 1_000_000_000;
+const FOREVER_S: u64 = 1_000_000_000;
 
 impl Processor for PopIntoVariable {
     fn process(&self, _user: &mut UserState) {}

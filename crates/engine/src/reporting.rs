@@ -17,8 +17,8 @@ pub(crate) fn fill(result: &mut SampleResult, users: ActiveUsers) {
 }
 
 /// The details of a result for result files that show more than a row.
-fn detail(result: &SampleResult, wish: ShownDetails) -> Detail {
-    let body = wish.body || (wish.body_on_error && !result.outcome.success);
+fn detail(result: &SampleResult, shown: ShownDetails) -> Detail {
+    let body = shown.body || (shown.body_on_error && !result.outcome.success);
     let mut detail = Detail {
         label: result.label.clone(),
         times: result.times,
@@ -36,7 +36,7 @@ fn detail(result: &SampleResult, wish: ShownDetails) -> Detail {
         sampler_data: (!result.request_data.is_empty()).then(|| result.request_data.clone()),
         body: if body { result.body.clone() } else { Vec::new() },
         file_name: result.file_name.as_deref().unwrap_or_default().to_owned(),
-        children: result.sub_results.iter().map(|sub| detail(sub, wish)).collect(),
+        children: result.sub_results.iter().map(|sub| detail(sub, shown)).collect(),
         ..Detail::default()
     };
     if let Some(own) = &result.protocol_detail {

@@ -97,7 +97,7 @@ pub struct ThroughputShaping {
 
 /// The values of the timer's properties.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Told {
+struct ShapingReport {
     rate_per_s: f64,
     sent: u64,
     waiting: usize,
@@ -174,7 +174,7 @@ impl State {
 
 impl State {
     /// The report, at most once per second.
-    fn tell(&mut self, now: Nanos) -> Option<Told> {
+    fn take_report(&mut self, now: Nanos) -> Option<ShapingReport> {
         while self.ahead.front().is_some_and(|start| *start <= now) {
             self.ahead.pop_front();
             self.sent += 1;
@@ -185,7 +185,7 @@ impl State {
         }
         self.reported = Some(second);
         let rate_per_s = self.shape.rate_per_s(second)?;
-        Some(Told { rate_per_s, sent: std::mem::take(&mut self.sent), waiting: self.ahead.len() })
+        Some(ShapingReport { rate_per_s, sent: std::mem::take(&mut self.sent), waiting: self.ahead.len() })
     }
 }
 
@@ -196,7 +196,7 @@ impl ThroughputShaping {
         ThroughputShaping { name: name.to_owned(), rows: rows.into(), publishes, state: Mutex::default() }
     }
 
-    fn set_properties(&self, user: &UserState, reported: Told, duration_s: u64) {
+    fn set_properties(&self, user: &UserState, reported: ShapingReport, duration_s: u64) {
         let set =
             |what: &str, value: String| user.run.properties.set(&format!("{}_{what}", self.name), &value);
         set("totalDuration", duration_s.to_string());
@@ -228,7 +228,7 @@ impl Timer for ThroughputShaping {
         let mut guard = lock();
         let Some(state) = guard.as_mut() else { return Delay::default() };
         let missed_before = state.missed;
-        let reported = if self.publishes { state.tell(now.max(state.begin)) } else { None };
+        let reported = if self.publishes { state.take_report(now.max(state.begin)) } else { None };
         let duration_s = state.shape.duration_s();
         let next = state.next(now.max(state.begin), user.run.share_of(user.group), self.publishes);
         let missed = state.missed;
@@ -284,7 +284,7 @@ mod tests {
 
     /// The rows are those of a test in the plugin.
     #[test]
-    fn a_second_has_the_rate_of_its_beginning_and_a_row_keeps_the_second_it_ends_in() {
+    fn a_second_has_its_initial_rate_and_belongs_to_the_row_that_ends_in_it() {
         let shape = Shape::new([(1.0, 10.0, 3), (15.0, 15.0, 3), (15.0, 1.0, 3)]);
         let rates: Vec<f64> = (0..).map_while(|second| shape.rate_per_s(second)).collect();
         let third = 14.0 / 3.0;
@@ -333,7 +333,7 @@ mod tests {
             assert_eq!(timer.delay(user), Delay::default());
             assert!(!user.running);
         }
-        assert_eq!(log.lock().unwrap().len(), 1, "it is logged once");
+        assert_eq!(log.lock().unwrap().len(), 1, "the end of the schedule is logged once");
     }
 
     #[test]
@@ -348,7 +348,7 @@ mod tests {
             (delay.slot.map(|slot| slot.0 / MS), delay.wait_ns / MS)
         };
         assert_eq!(slot_ms(0), (Some(0), 0));
-        assert_eq!(slot_ms(350), (Some(100), 0), "the response time counts from when it was due");
+        assert_eq!(slot_ms(350), (Some(100), 0), "the response time counts from the intended start");
         assert_eq!(slot_ms(350), (Some(200), 0));
         assert_eq!(slot_ms(350), (Some(300), 0));
         assert_eq!(slot_ms(350), (Some(400), 50));
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_may_hold_variables_of_the_first_user() {
+    fn rows_are_evaluated_for_the_first_user() {
         let mut names = Names::default();
         let slot = names.slot("rate");
         let (shared, _) = shared_with(Clock::manual(0), 1, 1, names, 4);
@@ -391,7 +391,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn starts_ascend_and_their_number_is_that_of_the_table(
+        fn starts_are_in_order_and_as_many_as_in_the_table(
             rows in prop::collection::vec((0.0..50.0_f64, 0.0..50.0_f64, -1..5_i64), 0..5),
         ) {
             let shape = Shape::new(rows);
@@ -448,7 +448,7 @@ mod tests {
         for _ in 0..5 {
             timer.delay(&mut user);
         }
-        assert_eq!(reported(&user), "4.0 0 0 7", "once in a second");
+        assert_eq!(reported(&user), "4.0 0 0 7", "the properties are set once per second");
         clock.advance(Duration::from_millis(1_100));
         timer.delay(&mut user);
         assert_eq!(reported(&user), "4.0 5 1 7");

@@ -77,12 +77,12 @@ mod tests {
         let is_unresponsive = |ms| signs.is_unresponsive(at(1_000), at(ms));
         signs.tick(at(950));
         assert!(!is_unresponsive(1_700));
-        assert!(is_unresponsive(1_900), "it has not seen the forced end");
+        assert!(is_unresponsive(1_900), "the core has not noticed the forced end");
         signs.set_doing(Doing::Dropping);
-        assert!(is_unresponsive(1_900), "it waits for the first user that it drops");
+        assert!(is_unresponsive(1_900), "the core still waits for the first user that it drops");
         signs.tick(at(1_500));
-        assert!(!is_unresponsive(2_200), "it drops users");
-        assert!(is_unresponsive(2_400), "it waits for a user that it drops");
+        assert!(!is_unresponsive(2_200), "the core drops users");
+        assert!(is_unresponsive(2_400), "the core waits for a user that it drops");
         signs.set_doing(Doing::HandingOver);
         assert!(!is_unresponsive(10_900));
         assert!(is_unresponsive(11_100));

@@ -1,8 +1,8 @@
 //! Runs the users of a core whose evaluations take longer than a time slice, in turn.
 //!
-//! A runtime polls up to 61 tasks before it checks sockets and timers, and a task that wakes itself is polled
-//! again at once. So a suspended user is woken only after the runtime has checked for events, and only one per check:
-//! between two checks there is one slice, for any number of suspended evaluations.
+//! A runtime polls up to 61 tasks before it checks sockets and timers, and a task that wakes itself is polled again
+//! immediately. So a suspended user is woken only after the runtime has checked for events, and each check wakes only
+//! one. Between two checks there is therefore one slice, for any number of suspended evaluations.
 
 use std::future::Future;
 use std::pin::Pin;

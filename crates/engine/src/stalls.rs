@@ -1,8 +1,8 @@
 //! Times in which a core, or the whole process, did not run.
 //!
-//! A core whose tick is late was blocked by its own work or by the system. If the supervisor thread and every core with active
-//! users are late at the same time, the whole process did not run: it was stopped by a signal, suspended with its machine, or
-//! had no CPU.
+//! A core whose tick is late was blocked by its own work or by the system. If the supervisor thread and every core with
+//! active users are late at the same time, the whole process did not run. The causes are a signal that stops the
+//! process, a suspended machine, or a lack of CPU time.
 
 use busyhour_sample::{Nanos, Stall};
 
@@ -10,7 +10,7 @@ use busyhour_sample::{Nanos, Stall};
 pub const STALL_MIN_NS: u64 = 100_000_000;
 
 /// Maximum number of stalls that are kept for each source; the longest ones are kept.
-const KEPT: usize = 16;
+const STALLS_MAX: usize = 16;
 
 /// The longest stalls of one source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,7 +23,7 @@ impl StallLog {
             return;
         }
         self.0.push(Stall { core, at_ns: from.0, length_ns });
-        if self.0.len() > KEPT
+        if self.0.len() > STALLS_MAX
             && let Some(shortest) = (0..self.0.len()).min_by_key(|at| self.0[*at].length_ns)
         {
             self.0.remove(shortest);
@@ -54,7 +54,7 @@ impl ProcessStalls {
         }
         let stall = Stall { core: None, at_ns: from.0, length_ns };
         self.0.push(ProcessStall { stall, running: running.into_iter().collect() });
-        if self.0.len() > KEPT
+        if self.0.len() > STALLS_MAX
             && let Some(shortest) = (0..self.0.len()).min_by_key(|at| self.0[*at].stall.length_ns)
         {
             self.0.remove(shortest);
@@ -109,7 +109,7 @@ mod tests {
         let found = process.with_cores(&cores);
         let of = |core, at, length| Stall { core, at_ns: at * MS, length_ns: length * MS };
         let wanted = [of(None, 12_000, 5_000), of(None, 40_000, 700), of(Some(0), 50_000, 1_300)];
-        assert_eq!(found, wanted, "at 30 s only the supervisor was late");
+        assert_eq!(found, wanted, "only the supervisor was late at 30 s");
     }
 
     #[test]
@@ -121,13 +121,13 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_stalls_are_kept_and_short_ones_never() {
+    fn the_longest_stalls_are_kept_and_short_ones_are_ignored() {
         let mut log = StallLog::default();
         log.note(Some(0), Nanos(0), STALL_MIN_NS - 1);
         for number in 0..1_000 {
             log.note(Some(0), Nanos(number), STALL_MIN_NS + number);
         }
-        assert_eq!(log.stalls().len(), KEPT);
-        assert!(log.stalls().iter().all(|stall| stall.at_ns >= 1_000 - KEPT as u64));
+        assert_eq!(log.stalls().len(), STALLS_MAX);
+        assert!(log.stalls().iter().all(|stall| stall.at_ns >= 1_000 - STALLS_MAX as u64));
     }
 }

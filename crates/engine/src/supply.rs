@@ -18,8 +18,8 @@ use crate::slices::sliced;
 use crate::virtual_user::VirtualUser;
 
 /// How often the level is checked while there are active users, in nanoseconds. The next constant applies while there are none.
-const LOOK_NS: u64 = 1_000_000_000;
-const LOOK_WHILE_EMPTY_NS: u64 = 10_000_000;
+const LEVEL_CHECK_INTERVAL_NS: u64 = 1_000_000_000;
+const EMPTY_LEVEL_CHECK_INTERVAL_NS: u64 = 10_000_000;
 
 /// Counts a user of its core. When the user ends, in any way, another one may replace it.
 struct Member {
@@ -77,10 +77,11 @@ pub(crate) async fn supply<P: Protocol>(
             start(core, program, group, &share, users);
         }
         let empty = shared.members.load(Ordering::Relaxed) == 0;
-        let look = run.clock.now() + if empty { LOOK_WHILE_EMPTY_NS } else { LOOK_NS };
+        let next_check =
+            run.clock.now() + if empty { EMPTY_LEVEL_CHECK_INTERVAL_NS } else { LEVEL_CHECK_INTERVAL_NS };
         tokio::select! {
             () = shared.member_ended.notified() => {}
-            () = core.timers.sleep_until(look) => {}
+            () = core.timers.sleep_until(next_check) => {}
         }
     }
     shared.over.store(true, Ordering::Relaxed);
@@ -113,10 +114,10 @@ fn start<P: Protocol>(
     let now = core.run.clock.now();
     let mut user = VirtualUser::new(Arc::clone(program), Rc::clone(core), group, number, now, None);
     user.follow_level(Rc::clone(share));
-    let core = Rc::clone(core);
+    let work = sliced(core, async move { user.run().await });
     tokio::task::spawn_local(async move {
         let _report = report;
-        sliced(&core, user.run()).await;
+        work.await;
         drop(member);
         drop(counted);
     });

@@ -26,9 +26,9 @@ pub(crate) const BAD_SEED: u64 = 666;
 
 /// The behaviour of a fake sample.
 pub(crate) enum Act {
-    /// Succeeds at once.
+    /// Succeeds immediately.
     Done,
-    /// Fails at once.
+    /// Fails immediately.
     Fail,
     /// Succeeds after this number of nanoseconds.
     Sleep(u64),
@@ -54,7 +54,7 @@ impl Protocol for Fake {
     type Session = ();
 
     fn session(user: &UserState) {
-        assert!(user.run.seed != BAD_SEED || user.number != 3, "for the test");
+        assert!(user.run.seed != BAD_SEED || user.number != 3, "a panic that the test provokes");
     }
 
     fn iteration_started(_session: &mut (), _user: &mut UserState, _same_user: bool) {}
@@ -158,7 +158,7 @@ impl Build<'_> {
             children.push(match node {
                 Node::Leaf(label) => Child::Sampler(self.sampler(&label, &ancestors)),
                 Node::Inner(kind, nodes) => {
-                    let hears = !matches!(
+                    let is_notified = !matches!(
                         kind,
                         ControllerKind::Simple
                             | ControllerKind::If { .. }
@@ -168,7 +168,7 @@ impl Build<'_> {
                             | ControllerKind::Transaction(_)
                     );
                     let child = self.controller(kind, nodes, &ancestors);
-                    if hears {
+                    if is_notified {
                         listeners.insert(0, IterationListener::Controller(child));
                     }
                     Child::Controller(child)

@@ -57,8 +57,8 @@ const PUNCTUAL_LEAD_NS: u64 = 50_000;
 /// higher rates, a core rarely sleeps between two arrivals.
 const PUNCTUAL_SHARE: u64 = 20;
 
-/// A turn of the spin loop that took less than this time, in nanoseconds, did no other work: polling the sockets without an
-/// event takes about one microsecond, and sending a request takes at least five.
+/// A turn of the spin loop that took less than this time, in nanoseconds, did no other work. Polling the sockets
+/// without an event takes about one microsecond, and sending a request takes at least five.
 const SPIN_TURN_NS: u64 = 4_000;
 
 impl std::fmt::Debug for Timers {
@@ -303,7 +303,7 @@ mod kernel {
             Ok(Self(fd?))
         }
 
-        /// Expires `wait_ns` from now (at once for 0).
+        /// Expires `wait_ns` from now; if it is 0, immediately.
         pub fn set(&self, wait_ns: u64) {
             let wait_ns = wait_ns.max(1);
             let value = Timespec {

@@ -3,10 +3,11 @@
 /// The requested length of scheduling slices, in nanoseconds: the shortest that Linux grants.
 const TURN_NS: u64 = 100_000;
 
-/// Requests short scheduling slices for the calling thread, so that it gets the CPU early: since Linux 6.12, a thread that wakes
-/// up preempts a thread with longer slices instead of waiting some milliseconds for the end of that slice. Its share of the CPU
-/// does not change. If each thread has a CPU core of its own, this has no effect. If the recorder's thread has to run on the
-/// same CPU core as a generator's thread, it does not delay the arrivals of an open workload.
+/// Requests short scheduling slices for the calling thread, so that it gets the CPU early. Since Linux 6.12, a thread
+/// that wakes up preempts a thread with longer slices. Otherwise it would wait some milliseconds for the end of the
+/// other slice. Its share of the CPU does not change. If each thread has a CPU core of its own, this has no effect. If
+/// the recorder's thread has to run on the same CPU core as a generator's thread, it does not delay the arrivals of an
+/// open workload.
 ///
 /// Older kernels and other systems ignore the request.
 pub(crate) fn request_short_turns() {

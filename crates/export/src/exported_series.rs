@@ -52,7 +52,7 @@ pub struct ExportedSeries {
     pub damaged_end: Option<DamagedEnd>,
 }
 
-/// What the rows of a series have in common.
+/// The texts that all rows of a series contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SeriesTexts {
     pub(crate) source: String,

@@ -16,7 +16,7 @@ const AGE_MAX_NS: u64 = 60_000_000_000;
 /// The label with the source of a series.
 const SOURCE_LABEL: &str = "source";
 
-/// The name of a label that would have this name, as in Prometheus.
+/// The new name of a label `source` that a series already has, as in Prometheus.
 const OWN_SOURCE_LABEL: &str = "exported_source";
 
 /// Returns the latest value of each observed series. Clones return the same.
@@ -30,8 +30,8 @@ impl fmt::Debug for LatestSeries {
 }
 
 impl LatestSeries {
-    /// Series that `values` returns. It is called for each export, on the thread of an exporter or of a server, and must not block. Before
-    /// the observation starts it returns nothing.
+    /// Creates series from the function `values`. Exporters and servers call it on their threads for each export, so it
+    /// must not block. Before the observation starts, it returns nothing.
     pub fn new(values: impl Fn() -> Vec<LatestValue> + Send + Sync + 'static) -> LatestSeries {
         LatestSeries(Some(Arc::new(values)))
     }
@@ -45,8 +45,8 @@ impl LatestSeries {
         values
     }
 
-    /// The values by metric, in the order of their first value. A metric has the kind of its first value; values of another kind are left
-    /// out.
+    /// The values by metric, in the order of their first value. A metric has the kind of its first value; values of
+    /// another kind are left out.
     pub(crate) fn by_metric(&self) -> Vec<Vec<LatestValue>> {
         let mut positions: HashMap<Arc<str>, usize> = HashMap::new();
         let mut metrics: Vec<Vec<LatestValue>> = Vec::new();
@@ -63,8 +63,8 @@ impl LatestSeries {
         metrics
     }
 
-    /// The values as metrics of Prometheus, which keep their names. Metrics whose names `own` uses are left out: they would be those of another
-    /// Busyhour that is observed.
+    /// The values as metrics of Prometheus, which keep their names. Metrics with the name of a metric in `own` are left
+    /// out, because they come from another Busyhour that is observed.
     pub(crate) fn families(&self, own: &[Family]) -> Vec<Family> {
         let mut taken: HashSet<Cow<'static, str>> = own.iter().map(|family| family.name.clone()).collect();
         for family in own.iter().filter(|family| family.family_type == ExpositionType::Histogram) {
@@ -74,7 +74,7 @@ impl LatestSeries {
         for metric in self.by_metric() {
             let Some(first) = metric.first() else { continue };
             let name: Cow<'static, str> = valid_name(&first.name, true).into();
-            // Two names can become the same one.
+            // Different names can become equal.
             if !taken.insert(name.clone()) {
                 continue;
             }
@@ -93,7 +93,7 @@ impl LatestSeries {
     }
 }
 
-/// The labels of a value, with that of its source. Of labels with the same name, the first one counts.
+/// The labels of a value, and a label with its source. If several labels have the same name, the first one is used.
 fn labels(value: &LatestValue) -> Vec<(Cow<'static, str>, String)> {
     let mut labels: Vec<(Cow<'static, str>, String)> = vec![(SOURCE_LABEL.into(), value.source.to_string())];
     for (name, text) in value.labels.iter() {
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_kept_and_clashes_left_out() {
+    fn names_are_kept_and_conflicting_metrics_are_left_out() {
         let series = LatestSeries::new(|| {
             vec![
                 value("os", "node_procs_running", &[], 100, 3.0),

@@ -83,7 +83,7 @@ use busyhour_sample::Snapshot;
 /// other exporters wait for it. Seconds that arrive meanwhile are queued up to a limit; further ones are lost. When a record is
 /// exported, the thread that reads it makes the calls.
 ///
-/// # What may be kept
+/// # Retention
 /// A snapshot is borrowed for the call and contains the times of a whole second. An exporter should keep totals or a batch of
 /// encoded values, not snapshots.
 ///

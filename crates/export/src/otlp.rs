@@ -87,7 +87,7 @@ impl OtlpExporter {
 
     fn send(&mut self, request: Vec<u8>) -> Result<(), ExportError> {
         match self.post.post("application/x-protobuf", &request) {
-            Ok(answer) => partly(&answer, &self.post),
+            Ok(answer) => check_rejected_values(&answer, &self.post),
             Err(error) => {
                 let again = match &error {
                     ExportError::Refused { status, .. } => RETRIED.contains(status),
@@ -99,7 +99,8 @@ impl OtlpExporter {
         }
     }
 
-    /// The observed series. The time of a point is that of its reading; when the counting began is unknown.
+    /// The observed series. The time of a point is the time of its reading. The time at which a counter started is
+    /// unknown.
     fn observed(&self) -> Vec<Metric> {
         let start_ns = u64::try_from(self.origin.wall_anchor_ms).unwrap_or(0).saturating_mul(1_000_000);
         let point = |value: &LatestValue| {
@@ -287,7 +288,7 @@ impl Metric {
 }
 
 /// Returns an error if the server reports in its `answer` that it rejected some of the values.
-fn partly(answer: &[u8], post: &HttpPost) -> Result<(), ExportError> {
+fn check_rejected_values(answer: &[u8], post: &HttpPost) -> Result<(), ExportError> {
     // A server may send an empty response or JSON. In this case, it accepted all values.
     let partial = ExportResponse::decode(answer).ok().and_then(|answer| answer.partial_success);
     match partial {

@@ -101,7 +101,7 @@ impl Facts {
             ));
         }
         let mut measured = Measured::default();
-        let mut look = |sample: &Sample<'_>| {
+        let mut add_sample = |sample: &Sample<'_>| {
             measured.connect |= sample.times.connect_ns > 0;
             measured.latency |= sample.times.latency_ns > 0;
             measured.idle |= sample.times.idle_ns > 0;
@@ -111,7 +111,7 @@ impl Facts {
             measured.users_all |= sample.users.all > 0;
         };
         // The names of the groups of a JTL file are known only after all rows have been read.
-        let names = results.read(&mut look, &mut |_| {})?.names;
+        let names = results.read(&mut add_sample, &mut |_| {})?.names;
         if !one_clock {
             // A run directory contains all values.
             measured = Measured {

@@ -1,4 +1,4 @@
-//! Exports one small run in every format and checks what the receiver gets.
+//! Exports one small run in every format and checks the exported data.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -300,7 +300,7 @@ fn graphite_receives_complete_lines_over_one_connection() {
 }
 
 #[test]
-fn remote_write_is_what_prometheus_reads() {
+fn remote_write_requests_follow_the_protocol() {
     let (address, came) = receiver("204 No Content");
     export(&mut RemoteWriteExporter::new(
         &format!("http://{address}/api/v1/write"),

@@ -63,7 +63,7 @@ fn metrics_and_a_window_are_selected() {
 }
 
 #[test]
-fn a_torn_file_is_exported_up_to_its_end() {
+fn a_damaged_file_is_exported_up_to_the_damage() {
     let mut bytes = series_file();
     bytes.truncate(bytes.len() - 3);
     let (_, exported) = csv(&bytes, &SeriesSelection::default());

@@ -89,7 +89,7 @@ impl<'a, 'c> Arguments<'a, 'c> {
         self.context.state()
     }
 
-    /// Records what the function may read besides its arguments.
+    /// Records the data that the function may read besides its arguments.
     pub(crate) fn note_reads(&mut self, result: Retention, any_variable: bool) {
         self.context.note_reads(result, any_variable);
     }

@@ -77,8 +77,8 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Records what a function of the plan may read besides its arguments. The reads of a text that is built during
-    /// the run are already recorded for the function that builds it.
+    /// Records the data that a function of the plan may read besides its arguments. The reads of a text that is built
+    /// during the run are already recorded for the function that builds it.
     pub(crate) fn note_reads(&mut self, result: Retention, any_variable: bool) {
         if let NameLookup::Program(symbols) = &mut self.lookup {
             symbols.reads.result = symbols.reads.result.union(result);

@@ -235,8 +235,8 @@ struct StringToFile {
     text: Template,
     append: Option<Template>,
     encoding: Option<Template>,
-    /// Serializes the writes of all users that evaluate this call. Texts that other calls append to the same file do not
-    /// interleave with them, because each text is written at once.
+    /// Serializes the writes of all users that evaluate this call. Texts that other calls append to the same file do
+    /// not interleave with them, because each text is written with one call.
     write_lock: Mutex<()>,
 }
 

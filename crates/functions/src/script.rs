@@ -208,8 +208,8 @@ fn script(arguments: &mut Arguments<'_, '_>, language: Language) -> BuildResult 
     Ok(Arc::new(Script { name: arguments.name, language, text, target, render_text }))
 }
 
-/// Records what a script of the plan may read. The reads of a script that is built during the run are already recorded
-/// for the function that builds it.
+/// Records the data that a script of the plan may read. The reads of a script that is built during the run are already
+/// recorded for the function that builds it.
 fn note_reads(arguments: &mut Arguments<'_, '_>, compiled: &Compiled) {
     if arguments.at_run_time() {
         return;

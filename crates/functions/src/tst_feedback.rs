@@ -91,14 +91,18 @@ mod tests {
 
     #[test]
     fn the_number_of_users_follows_the_timer() {
-        assert_eq!(needed_users(10, 5, 100, 0.0, 0.1), 10, "no new value of the timer");
+        assert_eq!(needed_users(10, 5, 100, 0.0, 0.1), 10, "the timer has no new value");
         assert_eq!(needed_users(10, 0, 50, 100.0, 0.1), 15, "half of the starts were missed");
         assert_eq!(needed_users(10, 0, 100, 100.0, 0.1), 10);
         assert_eq!(needed_users(10, 1, 100, 100.0, 0.1), 10, "a tenth of the users may wait");
         assert_eq!(needed_users(10, 2, 100, 100.0, 0.1), 9);
         assert_eq!(needed_users(30, 25, 100, 100.0, 10.0), 15, "ten users may wait");
         assert_eq!(needed_users(12, 11, 100, 100.0, 10.0), 11);
-        assert_eq!(needed_users(12, 30, 100, 100.0, 10.0), 10, "never fewer than the spare users");
+        assert_eq!(
+            needed_users(12, 30, 100, 100.0, 10.0),
+            10,
+            "the number is never less than that of the spare users"
+        );
         assert_eq!(needed_users(5, 3, 100, 100.0, 10.0), 12);
     }
 }

@@ -33,7 +33,7 @@ const READ_BYTES_SKIPPING: usize = 16 * 1024;
 /// A body that is not retained is discarded in the kernel if at least this many bytes are still to come.
 const SKIP_BYTES_MIN: u64 = 8 * 1024;
 
-/// The maximum number of bytes that are discarded at once.
+/// The maximum number of bytes that one call discards.
 const SKIP_BYTES_MAX: usize = 1 << 20;
 
 /// JMeter's default of `httpclient4.time_to_live`: the age at which a connection is no longer reused, in milliseconds.
@@ -115,7 +115,9 @@ impl Connection {
     /// Performs the TLS handshake with the server.
     pub(crate) async fn secured(mut self, options: &ConnectOptions<'_>) -> Result<Self, Failure> {
         if let Stream::Plain(stream) = self.stream {
-            self.stream = Stream::Tls(Box::new(handshake(stream, &self.origin, options).await?));
+            // Boxed: plain connections do not need the room.
+            let shaken = Box::pin(handshake(stream, &self.origin, options)).await?;
+            self.stream = Stream::Tls(Box::new(shaken));
         }
         Ok(self)
     }

@@ -17,7 +17,7 @@ use crate::retained_body::RetainedBody;
 /// The number of decoders that a thread retains for later bodies; each takes some 50 KiB.
 const POOL_MAX: usize = 32;
 
-/// The number of bytes that are decompressed at once.
+/// The maximum number of bytes that one call decompresses.
 const PLAIN_BYTES: usize = 32 * 1024;
 
 /// The sizes of gzip's header without its optional fields, and of its trailer.

@@ -34,7 +34,7 @@ use crate::url_parts;
 use crate::wire_request::WireRequest;
 
 /// The number of concurrent downloads if the number in the plan is invalid.
-const AT_ONCE: usize = 6;
+const CONCURRENT_DOWNLOADS: usize = 6;
 
 /// Downloads the resources of the page that is the user's last result, and combines them into one result.
 pub(crate) async fn fetch_for_page(
@@ -47,7 +47,7 @@ pub(crate) async fn fetch_for_page(
     let Some(settings) = &sampler.embedded else { return };
     let at_once = match &settings.at_once {
         None => 1,
-        Some(number) => number.text(user).trim().parse().unwrap_or(AT_ONCE).max(1),
+        Some(number) => number.text(user).trim().parse().unwrap_or(CONCURRENT_DOWNLOADS).max(1),
     };
     let mut seed = request.seed();
     // If JMeter would send a body with a GET request, it also sends it with the requests for resources.

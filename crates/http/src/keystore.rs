@@ -147,7 +147,7 @@ impl ClientKeys {
         } else {
             format!("No PrivateKey found for alias:'{alias}'")
         };
-        let requests = Arc::new(NoKey::default());
+        let requests = Arc::new(MissingKeyResolver::default());
         let config = tls_config_with(policy, Some(Arc::clone(&requests) as _))?;
         Ok(ClientTls { config, missing: Some((requests, why)) })
     }
@@ -170,7 +170,7 @@ fn certified(entry: Entry) -> Result<(String, Arc<CertifiedKey>), KeyStoreError>
 pub(crate) struct ClientTls {
     pub(crate) config: Arc<ClientConfig>,
     /// If there is no key: the counter of the server's requests for one, and the reason why the key is missing.
-    missing: Option<(Arc<NoKey>, String)>,
+    missing: Option<(Arc<MissingKeyResolver>, String)>,
 }
 
 impl ClientTls {
@@ -206,11 +206,11 @@ impl ResolvesClientCert for RoundRobin {
 
 /// Provides no key and counts the requests for one.
 #[derive(Debug, Default)]
-struct NoKey {
+struct MissingKeyResolver {
     count: AtomicUsize,
 }
 
-impl ResolvesClientCert for NoKey {
+impl ResolvesClientCert for MissingKeyResolver {
     fn resolve(&self, _issuers: &[&[u8]], _schemes: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
         self.count.fetch_add(1, Ordering::Relaxed);
         None
@@ -271,7 +271,7 @@ mod tests {
         let keys = ClientKeys::load(JKS, "secret", choice, TlsPolicy::AcceptAny).unwrap();
         let missed = |alias| {
             let client_tls = keys.client_tls(alias, TlsPolicy::AcceptAny).unwrap();
-            assert_eq!(client_tls.missing_key_failure(), None, "no request yet");
+            assert_eq!(client_tls.missing_key_failure(), None, "the server has not requested a certificate");
             client_tls.config.client_auth_cert_resolver.resolve(&[], &[]);
             client_tls.missing_key_failure().map(|failure| failure.message)
         };

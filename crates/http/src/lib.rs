@@ -1,8 +1,8 @@
 //! The HTTP sampler: raw HTTP/1.1 connections owned by their virtual user.
 //!
-//! A request is rendered into one buffer and sent at once; the response is parsed in place, in one buffer per thread.
-//! Unused parts of a response are counted and not retained. Errors have the names of JMeter's HttpClient 4, because
-//! plans and users compare them.
+//! A request is rendered into one buffer and sent in one piece; the response is parsed in place, in one buffer per
+//! thread. Unused parts of a response are counted and not retained. Errors have the names of JMeter's HttpClient 4,
+//! because plans and users compare them.
 
 pub mod access;
 pub mod auth;

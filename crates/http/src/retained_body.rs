@@ -26,7 +26,7 @@ struct BudgetState {
 }
 
 impl BodyBudget {
-    /// Creates a budget of `most` bytes, `used` of which are already used.
+    /// Creates a budget of `most` bytes; `used` bytes are already used.
     pub(crate) fn new(most: usize, used: usize) -> Self {
         Self(Rc::new(BudgetState { most, left: Cell::new(most.saturating_sub(used)) }))
     }

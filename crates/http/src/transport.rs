@@ -161,7 +161,9 @@ impl<'s> Transport<'s> {
         let time_left = self.deadline.map(|deadline| Duration::from_nanos(deadline.since(clock.now())));
         let work = async {
             if self.connection.is_none() {
-                self.connection = self.connect(result, head, &mut reader, clock, started).await?;
+                // Boxed: the state of connecting is large, and a user needs it only until it is connected.
+                let connect = Box::pin(self.connect(result, head, &mut reader, clock, started));
+                self.connection = connect.await?;
                 if self.connection.is_some() {
                     reader = ResponseReader::new(request.method == "HEAD");
                 }

@@ -88,7 +88,7 @@ fn errors_of_a_page_take_no_memory() {
     let page = page("text/html", &"\0".repeat(1_000_000));
     let mut found = None;
     let counted = allocation_counter::measure(|| found = Some(read_resources(&page, "")));
-    assert_eq!(found.expect("it is read").expect("addresses"), (Vec::new(), None));
+    assert_eq!(found.expect("the page is read").expect("its addresses are valid"), (Vec::new(), None));
     assert!(counted.bytes_max < 10_000_000, "{counted:?}");
 }
 
@@ -122,7 +122,7 @@ fn reading_a_page_is_suspended() {
     }
 }
 
-/// Parts with the number of resources that `count` of them name.
+/// Parts, each with a function from the number of repetitions to the number of resources.
 const WITH_RESOURCES: &[(Repeated<'static>, fn(usize) -> usize)] = &[
     (repeated("", "<img src='a~'>", ""), |count| count),
     (repeated("", "<img src=a>", ""), |_| 1),

@@ -1,8 +1,8 @@
 //! Parsing of Java's properties files.
 
-/// Parses the text of a properties file, as `java.util.Properties.load` does: `key=value`, `key: value` or `key value`,
-/// comments that begin with `#` or `!`, lines that a backslash at the end joins to the next line, `\uXXXX` and the usual
-/// escapes.
+/// Parses the text of a properties file, as `java.util.Properties.load` does. Entries have the form `key=value`,
+/// `key: value` or `key value`. Comments begin with `#` or `!`, and a backslash at the end of a line joins it to the
+/// next line. The escapes are `\uXXXX` and the usual ones.
 #[must_use]
 pub fn parse_properties(text: &str) -> Vec<(String, String)> {
     let mut properties = Vec::new();

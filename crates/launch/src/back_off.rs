@@ -16,7 +16,7 @@ const FAILURES_MIN: u64 = 100;
 /// Time that each user waits after a failure.
 pub(crate) const PAUSE_NS: u64 = 1_000_000_000;
 
-/// A change that an observation causes.
+/// A change in whether users wait after failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Change {
     /// Users wait after each failure from now on.
@@ -43,8 +43,8 @@ struct Slow {
     from_s: f64,
     /// Number of requests before the period.
     before: u64,
-    /// Time and number of requests when all requests from before the period had been counted, and (`latest`) at the latest
-    /// observation.
+    /// Time and number of requests at the first observation that includes all requests from before the period. `latest`
+    /// has the same values at the latest observation.
     settled: Option<(f64, u64)>,
     latest: (f64, u64),
 }
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn some_successes_or_few_failures_are_no_reason() {
+    fn users_do_not_wait_after_some_successes_or_few_failures() {
         let mut back_off = BackOff::default();
         assert!((0..100u64).all(|s| back_off.observe(s as f64, s * 100, s * 99).is_none()));
         let mut back_off = BackOff::default();

@@ -84,7 +84,7 @@ fn nanos(time: Duration) -> u64 {
 }
 
 impl RunControl {
-    /// A control for a run whose users have `grace` to finish their samples after a stop request.
+    /// Creates a control for a run. After a stop request, its users have the time `grace` to finish their samples.
     #[must_use]
     pub fn new(grace: Duration) -> Self {
         Self(Arc::new(State {

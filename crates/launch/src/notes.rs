@@ -1,4 +1,4 @@
-//! Notes in the manifest: properties of a plan or its run because of which the results may be wrong.
+//! Notes in the manifest about properties of a plan or of its run that may make the results wrong.
 
 use busyhour_arrivals::LoadShare;
 use busyhour_diagnostic::{Diagnostic, Severity};

@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn logs_of_every_kind_give_their_stamps() {
+    fn times_are_read_from_every_kind_of_log() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         std::fs::write(&path, "timeStamp,elapsed,label,success\n1000,5,a,true\n1250,5,a,true\n").unwrap();

@@ -43,10 +43,11 @@ pub struct RunRequest {
     pub dir: Option<PathBuf>,
     /// Seed of all random choices; by default a new one, stored in the manifest.
     pub seed: Option<u64>,
-    /// The share of the load that this run generates, in the notation of [`LoadShare`] (`"2/3"`); by default the whole load.
-    /// The runs of all shares, with the same plan and seed, together start all users and arrivals of the load: users have
-    /// the same numbers and random choices, and users and arrivals the same start times, as in a single run. setUp and
-    /// tearDown thread groups run in the share with the first user. Counters, rows of CSV files and locks are shared only
+    /// The share of the load that this run generates, in the notation of [`LoadShare`] (`"2/3"`); by default the whole
+    /// load. The runs of all shares, with the same plan and seed, together start all users and arrivals of the load.
+    /// Users have the same numbers and random choices as in a single run, and users and arrivals have the same start
+    /// times. setUp and tearDown thread groups run in the share with the first user. Counters, rows of CSV files and
+    /// locks are shared only within a run.
     /// within a run.
     pub share: LoadShare,
     /// Number of cores that generate load; by default all cores that this process may use.

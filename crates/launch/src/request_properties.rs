@@ -20,7 +20,7 @@ impl RequestProperties {
         Self { are_kept: keep_secrets, all: Vec::new() }
     }
 
-    /// Returns the text that takes the place of a header's value in the plan.
+    /// Returns the text that replaces a header's value in the plan.
     pub(crate) fn header(&mut self, name: &str, value: &str) -> String {
         if redaction::is_public(name, value) {
             return value.to_owned();
@@ -28,13 +28,12 @@ impl RequestProperties {
         self.moved(&format!("header.{}", name.to_lowercase()), value)
     }
 
-    /// Returns the text that takes the place of a body in the plan.
+    /// Returns the text that replaces a body in the plan.
     pub(crate) fn body(&mut self, text: &str) -> String {
         self.moved("body", text)
     }
 
-    /// Returns the text that takes the place of a path and query in the plan; only their secret parts are moved to
-    /// properties.
+    /// Returns the text that replaces a path and query in the plan; only their secret parts are moved to properties.
     pub(crate) fn path(&mut self, text: &str) -> String {
         if self.are_kept {
             return text.to_owned();

@@ -14,7 +14,7 @@ use busyhour_record::{Manifest, RunDir, RunPart};
 use busyhour_sample::{RunEnd, Snapshot};
 use busyhour_standin::StandIn;
 
-/// What an observer was called with.
+/// A call that an observer received.
 #[derive(Debug, PartialEq)]
 enum Called {
     Started(PathBuf),

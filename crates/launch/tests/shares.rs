@@ -1,4 +1,4 @@
-//! Runs of shares of a load, which together do what one run of the whole load does.
+//! Runs of shares of a load: together they send the same requests as one run of the whole load.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -59,7 +59,7 @@ const USERS: u64 = 5;
 /// One second of ramp-up for five users.
 const SPACING_NS: u64 = 200_000_000;
 
-/// What a run, or several runs together, did.
+/// The requests and samples of a run, or of several runs together.
 #[derive(Debug, Default, PartialEq)]
 struct Done {
     /// Requests with numbers of users and random numbers, sorted.
@@ -155,7 +155,7 @@ fn divisions() -> [Vec<LoadShare>; 3] {
 }
 
 #[test]
-fn shares_of_a_closed_load_have_the_users_starts_and_choices_of_the_whole() {
+fn shares_of_a_closed_load_together_equal_the_whole_load() {
     let (whole, runs) = run_shares(&[LoadShare::WHOLE], |_| {});
     assert_eq!(runs[0].manifest.share, None);
     let threads: BTreeSet<String> = (1..3)
@@ -178,7 +178,7 @@ fn shares_of_a_closed_load_have_the_users_starts_and_choices_of_the_whole() {
 }
 
 #[test]
-fn shares_of_an_open_load_have_the_arrivals_of_the_whole() {
+fn shares_of_an_open_load_together_equal_the_whole_load() {
     let process = ArrivalProcess::parse("poisson(150/s) for 1s, even(80/s) for 500ms").unwrap();
     for no_free_user in [NoFreeUser::Grow(100), NoFreeUser::Queue] {
         let open = |request: &mut RunRequest| {
@@ -228,7 +228,7 @@ fn assert_judged_as_share(run: &FinishedRun, share: &LoadShare, process: &Arriva
     );
 }
 
-/// Passes notices on.
+/// Sends the texts of notices to the test.
 struct Notices(Sender<String>);
 
 impl RunObserver for Notices {

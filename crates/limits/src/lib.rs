@@ -49,7 +49,7 @@ pub enum Limit {
     InterimResponses,
     /// Bytes of the extension of one chunk.
     ChunkExtensionBytes,
-    /// Bytes of the trailers behind a chunked body.
+    /// Bytes of the trailers after a chunked body.
     TrailerBytes,
     /// Cookies of one user, or their bytes.
     Cookies,
@@ -155,7 +155,7 @@ thread_local! {
     static COUNTS: [Cell<u64>; LIMITS.len()] = const { [const { Cell::new(0) }; LIMITS.len()] };
 }
 
-/// Counts once that work on this thread was stopped at this limit.
+/// Adds 1 to the count of this limit on this thread. Called when work stops at the limit.
 pub fn exceeded(limit: Limit) {
     COUNTS.with(|counts| {
         let count = &counts[limit as usize];

@@ -111,19 +111,19 @@ struct Status<'c> {
     system: Option<System>,
 }
 
-/// The observed system; names and last values are among the words.
+/// The observed system. The names of its series and their last values are in `words`.
 #[derive(Serialize)]
 struct System {
     series: Vec<SystemSeries>,
     /// Times of the latest marks in s.
     marks_s: Vec<f64>,
-    /// The latest marks in words.
+    /// The texts of the latest marks.
     marks: Vec<String>,
 }
 
 #[derive(Serialize)]
 struct SystemSeries {
-    /// The end of the scale of values.
+    /// The upper end of the value axis.
     top: f64,
     /// Times in s, and values.
     points: Vec<(f64, f64)>,

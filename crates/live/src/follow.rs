@@ -62,7 +62,7 @@ impl LiveView {
         LiveObserver(self.clone())
     }
 
-    /// Sets where to read what is observed of the system under test. It is read once per second of the run.
+    /// Sets the source of the values and marks of the system under test. It is read once per second of the run.
     pub fn set_system(&self, system: Box<dyn LiveSystem>) {
         *lock(&self.system) = Some(system);
     }

@@ -161,7 +161,7 @@ impl LiveRun {
         self.regularity
     }
 
-    /// Adds what was observed of the system under test.
+    /// Adds the latest values and marks of the system under test.
     pub(crate) fn add_system(&mut self, system: &dyn LiveSystem) {
         self.system.update(system);
     }
@@ -213,8 +213,8 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// A second with these labels. Each has a name, response times in ns, and the number of requests that failed, which are the
-    /// last.
+    /// A second with these labels. Each row has a name, response times in ns, and the number of failed requests; the
+    /// last requests of the row failed.
     pub(crate) fn snapshot(second: u64, rows: &[(&str, &[u64], usize)]) -> Snapshot {
         let row = |(label, times, failed): &(&str, &[u64], usize)| {
             let (passed, bad) = times.split_at(times.len() - failed);

@@ -33,7 +33,7 @@ pub struct PageSettings {
     pub title: String,
     /// The requested load as a text.
     pub requested: String,
-    /// Why the rate cannot be changed; `None` if it can be changed.
+    /// The reason why the rate cannot be changed; `None` if it can be changed.
     pub fixed_rate: Option<String>,
     /// The path at which the report will be after the run.
     pub report: String,
@@ -41,7 +41,7 @@ pub struct PageSettings {
     pub allow_remote: bool,
 }
 
-/// Why the page cannot be served.
+/// The reason why the page cannot be served.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The address is not valid.
@@ -140,7 +140,7 @@ impl std::fmt::Debug for PageServer {
 }
 
 impl PageServer {
-    /// Listens at `address` and shows the run of `view`. Port 0 stands for a free port.
+    /// Listens at `address` and shows the run of `view`. Port 0 selects a free port.
     ///
     /// # Errors
     /// If the address is invalid or not available, or if other machines could connect and `allow_remote` is not set.
@@ -187,7 +187,7 @@ impl PageServer {
         Ok(PageServer { shared, server })
     }
 
-    /// The page's address with its token. Whoever has it can view and control the run.
+    /// The page's address with its token. Anyone with this address can view and control the run.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}/?token={}", self.server.address(), self.shared.access.token.as_str())

@@ -21,10 +21,10 @@ pub struct Slice {
     pub ended: u64,
     /// Number of these requests that failed.
     pub errors: u64,
-    /// The number of active users at the end of the second in which it is largest; `None` if unknown.
+    /// The number of active users at the end of a second: the maximum over the seconds of the slice. `None` if unknown.
     pub users: Option<u32>,
-    /// The 50th, 95th and 99th percentile of the response time in ms, each in the second of the slice in which it is highest;
-    /// `None` if no request ended.
+    /// The 50th, 95th and 99th percentile of the response time in ms: for each, the maximum over the seconds of the
+    /// slice. `None` if no request ended.
     pub percentiles: [Option<f64>; 3],
     /// Bytes received.
     pub bytes: u64,
@@ -129,7 +129,7 @@ impl Slices {
         self.bands
     }
 
-    /// Adds a second. Seconds that were skipped before it were empty.
+    /// Adds a second. Seconds that were skipped before it count as empty.
     pub(crate) fn add(&mut self, snapshot: &Snapshot) -> Grown {
         let slice = Slice::of(snapshot);
         let mut grown = Grown::Last;
@@ -183,7 +183,7 @@ mod tests {
     use crate::live_run::tests::snapshot;
 
     #[test]
-    fn slices_become_twice_as_long_and_lose_nothing() {
+    fn doubling_the_length_of_slices_keeps_all_counts() {
         let mut slices = Slices::default();
         let seconds = SLICES_MAX as u64 + 21;
         for second in 0..seconds {

@@ -1,4 +1,4 @@
-//! The observed system under test during a run: quantities over time, and the four most telling of them.
+//! The observed system under test during a run: quantities over time, and the four most relevant of them.
 
 mod quantities;
 
@@ -10,44 +10,44 @@ use busyhour_series::{Condenser, CounterRates, LatestValue, Mark, MarkKind};
 pub(crate) use self::quantities::{QuantityKey, QuantityKind};
 use self::quantities::{ReadValue, Reading, read};
 
-/// Series that are shown.
+/// Number of series that are shown.
 pub const SHOWN: usize = 4;
 
-/// Points per series at most.
+/// Maximum number of points per series.
 const POINTS_MAX: usize = 80;
 
-/// Width of the points to begin with, in ns.
+/// Initial width of the points, in ns.
 const POINT_NS: u64 = 1_000_000_000;
 
-/// Quantities that are followed; further ones are ignored.
+/// Maximum number of quantities that are followed; further ones are ignored.
 const QUANTITIES_MAX: usize = 400;
 
-/// Marks that are kept.
+/// Maximum number of marks that are kept.
 const MARKS_MAX: usize = 12;
 
-/// By this factor per second, the closeness of a quantity to its limit is forgotten.
+/// The recent maximum of a quantity decreases by this factor per second.
 const FORGETTING: f64 = 0.98;
 
-/// Returns what was observed of the system under test. It must not block.
+/// Provides the latest values and marks of the system under test. Its methods must not block.
 pub trait LiveSystem: Send {
     /// The latest value of each series.
     fn values(&self) -> Vec<LatestValue>;
 
-    /// Marks since the first `seen` ones, with their sources, and the number of all marks so far.
+    /// The marks after the first `seen` ones, with their sources, and the number of all marks so far.
     fn marks_since(&self, seen: u64) -> (Vec<(String, Mark)>, u64);
 }
 
 /// A quantity over time.
 #[derive(Debug)]
 struct Followed {
-    /// Number in the condenser.
+    /// Index of the series in the condenser.
     series: usize,
     /// The state of a counter, and of the counter that it is compared with; unused for gauges.
     rates: CounterRates,
     whole: CounterRates,
     /// Time of the last value of a gauge.
     read: Option<Nanos>,
-    /// The last value; `None` before the first one: a counter needs two readings.
+    /// The last value; `None` before the first one, because a counter needs two readings.
     now: Option<f64>,
     max: f64,
     /// Sum of the increases of a counter.
@@ -96,11 +96,11 @@ pub struct SystemHistory {
 /// A series that the page shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ShownSeries {
-    /// What it is, such as `GC pauses of shop.jar (jvm:4711)`.
+    /// Its name, such as `GC pauses of shop.jar (jvm:4711)`.
     pub name: String,
     /// The last value with its unit.
     pub now: String,
-    /// The end of the scale of values.
+    /// The upper end of the value axis.
     pub top: f64,
     /// Time in seconds since the start of the run, and value.
     pub points: Vec<(f64, f64)>,
@@ -136,7 +136,8 @@ impl SystemHistory {
         }
     }
 
-    /// Drops the oldest mark. Stalls and pauses take at most half of the places, so that they do not displace the user's own marks.
+    /// Drops the oldest mark. At most half of the kept marks are stalls and pauses, so that they do not displace the
+    /// user's own marks.
     fn drop_mark(&mut self) {
         let frequent = self.marks.iter().filter(|(_, mark)| is_frequent(mark)).count();
         let oldest = self.marks.iter().position(|(_, mark)| is_frequent(mark));
@@ -178,8 +179,8 @@ impl SystemHistory {
         self.is_observed
     }
 
-    /// The most telling series, at most [`SHOWN`]: the utilization of the machine, the process with the most CPU time, the JVM with the most
-    /// pauses, and the resources that are closest to their limits.
+    /// The most relevant series, at most [`SHOWN`]: the utilization of the machine, the process with the most CPU time,
+    /// the JVM with the most pauses, and the resources that are closest to their limits.
     #[must_use]
     pub fn shown(&self) -> Vec<ShownSeries> {
         let first = |kind: QuantityKind, by: fn(&Followed) -> f64| {
@@ -187,7 +188,7 @@ impl SystemHistory {
                 .followed
                 .iter()
                 .filter(move |(key, followed)| key.kind == kind && followed.now.is_some());
-            // Of equal ones, the first.
+            // If several are equal, the first one is shown.
             of_kind.rev().max_by(|(_, one), (_, other)| by(one).total_cmp(&by(other)))
         };
         let mut shown = vec![

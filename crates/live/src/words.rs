@@ -21,11 +21,11 @@ fn known<T>(value: Option<T>, show: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| UNKNOWN.to_owned(), show)
 }
 
-/// The time and the users, for example `0:34 of 1:00 · 12 users at work`.
+/// The time and the users, for example `0:34 of 1:00 · 12 active users`.
 pub(crate) fn when(state: &LoadState) -> String {
     let elapsed = clock(state.elapsed.as_secs());
     let of = known_length(state).map(|length| format!(" of {length}")).unwrap_or_default();
-    format!("{elapsed}{of} · {} at work", counted(state.active, "user"))
+    format!("{elapsed}{of} · {}", counted(state.active, "active user"))
 }
 
 fn known_length(state: &LoadState) -> Option<String> {
@@ -119,7 +119,7 @@ fn system_words(system: &SystemHistory, words: &mut BTreeMap<&'static str, Strin
     words.insert("system-note", note.to_owned());
 }
 
-/// Marks of the system that are listed: of those that can occur often, and of the others.
+/// Maximum number of listed marks of the system, separately for kinds that can occur often and for other kinds.
 const SYSTEM_MARKS_LISTED: usize = 3;
 
 /// The latest marks of the system, the newest first.
@@ -161,28 +161,28 @@ pub fn changes(state: &LoadState) -> Vec<String> {
 /// Caveats that are known during the run. `unwritten`: number of results that could not be written so far.
 #[must_use]
 pub fn caveats(run: &LiveRun, unwritten: u64) -> Vec<String> {
-    let mut doubts = Vec::new();
+    let mut caveats = Vec::new();
     let total = run.total();
     if let Some(arrivals) = total.arrivals {
         if arrivals.dropped > 0 {
-            doubts.push(format!("{} dropped: no user was free", counted(arrivals.dropped, "arrival")));
+            caveats.push(format!("{} dropped: no user was free", counted(arrivals.dropped, "arrival")));
         }
         if arrivals.waited > 0 {
-            doubts.push(format!("{} waited for a free user", counted(arrivals.waited, "arrival")));
+            caveats.push(format!("{} waited for a free user", counted(arrivals.waited, "arrival")));
         }
     }
     if let (Some(response), Some(service)) = (total.response.mean_ms(), total.service.mean_ms())
         && let Some(late_ms) = busyhour_analysis::late_ms(response, service)
     {
-        doubts.push(format!(
+        caveats.push(format!(
             "{} % of the mean response time is waiting before requests started",
             percent(late_ms / response * 100.0)
         ));
     }
     if unwritten > 0 {
-        doubts.push("results cannot all be written: see run.log".to_owned());
+        caveats.push("some results could not be written: see run.log".to_owned());
     }
-    doubts
+    caveats
 }
 
 /// Symbol of the outcome (`✓`, `✗` or `·`), criterion and observed value of each threshold so far.
@@ -214,13 +214,13 @@ mod tests {
     use crate::live_run::tests::snapshot;
 
     #[test]
-    fn before_the_first_second_nothing_is_known() {
+    fn values_are_unknown_before_the_first_second() {
         let words = words(&LiveRun::new(), &LoadState::default());
         let unknown = ["offered-all", "completed-now", "failed-all", "p99-all", "cov-now"];
         assert!(unknown.iter().all(|id| words[id] == UNKNOWN), "{words:?}");
         assert_eq!(words.len(), busyhour_report::LIVE_TEXT_IDS.len());
         assert!(busyhour_report::LIVE_TEXT_IDS.iter().all(|id| words.contains_key(id)));
-        assert_eq!(words["live-when"], "00:00:00 · 0 users at work");
+        assert_eq!(words["live-when"], "00:00:00 · 0 active users");
     }
 
     #[test]

@@ -341,7 +341,7 @@ impl Pattern {
     /// order of its attempts.
     ///
     /// # Errors
-    /// A description of the construct because of which the groups may differ.
+    /// A description of the construct that may cause different groups.
     pub fn check_groups(&self) -> Result<(), PatternError> {
         match self.unsure_groups {
             None => Ok(()),
@@ -482,8 +482,8 @@ fn find_some(regex: &regex::Regex, text: &str, place: &mut Place, batch_len: usi
     found
 }
 
-/// A description of a construct for which groups or empty matches may differ between ORO's backtracking matcher and a matcher
-/// that simulates all paths at once; `None` if there is no such construct.
+/// A description of a construct for which groups or empty matches may differ between ORO's backtracking matcher and a
+/// matcher that simulates all paths simultaneously; `None` if there is no such construct.
 fn unsure_groups(hir: &Hir) -> Option<&'static str> {
     if hir.properties().minimum_len() == Some(0) && prefers_empty(hir) {
         return Some("a pattern that may prefer an empty match to a longer match");

@@ -1,5 +1,5 @@
-//! Patterns and texts in which a part is repeated up to a million times: the time for compiling and searching is proportional to
-//! their length, or they reach a limit.
+//! Patterns and texts in which a part is repeated up to a million times. The time for compiling and searching is
+//! proportional to their length, or they reach a limit.
 
 use std::ops::ControlFlow;
 

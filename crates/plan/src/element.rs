@@ -275,7 +275,7 @@ impl TestPlan {
     /// If the element belongs to another, longer plan.
     #[must_use]
     pub fn element(&self, id: ElementId) -> Element<'_> {
-        assert!(id.index() < self.elements.len(), "element {} is of another plan", id.0);
+        assert!(id.index() < self.elements.len(), "element {} belongs to another plan", id.0);
         Element { plan: self, id }
     }
 

@@ -1,7 +1,7 @@
 //! Decodes the bytes of a file to text and encodes edited text again.
 //!
 //! JMeter reads every plan as UTF-8, regardless of its declaration. Bytes that are valid UTF-8 are therefore decoded as
-//! UTF-8; other bytes are decoded by their byte order mark or declaration, with a warning that JMeter would read them
+//! UTF-8. Other bytes are decoded by their byte order mark or declaration, with a warning that JMeter would read them
 //! differently.
 
 use std::sync::Arc;

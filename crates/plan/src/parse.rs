@@ -1,8 +1,8 @@
 //! Builds the tree of a plan from the text of the file.
 //!
-//! The parser makes one pass over the pieces of the file and has a stack of the open tags. The grammar is the structure that
-//! JMeter's own reader expects: `jmeterTestPlan` contains one `hashTree`; a `hashTree` contains elements, each followed by
-//! the `hashTree` of its children; an element contains properties.
+//! The parser makes one pass over the pieces of the file and has a stack of the open tags. The grammar is the structure
+//! that JMeter's own reader expects. `jmeterTestPlan` contains one `hashTree`. A `hashTree` contains elements, each
+//! followed by the `hashTree` of its children. An element contains properties.
 
 mod attributes;
 mod builder;
@@ -42,11 +42,11 @@ const PROPERTIES_MAX: usize = 1 << 23;
 
 /// Reads a test plan.
 ///
-/// Never fails: everything that could be read is in the plan, and the mistakes of the file are in the findings, in file
-/// order as far as possible; there are at most [`DIAGNOSTICS_MAX`](crate::DIAGNOSTICS_MAX), and up to two about the whole
-/// file. A finding that [is an error](Diagnostic::is_error) means that the file was not read completely or is ambiguous, and
-/// that JMeter would not load it either: do not run such a plan. If JMeter rejects the plan for a mistake whose meaning is
-/// clear, the finding is a warning.
+/// Never fails: the plan contains everything that could be read, and the findings contain the mistakes of the file, in
+/// file order as far as possible. There are at most [`DIAGNOSTICS_MAX`](crate::DIAGNOSTICS_MAX) findings, and up to two
+/// more about the whole file. A finding that [is an error](Diagnostic::is_error) means that the file was not read
+/// completely or is ambiguous. JMeter would not load such a plan either, and it must not be run. If JMeter rejects the
+/// plan for a mistake whose meaning is clear, the finding is a warning.
 ///
 /// Time and memory are linear in the size of the file. A plan of 100 MB takes about 0.8 s and twice its size in memory, an
 /// artificially dense file at most 0.8 GB. Entities that the file declares are not expanded, and external resources are not

@@ -31,7 +31,7 @@ fn first(plan: &TestPlan) -> Element<'_> {
 }
 
 #[test]
-fn the_tree_is_as_written() {
+fn the_tree_has_the_structure_of_the_file() {
     let plan = shop();
     let mut outline = String::new();
     for element in plan.elements() {

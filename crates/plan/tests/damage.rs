@@ -463,7 +463,7 @@ fn further_findings_are_counted() {
 }
 
 #[test]
-fn more_elements_than_any_plan_has_are_not_read() {
+fn the_number_of_elements_is_limited() {
     for count in [10, 1_000, 400_000] {
         let elements = "<A testclass=\"A\" testname=\"a\"/><hashTree/>".repeat(count);
         let text =

@@ -174,7 +174,7 @@ fn properties_of_old_headers_take_linear_time() {
     assert_eq!(plan.len(), 1);
 }
 
-/// A brief run of what the fuzz target `parts` checks, with a fixed seed.
+/// A short run of the checks of the fuzz target `parts`, with a fixed seed.
 #[test]
 fn generated_parts_are_read_or_limited() {
     check_generated(20_010_101, 300, |bytes| generated_parts::check(bytes, 2_000));

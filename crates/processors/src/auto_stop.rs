@@ -43,7 +43,7 @@ pub struct AutoStop {
 struct Limit {
     limit: f64,
     seconds: u64,
-    /// The last second in which a value within the limit became known. It is the value of the second before.
+    /// The last second in which a value within the limit became known. The value is that of the preceding second.
     last_good_s: u64,
 }
 
@@ -234,7 +234,7 @@ mod tests {
         };
         assert!(!half(&mut state, 1) && !half(&mut state, 2) && !half(&mut state, 3));
         state.add_sample(3, 1, 1, false);
-        assert!(half(&mut state, 4), "two of three failed");
+        assert!(half(&mut state, 4), "two of three samples failed");
     }
 
     #[test]

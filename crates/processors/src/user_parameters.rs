@@ -5,8 +5,8 @@ use busyhour_program::symbols::Symbols;
 use busyhour_program::template::Template;
 use busyhour_program::user::UserState;
 
-/// Settings of user parameters. The compiler adds the element both before samplers and to the iterations of its controller;
-/// [`Self::per_iteration`](UserParametersSettings::per_iteration) selects which of the two sets the variables.
+/// Settings of user parameters. The compiler adds the element both before samplers and to the iterations of its
+/// controller; [`Self::per_iteration`](UserParametersSettings::per_iteration) selects the one that sets the variables.
 #[derive(Clone, Debug, Default)]
 pub struct UserParametersSettings {
     /// `UserParameters.names`: the variables to set.

@@ -18,7 +18,7 @@ pub enum OnError {
     StopUser,
     /// Stop the test; samples in flight finish.
     StopTest,
-    /// Stop the test at once.
+    /// Stop the test immediately; samples in flight are abandoned.
     StopTestNow,
 }
 

@@ -1,8 +1,8 @@
 //! Groups whose number of users over time is planned as in the thread groups of jmeter-plugins.
 //!
-//! An ordinary group starts its users evenly, and all of them may end together. In the groups of this module, each user has
-//! its own start and end ([`lifetimes`]), or the number of users is held at a level and users that end are replaced
-//! ([`level`]).
+//! An ordinary group starts its users evenly, and all of them may end together. The groups of this module are of two
+//! kinds. Each user has its own start and end ([`lifetimes`]), or the number of users is held at a level and users that
+//! end are replaced ([`level`]).
 
 pub mod level;
 pub mod lifetimes;

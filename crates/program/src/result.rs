@@ -139,12 +139,12 @@ pub struct AfterSample {
     pub stop_user: bool,
     /// Whether the test stops after the samples in flight have finished.
     pub stop_test: bool,
-    /// Whether the test stops at once.
+    /// Whether the test stops immediately.
     pub stop_test_now: bool,
 }
 
 /// Buffers above this size in bytes are freed after a sample, so that one large body does not occupy memory in each user.
-const KEEP_CAPACITY: usize = 16 * 1024;
+const RETAINED_CAPACITY_MAX: usize = 16 * 1024;
 
 impl SampleResult {
     /// Clears the result for a new sample; buffers are reused unless they are large.
@@ -157,12 +157,12 @@ impl SampleResult {
             &mut self.request_data,
             &mut self.response_headers,
         ] {
-            reset_text(text, KEEP_CAPACITY);
+            reset_text(text, RETAINED_CAPACITY_MAX);
         }
-        self.outcome.reset(KEEP_CAPACITY);
-        self.content.reset(KEEP_CAPACITY);
+        self.outcome.reset(RETAINED_CAPACITY_MAX);
+        self.content.reset(RETAINED_CAPACITY_MAX);
         self.body.clear();
-        if self.body.capacity() > KEEP_CAPACITY {
+        if self.body.capacity() > RETAINED_CAPACITY_MAX {
             self.body = Vec::new();
         }
         self.body_memory = BodyMemory::default();

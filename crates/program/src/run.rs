@@ -254,7 +254,7 @@ pub enum ScriptIssue {
 pub const WAKE_LEAD_NS: u64 = 10_000;
 
 /// Maximum number of different script issues that a run stores.
-const SCRIPT_DOUBTS_MAX: usize = 100;
+const SCRIPT_ISSUES_MAX: usize = 100;
 
 /// The share of an undivided run or group.
 static WHOLE: LoadShare = LoadShare::WHOLE;
@@ -447,7 +447,7 @@ impl RunShared {
     pub fn shared<T: Any + Send + Sync + Default>(&self) -> Arc<T> {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         let value = shared.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default()));
-        Arc::clone(value).downcast().expect("kept under its type")
+        Arc::clone(value).downcast().expect("each value is stored under its own type")
     }
 
     /// Counts starts of a timer's schedule for which no user was free in time.
@@ -457,18 +457,18 @@ impl RunShared {
     }
 
     /// Counts an issue of a script; `element`: the name of the element or function.
-    pub fn note_script_issue(&self, element: &str, doubt: ScriptIssue) {
-        let mut doubts = self.script_issues.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (element.to_owned(), doubt);
-        if doubts.len() < SCRIPT_DOUBTS_MAX || doubts.contains_key(&key) {
-            *doubts.entry(key).or_default() += 1;
+    pub fn note_script_issue(&self, element: &str, issue: ScriptIssue) {
+        let mut issues = self.script_issues.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (element.to_owned(), issue);
+        if issues.len() < SCRIPT_ISSUES_MAX || issues.contains_key(&key) {
+            *issues.entry(key).or_default() += 1;
         }
     }
 
     /// All script issues: the element, the issue, and the number of its occurrences.
     pub fn script_issues(&self) -> Vec<(String, ScriptIssue, u64)> {
-        let doubts = self.script_issues.lock().unwrap_or_else(PoisonError::into_inner);
-        doubts.iter().map(|((element, doubt), count)| (element.clone(), doubt.clone(), *count)).collect()
+        let issues = self.script_issues.lock().unwrap_or_else(PoisonError::into_inner);
+        issues.iter().map(|((element, issue), count)| (element.clone(), issue.clone(), *count)).collect()
     }
 
     /// Sets the sink for the output of scripts; only the first call has an effect.
@@ -533,8 +533,8 @@ impl RunShared {
         self.stop_error.get().map(String::as_str)
     }
 
-    /// Stops the run and forces its end if stopping takes longer than `grace_ns`: samples in flight are abandoned, tearDown
-    /// groups do not run, and a core that does not respond is abandoned. An earlier deadline stays in force.
+    /// Stops the run and forces its end if stopping takes longer than `grace_ns`. A forced end abandons samples in
+    /// flight and cores that do not respond, and tearDown groups do not run. An earlier deadline stays in force.
     pub fn stop_within(&self, stop: Stop, grace_ns: u64) {
         self.raise_stop(stop);
         self.force_at_ns.fetch_min(self.clock.now().0.saturating_add(grace_ns), Ordering::Relaxed);

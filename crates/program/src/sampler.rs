@@ -183,7 +183,7 @@ pub enum FlowAction {
     StopUser,
     /// Stop the test; samples in flight finish.
     StopTest,
-    /// Stop the test at once.
+    /// Stop the test immediately; samples in flight are abandoned.
     StopTestNow,
     /// Start the thread group's next iteration.
     NextIterationOfThread,
@@ -202,7 +202,7 @@ pub enum FailureAction {
     StopUser,
     /// The test stops; samples in flight finish.
     StopTest,
-    /// The test stops at once.
+    /// The test stops immediately; samples in flight are abandoned.
     StopTestNow,
     /// The user continues at another place of the plan.
     Jump(LogicalAction),

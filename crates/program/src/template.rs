@@ -239,7 +239,11 @@ mod tests {
         let template = Template::new("http://${host}${__calls}", segments);
         assert_eq!(template.as_literal(), None);
         assert!(!template.is_empty());
-        assert_eq!(template.text(&mut user), "http://${host}1", "an unset variable stays as it is written");
+        assert_eq!(
+            template.text(&mut user),
+            "http://${host}1",
+            "a reference to an unset variable is unchanged"
+        );
         user.variables.set("host", "shop");
         assert_eq!(template.text(&mut user), "http://shop2");
         let object = crate::variables::ObjectValue { object: std::rc::Rc::new(1), text: "one".into() };
@@ -294,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_begins_empty_and_its_buffers_stay() {
+    fn a_new_result_is_empty_and_reuses_its_buffers() {
         let clock = Clock::manual(0);
         let mut user = lone_user(&still(&clock), 0);
         user.begin_result(&Template::literal("first label"), Nanos(1));
@@ -305,7 +309,7 @@ mod tests {
         user.begin_result(&Template::literal("second"), Nanos(2));
         assert_eq!((user.result.label.as_str(), user.result.outcome.code.as_str()), ("second", ""));
         assert_eq!(user.result.label.as_ptr(), buffer);
-        assert_eq!(user.result.body.capacity(), 0, "a large body does not stay with its user");
+        assert_eq!(user.result.body.capacity(), 0, "a large body is freed");
         assert_eq!((user.result.times.intended, user.result.times.start), (Nanos(2), Nanos::from_millis(5)));
         assert!(user.has_result && user.result.outcome.success);
     }

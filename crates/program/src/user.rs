@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_states() {
+    fn thread_names_and_element_states() {
         let (shared, _) = shared_with(Clock::manual(0), 1, 2, Names::default(), 2);
         let mut user = UserState::new(shared, None, 1, 4);
         let mut name = String::new();

@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_a_branch_changed_is_taken_over() {
+    fn only_changed_variables_of_a_branch_are_merged() {
         let mut names = Names::default();
         let slot = names.slot("slot");
         let before = {

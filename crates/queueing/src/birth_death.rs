@@ -31,9 +31,9 @@ impl BirthDeath<'_> {
         self.speeds.get(customers - 1).copied().unwrap_or(self.last_speed())
     }
 
-    /// Returns S(n) = Σ_j C(n+j, j) ∏_{i≤j} ρ/α(n+i), and the mean of j weighted by the terms of this sum. n = `present` is the
-    /// number of permanent customers of closed classes, and j that of the customers of the Poisson stream. The station serves
-    /// all customers at equal speeds.
+    /// Returns S(n) = Σ_j C(n+j, j) ∏_{i≤j} ρ/α(n+i), and the mean of j weighted by the terms of this sum. n =
+    /// `present` is the number of permanent customers of closed classes, and j is the number of customers of the
+    /// Poisson stream. The station serves all customers at equal speeds.
     fn sum_and_mean(&self, present: usize) -> (Scaled, f64) {
         let x = self.utilization();
         // The series has about 40/(1 − x) relevant terms.

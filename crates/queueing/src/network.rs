@@ -51,8 +51,9 @@ pub struct QueueingNetwork {
     /// The stations. Without routes, a pass visits them in this order.
     #[serde(rename = "station", default)]
     pub stations: Vec<Station>,
-    /// The routes. Without routes, each pass visits the stations in their order. A station with 2 visits is visited twice in a
-    /// row, one with 0.3 visits in three of ten passes, and one with 2.3 visits twice, and in three of ten passes a third time.
+    /// The routes. Without routes, each pass visits the stations in their order. A station with 2 visits is visited
+    /// twice in a row, one with 0.3 visits in three of ten passes. A station with 2.3 visits is visited twice, and a
+    /// third time in three of ten passes.
     #[serde(rename = "route", default, skip_serializing_if = "Vec::is_empty")]
     pub routes: Vec<Route>,
 }

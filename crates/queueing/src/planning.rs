@@ -1,8 +1,8 @@
 //! Selection of N and Z for a target rate: Principle A of Brady & Gunther.
 //!
-//! A closed load of N users with think time Z offers λ(N, Z) = N/Z − Q(N)/Z (their equation 8), with Q requests in
-//! the system. If N and Z grow with constant N/Z, then Q/Z decreases, and so does the influence of the system under
-//! test on the rate: the closed load approaches an open load.
+//! A closed load of N users with think time Z offers λ(N, Z) = N/Z − Q(N)/Z (their equation 8), with Q requests in the
+//! system. If N and Z grow with constant N/Z, then Q/Z decreases, and so does the influence of the system under test on
+//! the rate. The closed load approaches an open load.
 
 use rand::Rng;
 

@@ -22,9 +22,9 @@ const PANEL: f64 = 0.5;
 ///   c² = E[gap²]/E[gap]² − 1      = (2N/μ) ∫ G(x)^N dx − 1
 /// ```
 ///
-/// c² is (2N−1)/(2N+1) for a uniform think time and R = 0, (N−1)/(N+1) for a constant and 1 for an exponential think time:
-/// all tend to 1, as the theorem of Palm and Khintchine states. This applies to short times only: in windows much longer
-/// than a cycle, the dispersion of the counts stays that of one user ([`Cycle::cov`]).
+/// c² is (2N−1)/(2N+1) for a uniform think time and R = 0, (N−1)/(N+1) for a constant and 1 for an exponential think
+/// time. All tend to 1, as the theorem of Palm and Khintchine states. This applies to short times only: in windows much
+/// longer than a cycle, the dispersion of the counts stays that of one user ([`Cycle::cov`]).
 pub fn gap_cov(cycle: &Cycle, users: u64) -> Option<f64> {
     let mean_s = cycle.mean_s();
     if users == 0 || mean_s.partial_cmp(&0.0) != Some(std::cmp::Ordering::Greater) {

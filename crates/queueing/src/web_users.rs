@@ -1,8 +1,8 @@
 //! The number of real users of a web site that a measured load represents.
 //!
-//! The threads of a load generator have short think times, so a few of them generate a high load. A real user has the think
-//! time Z′ between pages; the number of real users with the same load is N′ = λ(R + Z′), equation (15) of Brady & Gunther,
-//! with λ in *pages* per second.
+//! The threads of a load generator have short think times, so a few of them generate a high load. A real user has the
+//! think time Z′ between pages. The number of real users with the same load is N′ = λ(R + Z′), equation (15) of Brady &
+//! Gunther, with λ in *pages* per second.
 
 /// The number of users N′ = λ(R + Z′).
 ///

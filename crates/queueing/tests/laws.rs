@@ -26,8 +26,8 @@ fn convolution_is_accurate_with_many_servers_and_customers() {
         assert!(rate <= 100.0 * (1.0 + 1e-12));
         let all = found.means.in_system(0) + rate * 1.0;
         assert!((all / users as f64 - 1.0).abs() < 1e-10, "{users}: {all} {rate}");
-        // The mean number of busy servers is 64 − Σ (64 − j)p(j), which must equal X·D. The difference without p(63), which
-        // is not among the marginal probabilities, must therefore be a probability.
+        // The mean number of busy servers is 64 − Σ (64 − j)p(j), which must equal X·D. The marginal probabilities do
+        // not include p(63), which is therefore the remaining difference. This difference must be a probability.
         let marginals = &found.marginals[0];
         assert_eq!(marginals.len(), 63);
         assert!(marginals.iter().all(|probability| (0.0..=1.0).contains(probability)));

@@ -132,7 +132,7 @@ fn assert_near(found: &ClosedMeans, expected: &ClosedMeans) {
     let rates = found.rates_per_s.iter().zip(&expected.rates_per_s);
     let queues = found.queues.iter().flatten().zip(expected.queues.iter().flatten());
     for (found, expected) in rates.chain(queues) {
-        assert!((found / expected - 1.0).abs() < 1e-10, "{found} is not {expected}");
+        assert!((found / expected - 1.0).abs() < 1e-10, "{found} differs from {expected}");
     }
 }
 
@@ -189,6 +189,9 @@ fn mixed_networks_agree_with_the_markov_chain() {
         let found = solve(&network, SolveSettings::default()).unwrap();
         assert!((found.classes[0].throughput_per_s / expected.rates_per_s[0] - 1.0).abs() < 1e-9);
         let queue = found.stations[1].classes[1].queue;
-        assert!((queue / streaming - 1.0).abs() < 1e-9, "{servers} servers: {queue} is not {streaming}");
+        assert!(
+            (queue / streaming - 1.0).abs() < 1e-9,
+            "{servers} servers: {queue} differs from {streaming}"
+        );
     }
 }

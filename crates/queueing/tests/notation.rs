@@ -161,7 +161,7 @@ fn replays_contain_the_file_name() {
         "station": [{ "name": "q", "service": { "c": "replay(\"service.txt\")" } }],
     }))
     .unwrap();
-    assert_eq!(network.validate().len(), 2, "there are no values yet");
+    assert_eq!(network.validate().len(), 2, "the values have not been loaded");
     for (file, values_s) in network.replays_mut() {
         *values_s = if file == "think.txt" { vec![1.0, 3.0] } else { vec![0.5] };
     }

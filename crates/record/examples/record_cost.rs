@@ -1,4 +1,5 @@
-//! Records two million samples with all outputs, without printing anything, for measuring from outside:
+//! Records two million samples with all outputs and prints nothing, so that its cost can be measured with other
+//! programs:
 //!
 //! ```text
 //! cargo build --release -p busyhour-record --example record_cost
@@ -6,7 +7,7 @@
 //! ```
 //!
 //! The user time divided by 2,000,000 is the cost of a sample from the engine's call to the buffers of the files.
-//! `perf record -s` shows the share of each thread, and thus the part on the core that makes the load.
+//! `perf record -s` shows the share of each thread, and thus the part on the core that generates the load.
 
 use busyhour_record::{Recorder, RecorderConfig, ResultFileConfig, RunDir, SampleFilter, SaveConfig};
 use busyhour_sample::{

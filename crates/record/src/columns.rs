@@ -123,8 +123,7 @@ impl ColumnsFile {
     }
 }
 
-/// Replaces the escapes `\t`, `
-/// `, `\r` and `\\`.
+/// Replaces the escapes `\t`, `\n`, `\r` and `\\`.
 fn unescaped(text: &str) -> String {
     text.replace("\\\\", "\0")
         .replace("\\t", "\t")

@@ -17,7 +17,7 @@ enum Part {
     Field(char, usize),
 }
 
-/// Why a pattern cannot be used.
+/// The reason why a pattern cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum BadPattern {
     Letter(char),

@@ -277,14 +277,15 @@ pub struct ValueRow<'r> {
     pub value: i64,
     /// What the value belongs to.
     pub label: &'r str,
-    /// Why there is no value; empty if there is one.
+    /// The reason why there is no value; empty if there is one.
     pub message: &'r str,
     /// Whether there is a value.
     pub success: bool,
 }
 
-/// Appends the cells of a value to `row` in the order of [`COLUMNS`]. Columns that a value does not have contain what JMeter writes for
-/// a sample without a request. `at` and `label` are the stamp and the label as the row needs them.
+/// Appends the cells of a value to `row` in the order of [`COLUMNS`]. Columns that do not apply to a value have the
+/// same content as in JMeter's row of a sample without a request. `at` and `label` are the stamp and the label in the
+/// form that the row needs.
 pub(crate) fn write_value_cells(
     shown: JtlColumns,
     value: &ValueRow<'_>,
@@ -322,7 +323,7 @@ pub(crate) fn write_value_cells(
     }
 }
 
-/// Appends the attributes of a value in JMeter's order; `at` is its stamp as the element needs it.
+/// Appends the attributes of a value in JMeter's order; `at` is its stamp in the form that the element needs.
 pub(crate) fn write_value_attributes(
     shown: JtlColumns,
     value: &ValueRow<'_>,

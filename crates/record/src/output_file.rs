@@ -217,7 +217,7 @@ mod tests {
 
         fn rows(&self) -> Vec<String> {
             let text = self.with(|disk| String::from_utf8(disk.content.clone()).unwrap());
-            assert!(text.is_empty() || text.ends_with('\n'), "half a row at the end: {text:?}");
+            assert!(text.is_empty() || text.ends_with('\n'), "incomplete row at the end: {text:?}");
             text.lines().map(str::to_owned).collect()
         }
     }
@@ -279,13 +279,13 @@ mod tests {
                 assert_eq!(lost(&file), 7);
             } else {
                 assert_eq!(disk.rows(), ["row 0000", "row 0001", "row 0002", "row 0003", "row 0010"]);
-                assert_eq!(lost(&file), 6, "the torn row was finished");
+                assert_eq!(lost(&file), 6, "the partly written row was completed");
             }
         }
     }
 
     #[test]
-    fn a_torn_row_that_is_completed_later_is_not_lost() {
+    fn a_partly_written_row_that_is_completed_later_is_not_lost() {
         let disk = Shared::new(4, 100, false);
         let mut file = disk.file();
         row(&mut file, 0);
@@ -330,7 +330,7 @@ mod tests {
             file.flush();
             let found = disk.rows();
             prop_assert!(found.iter().all(|row| row.len() == 8 && row.starts_with("row ")));
-            prop_assert!(found.is_sorted(), "in order, none twice");
+            prop_assert!(found.is_sorted(), "rows are in order, and none is repeated");
             prop_assert_eq!(found.len() as u64 + lost(&file), rows as u64);
         }
     }

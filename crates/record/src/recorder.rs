@@ -51,7 +51,7 @@ impl Recorder {
     /// A file cannot be opened.
     pub fn start(config: RecorderConfig) -> Result<(Recorder, Vec<BatchWriter>), RecordError> {
         let writers = config.writers.max(1);
-        // The channel has capacity for all batches, and for messages with only the time between them.
+        // The channel has room for all batches, and for the messages between them that only report the time.
         let (messages, inbox) = sync_channel(writers * (config.batches.max(2) + 8));
         let (cores, empty) = (0..writers)
             .map(|id| BatchWriter::new(id, messages.clone(), config.batches, config.batch_bytes))

@@ -216,7 +216,7 @@ pub struct SamplesReader<R> {
     users: Vec<UserChange>,
 }
 
-/// The samples that are read, and how much of each.
+/// The samples that are read, and the fields that are read of each sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     All,

@@ -12,7 +12,8 @@ use crate::pipe::PipeRelease;
 use crate::recorder_config::ResultFileConfig;
 use crate::xml;
 
-/// A CSV or XML file of values, such as the file of a PerfMon Metrics Collector. Errors of writing are counted and do not end anything.
+/// A CSV or XML file of values, such as the file of a PerfMon Metrics Collector. Write errors are counted and do not
+/// stop the run.
 pub struct ValueFile {
     file: OutputFile,
     format: Format,
@@ -58,12 +59,12 @@ impl ValueFile {
         self.file.end_unit(1);
     }
 
-    /// Writes what is buffered.
+    /// Writes the buffered values.
     pub fn flush(&mut self) {
         self.file.flush();
     }
 
-    /// Completes the file; the event if values could not be written.
+    /// Completes the file. Returns an event if values could not be written.
     #[must_use]
     pub fn finish(mut self) -> Option<RecorderEvent> {
         if matches!(self.format, Format::Xml { .. }) {
@@ -85,7 +86,7 @@ mod tests {
     const VALUE: ValueRow<'_> =
         ValueRow { stamp_ms: 1_700_000_000_000, value: 12_345, label: "h CPU", message: "", success: true };
 
-    /// What is in a file after each of several runs has appended these values.
+    /// The content of a file after several runs, each of which appended its values.
     fn written(change: impl Fn(&mut SaveConfig), runs: &[&[ValueRow<'_>]]) -> String {
         let dir = tempfile::tempdir().unwrap();
         let mut config = SaveConfig { field_names: true, ..SaveConfig::default() };

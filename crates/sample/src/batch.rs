@@ -4,7 +4,7 @@
 //! reference to its offset. A sample of a typical plan takes about 40 bytes. A batch can be read without other
 //! batches: it is the payload of a segment of `samples.bhs`.
 
-/// Slots of the table of strings in the current batch. A collision only makes the batch larger.
+/// Number of slots in the table of strings in the current batch. A collision only makes the batch larger.
 const SEEN_SLOTS: usize = 512;
 
 /// Maximum length in bytes of strings that are looked up in the table.

@@ -22,7 +22,7 @@ pub struct Detail {
     pub sizes: SampleSizes,
     /// The numbers of active users when it ended.
     pub users: ActiveUsers,
-    /// Whether the result has no thread name, as deeply nested results in JMeter.
+    /// Whether the result has no thread name, like deeply nested results in JMeter.
     pub unnamed_thread: bool,
     /// Number of samples that it represents.
     pub sample_count: u32,

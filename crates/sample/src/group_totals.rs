@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_one_name_from_several_generators_are_one() {
+    fn groups_of_several_generators_with_the_same_name_are_merged() {
         let mut groups: Vec<GroupTotals> = (0..3).map(GroupTotals::new).collect();
         groups.iter_mut().for_each(|group| group.total.samples = 5);
         let mut names = names(&["load", "load", "other"]);

@@ -1,9 +1,10 @@
 //! Samples: their times, labels and packed form, and the totals computed from them.
 //!
-//! This is all that the engine and the protocols use of recording. A core packs each [`Sample`] into a batch with its
-//! [`BatchWriter`]; the recorder (crate `busyhour-record`) unpacks batches and adds the samples to an [`Aggregator`], which
-//! computes [`RunTotals`]. A [`SnapshotMaker`] makes a mergeable [`Snapshot`] of every second. Readers of result files (crate
-//! `busyhour-results`) use the same aggregators, so that a run and its files have the same totals.
+//! To record samples, the engine and the protocols need only this crate. A core packs each [`Sample`] into a batch with
+//! its [`BatchWriter`]; the recorder (crate `busyhour-record`) unpacks batches and adds the samples to an
+//! [`Aggregator`], which computes [`RunTotals`]. A [`SnapshotMaker`] makes a mergeable [`Snapshot`] of every second.
+//! Readers of result files (crate `busyhour-results`) use the same aggregators, so that a run and its files have the
+//! same totals.
 //!
 //! ```
 //! use busyhour_sample::{Aggregator, Labels, Nanos, Sample, SampleTimes, TotalsSettings};

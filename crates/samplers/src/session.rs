@@ -52,7 +52,7 @@ impl OtherSessions {
                 all.len() - 1
             }
         };
-        all[at].as_any().downcast_mut().expect("found by its type")
+        all[at].as_any().downcast_mut().expect("the value was found by its type")
     }
 
     pub(crate) fn begin_arrival(&mut self, keep_connections: bool) {

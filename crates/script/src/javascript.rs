@@ -131,7 +131,7 @@ impl Script {
         bindings: &[(&str, Binding)],
         undefined: Value,
     ) -> Result<Value, ScriptError> {
-        debug_assert!(self.is_element, "compiled as another kind of script");
+        debug_assert!(self.is_element, "the script was compiled as another kind of script");
         let key = self.key(BoundNames::Element);
         let (outcome, refused) = host::run_in_scope(scope, || {
             let given = BoundNames::Element.names().iter().enumerate().map(|(at, name)| {

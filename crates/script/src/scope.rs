@@ -37,8 +37,9 @@ pub use variables::ScriptVariables;
 /// | [`ScriptPlan`] | the plan's file, the environment, `${…}` in texts |
 ///
 /// # Order of calls
-/// The interpreter calls a method when the script reaches the corresponding operation: in the order of the script, any number of
-/// times, and not at all before `evaluate` or after it returns. Texts in the plan are compiled without a scope.
+/// The interpreter calls a method when the script reaches the corresponding operation, in the order of the script and
+/// any number of times. It calls no method before `evaluate` is called or after it returns. Texts in the plan are
+/// compiled without a scope.
 ///
 /// All calls are made on the thread of the user's core. Other users of the core wait meanwhile, so a method must not block.
 /// [`ScriptRequests::exchange`] is the exception: it suspends the script. A long script is also suspended between
@@ -50,9 +51,9 @@ pub use variables::ScriptVariables;
 /// script: the next script of the same user receives them.
 ///
 /// # Errors
-/// Methods that do not return a `Result` do not fail: they return `None` or an empty value for something that does not exist,
-/// and ignore a change that is not possible, as in JMeter. A panic ends the thread of the core. If a script fails, its
-/// changes up to that point remain.
+/// Methods that do not return a `Result` do not fail. As in JMeter, they return `None` or an empty value for something
+/// that does not exist, and ignore a change that is not possible. A panic ends the thread of the core. If a script
+/// fails, its changes up to that point remain.
 ///
 /// A scope is the only source of time and random numbers, so that a run can be repeated.
 ///

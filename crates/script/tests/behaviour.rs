@@ -1,4 +1,4 @@
-//! Limits, places of errors and effects of scripts, and a check that no text makes the crate panic.
+//! Limits, error positions and effects of scripts, and a check that no text makes the crate panic.
 
 mod support;
 

@@ -7,12 +7,12 @@ mod support;
 use busyhour_script::{ScriptError, java_like};
 use support::User;
 
-/// Each line is an expression, a tab, and the text of its value, or `!` with the exception's class and message. Groovy's
-/// suggestions of similar methods are omitted; `\n` stands for a line break. If a line begins with `?`, only the exception's
-/// class is compared, not its message.
+/// Each line is an expression, a tab, and the text of its value, or `!` with the exception's class and message.
+/// Groovy's suggestions of similar methods are omitted; `\n` represents a line break. If a line begins with `?`, only
+/// the exception's class is compared, not its message.
 const RECORDED: &str = include_str!("recorded/groovy_expressions.tsv");
 
-/// The result of the expression here: the output in brackets, followed by the value.
+/// The result of the expression in this crate: the output in brackets, followed by the value.
 fn outcome(expression: &str) -> String {
     let mut user = User::new();
     let script = match java_like::compile(expression, java_like::JavaLike::Groovy) {

@@ -130,8 +130,8 @@ fn sorting_with_a_comparator_preserves_the_order_of_equal_items() {
 
 #[test]
 fn unknown_names_fail_at_run_time() {
-    let script =
-        compile("if (false) { Nowhere.go() }\nmissing(1)", JavaLike::Groovy).expect("JMeter starts it");
+    let script = compile("if (false) { Nowhere.go() }\nmissing(1)", JavaLike::Groovy)
+        .expect("JMeter starts this script");
     let warnings: Vec<String> =
         script.warnings().iter().map(|warning| format!("{}: {}", warning.place, warning.what)).collect();
     assert_eq!(warnings.len(), 2, "{warnings:?}");

@@ -1,8 +1,8 @@
 //! Scripts whose results were recorded from JMeter 5.6.3's own functions (Java 17).
 //!
-//! A line consists of the script, its result in brackets, and the variables that it changed, separated by tabs; `⏎` stands for
-//! a line break. If JMeter logs an error, the result is empty. Scripts in lines that begin with `?` are rejected by this crate,
-//! so that the check of a plan reports them.
+//! A line consists of the script, its result in brackets, and the variables that it changed, separated by tabs; ` `
+//! represents a line break. If JMeter logs an error, the result is empty. Scripts in lines that begin with `?` are
+//! rejected by this crate when a plan is checked.
 
 mod support;
 

@@ -2,7 +2,7 @@
 //!
 //! A *pass* is the way of a customer through the network, from outside to outside. It consists of *visits* to stations.
 
-/// The id that stands for no customer.
+/// The id that represents no customer.
 pub(crate) const NO_CUSTOMER: u32 = u32::MAX;
 
 /// A service time that has not been drawn yet.

@@ -107,7 +107,7 @@ pub enum SimulationError {
     /// The model exceeds a limit of the simulator.
     #[error("too many {what}: the maximum is {most}")]
     TooLarge {
-        /// The kind of items of which there are too many.
+        /// The kind of the items whose number is too large.
         what: &'static str,
         /// The maximum number of these items.
         most: u64,

@@ -18,9 +18,9 @@ pub(crate) enum Serving {
     Preemptive(PreemptionRule, Vec<u32>),
     /// Serves one customer at a time, at a speed that depends on the number of customers. Arrivals may preempt it.
     LoadDependent(LoadDependentServer),
-    /// Serves all customers at once; they share the servers.
+    /// Serves all customers simultaneously; they share the servers.
     Shared(Sharing),
-    /// Serves all customers at once, independently of each other.
+    /// Serves all customers simultaneously, independently of each other.
     Delay,
     /// Has no service; creates siblings. The field contains the number of siblings for each target.
     Fork(Box<[(Target, u32)]>),

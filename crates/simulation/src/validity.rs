@@ -1,13 +1,13 @@
 //! Determines, from the moments of the distributions, which measures can have a valid confidence interval.
 //!
-//! A service of length x blocks a server for time x. If the queue behind it is unlimited, both the length of the queue and the
-//! time for which it exists grow in proportion to x, so the total waiting time is proportional to x². With one server and FCFS,
-//! therefore, the mean waiting time is finite if E\[S²\] is finite (Pollaczek & Khinchine), and its variance is finite if
-//! E\[S³\] is finite. The standard error of the mean is proportional to 1/√n only if E\[S⁴\] is finite (Daley, "The serial
-//! correlation coefficients of waiting times in a stationary single server queue", Journal of the Australian Mathematical
-//! Society 8, 1968). With m servers, of which ρ are busy on average, a queue forms only if s = m − ⌊ρ⌋ long services coincide.
-//! Then E\[Wʳ\] is finite if E\[S^((s + r)/s)\] is finite (Scheller-Wolf & Sigman, "Delay moments for FIFO GI/GI/s queues",
-//! Queueing Systems 25, 1997).
+//! A service of length x blocks a server for time x. If the queue behind it is unlimited, both the length of the queue
+//! and the time for which it exists grow in proportion to x, so the total waiting time is proportional to x². With one
+//! server and FCFS, therefore, the mean waiting time is finite if E\[S²\] is finite (Pollaczek & Khinchine), and its
+//! variance is finite if E\[S³\] is finite. The standard error of the mean is proportional to 1/√n only if E\[S⁴\] is
+//! finite (Daley, "The serial correlation coefficients of waiting times in a stationary single server queue", Journal
+//! of the Australian Mathematical Society 8, 1968). With m servers and on average ρ busy servers, a queue forms only if
+//! s = m − ⌊ρ⌋ long services coincide. Then E\[Wʳ\] is finite if E\[S^((s + r)/s)\] is finite (Scheller-Wolf & Sigman,
+//! "Delay moments for FIFO GI/GI/s queues", Queueing Systems 25, 1997).
 //!
 //! If there is no unlimited queue (closed classes only, limited capacity, processor sharing, preemption, delays), a service of
 //! length x causes waiting times proportional to x, and a finite E\[S²\] is sufficient.
@@ -124,8 +124,8 @@ impl Verdicts {
     }
 }
 
-/// Visits by class and station. Networks with forks, class switches or classes that never leave are not described by the
-/// traffic equations; for these, the value is 1 for each station that serves the class or is a join.
+/// Visits by class and station. The traffic equations do not describe networks with forks, class switches or classes
+/// that never leave. For these networks, the value is 1 for each station that serves the class or is a join.
 fn visits_by_class(network: &QueueingNetwork) -> Vec<Vec<f64>> {
     let has_traffic_equations = !network
         .stations

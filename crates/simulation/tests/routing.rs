@@ -87,13 +87,17 @@ fn fastest_service_prefers_idle_servers_then_fast_ones() {
 
 #[test]
 fn load_dependent_probabilities() {
-    // All customers visit the first server. A customer that leaves others behind also visits the second server.
+    // All customers visit the first server. If other customers remain there when a customer departs, the customer also
+    // visits the second server.
     let mut network = two_servers(Strategy::Random(places(&SERVERS[..1])));
     network.classes[0].load = ClassLoad::Closed { users: 1, think: TimeLaw::Exponential { mean_s: 1.0 } };
     let range = |from, to: &str| LoadRange { from, to: [(Place::named(to), 1.0)].into() };
     network.routes[1].strategy = Strategy::LoadDependent(vec![range(0, "outside"), range(2, SERVERS[1])]);
     let alone = run(&network, 0.02);
-    assert_eq!(alone.stations[1].total.throughput_per_s, None, "a single user never leaves others behind");
+    assert_eq!(
+        alone.stations[1].total.throughput_per_s, None,
+        "with a single user, no other customer remains"
+    );
     network.classes[0].load = ClassLoad::Closed { users: 150, think: TimeLaw::Exponential { mean_s: 0.1 } };
     network.stations[1] = Station::queue(SERVERS[1], 1, 0.003);
     let many = run(&network, 0.02);

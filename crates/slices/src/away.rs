@@ -1,4 +1,4 @@
-//! Runs, on other threads, work that cannot count its steps.
+//! Runs work on other threads if it cannot count its steps.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};

@@ -13,8 +13,8 @@
 //!
 //! * It holds no borrow of a thread-local `RefCell` and no lock at that time: another user may need it before this one
 //!   continues. Take the value out and put it back, or run the work in [`whole`].
-//! * Counters of an evaluation are not thread-local; they are fields of the evaluation or [`Number`]s, which each
-//!   coroutine has for itself.
+//! * Counters of an evaluation are not thread-local; they are fields of the evaluation or [`Number`]s, which have
+//!   a separate value in each coroutine.
 
 mod away;
 mod begin;

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-/// A number of which each coroutine has its own value. The value is 0 when a poll starts and is kept while the poll is
+/// A number with a separate value in each coroutine. The value is 0 when a poll starts and is kept while the poll is
 /// suspended. Outside of coroutines, the value belongs to the thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Number {

@@ -98,7 +98,7 @@ fn work_that_must_be_whole_is_not_suspended() {
 }
 
 #[test]
-fn an_evaluation_that_is_dropped_drops_what_it_holds() {
+fn dropping_an_evaluation_drops_its_values() {
     struct Held<'h>(&'h Cell<u64>);
     impl Drop for Held<'_> {
         fn drop(&mut self) {
@@ -175,7 +175,7 @@ fn work_without_steps_is_done_on_another_thread() {
     let here = std::thread::current().id();
     let text = String::from("on the stack of the evaluation");
     let evaluate = || async {
-        assert_eq!(away(1, || std::thread::current().id()), here, "short work stays");
+        assert_eq!(away(1, || std::thread::current().id()), here, "short work runs on the same thread");
         let (length, thread) = away(LONG, || (text.len(), std::thread::current().id()));
         assert_ne!(thread, here);
         assert_eq!(whole(|| away(LONG, || std::thread::current().id())), here);
@@ -273,7 +273,7 @@ fn others_continue_while_an_evaluation_waits_for_a_future() {
 }
 
 #[test]
-fn a_wait_that_is_dropped_drops_its_future_and_makes_room() {
+fn dropping_a_wait_drops_its_future_and_frees_its_place() {
     let flag = Cell::new(false);
     let dropped = Cell::new(0);
     struct Counted<'c>(&'c Cell<u32>);
@@ -295,14 +295,14 @@ fn a_wait_that_is_dropped_drops_its_future_and_makes_room() {
             })
             .collect();
         let mut beyond = pin!(SlicedPoll::new(async { wait_for(flagged(&flag)).is_err() }));
-        assert_eq!(poll(beyond.as_mut()), Polled::Ready(true), "there is no room for one more");
+        assert_eq!(poll(beyond.as_mut()), Polled::Ready(true), "the limit of waiting evaluations is reached");
         drop(all);
         assert_eq!(dropped.get(), round * WAITING_MAX as u32);
     }
 }
 
 #[test]
-fn nothing_waits_where_nothing_can_be_suspended() {
+fn waiting_is_an_error_where_evaluations_cannot_be_suspended() {
     let flag = Cell::new(true);
     assert!(wait_for(flagged(&flag)).is_err(), "outside of a coroutine");
     let mut inside = pin!(SlicedPoll::new(async { whole(|| wait_for(flagged(&flag)).is_err()) }));

@@ -19,7 +19,7 @@ const TIME_MAX: Duration = Duration::from_secs(90);
 pub enum Purpose {
     /// Write it.
     Record,
-    /// Compare it with the existing one: a difference means that the case depends on time or chance.
+    /// Compare it with the existing recording. A difference means that the case depends on time or chance.
     Verify,
 }
 

@@ -154,7 +154,7 @@ const LAYERS: &[CrateRule] = &[
     // A server for tests.
     beside("standin", "the recording server of the conformance tests", &[]),
     // Results, and runs as a whole.
-    layered("explain", "which observed cause goes with slow requests", &["analysis", "sample", "series"]),
+    layered("explain", "finds the observed cause of slow requests", &["analysis", "sample", "series"]),
     layered(
         "results",
         "reads and measures finished runs",
@@ -237,7 +237,7 @@ const LAYERS: &[CrateRule] = &[
     ),
     // A system under test, and tasks of the project.
     beside("demo", "systems under test: the ticket shop, the probe and the cells emulator", &[]),
-    beside("xtask-common", "what the tasks of the project share", &[]),
+    beside("xtask-common", "shared code of the project's tasks", &[]),
     beside("xtask-conformance", "records JMeter and runs public plans", &["standin", "plan", "xtask-common"]),
     beside("xtask-bench", "measures Busyhour and other generators", &["stats", "arrivals", "xtask-common"]),
     beside("xtask", "checks of the code base", &["xtask-common"]),

@@ -3,7 +3,7 @@
 use super::finding::Finding;
 use super::tree::File;
 
-/// The first page, which shows what a newcomer looks for and leaves the rest to other pages.
+/// The first page. It contains the information for new users, and other pages contain the details.
 const FIRST: &str = "README.md";
 /// The largest number of lines of the first page.
 const FIRST_LINES_MAX: usize = 200;

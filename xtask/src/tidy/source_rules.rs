@@ -196,7 +196,7 @@ fn check_protocol_names(file: &File) -> Vec<Finding> {
     let found = (1..).zip(code.lines()).filter_map(|(number, line)| {
         let name = PROTOCOL_NAMES.iter().find(|name| line.contains(**name))?;
         let what = format!(
-            "a name with `{name}` is not allowed here: the program and the engine know no protocol; \
+            "a name with `{name}` is not allowed here: the crates program and engine do not depend on protocols; \
              store the value without its type and let the protocol's crate downcast it"
         );
         Some(Finding::new(format!("{}:{number}", file.path), what))

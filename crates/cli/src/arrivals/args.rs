@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_count_on() {
+    fn ranges_of_sizes_are_expanded() {
         assert_eq!(sizes("1,2,...,5").unwrap(), Sizes(vec![1, 2, 3, 4, 5]));
         assert_eq!(sizes("1, 5,10,…,20 ,50").unwrap(), Sizes(vec![1, 5, 10, 15, 20, 50]));
         for wrong in ["", "0", "1,x", "1,...,5", "5,1,...,9", "1,3,...,10", "1,2,...", "1,2,...,99999"] {

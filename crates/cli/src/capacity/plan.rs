@@ -186,7 +186,7 @@ impl Answer {
                 format!("{:.3}", pair.waiting_share()),
                 cov(&pair.cov, simulated),
                 // Each cell is padded to the width of the widest cell, so that the column is left-aligned.
-                format!("{:<7}", if taken(pair) { "<- take" } else { "" }),
+                format!("{:<14}", if taken(pair) { "<- recommended" } else { "" }),
             ]);
         }
         out += &table.render();

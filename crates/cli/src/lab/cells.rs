@@ -25,7 +25,7 @@ const BEANS_MAX: i64 = 1_000_000;
 /// Maximum time to wait for a bean; it fits into the emulator's number of milliseconds.
 const BEAN_WAIT_MAX: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Options of the cells emulator. All are optional, so that given ones can be refused for other servers.
+/// Options of the cells emulator. All are optional, so that options that were given can be rejected for other servers.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
 #[command(next_help_heading = "Cells emulator")]
 pub(crate) struct CellsArgs {
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn running_out_of_memory_names_what_leaks() {
+    fn the_error_of_a_full_heap_names_the_leaking_configurations() {
         let options = CellsArgs { dir: Some("logs".into()), ..CellsArgs::default() }.options(0).unwrap();
         let (exit, message) = explain(&CellsError::OutOfMemory, &options);
         assert_eq!(exit, Exit::Internal);

@@ -23,7 +23,7 @@ const USERS: u32 = 100;
 const RAMP_UP_S: u32 = 5;
 const THINK_MS: [u32; 2] = [300, 200];
 
-/// Factor for the CPU time of requests: the load must fit into a small machine, beside the generator.
+/// Factor for the CPU time of requests. It is small, so that the emulator and the generator fit on a small machine.
 const CPU_FACTOR: f64 = 0.1;
 
 /// The heap is small, so that the leaks fill much of it within a minute. ZGC collects the whole heap each time, so that its log

@@ -25,7 +25,7 @@ pub(crate) fn serve(listener: TcpListener, args: &ServerArgs, ended: impl FnOnce
     if let Some(two) = stalls.windows(2).find(|two| two[1].after < two[0].after + two[0].length) {
         return complain(
             Exit::Usage,
-            &format!("--stall: the one at {:?} begins before the one before it ends", two[1].after),
+            &format!("--stall: the stall at {:?} begins before the previous stall ends", two[1].after),
         );
     }
     let options = ProbeOptions { stalls, delay: args.delay.unwrap_or_default() };

@@ -114,7 +114,8 @@ fn summarised(paths: &[PathBuf]) -> Result<NamedGcLog, GcFileError> {
     Ok(NamedGcLog { name, summary: GcSummary::of(&log) })
 }
 
-/// Warns about lines that could not be read. The log may be damaged, or its reader has a mistake, so such lines are always
+/// Warns about lines that could not be read. The log may be damaged, or the program may not know their format, so such
+/// lines are always reported.
 /// reported.
 fn report_damage(log: &NamedGcLog) {
     let (lines, first) = (&log.summary.lines, log.summary.damaged_lines.first());
@@ -129,7 +130,7 @@ fn report_damage(log: &NamedGcLog) {
         let (name, kept) = (&log.name, busyhour_gclog::EVENTS_MAX);
         let lost = lines.beyond_limit;
         say(&format!(
-            "warning: {name}: only the first {kept} events were kept, {lost} more are not in the figures"
+            "warning: {name}: only the first {kept} events are included in the figures; {lost} more are not"
         ));
     }
 }

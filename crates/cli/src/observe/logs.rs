@@ -26,7 +26,7 @@ const WRITTEN: [OutputKind; 2] = [OutputKind::Json, OutputKind::Csv];
     severity error or above, and requests in access logs with the status 404, 500 or 503. Equal messages with different \
     values are one template; stack traces stay with their entry. The formats of common logging libraries, JSON lines, access logs, and \
     the envelopes of Docker, Kubernetes and journald are recognized.\n\n\
-    With a baseline, the log of a clean run, what the baseline lacks comes first, then what became more frequent. Rates are \
+    With a baseline (the log of a clean run), problems that are not in it come first, then those that became more frequent. Rates are \
     tested with a false discovery rate of 5 %. Logs that are too short to show how much their rates vary are reported as \
     too short to tell.\n\n\
     Examples:\n  busyhour observe logs server.log\n  \
@@ -35,7 +35,7 @@ const WRITTEN: [OutputKind; 2] = [OutputKind::Json, OutputKind::Csv];
     busyhour observe logs access.log --query status=5xx -o problems.csv\n  \
     journalctl -u shop -o json > shop.json; busyhour observe logs shop.json\n\n\
     Exit codes: 0 success, 2 the command line is wrong, 3 a log cannot be read or compared, \
-    8 with --fail-if-worse: a problem is new or more frequent, and significantly so"
+    8 with --fail-if-worse: a problem is new or more frequent, and the difference is significant"
 )]
 pub(crate) struct LogsArgs {
     /// The log; several files are counted together.
@@ -68,12 +68,13 @@ pub(crate) struct LogsArgs {
     /// Print everything as JSON.
     #[arg(long)]
     json: bool,
-    /// End with exit code 8 if a problem is new or more frequent than in the baseline, and significantly so.
+    /// End with exit code 8 if a problem is new or more frequent than in the baseline, and the difference is
+    /// significant.
     #[arg(long, requires = "baseline")]
     fail_if_worse: bool,
 }
 
-/// What the options select.
+/// The settings that the options select.
 struct Settings {
     zone: Zone,
     query: Query,

@@ -14,10 +14,10 @@ use busyhour_logs::{
 
 /// Number of bytes at the beginning of a file that are searched for its first stamp.
 const HEAD_BYTES: u64 = 1 << 18;
-/// A file with a zero byte in its first bytes is not a log.
+/// A file with a zero byte within this number of bytes at its start is not a log.
 const TEXT_BYTES: usize = 8 * 1024;
 
-/// Why there are no counts.
+/// The reason why there are no counts.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LogFileError {
     /// A file cannot be read.
@@ -41,7 +41,7 @@ pub(super) enum LogFileError {
         path: PathBuf,
     },
     /// There is no entry between `--from` and `--to`.
-    #[error("{name} has no entry in this time; its first one is at {first}")]
+    #[error("{name} has no entry between --from and --to; its first entry is at {first}")]
     NothingInTime {
         /// The name of the log.
         name: String,
@@ -50,7 +50,7 @@ pub(super) enum LogFileError {
     },
 }
 
-/// How the files are read.
+/// The settings for reading the files.
 #[derive(Debug)]
 pub(super) struct ReadLogs<'a> {
     pub(super) query: &'a Query,
@@ -58,7 +58,8 @@ pub(super) struct ReadLogs<'a> {
     /// The zone of stamps without an offset, and of times that are shown.
     pub(super) zone: &'a Zone,
     pub(super) redactor: &'a Redactor,
-    /// The time that is counted, in ns since 1970; without limits, from the first entry to the last.
+    /// The time range whose entries are counted, in ns since 1970. Without limits, it is from the first entry to the
+    /// last.
     pub(super) from_unix_ns: Option<i64>,
     pub(super) to_unix_ns: Option<i64>,
 }
@@ -68,7 +69,7 @@ pub(super) struct ReadLogs<'a> {
 pub(super) struct CountedLog {
     pub(super) name: String,
     pub(super) counts: LogCounts,
-    /// Entries in the time by severity.
+    /// Number of entries in the time range, by severity.
     pub(super) severities: BTreeMap<Option<EntrySeverity>, u64>,
     /// Whether its entries have times.
     pub(super) has_times: bool,
@@ -89,7 +90,7 @@ impl ReadLogs<'_> {
             near_unix_ns = modified_unix_ns(path).unwrap_or(near_unix_ns);
             first = first.into_iter().chain(self.first_time(&head, near_unix_ns)).min();
         }
-        // Seconds are those of the clock.
+        // The count starts at a whole second of the clock.
         let first = first.map(|unix_ns| unix_ns.div_euclid(1_000_000_000).saturating_mul(1_000_000_000));
         let start_unix_ns = self.from_unix_ns.or(first).unwrap_or(0);
         let stamps = StampSettings { zone: Some(self.zone.clone()), near_unix_ns };
@@ -100,7 +101,7 @@ impl ReadLogs<'_> {
             ..CollectorSettings::new(stamps, clock, self.redactor.clone())
         });
         if first.is_none() {
-            // Entries without times are counted all the same.
+            // Entries without times are counted, too.
             collector.set_arrival(start_unix_ns);
         }
         let mut severities = BTreeMap::new();

@@ -7,13 +7,13 @@ use busyhour_report::numbers::{counted, duration, percent, rate, thousands};
 use super::logs_files::CountedLog;
 use crate::columns::Columns;
 
-/// Number of templates, traces and differences that are listed.
+/// Maximum number of templates, traces and differences that are listed.
 pub(super) const ROWS_MAX: usize = 20;
-/// Characters of a curve over time.
+/// Width of a curve over time, in characters.
 const CELLS: usize = 24;
-/// Characters of a template in a table.
+/// Maximum width of a template in a table, in characters.
 const TEXT_CHARS: usize = 90;
-/// Stack traces that are printed completely, and their lines.
+/// Maximum number of stack traces that are printed, and maximum number of lines of each.
 const TRACES_MAX: usize = 3;
 const TRACE_LINES_MAX: usize = 30;
 
@@ -64,7 +64,7 @@ fn extent(log: &CountedLog, zone: &Zone) -> String {
     };
     let from = zone.show(counts.start_unix_ns);
     let to = zone.show(counts.start_unix_ns.saturating_add((length_s * 1e9) as i64));
-    // The date is not repeated.
+    // A date that is equal to the first date is omitted.
     let to = match (from.split_once(' '), to.split_once(' ')) {
         (Some((from_date, _)), Some((to_date, time))) if from_date == to_date => time,
         _ => &to,
@@ -80,7 +80,7 @@ fn groups(title: &str, groups: &[GroupCounts], log: &CountedLog, zone: &Zone) ->
         headings.extend(["first", "last", "over time"]);
     }
     let has_days = log.counts.length_s.is_some_and(|s| s > 12.0 * 3_600.0);
-    // All columns are text apart from the number, which is aligned by hand.
+    // All columns contain text, except for the number, which is right-aligned here.
     let mut table = Columns::new(headings.len(), &headings);
     let width = groups.first().map_or(1, |group| thousands(group.count).len());
     for group in groups.iter().take(ROWS_MAX) {
@@ -93,7 +93,7 @@ fn groups(title: &str, groups: &[GroupCounts], log: &CountedLog, zone: &Zone) ->
                 let second_ns = second.map(|(second, _)| i64::from(*second) * 1_000_000_000);
                 let shown = second_ns.map(|ns| zone.show(log.counts.start_unix_ns.saturating_add(ns)));
                 let shown = shown.unwrap_or_default();
-                // The date is that of the first line, unless the log is longer.
+                // The date is shown only if the log is long.
                 match shown.split_once(' ') {
                     Some((_, time)) if !has_days => time.to_owned(),
                     Some(_) | None => shown,
@@ -144,7 +144,7 @@ fn example(text: &str) -> String {
     out.join("\n")
 }
 
-/// What the numbers leave out.
+/// Notes about problems and lines that the numbers exclude.
 fn notes(log: &CountedLog) -> Vec<String> {
     let counts = &log.counts;
     let mut notes = Vec::new();
@@ -160,7 +160,7 @@ fn notes(log: &CountedLog) -> Vec<String> {
             .push(format!("{} beyond the largest number of templates", counted(counts.ungrouped, "problem")));
     }
     if counts.truncated_lines > 0 {
-        notes.push(format!("{} longer than 64 KiB, cut", counted(counts.truncated_lines, "line")));
+        notes.push(format!("{} longer than 64 KiB, truncated", counted(counts.truncated_lines, "line")));
     }
     if counts.unreadable_lines > 0 {
         notes.push(format!("{} not in the format of the envelope", counted(counts.unreadable_lines, "line")));
@@ -168,7 +168,7 @@ fn notes(log: &CountedLog) -> Vec<String> {
     notes
 }
 
-/// What differs between the baseline and the log.
+/// The differences between the baseline and the log.
 pub(super) fn comparison_text(comparison: &LogComparison) -> String {
     let mut out = String::new();
     let templates = &comparison.templates;
@@ -184,7 +184,7 @@ pub(super) fn comparison_text(comparison: &LogComparison) -> String {
     }
     let Differences { others, absent, .. } = templates;
     out += &format!(
-        "{} in both without a significant rise, {} of the baseline that the log lacks\n",
+        "{} in both without a significant rise, {} only in the baseline\n",
         counted(*others as u64, "problem"),
         counted(*absent as u64, "problem")
     );

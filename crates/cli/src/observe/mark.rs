@@ -12,7 +12,7 @@ use crate::exit::{Exit, complain, say};
 /// Directory of the runs that have no directory of their own.
 const RUNS: &str = "busyhour-runs";
 
-/// Entries of the directory of runs that are examined.
+/// Maximum number of entries of the directory of runs that are examined.
 const RUNS_MAX: usize = 100_000;
 
 #[derive(Debug, Args)]

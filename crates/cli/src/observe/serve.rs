@@ -44,7 +44,7 @@ pub(crate) struct ServeArgs {
     /// Private key of the certificate (PEM).
     #[arg(long, value_name = "FILE", requires = "serve", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// Allow addresses that other machines can reach without a token, and for --perfmon, which has none.
+    /// Allow addresses that other machines can reach even if there is no token, also for --perfmon, which has no token.
     #[arg(long, requires = "serve")]
     serve_remote: bool,
 }
@@ -55,7 +55,7 @@ struct Serving {
     perfmon: Option<TcpListener>,
     options: MetricsServerOptions,
     request: ObservationRequest,
-    /// Whether the user named the sources: then those that cannot be watched are reported.
+    /// Whether the user named the sources. If so, sources that cannot be watched are reported.
     is_explicit: bool,
 }
 
@@ -176,7 +176,7 @@ mod running {
     use crate::exit::{Exit, complain};
 
     pub(super) fn serve(_serving: super::Serving) -> Exit {
-        complain(Exit::Internal, "only Linux can be watched by now")
+        complain(Exit::Internal, "watching a system is supported only on Linux")
     }
 }
 
@@ -237,7 +237,7 @@ mod running {
         Ok(())
     }
 
-    /// How another Busyhour reads the metrics.
+    /// The commands with which another Busyhour reads the metrics.
     fn usage(address: SocketAddr, is_secret: bool, is_encrypted: bool) -> String {
         let scheme = if is_encrypted { "https" } else { "http" };
         let host = match address.ip() {
@@ -263,7 +263,7 @@ mod running {
         use super::*;
 
         #[test]
-        fn the_other_machine_gets_a_complete_line() {
+        fn the_printed_commands_are_complete() {
             let line = |address: &str, is_secret, is_encrypted| {
                 usage(address.parse().unwrap(), is_secret, is_encrypted)
             };

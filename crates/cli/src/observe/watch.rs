@@ -1,4 +1,4 @@
-//! `busyhour observe --pid …`: watches a system while somebody else makes the load.
+//! `busyhour observe --pid …`: watches a system while another program generates the load.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -24,7 +24,7 @@ pub(crate) struct WatchArgs {
     /// Watch this process, its descendants and the processes it has connections to; may be given several times.
     #[arg(long, value_name = "PID")]
     pid: Vec<u32>,
-    /// Watch these sources: a list as of `busyhour run --observe`, such as os,jvm:shop,log:server.log.
+    /// Watch these sources: a list in the notation of `busyhour run --observe`, such as os,jvm:shop,log:server.log.
     #[arg(long, value_name = "SOURCES")]
     sources: Vec<String>,
     /// Find and watch the system behind this address.
@@ -53,7 +53,7 @@ impl WatchArgs {
         !(self.pid.is_empty() && self.sources.is_empty() && self.target.is_empty())
     }
 
-    /// What to observe.
+    /// The observation that the options request.
     pub(crate) fn request(&self) -> Result<ObservationRequest, CommandError> {
         let mut request = ObservationRequest {
             sources: sources_of("--sources", &self.sources)?,
@@ -94,7 +94,7 @@ pub(crate) fn main(args: &WatchArgs) -> Exit {
     let observation = Observation::prepare(request, &clock);
     observation.lines().iter().for_each(|line| say(&format!("observing {line}")));
     if !observation.watches_anything() {
-        return complain(Exit::Usage, "nothing can be watched");
+        return complain(Exit::Usage, "none of the sources can be watched");
     }
     let dir = match create_dir(args.dir.as_ref(), &clock) {
         Ok(dir) => dir,

@@ -350,7 +350,7 @@ const LABEL_COLUMNS: [(&str, u16); 7] = [
 /// Minimum width of the column with the label.
 const LABEL_NAME_MIN: u16 = 24;
 
-/// The indices of the columns that fit beside the label.
+/// The indices of the columns that fit next to the label.
 fn label_columns(width: u16) -> Vec<usize> {
     let mut kept: Vec<usize> = (0..LABEL_COLUMNS.len()).collect();
     let needed =
@@ -406,7 +406,7 @@ fn help(frame: &mut Frame<'_>, shown: &Shown<'_>) {
     lines.extend(
         [
             "q q     stop: users finish their current samples",
-            "Ctrl-C  the same at once; a second time: stop immediately",
+            "Ctrl-C  like q q; a second time: stop immediately",
             "?       show or hide this help",
             "",
             "Changes are recorded in the run directory.",

@@ -195,7 +195,7 @@ fn the_tables_of_the_published_log_equal_the_published_ones() {
     let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let Ok(expected) = std::fs::read_to_string(shared.join("oracles/wgt/expected_1830.txt")) else {
         // Visible with `cargo test -- --nocapture`, and when the test fails.
-        let words = b"SKIPPED: the published log and its tables are not here\n";
+        let words = b"SKIPPED: the published log and its tables are missing\n";
         std::io::Write::write_all(&mut std::io::stderr(), words).unwrap();
         return;
     };

@@ -11,7 +11,7 @@ use crate::program::{Room, rows};
 use crate::servers::{ClosedPort, Server, answer};
 
 /// Runs one user with a request that fails and one that succeeds; returns both rows.
-fn behind(
+fn run_failing_and_good_request(
     behaviour: impl Fn(&mut TcpStream) -> bool + Send + Sync + 'static,
     more: &str,
 ) -> [BTreeMap<String, String>; 2] {
@@ -62,7 +62,7 @@ fn a_refused_connection_fails_the_sample() {
 
 #[test]
 fn a_reset_connection_fails_the_sample() {
-    let [bad, _] = behind(
+    let [bad, _] = run_failing_and_good_request(
         |stream| {
             // Closing a socket with unread data sends a reset.
             let _ = rustix::net::sockopt::set_socket_linger(&*stream, Some(std::time::Duration::ZERO));
@@ -75,7 +75,7 @@ fn a_reset_connection_fails_the_sample() {
 
 #[test]
 fn a_connection_closed_without_a_response_fails_the_sample() {
-    let [bad, _] = behind(|_| false, "");
+    let [bad, _] = run_failing_and_good_request(|_| false, "");
     assert_eq!(bad["responseCode"], "Non HTTP response code: org.apache.http.NoHttpResponseException");
     assert!(bad["responseMessage"].ends_with(" failed to respond"), "{bad:?}");
 }
@@ -88,7 +88,7 @@ fn a_response_timeout_fails_the_sample() {
         std::thread::park();
         let _ = stream.flush();
     };
-    let [bad, _] = behind(forever, &timeout);
+    let [bad, _] = run_failing_and_good_request(forever, &timeout);
     failed(&bad, "java.net.SocketTimeoutException", "Read timed out");
     assert!(bad["elapsed"].parse::<u32>().unwrap() >= 200);
 }
@@ -102,7 +102,7 @@ fn a_timeout_in_the_middle_of_a_body_fails_the_sample() {
             std::thread::park();
         }
     };
-    let [bad, _] = behind(half, &timeout);
+    let [bad, _] = run_failing_and_good_request(half, &timeout);
     failed(&bad, "java.net.SocketTimeoutException", "Read timed out");
 }
 
@@ -112,7 +112,7 @@ fn an_invalid_response_fails_the_sample() {
         let _ = stream.write_all(&[0xff, 0, b'\n', 7].repeat(100));
         false
     };
-    let [bad, _] = behind(garbage, "");
+    let [bad, _] = run_failing_and_good_request(garbage, "");
     assert_eq!(bad["success"], "false");
     assert!(bad["responseCode"].starts_with("Non HTTP response code: "), "{bad:?}");
 }
@@ -125,7 +125,7 @@ fn endless_headers_fail_the_sample() {
         while stream.write_all(&line).is_ok() {}
         false
     };
-    let [bad, _] = behind(endless, "");
+    let [bad, _] = run_failing_and_good_request(endless, "");
     assert_eq!(bad["success"], "false");
     assert!(bad["responseCode"].starts_with("Non HTTP response code: "), "{bad:?}");
 }
@@ -137,7 +137,7 @@ fn an_endless_header_fails_the_sample() {
         while stream.write_all(&[b'x'; 10_000]).is_ok() {}
         false
     };
-    let [bad, _] = behind(endless, "");
+    let [bad, _] = run_failing_and_good_request(endless, "");
     assert_eq!(bad["success"], "false");
 }
 
@@ -147,7 +147,7 @@ fn a_truncated_body_fails_the_sample() {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
         false
     };
-    let [bad, _] = behind(cut, "");
+    let [bad, _] = run_failing_and_good_request(cut, "");
     let class = "org.apache.http.ConnectionClosedException";
     failed(
         &bad,
@@ -162,7 +162,7 @@ fn a_truncated_chunk_fails_the_sample() {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\nhalf");
         false
     };
-    let [bad, _] = behind(cut, "");
+    let [bad, _] = run_failing_and_good_request(cut, "");
     assert_eq!(bad["success"], "false", "{bad:?}");
     assert!(bad["responseCode"].starts_with("Non HTTP response code: "), "{bad:?}");
 }

@@ -176,7 +176,7 @@ java\.lang\.RuntimeException: (TB\d) fails in configuration \d+
     let expected = [("4", "TB5"), ("9", "TB4")].map(|(number, cell)| (number.to_owned(), cell.to_owned()));
     assert_eq!(failed, expected, "{log}");
     assert_eq!(log.matches(" ERROR ").count(), 2, "{log}");
-    // The line of the stack trace is a line of the program beside the log.
+    // The line number in the stack trace refers to the source file next to the log.
     let line: usize =
         log.split("Bean.work(Cells.java:").nth(1).unwrap().split(')').next().unwrap().parse().unwrap();
     let source = room.read("logs/Cells.java");
@@ -197,7 +197,7 @@ fn leaks_grow_by_the_bytes_of_their_arrays_and_survive_collections() {
             emulator.send("GET", &format!("/cells?config={number}"));
         }
     };
-    // Classes and buffers of the server itself.
+    // These requests load classes and allocate buffers of the server itself.
     (1..=10).for_each(|number| send(number, 20));
     let leaked = || {
         let status = emulator.status();
@@ -268,7 +268,7 @@ fn the_java_process_does_not_outlive_its_parent() {
     wait_for("the port is closed", || TcpStream::connect(("127.0.0.1", port)).is_err().then_some(()));
     if cfg!(target_os = "linux") {
         wait_for("the process has ended", || {
-            // A process that nobody has waited for has no command line any more.
+            // A zombie process has an empty command line.
             let command = std::fs::read(Path::new("/proc").join(pid.to_string()).join("cmdline"));
             command.map_or(true, |command| command.is_empty()).then_some(())
         });
@@ -353,7 +353,7 @@ fn mistakes_in_options_are_reported() {
 }
 
 #[test]
-fn what_java_refuses_is_reported() {
+fn errors_of_java_are_reported() {
     if !has_jdk() {
         return;
     }

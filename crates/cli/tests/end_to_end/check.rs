@@ -66,7 +66,7 @@ fn every_damaged_file_yields_a_verdict() {
         let ended = room.run(["run", name]).expect(3);
         ended.reports(&texts).reports(&["no request was sent"]);
     }
-    assert!(!room.has_run_dir(), "a refused plan leaves nothing behind");
+    assert!(!room.has_run_dir(), "a refused plan creates no run directory");
 }
 
 #[test]

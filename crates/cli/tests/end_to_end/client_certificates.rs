@@ -25,7 +25,7 @@ fn requests_with_a_client_certificate_succeed_and_others_fail() {
     room.type_in(&line).expect(0);
     let refused = &rows(&room.read("out.jtl"))[0];
     assert_eq!(refused["success"], "false", "{refused:?}");
-    assert!(server.take_record().is_empty(), "the request went nowhere");
+    assert!(server.take_record().is_empty(), "the server received no request");
     room.type_in(&format!("{line} -Djavax.net.ssl.keyStore={STORE} -Djavax.net.ssl.keyStorePassword=secret"))
         .expect(0);
     let admitted = &rows(&room.read("out.jtl"))[0];

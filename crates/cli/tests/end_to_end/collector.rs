@@ -56,11 +56,14 @@ fn collector(room: &Room, sink: u16) -> Option<(Running, String)> {
 
 /// Parses a number; 64-bit integers are strings in JSON.
 fn number(value: &Value) -> f64 {
-    value.as_f64().or_else(|| value.as_str()?.parse().ok()).unwrap_or_else(|| panic!("{value} is no number"))
+    value
+        .as_f64()
+        .or_else(|| value.as_str()?.parse().ok())
+        .unwrap_or_else(|| panic!("{value} is not a number"))
 }
 
 fn list(value: &Value) -> &[Value] {
-    value.as_array().unwrap_or_else(|| panic!("{value} is no list"))
+    value.as_array().unwrap_or_else(|| panic!("{value} is not a list"))
 }
 
 fn attribute<'v>(of: &'v Value, name: &str) -> &'v str {

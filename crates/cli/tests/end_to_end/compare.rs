@@ -136,7 +136,7 @@ fn a_slower_label_is_found_and_fails() {
         assert!(low < 1.5 && 1.5 < high, "{measure} {ratio}");
     }
     assert_eq!(found["base"]["runs"].as_array().unwrap().len(), 5);
-    // With both sides exchanged it is faster, which fails only if any difference does.
+    // With both sides exchanged, the label is faster. Only `--fail-on any` treats this as a failure.
     room.type_in(&format!("compare {new} -- {base}"))
         .expect(0)
         .prints(&["faster: median", "labels are better: Search"]);

@@ -2,7 +2,7 @@
 //! `summary.json`, text for the terminal, live page, exports, comparisons and capacity models.
 //!
 //! Pages mark numbers with their paths in the JSON (`data-quantity`, or `data-quantities` and `data-row` in tables), so
-//! that every marked number is compared, not only those that a test knows.
+//! that every marked number is compared, not only the numbers that a test lists.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ struct Load {
 
 const LABELS: [&str; 4] = ["login", "search", "buy", "logout"];
 
-/// A fixed multiplicative generator: the same runs every time.
+/// A multiplicative random generator with a fixed seed, so that the runs are the same every time.
 struct Draws(u64);
 
 impl Draws {
@@ -283,7 +283,7 @@ fn at<'v>(json: &'v Value, path: &str) -> &'v Value {
     path.split('.').fold(Some(json), step).unwrap_or_else(|| panic!("{path} is not in the JSON"))
 }
 
-/// Whether `text` is a way of showing `value`.
+/// Whether `text` is a formatted form of `value`.
 fn shows(value: f64, text: &str) -> bool {
     let text = text.trim_end_matches(" %");
     let mut ways = vec![ms(value), rate(value), percent(value), percent(value * 100.0), duration(value)];
@@ -312,7 +312,7 @@ fn model(page: &str) -> Value {
     serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
 }
 
-/// The data of the plots agree with the numbers in the text.
+/// Checks that the data of the plots agree with the numbers in the text.
 fn check_model(name: &str, page: &str, summary: &Summary) {
     let model = model(page);
     let numbers = |path: &str| -> Vec<f64> {
@@ -338,7 +338,7 @@ fn check_model(name: &str, page: &str, summary: &Summary) {
     }
 }
 
-/// A live view of the run, and its exports second by second.
+/// Checks a live view of the run, and its exports second by second.
 fn check_live(name: &str, summary: &Summary, snapshots: &[Snapshot], is_whole: bool) {
     let mut live = LiveRun::new();
     snapshots.iter().for_each(|snapshot| live.take(snapshot, &[]));
@@ -366,7 +366,7 @@ fn check_live(name: &str, summary: &Summary, snapshots: &[Snapshot], is_whole: b
     }
 }
 
-/// The run as one side of a comparison.
+/// Checks the run as one side of a comparison.
 fn check_measured(name: &str, paths: &[PathBuf], part: ResultsPart, summary: &Summary) {
     let reading = RunReading { part, ..RunReading::default() };
     let run = || [measure_run(paths, &reading).unwrap()];
@@ -430,7 +430,8 @@ fn equal_names_have_equal_values_in_all_outputs_of_a_run() {
         let json: Value = serde_json::from_str(&summary.to_json()).unwrap();
         let page = html_report(&summary);
         let places = check_page(name, &page, &json);
-        // Headline, tiles, tables and captions; not a list of all places, but a sign that they are marked.
+        // The headline, tiles, tables and captions show these numbers. The list is not complete; it shows that numbers
+        // are marked.
         let wanted =
             [("total.samples", 3), ("total.response.p95", 3), ("total.rate_per_s", 3), ("span_s", 3)];
         for (path, least) in wanted {
@@ -493,7 +494,7 @@ fn users_accumulate_while_nothing_completes() {
         assert_eq!(at(&summary, second), Some(in_flight(second)), "{second}");
     }
     assert!(in_flight(8) > 40 && in_flight(11) > 200);
-    // The result file says in its first caveat what it lacks, and tells the same story.
+    // The result file has a caveat about its missing intended starts. Its users and totals agree with those of the run.
     let file = of(RunDir::open(dir).jtl_path());
     assert_eq!(file.caveats[0].caveat, Caveat::OneClock);
     for second in 9..11 {

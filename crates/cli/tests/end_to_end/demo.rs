@@ -33,7 +33,7 @@ fn the_demo_runs_and_leaves_nothing_running() {
 }
 
 /// Ends a demo with a signal during the run; returns the port of its shop.
-fn cut_short(signal: Signal, code: Option<i32>) -> u16 {
+fn end_by_signal(signal: Signal, code: Option<i32>) -> u16 {
     let room = Room::new();
     let running = room.start(["demo", "--closed", "--seconds", "1000", "--users", "3", "--rate", "30"]);
     running.wait_for_stderr("users start within");
@@ -49,7 +49,7 @@ fn cut_short(signal: Signal, code: Option<i32>) -> u16 {
 }
 
 #[test]
-fn a_closed_demo_is_described_and_not_blamed() {
+fn a_closed_demo_is_described_without_a_complaint_about_bursts() {
     let room = Room::new();
     let ended = room.type_in("demo --closed --seconds 6 --users 20 --rate 200 --seed 1").expect(0);
     let ended = ended.reports(&["20 users start within"]).prints(&["closed load of 20 users"]);
@@ -60,13 +60,13 @@ fn a_closed_demo_is_described_and_not_blamed() {
 
 #[test]
 fn ctrl_c_ends_the_demo_and_its_shop() {
-    let port = cut_short(Signal::INT, Some(4));
+    let port = end_by_signal(Signal::INT, Some(4));
     assert!(TcpStream::connect(("127.0.0.1", port)).is_err());
 }
 
 #[test]
 fn the_shop_does_not_outlive_a_demo_that_is_killed() {
-    let port = cut_short(Signal::KILL, None);
+    let port = end_by_signal(Signal::KILL, None);
     wait_for("the shop closes", || TcpStream::connect(("127.0.0.1", port)).is_err().then_some(()));
 }
 

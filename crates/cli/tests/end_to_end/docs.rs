@@ -25,7 +25,7 @@ fn blocks(page: &str, language: &str) -> String {
 const PARSED_ONLY: &str = "<!-- parsed only: ";
 
 /// A page without the code blocks whose commands cannot run.
-fn that_can_run(page: &str) -> String {
+fn runnable_part(page: &str) -> String {
     let (mut out, mut is_left_out, mut fences) = (String::new(), false, 0);
     for line in page.lines() {
         is_left_out |= line.starts_with(PARSED_ONLY);
@@ -57,7 +57,7 @@ fn page(name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).unwrap()
 }
 
-/// A line with times and rates for a test: `for 10min` becomes `for 1s`, and a page of an hour is shown for a second.
+/// A line with short times for a test: `for 10min` becomes `for 1s`.
 fn shortened(line: &str) -> String {
     let mut out = line.to_owned();
     for word in ["for ", "over ", "pause "] {
@@ -85,7 +85,7 @@ fn copy(from: &Path, to: &Path) {
 /// Runs every command on a page in a directory with the files that they use. None of them may be refused.
 fn run_commands_of_page(name: &str, least: usize) {
     let (room, server, nobody) = (Room::new(), Server::quick(), ClosedPort::new());
-    let page = that_can_run(&page(name));
+    let page = runnable_part(&page(name));
     let labels = get("checkout", "/") + &get("IndexPage", "/index");
     let plan = plan(&group("2", "5", &labels)).replace("${__P(PORT)}", &server.port().to_string());
     room.file("plan.jmx", plan);
@@ -163,7 +163,8 @@ fn every_command_in_the_documentation_is_understood() {
     let mut understood = 0;
     for name in pages {
         for line in commands(&page(&name)) {
-            // Variables of loops are numbers. The help is printed after all options before it were read.
+            // Loop variables are replaced by numbers. `--help` is added at the end, so that all options before it are
+            // parsed.
             let line = line.replace(" -- ", " --help -- ");
             let shell = format!(
                 "users=10; busyhour() {{ \"$BUSYHOUR\" \"$@\" --help; }}; {}",

@@ -28,7 +28,7 @@ fn an_invalid_number_of_users_starts_none_and_is_reported_with_its_position() {
     run("-JUSERS=abc").expect(10).reports(&["${__P(USERS,2)}", "\"abc\"", "not a number", "plan.jmx:"]);
     room.file("plan.jmx", plan(&group("${users}", "1", &get("a", "/"))));
     run("-Jx=").expect(10).reports(&["\"${users}\"", "not a number"]);
-    // A word in the group itself is the same mistake.
+    // A word as the number of users in the group itself is the same error.
     room.file("plan.jmx", plan(&group("THREADS_COUNT", "1", &get("a", "/"))));
     run("-Jx=").expect(10).reports(&["\"THREADS_COUNT\"", "not a number", "placeholder"]);
     room.type_in("check plan.jmx").expect(0).prints(&["warning[bad-number]", "placeholder"]);

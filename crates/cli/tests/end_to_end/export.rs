@@ -1,4 +1,4 @@
-//! Exports of runs, during the run and afterwards.
+//! Tests exports of runs, during the run and afterwards.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -10,7 +10,7 @@ use crate::plans::{element, get, group, plan, text};
 use crate::program::{Room, wait_for};
 use crate::servers::Server;
 
-/// Bodies of the requests that came to a port, each answered with 204.
+/// Starts a server that responds to each request with 204. Returns its port and the bodies of the requests.
 pub(crate) fn database() -> (u16, Arc<Mutex<Vec<String>>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -167,7 +167,7 @@ fn prometheus_can_scrape_a_running_test() {
     );
     running.signal(Signal::INT);
     running.end().expect(4);
-    assert!(TcpStream::connect(&address).is_err(), "it ends with the run");
+    assert!(TcpStream::connect(&address).is_err(), "the server ends with the run");
 }
 
 #[test]
@@ -185,7 +185,7 @@ fn a_failed_export_is_reported_and_the_run_continues() {
 }
 
 #[test]
-fn a_run_directory_and_its_log_become_files() {
+fn run_directories_and_logs_are_exported_to_files() {
     let (room, server) = (Room::new(), Server::quick());
     room.file("plan.jmx", plan(&group("2", "5", &(get("home", "/") + &get("cart", "/")))));
     room.run(["run", "plan.jmx", &format!("-JPORT={}", server.port())]).expect(0);

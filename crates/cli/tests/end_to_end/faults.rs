@@ -1,4 +1,4 @@
-//! Faults of the system: files that cannot be written, limits that are reached.
+//! Tests faults of the system: files that cannot be written, and limits that are reached.
 
 use busyhour_results::replay_run;
 use std::process::Command;
@@ -9,7 +9,7 @@ use crate::plans::{get, get_with, group, plan, text};
 use crate::program::{Room, Running, rows, wait_for};
 use crate::servers::{Gate, Server, answer};
 
-/// Starts the program from a shell that has set something up before.
+/// Starts the program from a shell that first runs the command `before`.
 fn under(room: &Room, before: &str, arguments: &str) -> Running {
     let mut command = Command::new("sh");
     command.args(["-c", &format!("{before}; exec '{}' {arguments}", env!("CARGO_BIN_EXE_busyhour"))]);
@@ -18,9 +18,9 @@ fn under(room: &Room, before: &str, arguments: &str) -> Running {
 
 #[allow(clippy::print_stderr, reason = "a test that is skipped prints why")]
 #[test]
-fn results_for_a_full_device() {
+fn results_that_a_full_device_rejects_are_reported() {
     if !std::path::Path::new("/dev/full").exists() {
-        eprintln!("SKIPPED: there is no /dev/full here");
+        eprintln!("SKIPPED: there is no /dev/full");
         return;
     }
     let server = Server::quick();
@@ -35,21 +35,22 @@ fn results_for_a_full_device() {
 }
 
 #[test]
-fn a_disk_that_fills_up() {
+fn rows_before_the_disk_is_full_are_kept() {
     let server = Server::quick();
     let room = Room::new();
     let name = "a request with a rather long name so that the rows of the results file are long as well";
     room.file("plan.jmx", plan(&group("2", "3000", &get(name, "/"))));
-    // No file may grow beyond 600 blocks: the system sends SIGXFSZ, which would end the program.
+    // The size of a file is limited to 600 blocks. Beyond the limit, the system sends SIGXFSZ, which would end the
+    // program.
     let arguments = format!("run plan.jmx -l out.jtl -JPORT={}", server.port());
     let ended = under(&room, "ulimit -f 600", &arguments).end().expect(5);
     ended.prints(&["6,000", "out.jtl", "File too large", "report.html"]);
     assert_eq!(server.requests(), 6_000);
-    // What is there is whole rows.
+    // The file contains only complete rows.
     let rows = rows(&room.read("out.jtl"));
     assert!(!rows.is_empty() && rows.len() < 6_000);
     assert!(rows.iter().all(|row| row["success"] == "true" && row.contains_key("Connect")));
-    // And what is not there is counted to the row: the file was filled up to its last whole one.
+    // The number of lost rows is exact: the file contains all rows up to the limit.
     let events = room.manifest().outcome.unwrap().recorder_events;
     let lost: Vec<u64> = events
         .iter()
@@ -66,7 +67,7 @@ fn a_disk_that_fills_up() {
 }
 
 #[test]
-fn places_where_nothing_can_be_written() {
+fn unwritable_paths_are_refused_before_the_first_request() {
     let server = Server::quick();
     let room = Room::new();
     room.file("plan.jmx", plan(&group("1", "1", &get("a", "/"))));
@@ -82,11 +83,11 @@ fn places_where_nothing_can_be_written() {
     }
     let ended = room.type_in(&format!("run plan.jmx -JPORT={port} -o file/report"));
     assert_ne!(ended.status.code(), Some(0), "{}", ended.all());
-    assert_eq!(server.requests(), 0, "nothing is sent when its result has no place");
+    assert_eq!(server.requests(), 0, "no request is sent if its result cannot be written");
 }
 
 #[test]
-fn too_few_open_files() {
+fn connections_beyond_the_limit_of_open_files_fail() {
     let gate = Gate::default();
     let at_server = gate.clone();
     let server = Server::start(move |stream, _| {
@@ -97,7 +98,7 @@ fn too_few_open_files() {
     room.file("plan.jmx", plan(&group("250", "1", &get("a", "/"))));
     let arguments = format!("run plan.jmx -l out.jtl -JPORT={}", server.port());
     let running = under(&room, "ulimit -n 200", &arguments);
-    // The record goes to disk every second: then every user has failed or waits at the server.
+    // The record is written to disk every second. Wait until every user has failed or waits for the server.
     wait_for("every user has tried", || {
         let replay = room.has_run_dir().then(|| replay_run(&room.run_dir()).ok()).flatten()?;
         (replay.totals.total.errors + server.requests() as u64 >= 250).then_some(())
@@ -118,7 +119,7 @@ fn too_few_open_files() {
 }
 
 #[test]
-fn too_few_open_files_for_the_users_that_arrivals_may_make() {
+fn too_few_open_files_for_the_maximum_number_of_users_raise_a_warning() {
     let server = Server::quick();
     let url = format!("run http://127.0.0.1:{}/ --arrivals 'even(100/s) for 100ms'", server.port());
     let printed =
@@ -128,9 +129,9 @@ fn too_few_open_files_for_the_users_that_arrivals_may_make() {
     assert!(!printed("--no-free-user 'grow to 20'").contains("warning"));
 }
 
-/// The number of users that arrivals need is not known before the run: the warning names none.
+/// The number of users that arrivals need is not known before the run, so the warning contains no number of users.
 #[test]
-fn too_few_open_files_for_any_users_of_arrivals() {
+fn very_few_open_files_for_arrivals_raise_a_warning() {
     let server = Server::quick();
     let url = format!("run http://127.0.0.1:{}/ --arrivals 'even(100/s) for 100ms' --cores 1", server.port());
     let ended = under(&Room::new(), "ulimit -n 32", &url).end();
@@ -139,7 +140,7 @@ fn too_few_open_files_for_any_users_of_arrivals() {
     assert!(!ended.stderr.contains("0 users"), "{}", ended.all());
 }
 
-/// The users would start over a hundred days: the run is stopped long before.
+/// The users would start over a hundred days, so the test stops the run.
 #[cfg(target_os = "linux")]
 #[test]
 fn too_few_local_ports_are_predicted() {
@@ -156,7 +157,7 @@ fn too_few_local_ports_are_predicted() {
     running.end().expect(4);
 }
 
-/// A sampler that uploads a file, and one after it.
+/// A sampler that uploads a file, and a second sampler after it.
 fn upload(file: &str) -> String {
     let files = format!(
         "<elementProp name=\"HTTPsampler.Files\" elementType=\"HTTPFileArgs\">\n\
@@ -170,7 +171,7 @@ fn upload(file: &str) -> String {
 #[test]
 fn an_upload_that_cannot_be_read_is_a_failed_sample() {
     let server = Server::quick();
-    // A device may have no end.
+    // A device may have no end, so it is refused.
     for (file, message) in [("nowhere.bin", "nowhere.bin"), ("/dev/null", "it is not a regular file")] {
         let room = Room::new();
         room.file("plan.jmx", plan(&group("1", "1", &upload(file))));

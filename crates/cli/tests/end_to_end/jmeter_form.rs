@@ -177,7 +177,7 @@ fn a_proxy_can_be_given_on_the_command_line() {
 }
 
 #[test]
-fn without_a_name_the_summariser_is_off() {
+fn an_empty_name_disables_the_summariser() {
     let bench = Bench::new("/");
     let ended = bench.run("-Jsummariser.name=").expect(0);
     assert!(!ended.stdout.contains(" in 00:00:0"), "{}", ended.all());

@@ -99,7 +99,7 @@ fn deeply_nested_plans_are_checked() {
 }
 
 #[test]
-fn models_of_absurd_size_are_refused() {
+fn models_above_the_maximum_size_are_refused() {
     let room = Room::new();
     let model = |servers: &str, population: &str| {
         format!(
@@ -119,7 +119,7 @@ fn models_of_absurd_size_are_refused() {
     assert!(ended.all().contains("10000000"), "{}", ended.all());
 }
 
-/// The file is sparse: a program that looks at its length does not read it.
+/// The file is sparse. The program checks its length and does not read it.
 #[test]
 fn files_of_the_command_line_are_limited() {
     let room = Room::new();
@@ -142,13 +142,14 @@ fn files_of_the_command_line_are_limited() {
     assert!(!room.has_run_dir());
 }
 
-/// A response that needs more memory than all of them may take fails, whichever sampler reads it; the run goes on.
+/// A response fails if the bodies of all responses would exceed the limit of their memory, whichever sampler reads it.
+/// The run continues.
 #[test]
 fn responses_of_all_samplers_share_the_memory() {
     let page = "x".repeat(3_000_000);
     let server = Server::start(move |stream, _| {
         let head = format!("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: {}\r\n\r\n", page.len());
-        // What cannot be sent, was refused; the connection ends with each response.
+        // Errors are ignored, because the client closes the connection when it rejects a response.
         let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(page.as_bytes()));
         false
     });
@@ -210,7 +211,7 @@ fn responses_of_all_samplers_share_the_memory() {
     assert!(rows.len() == 10 && rows.iter().all(|row| row["success"] == "true"), "{rows:?}");
 }
 
-/// A response for which the system has no memory fails, and the run goes on.
+/// A response for which the system has no memory fails, and the run continues.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_response_without_memory_fails() {

@@ -19,7 +19,7 @@ fn page_of(running: &Running) -> LivePageClient {
     LivePageClient::at(&url).unwrap()
 }
 
-fn ordered(page: &LivePageClient, body: &str) {
+fn send_command(page: &LivePageClient, body: &str) {
     let answer = page.order(body).unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 "), "{body}: {answer}");
 }
@@ -57,23 +57,24 @@ fn changes_from_the_page_take_effect_and_are_recorded() {
     let html = page.ask(&format!("GET /?token={} HTTP/1.1", page.token), "").unwrap();
     assert!(html.contains("poisson(300/s) for 1h") && html.contains("id=\"rate-form\""));
     let mut events = page.events().unwrap();
-    let first = until(&mut events, "something has ended", |_, status| completed(status) > 0);
-    let more = until(&mut events, "more has ended", |_, status| completed(status) > completed(&first));
+    let first = until(&mut events, "a request has completed", |_, status| completed(status) > 0);
+    let more =
+        until(&mut events, "more requests have completed", |_, status| completed(status) > completed(&first));
     assert_eq!((&more["state"], &more["factor"]), (&Value::from("running"), &Value::from(1.0)));
-    ordered(&page, r#"{"order":"rate","factor":2.5}"#);
-    until(&mut events, "the rate is another", |_, status| status["factor"] == 2.5);
-    ordered(&page, r#"{"order":"pause"}"#);
-    until(&mut events, "it is paused", |_, status| status["state"] == "paused");
+    send_command(&page, r#"{"order":"rate","factor":2.5}"#);
+    until(&mut events, "the rate has changed", |_, status| status["factor"] == 2.5);
+    send_command(&page, r#"{"order":"pause"}"#);
+    until(&mut events, "the run is paused", |_, status| status["state"] == "paused");
     // At most a second after the pause there are no arrivals, but events continue.
-    until(&mut events, "nothing is offered", |name, status| {
+    until(&mut events, "no arrival is offered", |name, status| {
         name != "status" && status["words"]["offered-now"] == "0"
     });
-    ordered(&page, r#"{"order":"resume"}"#);
-    let before = until(&mut events, "it goes on", |_, status| status["state"] == "running");
-    until(&mut events, "more has ended", |_, status| completed(status) > completed(&before));
+    send_command(&page, r#"{"order":"resume"}"#);
+    let before = until(&mut events, "the run continues", |_, status| status["state"] == "running");
+    until(&mut events, "more requests have completed", |_, status| completed(status) > completed(&before));
     assert!(page.order(r#"{"order":"rate","factor":0}"#).unwrap().starts_with("HTTP/1.1 409 "));
-    ordered(&page, r#"{"order":"stop"}"#);
-    let end = until(&mut events, "it has ended", |name, _| name == "end");
+    send_command(&page, r#"{"order":"stop"}"#);
+    let end = until(&mut events, "the run has ended", |name, _| name == "end");
     assert_eq!(end["state"], "ended");
     assert!(events.next_event().unwrap().is_none());
     running
@@ -111,19 +112,19 @@ fn closed_loads_can_be_paused_but_their_rate_cannot_be_changed() {
     let running = room.start(["run", "plan.jmx", &port, "--live=127.0.0.1:0"]);
     let page = page_of(&running);
     let mut events = page.events().unwrap();
-    until(&mut events, "something has ended", |_, status| completed(status) > 0);
+    until(&mut events, "a request has completed", |_, status| completed(status) > 0);
     let refused = page.order(r#"{"order":"rate","factor":2}"#).unwrap();
     assert!(refused.starts_with("HTTP/1.1 409 ") && refused.contains("--arrivals"), "{refused}");
-    ordered(&page, r#"{"order":"pause"}"#);
-    until(&mut events, "nobody sends", |name, status| {
+    send_command(&page, r#"{"order":"pause"}"#);
+    until(&mut events, "no request is sent", |name, status| {
         name == "second" && status["words"]["completed-now"] == "0"
     });
     let held = server.requests();
-    until(&mut events, "another second has gone by", |name, _| name == "second");
+    until(&mut events, "another second has ended", |name, _| name == "second");
     assert_eq!(server.requests(), held);
-    ordered(&page, r#"{"order":"resume"}"#);
-    wait_for("users go on", || (server.requests() > held + 100).then_some(()));
-    ordered(&page, r#"{"order":"stop"}"#);
+    send_command(&page, r#"{"order":"resume"}"#);
+    wait_for("users continue", || (server.requests() > held + 100).then_some(()));
+    send_command(&page, r#"{"order":"stop"}"#);
     running.end().expect(4);
 }
 

@@ -43,13 +43,13 @@ fn press(browser: &mut Browser, id: &str) {
 fn problems(browser: &mut Browser) -> Vec<String> {
     let mut found = browser.errors();
     for (what, expression) in [
-        ("nothing sticks out", "document.documentElement.scrollWidth <= innerWidth"),
-        ("nothing moves", "window.shifts === 0"),
+        ("the page is not wider than the window", "document.documentElement.scrollWidth <= innerWidth"),
+        ("no element moves", "window.shifts === 0"),
         (
-            "plots are there",
+            "all plots are drawn",
             "[...document.querySelectorAll('figure.plot')].every(plot => plot.querySelector('canvas'))",
         ),
-        ("no number is broken", "!/NaN|Infinity|undefined|\\[object/.test(document.body.innerText)"),
+        ("no invalid number is shown", "!/NaN|Infinity|undefined|\\[object/.test(document.body.innerText)"),
     ] {
         let value = browser.evaluate(expression);
         if value != true {

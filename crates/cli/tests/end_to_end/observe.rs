@@ -130,7 +130,7 @@ fn damaged_lines_are_reported() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn doctor_lists_each_source_with_what_to_do() {
+fn doctor_lists_each_source_with_advice() {
     let room = Room::new();
     let text = room.type_in("doctor").expect(0).stdout;
     let json: Value = serde_json::from_str(&room.type_in("doctor --json").expect(0).stdout).unwrap();
@@ -202,7 +202,7 @@ fn a_log_is_summarised_by_its_problems() {
 }
 
 #[test]
-fn what_a_baseline_lacks_comes_first() {
+fn problems_that_are_not_in_the_baseline_come_first() {
     let room = Room::new();
     room.file("quiet.log", server_log(|_| String::new()));
     room.file("server.log", server_log(no_seat));
@@ -245,7 +245,7 @@ fn files_that_are_not_logs_are_refused() {
         (
             "server.log --from 2027-01-01",
             3,
-            "has no entry in this time; its first one is at 2026-03-18 10:00:00",
+            "has no entry between --from and --to; its first entry is at 2026-03-18 10:00:00",
         ),
         ("server.log --zone Atlantis", 2, "unknown time zone `Atlantis`"),
         ("server.log --query level>=loud", 2, "unknown severity `loud`"),

@@ -1,4 +1,4 @@
-//! Tests what is made of an observed run: figures, comparison, exports, the live page.
+//! Tests the outputs of an observed run: figures, comparison, exports, the live page.
 #![cfg(target_os = "linux")]
 
 use std::io::{Read as _, Write as _};
@@ -77,7 +77,7 @@ fn observed_series_are_exported() {
 }
 
 #[test]
-fn a_running_test_exports_and_shows_what_it_observes() {
+fn a_run_in_progress_exports_and_shows_observed_series() {
     let (room, server) = (Room::new(), Server::quick());
     let url = format!("http://127.0.0.1:{}/", server.port());
     let line = ["run", &url, "--rate", "20/s", "--for", "1h", "--dir", "run", "--observe", "os"];

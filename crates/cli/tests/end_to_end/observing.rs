@@ -65,7 +65,7 @@ fn a_server_whose_address_the_plan_computes_is_found_under_load() {
 }
 
 #[test]
-fn nothing_is_observed_if_nothing_is_to_be() {
+fn the_observation_can_be_disabled() {
     let server = Server::quick();
     let room = Room::new();
     let url = format!("http://127.0.0.1:{}/", server.port());
@@ -91,7 +91,7 @@ fn named_sources_are_reported_one_by_one() {
     ] {
         assert!(ended.stderr.contains(line), "{line}\n{}", ended.stderr);
     }
-    // The database does not exist: the series say so, and nothing contains the password.
+    // The database does not exist. The series record this, and no file contains the password.
     let set = series(&room.path().join("run"));
     assert!(set.states.iter().any(|state| matches!(state.state, busyhour_series::SourceState::Failed(_))));
     for file in ["run/run.json", "run/summary.json", "run/report.html"] {
@@ -109,7 +109,7 @@ fn mistakes_in_the_list_of_sources_are_named() {
         .reports(&["--observe: \"vm\" is not a source"]);
     room.type_in("run http://127.0.0.1:1/ --observe gc:").expect(2).reports(&["--observe: gc needs a value"]);
     room.type_in("run http://127.0.0.1:1/ --observe-interval 10ms").expect(2).reports(&["at least 100ms"]);
-    room.type_in("observe").expect(2).reports(&["nothing to observe is named", "--pid"]);
+    room.type_in("observe").expect(2).reports(&["no source to observe is given", "--pid"]);
     room.type_in("observe --target 8080 --for 1s").expect(2).reports(&["--target", "HOST:PORT"]);
     room.type_in("observe --pid 999999999 --for 1s").expect(0).reports(&["there is no process 999999999"]);
 }
@@ -150,7 +150,7 @@ fn a_process_is_watched_without_a_run() {
     room.run(["observe", "--pid", &pid, "--for", "300ms", "--dir", "watch"]).expect(2).reports(&["watch"]);
 }
 
-/// What was recorded before `kill -9` is readable.
+/// Data that was recorded before `kill -9` is readable.
 #[test]
 fn series_are_readable_after_the_process_was_killed() {
     let server = Server::quick();

@@ -85,7 +85,7 @@ fn arrivals_apply_to_any_plan_and_are_divided_between_groups_by_weight() {
     let ended = room.run(line.iter().chain(&["--weight", "Browse=3", "--weight", "Buy=1"])).expect(0);
     assert!(
         !ended.stdout.contains("closed thread groups"),
-        "what a setUp group sends is no load:\n{}",
+        "requests of a setUp group are not part of the load:\n{}",
         ended.stdout
     );
     let mut labels: BTreeMap<String, usize> = BTreeMap::new();
@@ -241,7 +241,7 @@ fn few_users_serve_a_slow_load_on_one_core() {
         assert!(!ended.stderr.contains("warning"), "{}", ended.stderr);
         let counts = outcome.arrivals.unwrap();
         assert_eq!((counts.scheduled, counts.begun, counts.dropped), (5, 5, 0));
-        assert_eq!(threads, 1, "one user serves them all");
+        assert_eq!(threads, 1, "one user serves all arrivals");
     }
     let (fast, _, threads) = run("even(5000/s) for 100ms", "2");
     fast.reports(&["warning: using 2 users instead of 1", "--cores 1"]);

@@ -22,7 +22,7 @@ fn users_and_think_times_are_planned_for_a_rate() {
       11   0.500   22.00  20.00  0.0500  1.00    2.00    0.091  0.93
       21   1.000   21.00  20.00  0.0500  1.00    1.00    0.048  0.96
       51   2.500   20.40  20.00  0.0500  1.00    0.40    0.020  0.98
-     101   5.000   20.20  20.00  0.0500  1.00    0.20    0.010  0.99  <- take
+     101   5.000   20.20  20.00  0.0500  1.00    0.20    0.010  0.99  <- recommended
      201  10.000   20.10  20.00  0.0500  1.00    0.10    0.005  1.00
      501  25.000   20.04  20.00  0.0500  1.00    0.04    0.002  1.00
     1001  50.000   20.02  20.00  0.0500  1.00    0.02    0.001  1.00
@@ -208,7 +208,7 @@ fn real_users_are_not_estimated_without_data() {
 fn run_1830_has_the_published_users() {
     let log = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/1830_AggRpt.csv");
     if !log.exists() {
-        let _ = writeln!(std::io::stderr(), "SKIPPED: the published log is not here");
+        let _ = writeln!(std::io::stderr(), "SKIPPED: the published log is missing");
         return;
     }
     let room = Room::new();

@@ -39,7 +39,7 @@ fn only_the_owner_can_read_a_run_directory() {
     assert_eq!(mode(&room.path().join("there/run.json")), 0o600);
 }
 
-/// A run of a URL with a secret in every place; those of the request and those of other options.
+/// The arguments of a run of a URL with secrets in all options of the request, and in other options.
 fn with_secrets(url: &str) -> Vec<&str> {
     let mut arguments = vec![
         "run",
@@ -90,7 +90,7 @@ fn secrets_on_the_command_line_are_not_stored() {
     assert_eq!(manifest["properties"]["db.password"], "[redacted]");
     assert_eq!(manifest["properties"]["USERS"], "5");
     assert_eq!(manifest["properties"]["busyhour.request.header.x-custom"], "[redacted]");
-    // The requests had all of it.
+    // The request contained all secrets.
     let request = server.take_record().remove(0).request;
     let head = format!("{}{}", request.target(), String::from_utf8_lossy(&request.headers.concat()));
     for secret in ["Bearer SECRET2", "X-Custom: SECRET3", "a=SECRET4", "token=SECRET8", "signature=SECRET9"] {
@@ -105,7 +105,7 @@ fn secrets_on_the_command_line_are_not_stored() {
 }
 
 #[test]
-fn other_bodies_are_other_plans_and_other_secrets_are_not() {
+fn plans_differ_if_bodies_differ_but_not_if_secrets_differ() {
     let server = StandIn::start().unwrap();
     let room = Room::new();
     let url = format!("http://127.0.0.1:{}/a", server.port());

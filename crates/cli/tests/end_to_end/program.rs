@@ -17,7 +17,7 @@ pub(crate) fn wait_for<T>(what: &str, mut condition: impl FnMut() -> Option<T>) 
         if let Some(value) = condition() {
             return value;
         }
-        assert!(began.elapsed() < PATIENCE, "waited in vain for: {what}");
+        assert!(began.elapsed() < PATIENCE, "timeout while waiting for: {what}");
         std::thread::sleep(Duration::from_millis(2));
     }
 }

@@ -53,8 +53,8 @@ fn total(csv: &str) -> u64 {
     samples.sum()
 }
 
-/// The sorted lines of a table of seconds, because the order of labels may differ. Without the column of users, which are added up
-/// for two generators, and without the CoV, which depends on the order of reading.
+/// The sorted lines of a table of seconds, because the order of labels may differ. The column of users is removed,
+/// because users of two generators are added up. The CoV is removed, because it depends on the order of reading.
 fn without_users(csv: &str) -> Vec<String> {
     let row = |line: &str| {
         let cells = line.split(',').enumerate().filter(|(at, _)| ![8, 25].contains(at));

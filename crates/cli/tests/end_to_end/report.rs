@@ -90,7 +90,7 @@ fn ramps_are_excluded_from_tables_and_verdict() {
     let started: Vec<u64> =
         summary["series"]["started"].as_array().unwrap().iter().filter_map(|n| n.as_u64()).collect();
     let (counted, all) = (summary["total"]["samples"].as_u64().unwrap(), started.iter().sum::<u64>());
-    assert_eq!(counted + left_out, all, "what is left out is counted");
+    assert_eq!(counted + left_out, all, "excluded requests are counted");
     // 20 requests per second start while the load is steady.
     let rate = summary["total"]["rate_per_s"].as_f64().unwrap();
     assert!((rate - 20.0).abs() < 0.5, "{rate}");
@@ -242,7 +242,7 @@ fn endless(room: &Room, server: &Server) -> Running {
 }
 
 #[test]
-fn a_run_killed_at_any_moment_gives_its_report() {
+fn a_run_killed_at_any_time_can_be_reported() {
     let mut moments = Moments(20_261_122);
     for round in 0..4 {
         let (room, server) = (Room::new(), Server::quick());
@@ -269,7 +269,7 @@ fn a_run_killed_at_any_moment_gives_its_report() {
             recorded >= answered,
             "round {round}: {recorded} recorded, {answered} answered before the last flush"
         );
-        assert!(recorded <= server.requests() as u64, "round {round}: nothing is made up");
+        assert!(recorded <= server.requests() as u64, "round {round}: only sent requests are recorded");
     }
 }
 

@@ -29,7 +29,7 @@ fn without_chance(text: &str) -> String {
     // The marks, and the sentence on arrivals.
     let verdict = |line: &str| {
         let words = line.trim_start_matches(['✓', '!', '✗', '·', ' ']);
-        // The path of the report is a random one.
+        // The path of the report differs in each run.
         if let Some((before, after)) = line.split_once("file:///") {
             return format!("{before}file:///…/{}", after.rsplit('/').next().unwrap_or_default());
         }

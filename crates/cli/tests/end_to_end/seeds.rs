@@ -45,5 +45,5 @@ fn random_choices_do_not_depend_on_the_number_of_cores() {
     assert_eq!(one, choices("--seed 7 --cores 2"));
     assert_ne!(one, choices("--seed 8 --cores 1"));
     let users: std::collections::BTreeSet<_> = one.values().collect();
-    assert_eq!(users.len(), 6, "users choose each for themselves");
+    assert_eq!(users.len(), 6, "each user makes its own choices");
 }

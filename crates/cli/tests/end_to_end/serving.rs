@@ -331,7 +331,7 @@ fn a_collector_of_a_plan_writes_its_file() {
 }
 
 #[test]
-fn an_agent_that_is_not_there_is_one_warning() {
+fn an_unreachable_agent_raises_one_warning() {
     let room = Room::new();
     let server = Server::quick();
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();

@@ -79,7 +79,7 @@ fn users_blocked_in_a_synchronizing_timer_are_released() {
         plan(&group("2", "1", &(get("first", "/") + &get_with("second", "/", "", &timer)))),
     );
     let running = room.start(["run", "plan.jmx", &format!("-JPORT={}", server.port())]);
-    wait_for("both users are through with the first request", || (server.requests() == 2).then_some(()));
+    wait_for("both users have completed the first request", || (server.requests() == 2).then_some(()));
     running.signal(Signal::INT);
     running.end().expect(4);
     assert_eq!(server.requests(), 2);

@@ -85,7 +85,11 @@ impl Terminal {
         wait_for("the end of the run", || self.room.path().join("after").exists().then_some(()));
         wait_for("the end of the terminal", || self.script.try_wait().unwrap());
         assert_eq!(self.room.read("code").trim(), code);
-        assert_eq!(self.room.read("before"), self.room.read("after"), "the terminal is as it was");
+        assert_eq!(
+            self.room.read("before"),
+            self.room.read("after"),
+            "the state of the terminal is restored"
+        );
         let text = self.text();
         assert_eq!((text.matches(ENTER).count(), text.matches(LEAVE).count()), (1, 1));
         assert!(self.room.read("out").contains("poisson") || self.room.read("out").contains("Arrivals:"));

@@ -123,7 +123,7 @@ fn a_full_pipe_loses_rows_but_does_not_block_the_end() {
     assert!(matches!(lost[..], [rows] if rows > 0), "{:?}", outcome.recorder_events);
     let replay = replay_run(&room.run_dir()).unwrap();
     assert_eq!(replay.end.cut_at, None);
-    assert!(replay.totals.total.samples >= lost[0], "the record has them");
+    assert!(replay.totals.total.samples >= lost[0], "the record contains the lost rows");
 }
 
 #[test]

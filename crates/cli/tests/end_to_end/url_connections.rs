@@ -1,4 +1,4 @@
-//! Scripts that open URL connections.
+//! Tests scripts that open URL connections.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -102,7 +102,7 @@ fn other_users_of_the_core_go_on_while_a_script_waits_for_a_server() {
     let waiting = script(&format!(
         "vars.put('t', new URL('http://127.0.0.1:{port}/after/second').getText(readTimeout: 30000)); new URL('http://127.0.0.1:{port}/got/' + vars.get('t')).bytes"
     ));
-    // Answered only when the script waits.
+    // This request is answered only while the script waits.
     let other = get(port, "/after/after/second") + &get(port, "/second");
     let room = Room::new();
     room.file("plan.jmx", plan(&(group(&waiting) + &group(&other))));

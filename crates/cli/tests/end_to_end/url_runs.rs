@@ -1,4 +1,4 @@
-//! Tests runs of a URL: the amount of load, and what happens when everything fails.
+//! Tests runs of a URL: the amount of load, and the reduced load while all requests fail.
 
 use crate::program::{Room, rows};
 use crate::servers::{ClosedPort, Server};
@@ -63,7 +63,7 @@ fn mistakes_get_helpful_advice() {
 }
 
 #[test]
-fn a_body_that_looks_like_a_duration_is_pointed_out() {
+fn a_body_that_looks_like_a_duration_raises_a_warning() {
     let server = Server::quick();
     let room = Room::new();
     let url = format!("http://127.0.0.1:{}/", server.port());
@@ -80,7 +80,7 @@ fn users_slow_down_while_everything_fails() {
     let ended = room.run(["run", &url, "-c", "5", "--for", "14s", "--dir", "here"]).expect(0);
     let ended = ended.reports(&["each user now waits 1 s after a failure"]);
     ended.prints(&["all requests failed for 10 s, so from 00:00:1"]);
-    // From then on at most five requests per second and one that was under way.
+    // Each of the five users now sends about one request per second.
     let rows = rows(&room.read("here/samples.jtl"));
     let stamp = |row: &std::collections::BTreeMap<String, String>| row["timeStamp"].parse::<u64>().unwrap();
     let last = rows.iter().map(stamp).max().unwrap();

@@ -164,7 +164,7 @@ fn quiet_and_verbose_select_messages() {
 }
 
 #[test]
-fn suggestions_lead_to_what_exists() {
+fn suggested_commands_and_options_exist() {
     let room = Room::new();
     for (line, words) in [
         ("plan.jmx", "busyhour run plan.jmx"),
@@ -178,7 +178,7 @@ fn suggestions_lead_to_what_exists() {
         ("solve model.toml", "busyhour capacity solve"),
         ("reprot a.jtl", "'report'"),
         ("capacity slove a.toml", "'solve'"),
-        ("--seed 7 run plan.jmx", "behind the verb"),
+        ("--seed 7 run plan.jmx", "after the verb"),
     ] {
         room.type_in(line).expect(2).reports(&[words]);
     }

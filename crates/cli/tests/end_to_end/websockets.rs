@@ -13,7 +13,7 @@ const OPEN: &str = "eu.luminis.jmeter.wssampler.OpenWebSocketSampler";
 const WRITE: &str = "eu.luminis.jmeter.wssampler.SingleWriteWebSocketSampler";
 
 /// A TCP relay to a server; opens `over` when the client has closed its connection.
-fn way_to(port: u16, over: Gate) -> u16 {
+fn start_relay(port: u16, over: Gate) -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let own = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {
@@ -31,7 +31,7 @@ fn way_to(port: u16, over: Gate) -> u16 {
 fn a_websocket_is_closed_with_its_user_without_a_close_frame() {
     let peer = StandIn::start().unwrap();
     let over = Gate::default();
-    let way = way_to(peer.port(), over.clone());
+    let way = start_relay(peer.port(), over.clone());
     // The response to another user's request is sent only after the socket is closed, so that the run cannot end before.
     let waiting = Server::start(move |stream, _| {
         over.wait();

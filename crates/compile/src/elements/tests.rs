@@ -20,7 +20,7 @@ fn the_names_of_properties_have_families() {
     for descriptor in all() {
         for name in descriptor.properties {
             assert!(name.contains('.'), "{name} of {}", descriptor.class);
-            assert!(!descriptor.numbers.contains(name), "{name} of {} is there twice", descriptor.class);
+            assert!(!descriptor.numbers.contains(name), "{name} of {} is listed twice", descriptor.class);
         }
     }
 }

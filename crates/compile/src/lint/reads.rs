@@ -17,8 +17,9 @@ const OF_PROPERTIES: [&str; 5] = ["__P", "__property", "__isPropDefined", "__set
 const OF_TEXTS: [&str; 7] =
     ["__BeanShell", "__eval", "__evalVar", "__groovy", "__javaScript", "__jexl2", "__jexl3"];
 
-/// The names of the properties that functions in a plan read, including disabled elements; `None` if the plan can read
-/// properties whose names it does not contain: it has scripts, includes other plans, or composes a name.
+/// The names of the properties that functions in a plan read, including those in disabled elements. `None` if the plan
+/// can read properties whose names it does not contain, because it has scripts, includes other plans, or composes a
+/// name.
 #[must_use]
 pub fn property_reads(plan: &TestPlan) -> Option<BTreeSet<String>> {
     let mut names = BTreeSet::new();

@@ -54,7 +54,7 @@ pub(super) fn mistakes(plan: &TestPlan, base_dir: &Path, sample_variables: &[Str
     let shown: HashSet<&str> = sample_variables.iter().map(String::as_str).collect();
     for part in &parts {
         let seen: Vec<&VariableUse<'_>> =
-            parts.iter().filter(|other| part.sees(other)).map(|other| &other.own).collect();
+            parts.iter().filter(|other| part.can_have_variables_of(other)).map(|other| &other.own).collect();
         let for_all = parts.iter().flat_map(|other| &other.own.sets_for_all).map(String::as_str);
         let sets: HashSet<&str> =
             seen.iter().flat_map(|seen| &seen.sets).map(String::as_str).chain(for_all).collect();
@@ -83,7 +83,7 @@ pub(super) fn mistakes(plan: &TestPlan, base_dir: &Path, sample_variables: &[Str
 
 impl Part<'_> {
     /// Whether a user of this part may have variables of the other part.
-    fn sees(&self, other: &Part<'_>) -> bool {
+    fn can_have_variables_of(&self, other: &Part<'_>) -> bool {
         let sees_all = self.kind != PartKind::Group || self.own.runs_others;
         sees_all || std::ptr::eq(self, other) || other.kind == PartKind::Around
     }

@@ -466,7 +466,7 @@ fn files(bytes: &[u8]) -> Files {
 /// be no panic, no user that ends with an internal error, and consistent counts.
 ///
 /// # Panics
-/// One of these does not hold.
+/// If one of these conditions is violated.
 pub fn check(bytes: &[u8], directory: &Path) {
     let files = files(bytes);
     let write =

@@ -33,7 +33,7 @@ const LEVEL: [&str; 5] = ["TargetLevel", "RampUp", "Steps", "Hold", "Unit"];
 /// Checks plans in which the lines of a text are the rows of every table, and its cells are settings.
 ///
 /// # Panics
-/// A schedule violates one of the properties.
+/// If a schedule violates one of the properties.
 pub fn check(source: &[u8]) {
     let text: String =
         String::from_utf8_lossy(source).chars().filter(|c| !c.is_control() || *c == '\n').collect();

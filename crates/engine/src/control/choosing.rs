@@ -78,7 +78,7 @@ impl<P> Walk<'_, P> {
                 return Ok(Next::Yield);
             }
             let fresh = !self.user.state(choice.state, SwitchState::default).chosen;
-            if fresh && !self.weigh(id, choice) {
+            if fresh && !self.choose_weighted_child(id, choice) {
                 return Ok(Next::Nothing);
             }
             match self.generic_next(id)? {
@@ -97,7 +97,7 @@ impl<P> Walk<'_, P> {
     }
 
     /// Chooses the child of this pass; returns `false` if there is no child to choose.
-    fn weigh(&mut self, id: ControllerId, choice: &WeightedChoice) -> bool {
+    fn choose_weighted_child(&mut self, id: ControllerId, choice: &WeightedChoice) -> bool {
         let mut weights: Vec<f64> =
             choice.weights.iter().map(|weight| weight.integer(self.user, 0) as f64).collect();
         let sum: f64 = weights.iter().sum();

@@ -50,7 +50,7 @@ fn walked(group: &Group<Fake>, user: &mut UserState, most: usize) -> (Vec<String
 fn labels(loops: &str, nodes: Vec<Node>) -> String {
     let (labels, over) =
         walked(&group(1, loops, nodes, &script()), &mut lone_user(&still(&Clock::manual(0)), 0), 10_000);
-    assert!(over, "the walk comes to an end");
+    assert!(over, "the walk ends");
     labels.join(" ")
 }
 

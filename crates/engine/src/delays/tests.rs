@@ -231,7 +231,7 @@ fn a_late_sample_keeps_the_slot_it_missed() {
     assert_eq!(timer.delay(&mut user), Delay { wait_ns: 0, slot: None });
     clock.advance(Duration::from_millis(2500));
     let missed = Delay { wait_ns: 0, slot: Some(Nanos::from_secs(1)) };
-    assert_eq!(timer.delay(&mut user), missed, "the response time counts from when it was due");
+    assert_eq!(timer.delay(&mut user), missed, "the response time counts from the intended start");
 }
 
 #[test]

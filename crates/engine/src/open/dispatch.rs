@@ -51,8 +51,8 @@ fn part(users: u32, share: &LoadShare) -> u32 {
 const MANY_PER_CORE: u32 = 32;
 
 /// Whether one core should serve the whole share of a workload. This is the case if the rate of arrivals is low
-/// ([`OpenWorkload::is_slow`]) and the workload either has few users or keeps the same users for all arrivals. (In the JMeter
-/// plugin, such users are all in one pool.)
+/// ([`OpenWorkload::is_slow`]) and one of two conditions holds: the workload has few users, or it keeps the same users
+/// for all arrivals. (In the JMeter plugin, such users are all in one pool.)
 fn needs_one_pool<P>(
     program: &Program<P>,
     workload: &OpenWorkload,
@@ -239,20 +239,22 @@ impl<P: Protocol> Dispatcher<'_, P> {
             pool.users().saturating_mul(self.cores).saturating_add(self.core.index)
         };
         let number = user_number(self.run_share, rank);
-        let pool_user: PoolUser = pool.add_user(assignment);
+        let mut pool_user: PoolUser = pool.add_user(assignment);
         let now = self.core.run.clock.now();
         let counted = self.phase_users.enter();
-        let user =
+        let mut user =
             VirtualUser::new(Arc::clone(self.program), Rc::clone(self.core), group, number, now, self.end);
         let report = PanicReport::of_one(self.core, group, number);
-        let core = Rc::clone(self.core);
+        let work = sliced(self.core, async move {
+            if keeps_users {
+                user.serve_on(&mut pool_user).await;
+            } else {
+                user.serve(&mut pool_user).await;
+            }
+        });
         tokio::task::spawn_local(async move {
             let _report = report;
-            if keeps_users {
-                sliced(&core, user.serve_on(pool_user)).await;
-            } else {
-                sliced(&core, user.serve(pool_user)).await;
-            }
+            work.await;
             drop(counted);
         });
     }

@@ -223,7 +223,7 @@ fn without_an_idle_user_an_arrival_waits_or_is_dropped_as_configured() {
     assert!((waiting.totals.total.service.max_ms() - 10.0).abs() < 0.02);
     let growing = run(plan(), workload(text, vec![(0, 1.0)], NoFreeUser::Grow(2)), (0, 2));
     assert_eq!((growing.counts.begun, growing.counts.dropped), (500, 0));
-    assert!(growing.counts.waited > 400, "two users are not enough either: the rest waits");
+    assert!(growing.counts.waited > 400, "two users are not sufficient, so the other arrivals wait");
 }
 
 #[test]
@@ -377,7 +377,7 @@ fn after_a_stop_no_session_begins() {
 #[test]
 fn a_user_that_panics_is_counted_and_does_not_block_the_end() {
     let script: Script = Arc::new(|user: &mut UserState| {
-        assert!(user.now().0 < S + 300 * MS, "for the test");
+        assert!(user.now().0 < S + 300 * MS, "a panic that the test provokes");
         Act::Sleep(MS)
     });
     let body = || program(vec![group(1, "1", vec![leaf("get")], &script)]);

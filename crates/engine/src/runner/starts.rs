@@ -84,12 +84,13 @@ fn begin<P: Protocol>(
     end: Option<Nanos>,
 ) {
     let counted = users.enter();
-    let user = VirtualUser::new(Arc::clone(program), Rc::clone(core), group, number, at, end);
+    let mut user = VirtualUser::new(Arc::clone(program), Rc::clone(core), group, number, at, end);
     let report = PanicReport::of_one(core, group, number);
-    let core = Rc::clone(core);
+    // Boxed here: the task would reserve room for the user, too.
+    let work = sliced(core, async move { user.run().await });
     tokio::task::spawn_local(async move {
         let _report = report;
-        sliced(&core, user.run()).await;
+        work.await;
         drop(counted);
     });
 }

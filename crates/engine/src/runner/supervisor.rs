@@ -16,7 +16,7 @@ use crate::signs::CoreSigns;
 use crate::stalls::ProcessStalls;
 
 /// Interval at which the supervisor checks the cores.
-const BEAT: Duration = Duration::from_millis(25);
+const CHECK_INTERVAL: Duration = Duration::from_millis(25);
 
 /// A core's report to the supervisor.
 #[derive(Debug)]
@@ -63,11 +63,11 @@ impl Supervisor {
     pub(super) fn next(&mut self, waiting_for: &BTreeSet<u32>) -> Option<Done> {
         loop {
             let began = self.shared.clock.now();
-            let received = self.inbox.recv_timeout(BEAT);
+            let received = self.inbox.recv_timeout(CHECK_INTERVAL);
             let now = self.shared.clock.now();
-            let beat_ns = u64::try_from(BEAT.as_nanos()).unwrap_or(u64::MAX);
-            let late_ns = now.since(began).saturating_sub(beat_ns);
-            self.stalls.note(began + beat_ns, late_ns, waiting_for.iter().copied());
+            let interval_ns = u64::try_from(CHECK_INTERVAL.as_nanos()).unwrap_or(u64::MAX);
+            let late_ns = now.since(began).saturating_sub(interval_ns);
+            self.stalls.note(began + interval_ns, late_ns, waiting_for.iter().copied());
             match received {
                 Ok(done) => return Some(done),
                 Err(RecvTimeoutError::Disconnected) => return None,

@@ -222,7 +222,7 @@ fn the_schedule_ends_users_in_and_between_samples() {
         let late = seen.iter().filter(|sample| sample.user == user && sample.start.since(began) >= SECOND_NS);
         assert!(late.count() <= 1, "the end of the schedule is checked after each sample");
     }
-    assert_eq!(seen.iter().filter(|sample| sample.user == 2).count(), 1, "a sample in flight ends by itself");
+    assert_eq!(seen.iter().filter(|sample| sample.user == 2).count(), 1, "a sample in flight is completed");
     assert_eq!(ran.totals.total.samples, seen.len() as u64);
     assert_eq!(ran.report.stopped, None);
     assert_that_all_users_have_ended(&ran);
@@ -309,7 +309,7 @@ fn a_stop_at_once_abandons_samples_in_flight() {
     let (ran, seen) = stopped(Stop::Now, Vec::new(), || Act::Never, 20);
     assert_eq!(ran.report.stopped, Some(Stop::Now));
     let interrupted: u64 = ran.report.cores.iter().map(|core| core.interrupted).sum();
-    assert!(interrupted >= 20, "those that never end: {interrupted}");
+    assert!(interrupted >= 20, "samples that never end are interrupted: {interrupted}");
     assert_eq!(ran.totals.total.samples + interrupted, seen.len() as u64 + 2);
 }
 
@@ -361,7 +361,7 @@ fn a_slow_recorder_holds_users_back_and_loses_nothing() {
 #[test]
 fn a_panic_of_a_user_does_not_end_other_users() {
     let script: Script = Arc::new(|user| {
-        assert!(user.number != 1 || user.iteration != 2, "for the test");
+        assert!(user.number != 1 || user.iteration != 2, "a panic that the test provokes");
         Act::Yield
     });
     let ran = run_on(2, program(vec![group(4, "5", vec![leaf("x")], &script)]));
@@ -451,7 +451,7 @@ fn a_forced_end_abandons_a_blocked_core_and_keeps_the_samples_of_others() {
     assert_eq!(ran.report.abandoned.iter().map(|core| core.core).collect::<Vec<_>>(), [1]);
     assert_eq!(ran.report.cores.len(), 2);
     assert!(taken(&seen).iter().all(|sample| sample.group == 0), "no tearDown after a forced end");
-    assert!(ran.totals.total.samples > 0, "what the other core recorded is kept");
+    assert!(ran.totals.total.samples > 0, "the samples of the other core are kept");
     assert!(ran.totals.events.is_empty(), "{:?}", ran.totals.events);
     drop(block);
 }
@@ -473,7 +473,7 @@ fn a_forced_end_abandons_a_core_that_waits_for_an_evaluation() {
     let ran = run_on(2, program(vec![group(2, "-1", vec![leaf("x")], &script)]));
     assert_eq!(ran.report.stopped, Some(Stop::Now));
     assert_eq!(ran.report.abandoned.iter().map(|core| core.core).collect::<Vec<_>>(), [1]);
-    assert!(ran.totals.total.samples > 0, "what the cores recorded is kept");
+    assert!(ran.totals.total.samples > 0, "the samples of the cores are kept");
     drop(block);
 }
 

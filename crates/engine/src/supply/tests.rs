@@ -260,7 +260,7 @@ fn arrivals_beyond_the_limit_are_lost_and_sessions_end_with_the_schedule() {
         (std::mem::take(&mut *seen.lock().unwrap()), end)
     };
     let (seen, end) = both(NoFreeUser::Grow(u32::MAX));
-    assert_eq!(seen.len(), 4 + 3 + 2 + 1, "none begins a sample after 350 ms: {seen:?}");
+    assert_eq!(seen.len(), 4 + 3 + 2 + 1, "no sample starts after 350 ms: {seen:?}");
     assert_eq!(end, 400);
     let (seen, end) = both(NoFreeUser::GrowOrDrop(1));
     // Because arrivals were lost, the plugin waits for the session to end.

@@ -53,7 +53,7 @@ fn sleepers_wake_in_the_order_of_their_deadlines() {
         assert_eq!(*woken.borrow(), deadlines);
         let inner = timers.inner.borrow();
         assert!(inner.heap.is_empty());
-        assert_eq!(inner.free.len(), inner.places.len(), "every place was given back");
+        assert_eq!(inner.free.len(), inner.places.len(), "every place was released");
     });
 }
 
@@ -101,7 +101,7 @@ fn all_sleepers_can_be_woken_and_sleep_again() {
         settle().await;
         timers.wake_all();
         settle().await;
-        assert!(tasks.iter().all(|task| !task.is_finished()), "the second sleep lasts");
+        assert!(tasks.iter().all(|task| !task.is_finished()), "the second sleep has not ended");
         assert_eq!(timers.next_deadline(), Some(Nanos::from_secs(2)));
         timers.wake_all();
         settle().await;
@@ -126,7 +126,7 @@ fn dropped_sleepers_are_removed() {
         }
         {
             let inner = timers.inner.borrow();
-            assert_eq!(inner.places.len(), 100, "places are used again");
+            assert_eq!(inner.places.len(), 100, "places are reused");
             assert_eq!(inner.free.len(), 100);
             assert!(
                 inner.heap.len() <= 400,

@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn only_so_many_branches_run_at_a_time() {
+    async fn the_number_of_parallel_branches_is_limited() {
         for (at_once, most) in [(1, 1), (3, 3), (usize::MAX, 7)] {
             let (running, peak) = (Cell::new(0), Cell::new(0));
             let branch = |turns: usize| {
@@ -278,7 +278,7 @@ mod tests {
             all.sort_unstable();
             assert_eq!(all, [0, 1, 2, 3, 4, 5, 6]);
             if at_once == 1 {
-                assert_eq!(ended, all, "one at a time, branches end in their order");
+                assert_eq!(ended, all, "branches that run one at a time end in their order");
             }
         }
     }

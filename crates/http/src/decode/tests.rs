@@ -118,7 +118,7 @@ fn until_rejected(encoding: &str, body: &[u8]) -> Option<(u64, Failure)> {
 fn a_decompression_bomb_is_rejected_and_a_highly_compressed_body_is_not() {
     let zeros = vec![0; 100 << 20];
     let once = gzip(GzBuilder::new(), &zeros);
-    assert!(once.len() < 110_000, "a single layer packs a thousandfold: {}", once.len());
+    assert!(once.len() < 110_000, "a single layer compresses by a factor of a thousand: {}", once.len());
     assert!(until_rejected("gzip", &once).is_none());
     let twice = gzip(GzBuilder::new(), &once);
     let (unpacked, failure) = until_rejected("gzip, gzip", &twice).unwrap();

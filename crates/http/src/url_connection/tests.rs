@@ -108,7 +108,7 @@ fn the_received_part_of_a_truncated_body_is_returned() {
 
 #[test]
 fn failures_have_the_names_of_java() {
-    let (port, _) = server(["this is no HTTP\r\n\r\n"]);
+    let (port, _) = server(["this is not HTTP\r\n\r\n"]);
     assert_eq!(exchange(get(port)).unwrap_err().message, "Invalid Http response");
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let thrown = exchange(get(closed)).unwrap_err();

@@ -226,7 +226,7 @@ fn the_bodies_of_redirects_share_one_limit() {
     // The next sample has the complete budget again.
     let last = HttpSampler { path: text("/7"), ..following.clone() };
     assert!(user.sample(&with_body_budget(last, 1_000_000, refuse)).outcome.success);
-    // A sufficient budget, bodies that are not required, and a plan without a limit.
+    // The sample succeeds with a sufficient budget, with bodies that are not retained, and without a limit.
     assert!(user.sample(&with_body_budget(following.clone(), 1_600_000, refuse)).outcome.success);
     assert!(
         user.sample_with(&with_body_budget(following.clone(), 1_000_000, refuse), RETENTIONS[1])

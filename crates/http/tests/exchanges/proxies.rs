@@ -208,7 +208,7 @@ fn plain_requests_to_proxies_contain_the_complete_url_and_the_password_if_requir
     let seen = through.requests();
     assert!(seen.iter().all(|request| request.line() == "GET http://shop.example:8080/a?b=c HTTP/1.1"));
     assert!(seen.iter().all(|request| request.header("Host") == Some("shop.example:8080")));
-    assert_eq!(through.connections(), [0, 0, 0], "one request without credentials, then always with them");
+    assert_eq!(through.connections(), [0, 0, 0], "only the first request has no credentials");
     let without_user = HttpSampler { proxy: proxy(through.port, ""), ..sampler };
     assert_eq!(TestUser::new().sample(&without_user).outcome.code, "407");
 }

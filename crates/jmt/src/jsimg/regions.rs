@@ -1,7 +1,7 @@
 //! Reads finite capacity regions (`<blockingRegion>`).
 //!
-//! If a region contains a single queue and drops customers, its capacity becomes that of the queue. Regions with several
-//! stations, and regions in front of which customers wait, are not supported.
+//! If a region contains a single queue and drops customers, its capacity becomes that of the queue. Regions with
+//! several stations, and regions that make customers wait in front of them, are not supported.
 
 use std::collections::BTreeMap;
 

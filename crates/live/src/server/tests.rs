@@ -1,4 +1,4 @@
-//! Sends the server the requests of a browser, with a run that only records its orders.
+//! Tests of the server with the requests of a browser. The run only records its orders.
 
 use std::net::TcpListener;
 
@@ -123,7 +123,7 @@ fn lost_files_and_changes_are_shown_before_the_next_second() {
 }
 
 #[test]
-fn without_the_token_nothing_is_shown_and_nothing_done() {
+fn requests_without_the_token_are_refused() {
     let served = served();
     let token = served.page().token;
     let heads = [

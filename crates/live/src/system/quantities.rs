@@ -6,10 +6,11 @@ use busyhour_report::numbers::{ms, percent, rate};
 use busyhour_sample::Nanos;
 use busyhour_series::LatestValue;
 
-/// The beginning of the names of sources that are exporters. An observer elsewhere names its sources in a label.
+/// Prefix of the names of sources that are exporters. An observer on another machine puts the names of its sources in a
+/// label.
 const SCRAPED: &str = "prometheus:";
 
-/// What a quantity says.
+/// The kind of a quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum QuantityKind {
     /// Busy share of the CPUs of a machine.
@@ -30,7 +31,7 @@ pub(crate) struct QuantityKey {
     pub(crate) origin: String,
     /// The resource with a limit; empty for other kinds.
     pub(crate) resource: &'static str,
-    /// Tells resources of the same kind apart, such as a device.
+    /// Distinguishes resources of the same kind, for example by the name of a device.
     pub(crate) part: String,
 }
 
@@ -60,7 +61,7 @@ impl QuantityKey {
         }
     }
 
-    /// The end of the scale.
+    /// The upper end of the value axis.
     pub(super) fn top(&self, max: f64) -> f64 {
         match self.kind {
             QuantityKind::Utilization | QuantityKind::OfLimit => max.max(1.0),
@@ -78,7 +79,7 @@ pub(super) struct Reading {
     pub(super) value: ReadValue,
 }
 
-/// What the quantity is computed from.
+/// The readings from which a quantity is computed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum ReadValue {
     /// The quantity itself.
@@ -89,7 +90,7 @@ pub(super) enum ReadValue {
     Totals { part: f64, whole: f64 },
 }
 
-/// Sums of the values of one source by metric; of labelled parts of it, too.
+/// Sums of the values of one source, by metric and, for some metrics, by the value of a label.
 #[derive(Default)]
 struct Sums<'v> {
     /// By metric and part.
@@ -226,7 +227,7 @@ impl<'v> Sums<'v> {
     fn limits(&self, key: &dyn Fn(QuantityKind, &'static str, &str) -> QuantityKey) -> Vec<Reading> {
         let of_limit = |resource, used: Option<Sum>, limit: Option<Sum>, part: &str| {
             let (used, limit) = used.zip(limit)?;
-            // Some limits are enormous instead of absent.
+            // Some sources report an enormous limit instead of none.
             (limit.value > 0.0 && limit.value < 1e18).then(|| Reading {
                 key: key(QuantityKind::OfLimit, resource, part),
                 time: used.time,

@@ -54,7 +54,7 @@ fn system(second: u64) -> Vec<LatestValue> {
 }
 
 #[test]
-fn the_most_telling_series_are_shown() {
+fn the_most_relevant_series_are_shown() {
     let fake = Fake::default();
     let mut history = SystemHistory::default();
     history.update(&fake);
@@ -85,7 +85,7 @@ fn the_most_telling_series_are_shown() {
 }
 
 #[test]
-fn values_that_were_read_once_count_once_and_a_restart_is_no_peak() {
+fn a_reading_counts_once_and_a_restart_causes_no_peak() {
     let fake = Fake::default();
     let mut history = SystemHistory::default();
     for (second, total) in [(0, 100.0), (1, 101.0), (1, 101.0), (2, 102.0), (3, 0.5), (4, 1.5)] {

@@ -11,7 +11,7 @@ pub fn check(source: &[u8]) {
     let (mut plan, diagnostics) = parse(source, "any.jmx");
     assert!(plan.write() == source, "the file is written back unchanged");
     assert!(!plan.is_edited());
-    // One more for the findings that are not listed, one for the encoding.
+    // Beyond the limit, one finding counts the omitted findings, and one is about the encoding.
     assert!(diagnostics.len() <= DIAGNOSTICS_MAX + 2);
     for diagnostic in &diagnostics {
         assert!(!diagnostic.message.is_empty());
@@ -21,7 +21,7 @@ pub fn check(source: &[u8]) {
         }
     }
     if plan.is_empty() && !has_errors(&diagnostics) {
-        assert!(plan.source().contains("ashTree"), "nothing read, and no finding");
+        assert!(plan.source().contains("ashTree"), "nothing was read, and there is no finding");
     }
     check_tree(&plan);
     check_edits(&mut plan, !has_errors(&diagnostics));

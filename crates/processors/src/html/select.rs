@@ -52,9 +52,9 @@ impl Selector {
     }
 }
 
-/// The result of matching a part of a chain, and all parts before it, against an element. It states which other elements
-/// cannot match either, so that they are not tried: `div div div p` walks up the tree once, not once for each combination of
-/// ancestors.
+/// The result of matching a part of a chain, and all parts before it, against an element. If the element does not
+/// match, the result states which other elements cannot match either, so that they are not tried. `div div div p`
+/// therefore walks up the tree once, not once for each combination of ancestors.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fit {
     Yes,

@@ -220,7 +220,7 @@ fn any_selector() -> impl proptest::strategy::Strategy<Value = String> {
     })
 }
 
-/// Pages with nested and repeated elements, some of which are not closed.
+/// Pages with nested and repeated elements; some elements are not closed.
 fn any_page() -> impl proptest::strategy::Strategy<Value = String> {
     use proptest::prelude::*;
     let leaf =

@@ -345,7 +345,7 @@ fn only_scripts_can_read_properties_that_are_not_text() {
     let mut user = user_with_body("body");
     processor.process(&mut user);
     assert_eq!(user.variables.get("seen"), Some("6trueLongnull"));
-    assert_eq!(user.run.properties.get("number"), None, "elements and functions cannot read it");
+    assert_eq!(user.run.properties.get("number"), None, "elements and functions cannot read this property");
     assert!(ScriptProcessor::after(settings(groovy(), "props.put('map', [a: 1])")).is_err());
 }
 

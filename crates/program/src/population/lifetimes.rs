@@ -40,7 +40,7 @@ pub struct Steps {
     pub users: Template,
     /// Initial delay.
     pub delay_s: Template,
-    /// Users that start at once, before the steps.
+    /// Users that start immediately, before the steps.
     pub burst: Template,
     /// Number of users that each step starts.
     pub step_users: Template,
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn steps_up_and_down() {
-        // One user starts at once, then two users every 3 s: 2 s of ramp-up and 1 s of pause.
+        // One user starts immediately, then two users every 3 s: 2 s of ramp-up and 1 s of pause.
         let all = times(&stepping(&numbers([5, 0, 1, 2, 1, 2, 10, 2, 1])).unwrap());
         let begins: Vec<_> = all.iter().map(|times| times.0).collect();
         assert_eq!(begins, [0, 3_000, 4_000, 6_000, 7_000]);

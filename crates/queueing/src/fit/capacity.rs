@@ -23,7 +23,7 @@ use super::value::FittedValue;
 pub const CAPACITY_VERSION: u32 = 1;
 
 /// Minimum number of different numbers of users for a fit with intervals.
-const LOADS_WANTED: usize = 4;
+const LOADS_MIN: usize = 4;
 
 /// All measurements are saturated if even the lowest throughput is more than this share of the capacity.
 const SATURATED: f64 = 0.97;
@@ -34,8 +34,8 @@ const WIDE: f64 = 1.3;
 /// Largest plausible c² of service times: the standard deviation is about three times the mean.
 const SCV_PLAUSIBLE: f64 = 10.0;
 
-/// The scalability law describes the throughputs better than the model under two conditions: the p-value of the ratio of the
-/// residual variances is less than `USL_BETTER`, and the model's throughputs have a relative error of at least
+/// The scalability law describes the throughputs better than the model if two conditions hold. The p-value of the ratio
+/// of the residual variances is less than `USL_BETTER`. The model's throughputs have a relative error of at least
 /// `USL_BETTER_MIN`.
 const USL_BETTER: f64 = 0.01;
 const USL_BETTER_MIN: f64 = 0.02;
@@ -258,14 +258,14 @@ fn fit_queue(
     think_s: f64,
     findings: &mut Vec<CapacityFinding>,
 ) -> (FitMethod, FittedModel, Option<CapacityRegion>) {
-    let all = if data.load_count() >= LOADS_WANTED {
+    let all = if data.load_count() >= LOADS_MIN {
         fit_all(data, settings.servers, settings.service_scv)
     } else {
         vec![]
     };
     let Some(plausible) = PlausibleModels::select(data, all) else {
         let loads = data.load_count();
-        findings.push(CapacityFinding::FewPoints { loads, wanted: LOADS_WANTED });
+        findings.push(CapacityFinding::FewPoints { loads, wanted: LOADS_MIN });
         return (FitMethod::BestThroughput, fit_best_throughput(data, settings), None);
     };
     let models = plausible.alternatives();

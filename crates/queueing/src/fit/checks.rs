@@ -26,7 +26,7 @@ const WHOLE_TOLERANCE: f64 = 0.20;
 const SAMPLES_RATIO: f64 = 20.0;
 
 /// A throughput is a decrease if it is less than the peak by at least this share and by three standard errors.
-const FALL_LEAST: f64 = 0.05;
+const DECREASE_MIN: f64 = 0.05;
 
 /// Maximum measurement error of a utilization.
 const UTILIZATION_SLACK: f64 = 0.005;
@@ -265,7 +265,7 @@ fn exclude_beyond_peak(checked: &mut [CheckedPoint], findings: &mut Vec<Capacity
     };
     let is_beyond_peak = |checked: &CheckedPoint| {
         checked.users > peak.users
-            && peak_per_s - checked.point.throughput_per_s > (FALL_LEAST * peak_per_s).max(noise(checked))
+            && peak_per_s - checked.point.throughput_per_s > (DECREASE_MIN * peak_per_s).max(noise(checked))
     };
     let lowest = used()
         .filter(|checked| is_beyond_peak(checked))

@@ -41,7 +41,8 @@ pub(crate) struct PlausibleModels<'d> {
 type Quantity<'f> = &'f dyn Fn(&CapacityModel) -> f64;
 
 impl<'d> PlausibleModels<'d> {
-    /// Selects the plausible models from all candidates, of which the first is the chosen model; `None` without candidates.
+    /// Selects the plausible models from all candidates. The first candidate is the chosen model. `None` without
+    /// candidates.
     pub(crate) fn select(data: &'d FitData, all: Vec<Candidate>) -> Option<PlausibleModels<'d>> {
         let chosen = all.first()?;
         let quantile = student_quantile(chosen.fitted.freedom);

@@ -83,7 +83,7 @@ fn constant_service_is_distinguished_from_exponential() {
             accurate += u64::from(predicts_accurately(&found, &model));
         }
         assert!(chosen >= SEEDS - 3, "c² {truth}: {chosen} of {SEEDS}");
-        assert!(simple >= SEEDS * 3 / 4, "c² {truth}: {simple} of {SEEDS} without c² as a parameter");
+        assert!(simple >= SEEDS * 3 / 4, "c² {truth}: {simple} of {SEEDS} fits have no parameter c²");
         assert_eq!(accurate, SEEDS, "c² {truth}: all predictions are accurate");
     }
 }

@@ -88,7 +88,10 @@ fn the_interval_of_the_capacity_follows_from_the_service_time() {
             let expected = 4.0 / service_end.unwrap();
             assert!((end.unwrap() / expected - 1.0).abs() < 3e-3, "{seed}: {capacity:?} {service:?}");
         }
-        assert!(capacity.low.unwrap() < capacity.value, "{seed}: a noisy maximum is not a lower end");
+        assert!(
+            capacity.low.unwrap() < capacity.value,
+            "{seed}: the lower end is below the estimate, not the noisy maximum"
+        );
     }
 }
 

@@ -270,8 +270,9 @@ impl Coefficients<'_> {
         self.derivatives[at] = self.one_less(series).into_iter().map(|term| term.times(factor)).collect();
     }
 
-    /// Computes the derivatives of `queues`, each of which needs the product of all other centres. `rest` is the product of
-    /// the centres that are not in `queues`. Each half of `queues` is handled with the other half multiplied into `rest`.
+    /// Computes the derivatives of `queues`. Each derivative needs the product of all other centres. `rest` is the
+    /// product of the centres that are not in `queues`. Each half of `queues` is handled with the other half multiplied
+    /// into `rest`.
     fn leave_one_out(&mut self, queues: &[Queue<'_>], rest: Vec<Scaled>) {
         match queues {
             [] => {}

@@ -4,8 +4,8 @@ use super::closed_network::{ClosedMeans, ClosedNetwork};
 use super::single;
 
 /// Exact mean values by the recursion of Reiser & Lavenberg (JACM 27, 1980) over all populations, for centres that
-/// serve one customer at a time: an arriving customer finds the mean queues of the network without that customer. Speeds
-/// are assumed to be 1; [`super::exact`] uses another method otherwise.
+/// serve one customer at a time. An arriving customer finds the mean queues of the network without that customer.
+/// Speeds are assumed to be 1; [`super::exact`] uses another method otherwise.
 #[must_use]
 pub fn exact(network: &ClosedNetwork) -> ClosedMeans {
     if let [class] = network.classes[..] {

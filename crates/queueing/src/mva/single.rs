@@ -22,8 +22,8 @@ impl MeanValues {
     }
 }
 
-/// Exact mean values by the recursion of Reiser & Lavenberg (JACM 27, 1980): an arriving customer finds the mean queues of
-/// the network without that customer. It takes users × stations steps.
+/// Exact mean values by the recursion of Reiser & Lavenberg (JACM 27, 1980). An arriving customer finds the mean queues
+/// of the network without that customer. It takes users × stations steps.
 pub fn exact(users: u64, think_s: f64, demands_s: &[f64]) -> MeanValues {
     let mut queues = vec![0.0; demands_s.len()];
     let (mut rate_per_s, mut response_s) = (0.0, 0.0);

@@ -99,9 +99,9 @@ pub enum Scheduling {
     Random,
     /// Shortest service time first, without preemption.
     ShortestJobFirst,
-    /// All customers are served at once, each with an equal share of the servers and at most one server.
+    /// All customers are served simultaneously, each with an equal share of the servers and at most one server.
     ProcessorSharing,
-    /// All customers are served at once, each with a share proportional to the weight of its class.
+    /// All customers are served simultaneously, each with a share proportional to the weight of its class.
     DiscriminatoryProcessorSharing {
         /// The weight of each class; 1 for classes that are not listed.
         weights: BTreeMap<String, f64>,

@@ -45,7 +45,7 @@ fn end_of_samples(file: &mut File) -> io::Result<Option<u64>> {
     if !metadata.is_file() || metadata.len() < (HEADER.len() + START.len() + END.len()) as u64 {
         return Ok(None);
     }
-    // The end of the file that can contain the end tag with a few line ends around it.
+    // The last bytes of the file: enough for the end tag with a few line ends around it.
     let from = metadata.len() - (END.len() as u64 + 10);
     file.seek(SeekFrom::Start(from))?;
     let mut last = Vec::new();

@@ -84,7 +84,7 @@ proptest! {
 }
 
 #[test]
-fn an_owned_sample_is_the_sample() {
+fn an_owned_sample_equals_the_original() {
     let parts = (
         (1, 2, 3, 4),
         [5, 6, 7, 8, 9, 10, 11, 12, 9],

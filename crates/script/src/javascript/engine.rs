@@ -85,8 +85,9 @@ impl Drop for EngineInUse {
         IN_USE.set(IN_USE.get() - 1);
         let Some(engine) = self.1.take() else { return };
         if std::thread::panicking() {
-            // The script was dropped while it was suspended, or it panicked. Its engine stays locked, and dropping a locked
-            // engine panics. This happens when a run is stopped at once, so leaking the memory is acceptable.
+            // The script was dropped while it was suspended, or it panicked. Its engine stays locked, and dropping a
+            // locked engine panics. This happens when a run is stopped immediately, so leaking the memory is
+            // acceptable.
             std::mem::forget(engine);
         } else {
             IDLE.with_borrow_mut(|idle| idle.entry(self.0).or_default().push(engine));

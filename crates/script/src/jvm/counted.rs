@@ -84,7 +84,7 @@ impl<T> Deref for CountedMut<'_, T> {
     fn deref(&self) -> &Vec<T> {
         match &self.values {
             Some(values) => values,
-            None => unreachable!("taken only when it is dropped"),
+            None => unreachable!("the items are taken only when the borrow is dropped"),
         }
     }
 }
@@ -93,7 +93,7 @@ impl<T> DerefMut for CountedMut<'_, T> {
     fn deref_mut(&mut self) -> &mut Vec<T> {
         match &mut self.values {
             Some(values) => values,
-            None => unreachable!("taken only when it is dropped"),
+            None => unreachable!("the items are taken only when the borrow is dropped"),
         }
     }
 }

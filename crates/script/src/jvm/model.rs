@@ -328,8 +328,9 @@ pub trait Instance: Debug {
         None
     }
 
-    /// The duration that the object represents: years, months, days, hours, minutes, seconds and milliseconds; then 1 or 0 for
-    /// whether it was created from years or months, and for whether it was created from hours or smaller units.
+    /// The duration that the object represents: years, months, days, hours, minutes, seconds and milliseconds, followed
+    /// by two flags (1 or 0). The first flag is whether it was created from years or months, the second whether it was
+    /// created from hours or smaller units.
     fn duration(&self) -> Option<[i32; 9]> {
         None
     }

@@ -1,5 +1,5 @@
-//! Tests with values and scripts whose parts are repeated many times: a script succeeds, or ends with a limit that its error
-//! names, and the number of steps grows in proportion to the number of parts.
+//! Tests with values and scripts whose parts are repeated many times. A script succeeds, or ends with an error that
+//! names a limit. The number of steps is proportional to the number of parts.
 
 use std::pin::pin;
 use std::task::{Context, Waker};
@@ -147,7 +147,8 @@ fn walks_of_deep_values_end_with_an_exception() {
     }
 }
 
-/// Scripts that repeat an operation that could take longer with each repetition. `#` stands for the number of repetitions.
+/// Scripts that repeat an operation whose time could grow with each repetition. `#` is replaced by the number of
+/// repetitions.
 const LINEAR: &[(&str, &str)] = &[
     ("put", "def m = new HashMap(); for (int i = 0; i < #; i++) m.put('k' + i, i)\nm.size()"),
     ("put and get", "def m = [:]; for (int i = 0; i < #; i++) { m['k' + i] = i; m['k' + i] }\nm.size()"),
@@ -230,7 +231,7 @@ fn groovy_in_slices(text: &str) -> (Result<Value, ScriptError>, u64) {
     let before = slices();
     let mut running = pin!(SlicedPoll::new(async { groovy(text).0 }));
     loop {
-        // The clock stands still, so that no slice ends by time.
+        // The clock does not advance, so no slice ends because of its time.
         match running.as_mut().poll(&Context::from_waker(Waker::noop()), || 0) {
             Polled::Ready(value) => return (value, slices() - before),
             Polled::Pending | Polled::Suspended => std::thread::yield_now(),

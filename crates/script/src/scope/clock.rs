@@ -17,8 +17,8 @@ pub trait ScriptClock {
     fn test_start_ms(&self) -> i64 {
         0
     }
-    /// Implements `Thread.sleep`. The script's clock advances at once; the virtual user waits for the same time after the
-    /// script.
+    /// Implements `Thread.sleep`. The script's clock advances immediately; the virtual user waits for the same time
+    /// after the script.
     fn pause_ms(&mut self, _ms: u64) {}
     /// Formats a time in milliseconds since 1970 with a pattern of Java's `SimpleDateFormat`.
     ///

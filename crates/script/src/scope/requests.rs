@@ -5,8 +5,9 @@ use busyhour_request::{RequestAccess, UrlRequest, UrlResponse};
 
 /// The request of the current sampler, and requests that the script sends itself.
 ///
-/// [`request`](Self::request) borrows the scope: the interpreter obtains it anew for each operation and drops it before the next
-/// call. [`RequestAccess`] states when changes have an effect and how long they last. [`Scope`](crate::Scope) has an example.
+/// [`request`](Self::request) borrows the scope: the interpreter obtains a new reference for each operation and drops
+/// it before the next call. [`RequestAccess`] states when changes have an effect and how long they last.
+/// [`Scope`](crate::Scope) has an example.
 pub trait ScriptRequests {
     /// The current sampler, if it sends requests that scripts may change. The result is the same for the whole run of a script.
     fn request(&mut self) -> Option<Box<dyn RequestAccess + '_>> {

@@ -28,7 +28,7 @@ pub enum StopRequest {
     User,
     /// Stops the test; samples in flight finish.
     Test,
-    /// Stops the test at once.
+    /// Stops the test immediately; samples in flight are abandoned.
     TestNow,
 }
 

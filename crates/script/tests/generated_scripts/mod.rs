@@ -290,9 +290,9 @@ pub fn script(bytes: &[u8], counts: [u32; 3]) -> String {
     Choices { bytes: rest, counts, depth: 0, groovy: first % 4 != 1 }.script()
 }
 
-/// Compiles and runs the script that the bytes select. The script must not panic or run without end, must have the same outcome if
-/// it is run twice, and must not call an unsupported method unless the compiler warned about it. `counts` are the possible numbers
-/// of repetitions of loops.
+/// Compiles and runs the script that the bytes select. The script must not panic or run without end, and must have the
+/// same outcome if it is run twice. It must not call an unsupported method unless the compiler warned about it.
+/// `counts` are the possible numbers of repetitions of loops.
 ///
 /// # Panics
 /// If one of these conditions is violated.
@@ -338,6 +338,6 @@ fn check_java_like(text: &str, language: java_like::JavaLike) {
         && !text.contains("hashCode")
         && !text.contains("Object")
     {
-        assert_eq!(run(), (value, changes), "run a second time\n{text}");
+        assert_eq!(run(), (value, changes), "a second run has the same outcome\n{text}");
     }
 }

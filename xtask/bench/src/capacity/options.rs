@@ -24,8 +24,8 @@ pub struct Options {
     /// Program that fits and compares; by default the measured program
     #[arg(long, value_name = "PATH")]
     pub fitted_with: Option<PathBuf>,
-    /// Backend that each response of the shop waits for, as in `busyhour lab server --backend`, or `none`: then the processor
-    /// is the limit, and its speed must not change during the bench
+    /// Backend that each response of the shop waits for, as in `busyhour lab server --backend`. With `none`, the
+    /// processor is the limit, and its speed must not change during the bench
     #[arg(long, value_name = "LAW", default_value = BACKEND)]
     backend: String,
     /// Path to request from the shop; the default costs little with a backend, and about 1 ms of CPU time without

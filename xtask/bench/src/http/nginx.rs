@@ -28,7 +28,7 @@ pub struct Nginx {
     pub port: u16,
     /// The port of HTTPS.
     pub tls_port: u16,
-    /// The number of requests by which this bench read the count; the count includes them.
+    /// The number of requests by which this bench read the count. The count of nginx includes these requests.
     count_requests: u64,
     _server: Running,
 }

@@ -47,7 +47,7 @@ fn users_meet_at_a_synchronizing_timer() {
         if user.result.label == "before" {
             seen.fetch_add(1, Ordering::SeqCst);
         } else {
-            assert!(seen.load(Ordering::SeqCst) >= 3, "three have arrived before one continues");
+            assert!(seen.load(Ordering::SeqCst) >= 3, "three users have arrived before one continues");
         }
         Act::Done
     });

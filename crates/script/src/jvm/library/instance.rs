@@ -32,7 +32,7 @@ pub fn no_static_method(_: &mut Machine<'_>, method: &str, _: &[V]) -> Outcome {
     Err(unsupported(format!("the static method `{method}`")))
 }
 
-/// The implementation of [`LibraryClass::construct`] for classes of which scripts cannot create objects.
+/// The implementation of [`LibraryClass::construct`] for classes that scripts cannot instantiate.
 pub fn no_constructor(_: &mut Machine<'_>, _: &[V]) -> Outcome {
     Err(unsupported("a new object of this class"))
 }

@@ -59,7 +59,7 @@ pub fn statics() -> impl Iterator<Item = (&'static str, &'static str)> {
         .flat_map(|declared| declared.statics.split_ascii_whitespace().map(|name| (declared.class, name)))
 }
 
-/// The names of the classes in the list of which scripts can create objects.
+/// The names of the listed classes that scripts can instantiate.
 #[cfg(test)]
 pub fn constructible_classes() -> impl Iterator<Item = &'static str> {
     classes().filter(|declared| declared.constructor_arguments.is_some()).map(|declared| declared.class)

@@ -301,8 +301,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Fails for an object of a class of another script, which may be stored in a variable: the numbers of names in its methods
-    /// are not valid in this script.
+    /// Fails for an object of a class of another script, which may be stored in a variable. The indices of names in its
+    /// methods are not valid in this script.
     fn require_own(&self, frame: &Rc<Frame>) -> Result<Rc<Frame>, Fault> {
         let own = frame.definition();
         if own.is_some_and(|own| self.tree.classes.iter().any(|known| Arc::ptr_eq(known, own))) {

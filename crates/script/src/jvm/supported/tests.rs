@@ -351,7 +351,7 @@ fn probed() -> String {
     let classes = known::statics().map(|(class, _)| format!("static:{class}"));
     let kinds = EXPRESSIONS.iter().map(|(kind, _)| (*kind).to_owned()).chain(["new".to_owned()]);
     for row in classes.chain(kinds) {
-        assert!(found.contains_key(&row), "the interpreter has no method of {row}");
+        assert!(found.contains_key(&row), "the interpreter supports no method of the row {row}");
     }
     let mut text = String::new();
     for (kind, methods) in found {
