@@ -4,6 +4,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// A process that prints a line when it is ready, and ends when its input is closed.
 pub struct TestProcess {
@@ -73,6 +74,15 @@ impl TestProcess {
 impl Drop for TestProcess {
     fn drop(&mut self) {
         drop(self.input.take());
+        // A server ends its workers if it is asked to end; they would remain if it was killed.
+        if let Ok(None) = self.child.try_wait() {
+            let pid = rustix::process::Pid::from_child(&self.child);
+            let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+        }
+        let asked = Instant::now();
+        while asked.elapsed() < Duration::from_secs(5) && matches!(self.child.try_wait(), Ok(None)) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
