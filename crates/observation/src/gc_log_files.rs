@@ -245,7 +245,8 @@ mod tests {
         assert_eq!(logs.text(), "a");
         // The part of the JVM that ended keeps its name.
         logs.append("gc.log.0.current", "b");
-        let newest = SystemTime::now() + std::time::Duration::from_secs(60);
+        let last = fs::metadata(logs.dir.path().join("gc.log.2.current")).unwrap().modified().unwrap();
+        let newest = last + std::time::Duration::from_secs(60);
         let file = fs::File::options().append(true).open(logs.dir.path().join("gc.log.0.current")).unwrap();
         file.set_modified(newest).unwrap();
         let found: Vec<String> = (0..SEARCH_EVERY).map(|_| logs.text()).collect();

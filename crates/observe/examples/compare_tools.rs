@@ -27,6 +27,7 @@ mod live {
     use std::error::Error;
     use std::io::{BufRead as _, BufReader};
     use std::process::{Child, Command, Stdio};
+    use std::sync::mpsc::{RecvTimeoutError, channel};
     use std::time::Duration;
 
     use busyhour_observe::{NetworkProbe, OsProbe, Probe, ProbeRunner, ProcRoot, ProcessProbe, SeriesStore};
@@ -103,12 +104,22 @@ mod live {
         let mut time = Running(command.spawn().map_err(|error| format!("/usr/bin/time: {error}"))?);
         let probe = ProcessProbe::new(&ProcRoot::live(), time.0.id(), &[])?;
         let mut probed = Probed::new(Box::new(probe));
-        while time.0.try_wait()?.is_none() {
+        let (printed, received) = channel();
+        let mut errors = BufReader::new(time.0.stderr.take().ok_or("no pipe")?);
+        std::thread::spawn(move || {
+            let mut line = String::new();
+            let read = errors.read_line(&mut line).map(|_| line);
+            // Nobody receives it if the comparison has failed.
+            let _ = printed.send(read);
+        });
+        let line = loop {
             probed.runner.read(&probed.clock);
-            std::thread::sleep(INTERVAL);
-        }
-        let mut line = String::new();
-        BufReader::new(time.0.stderr.take().ok_or("no pipe")?).read_line(&mut line)?;
+            match received.recv_timeout(INTERVAL) {
+                Ok(line) => break line?,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(error @ RecvTimeoutError::Disconnected) => return Err(error.into()),
+            }
+        };
         let times: Vec<f64> = line.split_whitespace().map(str::parse).collect::<Result<_, _>>()?;
         let [user, system] = times[..] else { return Err(format!("/usr/bin/time printed {line:?}").into()) };
         let cpu = probed.latest("process_cpu_seconds_total", &[]);

@@ -14,13 +14,15 @@ use crate::servers::Server;
 
 /// The first time, it prints three records and fails; afterwards, it prints one record and goes on.
 ///
-/// A message with other than printable characters is an array of bytes, here with bytes that are not UTF-8, and with a second line. A message
-/// that is too long is null.
+/// A message with other than printable characters is an array of bytes, here with bytes that are not UTF-8, and with a second line.
+/// A message that is too long is null.
 const JOURNALCTL: &str = r#"#!/bin/sh
 echo "$@" >> calls
 us=$(($(date +%s%N) / 1000))
 record() {
-    echo "{\"_SOURCE_REALTIME_TIMESTAMP\":\"$us\",\"PRIORITY\":\"3\",\"_BOOT_ID\":\"325278ca226c41f88707eb32c095e143\",\"_PID\":\"26823\",\"__REALTIME_TIMESTAMP\":\"$us\",\"__MONOTONIC_TIMESTAMP\":\"5942704099\",\"SYSLOG_IDENTIFIER\":\"shop\",\"_SYSTEMD_UNIT\":\"shop.service\",\"MESSAGE\":$1,\"__CURSOR\":\"s=77e5;i=15b\"}"
+    printf '{"_SOURCE_REALTIME_TIMESTAMP":"%s","PRIORITY":"3","_BOOT_ID":"325278ca226c41f88707eb32c095e143",' "$us"
+    printf '"_PID":"26823","__REALTIME_TIMESTAMP":"%s","__MONOTONIC_TIMESTAMP":"5942704099",' "$us"
+    printf '"SYSLOG_IDENTIFIER":"shop","_SYSTEMD_UNIT":"shop.service","MESSAGE":%s,"__CURSOR":"s=77e5;i=15b"}\n' "$1"
 }
 if [ "$(wc -l < calls)" -eq 1 ]; then
     record '"no seat failed"'
