@@ -114,10 +114,10 @@ fn start<P: Protocol>(
     let now = core.run.clock.now();
     let mut user = VirtualUser::new(Arc::clone(program), Rc::clone(core), group, number, now, None);
     user.follow_level(Rc::clone(share));
-    let work = sliced(core, async move { user.run().await });
+    let core = Rc::clone(core);
     tokio::task::spawn_local(async move {
         let _report = report;
-        work.await;
+        sliced(&core, user.run()).await;
         drop(member);
         drop(counted);
     });

@@ -109,7 +109,7 @@ impl<P: Protocol> VirtualUser<P> {
     }
 
     /// Runs until the user has completed its group's work or is stopped.
-    pub(crate) async fn run(&mut self) {
+    pub(crate) async fn run(mut self) {
         self.holds = true;
         let core = Rc::clone(&self.core);
         let _active = Active::enter(&core, self.user.group);

@@ -239,22 +239,20 @@ impl<P: Protocol> Dispatcher<'_, P> {
             pool.users().saturating_mul(self.cores).saturating_add(self.core.index)
         };
         let number = user_number(self.run_share, rank);
-        let mut pool_user: PoolUser = pool.add_user(assignment);
+        let pool_user: PoolUser = pool.add_user(assignment);
         let now = self.core.run.clock.now();
         let counted = self.phase_users.enter();
-        let mut user =
+        let user =
             VirtualUser::new(Arc::clone(self.program), Rc::clone(self.core), group, number, now, self.end);
         let report = PanicReport::of_one(self.core, group, number);
-        let work = sliced(self.core, async move {
-            if keeps_users {
-                user.serve_on(&mut pool_user).await;
-            } else {
-                user.serve(&mut pool_user).await;
-            }
-        });
+        let core = Rc::clone(self.core);
         tokio::task::spawn_local(async move {
             let _report = report;
-            work.await;
+            if keeps_users {
+                sliced(&core, user.serve_on(pool_user)).await;
+            } else {
+                sliced(&core, user.serve(pool_user)).await;
+            }
             drop(counted);
         });
     }

@@ -84,13 +84,12 @@ fn begin<P: Protocol>(
     end: Option<Nanos>,
 ) {
     let counted = users.enter();
-    let mut user = VirtualUser::new(Arc::clone(program), Rc::clone(core), group, number, at, end);
+    let user = VirtualUser::new(Arc::clone(program), Rc::clone(core), group, number, at, end);
     let report = PanicReport::of_one(core, group, number);
-    // Boxed here: the task would reserve room for the user, too.
-    let work = sliced(core, async move { user.run().await });
+    let core = Rc::clone(core);
     tokio::task::spawn_local(async move {
         let _report = report;
-        work.await;
+        sliced(&core, user.run()).await;
         drop(counted);
     });
 }

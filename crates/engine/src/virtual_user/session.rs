@@ -15,7 +15,7 @@ use crate::idle_pool::{Assignment, NextAssignment, PoolUser};
 impl<P: Protocol> VirtualUser<P> {
     /// Serves arrivals until the pool closes. The state of the previous session (variables, cookies, caches, state of elements)
     /// is cleared. Connections are reused if the iterations of the group continue as the same user.
-    pub(crate) async fn serve(&mut self, pool: &mut PoolUser) {
+    pub(crate) async fn serve(mut self, mut pool: PoolUser) {
         let run = Arc::clone(&self.user.run);
         let program = Arc::clone(&self.program);
         let group = &program.groups[self.user.group as usize];
@@ -39,7 +39,7 @@ impl<P: Protocol> VirtualUser<P> {
 
     /// Serves arrivals until the pool closes, as in the groups of jmeter-plugins: the same user makes one further pass for each
     /// arrival and is idle in between. Ends early when all passes have been used or the user is stopped.
-    pub(crate) async fn serve_on(&mut self, pool: &mut PoolUser) {
+    pub(crate) async fn serve_on(mut self, mut pool: PoolUser) {
         let run = Arc::clone(&self.user.run);
         let core = Rc::clone(&self.core);
         let program = Arc::clone(&self.program);
