@@ -109,13 +109,18 @@ impl<P: Protocol> VirtualUser<P> {
     }
 
     /// Runs until the user has completed its group's work or is stopped.
-    pub(crate) async fn run(mut self) {
+    ///
+    /// The user belongs to the async block. The future of an `async fn` would have space for it twice: as an argument and as a
+    /// variable.
+    pub(crate) fn run(mut self) -> impl Future<Output = ()> {
         self.holds = true;
-        let core = Rc::clone(&self.core);
-        let _active = Active::enter(&core, self.user.group);
-        let program = Arc::clone(&self.program);
-        let group = &program.groups[self.user.group as usize];
-        self.live(group).await;
+        async move {
+            let core = Rc::clone(&self.core);
+            let _active = Active::enter(&core, self.user.group);
+            let program = Arc::clone(&self.program);
+            let group = &program.groups[self.user.group as usize];
+            self.live(group).await;
+        }
     }
 
     /// Runs all iterations.
