@@ -331,7 +331,8 @@ impl<P: Protocol> VirtualUser<P> {
                 return;
             }
             SamplerKind::Parallel(parallel) => {
-                let made = self.run_side_by_side(group, id, parallel, intended).await;
+                // Boxed, so that users without parallel branches need no space for this future.
+                let made = Box::pin(self.run_side_by_side(group, id, parallel, intended)).await;
                 if !made {
                     self.next_intended_start = self.user.now() - self.late_ns;
                     return;
