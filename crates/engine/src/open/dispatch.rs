@@ -17,7 +17,7 @@ use crate::core::Core;
 use crate::core_share::{share_of_core, user_number, users_in};
 use crate::idle_pool::{Assignment, IdlePool, Offer, PoolUser};
 use crate::phase_users::{PanicReport, PhaseUsers};
-use crate::slices::sliced;
+use crate::slices::spawn_sliced;
 use crate::virtual_user::VirtualUser;
 
 /// How often a workload that waits for its last sessions checks whether the run has been stopped, in nanoseconds.
@@ -245,16 +245,12 @@ impl<P: Protocol> Dispatcher<'_, P> {
         let user =
             VirtualUser::new(Arc::clone(self.program), Rc::clone(self.core), group, number, now, self.end);
         let report = PanicReport::of_one(self.core, group, number);
-        let core = Rc::clone(self.core);
-        tokio::task::spawn_local(async move {
-            let _report = report;
-            if keeps_users {
-                sliced(&core, user.serve_on(pool_user)).await;
-            } else {
-                sliced(&core, user.serve(pool_user)).await;
-            }
-            drop(counted);
-        });
+        let guards = (report, counted);
+        if keeps_users {
+            spawn_sliced(self.core, user.serve_on(pool_user), guards);
+        } else {
+            spawn_sliced(self.core, user.serve(pool_user), guards);
+        }
     }
 
     /// Waits until all sessions have ended or the run is stopped.
