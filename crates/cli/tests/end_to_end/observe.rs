@@ -44,6 +44,37 @@ fn parts_of_a_rotated_log_are_read_in_the_order_of_time() {
     assert_eq!(tables(&rotated), tables(&whole));
 }
 
+/// The third part is the current one, and the first part was overwritten.
+#[test]
+fn rotated_parts_of_jdk_8_are_read_in_the_order_of_time() {
+    let room = Room::new();
+    let part = |number: u32, seconds: [u32; 2]| {
+        let pause = |second: u32| {
+            let stamp = format!("2024-03-18T10:00:{second:02}.000+0000: {second}.100");
+            format!(
+                "{stamp}: [GC (Allocation Failure)  {}K->500K(20000K), 0.0{second}00000 secs]\n",
+                second * 100 + 600
+            )
+        };
+        let head = format!("2024-03-18 10:00:00 GC log file created /var/log/gc.log.{number}\n");
+        head + &seconds.map(pause).concat()
+    };
+    let parts = [
+        ("gc.log.0", part(0, [30, 40])),
+        ("gc.log.1.current", part(1, [50, 59])),
+        ("gc.log.2", part(2, [10, 20])),
+    ];
+    for (name, text) in &parts {
+        room.file(name, text);
+    }
+    room.file("whole.log", [&parts[2].1, &parts[0].1, &parts[1].1].map(String::as_str).concat());
+    let rotated = room.type_in("observe gc gc.log.0 gc.log.1.current gc.log.2").expect(0);
+    let whole = room.type_in("observe gc whole.log").expect(0).stdout;
+    let tables = |text: &str| text.split_once('\n').unwrap().1.to_owned();
+    assert_eq!(tables(&rotated.stdout), tables(&whole));
+    assert!(!rotated.stderr.contains("damaged"), "{}", rotated.stderr);
+}
+
 #[test]
 fn two_gc_logs_are_compared() {
     let room = Room::new();
