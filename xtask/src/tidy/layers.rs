@@ -168,7 +168,18 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "report",
         "tables, pages and other forms of results",
-        &["diagnostic", "sample", "series", "record", "results", "analysis", "stats", "queueing", "gclog"],
+        &[
+            "diagnostic",
+            "sample",
+            "series",
+            "record",
+            "results",
+            "analysis",
+            "stats",
+            "queueing",
+            "gclog",
+            "logs",
+        ],
     )
     .in_tests(&["arrivals"]),
     layered(

@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use maud::{Markup, html};
 
-use super::model::{EventLine, EventPlot, Look, Part};
-use crate::numbers::{duration, rate};
+use super::events::{EventLine, EventPlot, Look, Part};
+use crate::numbers::{duration, rate, whole};
 
 /// The size of the picture in its own units, and the space for the labels of the axes.
 const WIDTH: f64 = 720.0;
@@ -59,7 +59,11 @@ fn share(value: f64, low: f64, high: f64) -> f64 {
 pub(super) fn still(plot: &EventPlot, part: &Part) -> Markup {
     let scale = Scale::of(plot, part);
     let bottom = HEIGHT - BOTTOM;
-    let value = |value: f64| format!("{} {}", rate(value), plot.unit);
+    // The unit of counts is too long for the axis; the caption has it.
+    let value = |value: f64| match plot.unit.starts_with("per ") {
+        true => whole(value),
+        false => format!("{} {}", rate(value), plot.unit),
+    };
     html! {
         noscript {
             svg.still viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label=(plot.name) {

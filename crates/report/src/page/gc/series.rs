@@ -3,7 +3,7 @@
 use busyhour_gclog::{GcSummary, HeapPoint, LeakVerdict, LiveGrowth, POINTS_MAX, PausePoint, RatePoint};
 use maud::{Markup, html};
 
-use super::model::{Colour, CurveModel, EventLine, EventPlot, Look, Part};
+use super::super::events::{Colour, CurveModel, EventLine, EventPlot, Look, Part};
 use crate::gc_words::{NamedGcLog, gc_pause_ms};
 use crate::numbers::{counted, thousands};
 
