@@ -157,7 +157,18 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "results",
         "reads and measures finished runs",
-        &["diagnostic", "sample", "series", "record", "analysis", "arrivals", "stats", "queueing", "logs"],
+        &[
+            "diagnostic",
+            "sample",
+            "series",
+            "record",
+            "analysis",
+            "arrivals",
+            "stats",
+            "queueing",
+            "logs",
+            "gclog",
+        ],
     )
     .in_tests(&["limits"]),
     layered(

@@ -2,18 +2,20 @@
 
 mod figures;
 mod groups;
+mod in_run;
 mod opening;
 mod series;
 
 use busyhour_gclog::GcComparison;
 use maud::{Markup, html};
 
+use super::bundle::MODEL_VERSION;
 use super::document::{Document, Kind};
 use super::events::{EventPlot, EventsModel, Part};
 use super::markup::{PlotHeight, Section, figure_with};
-use super::model::MODEL_VERSION;
 use super::still::still;
 use crate::gc_words::NamedGcLog;
+pub(super) use in_run::gc_in_run;
 use series::Side;
 
 /// Renders the page of a log.

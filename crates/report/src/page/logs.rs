@@ -6,10 +6,10 @@ mod opening;
 mod plots;
 mod tables;
 
+use super::bundle::MODEL_VERSION;
 use super::document::{Document, Kind};
 use super::events::{EventsModel, Part};
 use super::markup::{PlotHeight, Section, figure_with};
-use super::model::MODEL_VERSION;
 use super::still::still;
 pub use content::{LogBaseline, LogPage};
 
