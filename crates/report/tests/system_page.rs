@@ -68,7 +68,7 @@ fn all_resources_have_panels_and_tables_without_the_script() {
     let page = page_of(dir.path());
     let section = section(&page);
     insta::assert_snapshot!(texts(section, &["h3", "h4"]).join("\n"));
-    assert_eq!(section.matches("<figure").count(), section.matches("<svg class=\"static-plot\"").count());
+    assert_eq!(section.matches("<figure").count(), section.matches("<div class=\"static-plot\"").count());
     for text in [
         "Threads waiting for a CPU: unavailable, because the kernel was built without CONFIG_SCHEDSTATS.",
         "Always 0: ",
