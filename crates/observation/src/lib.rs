@@ -40,7 +40,8 @@ mod source_line;
 mod source_spec;
 mod sources_file;
 
-pub use gc_log_sources::{GC_FILE_NAME, GC_FILE_VERSION, GC_PART_KIND, GcLogSources};
+pub use busyhour_gclog::{GC_FILE_NAME, GC_FILE_VERSION, GC_PART_KIND};
+pub use gc_log_sources::GcLogSources;
 pub use log_redaction::log_redactor;
 pub use log_sources::{LogOptions, LogSources, LogSourcesError};
 pub use marks_file::{MARK_TEXT_BYTES_MAX, MARKS_FILE_NAME, append_mark, marks_are_read};

@@ -11,6 +11,7 @@ mod comparison;
 mod document;
 mod environment;
 mod errors;
+mod events;
 mod explanation;
 mod figures;
 mod forest;
@@ -18,10 +19,13 @@ mod gc;
 mod glossary;
 mod labels;
 mod live;
+mod logs;
 mod markup;
 mod model;
 mod opening;
+mod spark;
 mod steps;
+mod still;
 mod system;
 mod thresholds;
 mod tiles;
@@ -36,6 +40,7 @@ pub use comparison::comparison_html;
 pub use document::EVENTS_PATH;
 pub use gc::{gc_comparison_html, gc_html};
 pub use live::{LIVE_TEXT_IDS, LivePage, live_html};
+pub use logs::{LogBaseline, LogPage, logs_html};
 pub use what_if::{
     NoSolution, WhatIfClass, WhatIfFound, WhatIfModel, WhatIfPage, WhatIfPoint, WhatIfStation, WhatIfValue,
     what_if_html,

@@ -169,6 +169,7 @@ const LAYERS: &[CrateRule] = &[
             "stats",
             "queueing",
             "logs",
+            "gclog",
         ],
     )
     .in_tests(&["limits"]),
@@ -180,7 +181,18 @@ const LAYERS: &[CrateRule] = &[
     layered(
         "report",
         "tables, pages and other forms of results",
-        &["diagnostic", "sample", "series", "record", "results", "analysis", "stats", "queueing", "gclog"],
+        &[
+            "diagnostic",
+            "sample",
+            "series",
+            "record",
+            "results",
+            "analysis",
+            "stats",
+            "queueing",
+            "gclog",
+            "logs",
+        ],
     )
     .in_tests(&["arrivals"]),
     layered(
