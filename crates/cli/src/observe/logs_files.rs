@@ -50,7 +50,7 @@ pub(super) enum LogFileError {
         name: String,
     },
     /// There is no entry in the selected time.
-    #[error("{name} has no entry in this time; its first one is at {first}")]
+    #[error("{name} has no entry in the selected time; its first entry is at {first}")]
     NothingInTime {
         /// The name of the log.
         name: String,

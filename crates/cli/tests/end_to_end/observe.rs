@@ -288,7 +288,7 @@ fn files_that_are_not_logs_are_refused() {
         (
             "server.log --from 2027-01-01",
             3,
-            "has no entry between --from and --to; its first entry is at 2026-03-18 10:00:00",
+            "has no entry in the selected time; its first entry is at 2026-03-18 10:00:00",
         ),
         ("server.log --zone Atlantis", 2, "unknown time zone `Atlantis`"),
         ("server.log --query level>=loud", 2, "unknown severity `loud`"),
@@ -301,7 +301,7 @@ fn files_that_are_not_logs_are_refused() {
         (
             "server.log --window 20min,30min",
             3,
-            "has no entry in this time; its first one is at 2026-03-18 10:00:00",
+            "has no entry in the selected time; its first entry is at 2026-03-18 10:00:00",
         ),
     ] {
         let ended = room.type_in(&format!("observe logs {command}")).expect(exit);

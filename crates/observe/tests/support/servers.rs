@@ -3,8 +3,8 @@
 #![expect(clippy::print_stderr, reason = "a test that is skipped prints why")]
 
 use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
-use std::time::{Duration, Instant};
 
 /// A process that prints a line when it is ready, and ends when its input is closed.
 pub struct TestProcess {
@@ -18,7 +18,7 @@ pub struct TestProcess {
 impl TestProcess {
     /// Starts a command and waits for its first line; `None`, with a note, if the program is not installed.
     pub fn start(command: &mut Command) -> Option<TestProcess> {
-        let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+        let spawned = command.process_group(0).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
         let mut child = match spawned {
             Ok(child) => child,
             Err(error) => {
@@ -74,16 +74,11 @@ impl TestProcess {
 impl Drop for TestProcess {
     fn drop(&mut self) {
         drop(self.input.take());
-        // A server ends its workers if it is asked to end; they would remain if it was killed.
+        // Workers of a server would remain if only the server was killed.
         if let Ok(None) = self.child.try_wait() {
             let pid = rustix::process::Pid::from_child(&self.child);
-            let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
+            let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
         }
-        let asked = Instant::now();
-        while asked.elapsed() < Duration::from_secs(5) && matches!(self.child.try_wait(), Ok(None)) {
-            std::thread::sleep(Duration::from_millis(1));
-        }
-        let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
